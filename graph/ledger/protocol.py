@@ -7,7 +7,7 @@ transactions: `chaining` (numbers and hashes events), `refusals` (checks before 
 below for every driver. See `docs/decisions/0037-ledger-drivers.md`.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import Protocol
@@ -17,6 +17,7 @@ from graph.record.caps import CapEntry
 from graph.record.events import Draft, Event
 from graph.record.run_state import run_name
 from graph.record.standing_approval import StandingApproval, StandingCall, StandingUse
+from graph.record.step_history import Sample
 from graph.record.values import Kept
 
 
@@ -249,6 +250,13 @@ class Ledger(Protocol):
 
     async def revoke_standing(self, name: str, by: str) -> bool:
         """End a standing approval at once; return whether there was one to end."""
+
+    async def step_history(self, likenesses: Sequence[str]) -> Mapping[str, Sequence[Sample]]:
+        """Return what like steps of ended runs took, the latest first, at most `graph.record.step_history.KEPT` each.
+
+        They follow from the events of the ledger, and are kept in the transaction of a run's end. Those of removed runs
+        stay until `reindex`. A likeness without any is left out.
+        """
 
     async def last_run(self, thread: str) -> RunKey | None:
         """Return the thread's latest run, or None."""

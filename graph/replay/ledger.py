@@ -24,6 +24,7 @@ from graph.record.events import (
 )
 from graph.record.other_runs import other_calls
 from graph.record.standing_approval import StandingApproval, StandingCall, StandingUse
+from graph.record.step_history import Sample
 from graph.record.values import Kept
 from graph.replay.comparison import WORLD, Divergence
 from graph.replay.recorded_clock import RecordedClock
@@ -200,6 +201,10 @@ class ReplayLedger:
     async def revoke_standing(self, name: str, by: str) -> bool:  # noqa: ARG002  (nobody revokes in a replay)
         """Revoke nothing."""
         return False
+
+    async def step_history(self, likenesses: Sequence[str]) -> Mapping[str, Sequence[Sample]]:  # noqa: ARG002
+        """Return nothing: what a plan may take is on record with it."""
+        return {}
 
     async def last_run(self, thread: str) -> RunKey | None:
         """Return the run, once it was started."""

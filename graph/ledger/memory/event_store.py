@@ -1,7 +1,7 @@
 """The nodes' side of the ledger in memory: events of runs, written and read by their owners."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import TypeVar
 
@@ -30,6 +30,7 @@ from graph.record.events import Draft, Event
 from graph.record.other_runs import calls_to_know
 from graph.record.projection import project
 from graph.record.standing_approval import StandingApproval, StandingCall, StandingUse
+from graph.record.step_history import Sample
 from graph.record.values import Kept
 
 T = TypeVar("T")
@@ -159,6 +160,11 @@ class EventStore:
             lambda: [one.key for one in self._store.of_thread(run.thread) if one.key != run and one.has_calls_to_know]
         )
         return calls_to_know([project(await self.events(other)) for other in others])
+
+    async def step_history(self, likenesses: Sequence[str]) -> Mapping[str, Sequence[Sample]]:
+        """Return what like steps of ended runs took."""
+        kept = self._store.history
+        return await self._do(lambda: {one: list(kept[one]) for one in likenesses if one in kept})
 
     async def last_run(self, thread: str) -> RunKey | None:
         """Return the thread's latest run, or None."""

@@ -1,6 +1,6 @@
 """The nodes' side of the ledger in a PostgreSQL database: events of runs, written and read by their owners."""
 
-from collections.abc import AsyncIterator, Sequence, Set
+from collections.abc import AsyncIterator, Mapping, Sequence, Set
 from contextlib import asynccontextmanager
 
 import psycopg
@@ -12,6 +12,7 @@ from graph.ledger.postgres.caps_table import enter
 from graph.ledger.postgres.database import Database
 from graph.ledger.postgres.event_writer import EventWriter
 from graph.ledger.postgres.held_leases import HeldLeases
+from graph.ledger.postgres.history_table import history
 from graph.ledger.postgres.lease import claim, release
 from graph.ledger.postgres.lease_table import PostgresAttempt, PostgresLeaseTable
 from graph.ledger.postgres.queries import (
@@ -37,6 +38,7 @@ from graph.record.events import Draft, Event
 from graph.record.other_runs import calls_to_know
 from graph.record.projection import project
 from graph.record.standing_approval import StandingApproval, StandingCall, StandingUse
+from graph.record.step_history import Sample
 from graph.record.values import Kept
 
 ALONE = "alone"
@@ -216,6 +218,10 @@ class EventStore:
                 raise
             found = await self._file.look(lambda tx: runs_to_know_if_damaged(tx, run), run.thread)
         return calls_to_know([project(await self.events(RunKey(run.thread, n))) for n in found])
+
+    async def step_history(self, likenesses: Sequence[str]) -> Mapping[str, Sequence[Sample]]:
+        """Return what like steps of ended runs took."""
+        return await self._file.look(lambda tx: history(tx, likenesses))
 
     async def last_run(self, thread: str) -> RunKey | None:
         """Return the thread's latest run, or None."""

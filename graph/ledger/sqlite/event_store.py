@@ -1,7 +1,7 @@
 """The nodes' side of the ledger in an SQLite file: events of runs, written and read by their owners."""
 
 import sqlite3
-from collections.abc import AsyncIterator, Sequence, Set
+from collections.abc import AsyncIterator, Mapping, Sequence, Set
 from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
@@ -16,6 +16,7 @@ from graph.ledger.seal import SealKey
 from graph.ledger.sqlite.caps_table import enter
 from graph.ledger.sqlite.database import Database
 from graph.ledger.sqlite.event_writer import EventWriter
+from graph.ledger.sqlite.history_table import history
 from graph.ledger.sqlite.lease import claim, look, release
 from graph.ledger.sqlite.lease_table import SqliteAttempt, SqliteLeaseTable, beats_of
 from graph.ledger.sqlite.queries import (
@@ -36,6 +37,7 @@ from graph.record.events import Draft, Event
 from graph.record.other_runs import calls_to_know
 from graph.record.projection import project
 from graph.record.standing_approval import StandingApproval, StandingCall, StandingUse
+from graph.record.step_history import Sample
 from graph.record.values import Kept
 
 ALONE = "alone"
@@ -183,6 +185,10 @@ class EventStore:
         """Return calls of the thread's other runs that are uncertain, or were settled as happened."""
         others = await self._file.look(partial(runs_to_know, run=run))
         return calls_to_know([project(await self.events(RunKey(run.thread, n))) for n in others])
+
+    async def step_history(self, likenesses: Sequence[str]) -> Mapping[str, Sequence[Sample]]:
+        """Return what like steps of ended runs took."""
+        return await self._file.look(lambda db: history(db, likenesses))
 
     async def last_run(self, thread: str) -> RunKey | None:
         """Return the thread's latest run, or None."""
