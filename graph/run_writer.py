@@ -21,6 +21,7 @@ from graph.record.hand_over import heeded
 from graph.record.projection import apply_events
 from graph.record.values import Kept, keep, to_text
 from graph.run_context import RunContext
+from graph.run_estimate import expected_of
 from graph.run_events import inbox_events, revision
 
 ANSWER_BYTES = 250_000
@@ -181,10 +182,14 @@ class RunWriter:
         )
 
     async def revise(self, plan: Plan, author: str, reason: str, *, last: bool = False, **more: Any) -> None:
-        """Record a plan as the next revision, with the files that its tools expect to replace."""
+        """Record a plan as the next revision, with the files that its tools expect to replace.
+
+        What like steps took is read with it, so that a review says the same until it is answered.
+        """
         revised = revision(self.run, plan, author, reason, **more)
         replaced = await self.run.services.toolbox.would_replace(plan)
-        await self.write(Draft(replace(revised, would_replace=tuple(replaced))), last=last)
+        like_steps = await expected_of(self.run, plan)
+        await self.write(Draft(replace(revised, would_replace=tuple(replaced), like_steps=like_steps)), last=last)
 
     async def end(
         self,

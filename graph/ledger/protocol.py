@@ -16,8 +16,8 @@ from graph.record.call import Call
 from graph.record.caps import CapEntry
 from graph.record.events import Draft, Event
 from graph.record.run_state import run_name
+from graph.record.sample import Sample
 from graph.record.standing_approval import StandingApproval, StandingCall, StandingUse
-from graph.record.step_history import Sample
 from graph.record.values import Kept
 
 
@@ -252,7 +252,7 @@ class Ledger(Protocol):
         """End a standing approval at once; return whether there was one to end."""
 
     async def step_history(self, likenesses: Sequence[str]) -> Mapping[str, Sequence[Sample]]:
-        """Return what like steps of ended runs took, the latest first, at most `graph.record.step_history.KEPT` each.
+        """Return what like steps of ended runs took, the latest first, at most `graph.record.sample.KEPT` each.
 
         They follow from the events of the ledger, and are kept in the transaction of a run's end. Those of removed runs
         stay until `reindex`. A likeness without any is left out.

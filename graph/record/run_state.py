@@ -10,6 +10,7 @@ from graph.record.events import Paused, RunEnded
 from graph.record.people import People
 from graph.record.plan_state import PlanState
 from graph.record.review_state import ReviewState
+from graph.record.said import Said
 from graph.record.spending import Spending
 from graph.record.standing_approval import StandingApprovals
 from graph.record.steps import Steps
@@ -21,7 +22,7 @@ class RunState:
 
     `control_seq` is the number of the last event that changes what is allowed, `last_kind` the kind of the last event
     that is not aside. `checkpoints` are those at which events were written, `paused` is the last pause, which the run
-    may have left since. Times are Unix seconds.
+    may have left since, `said` what the first plan that a person approved may take. Times are Unix seconds.
     """
 
     assignment: Assignment = field(default_factory=Assignment)
@@ -40,6 +41,7 @@ class RunState:
     updated_at: float = 0.0
     ended: RunEnded | None = None
     paused: Paused | None = None
+    said: Said | None = None
 
     @property
     def id(self) -> str:

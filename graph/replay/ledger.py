@@ -23,8 +23,8 @@ from graph.record.events import (
     StepUncertain,
 )
 from graph.record.other_runs import other_calls
+from graph.record.sample import Sample
 from graph.record.standing_approval import StandingApproval, StandingCall, StandingUse
-from graph.record.step_history import Sample
 from graph.record.values import Kept
 from graph.replay.comparison import WORLD, Divergence
 from graph.replay.recorded_clock import RecordedClock

@@ -8,7 +8,7 @@ from ledger_drivers import STARTED, Driver, with_run
 from graph.ledger.protocol import RunKey
 from graph.ledger.run_store import RunStore
 from graph.record.events import Draft
-from graph.record.step_history import KEPT, Sample
+from graph.record.sample import KEPT, Sample
 from graph.testing import drafted
 
 ENDED = drafted("run_ended")

@@ -21,7 +21,8 @@ from graph.ledger.tombstone import Tombstones
 from graph.ledger.transcript import Transcript, artifact_ids, artifacts_in, event_of
 from graph.record.counters import Counts, RunCounter
 from graph.record.events import CONTROL, Draft, Event
-from graph.record.step_history import Sample, Samples, StepHistory, latest, samples_of
+from graph.record.sample import Sample, Samples, latest
+from graph.record.step_history import StepHistory, samples_of
 from graph.record.summary import RunSummary, Summarizer
 from graph.record.values import Kept
 

@@ -36,8 +36,8 @@ from graph.record.caps import CapEntry
 from graph.record.events import Draft, Event
 from graph.record.other_runs import calls_to_know
 from graph.record.projection import project
+from graph.record.sample import Sample
 from graph.record.standing_approval import StandingApproval, StandingCall, StandingUse
-from graph.record.step_history import Sample
 from graph.record.values import Kept
 
 ALONE = "alone"

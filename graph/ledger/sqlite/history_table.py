@@ -4,7 +4,7 @@ import json
 import sqlite3
 from collections.abc import Sequence
 
-from graph.record.step_history import Sample, Samples, latest
+from graph.record.sample import Sample, Samples, latest
 
 TABLES = """
 CREATE TABLE ledger_history (
