@@ -15,6 +15,7 @@ AgentError
 │   └── ShadowedPackageError    .path
 ├── AgentClosedError            an agent is used after it was closed   .database
 ├── ModelCallError              every chat model of a role failed   .model, .attempts
+├── SignInError                 a visitor of the review desk could not be signed in
 ├── NoticeError                 a notice was not delivered; it is tried again
 ├── RunPausedError              the run is paused, and can be resumed   .run, .due_at
 ├── InputError                  the input of a run is invalid   .field
@@ -313,6 +314,10 @@ class ModelCallError(AgentError):
             for name, error in last.items()
         ]
         super().__init__("; ".join(failures) or f"{model} was not asked")
+
+
+class SignInError(AgentError):
+    """A visitor of the review desk could not be signed in."""
 
 
 class NoticeError(AgentError):

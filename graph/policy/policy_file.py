@@ -42,6 +42,7 @@ from typing import Any, get_args
 from graph.errors import PolicyError
 from graph.plan.attempts import ATTEMPT_FIELDS, AttemptLimits, limit_fault
 from graph.plan.catalog import Effect
+from graph.plan.json_values import json_faults
 from graph.plan.patterns import dotall, pattern_fault
 from graph.policy.approvers_file import approver_faults, approvers_of
 from graph.policy.constraints import Constraint, is_within
@@ -206,7 +207,7 @@ def _constraint_fault(key: str, value: Any) -> str | None:
     if key in ("domains", "within", "untrusted_from"):
         return _list_fault(key, value)
     if key == "one_of":
-        return None if isinstance(value, list) and value else "must be a non-empty list"
+        return _values_fault(value)
     if key in NUMBERS:
         return None if _is_number(value) else "must be a number"
     if key == "optional":
@@ -215,6 +216,12 @@ def _constraint_fault(key: str, value: Any) -> str | None:
         return "must be a regular expression, as text"
     fault = pattern_fault(dotall(value))
     return f"cannot be used: {fault}" if fault else None
+
+
+def _values_fault(values: Any) -> str | None:
+    if not isinstance(values, list) or not values:
+        return "must be a non-empty list"
+    return next((f"has a value that no argument can have: {why}" for _, why in json_faults(values)), None)
 
 
 def _list_fault(key: str, value: Any) -> str | None:

@@ -62,7 +62,8 @@ class Run:
         """Step id -> status, for every step of the plan."""
         waits = waits_within(self.plan) if self.plan else {}
         known = {step: self.results[step].status if step in self.results else "pending" for step in waits}
-        blocked = blocked_by(waits, [step for step, status in known.items() if status == "failed"])
+        failed = [step for step, status in known.items() if status == "failed"]
+        blocked = blocked_by(waits, failed) if failed else {}
         blocked_status = {step: "blocked" for step in blocked if known[step] == "pending"}
         skipped = skipped_in(self.plan, self.results) if self.plan else {}
         return {**known, **blocked_status, **dict.fromkeys(skipped, "skipped")}

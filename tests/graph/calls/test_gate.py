@@ -126,6 +126,7 @@ def test_a_tool_that_cancels_itself_has_failed(is_async: bool) -> None:
     finished = perform(raising(asyncio.CancelledError(), is_async))
 
     assert finished.result.error == "the tool cancelled itself"
+    assert not finished.nothing_happened and not finished.is_passing
 
 
 def test_a_tool_that_cancels_the_task_it_runs_in_has_failed() -> None:

@@ -237,6 +237,7 @@ FULL: dict[str, dict[str, Any]] = {
     "result_supplied": {"value": {"text": "a value"}, "approver": "os:ada"},
     "run_reopened": {
         "again": ["step_2"],
+        "roles": ["finance"],
         "approver": "os:ada",
         "budget": {"tool_calls": 20},
         "binding": "e" * 64,
