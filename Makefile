@@ -12,6 +12,9 @@ FOR_TESTS := .[dev]
 # What `make check` tests.
 CHECKED := graph tests/contracts tests/graph
 
+# Many tests wait for a process or a disk, so there is one worker more than there are cores.
+WORKERS = $$(( $$(getconf _NPROCESSORS_ONLN) + 1 ))
+
 # The pure rooms, whose own tests take every branch, and these tests.
 PURE := plan record policy review text sanitize.py markdown.py
 PURE_TESTS := $(PURE:%=graph/%) $(filter-out %.py,$(PURE:%=tests/graph/%)) tests/graph/test_errors.py tests/graph/test_sanitize.py tests/graph/test_markdown.py
@@ -39,7 +42,7 @@ GOAL ?= Research how this agent keeps side effects safe and write a brief report
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help run studio test check coverage e2e static bench soak aegra faults fuzz mutants snapshots screenshots clean
+.PHONY: help run studio test check tests rules coverage e2e static bench soak aegra faults fuzz mutants snapshots screenshots clean
 
 help: ## Say what there is
 	@grep -E '^[a-z0-9]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -50,12 +53,19 @@ run: $(VENV)/.run ## Research a folder and write a cited brief: make run [DOCS=d
 studio: $(VENV)/.studio ## Serve the graph for LangGraph Studio and chat clients: make studio [JOBS=10]
 	@$(BIN)/langgraph dev --no-browser --no-reload --n-jobs-per-worker $(JOBS)
 
-test: static ## Formatting, lint, types, layers, and all tests that need no program from outside
-	$(BIN)/pytest -n $$(( $$(getconf _NPROCESSORS_ONLN) + 1 )) --dist worksteal -m "not e2e"
+# The types take half a minute of one core if nothing is cached, so they are checked beside the tests.
+test: $(VENV)/.dev ## Formatting, lint, types, layers, and all tests that need no program from outside
+	@$(MAKE) --no-print-directory --jobs=2 static tests
 
-check: static $(if $(COVERED),coverage) ## In a minute: formatting, lint, types, layers, and tests of rules and contracts with few examples
-	$(BIN)/pytest -q -n auto --dist worksteal --hypothesis-profile=check -m "not slow and not e2e" $(CHECKED) $(if $(COVERED),$(PURE_TESTS:%=--ignore=%))
+check: $(VENV)/.dev ## In a minute: formatting, lint, types, layers, and tests of rules and contracts with few examples
+	@$(MAKE) --no-print-directory --jobs=2 static rules
 	@echo "left out, see 'make test' and 'make e2e': tools, commands, whole runs, faults, and what is marked slow or e2e"
+
+tests:
+	$(BIN)/pytest -n $(WORKERS) --dist worksteal -m "not e2e"
+
+rules: $(if $(COVERED),coverage)
+	$(BIN)/pytest -q -n auto --dist worksteal --hypothesis-profile=check -m "not slow and not e2e" $(CHECKED) $(if $(COVERED),$(PURE_TESTS:%=--ignore=%))
 
 coverage: $(VENV)/.dev ## Which branches of the pure rooms (plan, record, policy, review, text) their own tests take
 	$(BIN)/coverage erase
@@ -64,7 +74,7 @@ coverage: $(VENV)/.dev ## Which branches of the pure rooms (plan, record, policy
 	$(BIN)/coverage report
 
 e2e: $(VENV)/.dev $(NODE_PACKAGES) $(CHAT_PAGE) $(AEGRA)/.installed ## The tests with programs from outside: langgraph dev, Aegra, node, Chromium, a kernel
-	$(BIN)/pytest -m e2e
+	$(BIN)/pytest -n $(WORKERS) --dist loadgroup -m e2e
 
 snapshots: $(VENV)/.dev ## Write anew what people read in reviews; look at each file that changed
 	RENEW_SNAPSHOTS=1 $(BIN)/pytest -q tests/scenarios/test_review_snapshots.py

@@ -33,12 +33,8 @@ class AgentRecords(ABC):
     async def _all_runs(self) -> Runs: ...
 
     @abstractmethod
-    async def _acts(self, by: Person | None) -> Approver:
-        """Return who acts: a person whom calling code names, or the user of this process."""
-
-    @abstractmethod
-    async def _label(self, by: Person | None) -> str:
-        """Return who acts, as the ledger names them."""
+    async def _actor(self, by: Person | None) -> Approver:
+        """Return who acts."""
 
     async def list(self, **wanted: Any) -> RunPage:
         """Return a page of runs, the latest first.
@@ -64,7 +60,7 @@ class AgentRecords(ABC):
         Raises:
             InputError: `limit` is less than 1, or `after` is no place in the inbox.
         """
-        person = await self._acts(for_) if for_ is not None else None
+        person = await self._actor(for_) if for_ is not None else None
         return await inbox(await self._all_runs(), person, limit=limit, after=after)
 
     async def log(self, run: str) -> Log:
@@ -139,7 +135,7 @@ class AgentRecords(ABC):
         """
         if isinstance(by, str) and by.startswith("server:"):
             raise InputError("by", f"{by!r} is for a server or an adapter to say; give graph.Person(name)")
-        label = by if isinstance(by, str) else await self._label(by)
+        label = by if isinstance(by, str) else str(await self._actor(by))
         return await redacted(await self._all_runs(), run, value, reason, label)
 
     async def skip(self, run: str, step: str, why: str = "", *, by: Person | None = None) -> Run:
@@ -154,7 +150,7 @@ class AgentRecords(ABC):
         Raises:
             InputError: The step is unknown, or has succeeded; or the run has ended or is executing.
         """
-        return await skip_step(await self._all_runs(), run, step, why, await self._label(by))
+        return await skip_step(await self._all_runs(), run, step, why, await self._actor(by))
 
     async def approvals(self, run: str | None = None) -> Sequence[StandingUse]:
         """Return the standing approvals that hold in any run, and those of one run, or of all that have not ended.
@@ -174,7 +170,7 @@ class AgentRecords(ABC):
         Raises:
             InputError: There is none of that id, or it was revoked before.
         """
-        return await revoke(await self._all_runs(), approval, await self._label(by))
+        return await revoke(await self._all_runs(), approval, str(await self._actor(by)))
 
     async def supply(self, run: str, step: str, value: JsonValue, *, by: Person | None = None) -> Run:
         """Give the result of a step of a waiting or paused run; it is checked as the step's own, when you `resume` it.
@@ -186,7 +182,7 @@ class AgentRecords(ABC):
             by: The person who gives it, see `start`.
 
         Raises:
-            InputError: The step is unknown, has succeeded or is a gate, or its `output` refuses the value; or the run
-                has ended or is executing.
+            InputError: The step is unknown, has succeeded or is a gate, or its `output` refuses the value; the policy
+                has others decide; or the run has ended or is executing.
         """
-        return await supply_result(await self._all_runs(), run, step, value, await self._label(by))
+        return await supply_result(await self._all_runs(), run, step, value, await self._actor(by))

@@ -1,3 +1,4 @@
+import gc
 import json
 import os
 import re
@@ -6,13 +7,14 @@ import subprocess
 import sys
 import threading
 import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
+from _pytest.doctest import DoctestModule
 from hypothesis import settings
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
@@ -24,29 +26,59 @@ from graph.prompts.planner import PLANNER
 from graph.prompts.replanner import REPLANNER
 from graph.testing import LoggedTools, ScriptedModel
 
-for profile, examples in {"check": 10, "test": 100, "many": 2_000}.items():
+for profile, examples in {"check": 10, "test": 50, "many": 2_000}.items():
     settings.register_profile(profile, max_examples=examples, deadline=None)  # how fast the machine is decides nothing
 settings.load_profile("test")
 FROM_OUTSIDE = {"chat_browser", "node_package", "serve", "time_server"}
 """Fixtures that start a program which is none of ours: who asks for one is an `e2e` test."""
+SHARED = ("waiting_server", "server")
+"""Fixtures of servers that tests of several files use."""
 LONG_S = 600
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 NODE_PACKAGES = "tests/node/node_modules/.installed"
 SMALL_SERVER = Path(__file__).parent / "tools" / "mcp" / "small_server.py"
 MODEL = "scripted-model"
 KEY = "sk-secret-0123456789abcdef"
+gc.disable()  # until all is collected: collecting makes a million objects and no garbage
 ROLES = {"planner": PLANNER, "executor": EXECUTOR, "replanner": REPLANNER}
 USAGE = {"prompt_tokens": 11, "completion_tokens": 5, "total_tokens": 16}
 
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark what needs programs from outside, and give marked tests time."""
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Mark what needs programs from outside, and give marked tests time and the process that has their programs."""
+    grouped = config.getoption("dist", "no") == "loadgroup"
     for item in items:
-        if FROM_OUTSIDE & set(getattr(item, "fixturenames", ())):
+        if FROM_OUTSIDE & _fixtures(item):
             item.add_marker("e2e")
         if item.get_closest_marker("e2e") or item.get_closest_marker("slow"):
             item.add_marker(pytest.mark.timeout(LONG_S))
+        if grouped and (group := _group(item)):
+            item.add_marker(pytest.mark.xdist_group(group))
+
+
+def _group(item: pytest.Item) -> str | None:
+    """Return what names the tests that share a program: its fixture, else their file; None for a test of its own."""
+    fixtures = _fixtures(item)
+    shared = [name for name in SHARED if {"serve", name} <= fixtures]
+    return next(iter(shared), item.nodeid.split("::")[0] if fixtures & {*FROM_OUTSIDE, "engine"} else None)
+
+
+def _fixtures(item: pytest.Item) -> set[str]:
+    return set(getattr(item, "fixturenames", ()))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collect_file() -> Generator[None, list[pytest.Collector], list[pytest.Collector]]:
+    """Look for doctests in the packages alone, not in each of the tests."""
+    found = yield
+    return [one for one in found if not isinstance(one, DoctestModule)]
+
+
+def pytest_collection_finish() -> None:
+    """Let no search for garbage look through what was imported and collected: it stays."""
+    gc.freeze()
+    gc.enable()
 
 
 @dataclass(frozen=True)

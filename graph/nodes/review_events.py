@@ -42,9 +42,10 @@ def requested(
         skip=skip,
         approver=str(refused) if refused is not None else None,
         roles=refused.roles if refused is not None else (),
+        takes=request.estimate.get("takes") if any(action.name == "run_plan" for action in request.actions) else None,
         rules=tuple(rule.to_json() for rule in request.rules),
         deadline=request.deadline,
-        estimate=request.estimate,
+        estimate={name: value for name, value in request.estimate.items() if name != "takes"},
     )
     return Draft(event), [shown, given]
 

@@ -128,12 +128,13 @@ class ReviewFold:
                 self.open = None
 
     def _requested(self, data: ReviewRequested) -> None:
+        takes = {"takes": dict(data.takes)} if data.takes else {}
         asked = OpenReview(
             data.request,
             data.subject,
             data.rules,
             data.deadline,
-            data.estimate,
+            {**data.estimate, **takes},
             self._people.askers,
             self._voters(data.subject),
         )

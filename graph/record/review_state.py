@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from typing import Any
 
 from pydantic import JsonValue
 
@@ -41,7 +42,8 @@ class Approval:
 class ReviewRequest:
     """A review request; `skip` is the number of answers stored at its checkpoint before it, `asked` names its actions.
 
-    Of its deadline all up to `handled_s` after the beginning was done; others may decide too since `escalated_s`.
+    `takes` is what was said that the plan may take, None if no plan was shown. Of its deadline all up to `handled_s`
+    after the beginning was done; others may decide too since `escalated_s`.
     """
 
     number: int
@@ -50,6 +52,7 @@ class ReviewRequest:
     issues: tuple[Issue, ...]
     checkpoint: str
     skip: int
+    takes: Mapping[str, Any] | None = None
     asked: tuple[str, ...] = ()
     deadline: Deadline | None = None
     handled_s: float = 0.0
@@ -87,16 +90,8 @@ class ReviewState:
     def review_requested(self, data: ReviewRequested) -> None:
         """Open a request, or show it again."""
         before, self.last_expired, self.requests = self.request, None, data.request
-        asked = ReviewRequest(
-            data.request,
-            data.subject,
-            data.error,
-            data.issues,
-            data.checkpoint or "",
-            data.skip,
-            data.asked,
-            data.deadline,
-        )
+        shown = data.request, data.subject, data.error, data.issues
+        asked = ReviewRequest(*shown, data.checkpoint or "", data.skip, data.takes, data.asked, data.deadline)
         is_same = before is not None and before.number == asked.number
         self.request = asked if before is None or not is_same else _later(asked, before.handled_s, before.escalated_s)
 

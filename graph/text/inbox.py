@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from graph.text.expectation import takes_in_words
 from graph.text.review.plan import estimate_text
 from graph.text.table import Bundle, local, table_bundle
 
@@ -21,8 +22,8 @@ ASKED: Mapping[str, str] = {
 class InboxRow:
     """An open request: of which run, what it asks, since when and until when (Unix seconds; None for no limit).
 
-    `estimate` is what the rest of the run may take, see `graph.review.estimate`, `deciders` the rules of the policy in
-    words, and `voters` are those who have approved it.
+    `estimate` bounds the rest of the run, see `graph.review.estimate`, and says as `takes` what it may take; `deciders`
+    are the rules of the policy in words, and `voters` those who have approved it.
     """
 
     run: str
@@ -47,7 +48,8 @@ class InboxRow:
     def may_take(self) -> str:
         """What the rest of the run may take and cost, as a sentence; empty if that is not on record, or redacted."""
         try:
-            return estimate_text(self.estimate) if self.estimate else ""
+            told = estimate_text(self.estimate) if self.estimate else ""
+            return " ".join(filter(None, (told, takes_in_words(self.estimate.get("takes", {})))))
         except (KeyError, TypeError, ValueError):
             return ""
 

@@ -27,7 +27,7 @@ def disturbed(folder: Path, every: int, *options: str) -> list[str]:
 
 @pytest.mark.parametrize("durability", ["sync", "async"])
 def test_a_run_survives_a_kill_at_sampled_boundaries(tmp_path: Path, durability: str) -> None:
-    names = disturbed(tmp_path, 20, "--durability", durability)
+    names = disturbed(tmp_path, 40, "--durability", durability)
 
     assert len(names) > 200
     effects = {"after pay first", "after pay inner", "after put file", "after ask shop", "before broken bad"}
@@ -45,14 +45,14 @@ def test_a_run_survives_a_kill_at_sampled_boundaries(tmp_path: Path, durability:
 
 @pytest.mark.parametrize("durability", ["sync", "async"])
 def test_a_run_that_is_skipped_tried_again_retried_and_forked_survives_a_kill(tmp_path: Path, durability: str) -> None:
-    names = disturbed(tmp_path, 60, "--run", "reopened", "--durability", durability)
+    names = disturbed(tmp_path, 80, "--run", "reopened", "--durability", durability)
 
     changed = {"after skip", "after supply", "before service one", "after pay second asked one given"}
     assert changed | {"after tried weak", "after tried weak letter", "after pay weak letter"} <= set(names)
 
 
 def test_a_run_survives_a_second_kill_while_it_is_taken_up(tmp_path: Path) -> None:
-    disturbed(tmp_path, 150, "--then", "40")
+    disturbed(tmp_path, 240, "--then", "40")
 
 
 @pytest.mark.e2e

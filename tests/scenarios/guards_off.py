@@ -250,13 +250,17 @@ def without(guard: Guard) -> str:
     return text
 
 
-def switch_off(guard: Guard) -> None:
+def functions() -> list[FunctionType]:
+    """Return the functions of this process that stand in the source."""
+    all_there = [found for found in gc.get_objects() if isinstance(found, FunctionType)]
+    return [function for function in all_there if function.__code__.co_filename.startswith(str(SOURCE))]
+
+
+def switch_off(guard: Guard, there: list[FunctionType]) -> None:
     """Give the functions of the guard's file, as this process has imported it, the code without the guard."""
     file = str(SOURCE / guard.file)
     changed = {_place(code): code for code in _codes(compile(without(guard), file, "exec"))}
-    here = [
-        found for found in gc.get_objects() if isinstance(found, FunctionType) and found.__code__.co_filename == file
-    ]
+    here = [function for function in there if function.__code__.co_filename == file]
     with_guard = [function for function in here if function.__code__ != changed[_place(function.__code__)]]
     if not with_guard:
         raise SystemExit(f"{guard.file} has no function that is another without {guard.name!r}")
@@ -296,22 +300,25 @@ def _gets_by(attack: Any, mode: str) -> bool:
     return bool(wrongs(careful) or evils(careful) or unwanted(attack, careful) or wrongs(obliging))
 
 
-def tried(guard: Guard, every: bool) -> None:
+def tried(guard: Guard, there: list[FunctionType], every: bool) -> None:
     """Try one guard in this process, which is of no use afterwards."""
-    switch_off(guard)
+    switch_off(guard, there)
     found = list(escapes(guard, every))
     print(json.dumps({"guard": guard.name, "escapes": found}), flush=True)  # noqa: T201  (what the script is for)
 
 
 def main() -> None:
-    import hostile  # noqa: F401  (so that all which it imports is there already)
+    from attacks import ATTACKS
+    from hostile import run, says_yes
 
+    run(next(iter(ATTACKS.values())), says_yes, "always")  # so that all which it imports is there already
+    there = functions()
     chosen = [guard for guard in GUARDS if len(sys.argv) < 3 or sys.argv[2] in guard.name]
     for guard in chosen:
         child = os.fork()
         if child == 0:
             try:
-                tried(guard, every="--all" in sys.argv[1:2])
+                tried(guard, there, every="--all" in sys.argv[1:2])
                 os._exit(0)
             except SystemExit as gone:
                 print(gone, file=sys.stderr, flush=True)  # noqa: T201

@@ -309,7 +309,7 @@ def test_a_checkpoint_from_before_the_route_goes_on_like_one_with_it(
 
 
 @pytest.mark.slow
-@settings(max_examples=60)
+@settings(max_examples=settings.default.max_examples // 2)  # whole runs
 @given(
     moment=st.sampled_from(list(MOMENTS)), node=st.sampled_from(NODES), write=st.sampled_from(list(WRITES)),
     before=st.sampled_from(list(WRITES)),

@@ -1,5 +1,7 @@
 """The tables of the ledger in a PostgreSQL database, and their version."""
 
+from graph.ledger.postgres.caps_table import TABLES as CAPS
+from graph.ledger.postgres.history_table import TABLES as HISTORY
 from graph.ledger.postgres.standing_table import TABLES as STANDING
 from graph.ledger.postgres.transaction import Transaction
 from graph.record.events import CONTROL
@@ -166,7 +168,7 @@ CREATE INDEX ledger_index_due ON ledger_index (due_at) WHERE due_at IS NOT NULL;
 """
 """The open request of a run, as JSON, and when something falls due for it."""
 
-ADDED_IN_2: tuple[str, ...] = (RETENTION, CHANGES, NOTICES, STANDING, DEADLINES)
+ADDED_IN_2: tuple[str, ...] = (RETENTION, CHANGES, NOTICES, STANDING, CAPS, HISTORY, DEADLINES)
 
 OF_A_RUN = (
     "ledger_events",

@@ -3,6 +3,8 @@
 import sqlite3
 
 from graph.errors import LedgerUnavailableError
+from graph.ledger.sqlite.caps_table import TABLES as CAPS
+from graph.ledger.sqlite.history_table import TABLES as HISTORY
 from graph.ledger.sqlite.lease import SCHEMA as LEASES
 from graph.ledger.sqlite.standing_table import TABLES as STANDING
 from graph.record.events import CONTROL
@@ -154,7 +156,7 @@ CREATE INDEX ledger_index_due ON ledger_index (due_at) WHERE due_at IS NOT NULL;
 """
 """The open request of a run, as JSON, and when something falls due for it."""
 
-ADDED_IN_4: tuple[str, ...] = (RETENTION, NOTICES, STANDING, DEADLINES)
+ADDED_IN_4: tuple[str, ...] = (RETENTION, NOTICES, STANDING, CAPS, HISTORY, DEADLINES)
 
 OF_A_RUN = (
     "ledger_events",

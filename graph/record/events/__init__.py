@@ -7,6 +7,7 @@ handle it.
 from graph.record.events.by_person import ResultSupplied, StepSkipped
 from graph.record.events.call import CallFinished, CallRefused, CallStarted, EarlierCall, StepHeld, StepUncertain
 from graph.record.events.call_asked import AskedQuestion, CallAsked
+from graph.record.events.cap import CapReached
 from graph.record.events.content import Arguments, Content
 from graph.record.events.deadline import LateAnswer, ReviewEscalated, ReviewExpired, ReviewReminded
 from graph.record.events.event import ASIDE, CONTROL, TYPES, Draft, Event, EventData
@@ -58,6 +59,7 @@ __all__ = [
     "CallInherited",
     "CallRefused",
     "CallStarted",
+    "CapReached",
     "Configuration",
     "Configured",
     "Content",

@@ -19,8 +19,9 @@ class ReviewRequested(Payload):
 
     `actions` are the requested actions as data, without the plan, which is in the revision. `answer` is the rejected
     response before, with `error` and `issues`; `unseen` means that it was given in advance. `skip` is the number of
-    responses stored at the checkpoint before this request. `approver`, with these `roles`, gave the response. `rules`
-    say who decides, `deadline` until when, and `estimate` what the rest of the run may take.
+    responses stored at the checkpoint before this request. `approver`, with these `roles`, gave the response. `takes`
+    is what was said that the plan may take, `estimate` bounds the rest of the run. `rules` say who decides, and
+    `deadline` until when.
     """
 
     kind: ClassVar[Literal["review_requested"]] = "review_requested"
@@ -39,6 +40,7 @@ class ReviewRequested(Payload):
     skip: int = 0
     approver: str | None = None
     roles: tuple[str, ...] = ()
+    takes: Mapping[str, Any] | None = None
     rules: tuple[Mapping[str, Any], ...] = ()
     deadline: Deadline | None = None
     estimate: Mapping[str, Any] = field(default_factory=dict)
@@ -64,7 +66,7 @@ class ReviewRequested(Payload):
             "error": self.error,
             "issues": [issue.to_json() for issue in self.issues],
             "skip": self.skip,
-            **given(approver=self.approver, roles=list(self.roles)),
+            **given(approver=self.approver, roles=list(self.roles), takes=self.takes and dict(self.takes)),
             **given(rules=list(self.rules), deadline=deadline, estimate=dict(self.estimate) or None),
         }
 
@@ -86,6 +88,7 @@ class ReviewRequested(Payload):
             skip=integer(raw, "skip"),
             approver=raw.get("approver"),
             roles=tuple(raw.get("roles", ())),
+            takes=raw.get("takes"),
             rules=tuple(raw.get("rules", ())),
             deadline=Deadline.from_json(raw["deadline"]) if "deadline" in raw else None,
             estimate=raw.get("estimate", {}),

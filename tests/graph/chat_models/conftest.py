@@ -38,9 +38,9 @@ def toolbox(tmp_path: Path) -> Toolbox:
     return Toolbox(default_tools(EXAMPLES, tmp_path / "workspace"))
 
 
-@pytest.fixture
-def specs(toolbox: Toolbox) -> Mapping[str, ToolSpec]:
-    return toolbox.specs
+@pytest.fixture(scope="session")
+def specs(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, ToolSpec]:
+    return Toolbox(default_tools(EXAMPLES, tmp_path_factory.mktemp("workspace"))).specs
 
 
 @pytest.fixture
