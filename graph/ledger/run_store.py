@@ -203,7 +203,7 @@ class RunStore(Ledger, Protocol):
         """Return the counters over all runs."""
 
     async def reindex(self) -> int:
-        """Rebuild the index of runs and the counters from the events, and return the number of runs."""
+        """Rebuild the index of runs, the counters and what steps took from the events; return the number of runs."""
 
     async def misindexed(self) -> list[str]:
         """Return the names of runs whose index row does not match their events."""

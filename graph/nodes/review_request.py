@@ -20,6 +20,7 @@ from graph.review.estimate import estimate
 from graph.review.human_steps import GATE, open_questions
 from graph.review.request import UNCHANGED, ReviewAction, ReviewRequest
 from graph.run_context import RunContext
+from graph.run_estimate import expectation_of
 from graph.sanitize import escaped
 from graph.text.call_question import asked_description
 from graph.text.review.budget import budget_description
@@ -39,6 +40,8 @@ def request_about(run: RunContext, subject: Subject) -> ReviewRequest:
     record, plan, terms = run.record, subject.plan, run.terms
     limits = run.services.settings.attempt_limits
     left = estimate(plan, record, terms.bounds, terms.tools, limits) if plan is not None else {}
+    if plan is not None and (takes := expectation_of(run, plan)) is not None:
+        left["takes"] = takes
     actions = [_about_plan(run, subject, left)] if _plan_needs_person(run, subject) else []
     due = open_questions(plan, record) if plan is not None else []
     actions += [_about_gate(run, step) for step in due if step.kind == "gate"]

@@ -81,8 +81,7 @@ def _rule_faults(path: Path, rule: Any, known: tuple[str, ...]) -> Iterator[tupl
         elif key == "quorum" and (type(value) is not int or not 1 <= value <= MOST):
             yield (*path, key), f"must be an integer from 1 to {MOST}"
     names = rule.get("names", ())
-    alone = not rule.get("roles") and _is_texts(names) and len(names) < rule.get("quorum", 1)
-    if names and alone:
+    if not rule.get("roles") and _is_texts(names) and len(names) < rule.get("quorum", 1):
         yield (*path, "quorum"), f"takes more people than the {len(names)} named"
 
 

@@ -87,7 +87,7 @@ def covers(
     constraints = {name: constraint_of(raw) for name, raw in approval.args.items()}
     if any(name not in constraints or not constraints[name].admits(label.sources) for name, label in untrusted.items()):
         return False
-    values = {**tool.defaults(name for name in constraints if name not in args), **args}
+    values = {**tool.defaults(constraints), **args}
     is_bound = all(name in constraints and _is_met(constraints[name], value) for name, value in values.items())
     return is_bound and all(name in values or constraint.optional for name, constraint in constraints.items())
 
@@ -97,4 +97,4 @@ def _is_met(constraint: Constraint, value: JsonValue) -> bool:
     if constraint.fault(value) is None:
         return True
     is_alone = constraint == Constraint(one_of=constraint.one_of)
-    return is_alone and isinstance(value, list) and canonical_json(value) in map(canonical_json, constraint.one_of)
+    return is_alone and canonical_json(value) in map(canonical_json, constraint.one_of)

@@ -22,6 +22,7 @@ from graph.ledger.tombstone import Tombstone, Tombstones
 from graph.ledger.transcript import Transcript, artifact_ids
 from graph.record.counters import Counters, Labels
 from graph.record.run_filter import RunFilter
+from graph.record.step_history import samples_of
 from graph.record.summary import RunSummary
 
 
@@ -149,9 +150,12 @@ class MemoryLedger(EventStore):
         def rebuild() -> int:
             self._store.counts.clear()
             self._store.counts.update(self._store.carried)
+            self._store.history.clear()
             for run in self._store.runs:
                 run.fold = run.empty_fold()
-                self._store.counts.update(run.fold.apply(run.events()))
+                counts, _ = run.fold.apply(run.events())
+                self._store.counts.update(counts)
+                self._store.add_samples(samples_of(run.events()))
                 run.summary = run.fold.summarizer.summary
             return len(self._store.runs)
 

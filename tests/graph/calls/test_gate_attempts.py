@@ -164,19 +164,19 @@ def test_a_second_attempt_at_an_effect_keeps_the_turn_of_the_first() -> None:
 
 
 @pytest.mark.parametrize(
-    ("again", "next_attempt"),
-    [(True, 2), (False, 1)],
-    ids=["died before the next attempt", "the failure was final"],
+    ("failures", "next_attempt"),
+    [([True], 2), ([True, True], 3), ([False], 1), ([True, False], 1)],
+    ids=["died before the second", "died before the third", "the first was final", "the second was final"],
 )
 def test_the_next_process_counts_on_from_a_failure_that_another_attempt_was_to_follow(
-    again: bool, next_attempt: int
+    failures: list[bool], next_attempt: int
 ) -> None:
-    failed = {"call": 0, "status": "failed", "error": "busy", "nothing_happened": True, "again": again}
-
     async def work(desk: Desk) -> int:
-        gate = await desk.gate()
-        await gate.commit([], [await admitted(gate)])
-        await desk.ledger.append(desk.lease, [drafted("call_finished", failed, "a")])
+        for again in failures:
+            gate = await desk.gate()
+            await gate.commit([], [await admitted(gate)])
+            failed = {"call": 0, "status": "failed", "error": "busy", "nothing_happened": True, "again": again}
+            await desk.ledger.append(desk.lease, [drafted("call_finished", failed, "a")])
         return (await admitted(await desk.gate())).attempt
 
     assert at_desk(work, failing(BUSY, 0)) == next_attempt
@@ -248,3 +248,15 @@ def test_a_call_that_is_cancelled_leaves_an_identical_one_uncertain() -> None:
     tool = LoggedTools().tool("send", is_async=True)
     tool.coroutine = forever
     at_desk(work, tool)
+
+
+@pytest.mark.parametrize(("is_timed", "status"), [(True, "failed"), (False, "succeeded")])
+def test_time_limits_are_kept_by_the_clock_unless_the_tools_are_those_of_a_replay(is_timed: bool, status: str) -> None:
+    ended = threading.Event()
+
+    async def work(desk: Desk) -> str:
+        desk.toolbox.is_timed = is_timed
+        return (await performed(desk)).result.status
+
+    tool = LoggedTools().tool("send", lambda: ended.wait(0.05), effect="external", timeout_s=0.001)
+    assert at_desk(work, tool) == status

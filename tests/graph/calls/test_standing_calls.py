@@ -127,6 +127,17 @@ def test_a_call_that_was_counted_goes_on_when_the_approval_is_spent_or_past_its_
     assert at_desk(work, TOOL) == [["sa-1", None], [None]]
 
 
+@pytest.mark.parametrize("given", [approval(until=time.time() - 1), of_run("own"), approval("revoked")])
+def test_one_that_holds_no_longer_lets_no_further_call_through(given: StandingApproval) -> None:
+    async def work(desk: Desk) -> list[str | None]:
+        await standing(desk, given)
+        await desk.ledger.revoke_standing("revoked", "os:ada")
+        await desk.ledger.append(desk.lease, [drafted("standing_revoked", {"id": "own", "approver": "os:ada"})])
+        return await names(await standing(desk), call())
+
+    assert at_desk(work, TOOL) == [None]
+
+
 def test_a_use_in_the_run_is_counted_by_the_intents_of_the_run() -> None:
     started = {"key": "k1", "tool": "pay", "approval": "sa-1"}
 

@@ -98,6 +98,7 @@ def test_four_eyes_and_quorum_of_the_general_rule_hold_for_all(
     ("rules", "approver", "askers", "why"),
     [
         ([FINANCE], ADA, ["server:eve"], None),
+        ([FINANCE], ADA, ["server:ada"], None),
         ([OPS, FINANCE], ADA, [], None),
         ([OPS], ADA, ["server:ada"], "server:ada may not decide this; it takes 1 of the role ops"),
         ([EYES], ADA, ["server:eve", "server:Ada"], "server:ada asked for this, and may not decide it too"),

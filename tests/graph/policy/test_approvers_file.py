@@ -45,6 +45,7 @@ def test_a_table_is_read_as_it_is_written() -> None:
         ({"quorum": True}, "quorum"),
         ({"quorum": 2.0}, "quorum"),
         ({"names": ["ada"], "quorum": 2}, "quorum"),
+        ({"names": "ada", "quorum": 5}, "names"),
         ({"tools": []}, "tools"),
         ({"tools": {"pay": ["ada"]}}, "tools.pay"),
         ({"tools": {"pay": {"tools": {}}}}, "tools.pay.tools"),
@@ -69,7 +70,13 @@ def test_a_rule_by_cost_that_is_no_table_has_no_bound_either() -> None:
 
 
 @pytest.mark.parametrize(
-    "rule", [{"names": ["ada"], "roles": ["ops"], "quorum": 2}, {"names": ["ada", "b"], "quorum": 2}]
+    "rule",
+    [
+        {"names": ["ada"]},
+        {"names": ["ada"], "roles": ["ops"], "quorum": 2},
+        {"names": ["ada", "b"], "quorum": 2},
+        {"quorum": 1},
+    ],
 )
 def test_a_quorum_may_take_all_who_are_named_and_more_by_role(rule: dict[str, Any]) -> None:
     assert list(approver_faults(rule)) == []

@@ -10,7 +10,7 @@ from graph.policy.inheritance import inherited, steps_anew
 from graph.record.assignment import Assignment
 from graph.record.call import Call
 from graph.record.calls import Calls
-from graph.record.events import CallInherited, Content, Inherited, RunForked
+from graph.record.events import Arguments, CallInherited, Content, Inherited, RunForked
 from graph.record.plan_state import PlanState
 from graph.record.results import StepResult
 from graph.record.run_state import RunState
@@ -46,7 +46,8 @@ def test_what_depends_on_a_step_that_is_done_anew_is_done_anew() -> None:
 
 
 @pytest.mark.parametrize(
-    ("anew", "names"), [(["b"], ["a", "c"]), (["c"], ["a", "gate", "b"]), (["a", "gate", "b"], ["c"])]
+    ("anew", "names"),
+    [(["b"], ["a", "c"]), (["gate", "b"], ["a", "c"]), (["c"], ["a", "gate", "b"]), (["a", "gate", "b"], ["c"])],
 )
 def test_a_gate_is_passed_again_if_what_waits_for_it_is_done_anew(anew: list[str], names: list[str]) -> None:
     done = record(a=DONE, gate=DONE, b=DONE, c=DONE)
@@ -118,6 +119,7 @@ def test_a_fork_of_a_fork_takes_over_what_the_first_one_did_and_no_other_calls_o
 def test_large_arguments_keep_their_artifact() -> None:
     small, large = calls_of(call("small"), call("large", args={"artifact": {"id": "x"}}, args_artifact="x"))
 
+    assert small.args == Arguments({"to": "small"})
     assert (small.args.artifact_id, large.args.artifact_id, large.args.digest) == (None, "x", "d")
 
 
@@ -131,6 +133,7 @@ def test_large_arguments_keep_their_artifact() -> None:
         ("gone", TrustLabel("untrusted", ("lost",))),
         ("thought", TrustLabel("untrusted", ("model",))),
         ("told", USER),
+        ("listed", MAIL),
     ],
 )
 def test_each_result_has_the_label_that_it_had(name: str, label: TrustLabel) -> None:
@@ -143,10 +146,11 @@ def test_each_result_has_the_label_that_it_had(name: str, label: TrustLabel) -> 
             step("gone", tool="lost"),
             step("thought"),
             step("told", ask="Which?"),
+            step("listed", tool="web"),
         )
     )
     run = record(plan, **{one.id: DONE for one in plan.steps})
-    run.steps.labels = {"thought": TrustLabel("untrusted", ("model",))}
+    run.steps.labels = {"thought": TrustLabel("untrusted", ("model",)), "listed": MAIL}
 
     found = {d.step: d.data.label for d in inherited(run, plan, [], TOOLS) if isinstance(d.data, Inherited)}
 

@@ -1,5 +1,6 @@
 """Calls of other runs of a thread that a run must know before it makes the same call."""
 
+from dataclasses import replace
 from typing import Any
 
 from graph.record.assignment import Assignment
@@ -47,13 +48,14 @@ def test_a_later_run_that_settled_a_call_settled_it_as_it_was_begun_then() -> No
     unmet = call("k", result=DONE, unmet="too short")
     assert known(run(1, unmet), run(2, elsewhere=(happened,))) == [("k", "t.1", False)]
     assert known(run(1, call("k")), run(2, elsewhere=(nothing,))) == []
+    assert known(run(1, call("k", result=DONE)), run(2, elsewhere=(happened,))) == []
     assert known(run(1, call("k", begun_seq=9)), run(2, elsewhere=(happened,))) == [("k", "t.1", True)]
 
 
 def test_a_run_that_knows_a_call_and_has_not_settled_it_changes_nothing() -> None:
-    assert known(run(1, call("k")), run(2, elsewhere=(call("k", run="t.1"), call("gone", run="s.1")))) == [
-        ("k", "t.1", True)
-    ]
+    for one in (call("k"), call("k", result=DONE, unmet="too short")):
+        there = replace(one, run="t.1"), call("gone", run="s.1")
+        assert known(run(1, one), run(2, elsewhere=there)) == [("k", "t.1", True)]
 
 
 ELSEWHERE = EarlierCall("k", "t.1", "a", 7, None, None, 9.0)
@@ -67,7 +69,7 @@ def test_the_event_that_holds_a_call_names_calls_that_happened() -> None:
 
     assert (found.key, found.run, found.step, found.tool, found.args) == ("k", "t.1", "a", "send", {"to": "x"})
     assert (found.settled, found.is_uncertain, found.begun_seq, found.begun_at) == (True, False, 7, 9.0)
-    assert not found.repeatable
+    assert (found.repeatable, found.revision, found.number) == (False, 0, 0)
 
 
 def test_the_event_of_a_wait_names_calls_that_may_have_happened_and_why() -> None:

@@ -1,5 +1,7 @@
 """Standing approvals: how many calls they let through, until when, and what ends them."""
 
+import json
+from types import MappingProxyType
 from typing import Any
 
 import pytest
@@ -26,6 +28,8 @@ def approval(**fields: Any) -> StandingApproval:
 
 def test_it_is_read_as_it_was_written() -> None:
     assert approval().to_json() == RAW
+    frozen = {"amount": MappingProxyType({"below": 100})}
+    assert json.dumps(approval(args=frozen).to_json()) == json.dumps(RAW)
     assert approval(run="t.1", until=None).to_json() == {**RAW, "run": "t.1", "until": None}
 
 
@@ -38,6 +42,7 @@ def test_one_of_which_a_bound_was_redacted_lets_nothing_through(redacted: dict[s
 
 def test_one_of_which_the_givers_were_redacted_names_nobody_in_particular() -> None:
     assert approval(given_by="[redacted]").given_by == ("[redacted]",)
+    assert (approval(args="[redacted]").args, approval(until="[redacted]").until) == ({}, None)
     assert approval(args={"amount": "[redacted]"}).to_json()["args"] == {"amount": "[redacted]"}
 
 
