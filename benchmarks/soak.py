@@ -17,12 +17,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from benchmarks.page import PAGE, measured_by, write_between_marks
 from graph import AsyncAgent
 from graph.ledger.run_store import RunStore
 from graph.policy.retention import Retention
 from graph.retention import missing, prune
 from graph.testing import LoggedTools, ScriptedModel
 
+RUNS = 20_000
 AT_ONCE = 8
 SAMPLES = 20
 TEXT_CHARACTERS = 12_000
@@ -66,7 +68,7 @@ class Sample:
 
 HEAD = (
     "| runs | memory, MB | threads | descriptors | file, MB | runs in it | tombstones | processor time per run, ms |\n"
-    "|---|---|---|---|---|---|---|---|"
+    f"|{'--:|' * 8}"
 )
 
 
@@ -164,13 +166,18 @@ def findings(samples: Sequence[Sample]) -> list[str]:
 def main() -> int:
     """Soak, print a table, and return 1 if something grew."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--runs", type=int, default=20_000)
+    parser.add_argument("--runs", type=int, default=RUNS)
     given: Any = parser.parse_args()
     print(HEAD, flush=True)
     with tempfile.TemporaryDirectory() as folder:
         samples = asyncio.run(soak(Path(folder) / "runs.db", given.runs))
     grown = findings(samples)
-    print("\n".join(grown) if grown else "flat: memory, threads, descriptors and file size")
+    verdict = "\n".join(grown) if grown else "Flat: memory, threads, descriptors and file size."
+    print(verdict)
+    if given.runs == RUNS:
+        rows = [sample.row() for sample in samples]
+        table = "\n".join([HEAD, *rows])
+        write_between_marks(PAGE, f"{table}\n\n{verdict} {measured_by('make soak')}", "soak")
     return 1 if grown else 0
 
 

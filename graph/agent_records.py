@@ -14,7 +14,7 @@ from graph.errors import InputError
 from graph.ledger.run_store import Redacted
 from graph.ledger.seal import SealKey
 from graph.ledger.verification import Verification
-from graph.record.person import Person
+from graph.record.person import Approver, Person
 from graph.record.standing_approval import StandingUse
 from graph.record_service import audited, exported, redacted, verified, verified_file
 from graph.replay.opening import replayed_file, replayed_run
@@ -32,8 +32,8 @@ class AgentRecords(ABC):
     async def _all_runs(self) -> Runs: ...
 
     @abstractmethod
-    async def _label(self, by: Person | None) -> str:
-        """Return who acts, as the ledger names them."""
+    async def _actor(self, by: Person | None) -> Approver:
+        """Return who acts."""
 
     async def list(self, **wanted: Any) -> RunPage:
         """Return a page of runs, the latest first.
@@ -119,7 +119,7 @@ class AgentRecords(ABC):
         """
         if isinstance(by, str) and by.startswith("server:"):
             raise InputError("by", f"{by!r} is for a server or an adapter to say; give graph.Person(name)")
-        label = by if isinstance(by, str) else await self._label(by)
+        label = by if isinstance(by, str) else str(await self._actor(by))
         return await redacted(await self._all_runs(), run, value, reason, label)
 
     async def skip(self, run: str, step: str, why: str = "", *, by: Person | None = None) -> Run:
@@ -134,7 +134,7 @@ class AgentRecords(ABC):
         Raises:
             InputError: The step is unknown, or has succeeded; or the run has ended or is executing.
         """
-        return await skip_step(await self._all_runs(), run, step, why, await self._label(by))
+        return await skip_step(await self._all_runs(), run, step, why, await self._actor(by))
 
     async def approvals(self, run: str | None = None) -> Sequence[StandingUse]:
         """Return the standing approvals that hold in any run, and those of one run, or of all that have not ended.
@@ -154,7 +154,7 @@ class AgentRecords(ABC):
         Raises:
             InputError: There is none of that id, or it was revoked before.
         """
-        return await revoke(await self._all_runs(), approval, await self._label(by))
+        return await revoke(await self._all_runs(), approval, str(await self._actor(by)))
 
     async def supply(self, run: str, step: str, value: JsonValue, *, by: Person | None = None) -> Run:
         """Give the result of a step of a waiting or paused run; it is checked as the step's own, when you `resume` it.
@@ -166,7 +166,7 @@ class AgentRecords(ABC):
             by: The person who gives it, see `start`.
 
         Raises:
-            InputError: The step is unknown, has succeeded or is a gate, or its `output` refuses the value; or the run
-                has ended or is executing.
+            InputError: The step is unknown, has succeeded or is a gate, or its `output` refuses the value; the policy
+                has others decide; or the run has ended or is executing.
         """
-        return await supply_result(await self._all_runs(), run, step, value, await self._label(by))
+        return await supply_result(await self._all_runs(), run, step, value, await self._actor(by))

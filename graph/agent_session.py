@@ -14,6 +14,7 @@ from langgraph.types import Command
 
 from graph.builder import Graph, build_graph, identity_adapter, own_tools
 from graph.caller import Caller, invoked_by
+from graph.calls.threads import run_sync
 from graph.checkpoint import open_checkpointer
 from graph.errors import ConfigError, InputError, MissingToolsError, NothingToDecideError, RunPausedError
 from graph.identity import Adapter, named
@@ -185,7 +186,11 @@ async def open_session(
         open_checkpointer(database) as checkpointer,
         awith_servers(mcp, others) as all_tools,
     ):
-        identity = options.get("identity") or identity_adapter(options.get("config"))
-        chosen = {**options, "identity": identity}
-        graph = build_graph(checkpointer=checkpointer, ledger=runs.ledger, tools=all_tools, **chosen)
+
+        def built() -> tuple[Graph, Adapter | None]:
+            identity = options.get("identity") or identity_adapter(options.get("config"))
+            chosen = {**options, "identity": identity}
+            return build_graph(checkpointer=checkpointer, ledger=runs.ledger, tools=all_tools, **chosen), identity
+
+        graph, identity = await run_sync(built)  # it reads files, which a server's event loop must not
         yield AgentSession(graph, runs, frozenset(map(tool_name, all_tools)), identity)

@@ -15,7 +15,7 @@ from graph.errors import InputError
 from graph.forking import fork_of
 from graph.identity import named
 from graph.record.amendment import Amendment
-from graph.record.person import Person
+from graph.record.person import Approver, Person
 from graph.runs import Run, Runs
 from graph.work.continuing import ByPlace, BySession
 from graph.work.report import Report
@@ -163,7 +163,7 @@ class AsyncAgent(AgentLifetime, AgentRecords):
             InputError: There is no such step, or a value does not fit its `output`.
         """
         session, thread = await self._open.get(), thread or token_hex(4)
-        fork = await fork_of(await self._all_runs(), run, step, values or {}, await self._label(by))
+        fork = await fork_of(await self._all_runs(), run, step, values or {}, str(await self._actor(by)))
         given = {"goal": fork.goal, "constraints": list(fork.constraints), "plan": fork.plan}
         caller = replace(
             Caller.facade(thread, fork.setup, by=session.acts(by)), inherited=fork.drafts, values=fork.values
@@ -268,7 +268,7 @@ class AsyncAgent(AgentLifetime, AgentRecords):
         before = await self.show(run)
         if not before.ended:
             session.require_tools(before)
-        amendment = Amendment(tuple(add), tuple(withdraw), feedback, await self._label(by))
+        amendment = Amendment(tuple(add), tuple(withdraw), feedback, str(await self._actor(by)))
         is_executing = await session.runs.steer(run, amendment)
         if not is_executing and before.request is not None:
             await session.drive(None, Caller.facade(before.thread, by=session.acts(by)), on_progress)
@@ -290,5 +290,5 @@ class AsyncAgent(AgentLifetime, AgentRecords):
     async def _all_runs(self) -> Runs:
         return (await self._open.get()).runs
 
-    async def _label(self, by: Person | None) -> str:
-        return str(named(by, (await self._open.get()).identity))
+    async def _actor(self, by: Person | None) -> Approver:
+        return named(by, (await self._open.get()).identity)

@@ -1,6 +1,5 @@
 """A fork of a run on a thread of its own, with copies of the results that do not depend on what is done anew."""
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -8,15 +7,12 @@ from typing import Any
 from pydantic import JsonValue
 
 from graph.errors import InputError, listed
-from graph.ledger.protocol import Ledger
-from graph.plan.catalog import ToolSpec
+from graph.ledger.values import tools_of
 from graph.plan.schema import Plan
 from graph.policy.inheritance import inherited, steps_anew
 from graph.record.events import Content, Draft, ResultSupplied
 from graph.record.projection import project
-from graph.record.run_state import RunState
 from graph.record.values import Kept, keep
-from graph.replay.recorded import specs_of
 from graph.review.step_change import fitting_result
 from graph.runs import Runs
 
@@ -66,12 +62,3 @@ async def fork_of(runs: Runs, name: str, step: str, values: Mapping[str, Any], b
         drafts=(*drafts, *given),
         values=tuple(kept.values()),
     )
-
-
-async def tools_of(ledger: Ledger, record: RunState) -> dict[str, ToolSpec]:
-    """Return the tools that the run was configured with, by name."""
-    tools = record.assignment.configuration.tools
-    if tools is None:
-        return {}
-    told = tools.value if tools.artifact is None else json.loads(await ledger.artifact(tools.artifact["id"]))
-    return {spec.name: spec for spec in specs_of(told)}

@@ -57,10 +57,10 @@ def local_user() -> Approver:
 def _of_server(user: Any) -> Approver:
     identity = getattr(user, "identity", None)
     known = identity and getattr(user, "is_authenticated", False)
-    return Approver(str(identity), "server", _roles(user)) if known else NOBODY
+    return Approver(str(identity), "server", server_roles(user)) if known else NOBODY
 
 
-def _roles(user: Any) -> tuple[str, ...]:
+def server_roles(user: Any) -> tuple[str, ...]:
     """Return the roles of a server's user: what its authentication gave as `roles`, or else as `permissions`."""
     given = getattr(user, "roles", None)
     found = given if given is not None else getattr(user, "permissions", ())

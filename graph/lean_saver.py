@@ -25,7 +25,7 @@ from langgraph.checkpoint.serde.types import RESUME
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
 from graph.kept_checkpoints import RUN_KEYS
-from graph.ledger.packed import PACKED, pack, unpack
+from graph.ledger.packed_checkpoint import DICTIONARIES, NEWEST, packed_cell, unpacked_cell
 
 Place = tuple[str, str, str]
 """A checkpoint: thread, namespace, id."""
@@ -62,12 +62,12 @@ class PackedSerializer(JsonPlusSerializer):
     def dumps_typed(self, obj: Any) -> tuple[str, bytes]:
         """Return the kind and the bytes of an object."""
         kind, data = super().dumps_typed(obj)
-        return (PACKED, pack(data)) if kind == "msgpack" and len(data) >= LEAST_BYTES else (kind, data)
+        return (NEWEST, packed_cell(data)) if kind == "msgpack" and len(data) >= LEAST_BYTES else (kind, data)
 
     def loads_typed(self, data: tuple[str, bytes]) -> Any:
         """Return the object of such bytes."""
         kind, content = data
-        return super().loads_typed(("msgpack", unpack(content)) if kind == PACKED else data)
+        return super().loads_typed(("msgpack", unpacked_cell(kind, content)) if kind in DICTIONARIES else data)
 
 
 LEAST_BYTES = 64

@@ -13,7 +13,10 @@ from graph.trust import is_trusted
 
 FILE_VARIABLE = "PLANNER_EXECUTOR_CONFIG"
 FILE = Path("planner-executor.toml")
-TABLES = ("models", "policy", "tools", "notify", "identity")
+TABLES = ("models", "policy", "tools", "notify", "identity", "desk")
+
+FROM_ENVIRONMENT = "env:"
+"""`env:NAME` stands for the value of that environment variable."""
 
 
 @dataclass(frozen=True)
@@ -68,3 +71,19 @@ def settings_file(named: str | Path | None) -> SettingsFile:
     if unknown := [name for name in values if name not in TABLES]:
         raise ConfigError(f"{path}: {unknown[0]} is unknown; there are {listed(TABLES)}")
     return SettingsFile(path, values, bool(named), not named and is_trusted(path, content))
+
+
+def text_or_variable(given: Any, name: str) -> str:
+    """Return a text of the file, or of the environment variable that it names as `env:NAME`.
+
+    Raises:
+        ConfigError: It is no text, or the variable is not set; `name` is that of the setting.
+    """
+    if not isinstance(given, str) or not given:
+        raise ConfigError(f"{name} must be text")
+    if not given.startswith(FROM_ENVIRONMENT):
+        return given
+    variable = given.removeprefix(FROM_ENVIRONMENT)
+    if not os.environ.get(variable):
+        raise ConfigError(f"{name} is the value of {variable[:60]}, which is not set")
+    return os.environ[variable]

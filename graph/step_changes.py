@@ -3,12 +3,16 @@
 from typing import Any
 
 from graph.errors import InputError
+from graph.ledger.values import tools_of
+from graph.policy.approvers_file import approvers_of
+from graph.record.person import Approver
 from graph.record.projection import project
-from graph.review.step_change import Skip, StepChange, Supply
+from graph.record.run_state import RunState
+from graph.review.step_change import Drafted, Skip, StepChange, Supply, check_giver
 from graph.runs import Run, Runs
 
 
-async def skip_step(runs: Runs, name: str, step: str, why: str, by: str) -> Run:
+async def skip_step(runs: Runs, name: str, step: str, why: str, by: Approver) -> Run:
     """Leave a step out, and with it the steps that need it; the run can then be continued.
 
     Args:
@@ -16,7 +20,7 @@ async def skip_step(runs: Runs, name: str, step: str, why: str, by: str) -> Run:
         name: The run's id, or its thread.
         step: The step's id.
         why: The reason, for the record; may be empty.
-        by: The user.
+        by: The person who does it.
 
     Raises:
         InputError: The step is unknown, has succeeded or is skipped already; or the run has ended or is executing.
@@ -24,7 +28,7 @@ async def skip_step(runs: Runs, name: str, step: str, why: str, by: str) -> Run:
     return await _changed(runs, name, Skip(step, why), by)
 
 
-async def supply_result(runs: Runs, name: str, step: str, value: Any, by: str) -> Run:
+async def supply_result(runs: Runs, name: str, step: str, value: Any, by: Approver) -> Run:
     """Give the result of a step, which is then not executed; it still has to meet the step's checks.
 
     Args:
@@ -32,22 +36,31 @@ async def supply_result(runs: Runs, name: str, step: str, value: Any, by: str) -
         name: The run's id, or its thread.
         step: The step's id.
         value: The result, as JSON.
-        by: The user.
+        by: The person who does it.
 
     Raises:
         InputError: The step is unknown, has succeeded or is a gate; the value is no JSON or does not fit the step's
-            `output`; or the run has ended or is executing.
+            `output`; the policy of the run has others decide; or the run has ended or is executing.
     """
     return await _changed(runs, name, Supply(step, value), by)
 
 
-async def _changed(runs: Runs, name: str, change: StepChange, by: str) -> Run:
+async def _changed(runs: Runs, name: str, change: StepChange, by: Approver) -> Run:
     key = await runs.find(name)
     if await runs.ledger.is_worked_on(key):
         raise InputError("run", f"{key.thread}.{key.n} is executing; pause it first")
-    change.drafted(project(await runs.ledger.events(key)), by)  # refused before the run is owned
+    await _drafted(runs, project(await runs.ledger.events(key)), change, by)  # refused before the run is owned
     async with runs.ledger.owned(key) as lease:
         record = project(await runs.ledger.events(key))
-        drafted = change.drafted(record, by)
+        drafted = await _drafted(runs, record, change, by)
         await runs.ledger.append(lease, [drafted.draft], artifacts=drafted.kept, control_seq=record.control_seq)
     return await runs.show(key)
+
+
+async def _drafted(runs: Runs, record: RunState, change: StepChange, by: Approver) -> Drafted:
+    """Return the event of a change, which the rules on record let this person make."""
+    drafted = change.drafted(record, str(by))
+    raw = record.assignment.configuration.settings.get("policy", {}).get("approvers")
+    if raw:
+        check_giver(change, record, approvers_of(raw), await tools_of(runs.ledger, record), by)
+    return drafted

@@ -150,6 +150,7 @@ LEAST: Mapping[str, Mapping[str, Any]] = {
     "step_finished": {"status": "succeeded", "inputs": "i", "revision": 1},
     "step_checked": {"met": True, "revision": 1},
     "budget_reached": {"limit": "steps", "left": []},
+    "cap_reached": {"cap": "tool_calls", "allows": "at most 1 tool call a day"},
     "paused": {"reason": "asked to pause"},
     "redacted": {"left": [], "by": "os:ada", "reason": "r"},
     "run_ended": {"status": "succeeded", "reason": "r"},

@@ -38,15 +38,28 @@ class BoundTool:
     tool: BaseTool
     awaitable: bool
 
-    async def call(self, args: Mapping[str, JsonValue], about: Mapping[str, Any] = NOTHING) -> Any:
-        """Call the tool with exactly these arguments and return its output; `about` is metadata for tracers."""
+    @property
+    def is_direct(self) -> bool:
+        """Whether its function can be called without LangChain's invocation, which nobody observes in this context."""
+        return self._is_straight and not is_watched(self.tool, ensure_config())
+
+    async def call(
+        self, args: Mapping[str, JsonValue], about: Mapping[str, Any] = NOTHING, is_direct: bool | None = None
+    ) -> Any:
+        """Call the tool with exactly these arguments and return its output.
+
+        Args:
+            args: The arguments.
+            about: Metadata for tracers.
+            is_direct: `is_direct`, if it is known: to find out takes longer than the rest.
+        """
         if self._function is not None and SWALLOWED & set(args):
             returned = await self._made(partial(self._function, **args))
             return returned[0] if self.tool.response_format == "content_and_artifact" else returned
-        config = ensure_config()
-        if self._is_straight and not is_watched(self.tool, config):
+        if self.is_direct if is_direct is None else is_direct:
             output = await self._made(partial(self._straight, args))
         else:
+            config = ensure_config()
             call = self.tool.arun if self.awaitable else self.tool.run
             options: dict[str, Any] = {"callbacks": config.get("callbacks"), "metadata": dict(about), "config": config}
             output = await self._made(partial(call, dict(args), **options))

@@ -36,8 +36,12 @@ class StandingCalls:
         if self._of_any_run is None:
             self._of_any_run = {use.approval.id: use for use in await self.ledger.standing()}
         own = (use for use in self.record.standing.by_id.values() if use.approval.run is not None)
+        # Those who gave one in another run decided about a run that may have cost less (decision 0074).
+        bounds = self.record.spending.budget.within(self.policy.limits)
+        is_costly = self.policy.approvers.has_cost_rule(bounds.cost_usd)
         rules = self.policy.approvers.rules([tool], None)
-        for use in (*own, *self._of_any_run.values()):
+        elsewhere: Mapping[str, StandingUse] = {} if is_costly else self._of_any_run
+        for use in (*own, *elsewhere.values()):
             if givers_fault(rules, use.approval.given_by, self.record.people.askers):
                 continue
             if self._has_room(use, call) and covers(use.approval, tool, call.args, untrusted, self.policy):

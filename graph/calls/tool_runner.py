@@ -33,6 +33,7 @@ class ToolRunner:
     ) -> None:
         self._ledger, self._run, self._record, self._toolbox = ledger, run, record, toolbox
         self._on_progress = on_progress
+        self._is_direct: dict[str, bool] = {}  # the callbacks are those of the node, the same for every call
 
     async def run(self, call: ToolCall) -> Finished:
         """Make a call whose intent is written; every failure of the tool is returned as data.
@@ -78,13 +79,14 @@ class ToolRunner:
 
     async def _within_time(self, call: ToolCall) -> Any:
         bound = self._toolbox[call.tool]
+        if call.tool not in self._is_direct:
+            self._is_direct[call.tool] = bound.is_direct
         limit_s = call.limits.timeout_s
         deadline = Deadline(limit_s) if limit_s is not None and self._toolbox.is_timed else None
         progress = told_of_progress(self._progress_callback(call, deadline))
         with with_idempotency_key(call.key), progress, with_replies(call.replies):
-            work = bound.call(
-                call.args, {"run": self._record.id, "revision": self._record.plan_state.revision, "step": call.step}
-            )
+            about = {"run": self._record.id, "revision": self._record.plan_state.revision, "step": call.step}
+            work = bound.call(call.args, about, self._is_direct[call.tool])
             return await (work if deadline is None else within(deadline, work, bound.awaitable))
 
     def _progress_callback(self, call: ToolCall, deadline: Deadline | None) -> ProgressListener:

@@ -1,4 +1,4 @@
-"""The agents and the policy of a desk that the command line serves."""
+"""The agents of a desk that the command line serves."""
 
 from collections.abc import AsyncIterator, Mapping
 from contextlib import ExitStack, asynccontextmanager
@@ -6,12 +6,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from graph.calls.threads import run_sync
-from graph.cli.commands.policy import in_force, rule_sections
 from graph.cli.resumed_setup import setup_to_resume
 from graph.cli.run_options import RunOptions
 from graph.cli.screen import Screen
 from graph.cli.setup import Setup
-from graph.desk.desk import PolicyView
 from graph.desk.drives import OpenedAgent
 from graph.desk.security.visitor import verified
 
@@ -52,17 +50,3 @@ class DeskAgents:
         if run is None:
             return Setup.default().changed(**self._given.settings)
         return setup_to_resume(self._screen, run, self._given.settings, own_settings=False)
-
-    async def policy(self) -> PolicyView:
-        """Return the policy of runs that are started here.
-
-        Raises:
-            ConfigError: It cannot be read.
-        """
-        return await run_sync(self._policy)
-
-    def _policy(self) -> PolicyView:
-        given = self._given
-        with in_force(given.policy, given, given.config, given.approval) as rules:
-            source = rules.source or "none: only the approval mode applies"
-            return PolicyView(source, rules.terms.policy.digest, rule_sections(rules))

@@ -3,10 +3,16 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from pydantic import ValidationError
+
 from graph.cli.editor import edited
 from graph.plan.issues import Issue
+from graph.plan.revision import difference
+from graph.plan.schema import Plan
 from graph.runs import Run
 from graph.text.plan_yaml import YamlFault, plan_from_yaml, plan_to_yaml, with_faults, without_faults
+from graph.text.review.changes import change_blocks
+from graph.text.review.frame import to_text, widened
 
 NAME = "plan.yaml"
 
@@ -21,7 +27,7 @@ class PlanDraft:
     def __init__(self, run: Run, shown: Mapping[str, Any]) -> None:
         """Begin with the plan that is shown."""
         self._shown = shown
-        self._digest = _subject(run)
+        self._digest, self._revision = _subject(run), run.revision
         self._text = plan_to_yaml(shown, run.id, run.revision, run.goal, run.step_status if run.results else {})
         self._faults: list[tuple[int, str]] = []
 
@@ -33,6 +39,15 @@ class PlanDraft:
         """Keep what the review found wrong with the text, for the next edit."""
         read = plan_from_yaml(self._text)
         self._faults = [(read.line_of(issue), str(issue)) for issue in issues]
+
+    def changes(self, plan: Any, columns: int) -> str:
+        """Return how an edited plan differs from the one that is shown; empty if it cannot be read yet."""
+        try:
+            before, after = Plan.model_validate(self._shown), Plan.model_validate(plan)
+        except ValidationError:
+            return ""
+        blocks = change_blocks(difference(before, after), before, after, (self._revision, True))
+        return to_text(widened(blocks, columns), columns)
 
     def edit(self) -> Any:
         """Return the plan after the person has edited it.

@@ -12,7 +12,7 @@ from graph.cli.command_line import command
 from graph.cli.decision_options import parse_objects
 from graph.cli.plan_draft import NotEdited, PlanDraft
 from graph.cli.reply import Reply
-from graph.cli.request_view import show_decision_commands
+from graph.cli.request_view import READING_COLUMNS, show_decision_commands
 from graph.cli.screen import Screen
 from graph.errors import InputError
 from graph.plan.issues import Issue
@@ -96,6 +96,8 @@ class Prompter:
                 if isinstance(why, InputError):
                     self._show_edit_commands(run)
                 return None
+            if changes := self.draft.changes(plan, min(self.screen.columns, READING_COLUMNS)):
+                self.screen.show_text(f"\n{changes}\n")
             answer = read_answer(self.screen, EDIT_QUESTION).lower()
             if answer not in ("e", "edit"):
                 return plan if answer in YES else None

@@ -10,8 +10,8 @@ from graph.record.budget import Usage, read_budget
 from graph.review.request import asked_again, digest_of_all
 from graph.review.response import RequestJson, asked, call_names
 from graph.runs import Run
-from graph.text.review.drawing import plan_drawing, settled
-from graph.text.review.frame import plain_description, redrawn, to_blocks, to_text, widened
+from graph.text.review.drawing import fitted
+from graph.text.review.frame import plain_description, to_text
 
 READING_COLUMNS = 100
 """How wide text is at most: longer lines are hard to read."""
@@ -74,10 +74,8 @@ def _strip_error(description: str, error: str | None) -> str:
 
 def _fit_to_screen(screen: Screen, run: Run, description: str) -> str:
     """Return a description as plain text: its lines fit the screen, and its plan is drawn as wide as that."""
-    blocks = widened(to_blocks(description), min(screen.columns, READING_COLUMNS))
-    if run.plan is not None:
-        blocks = redrawn(blocks, plan_drawing(run.plan, settled(run.plan, run.results), screen.columns))
-    return to_text(blocks, _width(screen))
+    width = min(screen.columns, READING_COLUMNS)
+    return to_text(fitted(description, run.plan, run.results, width, screen.columns), _width(screen))
 
 
 def _width(screen: Screen) -> int | None:

@@ -68,8 +68,8 @@ class Screen:
         self.out.file.write(f"{document(text)}\n")
 
     def ask(self, question: str) -> None:
-        """Print a prompt and leave the cursor after it."""
-        self.out.print(Text(escaped(question), "bold"), soft_wrap=True, end="")
+        """Print a prompt, broken between its words, and leave the cursor after it."""
+        self.out.print(Text(escaped(question), "bold"), end="")
         self.out.file.flush()
 
     def complain(self, sentence: str) -> None:

@@ -1,6 +1,7 @@
 """Options of `serve`: who reaches the desk, and who decides."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 Address = Annotated[
     str,
     typer.Option(
-        "--address", metavar="ADDRESS", help="Address to listen on. Another than this machine's needs --user-header."
+        "--address", metavar="ADDRESS", help="Address to listen on. Another than this machine's needs a way to sign in."
     ),
 ]
 HostNames = Annotated[
@@ -48,21 +49,37 @@ class DeskOptions:
     read_only: ReadOnly = False
     access_log: AccessLog = False
 
-    def settings(self) -> "DeskSettings":
-        """Return the settings of the desk.
+    def settings(self, config: Path | None) -> "DeskSettings":
+        """Return the settings of the desk, by these options and by `[desk]` in the settings file.
 
         Raises:
             ConfigError: An option is invalid, or others could reach the desk without signing in.
         """
-        from graph.desk.security.identity import proxy_identity
+        from graph.desk.desk_table import with_table
+        from graph.desk.security.people import People, Permissions
         from graph.desk.settings import DeskSettings, secret_from_environment
 
-        if self.user_header is None and not is_loopback_address(self.address):
-            raise ConfigError(f"--address {self.address} lets others in; name the header of a proxy with --user-header")
+        hosts = parse_hosts(" ".join(self.host_name or []), "--host-name")
+        base = DeskSettings(hosts, secret_from_environment(), read_only=self.read_only)
         if self.user_header is None and (self.proxy or self.reviewer):
             raise ConfigError("--proxy and --reviewer need --user-header")
-        proxy = None
+        if self.reviewer:
+            base = replace(base, permissions=Permissions(People.of(self.reviewer)))
+        settings = with_table(base, config)
         if self.user_header is not None:
-            proxy = proxy_identity(self.user_header, self.proxy or [], self.reviewer or [])
-        hosts = parse_hosts(" ".join(self.host_name or []), "--host-name")
-        return DeskSettings(hosts, secret_from_environment(), proxy, self.read_only, secure=proxy is not None)
+            settings = self._behind_proxy(settings, self.user_header)
+        if settings.links and not is_loopback_address(self.address):
+            raise ConfigError(
+                f"--address {self.address} lets others in; name the header of a proxy with --user-header, "
+                "or a provider with [desk.oidc] in the settings file"
+            )
+        return settings
+
+    def _behind_proxy(self, settings: "DeskSettings", header: str) -> "DeskSettings":
+        from graph.desk.security.identity import proxy_identity, trusted_proxies
+
+        if not settings.links:
+            raise ConfigError("--user-header and [desk] in the settings file both say how people sign in; keep one")
+        proxies = trusted_proxies(self.proxy or [], "--proxy")
+        identity = proxy_identity(header, proxies, "--proxy")
+        return replace(settings, identity=identity, proxies=proxies, links=False, secure=True)

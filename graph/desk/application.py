@@ -13,7 +13,7 @@ from starlette.staticfiles import StaticFiles
 
 from graph.desk.desk import Desk, PolicyInForce, drives_of
 from graph.desk.drives import Agents
-from graph.desk.pages import control, lists, live, login, review, run
+from graph.desk.pages import control, lists, live, login, review, run, sign_in
 from graph.desk.pages.respond import desk_of, page
 from graph.desk.security.gate import Gate
 from graph.desk.settings import DeskSettings
@@ -96,6 +96,8 @@ ROUTES = [
     Route("/run/more", control.more),
     Route("/run/control", control.control, methods=["POST"]),
     Route("/login", login.login),
+    Route("/login/start", sign_in.start),
+    Route("/login/callback", sign_in.callback),
     Route("/link", login.link, methods=["POST"]),
     Route("/logout", login.logout, methods=["POST"]),
     Route("/health", _health),

@@ -73,11 +73,6 @@ class Records:
         executing = await self.runs.ledger.is_worked_on(key)
         return ShownRun(key, run_of(read.record, executing), tuple(read.events), read.record, executing)
 
-    async def position(self, key: RunKey) -> tuple[int, bool]:
-        """Return the number of a run's last event, and whether a process executes it."""
-        read = await self._news(key)
-        return (read.events[-1].seq if read.events else 0), await self.runs.ledger.is_worked_on(key)
-
     async def request(self, key: RunKey) -> Mapping[str, Any] | None:
         """Return the review request that a run's thread is interrupted with, as its checkpoint holds it.
 

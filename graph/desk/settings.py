@@ -5,7 +5,9 @@ import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from graph.desk.security.identity import ProxyIdentity
+from graph.desk.security.claims import Oidc
+from graph.desk.security.identity import Identity, Proxies
+from graph.desk.security.people import Permissions
 from graph.desk.security.sessions import SESSION_S
 from graph.errors import ConfigError
 from graph.serving.hosts import Host
@@ -18,14 +20,21 @@ SECRET_CHARACTERS = 32
 class DeskSettings:
     """Settings of a desk.
 
-    `hosts` are names besides those of this machine under which it is reached. `secret` signs sessions. `proxy` gives
-    names by a header; without it, a link with a token opens a session. `read_only`: nobody decides, whatever their
-    role. `secure`: the cookie is sent over HTTPS alone.
+    `hosts` are names besides those of this machine under which it is reached. `secret` signs sessions. `identity` says
+    of each request who sends it; with `oidc`, people sign in at a provider, which sends them back to `url`, the desk's
+    address as browsers know it. With `links`, a link with a token opens a session of the user of this process.
+    `proxies` are those that say where a request comes from. `read_only`: nobody decides, whatever their role.
+    `secure`: cookies are sent over HTTPS alone. A session lasts `session_s` seconds.
     """
 
     hosts: frozenset[Host] = frozenset()
     secret: str = field(default_factory=lambda: secrets.token_hex(32), repr=False)
-    proxy: ProxyIdentity | None = None
+    identity: Identity | None = None
+    oidc: Oidc | None = None
+    url: str = ""
+    links: bool = True
+    permissions: Permissions = field(default_factory=Permissions)
+    proxies: Proxies = field(default_factory=Proxies)
     read_only: bool = False
     secure: bool = False
     session_s: int = SESSION_S

@@ -17,6 +17,8 @@ from graph.text.drawing.statuses import LOOKS
 from graph.text.event_text import event_text
 
 LINE_CHARACTERS = 400
+STAMPED = ("desk.css", "desk.js")
+"""Static files whose address holds their digest."""
 MARKS: Mapping[str, str] = {
     **{status: look.mark for status, look in LOOKS.items()},
     "planning": "…",
@@ -31,11 +33,12 @@ MARKS: Mapping[str, str] = {
 
 
 def environment() -> Environment:
-    """Return the templates of the desk."""
+    """Return the templates of the desk, all read: a server's event loop must not read files."""
     made = Environment(
         loader=PackageLoader("graph.desk", "pages/html"),
         autoescape=True,
         undefined=StrictUndefined,
+        auto_reload=False,
         trim_blocks=True,
         lstrip_blocks=True,
     )
@@ -46,8 +49,13 @@ def environment() -> Environment:
         "moment": moment,
         "took": took,
         "json": json.dumps,
+        "anchor": anchor,
     }
     made.globals |= {"marks": MARKS, "version": version, "sentence": _sentence, "answer_text": _answer_text}
+    for name in made.list_templates():
+        made.get_template(name)
+    for name in STAMPED:
+        version(name)
     return made
 
 
@@ -80,6 +88,15 @@ def took(seconds: float) -> str:
     if seconds < 3600:
         return f"{int(seconds // 60)} min {int(seconds % 60)} s"
     return f"{int(seconds // 3600)} h {int(seconds % 3600 // 60)} min"
+
+
+def anchor(name: str) -> str:
+    """Return an id for the row of a run or a step, whose name may be any text: a refreshed list moves its rows by them.
+
+    >>> anchor("news.1")
+    'row-9104d1cb1940'
+    """
+    return f"row-{sha256(name.encode()).hexdigest()[:12]}"
 
 
 @lru_cache

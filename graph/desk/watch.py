@@ -2,17 +2,14 @@
 
 import asyncio
 import time
-from collections import Counter
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
 
+from graph.desk.feed import Feed, Moment
 from graph.desk.records import Records
 from graph.errors import AgentError
 from graph.ledger.protocol import RunKey
-
-Position = tuple[int, bool]
-"""The number of a run's last event, and whether a process executes it."""
 
 STREAM_S = 300.0
 """How long a stream lasts; the tab goes on with another one, for which its session is checked again."""
@@ -22,42 +19,41 @@ OWNERS_S = 2.0
 
 @dataclass
 class Watch:
-    """Where the runs that streams show stand; `every_s` is how often the database is asked for changes,
-    `lasts_s` how long a stream lasts."""
+    """The runs that streams show; `every_s` is how often the database is asked for changes, `lasts_s` how long a
+    stream lasts."""
 
     records: Records
     every_s: float = 0.5
     lasts_s: float = STREAM_S
-    readers: "Counter[RunKey]" = field(default_factory=Counter)
+    feeds: dict[RunKey, Feed] = field(default_factory=dict)
     lists: int = 0
-    _positions: dict[RunKey, Position] = field(default_factory=dict)
     _list_changes: int = 0
-    _changed: asyncio.Event = field(default_factory=asyncio.Event)
+    _list_changed: asyncio.Event = field(default_factory=asyncio.Event)
     _task: "asyncio.Task[None] | None" = None
 
-    async def follow(self, run: RunKey) -> AsyncIterator[Position]:
-        """Yield where a run stands, and then each change of it; changes between two looks come as one.
+    async def follow(self, run: RunKey) -> AsyncIterator[Moment]:
+        """Yield a run as it is, and then after each change; changes between two looks come as one.
 
         Raises:
             AgentError: The run cannot be read.
         """
-        self.readers[run] += 1
+        feed = self.feeds.setdefault(run, Feed(self.records.runs.ledger, run))
+        feed.readers += 1
         self._begin()
         try:
-            last = self._positions[run] = await self.records.position(run)
+            last, until_s = await feed.read(), time.monotonic() + self.lasts_s
             yield last
-            until_s = time.monotonic() + self.lasts_s
             while time.monotonic() < until_s:
-                changed = self._changed
-                if (now := self._positions[run]) != last:
-                    last = now
+                changed = feed.changed
+                if feed.now is None or feed.now is last:
+                    await _at_most(changed, until_s)
+                else:
+                    last = feed.now
                     yield last
-                    continue
-                await _at_most(changed, until_s)
         finally:
-            self.readers[run] -= 1
-            if not self.readers[run]:
-                del self.readers[run], self._positions[run]
+            feed.readers -= 1
+            if not feed.readers:
+                del self.feeds[run]
             self._end_if_alone()
 
     async def follow_list(self) -> AsyncIterator[int]:
@@ -67,12 +63,12 @@ class Watch:
         last, until_s = self._list_changes, time.monotonic() + self.lasts_s
         try:
             while time.monotonic() < until_s:
-                changed = self._changed
-                if self._list_changes != last:
+                changed = self._list_changed
+                if self._list_changes == last:
+                    await _at_most(changed, until_s)
+                else:
                     last = self._list_changes
                     yield last
-                    continue
-                await _at_most(changed, until_s)
         finally:
             self.lists -= 1
             self._end_if_alone()
@@ -82,7 +78,7 @@ class Watch:
             self._task = asyncio.create_task(self._look())
 
     def _end_if_alone(self) -> None:
-        if not self.readers and not self.lists and self._task is not None:
+        if not self.feeds and not self.lists and self._task is not None:
             self._task.cancel()
             self._task = None
 
@@ -95,27 +91,28 @@ class Watch:
                 now_s = time.monotonic()
                 all_due = not found.is_complete or now_s - looked_s >= OWNERS_S
                 looked_s = now_s if all_due else looked_s
-                if since is not None or all_due:
-                    await self._read(
-                        list(self.readers) if all_due else [run for run in found.runs if run in self.readers]
-                    )
-                    self._list_changes += bool(found.runs) or not found.is_complete
-                    before, self._changed = self._changed, asyncio.Event()
-                    before.set()
+                await self._read(tuple(self.feeds) if all_due else found.runs)
+                if found.runs or not found.is_complete:
+                    self._tell_lists()
                 since = found.position
                 await ledger.wait_for_news(self.every_s)
                 continue
             await asyncio.sleep(self.every_s)
 
-    async def _read(self, runs: list[RunKey]) -> None:
+    async def _read(self, runs: Iterable[RunKey]) -> None:
         for run in runs:
-            with suppress(AgentError):  # the stream reads the run itself, and tells of it
-                position = await self.records.position(run)
-                if run in self.readers:
-                    self._positions[run] = position
+            if (feed := self.feeds.get(run)) is not None:
+                with suppress(AgentError):  # it may be read at the next look
+                    await feed.read()
+
+    def _tell_lists(self) -> None:
+        self._list_changes += 1
+        before, self._list_changed = self._list_changed, asyncio.Event()
+        before.set()
 
 
 async def _at_most(changed: asyncio.Event, until_s: float) -> None:
     """Wait for a change until that time of the monotonic clock."""
     with suppress(TimeoutError):
-        await asyncio.wait_for(changed.wait(), max(0.0, until_s - time.monotonic()))
+        async with asyncio.timeout(until_s - time.monotonic()):
+            await changed.wait()

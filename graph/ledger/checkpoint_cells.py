@@ -12,7 +12,7 @@ from typing import Any
 
 import ormsgpack
 
-from graph.ledger.packed import PACKED, pack, unpack
+from graph.ledger.packed_checkpoint import DICTIONARIES, packed_cell, unpacked_cell
 from graph.record.redaction import DIGEST, MARK, NAME, Redactor
 
 DIGESTS = (re.compile(rb"-asks-([0-9a-f]{16})"), re.compile(rb"\xa7brought\xd9@([0-9a-f]{64})"))
@@ -37,13 +37,13 @@ def with_more_names(redactor: Redactor, cells: Iterable[bytes], brought: Iterabl
 
 def erased(content: Any, kind: str, redactor: Redactor) -> Any:
     """Return a cell without the value; one of an unknown serializer is left unchanged."""
-    if not isinstance(content, bytes) or kind not in ("msgpack", "json", PACKED):
+    if not isinstance(content, bytes) or kind not in ("msgpack", "json", *DICTIONARIES):
         return content
     try:
-        if kind == PACKED:
-            plain = unpack(content)
+        if kind in DICTIONARIES:
+            plain = unpacked_cell(kind, content)
             new = _repacked(plain, redactor)
-            return pack(new) if new != plain else content
+            return packed_cell(new, kind) if new != plain else content
         if kind == "msgpack":
             return _repacked(content, redactor)
         found = json.loads(content)
@@ -56,7 +56,7 @@ def erased(content: Any, kind: str, redactor: Redactor) -> Any:
 def plain(kind: str, content: bytes) -> bytes:
     """Return a cell's unpacked bytes; the metadata of a packed checkpoint is not packed."""
     try:
-        return unpack(content) if kind == PACKED else content
+        return unpacked_cell(kind, content)
     except ValueError:
         return content
 

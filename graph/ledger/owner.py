@@ -38,7 +38,7 @@ def is_gone(owner: str) -> bool:
     """
     match owner.split("|"):
         case host, boot, pid, started, _ if pid.isdecimal() and started:
-            here = (host, boot) == (socket.gethostname(), _boot_id())
+            here = (host, boot) == (socket.gethostname(), _boot_id(os.getpid()))
             done = int(pid) == os.getpid() and owner not in _holding
             return here and (done or _started(int(pid)) != started)
     return False
@@ -48,13 +48,17 @@ def is_gone(owner: str) -> bool:
 def _this_process(pid: int) -> str:
     """Return the identity of this process: host, boot, process id and start time (a process id alone is reused)."""
     global _process_read
-    found = "|".join((socket.gethostname(), _boot_id(), str(pid), _started(pid) or ""))
+    found = "|".join((socket.gethostname(), _boot_id(pid), str(pid), _started(pid) or ""))
     _process_read = pid
     return found
 
 
-def _boot_id() -> str:
-    """Return the id of this boot and process namespace; containers may share a host name."""
+@lru_cache(maxsize=1)
+def _boot_id(_pid: int) -> str:
+    """Return the id of this boot and of a process's namespace; containers may share a host name.
+
+    Neither changes while a process lives; a child may be in another namespace.
+    """
     try:
         return Path("/proc/sys/kernel/random/boot_id").read_text().strip() + str(Path("/proc/self/ns/pid").readlink())
     except OSError:

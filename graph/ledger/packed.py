@@ -1,79 +1,22 @@
-"""Packing: bytes compressed against words that they have in common. What was packed once is read for ever.
-
-`PACKED` and `DICTIONARY` are those of checkpoints.
-"""
+"""Packing: bytes compressed against words that they have in common. What was packed once is read for ever."""
 
 import zlib
 
-PACKED = "msgpack.deflate1"
-"""The kind of such a row; another dictionary needs another name."""
 MOST_BYTES = 512_000_000
 """More than any row holds: a small one that grows beyond it was made to fill the memory."""
 
 SMALL_BYTES = 16_384
 """Smaller payloads are not packed: setting up zlib costs more than it saves."""
 
-REQUEST = (
-    b"langgraph.types Interrupt value action_requests name run_plan args plan steps id objective tool args depends_on "
-    b"name run_step settle_effect happened result answer_question question answer raise_budget budget spent "
-    b"description review_configs action_name allowed_decisions approve edit reject run revision digest diff added "
-    b"changed removed answer issues estimate steps tool_calls model_steps longest_chain error id response_schema"
-)
-MESSAGE = (
-    b"\x94\xbalangchain_core.messages.ai\xa9AIMessage\x89\xa7content\xda\x01cYour decision is needed. To reject, write "
-    b"a reason; some clients send an empty rejection as an approval.\n\n```text\nRevision 1 of the plan. Approve it, "
-    b"edit it, or reject it with a reason to plan again.\nIt only reads.\nTo do: 1 step; at most 1 tool call.\n\n"
-    b"\xe2\x97\x8f  "
-    b"\n\nDigest: \n```\xb1additional_kwargs\x80\xb1response_metadata\x80\xa4type\xa2ai\xa4name\xa6review\xa2id\xd9>"
-    b".1-asks--1f1e6-8001-\xaatool_calls\x90\xb2invalid_tool_calls\x90\xaeusage_metadata\xc0\xb3model_validate_json"
-    b"\xbdlangchain_core.messages.human\xacHumanMessage\xa5human\xa4name\xc0\xa2id-end"
-)
-STATE = (
-    b"\x87\xa1v\x04\xa2ts\xd9 2026-11-22T00:00:00.000000+00:00\xa2id\xd9$1f1e6-0000-6000-8003-\xaechannel_values\x8e"
-    b"\xa4goal\xabconstraints\x90\xa4plan\x81\xa5steps\x91\x84\xa2id\xa9objective\xa4tool\xa4args\x81\xa8messages\x92"
-    b"\xa6doubts\x90\xa3run\x84\xa6thread\xa1n\x01\xa2id.1\xa3seq\xa7brought\xa0\xa8revision\x01\xa6digest\xd9@"
-    b"\xa6status\xa7waiting\xa7running\xa6failed\xa9succeeded\xa6reason\xc0\xb61 of 1 steps succeeded\xa6issues\x90"
-    b"\xa6answer\xc0\xa7results\x81\x85\xa6status\xa9succeeded\xa5value\xa5error\xc0\xaastarted_at\xcbA\xda"
-    b"\xa8ended_at\xcbA\xda"
-)
-KEYS = (
-    b"goal constraints plan messages run brought revision digest status reason issues answer results __start__ "
-    b"branch:to:planner branch:to:review branch:to:executor doubts"
-).split()
 
-
-def _version(key: bytes, number: bytes) -> bytes:
-    """Return a key with the version of a channel, as a checkpoint holds them."""
-    return bytes([0xA0 + len(key)]) + key + b"\xd9 " + number.zfill(32)
-
-
-VERSIONS = (
-    b"\xb0channel_versions\xde\x00\x12"
-    + b"".join(_version(key, b"5") for key in KEYS)
-    + b"\xadversions_seen\x86\xa9__input__\x80\xa9__start__\x81"
-    + _version(b"__start__", b"1")
-    + b"\xa7planner\x81"
-    + _version(b"branch:to:planner", b"2")
-    + b"\xad__interrupt__\xde\x00\x10"
-    + b"".join(_version(key, b"3") for key in KEYS)
-    + b"\xa6review\x81"
-    + _version(b"branch:to:review", b"3")
-    + b"\xa8executor\x81"
-    + _version(b"branch:to:executor", b"4")
-    + b"\xb0updated_channels\x97\xa6answer\xa6doubts\xa8messages\xa6reason\xa7results\xa3run\xa6status"
-)
-
-DICTIONARY = REQUEST + MESSAGE + STATE + VERSIONS
-
-
-def pack(data: bytes, dictionary: bytes = DICTIONARY) -> bytes:
-    """Return packed bytes."""
+def pack(data: bytes, dictionary: bytes) -> bytes:
+    """Return bytes packed with a dictionary."""
     wbits, memory = (-13, 6) if len(data) < SMALL_BYTES else (-15, 8)
     packer = zlib.compressobj(6, wbits=wbits, memLevel=memory, zdict=dictionary)
     return packer.compress(data) + packer.flush()
 
 
-def unpack(data: bytes, most_bytes: int = MOST_BYTES, dictionary: bytes = DICTIONARY) -> bytes:
+def unpack(data: bytes, dictionary: bytes, most_bytes: int = MOST_BYTES) -> bytes:
     """Return the bytes that were packed with this dictionary.
 
     Raises:

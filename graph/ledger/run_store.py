@@ -39,7 +39,7 @@ class Health:
 
 @dataclass(frozen=True)
 class Redacted:
-    """The changes of a redaction: events per run, artifacts, and rows of LangGraph's checkpoints.
+    """The changes of a redaction: events per run, artifacts, rows of LangGraph's checkpoints, and standing approvals.
 
     `remaining` lists the places that still hold the value: data of other threads, and names.
     """
@@ -47,6 +47,7 @@ class Redacted:
     events: Mapping[RunKey, tuple[int, ...]]
     artifacts: int
     checkpoints: int
+    approvals: int = 0
     remaining: tuple[str, ...] = ()
 
 
@@ -95,7 +96,8 @@ class RunStore(Ledger, Protocol):
 
         All runs of the thread are owned meanwhile. The value is removed from events, artifacts, waiting messages and
         the index; an artifact that is shared with another thread is kept beside its replacement. Each changed run gets
-        a `redacted` event, so that its chain and seal still verify. See `graph.ledger.erasure`.
+        a `redacted` event, so that its chain and seal still verify. See `graph.ledger.erasure`. Standing approvals
+        that hold in any run are no thread's: the value is removed from all of them.
 
         Args:
             thread: The thread.
@@ -201,7 +203,7 @@ class RunStore(Ledger, Protocol):
         """Return the counters over all runs."""
 
     async def reindex(self) -> int:
-        """Rebuild the index of runs and the counters from the events, and return the number of runs."""
+        """Rebuild the index of runs, the counters and what steps took from the events; return the number of runs."""
 
     async def misindexed(self) -> list[str]:
         """Return the names of runs whose index row does not match their events."""

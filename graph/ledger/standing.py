@@ -10,9 +10,10 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from graph.errors import LedgerCorruptError, StandingSpentError
-from graph.ledger.chain import SALT_BYTES, Row, fault_of, first_link, link, payload_digest
+from graph.errors import InputError, LedgerCorruptError, StandingSpentError
+from graph.ledger.chain import REDACTED, SALT_BYTES, Row, fault_of, first_link, link, payload_digest
 from graph.ledger.chaining import compact_json
+from graph.record.redaction import Redactor, Unredactable, redacted_payload
 from graph.record.standing_approval import StandingApproval, StandingCall, StandingUse
 
 COLUMNS = "seq, kind, step, at, payload, salt, digest, link"
@@ -44,6 +45,36 @@ def revoked_row(database: str, rows: Sequence[Row], name: str, by: str) -> Row |
     """
     found = use_of(database, name, rows) if rows else None
     return _row(name, rows, "revoked", {"by": by}) if found is not None and found.revoked_by is None else None
+
+
+def redacted_rows(
+    database: str, approvals: Mapping[str, Sequence[Row]], redactor: Redactor, by: str, reason: str
+) -> dict[str, list[Row]]:
+    """Return the rows that take the place of those with a value, and a last row with the digests of what they hold now.
+
+    An approval of which a bound was taken out lets no further call through.
+
+    Raises:
+        InputError: The value stands in what an approval is read by, such as its tool.
+        LedgerCorruptError: A row was changed.
+    """
+    found = {}
+    for name, rows in approvals.items():
+        use_of(database, name, rows)
+        if changed := list(filter(None, (_without(row, redactor) for row in rows))):
+            left = [{"seq": row.seq, "digest": payload_digest(b"", row.payload).hex()} for row in changed]
+            told = {"left": left, "by": by, "reason": redactor.text(reason)}
+            found[name] = [*changed, _row(name, rows, REDACTED, told)]
+    return found
+
+
+def _without(row: Row, redactor: Redactor) -> Row | None:
+    """Return a row without the value, None if it does not hold it."""
+    try:
+        payload = compact_json(redacted_payload(json.loads(row.payload), redactor))
+    except Unredactable as error:
+        raise InputError("value", f"it cannot be taken out of a standing approval: {error}") from error
+    return row._replace(payload=payload, salt=b"") if payload != row.payload else None
 
 
 def use_of(database: str, name: str, rows: Sequence[Row]) -> StandingUse:

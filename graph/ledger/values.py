@@ -6,6 +6,7 @@ from typing import Any
 from pydantic import JsonValue
 
 from graph.ledger.protocol import Ledger
+from graph.plan.catalog import ToolSpec
 from graph.plan.schema import Plan
 from graph.record.ending import answer_of
 from graph.record.events import Content
@@ -27,6 +28,12 @@ async def content_value(ledger: Ledger, content: Content | None) -> Any:
     if content is None or content.artifact is None:
         return content and content.value
     return json.loads(await ledger.artifact(content.artifact["id"]))
+
+
+async def tools_of(ledger: Ledger, record: RunState) -> dict[str, ToolSpec]:
+    """Return the tools that the run was configured with, by name."""
+    told = await content_value(ledger, record.assignment.configuration.tools)
+    return {raw["name"]: ToolSpec.from_json(raw) for raw in told or ()}
 
 
 async def values_of(ledger: Ledger, record: RunState, plan: Plan) -> dict[str, JsonValue]:

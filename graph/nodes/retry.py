@@ -7,6 +7,7 @@ from langchain_core.messages import AIMessage
 
 from graph.caller import caller_on
 from graph.errors import InputError
+from graph.policy.approvers import alone_fault
 from graph.policy.raised_budget import read_raised
 from graph.policy.scope import rebind
 from graph.record.amendment import Amendment
@@ -25,20 +26,25 @@ async def reopen(writer: RunWriter, *, brings_plan: bool) -> None:
         brings_plan: Whether the caller brings another plan.
 
     Raises:
-        InputError: The run cannot be retried, or a changed limit is invalid.
+        InputError: The run cannot be retried, a changed limit is invalid, or the policy has others decide about it.
     """
     run = writer.run
-    record, changes, by = run.record, caller_on(run.key.thread).changes, str(run.approver)
+    record, changes, approver = run.record, caller_on(run.key.thread).changes, run.approver
     if fault := retry_fault(record, changed=brings_plan or bool(changes)):
         raise InputError("run", f"{record.id} {fault}")
     budget = _raised(run, changes.limits)
     bound = None if budget is None else rebind(record, run.terms, replace(run.terms, budget=budget))
     again = steps_to_retry(record)
-    reopened = RunReopened(again=again, approver=by, budget=budget, binding=bound, invocation=run.invocation)
-    said = (
-        [Amendment(feedback=changes.feedback, by=by).draft(record.assignment.constraints)] if changes.feedback else []
+    reopened = RunReopened(
+        again=again,
+        approver=str(approver),
+        roles=approver.roles,
+        budget=budget,
+        binding=bound,
+        invocation=run.invocation,
     )
-    await writer.write(Draft(reopened), *said)
+    said = Amendment(feedback=changes.feedback, by=str(approver)).draft(record.assignment.constraints)
+    await writer.write(Draft(reopened), *([said] if changes.feedback else []))
 
 
 def retry_hint(run: RunContext) -> dict[str, Any]:
@@ -60,4 +66,18 @@ def _raised(run: RunContext, limits: Any) -> Budget | None:
     budget, fault = read_raised(whole, before, run.terms)
     if fault is not None:
         raise InputError("budget", fault)
+    if budget.beyond(before):
+        _check_who_raises(run, budget)
     return budget
+
+
+def _check_who_raises(run: RunContext, budget: Budget) -> None:
+    """Refuse a raised limit from a person whom the policy does not let decide about it alone.
+
+    Raises:
+        InputError: Others decide.
+    """
+    policy = run.terms.policy
+    rules = policy.approvers.rules((), budget.within(policy.limits).cost_usd)
+    if fault := alone_fault(rules, run.approver, run.record.people.askers):
+        raise InputError("by", f"{fault}; retry it as it is, and the run asks for the limit once it is reached")

@@ -42,6 +42,7 @@ def requested(
         skip=skip,
         approver=str(refused) if refused is not None else None,
         roles=refused.roles if refused is not None else (),
+        takes=request.estimate.get("takes") if any(action.name == "run_plan" for action in request.actions) else None,
     )
     return Draft(event), [shown, given]
 

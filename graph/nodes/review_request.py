@@ -1,6 +1,6 @@
 """Building the review request: one request for everything that needs a decision now."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -20,6 +20,7 @@ from graph.review.estimate import estimate
 from graph.review.human_steps import GATE, open_questions
 from graph.review.request import UNCHANGED, ReviewAction, ReviewRequest
 from graph.run_context import RunContext
+from graph.run_estimate import expectation_of
 from graph.sanitize import escaped
 from graph.text.call_question import asked_description
 from graph.text.review.budget import budget_description
@@ -27,7 +28,11 @@ from graph.text.review.calls import held_description, uncertain_description
 from graph.text.review.drawing import settled
 from graph.text.review.person import gate_description, question_description
 from graph.text.review.plan import PlanReview, invalid_description, plan_description
+from graph.text.review.values import cut
 from graph.text.review.why import reason_of
+
+GIVEN_CHARACTERS = 400
+"""How much of a result that a person gave is shown with the plan that rests on it."""
 
 
 def request_about(run: RunContext, subject: Subject) -> ReviewRequest:
@@ -35,6 +40,8 @@ def request_about(run: RunContext, subject: Subject) -> ReviewRequest:
     record, plan, terms = run.record, subject.plan, run.terms
     limits = run.services.settings.attempt_limits
     left = estimate(plan, record, terms.bounds, terms.tools, limits) if plan is not None else {}
+    if plan is not None and (takes := expectation_of(run, plan)) is not None:
+        left["takes"] = takes
     actions = [_about_plan(run, subject, left)] if _plan_needs_person(run, subject) else []
     due = open_questions(plan, record) if plan is not None else []
     actions += [_about_gate(run, step) for step in due if step.kind == "gate"]
@@ -100,6 +107,7 @@ def _plan_review(run: RunContext, plan: Plan, left: Mapping[str, Any]) -> PlanRe
     warnings = [
         *repeats(record, plan),
         *(f"{step} is not executed: {left.error}." for step, left in skipped_in(plan, record.steps.results).items()),
+        *_given(run, plan),
         *replaced_in_words(record.plan_state.replaced, plan),
         *(record.plan_state.would_replace if plan.digest == record.plan_state.digest else ()),
     ]
@@ -117,6 +125,16 @@ def _plan_review(run: RunContext, plan: Plan, left: Mapping[str, Any]) -> PlanRe
         estimate=left,
         has_judge=run.services.models.judge is not None,
     )
+
+
+def _given(run: RunContext, plan: Plan) -> Iterator[str]:
+    """Yield the results that people gave: they stand for the work of their steps, and enter what is approved."""
+    steps = run.record.steps
+    for step in plan.steps:
+        if step.id in steps.givers and step.id in steps.supplied & steps.succeeded:
+            result = steps.results[step.id]
+            value = result.artifact["preview"] if result.artifact else to_text(result.value)
+            yield f"{step.id} is not executed: {steps.givers[step.id]} gave its result, {cut(value, GIVEN_CHARACTERS)}."
 
 
 def _failed_before(run: RunContext) -> tuple[tuple[str, str], ...]:

@@ -1,12 +1,11 @@
 """Changes of single steps that come with the state: words of a chat, or the key `changes`."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
-from graph.errors import InputError
 from graph.plan.depth import parse_json_or_text
-from graph.review.step_change import Skip, StepChange, Supply, changes_from
+from graph.review.step_change import Skip, StepChange, Supply, changes_from, check_giver
 from graph.run_context import RunContext
 from graph.run_writer import RunWriter
 from graph.state import last_words
@@ -31,7 +30,7 @@ async def take_changes(run: RunContext, state: Mapping[str, Any], *, words: bool
     A server that executes an invocation again does so at another checkpoint, so that what is made already is left out.
 
     Raises:
-        InputError: A step is unknown or cannot change, or a result does not fit.
+        InputError: A step is unknown or cannot change, a result does not fit, or others decide about it.
         RunOwnedError: Another process executes the run.
     """
     if run.here_before or run.record.ended:
@@ -39,24 +38,11 @@ async def take_changes(run: RunContext, state: Mapping[str, Any], *, words: bool
     is_goal = last_words(state.get("messages") or ()) == run.record.assignment.goal
     said = change_in_words(state) if words and not is_goal else None
     changes = changes_from(state["changes"]) if state.get("changes") else []
-    by = str(run.approver)
-    _check_people(run, [*changes, *([said] if said else [])])
     asked = [change for change in (*changes, *([said] if said else [])) if not change.is_made(run.record)]
-    drafted = [change.drafted(run.record, by) for change in asked]
+    for change in asked:
+        check_giver(change, run.record, run.terms.policy.approvers, run.services.toolbox.specs, run.approver)
+    drafted = [change.drafted(run.record, str(run.approver)) for change in asked]
     if drafted:
         await RunWriter(run).write(
             *(one.draft for one in drafted), artifacts=[kept for one in drafted for kept in one.kept]
         )
-
-
-def _check_people(run: RunContext, changes: Sequence[StepChange]) -> None:
-    """Refuse the answer to a question from outside of its review, if the policy says who answers.
-
-    Raises:
-        InputError: A change is such an answer.
-    """
-    plan = run.recorded_plan()
-    steps = [plan.by_id.get(change.step) for change in changes if isinstance(change, Supply)] if plan else []
-    asks = [step.id for step in steps if step is not None and step.kind == "ask"]
-    if asks and run.terms.policy.approvers.rules((), run.terms.bounds.cost_usd):
-        raise InputError("step", f"the policy says who answers {asks[0]}; answer the question in its review")

@@ -1,6 +1,5 @@
 """The table `[notify]` of the settings file: who is told of what. Addresses are secrets and stand there alone."""
 
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -10,12 +9,10 @@ from urllib.parse import quote, urlsplit
 from graph.errors import ConfigError, listed
 from graph.ledger.protocol import RunKey
 from graph.notices.notice import KINDS
-from graph.settings_file import settings_file
+from graph.settings_file import settings_file, text_or_variable
 
 TABLE = "notify"
 FIELDS = ("addresses", "secret", "link", *KINDS)
-FROM_ENVIRONMENT = "env:"
-"""`env:NAME` stands for the value of that environment variable."""
 WEBHOOKS = ("https", "http")
 LEAST_SECRET = 16
 
@@ -72,13 +69,13 @@ def _read(table: Any) -> Addresses:
     given = table.get("addresses", {})
     if not isinstance(given, dict):
         raise ConfigError("notify.addresses must be a table: a name for each address")
-    by_name = {name: Address(name, _text(url, f"notify.addresses.{name}")) for name, url in given.items()}
+    by_name = {name: Address(name, text_or_variable(url, f"notify.addresses.{name}")) for name, url in given.items()}
     told = {kind: _names(table.get(kind, []), kind, by_name) for kind in KINDS}
     secret, link = table.get("secret"), table.get("link")
-    key = _text(secret, "notify.secret").encode() if secret is not None else b""
+    key = text_or_variable(secret, "notify.secret").encode() if secret is not None else b""
     if any(address.is_webhook for address in by_name.values()) and len(key) < LEAST_SECRET:
         raise ConfigError(f"notify.secret must have at least {LEAST_SECRET} characters: webhooks are signed with it")
-    if link is not None and "{run}" not in _text(link, "notify.link"):
+    if link is not None and "{run}" not in text_or_variable(link, "notify.link"):
         raise ConfigError("notify.link must hold {run}, which the name of the run takes the place of")
     return Addresses(by_name, told, key, link)
 
@@ -89,15 +86,3 @@ def _names(given: Any, kind: str, known: Mapping[str, Address]) -> tuple[str, ..
     if unknown := [name for name in given if name not in known]:
         raise ConfigError(f"notify.{kind}: there is no address {unknown[0][:40]!r}; there are {listed(sorted(known))}")
     return tuple(dict.fromkeys(given))
-
-
-def _text(given: Any, name: str) -> str:
-    """Return a text of the file, or of the environment variable that it names."""
-    if not isinstance(given, str) or not given:
-        raise ConfigError(f"{name} must be text")
-    if not given.startswith(FROM_ENVIRONMENT):
-        return given
-    variable = given.removeprefix(FROM_ENVIRONMENT)
-    if not os.environ.get(variable):
-        raise ConfigError(f"{name} is the value of {variable[:60]}, which is not set")
-    return os.environ[variable]

@@ -1,6 +1,7 @@
 """How often and how long a step is tried: limits that the plan, the tool, the policy and the settings may each set."""
 
 from dataclasses import dataclass, fields
+from math import inf
 from typing import Any
 
 FIRST_WAIT_S = 1.0
@@ -68,8 +69,8 @@ def limit_fault(name: str, value: Any) -> str | None:
     if name == "attempts":
         return None if type(value) is int and value >= 1 else "must be an integer >= 1"
     if name == "timeout_s":
-        return None if is_number and value > 0 else "must be a number of seconds above 0"
-    return None if is_number and value >= 0 else "must be a number of seconds >= 0"
+        return None if is_number and 0 < value < inf else "must be a number of seconds above 0"
+    return None if is_number and 0 <= value < inf else "must be a number of seconds >= 0"
 
 
 ATTEMPT_FIELDS = tuple(one.name for one in fields(AttemptLimits))

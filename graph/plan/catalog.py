@@ -52,6 +52,11 @@ class ToolSpec:
     place: str | None = None
     declared: bool = True
 
+    @classmethod
+    def from_json(cls, raw: Mapping[str, Any]) -> "ToolSpec":
+        """Return a tool as the record has it."""
+        return cls(**{**raw, "free_args": tuple(raw.get("free_args", ()))})
+
     @property
     def attempt_limits(self) -> AttemptLimits:
         """How long and how often a call of it is tried."""

@@ -90,7 +90,7 @@ def lookalikes_in(text: str, steps: Collection[str]) -> Iterator[Lookalike]:
     >>> [found.written for found in lookalikes_in("{a.url} {b.url} {a_result.url} ${a_result} $5", ["a"])]
     ['${a_result}', '{a.url}']
     """
-    if not any(sign in text for sign in "{$<#"):
+    if not _may_hold_one(text):
         return
     marked = list(spans(text))
     for span in marked:
@@ -98,6 +98,8 @@ def lookalikes_in(text: str, steps: Collection[str]) -> Iterator[Lookalike]:
             written = text[span.start - 1 : span.stop]
             yield Lookalike(_shown(written), Reference(span.step, span.path), dollar=True)
     left = _without(text, marked)
+    if not _may_hold_one(left):
+        return
     closed = frozenset(_CLOSING_TAG.findall(left))
     for pattern in (_BRACED, _DOLLAR, _TAG, _NUMBERED):
         for match in pattern.finditer(left):
@@ -105,6 +107,10 @@ def lookalikes_in(text: str, steps: Collection[str]) -> Iterator[Lookalike]:
                 meant = _meant(match, steps)
                 if meant is not None:
                     yield Lookalike(_shown(match[0]), meant)
+
+
+def _may_hold_one(text: str) -> bool:
+    return "{" in text or "$" in text or "<" in text or "#" in text
 
 
 def _texts(value: JsonValue) -> Iterator[str]:

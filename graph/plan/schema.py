@@ -1,5 +1,6 @@
 """The plan: its steps, their dependencies and success criteria."""
 
+import json
 from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import Annotated, Any, Literal, Self
@@ -139,9 +140,15 @@ class Step(FrozenModel):
         """Whether both are equal as JSON; in Python alone, 1 and true are equal."""
         return self == other and canonical_json(self.to_json()) == canonical_json(other.to_json())
 
+    @cached_property
+    def json_text(self) -> str:
+        """The step as JSON text, defaults left out."""
+        return json.dumps(self.model_dump(mode="json", exclude_defaults=True))
+
     def to_json(self) -> dict[str, JsonValue]:
-        """Return the step as JSON, defaults left out."""
-        return self.model_dump(mode="json", exclude_defaults=True)
+        """Return the step as JSON that the caller may change, defaults left out."""
+        step: dict[str, JsonValue] = json.loads(self.json_text)
+        return step
 
 
 class Plan(FrozenModel):
@@ -168,6 +175,6 @@ class Plan(FrozenModel):
         return digest(self.to_json())
 
     def to_json(self) -> dict[str, Any]:
-        """Return the plan as JSON, defaults left out; `read_plan` takes it back."""
-        plan: dict[str, Any] = {"steps": [step.to_json() for step in self.steps]}
+        """Return the plan as JSON that the caller may change, defaults left out; `read_plan` takes it back."""
+        plan: dict[str, Any] = {"steps": json.loads(f"[{','.join(step.json_text for step in self.steps)}]")}
         return plan if self.answer is None else {**plan, "answer": self.answer}

@@ -53,8 +53,9 @@ ANYBODY = ApproverRule()
 class Approvers:
     """The rules by tool, by effect and by cost, and `rule` for what none of these is about.
 
-    The rule of a tool takes precedence over that of its effect; rules by cost (US dollars -> rule) are added to the
-    others. `four_eyes` and `quorum` of `rule` hold for all.
+    The rule of a tool takes precedence over that of its effect; a tool with an effect and neither needs `rule`,
+    whatever other tools the decision is about. Rules by cost (US dollars -> rule) are added to the others. `four_eyes`
+    and `quorum` of `rule` hold for all.
     """
 
     rule: ApproverRule = ANYBODY
@@ -69,14 +70,20 @@ class Approvers:
             tools: The tools that the decision is about.
             cost_usd: What the run may cost by then; None, which is more than any bound, if nothing bounds it.
         """
-        by_tool = (self.tools.get(tool.name) or self.effects.get(tool.effect) for tool in tools)
-        found = list(dict.fromkeys(rule for rule in by_tool if rule is not None)) or [self.rule]
-        found += self.cost_rules(cost_usd)
+        found = [rule for rule in map(self._of_tool, tools) if rule is not None] or [self.rule]
+        found += self._by_cost(cost_usd)
         return tuple(dict.fromkeys(made for rule in found if (made := self._with_general(rule)) != ANYBODY))
 
-    def cost_rules(self, cost_usd: float | None) -> list[ApproverRule]:
-        """Return the rules by cost alone."""
+    def has_cost_rule(self, cost_usd: float | None) -> bool:
+        """Whether a rule by cost applies to a run that may cost this much, None if nothing bounds it."""
+        return bool(self._by_cost(cost_usd))
+
+    def _by_cost(self, cost_usd: float | None) -> list[ApproverRule]:
         return [rule for above, rule in self.costs if cost_usd is None or cost_usd > above]
+
+    def _of_tool(self, tool: ToolSpec) -> ApproverRule | None:
+        """Return the rule on one tool, None for a tool without an effect that no rule is about."""
+        return self.tools.get(tool.name) or self.effects.get(tool.effect) or (self.rule if tool.acts else None)
 
     def _with_general(self, rule: ApproverRule) -> ApproverRule:
         quorum = max(rule.quorum, self.rule.quorum)
@@ -116,6 +123,16 @@ def missing(rules: Sequence[ApproverRule], voters: Sequence[Approver], askers: S
         if len(people) < needed:
             left.append(f"{len(people)} of {needed} approvals by {replace(rule, quorum=needed)}")
     return "; ".join(left) or None
+
+
+def alone_fault(rules: Sequence[ApproverRule], approver: Approver, askers: Sequence[str]) -> str | None:
+    """Return why a person may not do without a review what a request is decided for, None if they may.
+
+    Whoever does it asks for it too, so that under four eyes nobody may.
+    """
+    if missing(rules, [approver], [*askers, str(approver)]) is None:
+        return None
+    return f"{approver} may not do this alone; it takes {_all(rules)}"
 
 
 def quorum_of(rule: ApproverRule, askers: Sequence[str]) -> int:

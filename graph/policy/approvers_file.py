@@ -21,6 +21,7 @@ roles = ["lead"]
 """
 
 from collections.abc import Iterator, Mapping
+from math import inf
 from typing import Any, get_args
 
 from graph.plan.catalog import Effect
@@ -62,7 +63,7 @@ def approver_faults(raw: Mapping[str, Any]) -> Iterator[tuple[Path, str]]:
     for rule in costs:
         yield from _rule_faults(("cost",), rule, (*RULE, "above_usd"))
         above = rule.get("above_usd") if isinstance(rule, Mapping) else None
-        if not isinstance(above, int | float) or isinstance(above, bool) or not above >= 0:
+        if not isinstance(above, int | float) or isinstance(above, bool) or not 0 <= above < inf:
             yield ("cost", "above_usd"), "must be a number of US dollars"
 
 
@@ -80,8 +81,7 @@ def _rule_faults(path: Path, rule: Any, known: tuple[str, ...]) -> Iterator[tupl
         elif key == "quorum" and (type(value) is not int or not 1 <= value <= MOST):
             yield (*path, key), f"must be an integer from 1 to {MOST}"
     names = rule.get("names", ())
-    alone = not rule.get("roles") and _is_texts(names) and len(names) < rule.get("quorum", 1)
-    if names and alone:
+    if not rule.get("roles") and _is_texts(names) and len(names) < rule.get("quorum", 1):
         yield (*path, "quorum"), f"takes more people than the {len(names)} named"
 
 

@@ -68,6 +68,6 @@ def obstacle_of(records: Sequence[RunState], forks: Collection[tuple[str, str]])
             return Kept(record.id, "waiting" if record.status == "waiting" else "unfinished")
     for call in calls_to_know(records):
         if call.is_uncertain:
-            return Kept(call.run or records[-1].id, "uncertain", call.step)
+            return Kept(call.run, "uncertain", call.step)
     names = {record.id for record in records}
     return next((Kept(source, "forked", fork) for fork, source in forks if source in names), None)

@@ -46,16 +46,16 @@ def standing_fault(wish: Any, now: float) -> str | None:
 
 
 def time_of(text: Any) -> float | None:
-    """Return an ISO time as Unix seconds, None if it is none or has no zone.
+    """Return an ISO time as Unix seconds, None if it is none, has no zone or is outside the years 1 to 9999 of UTC.
 
     >>> time_of("1970-01-01T01:00:00+01:00"), time_of("1970-01-01T00:00:00")
     (0.0, None)
     """
     try:
         found = datetime.fromisoformat(re.sub("[zZ]$", "+00:00", text))
-    except (ValueError, TypeError):
+        return found.astimezone(UTC).timestamp() if found.tzinfo is not None else None
+    except (ValueError, TypeError, OverflowError):
         return None
-    return found.astimezone(UTC).timestamp() if found.tzinfo is not None else None
 
 
 def standing_args(wish: Mapping[str, Any], shown: Mapping[str, JsonValue]) -> dict[str, dict[str, Any]]:
@@ -87,7 +87,7 @@ def covers(
     constraints = {name: constraint_of(raw) for name, raw in approval.args.items()}
     if any(name not in constraints or not constraints[name].admits(label.sources) for name, label in untrusted.items()):
         return False
-    values = {**tool.defaults(name for name in constraints if name not in args), **args}
+    values = {**tool.defaults(constraints), **args}
     is_bound = all(name in constraints and _is_met(constraints[name], value) for name, value in values.items())
     return is_bound and all(name in values or constraint.optional for name, constraint in constraints.items())
 
@@ -97,4 +97,4 @@ def _is_met(constraint: Constraint, value: JsonValue) -> bool:
     if constraint.fault(value) is None:
         return True
     is_alone = constraint == Constraint(one_of=constraint.one_of)
-    return is_alone and isinstance(value, list) and canonical_json(value) in map(canonical_json, constraint.one_of)
+    return is_alone and canonical_json(value) in map(canonical_json, constraint.one_of)

@@ -10,6 +10,7 @@ from graph.record.events import (
     CallFinished,
     CallRefused,
     CallStarted,
+    CapReached,
     Event,
     ModelFinished,
     ModelStarted,
@@ -33,6 +34,7 @@ HELP: Mapping[str, str] = {
     "runs_reopened_total": "Ended runs that were retried.",
     "steps_total": "Steps that have ended, by status.",
     "tool_calls_total": "Calls of tools that have ended, by tool and status.",
+    "caps_reached_total": "Calls that had to wait for a cap across runs, by cap.",
     "calls_refused_total": "Calls that a step's grant or the policy did not allow, by tool.",
     "model_calls_total": "Calls of models, by role and model.",
     "model_failures_total": "Calls of models that gave no answer, by role.",
@@ -80,17 +82,17 @@ class RunCounter:
                 self._event(event)
         return self._counts
 
-    def _add(self, name: str, amount: float = 1, **labels: str) -> None:
-        if not amount:
-            return
-        self._counts[name, tuple(sorted(labels.items()))] += amount  # type: ignore[assignment]
+    def _add(self, name: str, amount: float = 1, *labels: tuple[str, str]) -> None:
+        """Count, under labels in the order of their names."""
+        if amount:
+            self._counts[name, labels] += amount  # type: ignore[assignment]
 
-    def _event(self, event: Event) -> None:  # noqa: C901  (one case for each kind that is counted)
+    def _event(self, event: Event) -> None:  # noqa: C901, PLR0912  (one case for each kind that is counted)
         match event.data:
             case RunStarted():
                 self._add("runs_total")
             case RunEnded(status=status):
-                self._add("runs_ended_total", status=status)
+                self._add("runs_ended_total", 1, ("status", status))
             case RunReopened():
                 self._add("runs_reopened_total")
             case StepFinished(result=result):
@@ -99,37 +101,40 @@ class RunCounter:
                 self._add("replans_total", int(answers))
             case ReviewRequested(error=error, asked=asked) if not error:
                 for kind in asked:
-                    self._add("questions_total", kind=kind)
+                    self._add("questions_total", 1, ("kind", kind))
             case CallRefused(tool=tool):
-                self._add("calls_refused_total", tool=tool)
+                self._add("calls_refused_total", 1, ("tool", tool))
+            case CapReached(cap=cap):
+                self._add("caps_reached_total", 1, ("cap", cap))
             case CallStarted(item=item, call=call, tool=tool):
                 self._tools[event.step, item, call] = tool
             case CallFinished() as data:
                 self._call(event, data)
             case ModelStarted(role=role, model=model):
-                self._add("model_calls_total", role=role, model=str(model))
+                self._add("model_calls_total", 1, ("model", str(model)), ("role", role))
             case ModelFinished() as data:
                 self._model(data)
 
     def _call(self, event: Event, data: CallFinished) -> None:
         tool = self._tools.get((event.step, data.item, data.call), "unknown")
-        self._add("tool_calls_total", tool=tool, status=data.result.status)
+        self._add("tool_calls_total", 1, ("status", data.result.status), ("tool", tool))
         if data.is_the_step and not data.again:
             self._step(data.result)
 
     def _step(self, result: StepResult) -> None:
-        self._add("steps_total", status=result.status)
+        status = ("status", result.status)
+        self._add("steps_total", 1, status)
         if result.started_at is None or result.ended_at is None:
             return
         seconds = max(result.ended_at - result.started_at, 0.0)
         bound = next((f"{bound:g}" for bound in BOUNDS_S if seconds <= bound), "+Inf")
-        self._add(f"{STEP_SECONDS}_bucket", le=bound, status=result.status)
-        self._add(f"{STEP_SECONDS}_sum", seconds, status=result.status)
+        self._add(f"{STEP_SECONDS}_bucket", 1, ("le", bound), status)
+        self._add(f"{STEP_SECONDS}_sum", seconds, status)
 
     def _model(self, data: ModelFinished) -> None:
         if data.error is not None:
-            self._add("model_failures_total", role=data.role)
+            self._add("model_failures_total", 1, ("role", data.role))
         if data.usage is not None:
-            self._add("tokens_total", data.usage.input_tokens, direction="input")
-            self._add("tokens_total", data.usage.output_tokens, direction="output")
+            self._add("tokens_total", data.usage.input_tokens, ("direction", "input"))
+            self._add("tokens_total", data.usage.output_tokens, ("direction", "output"))
         self._add("cost_usd_total", data.cost_usd or 0)

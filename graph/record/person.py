@@ -30,7 +30,7 @@ class Person:
     def __post_init__(self) -> None:
         object.__setattr__(self, "roles", (self.roles,) if isinstance(self.roles, str) else tuple(self.roles))
         for text in (self.name, *self.roles):
-            if not _is_name(text):
+            if not is_name(text):
                 raise ValueError(
                     f"{text!r:.80} names nobody; give a text of 1 to {MAX_CHARACTERS} printable characters"
                 )
@@ -87,6 +87,7 @@ def same_name(name: str) -> str:
     return name.strip().casefold()
 
 
-def _is_name(text: Any) -> bool:
+def is_name(text: Any) -> bool:
+    """Whether a text can be the name of a person or of a role."""
     is_text = isinstance(text, str) and is_utf8(text) and text.isprintable()
     return is_text and bool(text.strip()) and len(text) <= MAX_CHARACTERS

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from typing import Any
 
 from pydantic import JsonValue
 
@@ -34,7 +35,10 @@ class Approval:
 
 @dataclass(frozen=True)
 class ReviewRequest:
-    """A review request; `skip` is the number of answers stored at its checkpoint before it."""
+    """A review request; `skip` is the number of answers stored at its checkpoint before it.
+
+    `takes` is what was said that the plan may take, None if no plan was shown.
+    """
 
     number: int
     subject: str
@@ -42,6 +46,7 @@ class ReviewRequest:
     issues: tuple[Issue, ...]
     checkpoint: str
     skip: int
+    takes: Mapping[str, Any] | None = None
 
 
 @dataclass
@@ -71,8 +76,8 @@ class ReviewState:
     def review_requested(self, data: ReviewRequested) -> None:
         """Open a request."""
         self.requests = data.request
-        checkpoint = data.checkpoint or ""
-        self.request = ReviewRequest(data.request, data.subject, data.error, data.issues, checkpoint, data.skip)
+        shown = data.request, data.subject, data.error, data.issues
+        self.request = ReviewRequest(*shown, data.checkpoint or "", data.skip, data.takes)
 
     def decided(self, event: Event, data: Decided, revision: int) -> None:
         """Close the request, made under this revision; a raised budget binds the approval in force to new terms."""

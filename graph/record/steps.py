@@ -31,7 +31,7 @@ class Steps:
     checked yet. `inputs` are digests of the inputs of model steps, `labels` the trust labels of results, `missing` the
     missing parts of succeeded steps, `judged` the steps whose natural-language criterion a judge has judged. `retries`
     counts further attempts under the revision in force, `failed` final failures of a step or of an item. `supplied` has
-    steps whose results a person gave, or a fork inherited.
+    steps whose results a person gave, or a fork inherited; `givers` the person of each that was given.
     """
 
     results: dict[str, StepResult] = field(default_factory=dict)
@@ -44,6 +44,7 @@ class Steps:
     retries: Counter[str] = field(default_factory=Counter)
     failed: Counter[tuple[str, int | None]] = field(default_factory=Counter)
     supplied: set[str] = field(default_factory=set)
+    givers: dict[str, str] = field(default_factory=dict)
     _succeeded: frozenset[str] | None = field(default=None, init=False, compare=False, repr=False)
 
     @property
@@ -153,6 +154,7 @@ class Steps:
         result = StepResult("succeeded", content.value, content.artifact, started_at=event.at, ended_at=event.at)
         self.settled(step, result)
         self.supplied.add(step)
+        self.givers[step] = data.approver
 
     def run_reopened(self, data: RunReopened) -> None:
         """Forget the results of the steps that are tried again; how often they failed still counts."""

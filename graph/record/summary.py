@@ -93,6 +93,7 @@ class Summarizer:
     _revision: int = 0
     _plan_steps: frozenset[str] = frozenset()
     _succeeded: set[str] = field(default_factory=set)
+    _succeeded_of_plan: int = 0
     _unchecked: set[str] = field(default_factory=set)
     _step_of: dict[str, str] = field(default_factory=dict)
     _tool_calls: int = 0
@@ -117,12 +118,13 @@ class Summarizer:
     @property
     def summary(self) -> RunSummary:
         """The run after the events folded so far."""
-        waiting = self._status == "waiting"
+        status = self._status
+        waiting = status == "waiting"
         return RunSummary(
             thread=self.thread,
             n=self.n,
             seq=self._seq,
-            status=self._status,
+            status=status,
             goal=self._goal,
             reason=self._ended.reason if self._ended else None,
             waits_for=PERSON if waiting else None,
@@ -135,7 +137,7 @@ class Summarizer:
             waiting_since=self._waiting_since if waiting else None,
             revision=self._revision,
             steps=len(self._plan_steps),
-            succeeded=len(self._plan_steps & self._succeeded),
+            succeeded=self._succeeded_of_plan,
             tool_calls=self._tool_calls,
             model_calls=self._model_calls,
             tokens=self._tokens,
@@ -171,6 +173,7 @@ class Summarizer:
             case PlanRevised() as data:
                 self._revision = data.revision
                 self._plan_steps = frozenset(step["id"] for step in data.plan["steps"])
+                self._succeeded_of_plan = len(self._plan_steps & self._succeeded)
             case ReviewRequested() as data:
                 self._asked = tuple(dict.fromkeys(data.asked))
                 self._waiting_since = event.at if self._waiting_since is None else self._waiting_since
@@ -188,10 +191,11 @@ class Summarizer:
         self._waiting_since = None
         if data.by != "policy":
             self._named(data.approver)
-        self._succeeded.update(data.given)
+        for supplied in data.given:
+            self._set(supplied, succeeded=True)
         for call in data.settled:
             if call.happened and (step := self._step_of.get(call.key)):
-                self._succeeded.add(step)
+                self._set(step, succeeded=True)
 
     def _named(self, name: str) -> None:
         if name:
@@ -205,12 +209,20 @@ class Summarizer:
     def _came_to(self, event: Event, data: CallFinished | StepFinished) -> None:
         """Count a step's result, or hold it until its criteria are checked."""
         step, succeeded = event.step or "", data.result.status == "succeeded"
-        self._succeeded.discard(step)
         self._unchecked.discard(step)
-        if succeeded:
-            (self._unchecked if data.unchecked else self._succeeded).add(step)
+        self._set(step, succeeded=succeeded and not data.unchecked)
+        if succeeded and data.unchecked:
+            self._unchecked.add(step)
 
     def _checked(self, event: Event, data: StepChecked) -> None:
         step = event.step or ""
         self._unchecked.discard(step)
-        (self._succeeded.add if data.met else self._succeeded.discard)(step)
+        self._set(step, succeeded=data.met)
+
+    def _set(self, step: str, *, succeeded: bool) -> None:
+        """Note whether a step has succeeded; to count all of them anew at each event would take longer and longer."""
+        if succeeded == (step in self._succeeded):
+            return
+        (self._succeeded.add if succeeded else self._succeeded.discard)(step)
+        if step in self._plan_steps:
+            self._succeeded_of_plan += 1 if succeeded else -1

@@ -13,10 +13,11 @@ from graph.configuration import settings_of
 from graph.context import Services
 from graph.errors import ConfigError, InputError
 from graph.ledger.transcript import Transcript
+from graph.plan.catalog import ToolSpec
 from graph.record.events import Configuration, Content, Event, RunStarted
 from graph.replay.inputs import held
 from graph.replay.ledger import ReplayLedger
-from graph.replay.recorded import RecordedModel, RecordedTools, SubstituteModel, specs_of
+from graph.replay.recorded import RecordedModel, RecordedTools, SubstituteModel
 from graph.replay.scheduler import Scheduler
 from graph.settings import current_settings
 
@@ -40,7 +41,7 @@ def staged(
     """
     try:
         settings = settings_of({**current_settings(configured.settings), "budget": _budget(transcript.events()[0])})
-        specs = specs_of(held(configured.tools or Content(), transcript.artifacts))
+        specs = [ToolSpec.from_json(raw) for raw in held(configured.tools or Content(), transcript.artifacts)]
         models = _models(configured, cues, planner)
     except (ConfigError, TypeError, KeyError) as error:
         raise InputError("run", f"{transcript.run} was recorded by another version: {error}") from error

@@ -138,7 +138,8 @@ def retry_on_record(reopened: RunReopened, following: Sequence[Event]) -> GraphI
             case PlanRevised(author="state" | "caller", plan=plan):
                 given["plan"] = plan
         break
-    return GraphInput(given, changes=Changes(limits, feedback))
+    by = Approver.of_label(reopened.approver, reopened.roles)
+    return GraphInput(given, changes=Changes(limits, feedback), by=by)
 
 
 def answer_on_record(coming: Sequence[Event], request: Mapping[str, Any], artifacts: Artifacts) -> GraphInput | None:

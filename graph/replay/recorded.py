@@ -29,11 +29,6 @@ Outcome = Callable[[str], Awaitable[Event]]
 """Waits for the outcome of a call on record; takes the key that the call has in the replay."""
 
 
-def specs_of(recorded: list[Mapping[str, Any]]) -> list[ToolSpec]:
-    """Return tools as they were recorded."""
-    return [ToolSpec(**{**spec, "free_args": tuple(spec.get("free_args", ()))}) for spec in recorded]
-
-
 @dataclass(frozen=True)
 class RecordedTool(BoundTool):
     """A tool that returns its recorded results."""
@@ -41,10 +36,16 @@ class RecordedTool(BoundTool):
     outcome: Outcome
     artifacts: Mapping[str, str]
 
+    @property
+    def is_direct(self) -> bool:
+        """True: there is nothing to invoke."""
+        return True
+
     async def call(
         self,
         args: Mapping[str, JsonValue],  # noqa: ARG002  (part of the call's key)
         about: Mapping[str, Any] = NOTHING,  # noqa: ARG002  (replays are not traced)
+        is_direct: bool | None = None,  # noqa: ARG002
     ) -> Any:
         """Return the result on record, or fail as it failed."""
         finished = (await self.outcome(idempotency_key())).data

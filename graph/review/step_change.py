@@ -7,8 +7,12 @@ from typing import Any
 from pydantic import JsonValue
 
 from graph.errors import InputError, ResultError, listed
+from graph.plan.catalog import ToolSpec
 from graph.plan.schema import Plan, Step
+from graph.policy.approvers import Approvers, alone_fault
+from graph.policy.inheritance import steps_anew
 from graph.record.events import Content, Draft, ResultSupplied, StepSkipped
+from graph.record.person import Approver
 from graph.record.run_state import RunState
 from graph.record.values import Kept, keep, normalise
 from graph.review.human_steps import fit_answer
@@ -93,6 +97,30 @@ def changes_from(raw: Any) -> list[StepChange]:
         raise InputError("changes", f"the reason of a skipped step is a text; changes is {SHAPE}")
     skipped: list[StepChange] = [Skip(str(step), why) for step, why in skip.items()]
     return [*skipped, *(Supply(str(step), value) for step, value in supply.items())]
+
+
+def check_giver(
+    change: StepChange, record: RunState, approvers: Approvers, tools: Mapping[str, ToolSpec], by: Approver
+) -> None:
+    """Refuse a result from a person whom the policy does not let decide about the step and those that need it alone.
+
+    A step may be left out by anybody: those that need it are left out too.
+
+    Raises:
+        InputError: The policy has others decide, or the step is a question, which is answered in its review.
+    """
+    if isinstance(change, Skip) or record.plan_state.plan is None:
+        return
+    plan, cost = Plan.model_validate(record.plan_state.plan), record.bounds.cost_usd
+    step = plan.by_id.get(change.step)
+    if step is None:
+        return
+    if step.kind == "ask" and approvers.rules((), cost):
+        raise InputError("step", f"the policy says who answers {step.id}; answer the question in its review")
+    names = {tool for needing in steps_anew(plan, {step.id}) for tool in plan.by_id[needing].tool_names}
+    rules = approvers.rules([tools[name] for name in sorted(names) if name in tools], cost)
+    if fault := alone_fault(rules, by, record.people.askers):
+        raise InputError("by", f"{fault}; have the result of {step.id} reviewed, by an edit of the plan")
 
 
 def fitting_result(step: Step, value: Any) -> JsonValue:

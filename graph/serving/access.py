@@ -84,8 +84,13 @@ class Access:
         origin = read_origin(text)
         return origin is not None and (is_loopback_origin(origin) or origin in self.origins)
 
-    def refusal(self, request: RequestHead) -> Refusal | None:
-        """Return why a request is refused regardless of its token, or None."""
+    def refusal(self, request: RequestHead, has_own_door: bool = False) -> Refusal | None:
+        """Return why a request is refused regardless of its token, or None.
+
+        `has_own_door`: what is asked for takes forms, and checks itself which page sends them.
+        """
+        if has_own_door:
+            return self._host(request) or self._remote(request)
         return self._host(request) or self._origin(request) or self._content(request) or self._remote(request)
 
     def token_refusal(self, request: RequestHead) -> Refusal | None:

@@ -19,15 +19,19 @@ OPEN_PATHS = frozenset({"/ok", "/live", "/ready", "/health"})
 
 
 class Guard:
-    """Middleware that applies `Access.refusal`."""
+    """Middleware that applies `Access.refusal`; `own_door` is the path of the review desk, which takes forms."""
 
-    def __init__(self, app: App, access: Access) -> None:
-        self.app, self.access = app, access
+    def __init__(self, app: App, access: Access, own_door: str | None = None) -> None:
+        self.app, self.access, self.own_door = app, access, own_door
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on, or refuse it."""
-        refusal = None if _is_internal(scope) else self.access.refusal(request_head(scope))
+        refusal = None if _is_internal(scope) else self.access.refusal(request_head(scope), self._is_own_door(scope))
         await (self.app(scope, receive, send) if refusal is None else refuse(refusal, scope, receive, send))
+
+    def _is_own_door(self, scope: Scope) -> bool:
+        path = str(scope["path"]).removeprefix(scope.get("root_path", ""))
+        return self.own_door is not None and scope["type"] == "http" and f"{path}/".startswith(f"{self.own_door}/")
 
 
 class TokenGuard:

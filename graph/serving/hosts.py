@@ -103,3 +103,17 @@ def parse_origins(text: str, variable: str) -> frozenset[str]:
 
 def _split(text: str) -> list[str]:
     return re.split(r"[\s,]+", text.strip()) if text.strip() else []
+
+
+def is_secure_address(address: str) -> bool:
+    """Whether an address is HTTPS, or of this machine.
+
+    >>> [is_secure_address(one) for one in ("https://a.example", "http://127.0.0.1:80/x", "http://a.example", "x")]
+    [True, True, False, False]
+    """
+    try:
+        parts = urlsplit(address)
+    except ValueError:
+        return False
+    host = read_host(parts.netloc)
+    return host is not None and (parts.scheme == "https" or (parts.scheme == "http" and host.is_loopback))

@@ -6,6 +6,7 @@ from graph.plan.catalog import ToolSpec
 from graph.policy.approval_scope import ExecutionTerms
 from graph.policy.approvers import ANYBODY
 from graph.policy.conditions import in_words
+from graph.policy.day_limits import rate_cap
 from graph.policy.policy import Policy
 from graph.record.budget import unit_in_words
 from graph.record.trust_label import TrustLabel
@@ -79,7 +80,10 @@ def stops(policy: Policy) -> Iterator[str]:
     limits = policy.limits
     yield from (f"{unit_in_words(name, limits.of(name) or 0)} in a run" for name in limits.names)
     yield from (STEP_LIMITS[name].format(limit) for name, limit in policy.steps.to_json().items())
-    yield from (f"{rate:g} calls of {name} a minute" for name, rate in policy.rates.items())
+    yield from (f"{cap}, over all runs" for cap in policy.per_day.all_caps())
+    if policy.per_day.is_set:
+        yield f"a run over a limit of the day pauses until midnight ({policy.per_day.time_zone})"
+    yield from (f"{rate_cap(name, rate)}, over all runs" for name, rate in policy.rates.items())
 
 
 def _named(tools: Iterable[ToolSpec]) -> str:

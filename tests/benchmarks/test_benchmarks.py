@@ -12,14 +12,14 @@ from benchmarks.cost_per_step import asking
 from benchmarks.direct_road import answering
 from benchmarks.figures import at_most
 from benchmarks.many_runs import many_runs
-from benchmarks.page import BEGIN, END, comparison_table, figures_table, write_between_marks
+from benchmarks.page import comparison_table, figures_table, marks, write_between_marks
 from benchmarks.runs_at_once import runs_at_once
 from benchmarks.runs_chart import runs_chart_svg
 from benchmarks.sizes import Sizes
 from benchmarks.trial import side_by_side
 from benchmarks.workloads import fan
 
-TINY = Sizes(1, (1, 2), 2, (2, 0.002, 0.001), 4, (2, 3), (2, 3), (3, 6), (1, 2), tool_s=0.0)
+TINY = Sizes(1, (1, 2), 2, (2, 0.002, 0.001), 4, (2, 3), (2, 3), (3, 6), (1, 4), tool_s=0.0)
 
 
 def test_every_system_does_the_work_and_is_shown() -> None:
@@ -52,13 +52,14 @@ def test_a_goal_that_needs_no_plan_asks_the_model_once() -> None:
 
 
 def test_a_full_run_replaces_what_the_page_says(tmp_path: Path) -> None:
-    page = tmp_path / "page.md"
-    page.write_text(f"before\n{BEGIN}\nold\n{END}\nafter\n")
+    page, (begin, end), (other, _) = tmp_path / "page.md", marks("measured"), marks("soak")
+    page.write_text(f"before\n{other}\nkept\n{begin}\nold\n{end}\nafter\n")
 
     write_between_marks(page, figures_table([at_most("speed", 1, 2.0)]))
 
     assert "| speed | at most 1 | 2 | **no** |" in page.read_text()
-    assert "old" not in page.read_text() and page.read_text().endswith(f"{END}\nafter\n")
+    assert "old" not in page.read_text() and page.read_text().endswith(f"{end}\nafter\n")
+    assert page.read_text().startswith(f"before\n{other}\nkept\n")
 
 
 def test_a_step_that_fails_takes_its_time_twice() -> None:
@@ -68,13 +69,13 @@ def test_a_step_that_fails_takes_its_time_twice() -> None:
 
 @pytest.mark.e2e
 def test_runs_at_once_are_measured_over_both_databases() -> None:
-    figures = asyncio.run(runs_at_once(TINY))
+    done = asyncio.run(runs_at_once(TINY))
 
-    assert [figure.what for figure in figures if "at once" in figure.what and "processes" in figure.what] == [
-        "2 at once over 2 processes, SQLite",
-        "2 at once over 2 processes, PostgreSQL",
+    rows = [[cell.strip() for cell in row.split("|")[1:4]] for row in done.table().split("\n")[2:]]
+    assert rows == [
+        [kind, *sizes] for kind in ("SQLite", "PostgreSQL") for sizes in (["1", "1"], ["1", "4"], ["4", "4"])
     ]
-    assert any("a read step on local PostgreSQL" in figure.what for figure in figures)
+    assert [figure.what.rpartition(", ")[2] for figure in done.figures] == ["SQLite", "PostgreSQL", "chain of 2"]
 
 
 def test_looks_at_many_runs_find_what_they_look_for_and_are_drawn() -> None:

@@ -113,7 +113,8 @@ def test_e_opens_the_plan_in_the_editor_and_runs_it_as_edited_once_that_is_confi
     at = terminal("run", "add", "--plan", "plan.json")
     at.says(QUESTION)
     at.type("e\n")
-    at.says("Run the plan as you edited it? y: run, e: edit it again")
+    told = at.says("Run the plan as you edited it? y: run, e: edit it again")
+    assert "changed: sum." in told and 'now "40 + 3"' in told
     assert not (folder / "workspace").exists()
     at.type("y\n")
 

@@ -16,6 +16,7 @@ from langgraph.types import Command
 from whole_run import ANY, Boundary, Logs, database_of, watched
 
 from graph import build_graph
+from graph.record.person import Approver
 from graph.record.projection import project
 from graph.record.run_state import RunState
 from graph.runs import Runs
@@ -23,6 +24,7 @@ from graph.step_changes import skip_step, supply_result
 from graph.testing import on_thread, step
 from tools.errors import NothingHappened
 
+ADA = Approver("ada", "os")
 TWICE = {"attempts": 2, "backoff_s": 0}
 PLAN = {
     "steps": [
@@ -119,9 +121,9 @@ async def _to_go_on(state: Any, runs: Runs, record: RunState, logs: Logs, bounda
     """Return the answer to what is asked; before the first one a step is skipped, and another's result is given."""
     if state.interrupts and record.assignment.n == 1 and not record.steps.is_settled("known"):
         if not record.steps.is_skipped("fax"):
-            await skip_step(runs, THREAD, "fax", "sent by hand", "os:ada")
+            await skip_step(runs, THREAD, "fax", "sent by hand", ADA)
             boundary("after skip")
-        await supply_result(runs, THREAD, "known", "given", "os:ada")
+        await supply_result(runs, THREAD, "known", "given", ADA)
         boundary("after supply")
         return Given()
     if state.interrupts and record.review_state.request is not None:

@@ -19,7 +19,7 @@ from langchain_core.tools import BaseTool, StructuredTool
 
 from graph import Agent
 from graph.errors import LedgerCorruptError, LedgerError, LedgerUnavailableError
-from graph.ledger.packed import unpack
+from graph.ledger.packed_checkpoint import unpacked_cell
 from graph.ledger.sqlite import busy_timeout
 from graph.testing import ScriptedModel, step
 
@@ -359,8 +359,9 @@ def test_a_planted_checkpoint_row_runs_no_code(tmp_path: Path) -> None:
     planted = ormsgpack.packb({"planted": ormsgpack.Ext(0, call)})
     with sqlite3.connect(database) as connection:
         connection.execute("UPDATE writes SET type = 'msgpack', value = ?", (planted,))
-        (row,) = connection.execute("SELECT checkpoint FROM checkpoints ORDER BY checkpoint_id DESC LIMIT 1").fetchone()
-        values = ormsgpack.unpackb(unpack(row), ext_hook=lambda code, data: None, option=ormsgpack.OPT_NON_STR_KEYS)
+        query = "SELECT type, checkpoint FROM checkpoints ORDER BY checkpoint_id DESC LIMIT 1"
+        plain = unpacked_cell(*connection.execute(query).fetchone())
+        values = ormsgpack.unpackb(plain, ext_hook=lambda code, data: None, option=ormsgpack.OPT_NON_STR_KEYS)
         values["channel_values"]["goal"] = ormsgpack.Ext(0, call)
         connection.execute("UPDATE checkpoints SET type = 'msgpack', checkpoint = ?", (ormsgpack.packb(values),))
     connection.close()

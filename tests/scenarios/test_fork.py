@@ -68,7 +68,8 @@ def test_a_fork_does_again_only_what_depends_on_the_step_and_asks_before_each_ma
     tools.calls.clear()
     fork = agent.fork(done.id, "price", values={"price": "9 EUR"})
     assert fork.thread != done.thread and (fork.goal, fork.constraints) == ("g", ("be kind",))
-    assert fork.step_status["apart"] == "succeeded" and tools.calls == []
+    assert fork.step_status["apart"] == "succeeded" and tools.calls == [] and fork.request is not None
+    assert 'gave its result, "9 EUR".' in fork.request["action_requests"][0]["description"]
     ended, requests = to_the_end(agent, fork)
 
     assert requests == [[("run_plan", "")], [("run_step", "first")], [("run_step", "second")]]

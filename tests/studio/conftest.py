@@ -160,13 +160,18 @@ def serve(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., Se
         pytest.skip("langgraph-cli[inmem] is not installed: pip install 'planner-executor[studio]'")
     started: list[Server] = []
 
-    def start(graphs: dict[str, str] | None = None, auth: Path | None = None, **variables: str) -> Server:
+    def start(
+        graphs: dict[str, str] | None = None,
+        auth: Path | None = None,
+        http: dict[str, Any] | None = None,
+        **variables: str,
+    ) -> Server:
         home = tmp_path_factory.mktemp("studio")
         for package in ("graph", "tools"):  # paths in langgraph.json are read from the working directory
             (home / package).symlink_to(REPOSITORY / package)
         (home / "workspace").mkdir()
         os.mkfifo(home / "gate")
-        server = Server(home, _config(home, graphs, auth), _free_port(), variables)
+        server = Server(home, _config(home, graphs, auth, http), _free_port(), variables)
         started.append(server)
         server.start()
         return server
@@ -253,12 +258,13 @@ def connected(server: Server, **headers: str) -> Any:
     return get_sync_client(url=server.url, timeout=WAIT_S, headers=headers)
 
 
-def _config(home: Path, graphs: dict[str, str] | None, auth: Path | None) -> Path:
+def _config(home: Path, graphs: dict[str, str] | None, auth: Path | None, http: dict[str, Any] | None = None) -> Path:
     own = REPOSITORY / "langgraph.json"
-    if graphs is None and auth is None:
+    if graphs is None and auth is None and http is None:
         return own
     changed = json.loads(own.read_text())
     changed |= {"graphs": graphs} if graphs else {}
+    changed |= {"http": http} if http else {}
     changed |= {"auth": {"path": f"{auth}:auth", "disable_studio_auth": True}} if auth else {}
     (home / "langgraph.json").write_text(json.dumps(changed))
     return home / "langgraph.json"

@@ -1,5 +1,7 @@
 """kill -9 of the server, or a tab that is closed: the run goes on, and what is finished is not done again."""
 
+import subprocess
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -47,6 +49,23 @@ def test_a_killed_run_goes_on_and_no_finished_step_runs_again(waiting: Callable[
 
     values = again.state()["values"]
     assert (values["status"], values["answer"]) == ("succeeded", ["did look", "the answer", "did look"])
+    assert waiting_server.effects() == ["look", "ask", "ask", "look"]
+
+
+def test_a_worker_has_the_server_go_on_with_a_killed_run(waiting: Callable[..., Any], waiting_server: Any) -> None:
+    thread = waiting()
+    approved(thread, waiting_server, "ask")
+    waiting_server.kill()
+    waiting_server.start()
+    again = waiting()
+    again.client.threads.create(thread_id=thread.id, if_exists="do_nothing", graph_id=thread.graph)
+    command = [sys.executable, "-m", "planner_executor", "work", "--once", "--server", waiting_server.url]
+
+    with subprocess.Popen(command, env=waiting_server.environment(), stdout=subprocess.PIPE, text=True) as worker:
+        waiting_server.open_gate("the answer")
+        told, _ = worker.communicate()
+
+    assert worker.returncode == 0 and f"{thread.id}.1" in told and "succeeded" in told, told
     assert waiting_server.effects() == ["look", "ask", "ask", "look"]
 
 

@@ -16,6 +16,7 @@ from graph.errors import InputError
 from graph.ledger.run_store import Redacted
 from graph.record.run_state import run_name
 from graph.record_service import redacted
+from graph.text.review.effects import counted
 
 Reason = Annotated[
     str, typer.Option("--reason", metavar="TEXT", help="The reason, which is recorded.", callback=options.text)
@@ -51,7 +52,8 @@ def lines(done: Redacted) -> Iterator[str]:
     """Yield the changes, and the places that still contain the value."""
     for key, events in done.events.items():
         yield f"run {run_name(key.thread, key.n)}: events {', '.join(map(str, events))}"
-    yield f"{done.artifacts} artifacts, {done.checkpoints} checkpoint rows"
+    rest = [(done.artifacts, "artifact"), (done.checkpoints, "checkpoint row"), (done.approvals, "standing approval")]
+    yield ", ".join(counted(number, thing) for number, thing in rest)
     yield from (f"the value remains in {place}" for place in done.remaining)
     yield "the value is no longer in the file" if not done.remaining else "redact those as well to remove it"
 

@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import socket
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -14,6 +14,9 @@ from graph.cli.run_options import RunOptions
 from graph.cli.screen import Screen
 from graph.cli.serve_options import DeskOptions
 from graph.errors import ConfigError, InputError
+
+if TYPE_CHECKING:
+    from graph.desk.settings import DeskSettings
 
 PACKAGES = "the review desk needs packages: pip install 'planner-executor[desk]'"
 STOPS_S = 3
@@ -33,17 +36,20 @@ def serve(
     """Serve the review desk: see the runs of a database in a browser, and decide on them.
 
     The printed link opens one session. A run is carried on with the folders and models that it recorded, unless options
-    override them. The desk is for this machine alone; for others, put a proxy in front that signs people in.
+    override them. The desk is for this machine alone; for others, name a provider that signs people in, or put a proxy
+    in front that does.
     """
     screen = Screen.here()
     with report_errors(screen):
         given.check()
-        settings = desk.settings()
         try:
             import uvicorn
 
             from graph.cli.desk_agents import DeskAgents
+            from graph.cli.desk_policy import DeskPolicy
             from graph.desk.application import desk_application
+
+            settings = desk.settings(given.config)
         except ImportError:
             raise ConfigError(PACKAGES) from None
         listener = listening(desk.address, port)
@@ -53,12 +59,11 @@ def serve(
             screen.say(f"open {address}/login?token={token}")
 
         agents = None if desk.read_only else DeskAgents(screen, db, given)
-        policy = DeskAgents(screen, db, given).policy
-        app = desk_application(db, agents=agents, settings=settings, policy=policy, announce=announce)
-        if settings.proxy is None:
+        app = desk_application(db, agents=agents, settings=settings, policy=DeskPolicy(given), announce=announce)
+        if settings.links:
             announce(app.state.desk.door.links.issue())
         else:
-            screen.say(f"serving the review desk at {address}, behind a proxy that sets {settings.proxy.header}")
+            screen.say(f"serving the review desk at {address}; {signs_in(settings)}")
         if desk.access_log:
             log = logging.getLogger("planner_executor.desk.access")
             log.addHandler(logging.StreamHandler())
@@ -73,6 +78,11 @@ def serve(
             timeout_graceful_shutdown=STOPS_S,
         )
         asyncio.run(uvicorn.Server(config).serve([listener]))
+
+
+def signs_in(settings: "DeskSettings") -> str:
+    """Return how people sign in, in words."""
+    return f"people sign in at {settings.oidc.issuer}" if settings.oidc is not None else "a proxy signs people in"
 
 
 def listening(address: str, port: int) -> socket.socket:

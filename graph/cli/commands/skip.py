@@ -27,7 +27,7 @@ def skip(
     """Leave a step of a waiting or paused run out, and with it the steps that need it."""
     screen = Screen.here()
     with report_errors(screen):
-        by = str(named(options.person(as_, role)))
+        by = named(options.person(as_, role))
         changed = with_run(db, run, lambda runs: skip_step(runs, run, step, why, by))
         needing = [name for name, status in changed.step_status.items() if status == "skipped" and name != step]
         more = f", and so {'are' if len(needing) > 1 else 'is'} {', '.join(needing)}" if needing else ""

@@ -30,7 +30,7 @@ def supply(
     """Give the result of a step of a waiting or paused run, which is then not executed; its checks still apply."""
     screen = Screen.here()
     with report_errors(screen):
-        by = str(named(options.person(as_, role)))
+        by = named(options.person(as_, role))
         result = parse_json_or_text(_text(value))
         changed = with_run(db, run, lambda runs: supply_result(runs, run, step, result, by))
         screen.say(f"{changed.id}: {step} has the result that you gave")

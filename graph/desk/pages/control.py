@@ -17,6 +17,7 @@ from graph.errors import InputError
 from graph.identity import named
 from graph.plan.depth import parse_json_or_text
 from graph.record.amendment import Amendment
+from graph.record.person import Approver
 from graph.runs import Run
 from graph.step_changes import skip_step, supply_result
 
@@ -98,7 +99,7 @@ async def _steer(request: Request, records: Records, shown: ShownRun, form: Form
     withdraw = [one for number, one in enumerate(shown.run.constraints) if str(number) in numbers]
     feedback = form.get("feedback") or None
     if shown.executing:
-        amendment = Amendment(tuple(add), tuple(withdraw), feedback, _label(request))
+        amendment = Amendment(tuple(add), tuple(withdraw), feedback, str(_actor(request)))
         await records.runs.steer(shown.run.id, amendment)
         return shown.run.id
     if fault := Amendment(tuple(add), tuple(withdraw), feedback, "").fault:
@@ -145,20 +146,20 @@ async def _fork(request: Request, records: Records, shown: ShownRun, form: Form)
 
 async def _skip(request: Request, records: Records, shown: ShownRun, form: Form) -> str:
 
-    await skip_step(records.runs, shown.run.id, form.get("step"), form.get("why"), _label(request))
+    await skip_step(records.runs, shown.run.id, form.get("step"), form.get("why"), _actor(request))
     return shown.run.id
 
 
 async def _supply(request: Request, records: Records, shown: ShownRun, form: Form) -> str:
 
     value = parse_json_or_text(form.get("value"))
-    await supply_result(records.runs, shown.run.id, form.get("step"), value, _label(request))
+    await supply_result(records.runs, shown.run.id, form.get("step"), value, _actor(request))
     return shown.run.id
 
 
-def _label(request: Request) -> str:
-    """Return how the record names who sends a request."""
-    return str(named(visitor_of(request).person, verified))
+def _actor(request: Request) -> Approver:
+    """Return who sends a request."""
+    return named(visitor_of(request).person, verified)
 
 
 async def _drive(request: Request, records: Records, thread: str, shown: ShownRun | None, work: Work) -> None:

@@ -1,16 +1,14 @@
 """Signing in and out."""
 
-import logging
+from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 
 from graph.desk.pages.respond import desk_of, form_of, go_to, page, root_of
 from graph.desk.security.sessions import COOKIE
-from graph.desk.security.visitor import LOCAL, Role
-from graph.serving.guard import request_head
+from graph.record.person import Person
 
-log = logging.getLogger("planner_executor.desk")
 TOO_MANY = "too many attempts; wait a minute, then try again"
 
 
@@ -18,37 +16,47 @@ async def login(request: Request) -> Response:
     """Open a session with the token of a link, or say how to get one."""
     desk = desk_of(request)
     token, to = request.query_params.get("token"), own_path(request.query_params.get("to", "/"))
-    if desk.settings.proxy is not None:
-        return page(request, "login.html", 403, by_proxy=True, wrong=False, sent=False, to=to)
-    if token is None:
-        return page(request, "login.html", 401, by_proxy=False, wrong=False, sent=False, to=to)
-    if not desk.door.attempts.allows(request_head(request.scope).client or ""):
+    if token is None or not desk.settings.links:
+        return login_page(request, 403 if _is_elsewhere(request) else 401, to=to)
+    if not desk.door.attempts.allows(desk.door.address_of(request)):
         return PlainTextResponse(TOO_MANY, 429)
     if not desk.door.links.take(token):
-        return page(request, "login.html", 401, by_proxy=False, wrong=True, sent=False, to=to)
-    return _begun(request, to)
+        return login_page(request, 401, to=to, wrong="The link was used before, or is too old.")
+    return begun(request, None, to)
 
 
 async def link(request: Request) -> Response:
     """Write a new link to the terminal of the server, whose user alone can read it."""
     desk = desk_of(request)
-    if desk.settings.proxy is not None:
-        return PlainTextResponse("the proxy signs people in", 403)
-    if not desk.door.attempts.allows(request_head(request.scope).client or ""):
+    if not desk.settings.links:
+        return PlainTextResponse("this desk opens no sessions by links", 403)
+    if not desk.door.attempts.allows(desk.door.address_of(request)):
         return PlainTextResponse(TOO_MANY, 429)
     desk.announce(desk.door.links.issue())
-    return page(request, "login.html", by_proxy=False, wrong=False, sent=True, to="/")
+    return login_page(request, 200, sent=True)
 
 
 async def logout(request: Request) -> Response:
-    """End the session in this browser."""
+    """End the session, in this browser and for every copy of its cookie."""
     form = await form_of(request)
-    desk = desk_of(request)
-    if not desk.door.sessions.is_form_token(request.state.visitor, form.get("token")):
+    door, session = desk_of(request).door, request.state.visitor.session
+    if not door.sessions.is_form_token(session, form.get("token")):
         return PlainTextResponse("the form is not of this session; open the page again", 403)
+    door.ended.add(session)
     response = go_to(f"{root_of(request)}/login")
     response.delete_cookie(COOKIE, path=root_of(request) or "/")
     return response
+
+
+def login_page(request: Request, status: int, *, to: str = "/", wrong: str = "", sent: bool = False) -> Response:
+    """Return the page that says how to sign in; `wrong` is why that did not work, `sent` that a link was written."""
+    settings = desk_of(request).settings
+    how: dict[str, Any] = {
+        "issuer": settings.oidc.issuer if settings.oidc is not None else "",
+        "words": settings.identity.words if settings.identity is not None else "",
+        "links": settings.links,
+    }
+    return page(request, "login.html", status, wrong=wrong, sent=sent, to=to, **how)
 
 
 def own_path(to: str) -> str:
@@ -61,17 +69,30 @@ def own_path(to: str) -> str:
     return to if safe else "/"
 
 
-def _begun(request: Request, to: str) -> Response:
+def begun(request: Request, person: Person | None, to: str) -> Response:
+    """Return the answer that opens a session of a person, None for the user of this process, and goes on."""
     desk = desk_of(request)
-    role = Role.READER if desk.settings.read_only else Role.REVIEWER
+    cookie = desk.door.sessions.begin(person)
+    if cookie is None:
+        return login_page(request, 403, wrong="You have more roles than a session holds; have fewer of them sent here.")
     response = RedirectResponse(f"{root_of(request)}{to}", 303)
-    response.set_cookie(
-        COOKIE,
-        desk.door.sessions.begin(LOCAL, role),
-        max_age=desk.settings.session_s,
-        path=root_of(request) or "/",
-        secure=desk.settings.secure,
-        httponly=True,
-        samesite="strict",
-    )
+    set_cookie(request, response, COOKIE, cookie, desk.settings.session_s, "strict")
     return response
+
+
+def set_cookie(request: Request, response: Response, name: str, value: str, lasts_s: int, same_site: Any) -> None:
+    """Set a cookie that only this desk's pages get, and no script."""
+    response.set_cookie(
+        name,
+        value,
+        max_age=lasts_s,
+        path=root_of(request) or "/",
+        secure=desk_of(request).settings.secure,
+        httponly=True,
+        samesite=same_site,
+    )
+
+
+def _is_elsewhere(request: Request) -> bool:
+    settings = desk_of(request).settings
+    return settings.oidc is None and not settings.links

@@ -78,7 +78,7 @@ def root_of(request: Request) -> str:
 def page(request: Request, template: str, status: int = 200, **values: Any) -> Response:
     """Return a page."""
     desk, visitor = desk_of(request), getattr(request.state, "visitor", None)
-    token = desk.door.sessions.form_token(visitor) if visitor is not None else ""
+    token = desk.door.sessions.form_token(visitor.session) if visitor is not None else ""
     shared: Mapping[str, Any] = {
         "root": root_of(request),
         "visitor": visitor,
@@ -135,7 +135,7 @@ def changes(answer: Callable[[Request, Form], Awaitable[Response]]) -> Answer:
         visitor, desk = visitor_of(request), desk_of(request)
         try:
             form = await form_of(request)
-            if not desk.door.sessions.is_form_token(visitor, form.get(TOKEN)):
+            if not desk.door.sessions.is_form_token(visitor.session, form.get(TOKEN)):
                 return PlainTextResponse("the form is not of this session; open the page again", 403)
             if not visitor.decides:
                 return PlainTextResponse("you may look, and decide nothing; ask for the role of a reviewer", 403)

@@ -15,7 +15,7 @@ from graph.desk.views.plan_graph import plan_graph
 from graph.desk.views.request import request_view
 from graph.desk.views.revisions import plan_of_revision, revision_rows, step_changes
 from graph.errors import AgentError, InputError, NothingToDecideError, RunOwnedError
-from graph.forking import tools_of
+from graph.ledger.values import tools_of
 from graph.review.response import build_response
 from graph.text.event_text import event_text
 

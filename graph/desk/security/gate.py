@@ -3,51 +3,83 @@
 import logging
 import time
 from dataclasses import dataclass, field
-from typing import Any
+from html import escape
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from starlette.datastructures import MutableHeaders
 from starlette.requests import Request
-from starlette.responses import PlainTextResponse, RedirectResponse, Response
+from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from graph.desk.security.headers import protect
 from graph.desk.security.links import Links
 from graph.desk.security.origin import refusal
 from graph.desk.security.rate import Attempts
-from graph.desk.security.sessions import COOKIE, Sessions
-from graph.desk.security.visitor import Visitor
+from graph.desk.security.sessions import COOKIE, Ended, Sessions
+from graph.desk.security.sign_ins import SignIns
+from graph.desk.security.visitor import Role, Visitor
 from graph.desk.settings import DeskSettings
+from graph.record.person import Person
 from graph.sanitize import escaped
 from graph.serving.guard import request_head
 
-OPEN = ("/login", "/link", "/health")
+if TYPE_CHECKING:
+    from graph.desk.security.oidc import Provider
+
+OPEN = ("/login", "/login/start", "/login/callback", "/link", "/health")
 STATIC = "/static/"
 log = logging.getLogger("planner_executor.desk.access")
 
 
 @dataclass
 class Door:
-    """How visitors come in: sessions, links, and the count of attempts."""
+    """How visitors come in: sessions, links, sign-ins at a provider, and the count of attempts."""
 
     settings: DeskSettings
     links: Links = field(default_factory=Links)
     attempts: Attempts = field(default_factory=Attempts)
+    ended: Ended = field(init=False)
+    provider: "Provider | None" = field(init=False, default=None)
+
+    def __post_init__(self) -> None:
+        self.ended = Ended(self.settings.session_s)
+        if self.settings.oidc is not None:
+            from graph.desk.security.oidc import Provider  # heavy; most desks have no provider
+
+            self.provider = Provider(self.settings.oidc, f"{self.settings.url}/login/callback")
 
     @property
     def sessions(self) -> Sessions:
         """The sessions of this desk."""
         return Sessions(self.settings.secret, self.settings.session_s)
 
+    @property
+    def sign_ins(self) -> SignIns:
+        """The sign-ins at the provider that have begun."""
+        return SignIns(self.settings.secret)
+
+    def address_of(self, request: Request) -> str:
+        """Return the address that a visitor comes from."""
+        return self.settings.proxies.client_of(request_head(request.scope))
+
     def visitor(self, request: Request) -> Visitor | None:
-        """Return who sends a request; a proxy's header counts each time, so that a session never outlives it."""
-        found = self.sessions.read(request.cookies.get(COOKIE))
-        if (proxy := self.settings.proxy) is None:
-            return found
-        name = proxy.name_in(request_head(request.scope))
-        if name is None:
+        """Return who sends a request; an identity counts each time, so that no session outlives it."""
+        settings = self.settings
+        if settings.identity is not None and (person := settings.identity.person_in(request.scope)) is not None:
+            return self.admitted(person, f"identity {person.name}")
+        session = self.sessions.read(request.cookies.get(COOKIE))
+        if session is None or session.id in self.ended:
             return None
-        return Visitor(name, proxy.role_of(name), f"proxy {name}")
+        if session.person is not None:
+            return self.admitted(session.person, session.id) if self.provider is not None else None
+        role = Role.READER if settings.read_only else Role.REVIEWER
+        return Visitor(None, role, session.id) if settings.links else None
+
+    def admitted(self, person: Person, session: str) -> Visitor | None:
+        """Return the visitor that a person is, None if they may not come in."""
+        role = self.settings.permissions.role_of(person)
+        return Visitor(person, role, session) if role is not None else None
 
 
 class Gate:
@@ -77,11 +109,28 @@ class Gate:
             return PlainTextResponse(fault.reason, fault.status)
         if visitor is not None or path in OPEN or path.startswith(STATIC):
             return None
+        if (
+            request.headers.get("sec-fetch-site") == "cross-site"
+            and request.headers.get("sec-fetch-mode") == "navigate"
+        ):
+            return _from_elsewhere(request)
         login = f"{request.scope.get('root_path', '')}/login"
         if request.method != "GET" or "hx-request" in request.headers:
             return PlainTextResponse("your session has ended; sign in again", 401, {"HX-Redirect": login})
         back = quote(path + (f"?{request.url.query}" if request.url.query else ""), safe="")
         return RedirectResponse(f"{login}?to={back}", 303)
+
+
+def _from_elsewhere(request: Request) -> Response:
+    """Return a page that asks again for the one wanted.
+
+    A browser leaves the session's cookie out if a page of another site, such as a mail or a provider, led it here.
+    """
+    here = escape(request.url.path + (f"?{request.url.query}" if request.url.query else ""))
+    return HTMLResponse(
+        f'<!doctype html><html lang="en"><title>Review desk</title><meta http-equiv="refresh" content="0; url={here}">'
+        f'<p><a href="{here}">Go on to the review desk</a></p></html>'
+    )
 
 
 class _Protected:

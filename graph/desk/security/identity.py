@@ -1,59 +1,118 @@
-"""How visitors get a session: by a link with a token, or by the header of a trusted proxy."""
+"""Names that come with each request: from a trusted proxy's headers, or from the server that the desk is mounted in."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
+from typing import Any, Protocol
 
-from graph.desk.security.visitor import Role
 from graph.errors import ConfigError
-from graph.record.person import MAX_CHARACTERS
+from graph.identity import server_roles
+from graph.record.person import Person, is_name
 from graph.serving.access import RequestHead
+from graph.serving.guard import Scope, request_head
 
 Network = IPv4Network | IPv6Network
+MOST_ROLES = 500
+FORWARDED_FOR = "x-forwarded-for"
+
+
+class Identity(Protocol):
+    """Says of each request who sends it; without one, sessions do."""
+
+    @property
+    def words(self) -> str:
+        """How people sign in, for those who have not."""
+
+    def person_in(self, scope: Scope) -> Person | None:
+        """Return who sends a request, None if that is not known."""
+
+
+@dataclass(frozen=True)
+class Proxies:
+    """The addresses of trusted proxies."""
+
+    networks: tuple[Network, ...] = ()
+
+    def has(self, address: str | None) -> bool:
+        """Whether an address is a proxy's."""
+        client = _address(address)
+        return client is not None and any(client in network for network in self.networks)
+
+    def client_of(self, head: RequestHead) -> str:
+        """Return the address that a request comes from: through a proxy, the last one that no proxy of ours has."""
+        found = head.client or ""
+        chain = [part.strip() for value in head.all(FORWARDED_FOR) for part in value.split(",")]
+        while self.has(found) and chain:
+            found = chain.pop()
+        return found if _address(found) is not None else head.client or ""
 
 
 @dataclass(frozen=True)
 class ProxyIdentity:
-    """The name of a person in a header that a trusted proxy sets; requests of any other address have no name.
+    """The name of a person, and their roles, in headers that a trusted proxy sets.
 
-    `reviewers` are those who decide, everybody if it is empty; all others only read.
+    Requests of any other address have no name. `roles` are separated by commas.
     """
 
-    header: str
-    proxies: tuple[Network, ...]
-    reviewers: frozenset[str] = frozenset()
+    proxies: Proxies
+    name: str
+    roles: str | None = None
+    words: str = "This desk is reached through a proxy that signs people in. Open the address of the proxy."
 
-    def name_in(self, head: RequestHead) -> str | None:
-        """Return the name that the proxy vouches for, or None."""
-        name = (head.single(self.header) or "").strip()
-        return (
-            name
-            if name and name.isprintable() and len(name) <= MAX_CHARACTERS and self._is_proxy(head.client)
-            else None
-        )
-
-    def role_of(self, name: str) -> Role:
-        """Return what the person may do."""
-        return Role.REVIEWER if not self.reviewers or name in self.reviewers else Role.READER
-
-    def _is_proxy(self, address: str | None) -> bool:
-        try:
-            client = ip_address(address or "")
-        except ValueError:
-            return False
-        return any(client in network for network in self.proxies)
+    def person_in(self, scope: Scope) -> Person | None:
+        """Return the person whom the proxy vouches for; a header that is there twice may be somebody else's."""
+        head = request_head(scope)
+        name = (head.single(self.name) or "").strip()
+        given = head.all(self.roles) if self.roles else []
+        if not name or len(given) > 1 or not self.proxies.has(head.client):
+            return None
+        return known_person(name, [role.strip() for value in given for role in value.split(",")])
 
 
-def proxy_identity(header: str, proxies: Sequence[str], reviewers: Sequence[str]) -> ProxyIdentity:
-    """Return the identity by a header.
+@dataclass(frozen=True)
+class ServerIdentity:
+    """The user whom the server has authenticated that the desk is mounted in, as Starlette's `scope["user"]`."""
+
+    words: str = "This desk is part of a server that signs people in. Sign in there first."
+
+    def person_in(self, scope: Scope) -> Person | None:
+        """Return the server's user; their roles are `roles`, or else `permissions`, as for runs of the server."""
+        user: Any = scope.get("user")
+        if not getattr(user, "is_authenticated", False):
+            return None
+        return known_person(str(getattr(user, "identity", "")), server_roles(user))
+
+
+def known_person(name: Any, roles: Sequence[Any]) -> Person | None:
+    """Return a person, None if the name is no short text; what is no name of a role is left out."""
+    return Person(name, tuple(filter(is_name, roles[:MOST_ROLES]))) if is_name(name) else None
+
+
+def trusted_proxies(addresses: Sequence[str], where: str) -> Proxies:
+    """Return proxies by address or network.
 
     Raises:
-        ConfigError: No proxy is named, or one is not an address.
+        ConfigError: One is not an address; `where` names the setting.
     """
-    if not proxies:
-        raise ConfigError(f"the header {header} needs the address of the proxy that sets it; name it with --proxy")
     try:
-        networks = tuple(ip_network(address) for address in proxies)
+        return Proxies(tuple(ip_network(address) for address in addresses))
     except ValueError as error:
-        raise ConfigError(f"--proxy: {error}; write for example 10.0.0.5 or 10.0.0.0/24") from error
-    return ProxyIdentity(header.lower(), networks, frozenset(reviewers))
+        raise ConfigError(f"{where}: {error}; write for example 10.0.0.5 or 10.0.0.0/24") from error
+
+
+def proxy_identity(name: str, proxies: Proxies, where: str, roles: str | None = None) -> ProxyIdentity:
+    """Return the identity by headers.
+
+    Raises:
+        ConfigError: No proxy is named; `where` names the setting.
+    """
+    if not proxies.networks:
+        raise ConfigError(f"the header {name} needs the address of the proxy that sets it; name it with {where}")
+    return ProxyIdentity(proxies, name.lower(), roles.lower() if roles else None)
+
+
+def _address(text: str | None) -> IPv4Address | IPv6Address | None:
+    try:
+        return ip_address(text or "")
+    except ValueError:
+        return None

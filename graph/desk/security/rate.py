@@ -31,3 +31,9 @@ class Attempts:
                 return False
             times.append(now)
             return True
+
+    def forgive(self, address: str) -> None:
+        """Take back the latest attempt, since it was not a failure."""
+        with self._lock:
+            if times := self._times.get(address):
+                times.pop()

@@ -1,18 +1,33 @@
-"""Sessions in signed cookies: the server keeps nothing, so that several servers with one secret share them."""
+"""Sessions in signed cookies: several servers with one secret share them; those that were ended early are kept."""
 
 import hmac
 import secrets
-from dataclasses import dataclass
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from hashlib import sha256
 
 from itsdangerous import BadData, URLSafeTimedSerializer
 
-from graph.desk.security.visitor import Role, Visitor
+from graph.record.person import Person
 
 COOKIE = "planner_executor_desk"
 SALT = "planner-executor desk session"
 SESSION_S = 8 * 3600
 """How long a session lasts."""
+MOST_COOKIE = 3_800
+"""Characters of a cookie; browsers drop one of more than 4,096 with its name and attributes."""
+MOST_ENDED = 100_000
+
+
+@dataclass(frozen=True)
+class Session:
+    """Whom a cookie names, None for the user of this process, and the random id of the session."""
+
+    person: Person | None
+    id: str
 
 
 @dataclass(frozen=True)
@@ -22,28 +37,51 @@ class Sessions:
     secret: str
     lasts_s: int = SESSION_S
 
-    def begin(self, name: str, role: Role) -> str:
-        """Return the cookie of a new session."""
-        return str(self._serializer.dumps([name, role.value, secrets.token_hex(16)]))
+    def begin(self, person: Person | None) -> str | None:
+        """Return the cookie of a new session, None if the person has more roles than fit into one."""
+        names = [person.name, *person.roles] if person is not None else []
+        cookie = str(self._serializer.dumps([names, secrets.token_hex(16)]))
+        return cookie if len(cookie) <= MOST_COOKIE else None
 
-    def read(self, cookie: str | None) -> Visitor | None:
-        """Return the visitor of a cookie, None if it is missing, forged or too old."""
+    def read(self, cookie: str | None) -> Session | None:
+        """Return the session of a cookie, None if it is missing, forged or too old."""
         if not cookie:
             return None
         try:
-            name, role, session = self._serializer.loads(cookie, max_age=self.lasts_s)
-            return Visitor(str(name), Role(role), str(session))
+            names, session = self._serializer.loads(cookie, max_age=self.lasts_s)
+            return Session(Person(names[0], names[1:]) if names else None, str(session))
         except (BadData, ValueError, TypeError):
             return None
 
-    def form_token(self, visitor: Visitor) -> str:
+    def form_token(self, session: str) -> str:
         """Return the token that every form of a session carries, so that no other site can send one."""
-        return hmac.new(self.secret.encode(), f"form {visitor.session}".encode(), sha256).hexdigest()
+        return hmac.new(self.secret.encode(), f"form {session}".encode(), sha256).hexdigest()
 
-    def is_form_token(self, visitor: Visitor, token: str) -> bool:
+    def is_form_token(self, session: str, token: str) -> bool:
         """Whether the token is the session's own."""
-        return hmac.compare_digest(self.form_token(visitor).encode(), token.encode())
+        return hmac.compare_digest(self.form_token(session).encode(), token.encode())
 
     @property
     def _serializer(self) -> URLSafeTimedSerializer:
         return URLSafeTimedSerializer(self.secret, salt=SALT)
+
+
+@dataclass
+class Ended:
+    """Sessions that were signed out of before their time: a copy of such a cookie opens nothing in this process."""
+
+    lasts_s: int = SESSION_S
+    now: Callable[[], float] = time.monotonic
+    _until: "OrderedDict[str, float]" = field(default_factory=OrderedDict)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def add(self, session: str) -> None:
+        """End a session."""
+        with self._lock:
+            now = self.now()
+            self._until[session] = now + self.lasts_s
+            while self._until and (len(self._until) > MOST_ENDED or next(iter(self._until.values())) <= now):
+                self._until.popitem(last=False)
+
+    def __contains__(self, session: str) -> bool:
+        return session in self._until

@@ -18,21 +18,24 @@ class Role(StrEnum):
 
 @dataclass(frozen=True)
 class Visitor:
-    """A person with a session; `session` is its random id, to which the tokens of its forms belong."""
+    """A person with a session; `session` is its random id, to which the tokens of its forms belong.
 
-    name: str
+    `person` is None for the user of this process.
+    """
+
+    person: Person | None
     role: Role
     session: str
+
+    @property
+    def name(self) -> str:
+        """The person's name, `LOCAL` for the user of this process."""
+        return self.person.name if self.person is not None else LOCAL
 
     @property
     def decides(self) -> bool:
         """Whether the person may change anything."""
         return self.role is Role.REVIEWER
-
-    @property
-    def person(self) -> Person | None:
-        """The person whom the record names, None for the user of this process."""
-        return Person(self.name) if self.name != LOCAL else None
 
 
 def verified(person: Person | None) -> Person | None:

@@ -89,7 +89,7 @@
       const page = new DOMParser().parseFromString(await answer.text(), "text/html");
       for (const selector of ["#run-head", ".tabs"]) {
         const now = find(selector), then = find(selector, page);
-        if (now && then && !now.contains(document.activeElement)) now.replaceWith(document.importNode(then, true));
+        if (now && then) keepFocus(() => now.replaceWith(document.importNode(then, true)));
       }
       times();
     }, 400);
@@ -106,19 +106,38 @@
   const open = () => { if (!document.hidden) for (const live of all("#live")) if (!live.dataset.open) { live.dataset.open = ""; htmx.trigger(live, "desk:visible"); } };
   document.addEventListener("visibilitychange", () => { if (document.hidden) connection("off", "paused"); else open(); });
 
+  // A part of the page that is refreshed keeps the focus: on the same link or field, wherever that is now. If it is
+  // gone, `j` and `k` go on from its row.
+  let held = null, place = -1;
+  const same = (element) => [element.tagName, element.id || element.getAttribute("href") || element.getAttribute("aria-label") || `${element.name} ${element.value}`].join(" ");
+  const hold = () => {
+    const element = document.activeElement;
+    held = element === document.body ? null : {name: same(element), tag: element.tagName};
+    if (held) place = rows().findIndex((row) => row.contains(element));
+  };
+  const giveBack = () => {
+    if (!held || same(document.activeElement) === held.name) return;
+    const again = all(held.tag).find((element) => same(element) === held.name);
+    if (again) again.focus({preventScroll: true}); else document.activeElement.blur();
+  };
+  const keepFocus = (change) => { hold(); change(); giveBack(); };
+  document.addEventListener("htmx:before:swap", hold);
+  document.addEventListener("htmx:after:swap", giveBack);
+
   // Keys
   const on = () => localStorage.getItem("keys") !== "off";
   const rows = () => all("[data-row]").filter((row) => row.offsetParent !== null);
   const focusable = (row) => find("a, button", row) || row;
   const move = (by) => {
     const list = rows(), now = list.findIndex((row) => row.contains(document.activeElement));
-    const next = list[now < 0 ? (by > 0 ? 0 : list.length - 1) : Math.min(list.length - 1, Math.max(0, now + by))];
+    const to = now >= 0 ? now + by : place >= 0 ? place + Math.min(by, 0) : by > 0 ? 0 : list.length - 1;
+    const next = list[Math.min(list.length - 1, Math.max(0, to))];
     if (next) { (next.matches(".action") ? next : focusable(next)).focus(); next.scrollIntoView({block: "nearest"}); }
   };
   const help = () => { const dialog = find("#help"); if (!dialog.open) dialog.showModal(); };
   let before = "";
   document.addEventListener("keydown", (event) => {
-    const typing = event.target.closest("input:not([type=checkbox]):not([type=radio]), textarea, select, dialog");
+    const typing = event.target.closest("input:not([type=checkbox]):not([type=radio]), textarea, select, dialog[open]");  // right after it is closed, a dialog still has the focus
     if (typing || event.ctrlKey || event.metaKey || event.altKey || !on()) return;
     const keys = {
       j: () => move(1), k: () => move(-1), "?": help,

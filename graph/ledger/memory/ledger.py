@@ -17,10 +17,12 @@ from graph.ledger.owner import is_gone
 from graph.ledger.protocol import Message, RunKey
 from graph.ledger.run_store import Changes, Health, Redacted, Unfinished
 from graph.ledger.search import CANDIDATES, UNFINISHED, as_shown, matches, run_in
+from graph.ledger.standing import redacted_rows
 from graph.ledger.tombstone import Tombstone, Tombstones
 from graph.ledger.transcript import Transcript, artifact_ids
 from graph.record.counters import Counters, Labels
 from graph.record.run_filter import RunFilter
+from graph.record.step_history import samples_of
 from graph.record.summary import RunSummary
 
 
@@ -58,8 +60,9 @@ class MemoryLedger(EventStore):
                 await owned.enter_async_context(self.owned(run))
             transcripts = [await self.transcript(run) for run in runs]
             found = await asyncio.to_thread(thread_erasure, self.name, transcripts, value)
-            changed = await self._do(lambda: self._erase(runs, found, by, reason))
-        return Redacted(changed, len(found.artifacts), 0, tuple(await asyncio.to_thread(self._places, forms)))
+            changed, approvals = await self._do(lambda: self._erase(runs, found, by, reason))
+        remaining = tuple(await asyncio.to_thread(self._places, forms))
+        return Redacted(changed, len(found.artifacts), 0, approvals, remaining)
 
     async def remove(self, runs: Sequence[Transcript], by: str) -> Tombstone:
         """Remove a thread, and return its tombstone."""
@@ -147,9 +150,12 @@ class MemoryLedger(EventStore):
         def rebuild() -> int:
             self._store.counts.clear()
             self._store.counts.update(self._store.carried)
+            self._store.history.clear()
             for run in self._store.runs:
                 run.fold = run.empty_fold()
-                self._store.counts.update(run.fold.apply(run.events()))
+                counts, _ = run.fold.apply(run.events())
+                self._store.counts.update(counts)
+                self._store.add_samples(samples_of(run.events()))
                 run.summary = run.fold.summarizer.summary
             return len(self._store.runs)
 
@@ -174,7 +180,8 @@ class MemoryLedger(EventStore):
 
     def _erase(
         self, runs: Sequence[RunKey], found: ThreadErasure, by: str, reason: str
-    ) -> dict[RunKey, tuple[int, ...]]:
+    ) -> tuple[dict[RunKey, tuple[int, ...]], int]:
+        approvals = redacted_rows(self.name, self._store.standing, found.redactor, by, reason)
         changed = {}
         for run, erasure in zip(runs, found.runs, strict=True):
             stored = self._store.run(self.name, run)
@@ -188,7 +195,10 @@ class MemoryLedger(EventStore):
                 self._write(stored, [erasure.redacted(by, reason)])
         self._store.artifacts.update({artifact.id: text for artifact, text in found.artifacts.values()})
         self._store.remove_unused(found.artifacts)
-        return changed
+        for name, rows in approvals.items():
+            new = {row.seq: row for row in rows}
+            self._store.standing[name] = [new.pop(row.seq, row) for row in self._store.standing[name]] + [*new.values()]
+        return changed, len(approvals)
 
     def _places(self, forms: Sequence[str]) -> Iterator[str]:
         """Yield where a value, in one of its forms, still stands."""

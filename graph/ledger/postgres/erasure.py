@@ -4,10 +4,11 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from graph.ledger.checkpoint_cells import plain
 from graph.ledger.erasure import Erasure, thread_erasure
-from graph.ledger.packed import PACKED
+from graph.ledger.packed_checkpoint import DICTIONARIES
 from graph.ledger.postgres.artifact_uses import remove_unused, renew_uses
 from graph.ledger.postgres.event_writer import EventWriter
 from graph.ledger.postgres.queries import locked, transcript_of
+from graph.ledger.postgres.standing_table import redact
 from graph.ledger.postgres.thread_tables import CELLS, erase_checkpoints, tables_of
 from graph.ledger.postgres.transaction import LONG, Rows, Transaction
 from graph.ledger.protocol import RunKey
@@ -17,7 +18,7 @@ from graph.record.redaction import Redactor
 from graph.record.run_state import run_name
 from graph.record.values import Artifact
 
-REWRITTEN = ("ledger_events", "ledger_artifacts", "ledger_inbox", "ledger_index", "ledger_tags")
+REWRITTEN = ("ledger_events", "ledger_artifacts", "ledger_inbox", "ledger_index", "ledger_tags", "ledger_standing")
 """Tables whose old rows the server forgets after a redaction."""
 
 
@@ -40,7 +41,8 @@ def erase(
     _replace_artifacts(tx, found.artifacts)
     _erase_messages(tx, thread, found.redactor)
     checkpoints = erase_checkpoints(tx, thread, found.redactor)
-    return Redacted(changed, len(found.artifacts), checkpoints)
+    approvals = redact(tx, writer.database, found.redactor, by, reason)
+    return Redacted(changed, len(found.artifacts), checkpoints, approvals)
 
 
 def _write(tx: Transaction, writer: EventWriter, run: RunKey, erasure: Erasure, redacted: Draft) -> None:
@@ -84,6 +86,8 @@ def _ledger_places(tx: Transaction, forms: Sequence[str]) -> Iterator[str]:
         yield f"run {run_name(thread, n)}"
     for (name,) in _holding(tx, "SELECT id FROM ledger_artifacts WHERE {}", "content", forms):
         yield f"artifact {name}"
+    for (name,) in _holding(tx, "SELECT DISTINCT approval FROM ledger_standing WHERE {}", "payload", forms):
+        yield f"standing approval {name}"
 
 
 def _checkpoint_places(tx: Transaction, forms: Sequence[str]) -> Iterator[str]:
@@ -95,7 +99,9 @@ def _checkpoint_places(tx: Transaction, forms: Sequence[str]) -> Iterator[str]:
     sought = [form.encode("utf-8", "surrogatepass") for form in forms]
     for table in CELLS.keys() & set(tables):
         found = " OR ".join("position(%s in blob) > 0" for _ in sought)
-        rows = tx.ask(f"SELECT thread_id, type, blob FROM {table} WHERE type = %s OR {found}", PACKED, *sought)
+        rows = tx.ask(
+            f"SELECT thread_id, type, blob FROM {table} WHERE type = ANY(%s) OR {found}", list(DICTIONARIES), *sought
+        )
         for thread, kind, blob in rows:
             if any(form in plain(kind, blob) for form in sought):
                 yield f"{table} of thread {thread}"

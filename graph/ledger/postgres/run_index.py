@@ -5,12 +5,14 @@ from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 
+from graph.ledger.postgres.history_table import add_samples
 from graph.ledger.postgres.queries import Head, read_rows
 from graph.ledger.postgres.transaction import LONG, Transaction
 from graph.ledger.transcript import event_of
 from graph.record.counters import Counts, RunCounter
 from graph.record.events import Event
 from graph.record.run_state import run_name
+from graph.record.step_history import StepHistory, samples_of
 from graph.record.summary import RunSummary, Summarizer
 
 COLUMNS = tuple(entry.name for entry in fields(RunSummary) if entry.name not in ("thread", "n"))
@@ -41,6 +43,7 @@ class _Folded:
 
     summarizer: Summarizer
     counter: RunCounter = field(default_factory=RunCounter)
+    history: StepHistory = field(default_factory=StepHistory)
     link: bytes = b""
     row: RunSummary | None = None
 
@@ -66,6 +69,7 @@ class RunIndex:
         else:
             _change(tx, head.run_id, folded.row, summary)
         add_counts(tx, head.run_id, folded.counter.count(events))
+        add_samples(tx, head.run_id, folded.history.apply(events))
         folded.link, folded.row = link, summary
         self._keep(head.run_id, folded)
 
@@ -111,13 +115,14 @@ def rebuild(tx: Transaction) -> int:
     """Rebuild the whole index from the events, and return the number of runs; no event is written meanwhile."""
     tx.tell(LONG)
     tx.tell("LOCK TABLE ledger_runs IN EXCLUSIVE MODE")
-    for table in ("ledger_index", "ledger_tags", "ledger_counters"):
+    for table in ("ledger_index", "ledger_tags", "ledger_counters", "ledger_history"):
         tx.tell(f"DELETE FROM {table}")
     found = tx.ask("SELECT id, thread, n FROM ledger_runs ORDER BY id")
     for run_id, thread, n in found:
         events = list(_events(tx, run_id))
         put(tx, run_id, Summarizer(thread, n).apply(events).summary)
         add_counts(tx, run_id, RunCounter().count(events))
+        add_samples(tx, run_id, samples_of(events))
     carried = tx.ask("SELECT name, labels, 0, value FROM ledger_carried ORDER BY name, labels")
     tx.tell_rows(_COUNT, carried)
     return len(found)
@@ -157,6 +162,7 @@ def _folded(tx: Transaction, head: Head, before_seq: int) -> _Folded:
         earlier = [event for event in _events(tx, head.run_id) if event.seq < before_seq]
         folded.summarizer.apply(earlier)
         folded.counter.count(earlier)
+        folded.history.apply(earlier)
     return folded
 
 

@@ -5,7 +5,8 @@ from itertools import groupby
 
 from graph.ledger.chain import Row
 from graph.ledger.postgres.transaction import Transaction
-from graph.ledger.standing import COLUMNS, given_row, revoked_row, use_of, used_row
+from graph.ledger.standing import COLUMNS, given_row, redacted_rows, revoked_row, use_of, used_row
+from graph.record.redaction import Redactor
 from graph.record.standing_approval import StandingApproval, StandingCall, StandingUse
 
 TABLES = """
@@ -46,10 +47,25 @@ def revoke(tx: Transaction, database: str, name: str, by: str) -> bool:
 
 def standing(tx: Transaction, database: str) -> list[StandingUse]:
     """Return all standing approvals, the oldest first."""
-    found = tx.ask(f"SELECT approval, {COLUMNS} FROM ledger_standing ORDER BY approval, seq")
-    by_name = [(name, [_row(row[1:]) for row in rows]) for name, rows in groupby(found, key=lambda row: row[0])]
-    uses = [use_of(database, name, rows) for name, rows in by_name]
+    uses = [use_of(database, name, rows) for name, rows in _all(tx).items()]
     return sorted(uses, key=lambda use: use.approval.given_at)
+
+
+def redact(tx: Transaction, database: str, redactor: Redactor, by: str, reason: str) -> int:
+    """Take a value out of all approvals, whoever gave them; return how many held it."""
+    tx.ask("SELECT FROM ledger_standing WHERE seq = 1 ORDER BY approval FOR UPDATE")
+    changed = redacted_rows(database, _all(tx), redactor, by, reason)
+    for name, (*others, last) in changed.items():
+        for row in others:
+            query = "UPDATE ledger_standing SET payload = %s, salt = %s WHERE approval = %s AND seq = %s"
+            tx.tell(query, row.payload, row.salt, name, row.seq)
+        tx.tell_rows(PUT, [(name, *last)])
+    return len(changed)
+
+
+def _all(tx: Transaction) -> dict[str, list[Row]]:
+    found = tx.ask(f"SELECT approval, {COLUMNS} FROM ledger_standing ORDER BY approval, seq")
+    return {str(name): [_row(row[1:]) for row in rows] for name, rows in groupby(found, key=lambda row: row[0])}
 
 
 def _locked(tx: Transaction, name: str) -> list[Row]:

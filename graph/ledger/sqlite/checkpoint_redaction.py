@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from graph.ledger.checkpoint_cells import erased, plain, with_more_names
-from graph.ledger.packed import PACKED
+from graph.ledger.packed_checkpoint import DICTIONARIES
 from graph.record.redaction import Redactor
 
 TABLES = {"checkpoints": ("checkpoint", "metadata"), "writes": ("value",)}
@@ -53,9 +53,10 @@ def packed_places(db: sqlite3.Connection, forms: Sequence[str]) -> Iterator[str]
     for table, (column, *_) in TABLES.items():
         if not is_there(db, table):
             continue
-        rows = db.execute(f"SELECT thread_id, {column} FROM {table} WHERE type = ?", (PACKED,))
-        for thread, content in rows:
-            text = plain(PACKED, content)
+        kinds = ", ".join("?" * len(DICTIONARIES))
+        rows = db.execute(f"SELECT thread_id, type, {column} FROM {table} WHERE type IN ({kinds})", [*DICTIONARIES])
+        for thread, kind, content in rows:
+            text = plain(kind, content)
             if any(form in text for form in sought):
                 yield f"{table} of thread {thread}"
 

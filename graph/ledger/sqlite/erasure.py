@@ -11,6 +11,7 @@ from graph.ledger.sqlite.checkpoint_redaction import erase_checkpoints
 from graph.ledger.sqlite.event_writer import EventWriter
 from graph.ledger.sqlite.packed_payload import stored_payload
 from graph.ledger.sqlite.queries import run_id_of, transcript_of
+from graph.ledger.sqlite.standing_table import redact
 from graph.record.events import Draft
 from graph.record.redaction import Redactor
 from graph.record.values import Artifact
@@ -34,7 +35,8 @@ def erase(
     _replace_artifacts(db, found.artifacts)
     _erase_messages(db, runs, found.redactor)
     checkpoints = erase_checkpoints(db, thread, found.redactor)
-    return Redacted(changed, len(found.artifacts), checkpoints)
+    approvals = redact(db, writer.database, found.redactor, by, reason)
+    return Redacted(changed, len(found.artifacts), checkpoints, approvals)
 
 
 def _write(db: sqlite3.Connection, writer: EventWriter, run: RunKey, erasure: Erasure, redacted: Draft) -> None:

@@ -66,6 +66,6 @@ def _unpacked(stored: bytes) -> str | bytes:
     if stored[:1] != FORM:
         return stored
     try:
-        return unpack(stored[1:], dictionary=DICTIONARY).decode()
+        return unpack(stored[1:], DICTIONARY).decode()
     except ValueError:
         return stored

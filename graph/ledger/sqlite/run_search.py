@@ -3,7 +3,10 @@
 import json
 import sqlite3
 from collections.abc import Iterator, Sequence
+from heapq import merge
 from itertools import islice
+from operator import itemgetter
+from typing import Any
 
 from graph.ledger.lease import Holder
 from graph.ledger.owner import is_gone
@@ -18,10 +21,16 @@ from graph.record.summary import RunSummary
 
 CHUNK = 200
 """Rows that are read at a time."""
-_SELECT = (
-    f"SELECT thread, n, {', '.join(COLUMNS)}, owner FROM ledger_index "
-    "JOIN ledger_runs ON ledger_runs.id = ledger_index.run LEFT JOIN ledger_leases USING (run)"
+_COLUMNS = f"thread, n, {', '.join(COLUMNS)}, owner"
+_JOINED = (
+    "JOIN ledger_runs ON ledger_runs.id = ledger_index.run "
+    "LEFT JOIN ledger_leases ON ledger_leases.run = ledger_index.run"
 )
+_TABLES = {
+    "ledger_index": f"ledger_index {_JOINED}",
+    "ledger_tags": f"ledger_tags CROSS JOIN ledger_index ON ledger_index.run = ledger_tags.run {_JOINED}",
+}
+"""What a list is read from, by the table whose order it has; `CROSS JOIN` keeps SQLite from choosing another."""
 
 
 def run_named(db: sqlite3.Connection, name: str) -> list[RunKey]:
@@ -64,25 +73,39 @@ def _is_gone(owner: str | None) -> bool:
 
 
 def _found(db: sqlite3.Connection, wanted: RunFilter) -> Iterator[RunSummary]:
-    conditions, values = _conditions(db, wanted)
+    """Yield the runs that are wanted, the latest first, as far as they are asked for.
+
+    Those of each stored status come from the index of statuses, in order, so that no list is sorted.
+    """
+    stored = (None,) if wanted.status is None else (wanted.status, *(LIVE if wanted.status == "paused" else ()))
+    found = [_rows(db, wanted, status) for status in stored]
+    for _, *row, owner in merge(*found, key=itemgetter(0), reverse=True):
+        summary = as_shown(read(row), bool(owner) and not is_gone(owner))
+        if wanted.status in (None, summary.status):
+            yield summary
+
+
+def _rows(db: sqlite3.Connection, wanted: RunFilter, status: str | None) -> Iterator[Sequence[Any]]:
+    """Yield the rows of a stored status, or of any, with the number of the run before each."""
+    table = "ledger_index" if wanted.tag is None else "ledger_tags"
+    conditions, values = _conditions(db, wanted, status, table)
     where = f"WHERE {' AND '.join(conditions)}" if conditions else ""
-    rows = db.execute(f"{_SELECT} {where} ORDER BY ledger_index.run DESC", values)
+    query = f"SELECT {table}.run, {_COLUMNS} FROM {_TABLES[table]} {where} ORDER BY {table}.run DESC"
+    rows = db.execute(query, values)
     while chunk := rows.fetchmany(min(CHUNK, wanted.limit)):
-        for *row, owner in chunk:
-            summary = as_shown(read(row), bool(owner) and not is_gone(owner))
-            if wanted.status in (None, summary.status):
-                yield summary
+        yield from chunk
 
 
-def _conditions(db: sqlite3.Connection, wanted: RunFilter) -> tuple[list[str], list[object]]:
+def _conditions(
+    db: sqlite3.Connection, wanted: RunFilter, status: str | None, table: str
+) -> tuple[list[str], list[object]]:
     parts: list[tuple[str, Sequence[object]]] = []
     if wanted.before is not None:
-        parts.append(("ledger_index.run < ?", [_run_id(db, wanted.before)]))
-    if wanted.status is not None:
-        stored = (wanted.status, *(LIVE if wanted.status == "paused" else ()))
-        parts.append((f"status IN ({', '.join('?' * len(stored))})", stored))
+        parts.append((f"{table}.run < ?", [_run_id(db, wanted.before)]))
+    if status is not None:
+        parts.append(("status = ?", [status]))
     if wanted.tag is not None:
-        parts.append(("ledger_index.run IN (SELECT run FROM ledger_tags WHERE tag = ?)", [wanted.tag]))
+        parts.append(("tag = ?", [wanted.tag]))
     if wanted.since is not None:
         parts.append(("started_at >= ?", [wanted.since]))
     if wanted.text is not None:

@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from itertools import groupby
 
 from graph.ledger.chain import Row
-from graph.ledger.standing import COLUMNS, given_row, revoked_row, use_of, used_row
+from graph.ledger.standing import COLUMNS, given_row, redacted_rows, revoked_row, use_of, used_row
+from graph.record.redaction import Redactor
 from graph.record.standing_approval import StandingApproval, StandingCall, StandingUse
 
 TABLES = """
@@ -22,7 +23,7 @@ CREATE TABLE ledger_standing (
     PRIMARY KEY (approval, seq)
 ) WITHOUT ROWID;
 """
-PUT = "INSERT INTO ledger_standing VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
+PUT = "INSERT OR REPLACE INTO ledger_standing VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
 
 
 def give(db: sqlite3.Connection, approval: StandingApproval) -> None:
@@ -48,10 +49,20 @@ def revoke(db: sqlite3.Connection, database: str, name: str, by: str) -> bool:
 
 def standing(db: sqlite3.Connection, database: str) -> list[StandingUse]:
     """Return all standing approvals, the oldest first."""
-    found = db.execute(f"SELECT approval, {COLUMNS} FROM ledger_standing ORDER BY approval, seq").fetchall()
-    by_name = [(name, [Row(*row[1:]) for row in rows]) for name, rows in groupby(found, key=lambda row: row[0])]
-    uses = [use_of(database, name, rows) for name, rows in by_name]
+    uses = [use_of(database, name, rows) for name, rows in _all(db).items()]
     return sorted(uses, key=lambda use: use.approval.given_at)
+
+
+def redact(db: sqlite3.Connection, database: str, redactor: Redactor, by: str, reason: str) -> int:
+    """Take a value out of all approvals, whoever gave them; return how many held it."""
+    changed = redacted_rows(database, _all(db), redactor, by, reason)
+    db.executemany(PUT, [(name, *row) for name, rows in changed.items() for row in rows])
+    return len(changed)
+
+
+def _all(db: sqlite3.Connection) -> dict[str, list[Row]]:
+    found = db.execute(f"SELECT approval, {COLUMNS} FROM ledger_standing ORDER BY approval, seq").fetchall()
+    return {name: [Row(*row[1:]) for row in rows] for name, rows in groupby(found, key=lambda row: row[0])}
 
 
 def _rows(db: sqlite3.Connection, name: str) -> list[Row]:

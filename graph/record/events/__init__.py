@@ -7,6 +7,7 @@ handle it.
 from graph.record.events.by_person import ResultSupplied, StepSkipped
 from graph.record.events.call import CallFinished, CallRefused, CallStarted, EarlierCall, StepHeld, StepUncertain
 from graph.record.events.call_asked import AskedQuestion, CallAsked
+from graph.record.events.cap import CapReached
 from graph.record.events.content import Arguments, Content
 from graph.record.events.event import ASIDE, CONTROL, TYPES, Draft, Event, EventData
 from graph.record.events.fork import CallInherited, Inherited, RunForked
@@ -57,6 +58,7 @@ __all__ = [
     "CallInherited",
     "CallRefused",
     "CallStarted",
+    "CapReached",
     "Configuration",
     "Configured",
     "Content",

@@ -11,8 +11,8 @@ from graph.record.events.payload import Json, Payload, given
 class RunReopened(Payload):
     """An ended run goes on: the failed steps named by `again` are tried again, `approver` is the user who asked.
 
-    If the user raised the budget, `budget` is the run's own from here on, and `binding` binds the approval to it.
-    `invocation` is a graph server's id of the invocation.
+    `roles` are those that a server or an adapter knew of the user. If the user raised the budget, `budget` is the run's
+    own from here on, and `binding` binds the approval to it. `invocation` is a graph server's id of the invocation.
     """
 
     kind: ClassVar[Literal["run_reopened"]] = "run_reopened"
@@ -23,6 +23,7 @@ class RunReopened(Payload):
     budget: Budget | None = None
     binding: str | None = None
     invocation: str | None = None
+    roles: tuple[str, ...] = ()
 
     @property
     def safe(self) -> bool:
@@ -32,7 +33,8 @@ class RunReopened(Payload):
     def own_json(self) -> dict[str, Any]:
         """See `Payload`."""
         raised = given(budget=self.budget and self.budget.to_json(), binding=self.binding)
-        return {"again": list(self.again), "approver": self.approver, **raised, **given(invocation=self.invocation)}
+        known = given(invocation=self.invocation, roles=list(self.roles) or None)
+        return {"again": list(self.again), "approver": self.approver, **raised, **known}
 
     @classmethod
     def from_json(cls, raw: Json) -> Self:
@@ -43,5 +45,6 @@ class RunReopened(Payload):
             budget=read_budget(raw["budget"])[0] if raw.get("budget") is not None else None,
             binding=raw.get("binding"),
             invocation=raw.get("invocation"),
+            roles=tuple(raw.get("roles", ())),
             checkpoint=raw.get("checkpoint"),
         )

@@ -18,7 +18,8 @@ class ReviewRequested(Payload):
 
     `actions` are the requested actions as data, without the plan, which is in the revision. `answer` is the rejected
     response before, with `error` and `issues`; `unseen` means that it was given in advance. `skip` is the number of
-    responses stored at the checkpoint before this request. `approver`, with these `roles`, gave the response.
+    responses stored at the checkpoint before this request. `approver`, with these `roles`, gave the response. `takes`
+    is what was said that the plan may take.
     """
 
     kind: ClassVar[Literal["review_requested"]] = "review_requested"
@@ -37,6 +38,7 @@ class ReviewRequested(Payload):
     skip: int = 0
     approver: str | None = None
     roles: tuple[str, ...] = ()
+    takes: Mapping[str, Any] | None = None
 
     @property
     def safe(self) -> bool:
@@ -58,7 +60,7 @@ class ReviewRequested(Payload):
             "error": self.error,
             "issues": [issue.to_json() for issue in self.issues],
             "skip": self.skip,
-            **given(approver=self.approver, roles=list(self.roles)),
+            **given(approver=self.approver, roles=list(self.roles), takes=self.takes and dict(self.takes)),
         }
 
     @classmethod
@@ -79,6 +81,7 @@ class ReviewRequested(Payload):
             skip=integer(raw, "skip"),
             approver=raw.get("approver"),
             roles=tuple(raw.get("roles", ())),
+            takes=raw.get("takes"),
             checkpoint=raw.get("checkpoint"),
         )
 

@@ -14,6 +14,9 @@ from graph.plan.schema import Plan
 from graph.sanitize import is_mark, one_line, visible
 
 Measure = Callable[[str], float]
+
+SHORT = 4
+"""At most so many columns of what is no word, such as a URL, are left out so that the cut is between words."""
 _JSON = json.JSONEncoder(ensure_ascii=False)
 
 
@@ -54,30 +57,53 @@ def cut_middle(text: str, room: float, measure: Measure = columns) -> str:
     """
     if measure(text) <= room:
         return text
-    half = (room - measure("…")) / 2
-    end = fitting(text[::-1], half, measure)
-    start = fitting(text, room - measure("…") - measure(text[len(text) - end :]), measure)
-    while end and is_mark(text[len(text) - end]):
-        end -= 1
-    return f"{text[:start].rstrip()}…{text[len(text) - end :].lstrip()}"
+    end = _ending(text, (room - measure("…")) / 2, measure)
+    start = fitting(text, room - measure("…") - measure(end), measure)
+    return f"{text[:start].rstrip()}…{end.lstrip()}"
 
 
 def cut_words(text: str, room: float) -> str:
-    """Return the text, or the first and last words that fit around an ellipsis; a long word is cut itself.
+    """Return the text, or the first and last words that fit around an ellipsis; what is no word is cut itself.
 
-    >>> cut_words("find out what the documents say", 20)
+    >>> cut_words("find out what the documents say", 18)
     'find out … say'
-    >>> cut_words("offshore_wind_north", 11)
-    'offsh…north'
+    >>> cut_words('fetch url="https://example.org/a/b"', 24)
+    'fetch url="h…le.org/a/b"'
     """
     if columns(text) <= room:
         return text
-    if " " not in (whole := cut_middle(text, room)):
-        return whole
-    start, end = whole.split("…", 1) if whole.count("…") == 1 else ("", "")
-    head = start if text[len(start) : len(start) + 1] == " " else start.rpartition(" ")[0]
-    tail = end if text[: len(text) - len(end)].endswith(" ") else end.partition(" ")[2]
-    return f"{head} … {tail}" if head and tail and columns(head) + columns(tail) + 3 <= room else whole
+    around = room - columns(" … ")
+    tail = _last_words(text, around / 2)
+    head = _first_words(text, around - columns(tail or _ending(text, around / 2)))
+    tail = _last_words(text, around - columns(head)) if head else tail
+    if head and tail:
+        return f"{head} … {tail}"
+    if head:
+        return f"{head} …{_ending(text, around + 1 - columns(head)).lstrip()}"
+    return f"{text[: fitting(text, around + 1 - columns(tail))].rstrip()}… {tail}" if tail else cut_middle(text, room)
+
+
+def _ending(text: str, room: float, measure: Measure = columns) -> str:
+    """Return the end of a text that fits; no mark is parted from its letter."""
+    length = fitting(text[::-1], room, measure)
+    while length and is_mark(text[len(text) - length]):
+        length -= 1
+    return text[len(text) - length :]
+
+
+def _first_words(text: str, room: float) -> str:
+    """Return the whole words at the beginning that fit; none if that leaves out much that is no word, as of a URL."""
+    length = fitting(text, room)
+    part = text[:length]
+    if part.endswith(" ") or text[length : length + 1] == " ":
+        return part.strip()
+    words, _, rest = part.rpartition(" ")
+    return words.strip() if rest.isalpha() or columns(rest) <= SHORT else ""
+
+
+def _last_words(text: str, room: float) -> str:
+    """Return the whole words at the end that fit; see `_first_words`."""
+    return _first_words(text[::-1], room)[::-1]
 
 
 def fitting(text: str, room: float, measure: Measure = columns) -> int:

@@ -3,29 +3,27 @@
 from collections.abc import Iterator, Mapping
 
 from graph.plan.schedule import Waits
-from graph.plan.schema import Step
-from graph.text.drawing.labels import cut_middle, plain, some
+from graph.text.drawing.labels import cut_middle, some
 from graph.text.drawing.lettering import word_lines
 from graph.text.drawing.statuses import LOOKS
-from graph.text.drawing.step_words import checks, doer, material
+from graph.text.drawing.step_words import StepWords
 
 MARGIN = "    "
 OBJECTIVE_LINES, CALL_LINES = 4, 3
 
 
-def step_list(steps: list[Step], waits: Waits, words: Mapping[str, str | None], width: int) -> list[str]:
+def step_list(steps: list[StepWords], waits: Waits, words: Mapping[str, str | None], width: int) -> list[str]:
     """Return the entries of the steps, in lines of at most `width` columns that break between words."""
     return [line for step in steps for line in _entry(step, waits[step.id], words[step.id], width)]
 
 
-def _entry(step: Step, befores: tuple[str, ...], word: str | None, width: int) -> Iterator[str]:
+def _entry(step: StepWords, befores: tuple[str, ...], word: str | None, width: int) -> Iterator[str]:
     mark, status = (LOOKS[word].mark, f": {word}") if word else ("●", "")
     yield f"{mark} {cut_middle(step.id, width - 2 - len(status))}{status}"
     room = width - len(MARGIN)
-    for line in word_lines(plain(step.objective), room, OBJECTIVE_LINES):
+    for line in word_lines(step.objective, room, OBJECTIVE_LINES):
         yield MARGIN + line
-    checked = f" [{checks(step)}]" if step.checks else ""
-    for line in word_lines(f"{doer(step)}{checked} {material(step)}".rstrip(), room, CALL_LINES):
+    for line in word_lines(step.call, room, CALL_LINES):
         yield MARGIN + line
     if befores:
         names = [cut_middle(name, room - len("after , +1000")) for name in befores]

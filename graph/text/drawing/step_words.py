@@ -1,8 +1,25 @@
 """Short texts on a step: its doer, its inputs, and its parent."""
 
+from dataclasses import dataclass
+
 from graph.plan.kinds.table import kind_spec
 from graph.plan.schema import Plan, Step
 from graph.text.drawing.labels import arguments, plain
+
+
+@dataclass(frozen=True)
+class StepWords:
+    """The texts on a step, each on one line, from which the forms of a drawing for a terminal choose."""
+
+    id: str
+    objective: str
+    call: str
+
+    @classmethod
+    def of(cls, step: Step) -> "StepWords":
+        """Return the texts of a step."""
+        checked = f" [{checks(step)}]" if step.checks else ""
+        return cls(step.id, plain(step.objective), f"{doer(step)}{checked} {material(step)}".rstrip())
 
 
 def doer(step: Step) -> str:

@@ -4,12 +4,12 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 
 from graph.plan.schedule import Waits, levels
-from graph.plan.schema import Plan, Step
+from graph.plan.schema import Plan
 from graph.text.drawing.gutter import rails, steps_in_order
-from graph.text.drawing.labels import answer_text, columns, cut, cut_middle, cut_words, plain, some, waits_within
+from graph.text.drawing.labels import answer_text, columns, cut, cut_middle, cut_words, some, waits_within
 from graph.text.drawing.statuses import LOOKS, status_of
 from graph.text.drawing.step_list import step_list
-from graph.text.drawing.step_words import checks, depths, doer, material
+from graph.text.drawing.step_words import StepWords, depths
 
 Shorten = Callable[[str, float], str]
 
@@ -34,7 +34,7 @@ def plan_text(plan: Plan, statuses: Mapping[str, str] | None = None, *, width: i
     order = steps_in_order(waits)
     words = {step: status_of(step, statuses) for step in order}
     left = _left(plan, waits, order, words, 28 if width is None else room)
-    steps = [plan.by_id[step] for step in order]
+    steps = [StepWords.of(plan.by_id[step]) for step in order]
     if width is not None and _least_columns(steps, waits, columns(left[0])) > room:
         lines = step_list(steps, waits, words, room)
     else:
@@ -56,41 +56,36 @@ def _left(plan: Plan, waits: Waits, order: Sequence[str], words: Mapping[str, st
     return [GAP.join(cells) + GAP for cells in zip(left, ids, strict=True)]
 
 
-def _least_columns(steps: Sequence[Step], waits: Waits, left: int) -> int:
+def _least_columns(steps: Sequence[StepWords], waits: Waits, left: int) -> int:
     """Return the columns that a readable table of these steps needs at least."""
-    objective = max(columns(plain(step.objective)) for step in steps)
-    call = max(columns(_call(step)) for step in steps)
+    objective = max(columns(step.objective) for step in steps)
+    call = max(columns(step.call) for step in steps)
     before = max(columns(text) for text in _befores(steps, waits))
     return left + min(objective, 32) + len(GAP) + (before + len(GAP) if before else 0) + min(call, 24)
 
 
-def _table(steps: Sequence[Step], waits: Waits, left: list[str], width: int, shorten: Shorten) -> list[str]:
+def _table(steps: Sequence[StepWords], waits: Waits, left: list[str], width: int, shorten: Shorten) -> list[str]:
     lines = left
     for part in _details(steps, waits, width - columns(left[0]), shorten):
         lines = [line + cell + GAP for line, cell in zip(lines, part, strict=True)]
     return [line.rstrip() for line in lines]
 
 
-def _details(steps: Sequence[Step], waits: Waits, room: int, shorten: Shorten) -> list[list[str]]:
+def _details(steps: Sequence[StepWords], waits: Waits, room: int, shorten: Shorten) -> list[list[str]]:
     """Return the columns after the id: objective, dependencies, and work with arguments."""
     befores = _column(_befores(steps, waits), most=22)
     if befores[0]:
         room -= columns(befores[0]) + len(GAP)
-    calls = [_call(step) for step in steps]
+    calls = [step.call for step in steps]
     for_calls = min(max(map(columns, calls)), max(24, room * 2 // 5))
-    objectives = _column([shorten(plain(step.objective), max(16, room - for_calls - len(GAP))) for step in steps])
+    objectives = _column([shorten(step.objective, max(16, room - for_calls - len(GAP))) for step in steps])
     for_calls = max(16, room - columns(objectives[0]) - len(GAP))
     calls = [shorten(call, for_calls) for call in calls]
     return [objectives, befores, calls] if befores[0] else [objectives, calls]
 
 
-def _befores(steps: Sequence[Step], waits: Waits) -> list[str]:
+def _befores(steps: Sequence[StepWords], waits: Waits) -> list[str]:
     return [f"← {some(waits[step.id], 18)}" if waits[step.id] else "" for step in steps]
-
-
-def _call(step: Step) -> str:
-    checked = f" [{checks(step)}]" if step.checks else ""
-    return f"{doer(step)}{checked} {material(step)}".rstrip()
 
 
 def _column(cells: Sequence[str], most: int = 1000) -> list[str]:

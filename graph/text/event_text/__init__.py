@@ -15,6 +15,7 @@ from graph.record.events import (
     CallInherited,
     CallRefused,
     CallStarted,
+    CapReached,
     Configured,
     Decided,
     Event,
@@ -89,7 +90,7 @@ def _formatted(data: EventData, step: str) -> Formatted:
             return format_review(data)
         case CallStarted() | CallFinished() | CallAsked() | CallRefused() | StepHeld() | StepUncertain():
             return format_call(data, step)
-        case StepFinished() | StepChecked() | BudgetReached():
+        case StepFinished() | StepChecked() | BudgetReached() | CapReached():
             return format_step(data, step)
         case ModelStarted() | ModelFinished():
             return format_model(data, step)

@@ -41,7 +41,7 @@ def _held(held: HeldCall, tool: ToolSpec | None, step: Step | None, has_judge: b
         for argument, label in held.labels.items():
             yield Prose(f"{ITEM}{name(argument)} from {listed([name(source) for source in label.sources])}")
     effect = f" ({tool.effect})" if tool is not None else ""
-    undone = "" if tool is not None and not tool.acts else ", which cannot be undone"
+    undone = "" if tool is not None and not tool.acts else "; this cannot be undone"
     told = "the step fails with it" if step is None or step.tool is not None else "the model is told it as its answer"
     yield Prose(
         f"If you approve it, {name(held.tool)}{effect} is called once with exactly these arguments{undone}. Edit the "

@@ -39,7 +39,7 @@ def change_blocks(diff: PlanDiff, before: Plan | None, after: Plan, seen: tuple[
     told = [_changed(step, was[step].to_json(), now[step].to_json()) for step in diff.changed]
     told += [_removed(was[step].to_json()) for step in diff.removed]
     if diff.answer:
-        told.append(_changed("answer", {"answer": before.answer}, {"answer": after.answer}))
+        told.append(_changed("answer", _answer(before), _answer(after)))
     left = len(told) - MAX_CHANGES
     if told:
         more = [f"- and {left} more"] if left > 0 else []
@@ -65,6 +65,10 @@ def _changed(name: str, before: Mapping[str, Any], after: Mapping[str, Any]) -> 
 def _fields(step: Mapping[str, Any]) -> dict[str, JsonValue]:
     fields = {name: value for name, value in step.items() if name != "args"}
     return {**fields, **{f"args.{name}": value for name, value in step.get("args", {}).items()}}
+
+
+def _answer(plan: Plan) -> Mapping[str, JsonValue]:
+    return {} if plan.answer is None else {"answer": plan.answer}
 
 
 def _value(fields: Mapping[str, JsonValue], name: str) -> str:

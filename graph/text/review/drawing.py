@@ -1,6 +1,6 @@
 """The drawing of a plan in a review: as wide as the data, the steps that are done marked as such."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from graph.plan.schema import Plan
 from graph.record.remaining import skipped_in
@@ -9,7 +9,7 @@ from graph.text.drawing import plan_text
 from graph.text.drawing.labels import answer_text, columns, cut_middle, plain
 from graph.text.drawing.statuses import LOOKS
 from graph.text.drawing.step_words import doer, material
-from graph.text.review.frame import PLAN, Data
+from graph.text.review.frame import PLAN, Block, Data, redrawn, to_blocks, widened
 from graph.text.review.layout import WIDTH
 
 MAX_LINES = 300
@@ -42,8 +42,8 @@ def plan_drawing(plan: Plan, done: Mapping[str, str], width: int, most: int = MA
         most: How many lines there are at most, one more for what is left out.
         whole: Where the whole plan stands.
     """
-    lines = plan_text(plan, done or None, width=width).split("\n")
-    if len(lines) > most:
+    lines = plan_text(plan, done or None, width=width).split("\n") if len(plan.steps) <= most else []
+    if not lines or len(lines) > most:
         lines = _short(plan, done, width)
     left = len(lines) - most
     if left > 0:
@@ -51,6 +51,14 @@ def plan_drawing(plan: Plan, done: Mapping[str, str], width: int, most: int = MA
         told = f"... {left} more lines; the whole plan is in the {whole}"
         lines = [*lines[: most - end], told, *lines[len(lines) - end :]]
     return "\n".join(lines)
+
+
+def fitted(
+    description: str, plan: Plan | None, results: Mapping[str, StepResult], width: int, room: int
+) -> Iterator[Block]:
+    """Yield the blocks of a description, with its data laid out for `width` columns and its plan drawn in `room`."""
+    blocks = widened(to_blocks(description), width)
+    return blocks if plan is None else redrawn(blocks, plan_drawing(plan, settled(plan, results), room))
 
 
 def _short(plan: Plan, done: Mapping[str, str], width: int) -> list[str]:

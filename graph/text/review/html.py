@@ -3,10 +3,12 @@
 from html import escape
 
 from graph.sanitize import visible
-from graph.text.review.frame import Data, is_plan, to_blocks
+from graph.text.review.frame import Data, is_plan, to_blocks, widened
 from graph.text.review.layout import ITEM
 
-_PROSE = "margin:6px 0;max-width:80ch;overflow-wrap:anywhere;text-align:left"
+COLUMNS = 80
+"""Width of a review in a notebook."""
+_PROSE = f"margin:6px 0;max-width:{COLUMNS}ch;overflow-wrap:anywhere;text-align:left"
 _DATA = (
     "margin:6px 0;padding:6px 10px;overflow:auto;text-align:left;font-size:12px;background:none;color:inherit;"
     "border:1px solid color-mix(in srgb,currentColor 30%,transparent)"
@@ -16,7 +18,7 @@ _DATA = (
 def review_html(description: str) -> str:
     """Return a description as HTML; code within prose keeps its backticks, which delimit words from outside."""
     parts = []
-    for block in to_blocks(description):
+    for block in widened(to_blocks(description), COLUMNS):
         if is_plan(block):
             continue
         if isinstance(block, Data):

@@ -92,17 +92,23 @@ def served(database: Path | str, *answers: Any, at: str = "", tools: Any = None,
     agents = desk.pop("agents", agents_with(database, planner=ScriptedModel(answers), **options))
     app = desk_application(database, agents=agents, **desk)
     outer = Starlette(routes=[Mount(at, app)]) if at else app
+    with serving(outer) as url:
+        yield DeskServer(app, url, database, log, options, at)
+
+
+@contextmanager
+def serving(app: Any) -> Iterator[str]:
+    """Serve an application on a port of its own; the address names no more than this machine's loopback."""
     with socket.socket() as listener:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind(("127.0.0.1", 0))
         listener.listen()  # a visitor who comes before the server accepts has to wait, and is not refused
-        config = uvicorn.Config(outer, log_config=None, proxy_headers=False, timeout_graceful_shutdown=1, ws="none")
+        config = uvicorn.Config(app, log_config=None, proxy_headers=False, timeout_graceful_shutdown=1, ws="none")
         server = uvicorn.Server(config)
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
         thread.start()
         try:
-            url = f"http://127.0.0.1:{listener.getsockname()[1]}"
-            yield DeskServer(app, url, database, log, options, at)
+            yield f"http://127.0.0.1:{listener.getsockname()[1]}"
         finally:
             server.should_exit = True
             thread.join(20)

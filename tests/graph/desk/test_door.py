@@ -7,13 +7,15 @@ import pytest
 from desk_server import HOSTILE, PLAN, DeskServer, Visit, query, served
 
 from graph.desk.security.headers import POLICY
-from graph.desk.security.identity import proxy_identity
+from graph.desk.security.identity import proxy_identity, trusted_proxies
 from graph.desk.security.links import LINK_S, Links
+from graph.desk.security.people import ALL, People, Permissions
 from graph.desk.security.rate import ATTEMPTS, WINDOW_S, Attempts
-from graph.desk.security.sessions import Sessions
-from graph.desk.security.visitor import Role
+from graph.desk.security.sessions import Ended, Sessions
 from graph.desk.settings import DeskSettings
 from graph.errors import ConfigError
+from graph.record.person import Person
+from graph.serving.access import RequestHead
 from graph.testing import step
 
 PAGES = ("/", "/runs", "/start", "/policy")
@@ -75,9 +77,9 @@ def test_a_link_too_old_or_unknown_opens_nothing() -> None:
 
 def test_a_session_ends_in_time_and_none_can_be_forged() -> None:
     sessions = Sessions("a secret of a test", lasts_s=-1)
-    cookie = sessions.begin("ann", Role.REVIEWER)
+    cookie = sessions.begin(Person("ann"))
 
-    assert sessions.read(cookie) is None
+    assert cookie is not None and sessions.read(cookie) is None
     assert Sessions("a secret of a test").read(cookie) is not None
     assert Sessions("another secret").read(cookie) is None
     assert Sessions("a secret of a test").read(cookie[:-2]) is None
@@ -149,15 +151,23 @@ def test_a_result_is_downloaded_and_never_opened(server: DeskServer, visit: Visi
     assert sent.headers["content-type"].startswith("application/octet-stream")
 
 
+def behind(*proxies: str, roles: str | None = None, reviewers: People = ALL, readers: People = ALL) -> DeskSettings:
+    """Settings of a desk behind a proxy that names users in X-User."""
+    trusted = trusted_proxies(proxies, "--proxy")
+    identity = proxy_identity("X-User", trusted, "--proxy", roles)
+    permissions = Permissions(reviewers, readers)
+    return DeskSettings(identity=identity, links=False, proxies=trusted, permissions=permissions)
+
+
 def test_a_proxys_header_names_who_decides_and_the_record_keeps_it(tmp_path: Path) -> None:
-    proxy = proxy_identity("X-User", ["127.0.0.1"], ["ann"])
-    with served(tmp_path / "runs.db", settings=DeskSettings(proxy=proxy)) as server:
+    settings = behind("127.0.0.1", roles="X-Roles", reviewers=People.of(["Ann"]))
+    with served(tmp_path / "runs.db", settings=settings) as server:
         with server.agent() as agent:
             run = agent.start("send", plan=PLAN, thread="t").id
         with server.visit(**{"X-User": "bob"}) as reader:
             looked = reader.get(query("/review", run))
             refused = reader.send(query("/review", run), query("/decide", run), decision="approve")
-        with server.visit(**{"X-User": "ann"}) as reviewer:
+        with server.visit(**{"X-User": "ann", "X-Roles": "finance, staff"}) as reviewer:
             hidden = reviewer.hidden(query("/review", run))
             reviewer.post(query("/decide", run), {**hidden, "decision": "approve"})
         for future in list(server.desk.drives._going.values()):
@@ -167,20 +177,78 @@ def test_a_proxys_header_names_who_decides_and_the_record_keeps_it(tmp_path: Pat
 
     assert looked.status_code == 200 and 'name="decision"' not in looked.text
     assert refused.status_code == 403
-    assert decided.payload["approver"] == "server:ann"
+    assert decided.payload["approver"] == "server:ann" and decided.payload["roles"] == ["finance", "staff"]
+
+
+@pytest.mark.parametrize(
+    ("headers", "shows"),
+    [
+        ([("X-User", "bob"), ("X-Roles", "finance")], 'href="/start"'),
+        ([("X-User", "bob"), ("X-Roles", "staff")], "read only"),
+        ([("X-User", "bob"), ("X-Roles", "guests")], None),
+        ([("X-User", "bob")], None),
+        ([("X-User", "bob"), ("X-Roles", "finance"), ("X-Roles", "finance")], None),
+        ([("X-User", "bob"), ("X-User", "ann"), ("X-Roles", "finance")], None),
+        ([("X-User", "b\u200bob".encode()), ("X-Roles", "finance")], None),
+    ],
+)
+def test_the_roles_of_a_proxys_header_say_who_decides_who_looks_and_who_stays_outside(
+    tmp_path: Path, headers: list[tuple[str, str | bytes]], shows: str | None
+) -> None:
+    settings = behind(
+        "127.0.0.1", roles="X-Roles", reviewers=People.of([], ["finance"]), readers=People.of([], ["staff"])
+    )
+    with served(tmp_path / "runs.db", settings=settings) as server:
+        answer = httpx.get(server.url, headers=headers)
+
+    assert answer.status_code == (303 if shows is None else 200)
+    assert shows is None or shows in answer.text
 
 
 def test_a_name_counts_only_from_the_proxy_itself(tmp_path: Path) -> None:
-    settings = DeskSettings(proxy=proxy_identity("X-User", ["10.0.0.0/24"], []))
-    with served(tmp_path / "runs.db", settings=settings) as server, server.visit(**{"X-User": "ann"}) as visit:
-        answer = visit.get("/")
+    with served(tmp_path / "runs.db", settings=behind("10.0.0.0/24")) as server:
+        answer = httpx.get(server.url, headers={"X-User": "ann", "X-Forwarded-For": "10.0.0.5"})
 
     assert answer.status_code == 303
 
 
 def test_a_proxy_without_an_address_is_refused() -> None:
     with pytest.raises(ConfigError, match="--proxy"):
-        proxy_identity("X-User", [], [])
+        behind()
+
+
+@pytest.mark.parametrize(
+    ("client", "forwarded", "found"),
+    [
+        ("10.0.0.5", "203.0.113.7", "203.0.113.7"),
+        ("10.0.0.5", "198.51.100.1, 203.0.113.7, 10.0.0.6", "203.0.113.7"),
+        ("10.0.0.5", "not an address", "10.0.0.5"),
+        ("10.0.0.5", None, "10.0.0.5"),
+        ("203.0.113.9", "203.0.113.7", "203.0.113.9"),
+    ],
+)
+def test_only_a_proxy_of_ours_says_where_a_request_comes_from(client: str, forwarded: str | None, found: str) -> None:
+    headers = [("x-forwarded-for", forwarded)] if forwarded else []
+
+    assert trusted_proxies(["10.0.0.0/24"], "--proxy").client_of(RequestHead("GET", headers, client)) == found
+
+
+def test_a_session_that_was_ended_is_remembered_until_it_would_have_ended() -> None:
+    moment = [0.0]
+    ended = Ended(100, now=lambda: moment[0])
+    ended.add("one")
+    moment[0] = 101.0
+    ended.add("two")
+
+    assert "two" in ended and "one" not in ended
+
+
+def test_a_page_that_another_site_leads_to_is_asked_for_again_with_the_sessions_cookie(server: DeskServer) -> None:
+    from_a_mail = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate"}
+
+    answer = httpx.get(f"{server.url}/run?run=a%22%3E.1&x=1", headers=from_a_mail)
+
+    assert answer.status_code == 200 and 'content="0; url=/run?run=a%22%3E.1&amp;x=1"' in answer.text
 
 
 def test_a_desk_that_only_shows_decides_nothing(tmp_path: Path) -> None:
@@ -216,18 +284,3 @@ def test_the_access_log_says_who_looked_at_what_without_tokens(
 
     assert caplog.messages[0].startswith(f"local GET /run/step run={waiting} step=look 200")
     assert "secret" not in caplog.text
-
-
-def test_a_desk_works_below_a_path_of_another_application(tmp_path: Path) -> None:
-    with served(tmp_path / "runs.db", at="/desk") as server:
-        with server.agent() as agent:
-            run = agent.start("send", plan=PLAN, thread="t").id
-        with server.visit() as visit:
-            page = visit.get(f"/desk{query('/review', run)}")
-            style = visit.get("/desk/static/desk.css")
-            hidden = visit.hidden(f"/desk{query('/review', run)}")
-            decided = visit.post(f"/desk{query('/decide', run)}", {**hidden, "decision": "stop"})
-
-    assert page.status_code == 200 and 'href="/desk/run' in page.text and 'href="/run' not in page.text
-    assert style.status_code == 200
-    assert decided.headers["location"].startswith("/desk/run")

@@ -8,7 +8,9 @@ from typing import Any
 
 import pytest
 from desk_server import HOSTILE, PLAN, DeskServer, query, served
+from oidc_provider import CLIENT, SECRET, provided
 
+from graph.desk.security.claims import Oidc
 from graph.desk.settings import DeskSettings
 from graph.testing import LoggedTools, step
 
@@ -21,7 +23,15 @@ PHONE = {"width": 360, "height": 740}
 
 @contextmanager
 def page_on(browser: Any, server: DeskServer, **context: Any) -> Iterator[Any]:
-    """A page with a session; an answer such as 404 is no error of the page."""
+    """A page with a session."""
+    with opened_page(browser, **context) as page:
+        page.goto(f"{server.url}{server.at}/login?token={server.desk.door.links.issue()}")
+        yield page
+
+
+@contextmanager
+def opened_page(browser: Any, **context: Any) -> Iterator[Any]:
+    """A page of a new browser's; an answer such as 404 is no error of the page."""
     opened = browser.new_context(**context)
     opened.set_default_timeout(15_000)
     page = opened.new_page()
@@ -29,7 +39,6 @@ def page_on(browser: Any, server: DeskServer, **context: Any) -> Iterator[Any]:
     page.on("pageerror", lambda error: errors.append(str(error)))
     page.on("console", lambda line: errors.append(line.text) if line.type == "error" else None)
     page.on("dialog", lambda dialog: dialog.accept())
-    page.goto(f"{server.url}/login?token={server.desk.door.links.issue()}")
     yield page
     opened.close()
     assert [error for error in errors if "Failed to load resource" not in error] == []
@@ -133,6 +142,30 @@ def test_a_session_that_has_ended_leads_back_to_the_login(chat_browser: Any, tmp
         assert page.get_by_role("heading", name="Sign in").is_visible()
 
 
+def test_signing_in_at_a_provider_of_another_site_leads_to_the_page_that_was_wanted_and_out_again(
+    chat_browser: Any, tmp_path: Path
+) -> None:
+    """To a browser `localhost` is another site than 127.0.0.1: the session's cookie is left out on the way back."""
+    with provided() as provider:
+        provider.asks = True
+        oidc = Oidc(provider.issuer, CLIENT, SECRET)
+        with (
+            served(tmp_path / "runs.db", settings=DeskSettings(oidc=oidc, links=False)) as server,
+            opened_page(chat_browser) as page,
+        ):
+            server.desk.door.provider.redirect = f"{server.url}/login/callback"
+            page.goto(f"{server.url}/runs?status=failed")
+            page.get_by_role("link", name="Sign in").click()
+            page.get_by_role("link", name="Agree").click()
+            page.get_by_role("heading", name="No run matches").wait_for()
+            assert page.get_by_text("Ada@example.org").is_visible()
+            page.get_by_role("button", name="Sign out").click()
+            page.get_by_role("link", name="Sign in").wait_for()
+            page.goto(server.url)
+
+            assert page.get_by_role("heading", name="Sign in").is_visible()
+
+
 def test_a_run_is_found_read_and_approved_by_keys_alone(chat_browser: Any, tmp_path: Path) -> None:
     with served(tmp_path / "runs.db") as server, page_on(chat_browser, server) as page:
         with server.agent() as agent:
@@ -152,6 +185,61 @@ def test_a_run_is_found_read_and_approved_by_keys_alone(chat_browser: Any, tmp_p
         page.locator("#run-status [data-status=succeeded]").wait_for()
 
 
+def test_the_first_key_after_the_list_of_keys_is_closed_acts(chat_browser: Any, tmp_path: Path) -> None:
+    with served(tmp_path / "runs.db") as server, page_on(chat_browser, server) as page:
+        with server.agent() as agent:
+            agent.start("send", plan=PLAN, thread="t")
+        page.goto(server.url)
+        page.keyboard.press("?")
+        at_once = """() => {
+          document.querySelector("#help").close();  // as Escape does; the focus leaves it with the next frame
+          document.activeElement.dispatchEvent(new KeyboardEvent("keydown", {key: "j", bubbles: true}));
+          return document.activeElement.textContent;
+        }"""
+
+        assert page.evaluate(at_once) == "send"
+
+
+@pytest.mark.parametrize("path", ["/", "/runs"])
+def test_a_list_that_changes_under_the_keys_keeps_the_run_that_was_chosen(
+    chat_browser: Any, tmp_path: Path, path: str
+) -> None:
+    chosen = "document.activeElement.textContent"
+    with served(tmp_path / "runs.db") as server, page_on(chat_browser, server) as page, server.agent() as agent:
+        for name in ("first", "second"):
+            agent.start(name, plan=PLAN, thread=name)
+        page.goto(server.url + path)
+        page.locator("#connection[data-state=live]").wait_for()
+        page.keyboard.press("j")
+        page.keyboard.press("j")
+        assert page.evaluate(chosen) == "first"
+        agent.start("third", plan=PLAN, thread="third")
+        page.get_by_role("link", name="third").wait_for()
+        assert page.evaluate(chosen) == "first"
+        if path == "/":
+            agent.resume("first", "reject")
+            page.get_by_role("link", name="first").wait_for(state="detached")
+            page.keyboard.press("k")
+            assert page.evaluate(chosen) == "second"
+        page.keyboard.press("Enter")
+        page.get_by_role("heading", name="second" if path == "/" else "first", exact=True).wait_for()
+
+
+def test_a_step_that_changes_keeps_the_form_that_is_being_filled_in(chat_browser: Any, tmp_path: Path) -> None:
+    with served(tmp_path / "runs.db") as server, page_on(chat_browser, server) as page, server.agent() as agent:
+        run = agent.start("send", plan=PLAN, thread="t").id
+        page.goto(server.url + query("/step", run, step="look"))
+        page.locator("#connection[data-state=live]").wait_for()
+        page.get_by_text("Skip this step").click()
+        page.get_by_label("Reason").fill("no wind")
+        with page.expect_response(lambda answer: "/run/step" in answer.url):
+            page.evaluate("htmx.trigger(document.querySelector('#live'), 'desk:changed')")
+        page.wait_for_function("!document.querySelector('.htmx-request')")
+
+        assert page.get_by_label("Reason").input_value() == "no wind"
+        assert page.evaluate("document.activeElement.name") == "why"
+
+
 def test_seven_tabs_load_since_a_tab_that_nobody_sees_keeps_no_stream(chat_browser: Any, tmp_path: Path) -> None:
     with served(tmp_path / "runs.db") as server, page_on(chat_browser, server) as page:
         with server.agent() as agent:
@@ -165,7 +253,7 @@ def test_seven_tabs_load_since_a_tab_that_nobody_sees_keeps_no_stream(chat_brows
         page.goto(server.url + query("", run))
         page.locator("#connection[data-state=live]").wait_for()
 
-        assert sum(server.desk.watch.readers.values()) == 1
+        assert sum(feed.readers for feed in server.desk.watch.feeds.values()) == 1
 
 
 @pytest.mark.parametrize("look", [{}, {"color_scheme": "dark"}, {"viewport": PHONE}])
@@ -183,7 +271,16 @@ def test_no_page_has_a_fault_that_axe_finds(chat_browser: Any, tmp_path: Path, l
             run = agent.start("send the news", constraints=["be short"], tags=["news"], plan=plan, thread="t").id
             agent.start("look", plan={"steps": [step("look", "read", what="wind")]}, thread="done")
             ended = agent.resume("done", "approve").id
-        paths = ["/", "/runs", "/runs?status=failed", "/start", "/policy", "/nowhere", query("/step", run, step="look")]
+        paths = [
+            "/",
+            "/runs",
+            "/runs?status=failed",
+            "/start",
+            "/policy",
+            "/login",
+            "/nowhere",
+            query("/step", run, step="look"),
+        ]
         paths += [query(path, name) for path in OF_A_RUN for name in (run, ended)]
         faults = []
         for path in paths:

@@ -1,13 +1,27 @@
 import asyncio
 import json
+from contextlib import AsyncExitStack
+from pathlib import Path
 from typing import Any
 
 import httpx
 from desk_server import DeskServer, Visit, query
 
-from graph.desk.records import ShownRun, open_records
+from graph.desk.feed import Moment
+from graph.desk.records import MOST_RUNS, Records, ShownRun, open_records
 from graph.desk.watch import Watch
 from graph.testing import drafted
+
+BEGUN = [drafted("run_started", {"goal": "x", "constraints": [], "thread": "new", "n": 1})]
+
+READS = "SELECT seq, kind"
+"""Part of every statement that reads events."""
+
+
+async def traced(records: Records, found: list[str] | None) -> None:
+    """Note the statements that are executed from now on, or note them no longer."""
+    callback = found.append if found is not None else None
+    await records.runs.ledger._file.look(lambda db: db.set_trace_callback(callback))  # type: ignore[attr-defined]
 
 
 def messages(visit: Visit, path: str, until: str, **headers: str) -> list[tuple[int, dict[str, Any]]]:
@@ -51,7 +65,7 @@ def test_a_stream_needs_a_session(server: DeskServer, waiting: str) -> None:
 
 
 def test_streams_of_a_run_share_one_watch_that_ends_with_the_last_of_them(server: DeskServer, waiting: str) -> None:
-    async def read() -> tuple[list[tuple[int, bool]], list[tuple[int, bool]], int]:
+    async def read() -> tuple[list[Moment], list[Moment], int]:
         async with open_records(server.database) as records:
             watch, key = Watch(records, every_s=0.01), await records.runs.find(waiting)
             streams = [watch.follow(key) for _ in range(3)]
@@ -61,15 +75,65 @@ def test_streams_of_a_run_share_one_watch_that_ends_with_the_last_of_them(server
             for stream in streams:
                 await stream.aclose()
             assert watch._task is None
-            return first, later, len(watch.readers)
+            return first, later, len(watch.feeds)
 
     first, later, left = asyncio.run(read())
 
-    assert len(set(first)) == len(set(later)) == 1 and later[0][0] > first[0][0] and left == 0
+    assert len({id(now) for now in first}) == len({id(now) for now in later}) == 1 and left == 0
+    assert (first[0].status, later[0].status) == ("waiting", "cancelled")
+    assert later[0].message(first[0].seq, first[0]) is later[0].message(first[0].seq, first[0])
+
+
+def test_a_change_of_a_run_is_read_once_for_all_its_streams_and_only_what_is_new(tmp_path: Path) -> None:
+    async def statements(streams: int) -> list[str]:
+        async with open_records(tmp_path / f"{streams}.db") as records, AsyncExitStack() as stack:
+            found: list[str] = []
+            runs = [await records.runs.ledger.open_run(f"run-{n}", BEGUN) for n in range(2 * MOST_RUNS)]
+            watch = Watch(records, every_s=0.01)
+            followed = [watch.follow(run) for run in runs for _ in range(streams)]
+            for stream in followed:
+                stack.push_async_callback(stream.aclose)
+                await anext(stream)
+            await traced(records, found)
+            await records.runs.cancel("run-0")
+            assert [(await anext(stream)).status for stream in followed[:streams]] == ["cancelled"] * streams
+            await traced(records, None)
+            return [statement for statement in found if READS in statement]
+
+    alone, many = asyncio.run(statements(1)), asyncio.run(statements(5))
+
+    assert len([statement for statement in many if "seq >= 1 " in statement]) == 1 and sorted(alone) == sorted(many)
+
+
+def test_a_run_that_is_shown_again_is_read_from_its_last_event_on(server: DeskServer, waiting: str) -> None:
+    async def read() -> tuple[int, list[str]]:
+        async with open_records(server.database) as records:
+            found: list[str] = []
+            shown = await records.show(waiting)
+            await traced(records, found)
+            assert await records.show(waiting) == shown
+            await traced(records, None)
+            return shown.seq, [statement for statement in found if READS in statement]
+
+    seq, (statement,) = asyncio.run(read())
+
+    assert f"seq >= {seq} " in statement
+
+
+def test_a_message_has_what_the_stream_lacks_and_says_how_much_is_left_out() -> None:
+    steps = {"look": "succeeded", "send": "running"}
+    told = [(seq, 0.0, f"event {seq}") for seq in range(101, 301)]
+    before = Moment((290, True), "running", 1, {"look": "succeeded", "send": "pending"}, told[:190])
+    now = Moment((300, True), "running", 1, steps, told)
+
+    first, later = json.loads(now.message(0, None)), json.loads(now.message(290, before))
+
+    assert (first["steps"], len(first["events"]), first["left_out"]) == (steps, 200, 100)
+    assert (later["steps"], len(later["events"]), later["left_out"]) == ({"send": "running"}, 10, 0)
 
 
 def test_a_stream_ends_after_a_while_so_that_its_session_is_checked_again(server: DeskServer, waiting: str) -> None:
-    async def read() -> list[tuple[int, bool]]:
+    async def read() -> list[Moment]:
         async with open_records(server.database) as records:
             watch = Watch(records, every_s=0.01, lasts_s=0.05)
             return [seen async for seen in watch.follow(await records.runs.find(waiting))]
@@ -85,9 +149,7 @@ def test_a_list_is_told_of_a_run_that_another_owner_starts(server: DeskServer) -
             told = asyncio.ensure_future(anext(changes))
             await asyncio.sleep(0.2)
             assert not told.done()
-            await other.runs.ledger.open_run(
-                "new", [drafted("run_started", {"goal": "x", "constraints": [], "thread": "new", "n": 1})]
-            )
+            await other.runs.ledger.open_run("new", BEGUN)
             number = await asyncio.wait_for(told, 20)
             await changes.aclose()
             return number

@@ -1,4 +1,17 @@
-from graph.policy.retention import Retention, threads_of
+"""Which threads are old enough to be removed, and what keeps one."""
+
+from typing import Any
+
+import pytest
+
+from graph.policy.retention import Kept, Retention, obstacle_of, threads_of
+from graph.record.assignment import Assignment
+from graph.record.call import Call
+from graph.record.calls import Calls
+from graph.record.events import RunEnded
+from graph.record.results import StepResult
+from graph.record.review_state import ReviewRequest, ReviewState
+from graph.record.run_state import RunState
 from graph.record.summary import RunSummary
 
 
@@ -22,3 +35,40 @@ def test_every_run_of_a_thread_has_to_have_ended_as_named() -> None:
     wanted = Retention(5.0, frozenset({"succeeded"}))
 
     assert wanted.is_due([run("a", 1)]) and not wanted.is_due([run("a", 1), run("a", 2, status="failed")])
+
+
+def test_without_statuses_any_old_thread_is_due() -> None:
+    assert Retention(5.0).is_due([run("a", 1), run("a", 2, status="failed")])
+
+
+ENDED = RunEnded(status="failed", reason="r")
+WAITS = ReviewState(request=ReviewRequest(1, "s", None, (), "c", 0))
+
+
+def call(key: str, **fields: Any) -> Call:
+    return Call(key, "mail", "send", {}, "d", repeatable=False, revision=1, number=0, begun_seq=3, **fields)
+
+
+def record(n: int, *calls: Call, ended: RunEnded | None = ENDED, review: ReviewState | None = None) -> RunState:
+    known = Calls({one.key: one for one in calls})
+    return RunState(Assignment("t", n), review_state=review or ReviewState(), calls=known, ended=ended)
+
+
+@pytest.mark.parametrize(
+    ("records", "kept"),
+    [
+        ([record(1), record(2)], None),
+        ([record(1), record(2, ended=None)], Kept("t.2", "unfinished")),
+        ([record(1), record(2, ended=None, review=WAITS)], Kept("t.2", "waiting")),
+        ([record(1, call("k")), record(2)], Kept("t.1", "uncertain", "mail")),
+        ([record(1, call("k", settled=True, result=StepResult("succeeded")))], None),
+        ([record(1, call("k", nothing_happened=True))], None),
+    ],
+)
+def test_a_thread_stays_while_something_in_it_is_open(records: list[RunState], kept: Kept | None) -> None:
+    assert obstacle_of(records, []) == kept
+
+
+def test_a_thread_stays_while_a_fork_of_one_of_its_runs_is_there() -> None:
+    assert obstacle_of([record(1), record(2)], [("u.1", "s.9"), ("v.1", "t.2")]) == Kept("t.2", "forked", "v.1")
+    assert obstacle_of([record(1)], [("u.1", "s.9")]) is None

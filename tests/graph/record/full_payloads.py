@@ -57,6 +57,10 @@ FULL: dict[str, dict[str, Any]] = {
         "tainted": ["step_1"],
         "failures": ["f" * 16],
         "stalled": "it repeats a failure",
+        "like_steps": {
+            "took": {"tool send": {"count": 2, "seconds": [1.0, 2.0], "tokens": {"m": [[1.0, 2.0], [3.0, 4.0]]}}},
+            "prompts": {"step_1": 120},
+        },
         "read_as": ["steps was a bare list"],
         "would_replace": ["report.md exists"],
         "written_by": "os:somebody",
@@ -80,6 +84,7 @@ FULL: dict[str, dict[str, Any]] = {
         "unseen": True,
         "error": "it is no decision",
         "issues": [ISSUE],
+        "takes": {"seconds": {"low": 1.0, "high": 2.5}, "unknown": ["fetch"]},
         "skip": 1,
         "approver": "claimed:somebody",
         "roles": ["finance"],
@@ -200,6 +205,7 @@ FULL: dict[str, dict[str, Any]] = {
         "revision": 2,
         "again": True,
     },
+    "cap_reached": {"cap": "calls.send", "allows": "at most 2 calls of send a day", "due_at": 1000.5},
     "budget_reached": {
         "limit": "tokens",
         "by": "replanner",
@@ -207,7 +213,7 @@ FULL: dict[str, dict[str, Any]] = {
         "spent": {"tokens": 50_001, "calls": {"send": 2}},
         "left": ["step_2"],
     },
-    "paused": {"reason": "asked to pause"},
+    "paused": {"reason": "asked to pause", "due_at": 1000.5},
     "redacted": {"left": [{"seq": 2, "digest": "d" * 64}], "by": "os:somebody", "reason": "a secret"},
     "run_forked": {
         "source": "thread.1",
@@ -231,6 +237,7 @@ FULL: dict[str, dict[str, Any]] = {
     "result_supplied": {"value": {"text": "a value"}, "approver": "os:ada"},
     "run_reopened": {
         "again": ["step_2"],
+        "roles": ["finance"],
         "approver": "os:ada",
         "budget": {"tool_calls": 20},
         "binding": "e" * 64,

@@ -5,10 +5,11 @@ import pytest
 from graph.errors import InputError
 from graph.review.decision import read_answer
 from graph.review.request import ReviewAction, ReviewRequest
-from graph.review.response import ReviewResponse, build_response
+from graph.review.response import ReviewResponse, asked, build_response, call_names
 
 PLAN = ReviewAction("run_plan", {"plan": {"steps": []}}, "")
-CALL = ReviewAction("run_step", {"step": "send", "tool": "mail", "args": {"to": "eve"}}, "")
+CALL = ReviewAction("run_step", {"step": "send", "tool": "mail", "args": {"to": "eve"}}, "", key="k1")
+OTHER_CALL = ReviewAction("run_step", {"step": "send", "tool": "mail", "args": {"to": "ann"}}, "", key="k2")
 GATE = ReviewAction("run_step", {"step": "look", "tool": "gate", "args": {}}, "")
 CITY = ReviewAction("answer_question", {"step": "city", "question": "Which {city}?", "answer": None}, "")
 DAY = ReviewAction("answer_question", {"step": "day", "question": "When?", "answer": None}, "")
@@ -101,6 +102,12 @@ def test_finishing_ends_the_run_by_its_budget_alone() -> None:
         (ReviewResponse(approve=True, limits={"steps": 1}), (PLAN,), "budget"),
         (ReviewResponse(finish=True), (PLAN,), "budget"),
         (ReviewResponse(feedback="x", happened=(True,)), (DOUBT,), "feedback"),
+        (ReviewResponse(args={"look": {}}), (GATE,), "args"),
+        (ReviewResponse(rejected={"send": "no"}), (PLAN,), "rejected"),
+        (ReviewResponse(standing={"send#1": {}}), (CALL,), "standing"),
+        (ReviewResponse(args={"send": {}}), (CALL, OTHER_CALL), "args"),
+        (ReviewResponse(args={"send": {}}, rejected={"send": "no"}), (CALL,), "args"),
+        (ReviewResponse(rejected={"send#1": "no"}), (CALL, OTHER_CALL), "decision"),
     ],
     ids=str,
 )
@@ -120,3 +127,103 @@ def test_what_is_still_open_is_named() -> None:
     assert (
         str(refused.value) == "decision: undecided: the plan; send with mail; city: Which {city}?; decide each of them"
     )
+
+
+def test_a_held_call_is_edited_rejected_or_approved_with_further_ones() -> None:
+    (edited,) = decisions(ReviewResponse(args={"send": {"to": "bob"}}), CALL)
+    (rejected,) = decisions(ReviewResponse(rejected={"send": "not him"}), CALL)
+    (further,) = decisions(ReviewResponse(standing={"send": {"at_most": 5}}), CALL)
+
+    assert (edited["type"], args_of(edited)) == ("edit", {"step": "send", "tool": "mail", "args": {"to": "bob"}})
+    assert rejected == {"type": "reject", "message": "not him"}
+    assert further == {"type": "approve", "standing": {"at_most": 5}}
+
+
+def test_of_several_calls_of_a_step_each_has_a_number_and_the_others_are_approved() -> None:
+    said = ReviewResponse(approve=True, args={"send#2": {"to": "bob"}}, rejected={"pay": "too much"})
+    pay = ReviewAction("run_step", {"step": "pay", "tool": "pay", "args": {}}, "", key="k3")
+
+    first, gate, second, paid = decisions(said, CALL, GATE, OTHER_CALL, pay)
+
+    assert (first, gate, paid) == (
+        {"type": "approve"},
+        {"type": "approve"},
+        {"type": "reject", "message": "too much"},
+    )
+    assert args_of(second)["args"] == {"to": "bob"}
+
+
+def test_feedback_leaves_what_is_said_of_a_call_alone() -> None:
+    plan, call = decisions(ReviewResponse(feedback="another way", rejected={"send": "no"}), PLAN, CALL)
+
+    assert (plan["message"], call["message"]) == ("another way", "no")
+
+
+def test_a_budget_without_limits_of_single_calls_gets_none() -> None:
+    bare = ReviewAction("raise_budget", {"budget": {"tool_calls": 2}, "spent": {}}, "")
+
+    (made,) = decisions(ReviewResponse(limits={"tool_calls": 5}), bare)
+
+    assert args_of(made)["budget"] == {"tool_calls": 5}
+
+
+def test_a_response_that_says_nothing_is_none() -> None:
+    assert not ReviewResponse() and ReviewResponse(stop=True) and ReviewResponse(happened=(False,))
+
+
+def test_the_actions_of_a_name_are_found() -> None:
+    actions = asked(request(*EVERYTHING).to_json(), "answer_question")
+
+    assert [action["args"]["step"] for action in actions] == ["city", "day"]
+
+
+def test_stopping_is_final_and_says_so_of_a_budget() -> None:
+    final = {"type": "reject", "final": True}
+
+    assert decisions(ReviewResponse(stop=True), CALL, BUDGET) == [final, {**final, "message": "stop"}]
+    assert decisions(ReviewResponse(finish=True), BUDGET) == [final]
+
+
+def test_what_is_said_of_uncertain_calls_alone_is_enough() -> None:
+    (made,) = decisions(ReviewResponse(happened=(True,)), DOUBT)
+
+    assert args_of(made)["happened"] is True
+
+
+def test_an_answer_is_for_the_question_of_a_step_and_not_for_its_call() -> None:
+    call = ReviewAction("run_step", {"step": "city", "tool": "mail", "args": {}}, "", key="k4")
+
+    asked_first, approved = decisions(ReviewResponse(approve=True, answers={"city": "Oslo"}), CITY, call)
+
+    assert (asked_first["type"], approved) == ("edit", {"type": "approve"})
+
+
+def test_calls_have_names_and_other_actions_have_none() -> None:
+    actions = [{"name": one.name, "args": one.args} for one in (PLAN, CITY, GATE, CALL, OTHER_CALL)]
+
+    assert call_names(actions) == [None, None, None, "send#1", "send#2"]
+    assert call_names(actions[:4]) == [None, None, None, "send"]
+
+
+@pytest.mark.parametrize(
+    ("said", "actions", "words"),
+    [
+        (ReviewResponse(), (DOUBT, CALL), "answer once for each: whether pay's call of pay happened"),
+        (ReviewResponse(happened=(True,)), (CALL,), "no call is uncertain"),
+        (
+            ReviewResponse(answers={"send": "x"}),
+            (CALL, CITY),
+            "send has no open question; open questions: city: Which {city}?",
+        ),
+        (ReviewResponse(answers={"send": "x"}), (CALL,), "send has no open question"),
+        (ReviewResponse(rejected={"pay": "x"}), (CALL, GATE), "pay has no call to decide; there are: send"),
+        (ReviewResponse(rejected={"pay": "x"}), (PLAN,), "pay has no call to decide; there are: none"),
+    ],
+)
+def test_what_is_beside_the_point_is_told_with_what_is_open(
+    said: ReviewResponse, actions: tuple[ReviewAction, ...], words: str
+) -> None:
+    with pytest.raises(InputError) as refused:
+        build_response(request(*actions).to_json(), said)
+
+    assert str(refused.value).endswith(f": {words}")

@@ -15,7 +15,7 @@ from graph.errors import (
 from graph.ledger.lease import LEASE_S, PACE, Holder, Pace
 from graph.ledger.protocol import Lease, RunKey
 from graph.ledger.sqlite import busy_timeout
-from graph.ledger.sqlite.lease import SCHEMA, beat, claim, disown, look, release, take_over
+from graph.ledger.sqlite.lease import SCHEMA, beat, claim, disown, free, look, release, take_over
 from graph.ledger.sqlite.ledger import SqliteLedger
 from graph.testing import drafted
 
@@ -125,6 +125,14 @@ def test_each_run_has_an_owner_and_a_token_of_its_own(db: sqlite3.Connection) ->
     release(db, first)
 
     assert (look(db, 1), look(db, 2)) == (Holder("", 1, 0), Holder("you", 1, 1))
+
+
+def test_a_run_is_left_free_under_a_new_token_if_nobody_has_moved_since(db: sqlite3.Connection) -> None:
+    seen = claim(db, RUN, 1, "dead") and look(db, 1)
+
+    assert free(db, OTHER, 2, None) and look(db, 2) == Holder("", 1, 0)
+    assert free(db, RUN, 1, seen) and look(db, 1) == Holder("", 2, 0)
+    assert not free(db, RUN, 1, seen) and look(db, 1) == Holder("", 2, 0)
 
 
 def test_an_owner_that_never_learned_its_token_can_let_go(db: sqlite3.Connection) -> None:

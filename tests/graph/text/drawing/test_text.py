@@ -128,7 +128,7 @@ def test_a_plan_is_a_list_where_its_columns_do_not_fit() -> None:
 
 def test_where_the_columns_fit_what_is_cut_loses_its_middle_and_ends_with_whole_words() -> None:
     assert plan_text(REPORT, width=100).splitlines()[0] == (
-        '●      search   Find what the … offshore wind                       search_documents … wind cost"'
+        '●      search   Find what the … about offshore wind                     search_documents… wind cost"'
     )
 
 
@@ -156,6 +156,15 @@ def test_words_are_not_broken_in_the_middle(width: int) -> None:
     words = {*objective.split(), "model", "a", "…", "●"}
 
     assert set(plan_text(Plan(steps=(Step(id="a", objective=objective),)), width=width).split()) <= words
+
+
+@pytest.mark.parametrize("value", ["ok\n" + "x" * 80, "https://example.org/" + "a/" * 40])
+def test_a_long_argument_keeps_its_name_and_both_ends(value: str) -> None:
+    plan = Plan(steps=(Step(id="a", objective="o", tool="send_mail", args={"to": f"{value} end", "body": "x"}),))
+
+    line = plan_text(plan, width=60)
+
+    assert "send_mail to=" in line and line.endswith('end" body="x"') and columns(line) > 50
 
 
 @pytest.mark.parametrize("count", [3, 30, 300, 1004])

@@ -1,0 +1,114 @@
+"""What the streams of a run are told: read, projected and worded once for all of them (decision 79)."""
+
+import asyncio
+import json
+from collections import deque
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from graph.ledger.protocol import RunKey
+from graph.ledger.run_store import RunStore
+from graph.record.events import Event, ValueRedacted
+from graph.record.projection import apply_events, known
+from graph.record.run_state import RunState
+from graph.runs.run import run_of
+from graph.text.event_text import event_text
+
+MOST_EVENTS = 200
+"""Events in one message; a tab that missed more is told where the rest is."""
+
+Position = tuple[int, bool]
+"""The number of a run's last event, and whether a process executes it."""
+Told = tuple[int, float, str]
+"""An event as a stream tells it: number, Unix seconds, sentence."""
+
+
+@dataclass(frozen=True)
+class Moment:
+    """A run at one moment; `steps` has the status of each step, `told` the last events, at most `MOST_EVENTS`."""
+
+    position: Position
+    status: str
+    revision: int
+    steps: Mapping[str, str]
+    told: Sequence[Told]
+    _messages: dict[tuple[int, Position | None], str] = field(default_factory=dict, compare=False, repr=False)
+
+    @property
+    def seq(self) -> int:
+        """The number of the last event."""
+        return self.position[0]
+
+    def message(self, seen: int, before: "Moment | None") -> str:
+        """Return what a stream does not know yet, as JSON; streams that know the same share the text.
+
+        Args:
+            seen: The number of the last event that the stream's tab has.
+            before: The moment that the stream told last.
+        """
+        known_to_it = (seen, before.position if before is not None else None)
+        if known_to_it not in self._messages:
+            self._messages.clear()
+            self._messages[known_to_it] = self._worded(seen, before.steps if before is not None else {})
+        return self._messages[known_to_it]
+
+    def _worded(self, seen: int, steps: Mapping[str, str]) -> str:
+        told = [event for event in self.told if event[0] > seen]
+        message = {
+            "status": self.status,
+            "executing": self.position[1],
+            "revision": self.revision,
+            "steps": {step: status for step, status in self.steps.items() if steps.get(step) != status},
+            "events": told,
+            "left_out": max(0, self.seq - seen - len(told)),
+        }
+        return json.dumps(message)
+
+
+class Feed:
+    """A run that streams show. It keeps the run's state, but no more events than a message has."""
+
+    def __init__(self, ledger: RunStore, run: RunKey) -> None:
+        self._ledger, self._run = ledger, run
+        self._reading = asyncio.Lock()
+        self._forget()
+        self.now: Moment | None = None
+        self.changed = asyncio.Event()
+        self.readers = 0
+
+    async def read(self) -> Moment:
+        """Read what is new, wake those who wait for a change, and return the run as it is now.
+
+        Raises:
+            AgentError: The run cannot be read.
+        """
+        async with self._reading:
+            news = await self._ledger.events(self._run, after=self._seq)
+            if self._seq and any(event.kind == ValueRedacted.kind for event in news):  # it changes earlier events
+                self._forget()
+                news = await self._ledger.events(self._run)
+            self._apply(news)
+            position = self._seq, await self._ledger.is_worked_on(self._run)
+            if self.now is None or self.now.position != position:
+                self.now = self._moment(position)
+                before, self.changed = self.changed, asyncio.Event()
+                before.set()
+            return self.now
+
+    def _forget(self) -> None:
+        self._state, self._seq = RunState(), 0
+        self._told: deque[Told] = deque(maxlen=MOST_EVENTS)
+
+    def _apply(self, news: Sequence[Event]) -> None:
+        if news:
+            apply_events(self._state, known(news))
+            self._told.extend(_told(news[-MOST_EVENTS:]))
+            self._seq = news[-1].seq
+
+    def _moment(self, position: Position) -> Moment:
+        run = run_of(self._state, worked_on=position[1])
+        return Moment(position, run.status, run.revision, run.step_status, tuple(self._told))
+
+
+def _told(events: Iterable[Event]) -> Iterable[Told]:
+    return ((event.seq, event.at, event_text(event).sentence) for event in events)

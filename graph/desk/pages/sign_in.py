@@ -1,0 +1,73 @@
+"""Signing in at an OpenID Connect provider: there, and back."""
+
+import hmac
+import logging
+import re
+from typing import TYPE_CHECKING
+
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, RedirectResponse, Response
+
+from graph.desk.pages.login import TOO_MANY, begun, login_page, own_path, set_cookie
+from graph.desk.pages.respond import desk_of, root_of
+from graph.desk.security.sign_ins import COOKIE, LASTS_S, SignIn
+from graph.errors import SignInError
+from graph.sanitize import escaped
+
+if TYPE_CHECKING:
+    from graph.desk.security.oidc import Provider
+
+log = logging.getLogger("planner_executor.desk")
+AGAIN = "The answer of the provider does not belong to a sign-in that this browser began. Sign in again."
+ERROR = re.compile(r"[a-z_]{1,40}")
+
+
+async def start(request: Request) -> Response:
+    """Send a browser to the provider."""
+    door = desk_of(request).door
+    if door.provider is None:
+        return login_page(request, 404)
+    try:
+        address, sign_in = await door.provider.begin(own_path(request.query_params.get("to", "/")))
+    except SignInError as error:
+        return _refused(request, error)
+    response = RedirectResponse(address, 303)
+    # lax: the provider's page leads back here
+    set_cookie(request, response, COOKIE, door.sign_ins.keep(sign_in), LASTS_S, "lax")
+    return response
+
+
+async def callback(request: Request) -> Response:
+    """Open a session for the person whom the provider vouches for; failures are limited by address."""
+    door = desk_of(request).door
+    if door.provider is None:
+        return login_page(request, 404)
+    address = door.address_of(request)
+    if not door.attempts.allows(address):
+        return PlainTextResponse(TOO_MANY, 429)
+    response = await _finished(request, door.provider, door.sign_ins.read(request.cookies.get(COOKIE)))
+    response.delete_cookie(COOKIE, path=root_of(request) or "/")
+    if response.status_code == 303:
+        door.attempts.forgive(address)
+    return response
+
+
+async def _finished(request: Request, provider: "Provider", sign_in: SignIn | None) -> Response:
+    given = request.query_params
+    if sign_in is None or not hmac.compare_digest(sign_in.state.encode(), given.get("state", "").encode()):
+        return login_page(request, 401, wrong=AGAIN)
+    if fault := given.get("error"):
+        words = fault if ERROR.fullmatch(fault) else "an error"
+        return login_page(request, 401, to=sign_in.to, wrong=f"The provider did not sign you in: {words}.")
+    try:
+        person = await provider.finish(sign_in, given.get("code", ""))
+    except SignInError as error:
+        return _refused(request, error)
+    if desk_of(request).door.admitted(person, "") is None:
+        return login_page(request, 403, wrong=f"{person.name} may not come in; ask whoever runs this desk.")
+    return begun(request, person, sign_in.to)
+
+
+def _refused(request: Request, error: SignInError) -> Response:
+    log.warning("a visitor could not be signed in: %s", escaped(str(error)))
+    return login_page(request, 401, wrong=f"You could not be signed in: {error}")

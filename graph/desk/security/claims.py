@@ -1,0 +1,59 @@
+"""Who a person is by the claims of an OpenID Connect provider."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from graph.desk.security.identity import known_person
+from graph.errors import SignInError
+from graph.record.person import Person
+
+EMAIL = "email"
+
+
+@dataclass(frozen=True)
+class Oidc:
+    """A provider, this desk's registration there, and the claims that hold a person's name and roles.
+
+    `roles` may lead into an object by dots, such as `realm_access.roles`.
+    """
+
+    issuer: str
+    client_id: str
+    client_secret: str = field(default="", repr=False)
+    name: str = EMAIL
+    roles: str | None = None
+    scope: str = "openid email profile"
+
+    def lacks(self, claims: Mapping[str, Any]) -> bool:
+        """Whether the name or the roles are not in the ID token, as with providers that keep it short."""
+        return claim(claims, self.name) is None or (self.roles is not None and claim(claims, self.roles) is None)
+
+
+def person_of(oidc: Oidc, claims: Mapping[str, Any]) -> Person:
+    """Return the person of verified claims.
+
+    Raises:
+        SignInError: They hold no name, or a mail address that nobody has verified.
+    """
+    if oidc.name == EMAIL and claims.get("email_verified") not in (True, "true"):
+        raise SignInError("the provider has not verified your mail address; verify it there, then sign in again")
+    given = claim(claims, oidc.roles) if oidc.roles is not None else ()
+    roles = [given] if isinstance(given, str) else given if isinstance(given, list) else []
+    found = known_person(claim(claims, oidc.name), roles)
+    if found is None:
+        raise SignInError(f"the provider does not say your name in the claim {oidc.name!r}; set desk.oidc.name")
+    return found
+
+
+def claim(claims: Mapping[str, Any], name: str) -> Any:
+    """Return a claim by its name or by a path of names, None if there is none.
+
+    >>> claim({"a.b": 1}, "a.b"), claim({"a": {"b": 2}}, "a.b"), claim({"a": 1}, "a.b")
+    (1, 2, None)
+    """
+    if name in claims:
+        return claims[name]
+    first, _, rest = name.partition(".")
+    inner = claims.get(first)
+    return claim(inner, rest) if rest and isinstance(inner, Mapping) else None

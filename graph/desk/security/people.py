@@ -1,0 +1,47 @@
+"""Who decides at the desk, and who only looks, by name or by role."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from graph.desk.security.visitor import Role
+from graph.record.person import Person, same_name
+
+EVERYBODY = "*"
+
+
+@dataclass(frozen=True)
+class People:
+    """People by name or by role; the name `*` means everybody who is signed in."""
+
+    names: frozenset[str] = frozenset()
+    roles: frozenset[str] = frozenset()
+
+    @classmethod
+    def of(cls, names: Iterable[str], roles: Iterable[str] = ()) -> "People":
+        """Return people by names, whatever their spelling, and roles.
+
+        >>> People.of(["Ada@example.org"]).has(Person("ada@example.org"))
+        True
+        """
+        return cls(frozenset(map(same_name, names)), frozenset(roles))
+
+    def has(self, person: Person) -> bool:
+        """Whether the person is one of them."""
+        return not self.names.isdisjoint({EVERYBODY, same_name(person.name)}) or not self.roles.isdisjoint(person.roles)
+
+
+ALL = People(frozenset({EVERYBODY}))
+
+
+@dataclass(frozen=True)
+class Permissions:
+    """Those who decide, and those who only look; nobody else comes in."""
+
+    reviewers: People = ALL
+    readers: People = ALL
+
+    def role_of(self, person: Person) -> Role | None:
+        """Return what a person may do, None if they may not come in."""
+        if self.reviewers.has(person):
+            return Role.REVIEWER
+        return Role.READER if self.readers.has(person) else None

@@ -1,0 +1,82 @@
+"""The ASGI application that `langgraph.json` mounts: middleware, the route of progress, and the review desk.
+
+See decisions 0023, 0050 and 0089. Aegra accepts FastAPI applications only, and brings FastAPI; LangGraph's server
+accepts both (decision 0070).
+"""
+
+import logging
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+from starlette.routing import Mount, Route
+
+from graph.checkpoint import database
+from graph.serving.access import Access
+from graph.serving.cors import Cors
+from graph.serving.guard import Guard, TokenGuard
+from graph.serving.progress import route
+
+try:
+    from fastapi import FastAPI as Application
+except ImportError:
+    from starlette.applications import Starlette as Application
+try:
+    from graph.desk.application import desk_application
+    from graph.desk.desk_table import with_table
+    from graph.desk.drives import agents_with
+    from graph.desk.security.identity import ServerIdentity
+    from graph.desk.settings import DeskSettings, secret_from_environment
+except ImportError:  # without the extra `desk`
+    desk_application = None  # type: ignore[assignment]
+
+DESK = "/desk"
+log = logging.getLogger("planner_executor.desk")
+
+
+def application(access: Access) -> Any:
+    """Return the application; the desk is part of it if its packages are installed."""
+    desk = desk_of_server(access) if desk_application is not None else None
+    guards = [Middleware(Guard, access=access, own_door=DESK if desk is not None else None)]
+    guards += [Middleware(step, access=access) for step in (Cors, TokenGuard)]
+
+    @asynccontextmanager
+    async def lifespan(_: Any) -> AsyncIterator[None]:
+        if desk is None:
+            yield
+            return
+        async with desk.router.lifespan_context(desk):
+            yield
+
+    routes = [route] if desk is None else [route, Route(DESK, _to_desk), Mount(DESK, desk)]
+    return Application(routes=routes, middleware=guards, lifespan=lifespan)
+
+
+async def _to_desk(request: Request) -> Response:
+    return RedirectResponse(f"{request.scope.get('root_path', '')}{DESK}/", 308)
+
+
+def desk_of_server(access: Access) -> Any:
+    """Return the desk over the server's database and tools.
+
+    People are those whom the server's `auth` knows, or who sign in as `[desk]` in the settings file says; where nobody
+    is known, a link of the server's log opens a session.
+
+    Raises:
+        ConfigError: The settings file cannot be used.
+    """
+    from graph.server_tools import server_tools
+
+    base = DeskSettings(access.hosts, secret_from_environment(), ServerIdentity())
+    agents = agents_with(database(), tools=server_tools())
+
+    def announce(token: str) -> None:
+        log.warning("the review desk: open %s/login?token=%s at this server", DESK, token)
+
+    return desk_application(database(), agents=agents, settings=with_table(base, None), announce=announce)
+
+
+app = application(Access.from_environment())

@@ -1,0 +1,262 @@
+"""Further attempts at a call: after failures that may pass, within its limits, each on record before it is made."""
+
+import asyncio
+import threading
+from typing import Any
+
+import pytest
+from desk import Desk, at_desk
+
+from graph.calls.gate import CallGate
+from graph.calls.tool_call import CallUncertain, Finished, ToolCall
+from graph.plan.attempts import AttemptLimits
+from graph.plan.schema import Step
+from graph.record.budget import Budget
+from graph.testing import LoggedTools, PassingClock, drafted
+from tools.errors import NothingHappened, Transient
+
+STEP = Step(id="a", objective="o", tool="send", attempts=3)
+BUSY, NOTHING = Transient("busy"), NothingHappened("refused")
+
+
+class HttpError(Exception):
+    def __init__(self, status_code: int) -> None:
+        self.status_code = status_code
+        super().__init__(f"HTTP {status_code}")
+
+
+def failing(error: Exception, times: int, **metadata: Any) -> Any:
+    """Return a tool that fails so many times, and then answers."""
+    left = [error] * times
+
+    def work(**_: Any) -> str:
+        if left:
+            raise left.pop()
+        return "done"
+
+    return LoggedTools().tool("send", work, **metadata)
+
+
+async def admitted(gate: CallGate, step: Step = STEP, **more: Any) -> ToolCall:
+    call = await gate.admit(step, "send", {}, {}, **more)
+    assert isinstance(call, ToolCall)
+    return call
+
+
+async def performed(desk: Desk, step: Step = STEP, **options: Any) -> Finished:
+    gate = await desk.gate(clock=PassingClock().clock, **options)
+    call = await admitted(gate, step)
+    await gate.commit([], [call])
+    return await gate.perform(call)
+
+
+@pytest.mark.parametrize(
+    ("error", "effect", "again"),
+    [
+        (BUSY, "read", True),
+        (HttpError(503), "read", True),
+        (HttpError(403), "read", False),
+        (ValueError("wrong"), "read", False),
+        (NOTHING, "read", False),
+        (TimeoutError(), "external", False),
+        (BUSY, "external", False),
+        (HttpError(503), "external", False),
+        (NOTHING, "external", True),
+    ],
+)
+def test_a_call_is_made_again_if_its_failure_may_pass_and_it_cannot_have_had_an_effect(
+    error: Exception, effect: str, again: bool
+) -> None:
+    async def work(desk: Desk) -> tuple[str, list[str]]:
+        return (await performed(desk)).result.status, await desk.kinds()
+
+    status, kinds = at_desk(work, failing(error, 1, effect=effect))
+
+    twice = ["call_started", "call_finished", "call_started"]
+    assert (status, kinds) == (("succeeded", twice) if again else ("failed", ["call_started"]))
+
+
+def test_a_call_that_is_still_at_work_after_its_time_is_not_made_again() -> None:
+    go = threading.Event()
+
+    async def work(desk: Desk) -> tuple[int, str]:
+        finished = await performed(desk)
+        go.set()
+        return finished.call.attempt, str(finished.result.error)
+
+    tool = LoggedTools().tool("send", lambda: go.wait(10), effect="read", timeout_s=0.01)
+    attempt, error = at_desk(work, tool)
+
+    assert attempt == 1 and "may still be at work" in error
+
+
+@pytest.mark.parametrize(("times", "status", "attempt"), [(2, "succeeded", 3), (3, "failed", 3), (9, "failed", 3)])
+def test_a_call_is_made_as_often_as_its_step_allows(times: int, status: str, attempt: int) -> None:
+    async def work(desk: Desk) -> tuple[str, int, Any]:
+        finished = await performed(desk)
+        return finished.result.status, finished.call.attempt, finished.is_passing
+
+    assert at_desk(work, failing(BUSY, times, effect="read")) == (status, attempt, status == "failed")
+
+
+def test_each_attempt_is_on_record_with_its_number_and_the_failure_that_another_follows() -> None:
+    async def work(desk: Desk) -> list[Any]:
+        await performed(desk, budget=Budget(wall_s=60))
+        return [event.payload for event in await desk.ledger.events(desk.run)][1:]
+
+    started, failed, second = at_desk(work, failing(BUSY, 1, effect="read"))
+
+    assert (started.get("attempt", 1), second["attempt"], started["key"]) == (1, 2, second["key"])
+    assert failed["again"] is True and failed["worked_s"] is not None
+
+
+def test_the_outcome_says_how_long_the_run_has_worked_and_that_no_attempt_follows() -> None:
+    async def work(desk: Desk) -> tuple[Any, bool]:
+        finished = await performed(desk, budget=Budget(wall_s=60))
+        return finished.worked_s, finished.again
+
+    worked_s, again = at_desk(work, failing(BUSY, 0))
+
+    assert worked_s is not None and not again
+
+
+def test_waits_grow_from_the_backoff_of_the_limits() -> None:
+    clock = PassingClock()
+
+    async def work(desk: Desk) -> None:
+        gate = await desk.gate(clock=clock.clock, limits=AttemptLimits(backoff_s=2))
+        await gate.perform(await admitted(gate))
+
+    at_desk(work, failing(BUSY, 2, effect="read"))
+
+    assert clock.waits == [2.0, 4.0]
+
+
+@pytest.mark.parametrize(("calls", "attempt"), [(1, 1), (2, 2)])
+def test_a_failure_stands_if_the_budget_has_no_room_for_another_attempt(calls: int, attempt: int) -> None:
+    async def work(desk: Desk) -> tuple[str, int]:
+        finished = await performed(desk, budget=Budget(tool_calls=calls))
+        return finished.result.status, finished.call.attempt
+
+    assert at_desk(work, failing(BUSY, 9, effect="read")) == ("failed", attempt)
+
+
+def test_further_attempts_begin_no_further_step() -> None:
+    async def work(desk: Desk) -> str:
+        return (await performed(desk, budget=Budget(steps=1))).result.status
+
+    assert at_desk(work, failing(BUSY, 2, effect="read")) == "succeeded"
+
+
+def test_a_second_attempt_at_an_effect_keeps_the_turn_of_the_first() -> None:
+    other = Step(id="b", objective="o", tools=("send",), max_calls=9)
+
+    async def work(desk: Desk) -> str:
+        gate = await desk.gate(clock=PassingClock().clock)
+        first, second = await admitted(gate), await admitted(gate, other)
+        await gate.commit_in_turn(first)
+        async with asyncio.timeout(5):
+            finished = await gate.perform(first)
+        assert second.queued and not gate.effects.take_turn(second)
+        return finished.result.status
+
+    assert at_desk(work, failing(NOTHING, 1)) == "succeeded"
+
+
+@pytest.mark.parametrize(
+    ("failures", "next_attempt"),
+    [([True], 2), ([True, True], 3), ([False], 1), ([True, False], 1)],
+    ids=["died before the second", "died before the third", "the first was final", "the second was final"],
+)
+def test_the_next_process_counts_on_from_a_failure_that_another_attempt_was_to_follow(
+    failures: list[bool], next_attempt: int
+) -> None:
+    async def work(desk: Desk) -> int:
+        for again in failures:
+            gate = await desk.gate()
+            await gate.commit([], [await admitted(gate)])
+            failed = {"call": 0, "status": "failed", "error": "busy", "nothing_happened": True, "again": again}
+            await desk.ledger.append(desk.lease, [drafted("call_finished", failed, "a")])
+        return (await admitted(await desk.gate())).attempt
+
+    assert at_desk(work, failing(BUSY, 0)) == next_attempt
+
+
+def test_an_attempt_without_an_outcome_is_made_again_under_its_number() -> None:
+    failed = {"call": 0, "status": "failed", "error": "busy", "again": True}
+
+    async def work(desk: Desk) -> int:
+        gate = await desk.gate()
+        await gate.commit([], [await admitted(gate)])
+        await desk.ledger.append(desk.lease, [drafted("call_finished", failed, "a")])
+        gate = await desk.gate()
+        await gate.commit([], [await admitted(gate)])
+        return (await admitted(await desk.gate())).attempt
+
+    assert at_desk(work, failing(BUSY, 0, effect="read")) == 2
+
+
+def test_the_failed_attempt_of_an_item_is_no_outcome_if_another_was_to_follow() -> None:
+    step = Step(id="a", objective="o", tool="send", for_each=[1], attempts=3)
+    failed = {"call": 0, "item": 0, "status": "failed", "error": "busy", "again": True}
+
+    async def work(desk: Desk) -> int:
+        gate = await desk.gate()
+        await gate.commit([], [await admitted(gate, step, item=0)])
+        await desk.ledger.append(desk.lease, [drafted("call_finished", failed, "a")])
+        return (await admitted(await desk.gate(), step, item=0)).attempt
+
+    assert at_desk(work, failing(BUSY, 0, effect="read")) == 2
+
+
+@pytest.mark.parametrize(
+    ("step", "timeout_s"),
+    [
+        (Step(id="a", objective="o", tool="send", timeout_s=2), 2),
+        (Step(id="a", objective="o", tools=("send",), timeout_s=2), 5),
+    ],
+    ids=["of a call", "of all turns of a model"],
+)
+def test_the_time_limit_of_a_step_is_that_of_its_call_or_of_all_turns(step: Step, timeout_s: float) -> None:
+    async def work(desk: Desk) -> AttemptLimits:
+        return (await admitted(await desk.gate(limits=AttemptLimits(timeout_s=9, attempts=2)), step)).limits
+
+    tool = LoggedTools().tool("send", effect="read", timeout_s=5, attempts=4)
+    assert at_desk(work, tool) == AttemptLimits(timeout_s=timeout_s, attempts=2)
+
+
+def test_a_call_that_is_cancelled_leaves_an_identical_one_uncertain() -> None:
+    async def work(desk: Desk) -> None:
+        gate = await desk.gate()
+        first, second = await admitted(gate), await admitted(gate, Step(id="b", objective="o", tools=("send",)))
+        await gate.commit([], [first])
+        task = asyncio.create_task(gate.perform(first))
+        await begun.wait()
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        gate.effects.end_turn(first)
+        with pytest.raises(CallUncertain):
+            await gate.commit_in_turn(second)
+
+    begun = asyncio.Event()
+
+    async def forever(**_: Any) -> None:
+        begun.set()
+        await asyncio.Event().wait()
+
+    tool = LoggedTools().tool("send", is_async=True)
+    tool.coroutine = forever
+    at_desk(work, tool)
+
+
+@pytest.mark.parametrize(("is_timed", "status"), [(True, "failed"), (False, "succeeded")])
+def test_time_limits_are_kept_by_the_clock_unless_the_tools_are_those_of_a_replay(is_timed: bool, status: str) -> None:
+    ended = threading.Event()
+
+    async def work(desk: Desk) -> str:
+        desk.toolbox.is_timed = is_timed
+        return (await performed(desk)).result.status
+
+    tool = LoggedTools().tool("send", lambda: ended.wait(0.05), effect="external", timeout_s=0.001)
+    assert at_desk(work, tool) == status

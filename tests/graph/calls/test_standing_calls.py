@@ -1,0 +1,203 @@
+"""Which standing approval lets a call through, and what is written with the intent."""
+
+import time
+from typing import Any
+
+import pytest
+from desk import Desk, at_desk
+
+from graph.calls.standing_calls import StandingCalls
+from graph.calls.tool_call import ToolCall
+from graph.plan.catalog import ToolSpec
+from graph.policy.approvers import ApproverRule, Approvers
+from graph.policy.constraints import Constraint
+from graph.policy.policy import NO_POLICY, Policy
+from graph.record.budget import Budget
+from graph.record.events import StandingGiven
+from graph.record.standing_approval import StandingApproval, StandingCall
+from graph.record.trust_label import TrustLabel
+from graph.testing import LoggedTools, drafted
+
+PAY = ToolSpec("pay", "", {"properties": {"to": {}}})
+TOOL = LoggedTools().tool("send")
+EYES = Policy(approvers=Approvers(ApproverRule(four_eyes=True)))
+
+
+def approval(name: str = "sa-1", policy: Policy = NO_POLICY, **fields: Any) -> StandingApproval:
+    known: dict[str, Any] = {
+        "args": {"to": {"one_of": ["ann"]}},
+        "at_most": 2,
+        "given_by": ("server:ada",),
+        "until": time.time() + 3600,
+        **fields,
+    }
+    return StandingApproval(name, "pay", fingerprint=PAY.fingerprint, policy=policy.digest, given_at=1.0, **known)
+
+
+def of_run(name: str = "sa-1", **fields: Any) -> StandingApproval:
+    return approval(name, run="t.1", until=None, **fields)
+
+
+def call(key: str = "k1", to: str = "ann", **fields: Any) -> ToolCall:
+    return ToolCall(key, "a", 0, "pay", {"to": to}, "d", **fields)
+
+
+async def standing(desk: Desk, *approvals: StandingApproval, policy: Policy = NO_POLICY) -> StandingCalls:
+    """Return the standing approvals for a pass; one without a run holds in any."""
+    for one in approvals:
+        if one.run is None:
+            await desk.ledger.give_standing(one)
+        else:
+            await desk.ledger.append(desk.lease, [drafted("standing_given", one.to_json(), "a")])
+    return StandingCalls(desk.ledger, await desk.record(), policy)
+
+
+async def names(found: StandingCalls, *calls: ToolCall) -> list[str | None]:
+    return [await found.covering(PAY, one, {}) for one in calls]
+
+
+@pytest.mark.parametrize("given", [approval(), of_run()], ids=["of any run", "of the run"])
+def test_calls_are_let_through_up_to_the_number_however_many_wait(given: StandingApproval) -> None:
+    async def work(desk: Desk) -> list[str | None]:
+        return await names(await standing(desk, given), call("k1"), call("k1"), call("k2"), call("k3"), call("k2"))
+
+    assert at_desk(work, TOOL) == ["sa-1", "sa-1", "sa-1", None, "sa-1"]
+
+
+def test_a_call_that_is_not_covered_uses_nothing() -> None:
+    async def work(desk: Desk) -> list[str | None]:
+        found = await standing(desk, approval(at_most=1))
+        return await names(found, call(to="bob"), call("k2"))
+
+    assert at_desk(work, TOOL) == [None, "sa-1"]
+
+
+def test_the_approval_of_the_run_comes_first_and_the_next_when_it_is_spent() -> None:
+    async def work(desk: Desk) -> list[str | None]:
+        found = await standing(desk, approval("any"), of_run("own", at_most=1))
+        return await names(found, call("k1"), call("k2"))
+
+    assert at_desk(work, TOOL) == ["own", "any"]
+
+
+def test_untrusted_arguments_are_looked_at() -> None:
+    async def work(desk: Desk) -> str | None:
+        return await (await standing(desk, approval())).covering(PAY, call(), {"to": TrustLabel("untrusted", ("web",))})
+
+    assert at_desk(work, TOOL) is None
+
+
+@pytest.mark.parametrize(("asker", "name"), [("server:ada", None), ("server:eve", "sa-1"), ("claimed:eve", None)])
+def test_under_four_eyes_the_givers_are_others_than_those_who_ask_now(asker: str, name: str | None) -> None:
+    async def work(desk: Desk) -> list[str | None]:
+        found = await standing(desk, approval(policy=EYES), policy=EYES)
+        found.record.people.askers = (asker,)
+        return await names(found, call())
+
+    assert at_desk(work, TOOL) == [name]
+
+
+@pytest.mark.parametrize(
+    ("cost_usd", "found"), [(10, ["sa-1"]), (11, [None]), (None, [None])], ids=["within", "above", "without a bound"]
+)
+def test_a_run_under_a_rule_by_cost_takes_no_approval_from_another_run(cost_usd: float | None, found: Any) -> None:
+    policy = Policy(approvers=Approvers(costs=((10, ApproverRule(roles=("lead",))),)))
+
+    async def work(desk: Desk) -> list[Any]:
+        any_run = await standing(desk, approval(policy=policy), policy=policy)
+        any_run.record.spending.budget = Budget(cost_usd=cost_usd)
+        own = await standing(desk, of_run("own", policy=policy), policy=policy)
+        own.record.spending.budget = any_run.record.spending.budget
+        assert await names(own, call()) == ["own"]
+        return await names(any_run, call())
+
+    assert at_desk(work, TOOL) == found
+
+
+def test_a_call_that_was_counted_goes_on_when_the_approval_is_spent_or_past_its_time_but_not_when_it_is_revoked() -> (
+    None
+):
+    async def work(desk: Desk) -> list[Any]:
+        found = await standing(desk, approval(at_most=1))
+        await desk.ledger.append(desk.lease, [drafted("paused", {})], uses=[StandingCall("sa-1", "k1", "t.1")])
+        spent = await names(found, call("k1"), call("k2"))
+        await desk.ledger.revoke_standing("sa-1", "os:ada")
+        return [spent, await names(await standing(desk), call("k1"))]
+
+    assert at_desk(work, TOOL) == [["sa-1", None], [None]]
+
+
+@pytest.mark.parametrize("given", [approval(until=time.time() - 1), of_run("own"), approval("revoked")])
+def test_one_that_holds_no_longer_lets_no_further_call_through(given: StandingApproval) -> None:
+    async def work(desk: Desk) -> list[str | None]:
+        await standing(desk, given)
+        await desk.ledger.revoke_standing("revoked", "os:ada")
+        await desk.ledger.append(desk.lease, [drafted("standing_revoked", {"id": "own", "approver": "os:ada"})])
+        return await names(await standing(desk), call())
+
+    assert at_desk(work, TOOL) == [None]
+
+
+def test_a_use_in_the_run_is_counted_by_the_intents_of_the_run() -> None:
+    started = {"key": "k1", "tool": "pay", "approval": "sa-1"}
+
+    async def work(desk: Desk) -> list[str | None]:
+        await standing(desk, of_run(at_most=1))
+        await desk.ledger.append(desk.lease, [drafted("call_started", started, "a")])
+        return await names(await standing(desk), call("k1"), call("k2"))
+
+    assert at_desk(work, TOOL) == ["sa-1", None]
+
+
+def test_the_copy_of_an_approval_that_holds_in_any_run_is_none_of_the_run() -> None:
+    async def work(desk: Desk) -> list[str | None]:
+        given = approval()
+        await desk.ledger.append(desk.lease, [drafted("standing_given", given.to_json(), "a")])
+        return await names(await standing(desk), call())
+
+    assert at_desk(work, TOOL) == [None]
+
+
+def test_what_holds_in_any_run_is_copied_into_the_run_once_and_counted_with_each_intent() -> None:
+    async def work(desk: Desk) -> Any:
+        found = await standing(desk, approval(), of_run("own"))
+        await names(found, call())
+        first = found.counted([call("k1", approval="sa-1"), call("k2", approval="own"), call("k3")])
+        return first, found.counted([call("k4", approval="sa-1")])
+
+    (drafts, uses), (later, more) = at_desk(work, TOOL)
+
+    assert [(one.data.approval.id, one.step) for one in drafts if isinstance(one.data, StandingGiven)] == [
+        ("sa-1", "a")
+    ]
+    assert (uses, later, more) == (
+        [StandingCall("sa-1", "k1", "t.1")],
+        [],
+        [StandingCall("sa-1", "k4", "t.1")],
+    )
+
+
+def test_a_copy_that_is_on_record_is_not_written_again() -> None:
+    async def work(desk: Desk) -> Any:
+        given = approval()
+        await desk.ledger.append(desk.lease, [drafted("standing_given", given.to_json(), "a")])
+        found = await standing(desk, given)
+        await names(found, call())
+        return found.counted([call(approval="sa-1")])
+
+    assert at_desk(work, TOOL) == ([], [StandingCall("sa-1", "k1", "t.1")])
+
+
+def test_without_a_held_call_nothing_is_read_or_counted() -> None:
+    async def work(desk: Desk) -> Any:
+        return (await standing(desk, approval())).counted([call()])
+
+    assert at_desk(work, TOOL) == ([], [])
+
+
+def test_constraints_widen_an_approval() -> None:
+    async def work(desk: Desk) -> list[str | None]:
+        given = approval(args={"to": Constraint(pattern="a.*").to_json()})
+        return await names(await standing(desk, given), call(to="adam"), call("k2", to="bob"))
+
+    assert at_desk(work, TOOL) == ["sa-1", None]

@@ -1,0 +1,125 @@
+"""Deliveries: which become due about a run, how each is tried, and when one is given up."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import TypeVar
+
+import pytest
+
+from graph.errors import NoticeError
+from graph.ledger.memory.ledger import MemoryLedger
+from graph.ledger.outbox import Delivery
+from graph.ledger.protocol import RunKey
+from graph.notices.addresses import Address, Addresses
+from graph.notices.posting import MOST_TRIES, again_s, deliveries_about, look, send_due
+from graph.record.summary import RunSummary
+from graph.testing import drafted
+
+Result = TypeVar("Result")
+RUN = RunKey("t", 1)
+OPS, ADA = Address("ops", "https://hooks.example.org"), Address("ada", "mailto://ada@example.org")
+TOLD = {"waits": ("ops", "ada"), "failed": ("ops",), "ended": ()}
+ADDRESSES = Addresses({"ops": OPS, "ada": ADA}, TOLD)
+
+
+@pytest.mark.parametrize(
+    ("run", "told"),
+    [
+        (RunSummary("t", 1, 9, "failed", ended_at=5.0), [Delivery(RUN, "failed", 5.0, "failed", (), "ops")]),
+        (RunSummary("t", 1, 9, "succeeded", ended_at=5.0), []),
+        (RunSummary("t", 1, 9, "running"), []),
+        (
+            RunSummary("t", 1, 9, "waiting", waits_for="person", waiting_since=7.0, asks=("run_plan",)),
+            [Delivery(RUN, "waits", 7.0, "waiting", ("run_plan",), name) for name in ("ops", "ada")],
+        ),
+        (RunSummary("t", 1, 9, "waiting", waits_for="other", waiting_since=7.0), []),
+    ],
+)
+def test_each_address_that_hears_of_this_kind_gets_a_delivery(run: RunSummary, told: list[Delivery]) -> None:
+    assert deliveries_about(run, ADDRESSES) == told
+
+
+@pytest.mark.parametrize(("tries", "wait_s"), [(1, 30.0), (2, 60.0), (9, 7_680.0), (10, 14_400.0), (23, 14_400.0)])
+def test_tries_become_rarer_up_to_four_hours(tries: int, wait_s: float) -> None:
+    assert again_s(tries) == wait_s
+    assert again_s(MOST_TRIES) is None
+
+
+def in_memory(work: Callable[[MemoryLedger], Awaitable[Result]]) -> Result:
+    async def main() -> Result:
+        ledger = MemoryLedger()
+        try:
+            return await work(ledger)
+        finally:
+            await ledger.close()
+
+    return asyncio.run(main())
+
+
+async def ended(ledger: MemoryLedger, thread: str) -> RunKey:
+    started, over = (
+        drafted("run_started", {"goal": "g", "thread": thread, "n": 1}),
+        drafted("run_ended", {"status": "failed", "reason": "r"}),
+    )
+    run = await ledger.open_run(thread, [started])
+    async with ledger.owned(run) as lease:
+        await ledger.append(lease, [over])
+    return run
+
+
+async def due(ledger: MemoryLedger) -> list[str]:
+    return [delivery.run.id for delivery in await ledger.outbox.claim(["ops"], 60)]
+
+
+def test_the_first_look_of_a_database_is_about_the_runs_of_its_process_alone() -> None:
+    async def work(ledger: MemoryLedger) -> list[list[str]]:
+        old, mine = await ended(ledger, "old"), await ended(ledger, "mine")
+        await look(ledger, ADDRESSES, [mine])
+        found = [await due(ledger)]
+        await ended(ledger, "later")
+        await look(ledger, ADDRESSES)
+        await look(ledger, ADDRESSES, [old])
+        return [*found, await due(ledger)]
+
+    assert in_memory(work) == [["mine.1"], ["later.1", "old.1"]]
+
+
+def test_a_look_at_what_has_not_changed_adds_nothing_twice() -> None:
+    async def work(ledger: MemoryLedger) -> list[str]:
+        run = await ended(ledger, "t")
+        for also in ([run], [], [run]):
+            await look(ledger, ADDRESSES, also)
+        return await due(ledger)
+
+    assert in_memory(work) == ["t.1"]
+
+
+def test_what_is_due_is_sent_once_and_said() -> None:
+    sent: list[str] = []
+
+    async def send(address: Address, _: Addresses, delivery: Delivery) -> None:
+        sent.append(f"{address.name}: {delivery.kind}")
+
+    async def work(ledger: MemoryLedger) -> list[object]:
+        await look(ledger, ADDRESSES, [await ended(ledger, "t")])
+        return [*(await send_due(ledger, ADDRESSES, send)), *(await send_due(ledger, ADDRESSES, send))]
+
+    assert in_memory(work) == ["ops was told: t.1 ended: failed"]
+    assert sent == ["ops: failed"]
+
+
+@pytest.mark.parametrize(
+    ("tries", "then", "given_up"), [(0, "tried again in 30 s", 0), (MOST_TRIES - 1, "it is given up", 1)]
+)
+def test_what_did_not_arrive_is_tried_again_or_given_up(tries: int, then: str, given_up: int) -> None:
+    async def send(*_: object) -> None:
+        raise NoticeError("the receiver answered with 503")
+
+    async def work(ledger: MemoryLedger) -> tuple[list[str], int]:
+        await ledger.outbox.add([Delivery(RUN, "failed", 5.0, "failed", (), "ops", tries)], "p")
+        return list(await send_due(ledger, ADDRESSES, send)), await ledger.outbox.given_up()
+
+    (said,), left = in_memory(work)
+
+    assert said == f"ops was not told that t.1 ended: failed: the receiver answered with 503; {then}"
+    assert left == given_up

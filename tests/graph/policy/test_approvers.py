@@ -1,0 +1,211 @@
+"""Who decides: which rules apply, whose decision counts, and how many it takes."""
+
+from typing import Any
+
+import pytest
+
+from graph.plan.catalog import ToolSpec
+from graph.policy.approvers import (
+    ANYBODY,
+    ApproverRule,
+    Approvers,
+    givers_fault,
+    is_proposed,
+    missing,
+    quorum_of,
+    refusal,
+)
+from graph.record.person import NOBODY, Approver
+
+PAY, MAIL, LOOK = ToolSpec("pay", "", {}), ToolSpec("mail", "", {}, "external"), ToolSpec("look", "", {}, "read")
+OPS, FINANCE, LEAD = ApproverRule(roles=("ops",)), ApproverRule(roles=("finance",)), ApproverRule(roles=("lead",))
+EYES, TWO = ApproverRule(four_eyes=True), ApproverRule(quorum=2)
+ADA, BOB = Approver("ada", "server", ("finance",)), Approver("bob", "server", ("finance", "ops"))
+
+
+@pytest.mark.parametrize(
+    ("rule", "approver", "admitted"),
+    [
+        (ANYBODY, ADA, True),
+        (ANYBODY, Approver("ada", "claimed"), False),
+        (ANYBODY, NOBODY, False),
+        (ApproverRule(names=(" Ada",)), ADA, True),
+        (ApproverRule(names=("bob", "ada")), ADA, True),
+        (ApproverRule(names=("bob",)), ADA, False),
+        (ApproverRule(names=("ada",)), Approver("ada", "claimed"), False),
+        (ApproverRule(names=("ada",)), Approver("ada", "os"), False),
+        (ApproverRule(names=("os:ADA",)), Approver("ada", "os"), True),
+        (ApproverRule(names=("server:ada",)), ADA, False),
+        (FINANCE, ADA, True),
+        (FINANCE, Approver("ada", "server", ("ops",)), False),
+        (FINANCE, Approver("ada", "claimed", ("finance",)), False),
+        (ApproverRule(names=("cy",), roles=("finance",)), ADA, True),
+        (ApproverRule(names=("ada",), roles=("lead",)), ADA, True),
+    ],
+)
+def test_a_rule_admits_verified_people_by_name_or_role(rule: ApproverRule, approver: Approver, admitted: bool) -> None:
+    assert rule.admits(approver) == admitted
+
+
+RULES = Approvers(OPS, {"pay": FINANCE}, {"read": LEAD}, ((10, TWO), (5, EYES)))
+
+
+@pytest.mark.parametrize(
+    ("tools", "cost_usd", "rules"),
+    [
+        ([], 5, (OPS,)),
+        ([PAY], 5, (FINANCE,)),
+        ([MAIL], 5, (OPS,)),
+        ([LOOK], 5, (LEAD,)),
+        ([PAY, LOOK, PAY], 5, (FINANCE, LEAD)),
+        ([PAY], 10, (FINANCE, EYES)),
+        ([PAY], 10.5, (FINANCE, TWO, EYES)),
+        ([PAY], None, (FINANCE, TWO, EYES)),
+    ],
+)
+def test_the_rule_of_a_tool_precedes_that_of_its_effect_and_rules_by_cost_are_added(
+    tools: list[ToolSpec], cost_usd: float | None, rules: Any
+) -> None:
+    assert RULES.rules(tools, cost_usd) == rules
+    assert RULES.has_cost_rule(cost_usd) == (cost_usd != 5)
+
+
+def test_a_tool_with_an_effect_and_no_rule_needs_the_general_rule_beside_those_of_others() -> None:
+    rules = Approvers(OPS, {"pay": FINANCE})
+
+    assert rules.rules([PAY, MAIL], 0) == (FINANCE, OPS)
+    assert rules.rules([PAY, LOOK], 0) == (FINANCE,)
+
+
+@pytest.mark.parametrize(
+    ("general", "rule", "made"),
+    [
+        (ANYBODY, ANYBODY, ()),
+        (ANYBODY, FINANCE, (FINANCE,)),
+        (EYES, FINANCE, (ApproverRule(roles=("finance",), four_eyes=True),)),
+        (ANYBODY, EYES, (EYES,)),
+        (ApproverRule(quorum=3), TWO, (ApproverRule(quorum=3),)),
+        (TWO, ApproverRule(quorum=3), (ApproverRule(quorum=3),)),
+    ],
+)
+def test_four_eyes_and_quorum_of_the_general_rule_hold_for_all(
+    general: ApproverRule, rule: ApproverRule, made: tuple[ApproverRule, ...]
+) -> None:
+    assert Approvers(general, {"pay": rule}).rules([PAY], 0) == made
+
+
+@pytest.mark.parametrize(
+    ("rules", "approver", "askers", "why"),
+    [
+        ([FINANCE], ADA, ["server:eve"], None),
+        ([FINANCE], ADA, ["server:ada"], None),
+        ([OPS, FINANCE], ADA, [], None),
+        ([OPS], ADA, ["server:ada"], "server:ada may not decide this; it takes 1 of the role ops"),
+        ([EYES], ADA, ["server:eve", "server:Ada"], "server:ada asked for this, and may not decide it too"),
+        ([EYES], Approver("ada", "os"), ["server:ada"], "os:ada asked for this"),
+        ([EYES], BOB, ["server:ada"], None),
+        ([OPS, EYES], ADA, ["server:ada"], "asked for this"),
+        ([FINANCE], Approver("ada", "claimed", ("finance",)), [], "claimed:ada is only claimed, and the policy takes"),
+        (
+            [OPS, LEAD],
+            NOBODY,
+            [],
+            "nobody knows who answers, and the policy takes a verified person: 1 of the role ops;",
+        ),
+    ],
+)
+def test_a_decision_counts_for_at_least_one_rule_or_is_refused_with_the_reason(
+    rules: list[ApproverRule], approver: Approver, askers: list[str], why: str | None
+) -> None:
+    found = refusal(rules, approver, askers)
+
+    assert found is None if why is None else why in str(found)
+
+
+@pytest.mark.parametrize(
+    ("rules", "voters", "askers", "left"),
+    [
+        ([FINANCE], [ADA], [], None),
+        ([FINANCE], [], [], "0 of 1 approvals by 1 of the role finance"),
+        ([TWO], [ADA, Approver("ADA", "os")], [], "1 of 2 approvals by 2 verified person(s)"),
+        ([TWO], [ADA, BOB], [], None),
+        ([FINANCE, OPS], [ADA], [], "0 of 1 approvals by 1 of the role ops"),
+        ([FINANCE, OPS], [BOB], [], None),
+        ([LEAD, OPS], [ADA], [], "0 of 1 approvals by 1 of the role lead; 0 of 1 approvals by 1 of the role ops"),
+        ([EYES], [ADA], ["server:ada"], "0 of 1 approvals by 1 verified person(s), none of whom asked for it"),
+        ([EYES], [ADA], ["claimed:eve"], "1 of 2 approvals by 2 verified person(s), none of whom asked for it"),
+    ],
+)
+def test_every_rule_takes_its_own_number_of_people(
+    rules: list[ApproverRule], voters: list[Approver], askers: list[str], left: str | None
+) -> None:
+    assert missing(rules, voters, askers) == left
+
+
+@pytest.mark.parametrize(
+    ("rule", "askers", "quorum"),
+    [
+        (EYES, ["server:ada"], 1),
+        (EYES, ["server:ada", "os:bob"], 1),
+        (EYES, ["server:ada", "claimed:bob"], 2),
+        (EYES, [], 2),
+        (OPS, [], 1),
+        (ApproverRule(four_eyes=True, quorum=3), [], 3),
+    ],
+)
+def test_under_four_eyes_it_takes_two_if_it_is_not_verified_who_asked(
+    rule: ApproverRule, askers: list[str], quorum: int
+) -> None:
+    assert quorum_of(rule, askers) == quorum
+
+
+@pytest.mark.parametrize(
+    ("rules", "givers", "askers", "is_fault"),
+    [
+        ([EYES], ["server:bob"], ["server:ada"], False),
+        ([EYES], ["server:ada"], ["server:ada"], True),
+        ([OPS, EYES], ["server:Ada"], ["server:ada"], True),
+        ([EYES], ["server:ada", "server:bob"], ["server:ada"], False),
+        ([ApproverRule(four_eyes=True, quorum=2)], ["server:ada", "server:bob"], ["server:ada"], True),
+        ([EYES], ["server:bob"], [], True),
+        ([EYES], ["server:bob", "server:cy"], [], False),
+        ([TWO], ["server:ada"], ["server:ada"], False),
+        ([], ["server:ada"], ["server:ada"], False),
+    ],
+)
+def test_under_four_eyes_a_standing_approval_is_of_others_than_who_asks(
+    rules: list[ApproverRule], givers: list[str], askers: list[str], is_fault: bool
+) -> None:
+    assert (givers_fault(rules, givers, askers) is not None) == is_fault
+
+
+@pytest.mark.parametrize(("rule", "proposed"), [(OPS, False), (EYES, True), (TWO, True)])
+def test_an_edit_is_a_proposal_under_four_eyes_or_a_quorum(rule: ApproverRule, proposed: bool) -> None:
+    assert is_proposed([rule, OPS]) == proposed
+
+
+@pytest.mark.parametrize(
+    ("rule", "words", "json"),
+    [
+        (ANYBODY, "1 verified person(s)", {}),
+        (EYES, "1 verified person(s), none of whom asked for it", {"four_eyes": True}),
+        (
+            ApproverRule(("ada", "os:bob"), ("ops",), quorum=2),
+            "2 of ada and os:bob and the role ops",
+            {"names": ["ada", "os:bob"], "roles": ["ops"], "quorum": 2},
+        ),
+    ],
+)
+def test_a_rule_as_words_and_as_json(rule: ApproverRule, words: str, json: Any) -> None:
+    assert str(rule) == words
+    assert rule.to_json() == json
+
+
+def test_the_rules_as_json_name_what_is_set() -> None:
+    assert Approvers().to_json() == {}
+    assert RULES.to_json() == {
+        "roles": ["ops"],
+        "tools": {"pay": {"roles": ["finance"]}},
+        "effects": {"read": {"roles": ["lead"]}},
+        "cost": [{"above_usd": 10, "quorum": 2}, {"above_usd": 5, "four_eyes": True}],
+    }

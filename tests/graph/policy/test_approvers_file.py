@@ -1,0 +1,82 @@
+"""Reading the table of those who decide: what is not understood is refused by its place."""
+
+from typing import Any
+
+import pytest
+
+from graph.policy.approvers import ApproverRule, Approvers
+from graph.policy.approvers_file import approver_faults, approvers_of
+
+WHOLE: dict[str, Any] = {
+    "roles": ["ops"],
+    "four_eyes": True,
+    "tools": {"pay": {"names": ["ada", "bob"], "quorum": 2}},
+    "effects": {"external": {"roles": ["ops"]}},
+    "cost": [{"above_usd": 0, "roles": ["lead"]}, {"above_usd": 2.5, "quorum": 20}],
+}
+
+
+def test_a_table_is_read_as_it_is_written() -> None:
+    found = approvers_of(WHOLE)
+
+    assert found == Approvers(
+        ApproverRule(roles=("ops",), four_eyes=True),
+        {"pay": ApproverRule(("ada", "bob"), quorum=2)},
+        {"external": ApproverRule(roles=("ops",))},
+        ((0, ApproverRule(roles=("lead",))), (2.5, ApproverRule(quorum=20))),
+    )
+    assert found.to_json() == WHOLE
+    assert list(approver_faults(WHOLE)) == []
+    assert approvers_of({}) == Approvers()
+
+
+@pytest.mark.parametrize(
+    ("table", "path"),
+    [
+        ({"role": ["ops"]}, "role"),
+        ({"above_usd": 5}, "above_usd"),
+        ({"names": "ada"}, "names"),
+        ({"names": []}, "names"),
+        ({"roles": [" "]}, "roles"),
+        ({"roles": ["ops", 1]}, "roles"),
+        ({"four_eyes": 1}, "four_eyes"),
+        ({"quorum": 0}, "quorum"),
+        ({"quorum": 21}, "quorum"),
+        ({"quorum": True}, "quorum"),
+        ({"quorum": 2.0}, "quorum"),
+        ({"names": ["ada"], "quorum": 2}, "quorum"),
+        ({"names": "ada", "quorum": 5}, "names"),
+        ({"tools": []}, "tools"),
+        ({"tools": {"pay": ["ada"]}}, "tools.pay"),
+        ({"tools": {"pay": {"tools": {}}}}, "tools.pay.tools"),
+        ({"effects": {"extern": {}}}, "effects.extern"),
+        ({"effects": {"write": {"quorum": 0}}}, "effects.write.quorum"),
+        ({"cost": {"above_usd": 5}}, "cost"),
+        ({"cost": [{"roles": ["lead"]}]}, "cost.above_usd"),
+        ({"cost": [{"above_usd": True}]}, "cost.above_usd"),
+        ({"cost": [{"above_usd": -1}]}, "cost.above_usd"),
+        ({"cost": [{"above_usd": float("nan")}]}, "cost.above_usd"),
+        ({"cost": [{"above_usd": float("inf")}]}, "cost.above_usd"),
+        ({"cost": [{"above_usd": "5"}]}, "cost.above_usd"),
+        ({"cost": [{"above_usd": 5, "rolls": ["lead"]}]}, "cost.rolls"),
+    ],
+)
+def test_one_fault_is_named_by_its_place(table: dict[str, Any], path: str) -> None:
+    assert [".".join(map(str, place)) for place, _ in approver_faults(table)] == [path]
+
+
+def test_a_rule_by_cost_that_is_no_table_has_no_bound_either() -> None:
+    assert [place for place, _ in approver_faults({"cost": ["lead"]})] == [("cost",), ("cost", "above_usd")]
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        {"names": ["ada"]},
+        {"names": ["ada"], "roles": ["ops"], "quorum": 2},
+        {"names": ["ada", "b"], "quorum": 2},
+        {"quorum": 1},
+    ],
+)
+def test_a_quorum_may_take_all_who_are_named_and_more_by_role(rule: dict[str, Any]) -> None:
+    assert list(approver_faults(rule)) == []

@@ -1,0 +1,90 @@
+"""Calls of other runs of a thread that a run must know before it makes the same call."""
+
+from dataclasses import replace
+from typing import Any
+
+from graph.record.assignment import Assignment
+from graph.record.call import Call
+from graph.record.calls import Calls
+from graph.record.events import Arguments, EarlierCall, StepHeld, StepUncertain
+from graph.record.other_runs import calls_to_know, other_calls
+from graph.record.results import StepResult
+from graph.record.run_state import RunState
+
+DONE = StepResult("succeeded", "sent")
+DOWN = StepResult("failed", error="down")
+
+
+def call(key: str, **fields: Any) -> Call:
+    known = {"step": "a", "tool": "send", "args": {}, "args_digest": "d", "repeatable": False, "revision": 1}
+    return Call(**{"key": key, **known, "number": 0, "begun_seq": 5, **fields})
+
+
+def run(n: int, *calls: Call, elsewhere: tuple[Call, ...] = ()) -> RunState:
+    return RunState(
+        Assignment("t", n),
+        calls=Calls({one.key: one for one in calls}, elsewhere={one.key: one for one in elsewhere}),
+    )
+
+
+def known(*records: RunState) -> list[tuple[str, str, bool]]:
+    return [(one.key, one.run, one.is_uncertain) for one in calls_to_know(records)]
+
+
+def test_calls_that_are_uncertain_or_that_a_person_confirmed_are_to_be_known() -> None:
+    found = known(
+        run(1, call("cut"), call("sent", result=DONE), call("confirmed", result=DONE, settled=True)),
+        run(2, call("read", repeatable=True), call("raised", result=DOWN), call("none", nothing_happened=True)),
+    )
+
+    assert found == [("cut", "t.1", True), ("confirmed", "t.1", False), ("raised", "t.2", True)]
+
+
+def test_a_later_run_that_settled_a_call_settled_it_as_it_was_begun_then() -> None:
+    happened = call("k", result=DONE, settled=True, run="t.1")
+    nothing = call("k", nothing_happened=True, run="t.1")
+
+    assert known(run(1, call("k")), run(2, elsewhere=(happened,))) == [("k", "t.1", False)]
+    unmet = call("k", result=DONE, unmet="too short")
+    assert known(run(1, unmet), run(2, elsewhere=(happened,))) == [("k", "t.1", False)]
+    assert known(run(1, call("k")), run(2, elsewhere=(nothing,))) == []
+    assert known(run(1, call("k", result=DONE)), run(2, elsewhere=(happened,))) == []
+    assert known(run(1, call("k", begun_seq=9)), run(2, elsewhere=(happened,))) == [("k", "t.1", True)]
+
+
+def test_a_run_that_knows_a_call_and_has_not_settled_it_changes_nothing() -> None:
+    for one in (call("k"), call("k", result=DONE, unmet="too short")):
+        there = replace(one, run="t.1"), call("gone", run="s.1")
+        assert known(run(1, one), run(2, elsewhere=there)) == [("k", "t.1", True)]
+
+
+ELSEWHERE = EarlierCall("k", "t.1", "a", 7, None, None, 9.0)
+
+
+def test_the_event_that_holds_a_call_names_calls_that_happened() -> None:
+    held = StepHeld(key="x", tool="send", args=Arguments({"to": "x"}), labels={}, revision=2,
+                    before=(ELSEWHERE, EarlierCall("own")))  # fmt: skip
+
+    (found,) = other_calls(held)
+
+    assert (found.key, found.run, found.step, found.tool, found.args) == ("k", "t.1", "a", "send", {"to": "x"})
+    assert (found.settled, found.is_uncertain, found.begun_seq, found.begun_at) == (True, False, 7, 9.0)
+    assert (found.repeatable, found.revision, found.number) == (False, 0, 0)
+
+
+def test_the_event_of_a_wait_names_calls_that_may_have_happened_and_why() -> None:
+    cut, raised, unmet = (
+        ELSEWHERE,
+        EarlierCall("r", "t.1", "a", 8, "down"),
+        EarlierCall("u", "t.1", "a", 9, None, "short"),
+    )
+    waits = StepUncertain(key="x", tool="send", args=Arguments({}), calls=(cut, raised, unmet), revision=2)
+
+    found = other_calls(waits)
+
+    assert [(one.result and (one.result.status, one.result.error), one.unmet) for one in found] == [
+        (None, None),
+        (("failed", "down"), None),
+        (("succeeded", None), "short"),
+    ]
+    assert all(one.is_uncertain and not one.settled for one in found)
