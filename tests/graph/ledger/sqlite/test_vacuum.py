@@ -17,10 +17,12 @@ def test_writers_go_on_while_a_file_with_a_reader_is_made_smaller(tmp_path: Path
         writer.execute("CREATE TABLE texts (text TEXT)")
         reader.execute("BEGIN")
         reader.execute("SELECT * FROM texts").fetchall()
+        writer.execute("INSERT INTO texts VALUES ('after what is read')")
         smaller = threading.Thread(target=give_back, args=(str(path),))
         smaller.start()
         while smaller.is_alive():
             writer.execute("INSERT INTO texts VALUES ('written meanwhile')")
+            smaller.join(0.02)
         reader.execute("COMMIT")
 
-        assert writer.execute("SELECT count(*) FROM texts").fetchone()[0] > 0
+        assert writer.execute("SELECT count(*) FROM texts").fetchone()[0] > 1
