@@ -14,6 +14,7 @@ from graph.record.values import keep_anything
 from graph.review.recorded import request_on_record
 from graph.review.request import digest_of_all
 from graph.review.response import RequestJson
+from graph.review_clock import refuse_late, settle
 from graph.runs import Runs
 
 
@@ -42,12 +43,16 @@ async def store_response(runs: Runs, key: RunKey, response: Mapping[str, Any], b
         by: Who responds.
 
     Raises:
-        NothingToDecideError: The run does not wait, or with another request; or somebody has responded already.
+        NothingToDecideError: The run does not wait, or with another request; its time is over; or somebody has
+            responded already.
         RunOwnedError: A process executes the run.
         InputError: A later run has taken the thread.
     """
     if (latest := await runs.ledger.last_run(key.thread)) != key and latest is not None:
         raise InputError("run", f"{latest.id} has taken the thread of {key.id} since; decide about that one")
+    await settle(runs.ledger, key)
+    if (late := await refuse_late(runs.ledger, key, response, by)) is not None:
+        raise NothingToDecideError(key.id, "closed", late)
     kept = keep_anything(response)
     async with runs.ledger.owned(key) as lease:
         events = await runs.ledger.events(key)

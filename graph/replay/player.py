@@ -25,9 +25,13 @@ from graph.record.events import (
     Configuration,
     Configured,
     Event,
+    LateAnswer,
     PlanRevised,
     ResponseGiven,
     ResultSupplied,
+    ReviewEscalated,
+    ReviewExpired,
+    ReviewReminded,
     RunEnded,
     RunReopened,
     RunStarted,
@@ -136,8 +140,9 @@ class Player:
 
     async def _next_input(self) -> GraphInput:
         """Return the graph's next input, after skipping events written by other processes."""
-        is_kept = False
-        while (event := self._recording.next) is not None and _is_by_others(event):
+        has_expired = is_kept = False
+        while (event := self._recording.next) is not None and (_is_by_others(event) or has_expired):
+            has_expired = isinstance(event.data_if_known, ReviewExpired) and event.data_if_known.ends
             is_kept = isinstance(event.data_if_known, ResponseGiven)
             self._ledger.skip()
         if event is None or is_kept:
@@ -206,9 +211,9 @@ def _is_by_others(event: Event) -> bool:
     if isinstance(data, RunEnded) and not data.is_cancelled:
         return False
     by_anybody = isinstance(data, Steered | RunEnded) and data.checkpoint is None
-    return by_anybody or isinstance(
-        data, ValueRedacted | StepSkipped | ResultSupplied | StandingRevoked | ResponseGiven
-    )
+    by_time = isinstance(data, ReviewReminded | ReviewEscalated | ReviewExpired | LateAnswer)
+    by_person = isinstance(data, StepSkipped | ResultSupplied | StandingRevoked | ResponseGiven)
+    return by_anybody or by_time or by_person or isinstance(data, ValueRedacted)
 
 
 def _about_plans(found: Divergence) -> str | None:

@@ -1,6 +1,7 @@
 """Responses that the ledger keeps: one counts, it is carried out once, and only if it is about what is asked."""
 
 import asyncio
+import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from graph.record.person import Approver, Person
 from graph.record.projection import project
 from graph.review.request import digest_of_all
 from graph.review.response import ReviewResponse, build_response
+from graph.review_clock import settle
 from graph.runs import Run, open_runs
 from graph.stored_responses import open_request, store_response
 from graph.testing import LoggedTools, ScriptedModel, step
@@ -44,8 +46,8 @@ class House:
 
     async def respond(self, by: Approver = ADA, digest: str | None = None, **says: Any) -> None:
         async with open_runs(self.path) as runs:
-            log = await runs.log(RUN)
-            request = await open_request(runs.ledger, project(log.events), log.events)
+            events = await runs.ledger.events(RUN)
+            request = await open_request(runs.ledger, project(events), events)
             assert request is not None
             made = build_response(request, ReviewResponse(**(says or {"approve": True})))
             await store_response(runs, RUN, {**made, "digest": digest or made["digest"]}, by)
@@ -253,3 +255,44 @@ def test_the_ledger_has_the_request_as_it_was_shown(house: House, edit: Any) -> 
     shown, kept = asyncio.run(main())
     assert kept == {name: shown[name] for name in kept} and digest_of_all(kept) == digest_of_all(shown)
     assert bool(kept["error"]) == (edit is not None)
+
+
+def test_a_response_that_was_given_in_time_counts_however_late_it_is_taken_up_and_a_later_one_does_not(
+    house: House,
+) -> None:
+    rules = {"policy": {"approvers": {"roles": ["finance"], "decide_within": "1h"}}, "identity": lambda person: person}
+
+    async def main() -> None:
+        await house.start(**rules)
+        await house.respond()
+        async with open_runs(house.path) as runs:
+            later = time.time() + 7_200
+            with pytest.MonkeyPatch.context() as patch:
+                patch.setattr(type(runs.ledger), "now", lambda _: at(later))
+                assert await settle(runs.ledger, RUN) == ()
+                async with house.agent(**rules) as agent:
+                    assert (await agent.resume(RUN.id)).status == "succeeded"
+
+    asyncio.run(main())
+    assert len(house.tools.calls) == 1
+
+
+def test_a_response_after_the_time_of_its_request_is_refused_on_record(house: House) -> None:
+    rules = {"policy": {"approvers": {"roles": ["finance"], "decide_within": "1h"}}, "identity": lambda person: person}
+
+    async def main() -> list[Mapping[str, Any]]:
+        await house.start(**rules)
+        async with open_runs(house.path) as runs:
+            later = time.time() + 7_200
+            with pytest.MonkeyPatch.context() as patch:
+                patch.setattr(type(runs.ledger), "now", lambda _: at(later))
+                with pytest.raises(NothingToDecideError, match="too late"):
+                    await house.respond()
+        return await house.events("late_answer")
+
+    assert [late["approver"] for late in asyncio.run(main())] == [str(ADA)]
+    assert house.tools.calls == []
+
+
+async def at(moment: float) -> float:
+    return moment

@@ -21,6 +21,7 @@ from graph.errors import AgentError, InputError, LedgerError, NothingToDecideErr
 from graph.identity import named
 from graph.ledger.values import tools_of
 from graph.review.response import build_response
+from graph.review_clock import refuse_late
 from graph.stored_responses import store_response
 from graph.text.event_text import event_text
 
@@ -30,6 +31,9 @@ SINCE = (
     "response_given",
     "plan_revised",
     "review_requested",
+    "review_escalated",
+    "review_expired",
+    "late_answer",
     "steered",
     "run_ended",
     "run_reopened",
@@ -118,7 +122,9 @@ async def decide(request: Request, form: Form) -> Response:
     view, fields = request_view(shown), dict(form.fields)
     seen = int_of(form.get("seen"))
     if view is None or view.digest != form.get("digest"):
-        return stale_page(request, shown, seen)
+        said, by = {"decision": form.get("decision")}, named(visitor_of(request).person, verified)
+        is_late = view is None and await refuse_late(records.runs.ledger, shown.key, said, by) is not None
+        return stale_page(request, await records.show(shown.run.id) if is_late else shown, seen)
     assert shown.run.request is not None
     try:
         answer = build_response(shown.run.request, response_in(shown, shown.run.request, form.after("")))
