@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 
 import typer
 
+from graph.cli.command_group import CommandGroup
 from graph.cli.commands.approvals import approvals
 from graph.cli.commands.audit import audit
 from graph.cli.commands.backup import backup
@@ -47,6 +48,7 @@ __all__ = ["app"]
 
 app = typer.Typer(
     name="planner-executor",
+    cls=CommandGroup,
     epilog=EPILOG,
     no_args_is_help=True,
     context_settings={"help_option_names": ["-h", "--help"]},
