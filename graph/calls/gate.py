@@ -208,7 +208,7 @@ class CallGate:
 
         Raises:
             CallHeld: Nobody has decided about it yet.
-            RejectedByPerson: A person rejected it.
+            RejectedByPerson: A person rejected it, or nobody decided in time.
         """
         spec, review, name = self._toolbox.specs[call.tool], self._record.review_state, call.replaces or call.key
         asked = self._policy.asks(spec, call.args)
@@ -218,7 +218,7 @@ class CallGate:
             return None
         revision = self._record.plan_state.revision
         if why := review.rejection(name, revision):
-            raise RejectedByPerson(f"a person rejected this call: {why}")
+            raise RejectedByPerson(why)
         if not before and (standing := await self._standing.covering(spec, call, unseen)):
             return standing
         known = review.held.get(name)

@@ -25,7 +25,10 @@ Last = Annotated[int, typer.Option("--last", min=1, max=10_000, metavar="N", hel
 Before = Annotated[
     str | None, typer.Option("--before", metavar="RUN", help="Only runs started before this one: the next page.")
 ]
-OfStatus = Annotated[options.Status | None, typer.Option("--status", help="Only runs with this status.")]
+OfStatus = Annotated[
+    options.Status | None,
+    typer.Option("--status", metavar="STATUS", help=f"Only runs with this status: {options.STATUSES}."),
+]
 Tag = Annotated[str | None, typer.Option("--tag", metavar="TAG", help="Only runs with this tag.")]
 Text = Annotated[str | None, typer.Option("--text", metavar="TEXT", help="Only runs with this text in goal or name.")]
 Since = Annotated[

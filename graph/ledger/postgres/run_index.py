@@ -11,6 +11,7 @@ from graph.ledger.postgres.transaction import LONG, Transaction
 from graph.ledger.transcript import event_of
 from graph.record.counters import Counts, RunCounter
 from graph.record.events import Event
+from graph.record.open_review import OpenReview
 from graph.record.run_state import run_name
 from graph.record.step_history import StepHistory, samples_of
 from graph.record.summary import RunSummary, Summarizer
@@ -128,6 +129,15 @@ def rebuild(tx: Transaction) -> int:
     return len(found)
 
 
+def renew_waiting(tx: Transaction) -> None:
+    """Write the rows of runs that wait anew: an earlier version had no open request in them."""
+    query = (
+        "SELECT run, thread, n FROM ledger_index JOIN ledger_runs ON ledger_runs.id = run WHERE waits_for IS NOT NULL"
+    )
+    for run_id, thread, n in tx.ask(query):
+        put(tx, run_id, Summarizer(thread, n).apply(_events(tx, run_id)).summary)
+
+
 def differences(tx: Transaction) -> Iterator[str]:
     """Yield the names of runs whose index row does not match their events."""
     for run_id, thread, n in tx.ask("SELECT id, thread, n FROM ledger_runs ORDER BY id"):
@@ -142,7 +152,8 @@ def read(row: Sequence[object]) -> RunSummary:
     """Return the summary in a row that `SELECT` gave."""
     values: dict[str, object] = dict(zip(("thread", "n", *COLUMNS), row, strict=False))
     lists: Mapping[str, object] = {name: tuple(json.loads(str(values[name]))) for name in LISTS}
-    return RunSummary(**{**values, **lists})  # type: ignore[arg-type]
+    review = OpenReview.from_text(str(values["review"])) if values["review"] is not None else None
+    return RunSummary(**{**values, **lists, "review": review})  # type: ignore[arg-type]
 
 
 def _is_row_of(row: Sequence[object], expected: RunSummary) -> bool:
@@ -151,8 +162,13 @@ def _is_row_of(row: Sequence[object], expected: RunSummary) -> bool:
 
 def _stored(summary: RunSummary, names: Sequence[str]) -> list[object]:
     """Return the columns of these names as they are stored."""
-    values = (getattr(summary, name) for name in names)
-    return [json.dumps(value, ensure_ascii=False) if isinstance(value, tuple) else value for value in values]
+    return [_cell(getattr(summary, name)) for name in names]
+
+
+def _cell(value: object) -> object:
+    if isinstance(value, OpenReview):
+        return value.to_text()
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, tuple) else value
 
 
 def _folded(tx: Transaction, head: Head, before_seq: int) -> _Folded:

@@ -12,6 +12,7 @@ from graph.ledger.sqlite.queries import read_rows
 from graph.ledger.transcript import event_of
 from graph.record.counters import Counts, RunCounter
 from graph.record.events import Event
+from graph.record.open_review import OpenReview
 from graph.record.run_state import run_name
 from graph.record.step_history import StepHistory, samples_of
 from graph.record.summary import RunSummary, Summarizer
@@ -126,6 +127,12 @@ def rebuild(db: sqlite3.Connection) -> int:
     return len(run_ids)
 
 
+def renew_waiting(db: sqlite3.Connection) -> None:
+    """Write the rows of runs that wait anew, within a transaction: an earlier version had no open request in them."""
+    for (run_id,) in db.execute("SELECT run FROM ledger_index WHERE waits_for IS NOT NULL").fetchall():
+        put(db, run_id, folded_summary(db, run_id))
+
+
 def differences(db: sqlite3.Connection) -> Iterator[str]:
     """Yield the names of runs whose index row does not match their events."""
     for run_id, thread, n in db.execute("SELECT id, thread, n FROM ledger_runs ORDER BY id").fetchall():
@@ -153,12 +160,19 @@ def read(row: Sequence[object]) -> RunSummary:
     """Return the summary in a row that `SELECT` gave."""
     values = dict(zip(("thread", "n", *COLUMNS), row, strict=False))
     lists = {name: tuple(json.loads(str(values[name]))) for name in LISTS}
-    return RunSummary(**{**values, **lists})  # type: ignore[arg-type]
+    review = OpenReview.from_text(str(values["review"])) if values["review"] is not None else None
+    return RunSummary(**{**values, **lists, "review": review})  # type: ignore[arg-type]
 
 
 def _stored(values: Mapping[str, object], names: Sequence[str]) -> list[object]:
     """Return the columns of these names as they are stored."""
-    return [json.dumps(values[name], ensure_ascii=False) if name in LISTS else values[name] for name in names]
+    return [_cell(name, values[name]) for name in names]
+
+
+def _cell(name: str, value: object) -> object:
+    if isinstance(value, OpenReview):
+        return value.to_text()
+    return json.dumps(value, ensure_ascii=False) if name in LISTS else value
 
 
 _labels = lru_cache(maxsize=256)(json.dumps)
