@@ -3,8 +3,8 @@
     python tests/mutants/mutate.py [--module graph.calls.gate] [--sample 100] [--workers 2]
 
 `modules.toml` names the modules that carry a promise, with the tests of each. `equivalent.toml` lists survivors that
-change nothing anybody could see, with the reason. The process ends with 1 if any other mutant survives, or if an entry of
-that list names none.
+change nothing anybody could see, with the reason. The process ends with 1 if any other mutant survives, or if an entry
+of that list names none.
 """
 
 import argparse
