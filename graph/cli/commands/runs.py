@@ -70,11 +70,9 @@ def runs(
 
 
 def show_runs(screen: Screen, found: RunPage) -> None:
-    width = screen.out.width
-    taken = sum(
-        max(columns(one_line(words)) for words in cells) + len(GAP)
-        for cells in zip(HEAD, *map(_facts, found), strict=True)
-    )
+    """Print a line for each run, or two on a terminal that has no columns for goals."""
+    width, facts = screen.out.width, zip(HEAD, *map(_facts, found), strict=True)
+    taken = sum(max(columns(one_line(words)) for words in cells) + len(GAP) for cells in facts)
     if width - taken >= LEAST_ROOM:
         screen.show(table_of(found, width - taken))
     else:

@@ -54,11 +54,10 @@ def lines_of(specs: Iterable[ToolSpec], width: int) -> Iterator[str]:
     for spec in specs:
         repeatable = "repeatable" if spec.repeatable else "not repeatable"
         told = f"{spec.name}: {spec.effect}, {repeatable}, asks with {_modes(spec)}"
-        first, *others = filled(one_line(told), width - len(INDENT))
+        room = width - len(INDENT)
+        first, *others = filled(one_line(told), room)
         yield first
-        yield from (
-            INDENT + line for line in (*others, *filled(one_line(", ".join(spec.parameters)), width - 2)) if line
-        )
+        yield from (INDENT + line for line in (*others, *filled(one_line(", ".join(spec.parameters)), room)) if line)
 
 
 def _modes(spec: ToolSpec) -> str:
