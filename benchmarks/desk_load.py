@@ -85,6 +85,12 @@ async def measured(link: str) -> tuple[Mapping[str, list[float]], int]:
     return taken, counted[0]
 
 
+def processor_s(process: int) -> float:
+    """Return how many seconds of the processor a process has taken."""
+    fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
 def table(taken: Mapping[str, list[float]]) -> str:
     """Return a row for each page."""
     head = "| Page | Median, ms | 95 of 100 within, ms | Reached |\n|---|--:|--:|---|"
@@ -114,10 +120,13 @@ def main() -> None:
             assert desk.stdout is not None
             link = desk.stdout.readline().split()[-1]
             with subprocess.Popen([sys.executable, "-c", EXECUTE, str(database)], env=environment) as worker:
+                begun_s, before_s = time.perf_counter(), processor_s(desk.pid)
                 taken, messages = asyncio.run(measured(link))
+                share = (processor_s(desk.pid) - before_s) / (time.perf_counter() - begun_s)
                 worker.terminate()
             desk.terminate()
-    text = f"{table(taken)}\n\n{messages:,} messages meanwhile. {measured_by('python -m benchmarks.desk_load')}"
+    words = f"The streams had {messages:,} messages meanwhile; the desk took {share:.0%} of one core."
+    text = f"{table(taken)}\n\n{words} {measured_by('python -m benchmarks.desk_load')}"
     print(text)
     if count == RUNS:
         write_between_marks(PAGE, text, "desk")

@@ -18,6 +18,7 @@ from graph.cli.commands.draw import draw
 from graph.cli.commands.eval import evaluate
 from graph.cli.commands.export import export
 from graph.cli.commands.fork import fork
+from graph.cli.commands.inbox import inbox_command
 from graph.cli.commands.metrics import metrics
 from graph.cli.commands.migrate import migrate
 from graph.cli.commands.models import models
@@ -57,6 +58,7 @@ app = typer.Typer(
 COMMANDS: Mapping[str, Callable[..., None]] = {
     "run": run,
     "runs": runs,
+    "inbox": inbox_command,
     "show": show,
     "resume": resume,
     "retry": retry,

@@ -18,7 +18,7 @@ from graph.cli.screen import DIGEST_CHARACTERS, Screen
 from graph.cli.setup import Setup
 from graph.plan.reading import read_plan
 from graph.policy.approval_scope import ExecutionTerms
-from graph.policy.policy_preview import PolicyFinding, preview_policy
+from graph.policy.policy_preview import PolicyFinding, caps_of_plan, preview_policy
 from graph.text.policy import deciders, denials, stops, triggers
 
 if TYPE_CHECKING:
@@ -91,6 +91,8 @@ def check(
             screen.say(str(finding))
         if not findings:
             screen.say("nothing is denied, no review is needed")
+        for cap in caps_of_plan(reading.plan, rules.terms.policy):
+            screen.say(f"counted: {cap}")
         raise typer.Exit(exit_code_of(findings))
 
 

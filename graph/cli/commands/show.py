@@ -22,6 +22,7 @@ from graph.record.values import to_text
 from graph.sanitize import escaped, margined, one_line
 from graph.text.drawing import plan_text
 from graph.text.event_text import event_text as in_words
+from graph.text.expectation import said_and_spent
 
 VALUE_CHARACTERS, WORDS_CHARACTERS = 160, 500
 
@@ -78,6 +79,7 @@ def as_data(found: RecordedRun) -> dict[str, Any]:
         "unjudged": found.record.steps.unjudged(run.plan) if run.plan else [],
         "usage": found.record.usage.to_json(),
         "budget": found.record.bounds.to_json(),
+        **({"said": dict(run.said), "spent": dict(run.spent or {})} if run.said is not None else {}),
         "setup": dict(run.setup),
         **({"unproven_setup": dict(run.unproven_setup)} if run.unproven_setup else {}),
         "started_at": run.started_at,
@@ -93,8 +95,8 @@ def lines(found: RecordedRun, columns: int) -> Iterator[str]:
     yield from (f"respect {escaped(constraint)}" for constraint in run.constraints)
     yield f"status  {escaped(headline(run))}"
     yield f"time    {local_time(run.started_at)} to {local_time(run.updated_at)}"
-    if spent := spent_in_words(found.record.bounds, found.record.usage):
-        yield f"spent   {escaped(spent)}"
+    spent = spent_in_words(found.record.bounds, found.record.usage), said_and_spent(run.said or {}, run.spent or {})
+    yield from (f"spent   {escaped(line)}" for line in spent if line)
     yield from (f"note    {in_words(event).sentence}" for event in found.events if event.kind == "redacted")
     if run.plan is not None:
         yield f"\nplan, revision {run.revision}, digest {str(found.record.plan_state.digest)[:DIGEST_CHARACTERS]}\n"

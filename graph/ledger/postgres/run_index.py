@@ -5,12 +5,15 @@ from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 
+from graph.ledger.postgres.history_table import add_samples
 from graph.ledger.postgres.queries import Head, read_rows
 from graph.ledger.postgres.transaction import LONG, Transaction
 from graph.ledger.transcript import event_of
 from graph.record.counters import Counts, RunCounter
 from graph.record.events import Event
+from graph.record.open_review import OpenReview
 from graph.record.run_state import run_name
+from graph.record.step_history import StepHistory, samples_of
 from graph.record.summary import RunSummary, Summarizer
 
 COLUMNS = tuple(entry.name for entry in fields(RunSummary) if entry.name not in ("thread", "n"))
@@ -41,6 +44,7 @@ class _Folded:
 
     summarizer: Summarizer
     counter: RunCounter = field(default_factory=RunCounter)
+    history: StepHistory = field(default_factory=StepHistory)
     link: bytes = b""
     row: RunSummary | None = None
 
@@ -66,6 +70,7 @@ class RunIndex:
         else:
             _change(tx, head.run_id, folded.row, summary)
         add_counts(tx, head.run_id, folded.counter.count(events))
+        add_samples(tx, head.run_id, folded.history.apply(events))
         folded.link, folded.row = link, summary
         self._keep(head.run_id, folded)
 
@@ -111,16 +116,26 @@ def rebuild(tx: Transaction) -> int:
     """Rebuild the whole index from the events, and return the number of runs; no event is written meanwhile."""
     tx.tell(LONG)
     tx.tell("LOCK TABLE ledger_runs IN EXCLUSIVE MODE")
-    for table in ("ledger_index", "ledger_tags", "ledger_counters"):
+    for table in ("ledger_index", "ledger_tags", "ledger_counters", "ledger_history"):
         tx.tell(f"DELETE FROM {table}")
     found = tx.ask("SELECT id, thread, n FROM ledger_runs ORDER BY id")
     for run_id, thread, n in found:
         events = list(_events(tx, run_id))
         put(tx, run_id, Summarizer(thread, n).apply(events).summary)
         add_counts(tx, run_id, RunCounter().count(events))
+        add_samples(tx, run_id, samples_of(events))
     carried = tx.ask("SELECT name, labels, 0, value FROM ledger_carried ORDER BY name, labels")
     tx.tell_rows(_COUNT, carried)
     return len(found)
+
+
+def renew_waiting(tx: Transaction) -> None:
+    """Write the rows of runs that wait anew: an earlier version had no open request in them."""
+    query = (
+        "SELECT run, thread, n FROM ledger_index JOIN ledger_runs ON ledger_runs.id = run WHERE waits_for IS NOT NULL"
+    )
+    for run_id, thread, n in tx.ask(query):
+        put(tx, run_id, Summarizer(thread, n).apply(_events(tx, run_id)).summary)
 
 
 def differences(tx: Transaction) -> Iterator[str]:
@@ -137,7 +152,8 @@ def read(row: Sequence[object]) -> RunSummary:
     """Return the summary in a row that `SELECT` gave."""
     values: dict[str, object] = dict(zip(("thread", "n", *COLUMNS), row, strict=False))
     lists: Mapping[str, object] = {name: tuple(json.loads(str(values[name]))) for name in LISTS}
-    return RunSummary(**{**values, **lists})  # type: ignore[arg-type]
+    review = OpenReview.from_text(str(values["review"])) if values["review"] is not None else None
+    return RunSummary(**{**values, **lists, "review": review})  # type: ignore[arg-type]
 
 
 def _is_row_of(row: Sequence[object], expected: RunSummary) -> bool:
@@ -146,8 +162,13 @@ def _is_row_of(row: Sequence[object], expected: RunSummary) -> bool:
 
 def _stored(summary: RunSummary, names: Sequence[str]) -> list[object]:
     """Return the columns of these names as they are stored."""
-    values = (getattr(summary, name) for name in names)
-    return [json.dumps(value, ensure_ascii=False) if isinstance(value, tuple) else value for value in values]
+    return [_cell(getattr(summary, name)) for name in names]
+
+
+def _cell(value: object) -> object:
+    if isinstance(value, OpenReview):
+        return value.to_text()
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, tuple) else value
 
 
 def _folded(tx: Transaction, head: Head, before_seq: int) -> _Folded:
@@ -157,6 +178,7 @@ def _folded(tx: Transaction, head: Head, before_seq: int) -> _Folded:
         earlier = [event for event in _events(tx, head.run_id) if event.seq < before_seq]
         folded.summarizer.apply(earlier)
         folded.counter.count(earlier)
+        folded.history.apply(earlier)
     return folded
 
 

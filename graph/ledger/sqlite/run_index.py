@@ -7,11 +7,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import lru_cache
 
+from graph.ledger.sqlite.history_table import add_samples
 from graph.ledger.sqlite.queries import read_rows
 from graph.ledger.transcript import event_of
 from graph.record.counters import Counts, RunCounter
 from graph.record.events import Event
+from graph.record.open_review import OpenReview
 from graph.record.run_state import run_name
+from graph.record.step_history import StepHistory, samples_of
 from graph.record.summary import RunSummary, Summarizer
 
 COLUMNS = tuple(entry.name for entry in fields(RunSummary) if entry.name not in ("thread", "n"))
@@ -32,6 +35,7 @@ class _Folded:
 
     summarizer: Summarizer
     counter: RunCounter = field(default_factory=RunCounter)
+    history: StepHistory = field(default_factory=StepHistory)
     link: bytes = b""
     row: RunSummary | None = None
 
@@ -63,6 +67,7 @@ class RunIndex:
         if folded.row is None or not _change(db, run_id, folded.row, summary):
             put(db, run_id, summary)
         add_counts(db, folded.counter.count(events))
+        add_samples(db, folded.history.apply(events))
         folded.link, folded.row = link, summary
         self._keep(run_id, folded)
 
@@ -108,16 +113,24 @@ def counted(events: Iterable[Event]) -> list[tuple[str, str, float]]:
 
 def rebuild(db: sqlite3.Connection) -> int:
     """Rebuild the whole index from the events, within a transaction, and return the number of runs."""
-    for table in ("ledger_index", "ledger_tags", "ledger_counters"):
+    for table in ("ledger_index", "ledger_tags", "ledger_counters", "ledger_history"):
         db.execute(f"DELETE FROM {table}")
     counts: Counts = Counts()
     run_ids = [run_id for (run_id,) in db.execute("SELECT id FROM ledger_runs ORDER BY id")]
     for run_id in run_ids:
         put(db, run_id, folded_summary(db, run_id))
-        counts.update(RunCounter().count(_events(db, run_id)))
+        events = list(_events(db, run_id))
+        counts.update(RunCounter().count(events))
+        add_samples(db, samples_of(events))
     add_counts(db, counts)
     db.executemany(_COUNT, db.execute("SELECT name, labels, value, value FROM ledger_carried").fetchall())
     return len(run_ids)
+
+
+def renew_waiting(db: sqlite3.Connection) -> None:
+    """Write the rows of runs that wait anew, within a transaction: an earlier version had no open request in them."""
+    for (run_id,) in db.execute("SELECT run FROM ledger_index WHERE waits_for IS NOT NULL").fetchall():
+        put(db, run_id, folded_summary(db, run_id))
 
 
 def differences(db: sqlite3.Connection) -> Iterator[str]:
@@ -147,12 +160,19 @@ def read(row: Sequence[object]) -> RunSummary:
     """Return the summary in a row that `SELECT` gave."""
     values = dict(zip(("thread", "n", *COLUMNS), row, strict=False))
     lists = {name: tuple(json.loads(str(values[name]))) for name in LISTS}
-    return RunSummary(**{**values, **lists})  # type: ignore[arg-type]
+    review = OpenReview.from_text(str(values["review"])) if values["review"] is not None else None
+    return RunSummary(**{**values, **lists, "review": review})  # type: ignore[arg-type]
 
 
 def _stored(values: Mapping[str, object], names: Sequence[str]) -> list[object]:
     """Return the columns of these names as they are stored."""
-    return [json.dumps(values[name], ensure_ascii=False) if name in LISTS else values[name] for name in names]
+    return [_cell(name, values[name]) for name in names]
+
+
+def _cell(name: str, value: object) -> object:
+    if isinstance(value, OpenReview):
+        return value.to_text()
+    return json.dumps(value, ensure_ascii=False) if name in LISTS else value
 
 
 _labels = lru_cache(maxsize=256)(json.dumps)
@@ -165,6 +185,7 @@ def _folded(db: sqlite3.Connection, run_id: int, before_seq: int) -> _Folded:
     earlier = [event for event in _events(db, run_id) if event.seq < before_seq]
     folded.summarizer.apply(earlier)
     folded.counter.count(earlier)
+    folded.history.apply(earlier)
     return folded
 
 
