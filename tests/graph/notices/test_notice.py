@@ -34,15 +34,15 @@ def test_each_end_has_its_kind(status: str, kind: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("fields", "notice"),
+    ("fields", "notices"),
     [
-        ({"waits_for": "person", "waiting_since": 7.0}, Notice("waits", "waiting", 7.0, ("run_plan",))),
-        ({"waits_for": "person"}, None),
-        ({"waits_for": "rate", "waiting_since": 7.0}, None),
+        ({"waits_for": "person", "waiting_since": 7.0}, [Notice("waits", "waiting", 7.0, ("run_plan",))]),
+        ({"waits_for": "person"}, []),
+        ({"waits_for": "rate", "waiting_since": 7.0}, []),
     ],
 )
-def test_a_run_that_waits_for_a_person_is_told_with_what_it_asks(fields: dict[str, Any], notice: Notice | None) -> None:
-    assert notice_of(RunSummary("t", 1, 3, "waiting", asks=("run_plan",), **fields)) == notice
+def test_a_run_that_waits_for_a_person_is_told_with_what_it_asks(fields: dict[str, Any], notices: list[Notice]) -> None:
+    assert notices_of(RunSummary("t", 1, 3, "waiting", asks=("run_plan",), **fields)) == notices
 
 
 @pytest.mark.parametrize(
