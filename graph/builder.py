@@ -19,7 +19,7 @@ from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import get_runtime
 from langgraph.types import Command
 
-from graph.calls.rate_limit import process_rate_limiter
+from graph.calls.rate_limit import SHORT_WAIT_S, process_rate_limiter
 from graph.calls.toolbox import Toolbox
 from graph.chat_models.roles import role_models
 from graph.chat_models.settings import ModelSpec, Role
@@ -163,7 +163,7 @@ def build_graph(
         toolbox=toolbox,
         models=role_models(roles, config, executors, client_models),
         ledger=observed(opened, with_notices(with_exported_spans(observers), config, opened)),
-        turns=process_rate_limiter(chosen.policy.rates),
+        turns=process_rate_limiter(chosen.policy.rates, SHORT_WAIT_S),
         identity=identity or identity_adapter(config),
     )
     check(services, policy, config)

@@ -229,6 +229,7 @@ def _strange_rules(services: Services) -> Iterator[tuple[tuple[str, ...], str]]:
         yield from ((("tools", name, "ask_when", one), "is not an argument of the tool") for one in strange)
     yield from ((("approvers", "tools", name), unknown) for name in rules.approvers.tools if name not in names)
     yield from ((("limits", "calls", name), unknown) for name in rules.limits.calls if name not in names)
+    yield from ((("limits", "per_day", "calls", name), unknown) for name in rules.per_day.tools if name not in names)
     known = {*names, *services.models.names, *rules.prices}
     strange = [name for name in rules.rates if name not in known]
     why = "is neither a tool nor a model; a model that clients may choose needs a price"

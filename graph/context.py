@@ -101,7 +101,8 @@ class Services:
             ConfigError: A model has no price.
         """
         policy = self.settings.policy
-        if self.settings.budget.cost_usd is None and policy.limits.cost_usd is None:
+        bounds = (self.settings.budget, policy.limits, policy.per_day.together, policy.per_day.per_user)
+        if all(bound.cost_usd is None for bound in bounds):
             return
         for role, model in self.models.all_models.items():
             for name in model.paid:

@@ -17,7 +17,7 @@ AgentError
 ├── ModelCallError              every chat model of a role failed   .model, .attempts
 ├── SignInError                 a visitor of the review desk could not be signed in
 ├── NoticeError                 a notice was not delivered; it is tried again
-├── RunPausedError              the run was asked to pause; it can be resumed   .run
+├── RunPausedError              the run is paused, and can be resumed   .run, .due_at
 ├── InputError                  the input of a run is invalid   .field
 │   ├── UnknownRunError         .run
 │   │   └── PrunedRunError          its thread was removed   .run, .by, .at
@@ -30,6 +30,7 @@ AgentError
     ├── LedgerUnavailableError
     ├── LedgerCorruptError      .run, .seq
     ├── UnknownEventError       a newer release wrote an event   .seq
+    ├── CapReachedError         a cap across runs allows the call only later   .cap, .words, .wait_s
     ├── StaleRunError           another decision came first   .run
     │   ├── StandingSpentError  a standing approval covers no further call   .run
     │   └── MessageWaitingError a message waits in the inbox of the run   .run
@@ -38,8 +39,8 @@ AgentError
     ├── RunOwnedError           another owner executes the run   .run
     └── LeaseLostError          another owner has taken the run over   .run
 
-`ConfigError` and `InputError` are `ValueError`s too: the LangGraph server passes the text of a `ValueError` on to its
-client, and answers with "An internal error occurred" for any other error.
+`ConfigError`, `InputError` and `RunPausedError` are `ValueError`s too: the LangGraph server passes the text of a
+`ValueError` on to its client, and answers with "An internal error occurred" for any other error.
 
 Refused plans, failed steps and unusable answers of models are data, not errors.
 """
@@ -260,6 +261,18 @@ class StandingSpentError(StaleRunError):
     """A standing approval let a call through that is spent, revoked or past its time; nothing was written."""
 
 
+class CapReachedError(LedgerError):
+    """A cap across runs allows a call only later, in `wait_s` seconds; nothing was written.
+
+    `cap` is its name, such as `calls.send_mail`, and `words` says what it allows. `is_rate`: it is a rate, not a limit
+    of a day.
+    """
+
+    def __init__(self, database: str, cap: str, words: str, wait_s: float, *, is_rate: bool = False) -> None:
+        self.cap, self.words, self.wait_s, self.is_rate = cap, words, wait_s, is_rate
+        super().__init__(database, f"{words}: this is used up; the next call is possible in {wait_s:.0f} s")
+
+
 class MessageWaitingError(StaleRunError):
     """A message waits in the inbox of the run; nothing new starts before it is read."""
 
@@ -311,12 +324,14 @@ class NoticeError(AgentError):
     """A notice was not delivered; the message names neither address nor secret."""
 
 
-class RunPausedError(AgentError):
-    """The run has paused on request."""
+class RunPausedError(AgentError, ValueError):
+    """The run has paused: on request, or until a cap across runs allows its next call (`due_at`, in Unix seconds)."""
 
-    def __init__(self, run: str) -> None:
-        self.run = run
-        super().__init__(f"run {run} is paused; resume it when you like")
+    def __init__(self, run: str, why: str = "", due_at: float | None = None) -> None:
+        self.run, self.due_at = run, due_at
+        at = "" if due_at is None else datetime.fromtimestamp(due_at, UTC).strftime(" after %Y-%m-%d %H:%M:%S UTC")
+        next_move = "resume it when you like" if due_at is None else f"resume it{at}, or leave that to `work`"
+        super().__init__(f"run {run} is paused{why and ': '}{why}; {next_move}")
 
 
 def listed(names: Sequence[str], most: int = 8) -> str:

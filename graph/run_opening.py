@@ -69,7 +69,9 @@ async def begin_run(
     started, kept = _started(services, state, config, goal)
     async with ledger.begun(thread, [started, *inherited], [*kept, *values]) as owned:
         run = _run_context(services, ledger, owned.lease.run, owned.news.events, state.get("run"))
-        yield RunWriter(run, owned.lease)
+        writer = RunWriter(run, owned.lease)
+        async with writer.pausing():
+            yield writer
 
 
 async def start_run(services: Services, state: Mapping[str, Any], config: RunnableConfig, goal: Goal) -> RunContext:

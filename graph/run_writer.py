@@ -5,24 +5,24 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
+from graph.calls.caps import Caps, nothing_happened, user_of
 from graph.calls.gate import CallGate
 from graph.calls.meter import Meter
 from graph.calls.model_gate import ModelGate
 from graph.calls.tool_runner import OnProgress
-from graph.errors import RunPausedError, UnresolvedReferenceError
+from graph.errors import CapReachedError, RunPausedError
 from graph.ledger.protocol import Lease, News
-from graph.ledger.values import answer_from_results
 from graph.plan.schema import Plan
+from graph.record.caps import CapCorrection
 from graph.record.ending import Ending
-from graph.record.events import PAUSES, Configured, Content, Draft, RunEnded
+from graph.record.events import PAUSES, Configured, Decided, Draft, Paused
 from graph.record.hand_over import heeded
 from graph.record.projection import apply_events
-from graph.record.values import Kept, keep, to_text
+from graph.record.values import Kept
 from graph.run_context import RunContext
+from graph.run_ending import ended
+from graph.run_estimate import expected_of
 from graph.run_events import inbox_events, revision
-
-ANSWER_BYTES = 250_000
-"""Answers up to this size are inlined in the state."""
 
 
 @dataclass
@@ -45,7 +45,7 @@ class RunWriter:
 
         Raises:
             RunOwnedError: Another process owns the run.
-            RunPausedError: A message asks to pause.
+            RunPausedError: A message asks to pause, or a cap across runs was reached within the block.
         """
         run, events = self.run, [] if self._newly_configured()[0] else self._placed(opening)
         async with run.ledger.owned_and_read(run.key, run.record.seq, events) as owned:
@@ -56,9 +56,24 @@ class RunWriter:
                 if configured:
                     found = await run.ledger.write(self.lease, configured, after=run.record.seq, artifacts=tools)
                     apply_events(run.record, found)
-                yield
+                async with self.pausing():
+                    yield
             finally:
                 self.lease = None
+
+    @asynccontextmanager
+    async def pausing(self) -> AsyncIterator[None]:
+        """Pause the run if a cap across runs is reached within the block, which ends its work for now.
+
+        Raises:
+            RunPausedError: One was.
+        """
+        try:
+            yield
+        except CapReachedError as reached:
+            why, due_at = f"{reached.words}, used up", self.run.services.pauses.now() + reached.wait_s
+            await self.write(Draft(Paused(reason=why, due_at=due_at)))
+            raise RunPausedError(self.run.record.id, why, due_at) from None
 
     async def read_messages(self) -> None:
         """Read new events, and handle the messages in the inbox.
@@ -95,8 +110,17 @@ class RunWriter:
             artifacts=[*tools, *artifacts],
             control_seq=run.record.control_seq,
             and_release=last,
+            caps=self._given_back(drafts),
         )
         apply_events(run.record, found)
+
+    def _given_back(self, drafts: Sequence[Draft]) -> list[CapCorrection]:
+        """Return what is given back of caps across runs by the calls that did not happen, as a person says."""
+        if not self.run.terms.policy.per_day.is_set:
+            return []
+        settled = [one for draft in drafts if isinstance(draft.data, Decided) for one in draft.data.settled]
+        found = [self.run.record.calls.find(one.key) for one in settled if not one.happened]
+        return [nothing_happened(call.key, call.tool) for call in found if call is not None]
 
     def _placed(self, drafts: Sequence[Draft]) -> list[Draft]:
         """Return the events with the id of the node's checkpoint."""
@@ -118,7 +142,7 @@ class RunWriter:
         assert self.lease is not None
         ledger, record, services, terms = self.run.ledger, self.run.record, self.run.services, self.run.terms
         clock, turns, settings = services.clock, services.turns, services.settings
-        begun = clock()
+        begun, caps = clock(), Caps(terms.policy, user_of(record.people.starter))
         meter = Meter(
             terms.bounds,
             record.spending.usage,
@@ -135,6 +159,7 @@ class RunWriter:
             record_prompts=settings.record_prompts,
             instructions=settings.instructions,
             constants=(services.offered_text,),
+            caps=caps,
             clock=services.pauses,
         )
         return CallGate(
@@ -146,6 +171,7 @@ class RunWriter:
             turns,
             models,
             policy=terms.policy,
+            caps=caps,
             asks=terms.mode != "never",
             limits=settings.attempt_limits,
             clock=services.pauses,
@@ -153,10 +179,14 @@ class RunWriter:
         )
 
     async def revise(self, plan: Plan, author: str, reason: str, *, last: bool = False, **more: Any) -> None:
-        """Record a plan as the next revision, with the files that its tools expect to replace."""
+        """Record a plan as the next revision, with the files that its tools expect to replace.
+
+        What like steps took is read with it, so that a review says the same until it is answered.
+        """
         revised = revision(self.run, plan, author, reason, **more)
         replaced = await self.run.services.toolbox.would_replace(plan)
-        await self.write(Draft(replace(revised, would_replace=tuple(replaced))), last=last)
+        like_steps = await expected_of(self.run, plan)
+        await self.write(Draft(replace(revised, would_replace=tuple(replaced), like_steps=like_steps)), last=last)
 
     async def end(
         self,
@@ -173,17 +203,5 @@ class RunWriter:
             artifacts: Values to store with those events.
             notes: Normalizations of a direct answer.
         """
-        kept = keep(ending.answer, ANSWER_BYTES)
-        answer, stored = Content.of(kept), [kept]
-        if kept.artifact is not None and await self._follows(kept):
-            made = {"of": "results", "size": kept.artifact.size, "preview": kept.artifact.preview}
-            answer, stored = Content(artifact=made), []
-        ended = RunEnded(status=ending.status, reason=ending.reason, answer=answer, read_as=tuple(notes))
-        await self.write(*before, Draft(ended), artifacts=[*artifacts, *stored], last=True)
-
-    async def _follows(self, answer: Kept) -> bool:
-        """Whether the answer follows from the plan and recorded results, and so need not be stored again."""
-        try:
-            return to_text(await answer_from_results(self.run.ledger, self.run.record)) == answer.text
-        except UnresolvedReferenceError:
-            return False
+        end, stored = await ended(self.run.ledger, self.run.record, ending, notes)
+        await self.write(*before, end, artifacts=[*artifacts, *stored], last=True)

@@ -13,6 +13,7 @@ from pydantic import JsonValue
 
 from graph.calls.asked_calls import ASKS, AskedCalls
 from graph.calls.call_events import hold, intent, refusal, uncertainty
+from graph.calls.caps import NO_CAPS, Caps, cap_reached, entries, in_turn
 from graph.calls.effects import Effects
 from graph.calls.meter import LimitReached, Meter
 from graph.calls.model_gate import ModelGate
@@ -22,7 +23,7 @@ from graph.calls.tool_call import CallAsks, CallHeld, CallUncertain, Finished, T
 from graph.calls.tool_runner import OnProgress, ToolRunner
 from graph.calls.toolbox import Toolbox
 from graph.chat_models.retry import Clock
-from graph.errors import StaleRunError
+from graph.errors import CapReachedError, StaleRunError
 from graph.ledger.protocol import Lease, Ledger
 from graph.ledger.values import value_of
 from graph.plan.attempts import NO_LIMITS, AttemptLimits
@@ -56,6 +57,7 @@ class CallGate:
         models: ModelGate,
         *,
         policy: Policy = NO_POLICY,
+        caps: Caps = NO_CAPS,
         asks: bool = True,
         limits: AttemptLimits = NO_LIMITS,
         clock: Clock = CLOCK,
@@ -72,13 +74,14 @@ class CallGate:
             turns: Rate limits.
             models: The choke point of its model calls.
             policy: The denied calls, and the untrusted values that are accepted.
+            caps: The caps across runs.
             asks: Whether untrusted arguments are held for review.
             limits: How long and how often a call may be tried at most.
             clock: Waits between two attempts.
             on_progress: Receives the progress messages of tools, on the event loop of the run.
         """
         self._ledger, self._lease, self._record, self._toolbox = ledger, lease, record, toolbox
-        self._meter, self._turns, self._policy, self._asks = meter, turns, policy, asks
+        self._meter, self._turns, self._policy, self._asks, self._caps = meter, turns, policy, asks, caps
         self.limits, self._clock = limits, clock
         self.models, self._runner = models, ToolRunner(ledger, lease.run, record, toolbox, on_progress)
         self.effects = Effects(ledger, record, toolbox.specs)
@@ -135,7 +138,8 @@ class CallGate:
         )
         wait_s = self._turns.wait_s(tool)  # a call over its rate takes its turn after the wait, in `commit_in_turn`
         queued = not spec.repeatable and (wait_s > 0 or not self.effects.take_turn(call))
-        return replace(call, wait_s=wait_s, queued=queued, approval=approval, replies=replies)
+        caps = self._caps.of_tool(tool, call.key)
+        return replace(call, wait_s=wait_s, queued=queued, approval=approval, replies=replies, caps=caps)
 
     def again(self, call: ToolCall) -> ToolCall:
         """Return a repeatable call, to be committed and made again.
@@ -204,7 +208,7 @@ class CallGate:
 
         Raises:
             CallHeld: Nobody has decided about it yet.
-            RejectedByPerson: A person rejected it.
+            RejectedByPerson: A person rejected it, or nobody decided in time.
         """
         spec, review, name = self._toolbox.specs[call.tool], self._record.review_state, call.replaces or call.key
         asked = self._policy.asks(spec, call.args)
@@ -214,7 +218,7 @@ class CallGate:
             return None
         revision = self._record.plan_state.revision
         if why := review.rejection(name, revision):
-            raise RejectedByPerson(f"a person rejected this call: {why}")
+            raise RejectedByPerson(why)
         if not before and (standing := await self._standing.covering(spec, call, unseen)):
             return standing
         known = review.held.get(name)
@@ -258,6 +262,7 @@ class CallGate:
 
         Raises:
             StaleRunError: A control event was written since the run was read; nothing may start.
+            CapReachedError: A cap across runs allows a call only later; nothing may start.
             LedgerUnavailableError: The write failed; nothing may start.
         """
         outcomes = [entry.draft() if isinstance(entry, Finished) else entry for entry in ended]
@@ -268,16 +273,23 @@ class CallGate:
         guard = self._record.control_seq if starting else None
         try:
             given, uses = self._standing.counted(starting)
+            back = [one for entry in ended if isinstance(entry, Finished) for one in self._caps.after_call(entry)]
             events, stored, starts = [*outcomes, *given, *intents], [*values, *shown], bool(starting)
             written = await self._ledger.append(
-                self._lease, events, artifacts=stored, control_seq=guard, require_empty_inbox=starts, uses=uses
+                self._lease,
+                events,
+                artifacts=stored,
+                control_seq=guard,
+                require_empty_inbox=starts,
+                uses=uses,
+                caps=[*back, *entries(starting)],
             )
             self.models.tally.note(written, events)
         except StaleRunError:
             for call in starting:
                 self.effects.end_turn(call)
             if outcomes:  # outcomes are facts, and are written even if nothing new may start
-                await self._ledger.append(self._lease, outcomes, artifacts=values)
+                await self._ledger.append(self._lease, outcomes, artifacts=values, caps=back)
             raise
 
     async def commit_in_turn(self, call: ToolCall) -> None:
@@ -286,12 +298,20 @@ class CallGate:
         Raises:
             CallUncertain: An identical call was in progress and its outcome needs to be settled by a person.
             StaleRunError: See `commit`.
+            CapReachedError: A cap across runs allows the call only later, which is on record.
         """
         if call.wait_s:
             await asyncio.sleep(call.wait_s)
         if call.queued and (found := await self.effects.wait_for_turn(call)):
             raise await self._uncertain(call, found)
-        await self.commit([], [call])
+        if call.caps is None:
+            return await self.commit([], [call])
+        try:
+            await in_turn(lambda: self.commit([], [call]), self._clock)
+        except CapReachedError as reached:
+            await self._ledger.append(self._lease, [cap_reached(reached, call.step, self._clock.now())])
+            self.effects.end_turn(call)  # last: a call that waits for this turn must not find it ended twice
+            raise
 
     async def perform(self, call: ToolCall) -> Finished:
         """Make a call whose intent is written; every failure of the tool is returned as data.
@@ -301,6 +321,7 @@ class CallGate:
         Raises:
             CallAsks: The call ended with questions, which are on record.
             StaleRunError: The run has changed before another attempt.
+            CapReachedError: A cap across runs allows another attempt only later.
         """
         try:
             finished = await self._runner.run(call)

@@ -8,6 +8,7 @@ from typing import Any
 
 from langchain_core.messages import AIMessage, BaseMessage
 
+from graph.calls.caps import NO_CAPS, Caps, cap_reached, in_turn
 from graph.calls.failures import error_of, failure_words
 from graph.calls.meter import LimitReached, Meter, Reservation
 from graph.calls.model_call import ModelCall, Prompted
@@ -17,10 +18,11 @@ from graph.calls.tally import Tally
 from graph.chat_models.failures import REPEATABLE
 from graph.chat_models.retry import Clock
 from graph.chat_models.role_model import RoleModel
-from graph.errors import ModelCallError, ResultError
+from graph.errors import CapReachedError, ModelCallError, ResultError
 from graph.ledger.protocol import Lease, Ledger
 from graph.observing.observed import around
 from graph.pictures import is_picture, without_bytes
+from graph.record.caps import CapEntry, CapUse
 from graph.record.events import Draft, FailedAttempt, ModelFinished, ModelStarted, Tokens
 from graph.record.run_state import RunState
 from graph.record.values import Kept, normalise
@@ -54,6 +56,7 @@ class ModelGate:
         record_prompts: bool = True,
         instructions: Mapping[str, str] = NO_INSTRUCTIONS,
         constants: Collection[str] = (),
+        caps: Caps = NO_CAPS,
         clock: Clock = CLOCK,
     ) -> None:
         """Create the gate of a run's model calls.
@@ -67,8 +70,10 @@ class ModelGate:
             record_prompts: Whether prompts are recorded; answers always are.
             instructions: Role -> instructions added to its built-in prompt.
             constants: Texts that the prompts of many runs share.
+            caps: The caps across runs.
             clock: Waits between two attempts.
         """
+        self._caps = caps
         self._ledger, self._lease, self._record, self._meter, self._turns = ledger, lease, record, meter, turns
         self._prompts = Prompts(constants) if record_prompts else None
         self._instructions, self._clock = instructions, clock
@@ -81,6 +86,7 @@ class ModelGate:
 
         Raises:
             LimitReached: The call would exceed a limit.
+            CapReachedError: A cap across runs allows the call only later, which is on record.
         """
         asked = Prompted.of(model, replace(call, messages=self._instructed(call)))
         attempt, known = 1, self._record.calls
@@ -90,11 +96,13 @@ class ModelGate:
             return AIMessage.model_validate(known.responses[key])
         aside = self._reserved(asked)
         while True:
-            answer, finished = await self._attempt(asked, key, aside)
+            use = self._caps.of_model(asked.model.name, key, aside)
+            answer, finished = await self._attempt(asked, key, aside, use)
             aside_for_next = None
             if attempt < call.limits.most and _may_pass(finished):
                 aside_for_next = self._reserved_again(asked)
-            await self._write(Draft(replace(finished, again=aside_for_next is not None), call.step))
+            ended = Draft(replace(finished, again=aside_for_next is not None), call.step)
+            await self._write(ended, caps=self._caps.after_model(use, aside, finished))
             if aside_for_next is None:
                 return answer
             await self._clock.sleep(call.limits.wait_s(attempt, self._clock.jitter()))
@@ -113,7 +121,9 @@ class ModelGate:
         except LimitReached:
             return None
 
-    async def _attempt(self, asked: Prompted, key: str, aside: Reservation) -> tuple[AIMessage | str, ModelFinished]:
+    async def _attempt(
+        self, asked: Prompted, key: str, aside: Reservation, use: CapUse | None
+    ) -> tuple[AIMessage | str, ModelFinished]:
         """Write the intent of an attempt in its turn, make it, and return the answer with the outcome."""
         model, call = asked.model, asked.call
         if wait_s := self._turns.wait_s(model.name):
@@ -131,12 +141,21 @@ class ModelGate:
             prompt = Asked(key, len(asked.prompt), asked.digest)
             recorded = self._prompts.recorded(prompt, call.role, call.conversation, asked.prompt)
             started, shown = replace(started, prompt=recorded.prompt), recorded.artifacts
-        await self._write(Draft(started, call.step), shown)
+        await self._begin(Draft(started, call.step), shown, use)
         answer, finished = await self._asked(model, call, ModelFinished(key=key, role=call.role))
         return answer, self._settled(aside, finished)
 
-    async def _write(self, draft: Draft, artifacts: Sequence[Kept] = ()) -> None:
-        self.tally.note(await self._ledger.append(self._lease, [draft], artifacts=artifacts), [draft])
+    async def _begin(self, started: Draft, shown: Sequence[Kept], use: CapUse | None) -> None:
+        if use is None:
+            return await self._write(started, shown)
+        try:
+            await in_turn(lambda: self._write(started, shown, [use]), self._clock)
+        except CapReachedError as reached:
+            await self._write(cap_reached(reached, started.step, self._clock.now()))
+            raise
+
+    async def _write(self, draft: Draft, artifacts: Sequence[Kept] = (), caps: Sequence[CapEntry] = ()) -> None:
+        self.tally.note(await self._ledger.append(self._lease, [draft], artifacts=artifacts, caps=caps), [draft])
 
     def _instructed(self, call: ModelCall) -> Sequence[BaseMessage]:
         """Return the messages with the role's own instructions at the end of the first."""

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pydantic import JsonValue
 
 from graph.plan.attempts import NO_LIMITS, AttemptLimits
+from graph.record.caps import CapUse
 from graph.record.events import CallFinished, Draft
 from graph.record.results import StepResult
 from graph.record.trust_label import USER, TrustLabel
@@ -22,7 +23,7 @@ class ToolCall:
     `same_digest` is equal for identical calls, and `queued` means that one of them is in progress.
     `attempt` counts how often it is tried, within `limits`. `replies` are a person's answers to what the same call
     asked before. `edited` are the arguments that a person changed, `replaces` is the key of the call as it was before.
-    `approval` is the standing approval that let it through.
+    `approval` is the standing approval that let it through, `caps` what it takes of caps across runs, if of any.
     """
 
     key: str
@@ -42,6 +43,12 @@ class ToolCall:
     edited: tuple[str, ...] = ()
     replaces: str | None = None
     approval: str | None = None
+    caps: CapUse | None = None
+
+    @property
+    def has_turn(self) -> bool:
+        """Whether its intent is written by itself: it waits for its turn, or a cap may refuse it."""
+        return self.wait_s > 0 or self.queued or self.caps is not None
 
 
 @dataclass(frozen=True)

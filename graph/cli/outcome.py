@@ -10,16 +10,23 @@ from graph.cli.screen import Screen
 from graph.record.reopening import RETRIED
 from graph.runs import Run
 from graph.sanitize import margined
+from graph.text.expectation import said_and_spent
 
 STYLES = {"succeeded": "bold green", "failed": "bold red"}
 
 
 def show_outcome(screen: Screen, run: Run, database: str | Path) -> None:
     """Print status, reason, answer, report paths and the `show` command, if the run has ended."""
+    if run.status == "paused" and run.reason:
+        screen.say()
+        screen.say(headline(run), "bold yellow")
+        screen.say(f"continue then with: {command('resume', run.id, database)}; `work` does so by itself")
     if not run.ended:
         return
     screen.say()
     screen.say(headline(run), STYLES.get(run.status, "bold yellow"))
+    if told := said_and_spent(run.said or {}, run.spent or {}):
+        screen.say(told)
     if run.answer is not None:
         screen.say()
         screen.show_text(margined(pretty(run.answer)))

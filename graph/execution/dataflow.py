@@ -9,7 +9,7 @@ from graphlib import TopologicalSorter
 from typing import Any
 
 from graph.calls.tool_call import ToolCall
-from graph.errors import StaleRunError
+from graph.errors import CapReachedError, StaleRunError
 from graph.execution.kinds.tool import make
 from graph.execution.starting import start_step
 from graph.execution.step_outcome import StepOutcome
@@ -26,7 +26,7 @@ class Dataflow:
 
     A running step holds one of `work.slots`; with `for_each`, each item holds one. Once a limit of the budget is
     reached (`limit`), running steps finish and no further step starts. The same holds with `stops_early` once a step
-    has ended (`progressed`).
+    has ended (`progressed`). A step whose call a cap across runs allows only later (`cap`) stops nothing else.
 
     Tasks belong to `run`: cancelling it cancels them. An outcome and the intents that it makes ready share a
     transaction (docs/decisions/0001-one-node-executor.md).
@@ -39,6 +39,7 @@ class Dataflow:
     results: dict[str, StepResult] = field(default_factory=dict)
     uncertain_calls: list[str] = field(default_factory=list)
     limit: str | None = None
+    cap: CapReachedError | None = None
 
     def __post_init__(self) -> None:
         self._waits = self.work.waits
@@ -185,6 +186,8 @@ class Dataflow:
         self.results[end.step] = end.result
         self.progressed = self.progressed or bool(end.events)
         self.limit = self.limit or end.limit
+        if end.cap is not None and (self.cap is None or end.cap.wait_s < self.cap.wait_s):
+            self.cap = end.cap
         self.uncertain_calls += [key for key in end.uncertain_calls if key not in self.uncertain_calls]
         if end.result.status == "succeeded":
             self.work.values[end.step], self.work.labels[end.step] = end.value, end.label

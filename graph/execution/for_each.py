@@ -7,12 +7,10 @@ from dataclasses import dataclass, field
 
 from pydantic import JsonValue
 
-from graph.calls.meter import LimitReached
-from graph.calls.tool_call import CallHeld, CallUncertain
 from graph.errors import ResultError, StaleRunError, UnresolvedReferenceError
 from graph.execution.model_step import StepFailed
 from graph.execution.reports import Reports
-from graph.execution.step_outcome import StepAttempt, StepOutcome, for_a_person
+from graph.execution.step_outcome import NOT_NOW, NotNow, StepAttempt, StepOutcome, not_now
 from graph.plan.references import resolve
 from graph.plan.schema import Step
 from graph.policy.grants import Refused
@@ -61,7 +59,7 @@ class Items:
     reports: Reports
     done: dict[int, ItemOutcome] = field(default_factory=dict)
     failed: dict[int, str] = field(default_factory=dict)
-    asks: list[CallHeld | CallUncertain | LimitReached] = field(default_factory=list)
+    asks: list[NotNow] = field(default_factory=list)
     stale: StaleRunError | None = None
 
     async def do(self, works: Iterable[ItemWork]) -> None:
@@ -81,7 +79,7 @@ class Items:
         except (StepFailed, ResultError, Refused, UnresolvedReferenceError) as error:
             self.failed[place] = str(error)
             self.reports.item(self.step.id, place, StepResult("failed", error=str(error)))
-        except (CallHeld, CallUncertain, LimitReached) as reason:
+        except NOT_NOW as reason:
             self.asks.append(reason)
         finally:
             self.slots.release()
@@ -95,7 +93,7 @@ class Items:
         if self.stale is not None:
             raise self.stale
         if self.asks:
-            return for_a_person(self.step.id, *self.asks)
+            return not_now(self.step.id, *self.asks)
         missing = [f"{self.step.id}[{place}] failed: {self.failed[place]}" for place in sorted(self.failed)]
         if len(self.failed) > (self.step.max_failures or 0):
             error = f"{len(self.failed)} of {count} items failed; {'; '.join(missing[:5])}"

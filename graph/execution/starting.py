@@ -4,13 +4,11 @@ from functools import partial
 
 from pydantic import JsonValue
 
-from graph.calls.meter import LimitReached
-from graph.calls.tool_call import CallHeld, CallUncertain
 from graph.errors import UnresolvedReferenceError
 from graph.execution.for_each import Items, items_of
 from graph.execution.kinds.start import StartItem
 from graph.execution.kinds.table import kind_start
-from graph.execution.step_outcome import StepOutcome, for_a_person
+from graph.execution.step_outcome import NOT_NOW, StepOutcome, not_now
 from graph.execution.step_work import Started, StepWork, evaluated
 from graph.plan.schema import Step
 from graph.policy.grants import Refused
@@ -31,8 +29,8 @@ async def start_step(work: StepWork, step: Step) -> Started:
         return await kind.start(work, step)
     except (UnresolvedReferenceError, Refused) as error:
         return work.attempt(step).failed(str(error))
-    except (CallHeld, CallUncertain, LimitReached) as reason:
-        return for_a_person(step.id, reason)
+    except NOT_NOW as reason:
+        return not_now(step.id, reason)
 
 
 async def _start_each(work: StepWork, step: Step, start_item: StartItem) -> Started:

@@ -8,6 +8,7 @@ from pydantic import JsonValue
 
 from graph.calls.meter import LimitReached
 from graph.calls.tool_call import CallHeld, CallUncertain, Finished
+from graph.errors import CapReachedError
 from graph.record.assessment import Assessment
 from graph.record.events import Draft, StepFinished
 from graph.record.results import StepResult, StepStatus
@@ -20,7 +21,8 @@ class StepOutcome:
     """The outcome of a step, and the events to write (none if it was on record).
 
     `called` counts its successful calls by tool. `uncertain_calls` are the keys of calls that may have happened,
-    `limit` is the exhausted limit of the budget. `needs_person` means that the step waits for a person's decision.
+    `limit` is the exhausted limit of the budget, `cap` the cap across runs that allows the step's call only later.
+    `needs_person` means that the step waits for a person's decision.
     """
 
     step: str
@@ -33,6 +35,7 @@ class StepOutcome:
     uncertain_calls: tuple[str, ...] = ()
     limit: str | None = None
     needs_person: bool = False
+    cap: CapReachedError | None = None
 
     @classmethod
     def of_call(cls, finished: Finished, *, on_record: bool = False) -> "StepOutcome":
@@ -90,13 +93,21 @@ class StepAttempt:
         return Draft(finished, self.step)
 
 
-def for_a_person(step: str, *reasons: CallHeld | CallUncertain | LimitReached) -> StepOutcome:
-    """Return the provisional outcome of a step that needs a person's decision."""
+NotNow = CallHeld | CallUncertain | LimitReached | CapReachedError
+NOT_NOW = (CallHeld, CallUncertain, LimitReached, CapReachedError)
+"""Reasons for which a step makes no call now: a person decides, or a cap across runs allows it later."""
+
+
+def not_now(step: str, *reasons: NotNow) -> StepOutcome:
+    """Return the provisional outcome of a step that waits for a person's decision, or for a cap across runs."""
     uncertain = tuple(key for reason in reasons if isinstance(reason, CallUncertain) for key in reason.keys)
     limit = next((reason.limit for reason in reasons if isinstance(reason, LimitReached)), None)
+    cap = next((reason for reason in reasons if isinstance(reason, CapReachedError)), None)
+    by_person = any(not isinstance(reason, CapReachedError) for reason in reasons)
     status: StepStatus = "uncertain" if uncertain else "pending"
-    result = StepResult(status, error=str(reasons[0]))
-    return StepOutcome(step, result, uncertain_calls=uncertain, limit=limit, needs_person=True)
+    why = reasons[0].words if isinstance(reasons[0], CapReachedError) else str(reasons[0])
+    result = StepResult(status, error=why)
+    return StepOutcome(step, result, uncertain_calls=uncertain, limit=limit, needs_person=by_person, cap=cap)
 
 
 def pending(step: str, why: str, *, needs_person: bool) -> StepOutcome:

@@ -9,15 +9,14 @@ from typing import Any, TypeVar
 from pydantic import JsonValue
 
 from graph.calls.gate import CLOCK, CallGate
-from graph.calls.meter import LimitReached
 from graph.calls.threads import run_sync
-from graph.calls.tool_call import CallHeld, CallUncertain, ToolCall
+from graph.calls.tool_call import ToolCall
 from graph.calls.toolbox import Toolbox
 from graph.chat_models.retry import Clock
 from graph.chat_models.role_model import RoleModel
 from graph.execution.criteria import Again, Criteria
 from graph.execution.reports import Reports
-from graph.execution.step_outcome import StepAttempt, StepOutcome, for_a_person
+from graph.execution.step_outcome import NOT_NOW, StepAttempt, StepOutcome, not_now
 from graph.plan.attempts import AttemptLimits
 from graph.plan.canonical import digest
 from graph.plan.references import needs_evaluation
@@ -74,8 +73,8 @@ class StepWork:
         try:
             retry = self._reported(step, again) if again is not None and repeatable else None
             return await self.criteria.assess(step, end, self.before(step), retry)
-        except (CallHeld, CallUncertain, LimitReached) as reason:
-            return for_a_person(step.id, reason)
+        except NOT_NOW as reason:
+            return not_now(step.id, reason)
 
     def _reported(self, step: Step, again: Again) -> Again:
         """Return what repeats the work of a step, which is reported first."""

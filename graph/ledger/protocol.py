@@ -7,14 +7,16 @@ transactions: `chaining` (numbers and hashes events), `refusals` (checks before 
 below for every driver. See `docs/decisions/0037-ledger-drivers.md`.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import Protocol
 
 from graph.record.call import Call
+from graph.record.caps import CapEntry
 from graph.record.events import Draft, Event
 from graph.record.run_state import run_name
+from graph.record.sample import Sample
 from graph.record.standing_approval import StandingApproval, StandingCall, StandingUse
 from graph.record.values import Kept
 
@@ -150,6 +152,7 @@ class Ledger(Protocol):
         control_seq: int | None = None,
         require_empty_inbox: bool = False,
         uses: Sequence[StandingCall] = (),
+        caps: Sequence[CapEntry] = (),
     ) -> int:
         """Write events, all or none, and return the run's last sequence number, also if there are no events to write.
 
@@ -165,12 +168,14 @@ class Ledger(Protocol):
             require_empty_inbox: Whether a message in the run's inbox prevents the write.
             uses: Calls that standing approvals let through, counted in the same transaction; a call counted before
                 is counted once.
+            caps: What calls take of caps across runs, counted in the same transaction, and corrections of that.
 
         Raises:
             LeaseLostError: The token is outdated or was released; nothing was written.
             StaleRunError: The last event in `CONTROL` is not the `control_seq`-th; nothing was written.
-            StandingSpentError: A standing approval covers no further call; nothing was written.
             MessageWaitingError: A message waits in the inbox, and `require_empty_inbox` is set; nothing was written.
+            StandingSpentError: A standing approval covers no further call; nothing was written.
+            CapReachedError: A cap allows a call only later; nothing was written.
             LedgerCorruptError: The run's last events are missing; nothing was written.
             LedgerSealError: The run is not sealed with this ledger's key; nothing was written.
         """
@@ -184,6 +189,7 @@ class Ledger(Protocol):
         artifacts: Sequence[Kept] = (),
         control_seq: int | None = None,
         and_release: bool = False,
+        caps: Sequence[CapEntry] = (),
     ) -> list[Event]:
         """Write events, all or none, and return those after the run's `after`-th, all in one transaction.
 
@@ -195,6 +201,7 @@ class Ledger(Protocol):
             control_seq: See `append`.
             and_release: Whether to release the lease in the same transaction. If the events are refused, the run stays
                 owned.
+            caps: See `append`.
 
         Raises:
             RunOwnedError: Another owner of the run is alive; nothing was written.
@@ -243,6 +250,16 @@ class Ledger(Protocol):
 
     async def revoke_standing(self, name: str, by: str) -> bool:
         """End a standing approval at once; return whether there was one to end."""
+
+    async def now(self) -> float:
+        """Return the time in Unix seconds, by the clock that decides what is due: the server's, or this machine's."""
+
+    async def step_history(self, likenesses: Sequence[str]) -> Mapping[str, Sequence[Sample]]:
+        """Return what like steps of ended runs took, the latest first, at most `graph.record.sample.KEPT` each.
+
+        They follow from the events of the ledger, and are kept in the transaction of a run's end. Those of removed runs
+        stay until `reindex`. A likeness without any is left out.
+        """
 
     async def last_run(self, thread: str) -> RunKey | None:
         """Return the thread's latest run, or None."""

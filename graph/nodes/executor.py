@@ -115,6 +115,11 @@ class Executor:
         return Dataflow(plan, work, stops_early=run.replan_policy.replans_each_step(run.record))
 
     async def _outcome(self, writer: RunWriter, plan: Plan, flow: Dataflow) -> StateUpdate:
+        """Return where the run goes now that nothing more can start.
+
+        Raises:
+            CapReachedError: Nothing is left to do but calls that a cap across runs allows later; the run pauses.
+        """
         run = writer.run
         await writer.read_messages()  # messages that arrived while the last steps were running
         if run.record.ended:
@@ -133,6 +138,8 @@ class Executor:
             return state_update(run, "revise", results=results, doubts=[])
         if run.replan_policy.cause(plan, run.record, progressed=flow.progressed):
             return state_update(run, "revise", results=results, doubts=[])
+        if flow.cap is not None:
+            raise flow.cap
         reached = {**run.record.steps.results, **flow.results}
         ending = run.ending_with(plan, reached, flow.work.values)
         await writer.end(run.replan_policy.ended(ending, run.record))

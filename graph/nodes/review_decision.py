@@ -1,5 +1,7 @@
 """Carrying out the decisions of a review: the run goes on, returns to the planner, or ends."""
 
+from dataclasses import replace
+
 from graph.nodes.review_edits import EditedCalls, edited_calls
 from graph.nodes.review_events import decided
 from graph.nodes.review_standing import standing_approvals
@@ -8,10 +10,11 @@ from graph.nodes.review_votes import Ballot
 from graph.plan.broken_json import broken_json
 from graph.plan.schema import Plan
 from graph.record.ending import Ending
-from graph.record.events import Decided, Draft, StandingGiven
+from graph.record.events import Decided, Draft, PlanRevised, StandingGiven
 from graph.review.decision import Decision, InvalidResponse
 from graph.review.verdict import ReviewVerdict
 from graph.run_context import RunContext
+from graph.run_estimate import expected_of
 from graph.run_events import revision
 from graph.run_writer import RunWriter
 from graph.state import StateUpdate
@@ -62,6 +65,8 @@ async def _propose(writer: RunWriter, plan: Plan | None, calls: EditedCalls) -> 
     edited = None
     if edit is not None and edit.type == "edit":
         plan, edited = _edited(run, edit)
+        if edited is not None and isinstance(edited.data, PlanRevised):
+            edited = Draft(replace(edited.data, like_steps=await expected_of(run, plan)))
     changes = ReviewVerdict(edits=verdict.edits, rejected=verdict.rejected, decisions=verdict.decisions)
     decision = decided(run, plan if edited else None, "propose", changes, message="edit")
     await writer.write(*([edited] if edited else []), decision)

@@ -1,10 +1,9 @@
 """Building the review request: one request for everything that needs a decision now."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from typing import Any
 
-from graph.nodes.review_people import people_of
+from graph.nodes.review_people import is_open, with_people
 from graph.nodes.review_subject import Subject
 from graph.plan.revision import difference
 from graph.plan.schedule import waits_for
@@ -20,6 +19,7 @@ from graph.review.estimate import estimate
 from graph.review.human_steps import GATE, open_questions
 from graph.review.request import UNCHANGED, ReviewAction, ReviewRequest
 from graph.run_context import RunContext
+from graph.run_estimate import expectation_of
 from graph.sanitize import escaped
 from graph.text.call_question import asked_description
 from graph.text.review.budget import budget_description
@@ -39,6 +39,8 @@ def request_about(run: RunContext, subject: Subject) -> ReviewRequest:
     record, plan, terms = run.record, subject.plan, run.terms
     limits = run.services.settings.attempt_limits
     left = estimate(plan, record, terms.bounds, terms.tools, limits) if plan is not None else {}
+    if plan is not None and (takes := expectation_of(run, plan)) is not None:
+        left["takes"] = takes
     actions = [_about_plan(run, subject, left)] if _plan_needs_person(run, subject) else []
     due = open_questions(plan, record) if plan is not None else []
     actions += [_about_gate(run, step) for step in due if step.kind == "gate"]
@@ -57,17 +59,12 @@ def request_about(run: RunContext, subject: Subject) -> ReviewRequest:
         issues=tuple(subject.issues),
         estimate=left if actions else {},
     )
-    request = replace(request, people=people_of(run, request)) if actions else request
+    request = with_people(run, request) if actions else request
     if is_open(run, request) and record.review_state.request and record.review_state.request.error:
         return request.again(record.review_state.request.error, record.review_state.request.issues)
     if record.plan_state.unchanged is not None:
         return request.again(escaped(f"{UNCHANGED}: {record.plan_state.unchanged}"), record.plan_state.issues)
     return request
-
-
-def is_open(run: RunContext, request: ReviewRequest) -> bool:
-    """Whether the request open in the ledger has the same subject."""
-    return run.record.review_state.request is not None and run.record.review_state.request.subject == request.subject
 
 
 def _plan_needs_person(run: RunContext, subject: Subject) -> bool:

@@ -17,7 +17,7 @@ from graph.sanitize import escaped
 
 LOGGER = logging.getLogger("planner_executor.run")
 LOGGER.addHandler(logging.NullHandler())  # otherwise `logging.lastResort` would print warnings
-FIELDS = ("revision", "role", "model", "tool", "status", "decision", "approver", "limit")
+FIELDS = ("revision", "role", "model", "tool", "status", "decision", "approver", "limit", "cap")
 MILESTONES = (
     "run_started",
     "plan_revised",
@@ -30,7 +30,15 @@ MILESTONES = (
     "step_skipped",
     "result_supplied",
 )
-PROBLEMS = ("call_refused", "plan_refused", "budget_reached", "step_held", "step_uncertain", "call_asked")
+PROBLEMS = (
+    "call_refused",
+    "plan_refused",
+    "budget_reached",
+    "step_held",
+    "step_uncertain",
+    "call_asked",
+    "cap_reached",
+)
 
 _WORD = re.compile(r'[^\s="]+')
 

@@ -27,6 +27,7 @@ from graph.record.events import (
     CallFinished,
     CallRefused,
     CallStarted,
+    CapReached,
     Decided,
     Draft,
     ModelFinished,
@@ -143,7 +144,9 @@ class OtelObserver:
                 self._end_planning(segment, data)
             case ReviewRequested() | Decided() as data:
                 self._record_review(segment, data)
-            case CallAsked() | CallRefused() | StepHeld() | StepUncertain() | BudgetReached() | Steered():
+            case (
+                CallAsked() | CallRefused() | StepHeld() | StepUncertain() | BudgetReached() | CapReached() | Steered()
+            ):
                 segment.root.add_event(draft.kind, {"step": draft.step or ""})
 
     def _start(

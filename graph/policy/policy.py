@@ -15,6 +15,7 @@ from graph.plan.schema import Plan
 from graph.policy.approvers import NO_APPROVERS, Approvers
 from graph.policy.conditions import Conditions, met_condition
 from graph.policy.constraints import Constraint, constraint_faults, default_faults
+from graph.policy.day_limits import NO_DAY_LIMITS, DayLimits
 from graph.record.budget import NO_BUDGET, Budget, Price
 from graph.record.trust_label import TrustLabel
 
@@ -44,8 +45,9 @@ class Policy:
     """Rules per effect and tool, the approval mode, and hard limits of every budget.
 
     `ask_when` are conditions per effect, for tools whose rules have neither a verdict nor conditions. `rates` bounds
-    calls per minute, by name of a tool or model; `prices` are those of a model's tokens. `steps` limits how long and
-    how often a step is tried. `approvers` are the people whose decisions count.
+    calls per minute, by name of a tool or model, and `per_day` what is spent in a day, both over all runs of a
+    database; `prices` are those of a model's tokens. `steps` limits how long and how often a step is tried. `approvers`
+    are the people whose decisions count.
     """
 
     approval: ApprovalMode | None = None
@@ -57,6 +59,7 @@ class Policy:
     steps: AttemptLimits = NO_LIMITS
     ask_when: Mapping[Effect, Conditions] = field(default_factory=dict)
     approvers: Approvers = NO_APPROVERS
+    per_day: DayLimits = NO_DAY_LIMITS
 
     @cached_property
     def digest(self) -> str:
@@ -151,7 +154,7 @@ class Policy:
             "approval": self.approval,
             "effects": self._effects_json(),
             "tools": {name: rule.to_json() for name, rule in self.tools.items()},
-            "limits": self.limits.to_json(),
+            "limits": {**self.limits.to_json(), **({"per_day": self.per_day.to_json()} if self.per_day.is_set else {})},
             "rates": dict(self.rates),
             "prices": {name: price.to_json() for name, price in self.prices.items()},
             "steps": self.steps.to_json(),

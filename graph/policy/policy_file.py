@@ -17,11 +17,14 @@ tool_calls = 200
 cost_usd = 2.5
 calls = { send_mail = 5 }
 
+[limits.per_day]                     # nor do all runs of a day, see graph.policy.day_limits
+tokens = 5_000_000
+
 [steps]                              # no step is tried longer, or more often
 timeout_s = 60
 attempts = 3
 
-[rates]                              # calls per minute, of a tool or a model
+[rates]                              # calls per minute, or "5/second", of a tool or a model
 web_search = 30
 
 [prices."gpt-5-mini"]                # US dollars per million tokens
@@ -43,9 +46,10 @@ from graph.plan.json_values import json_faults
 from graph.plan.patterns import dotall, pattern_fault
 from graph.policy.approvers_file import approver_faults, approvers_of
 from graph.policy.constraints import Constraint, is_within
+from graph.policy.day_limits import RATE_EXPECTED, day_limit_faults, day_limits_of, rate_of
 from graph.policy.hosts import plain_host
 from graph.policy.policy import ApprovalMode, Policy, PolicyVerdict, ToolRule
-from graph.record.budget import NO_BUDGET, Budget, Price, read_budget
+from graph.record.budget import Budget, Price, limits_of_a_run, read_budget
 
 TABLES = ("effects", "tools", "limits", "rates", "prices", "steps", "approvers")
 NUMBERS = ("minimum", "maximum", "above", "below")
@@ -84,12 +88,13 @@ def policy_from(raw: Mapping[str, Any], name: str = "policy", text: str = "") ->
         approval=raw.get("approval"),
         effects={effect: verdict for effect, rule in effects.items() if (verdict := rule.get("verdict"))},
         tools={tool: _rule(rule) for tool, rule in raw.get("tools", {}).items()},
-        limits=_limits(raw),
-        rates=dict(raw.get("rates", {})),
+        limits=_limits(raw)[0],
+        rates={name: rate_of(rate) or 0.0 for name, rate in raw.get("rates", {}).items()},
         prices={model: Price(**price) for model, price in raw.get("prices", {}).items()},
         steps=AttemptLimits(**raw.get("steps", {})),
         ask_when={effect: _constraints(rule["ask_when"]) for effect, rule in effects.items() if "ask_when" in rule},
         approvers=approvers_of(raw.get("approvers", {})),
+        per_day=day_limits_of(raw.get("limits", {}).get("per_day", {})),
     )
 
 
@@ -131,11 +136,11 @@ def _faults(raw: Mapping[str, Any]) -> Iterator[tuple[Path, str]]:
             yield ("effects", effect), _not_one_of(verdict, get_args(PolicyVerdict))
     for tool, rule in raw.get("tools", {}).items():
         yield from _rule_faults(("tools", tool), rule)
-    for limit, why in read_budget(raw.get("limits", {}))[1]:
+    for limit, why in _limits(raw)[1]:
         yield ("limits", *limit.split(".", 1)), why
-    for name, rate in raw.get("rates", {}).items():
-        if not _is_number(rate) or rate <= 0:
-            yield ("rates", name), "must be a number of calls per minute above 0"
+    per_day = raw.get("limits", {}).get("per_day", {})
+    yield from ((("limits", "per_day", *path), why) for path, why in day_limit_faults(per_day))
+    yield from ((("rates", name), RATE_EXPECTED) for name, rate in raw.get("rates", {}).items() if not rate_of(rate))
     yield from _step_limit_faults(raw.get("steps", {}))
     yield from ((("approvers", *path), why) for path, why in approver_faults(raw.get("approvers", {})))
     for model, price in raw.get("prices", {}).items():
@@ -256,8 +261,9 @@ def constraint_of(given: Mapping[str, Any]) -> Constraint:
     return Constraint(**fields)
 
 
-def _limits(raw: Mapping[str, Any]) -> Budget:
-    return read_budget(raw["limits"])[0] if "limits" in raw else NO_BUDGET
+def _limits(raw: Mapping[str, Any]) -> tuple[Budget, list[tuple[str, str]]]:
+    """Return the limits of each run, and their faults; those of a day stand in a table of their own."""
+    return read_budget(limits_of_a_run(raw))
 
 
 def _unknown(known: tuple[str, ...], key: str) -> str:

@@ -104,6 +104,7 @@ def _plain(value: object) -> bytes:
 
 def _numbers(policy: Policy, than: Policy) -> Iterator[str]:
     yield from (f"limits.{name} is higher or not set" for name in policy.limits.beyond(than.limits))
+    yield from policy.per_day.looser(than.per_day)
     for name, rate in than.rates.items():
         if policy.rates.get(name, rate + 1) > rate:
             yield f"the rate of {name} is higher or not set"

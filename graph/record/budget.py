@@ -156,6 +156,11 @@ def read_budget(raw: Any) -> tuple[Budget, list[tuple[str, str]]]:
     return Budget(**plain, calls=dict(raw.get("calls") or {})), []
 
 
+def limits_of_a_run(policy: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the limits that a policy, as data, sets for each run, without those of a day."""
+    return {name: limit for name, limit in policy.get("limits", {}).items() if name != "per_day"}
+
+
 def reached(budget: Budget, usage: Usage, more: Usage) -> str | None:
     """Return the first limit that spending `more` would exceed, or None."""
     for name in budget.names:

@@ -10,6 +10,7 @@ from graph.record.events import (
     CallFinished,
     CallRefused,
     CallStarted,
+    CapReached,
     Event,
     ModelFinished,
     ModelStarted,
@@ -33,6 +34,7 @@ HELP: Mapping[str, str] = {
     "runs_reopened_total": "Ended runs that were retried.",
     "steps_total": "Steps that have ended, by status.",
     "tool_calls_total": "Calls of tools that have ended, by tool and status.",
+    "caps_reached_total": "Calls that had to wait for a cap across runs, by cap.",
     "calls_refused_total": "Calls that a step's grant or the policy did not allow, by tool.",
     "model_calls_total": "Calls of models, by role and model.",
     "model_failures_total": "Calls of models that gave no answer, by role.",
@@ -85,7 +87,7 @@ class RunCounter:
         if amount:
             self._counts[name, labels] += amount  # type: ignore[assignment]
 
-    def _event(self, event: Event) -> None:  # noqa: C901  (one case for each kind that is counted)
+    def _event(self, event: Event) -> None:  # noqa: C901, PLR0912  (one case for each kind that is counted)
         match event.data:
             case RunStarted():
                 self._add("runs_total")
@@ -102,6 +104,8 @@ class RunCounter:
                     self._add("questions_total", 1, ("kind", kind))
             case CallRefused(tool=tool):
                 self._add("calls_refused_total", 1, ("tool", tool))
+            case CapReached(cap=cap):
+                self._add("caps_reached_total", 1, ("cap", cap))
             case CallStarted(item=item, call=call, tool=tool):
                 self._tools[event.step, item, call] = tool
             case CallFinished() as data:

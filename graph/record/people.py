@@ -18,6 +18,11 @@ class People:
     askers: tuple[str, ...] = ()
     votes: dict[str, dict[str, Voted]] = field(default_factory=dict)
 
+    @property
+    def starter(self) -> str:
+        """The label of who started the run."""
+        return self.askers[0] if self.askers else str(NOBODY)
+
     def asked(self, label: str | None) -> None:
         """Add somebody who asked; a record of an earlier release does not say who."""
         self.askers = tuple(dict.fromkeys((*self.askers, label or str(NOBODY))))

@@ -8,6 +8,7 @@ from graph.plan.issues import Issue
 from graph.record.amendment import amendment_words
 from graph.record.call import Call
 from graph.record.events import Decided, PlanRefused, PlanRevised, ReviewRequested, RunForked, Steered
+from graph.record.expected import Expected
 from graph.record.replacement import Replaced
 
 
@@ -35,6 +36,7 @@ class PlanState:
     has revisions by checkpoint, `reopened` counts the continuations after an end. `seen` is the revision that a person
     saw last, `seen_before` the one before it, or the same once it is approved. The revision of `approved_plan` is
     `approved_revision`.
+    `expected` is what like steps took when the revision was written.
     A plan that somebody edited and others have to approve is `is_proposed`.
     """
 
@@ -47,6 +49,7 @@ class PlanState:
     awaits_plan: bool = True
     planned: set[str] = field(default_factory=set)
     would_replace: tuple[str, ...] = ()
+    expected: Expected | None = None
     tainted: set[str] = field(default_factory=set)
     replaced: tuple[Replaced, ...] = ()
     replaced_before: tuple[Replaced, ...] = ()
@@ -103,7 +106,7 @@ class PlanState:
         self.tainted = set(data.tainted)
         self.failures.update(data.failures)
         self.stalled = data.stalled
-        self.would_replace = data.would_replace
+        self.would_replace, self.expected = data.would_replace, data.like_steps
 
     def run_forked(self, data: RunForked) -> None:
         """Keep which steps of the source's plan were planned with untrusted content."""

@@ -10,18 +10,23 @@ from graph.record.events import (
     CallInherited,
     CallRefused,
     CallStarted,
+    CapReached,
     Configured,
     Decided,
     Event,
     EventData,
     Executing,
     Inherited,
+    LateAnswer,
     ModelFinished,
     ModelStarted,
     Paused,
     PlanRefused,
     PlanRevised,
     ResultSupplied,
+    ReviewEscalated,
+    ReviewExpired,
+    ReviewReminded,
     ReviewRequested,
     RunEnded,
     RunForked,
@@ -41,6 +46,7 @@ from graph.record.events import (
 )
 from graph.record.other_runs import other_calls
 from graph.record.run_state import RunState
+from graph.record.said import Said
 
 
 def project(events: Iterable[Event]) -> RunState:
@@ -149,7 +155,16 @@ def _apply(record: RunState, event: Event, data: EventData) -> None:  # noqa: C9
             record.standing.revoked(data.id, data.approver)
         case Voted():
             record.people.voted(data)
-        case Executing() | Paused() | ValueRedacted():
+        case ReviewReminded() | ReviewEscalated():
+            record.review_state.fell_due(data)
+        case ReviewExpired():
+            record.review_state.expired(data, record.plan_state.revision)
+            record.people.votes.clear()
+        case LateAnswer():
+            record.review_state.answered_late(data)
+        case Paused():
+            record.paused = data
+        case Executing() | ValueRedacted() | CapReached():
             pass
         case _:
             assert_never(data)
@@ -191,6 +206,9 @@ def _steered(record: RunState, data: Steered) -> None:
 
 
 def _decided(record: RunState, event: Event, data: Decided) -> None:
+    request, usage = record.review_state.request, record.spending.usage
+    if record.said is None and request is not None and request.takes is not None and data.decision == "approve":
+        record.said = Said(request.takes, usage.tokens, usage.cost_usd)
     record.review_state.decided(event, data, record.plan_state.revision)
     record.plan_state.decided(data)
     record.people.decided(data)

@@ -3,13 +3,14 @@
 from dataclasses import dataclass, field
 
 from graph.record.assignment import Assignment
-from graph.record.budget import Budget, Usage, read_budget
+from graph.record.budget import Budget, Usage, limits_of_a_run, read_budget
 from graph.record.call import Call, HeldCall
 from graph.record.calls import Calls
-from graph.record.events import RunEnded
+from graph.record.events import Paused, RunEnded
 from graph.record.people import People
 from graph.record.plan_state import PlanState
 from graph.record.review_state import ReviewState
+from graph.record.said import Said
 from graph.record.spending import Spending
 from graph.record.standing_approval import StandingApprovals
 from graph.record.steps import Steps
@@ -20,7 +21,8 @@ class RunState:
     """The state of a run that nodes need; only `project` and `apply_events` change it.
 
     `control_seq` is the number of the last event that changes what is allowed, `last_kind` the kind of the last event
-    that is not aside. `checkpoints` are those at which events were written. Times are Unix seconds.
+    that is not aside. `checkpoints` are those at which events were written, `paused` is the last pause, which the run
+    may have left since, `said` what the first plan that a person approved may take. Times are Unix seconds.
     """
 
     assignment: Assignment = field(default_factory=Assignment)
@@ -38,6 +40,8 @@ class RunState:
     started_at: float = 0.0
     updated_at: float = 0.0
     ended: RunEnded | None = None
+    paused: Paused | None = None
+    said: Said | None = None
 
     @property
     def id(self) -> str:
@@ -57,7 +61,7 @@ class RunState:
     def bounds(self) -> Budget:
         """The effective budget: the run's own within the hard limits of the policy on record."""
         policy = self.assignment.configuration.settings.get("policy", {})
-        return self.spending.budget.within(read_budget(policy.get("limits", {}))[0])
+        return self.spending.budget.within(read_budget(limits_of_a_run(policy))[0])
 
     @property
     def usage(self) -> Usage:

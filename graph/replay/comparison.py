@@ -29,6 +29,8 @@ WORLD = frozenset(
         "given_at",
         "provider",
         "would_replace",
+        "due_at",
+        "like_steps",
     }
 )
 """Fields that depend on the environment of the run."""
@@ -92,7 +94,7 @@ OF_WORDING = {
     "run_started": frozenset({"wording"}),
     "plan_revised": frozenset({"stalled"}),
     "plan_refused": frozenset({"issues", "stays"}),
-    "review_requested": frozenset({"shown", "subject", "error", "issues"}),
+    "review_requested": frozenset({"shown", "subject", "error", "issues", "takes"}),
     "call_refused": frozenset({"why"}),
     "model_started": frozenset({"key", "prompt", "prompt_digest", "reserved"}),
     "model_finished": frozenset({"key"}),

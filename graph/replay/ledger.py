@@ -7,11 +7,12 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import Any
 
-from graph.errors import LedgerError, MessageWaitingError
+from graph.errors import CapReachedError, LedgerError, MessageWaitingError
 from graph.ledger.protocol import Lease, Message, MessageHandler, News, Owned, RunKey, no_events
 from graph.ledger.transcript import Transcript
 from graph.record.artifacts import with_values
 from graph.record.call import Call
+from graph.record.caps import CapEntry
 from graph.record.events import (
     CallStarted,
     Draft,
@@ -22,6 +23,7 @@ from graph.record.events import (
     StepUncertain,
 )
 from graph.record.other_runs import other_calls
+from graph.record.sample import Sample
 from graph.record.standing_approval import StandingApproval, StandingCall, StandingUse
 from graph.record.values import Kept
 from graph.replay.comparison import WORLD, Divergence
@@ -123,12 +125,15 @@ class ReplayLedger:
         control_seq: int | None = None,  # noqa: ARG002  (a replay has one owner)
         require_empty_inbox: bool = False,
         uses: Sequence[StandingCall] = (),  # noqa: ARG002  (the record says which call was let through)
+        caps: Sequence[CapEntry] = (),
     ) -> int:
         """Compare events with the record and keep them; block on events that the recorded process died before writing.
 
         A step whose work came no further on record while others did waits until those have.
         """
         try:
+            if caps:
+                self._check_caps(drafts)
             self._write(drafts, artifacts, require_empty_inbox)
         except _Unwritten as unwritten:
             self.stopped = self.stopped or unwritten.difference
@@ -147,6 +152,7 @@ class ReplayLedger:
         artifacts: Sequence[Kept] = (),
         control_seq: int | None = None,
         and_release: bool = False,  # noqa: ARG002  (a replay has one owner)
+        caps: Sequence[CapEntry] = (),  # noqa: ARG002  (a replay counts nothing)
     ) -> list[Event]:
         """Write events, under a lease or owning the run just for that, and return those after the `after`-th."""
         if isinstance(by, RunKey):
@@ -196,6 +202,14 @@ class ReplayLedger:
         """Revoke nothing."""
         return False
 
+    async def now(self) -> float:
+        """Return a time at which nothing is due: what fell due is on record."""
+        return 0.0
+
+    async def step_history(self, likenesses: Sequence[str]) -> Mapping[str, Sequence[Sample]]:  # noqa: ARG002
+        """Return nothing: what a plan may take is on record with it."""
+        return {}
+
     async def last_run(self, thread: str) -> RunKey | None:
         """Return the run, once it was started."""
         return self._run if self._events and thread == self._run.thread else None
@@ -217,6 +231,19 @@ class ReplayLedger:
         assert event is not None
         self._keep(event, event.payload)
         self.recording.play([self.recording.front])
+
+    def _check_caps(self, drafts: Sequence[Draft]) -> None:
+        """Refuse an intent that was refused by a cap on record; a replay counts nothing.
+
+        Raises:
+            CapReachedError: It was.
+        """
+        self._alive()
+        starting = [draft for draft in drafts if isinstance(draft.data, CallStarted | ModelStarted)]
+        if not starting or self.free or self.recording.place(starting)[1] is None:
+            return
+        if (reached := self.recording.cap_reached(starting[0].step)) is not None:
+            raise CapReachedError(self.name, reached.cap, reached.allows, wait_s=0.0)
 
     def _alive(self) -> None:
         if self.dead:

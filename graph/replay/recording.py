@@ -15,6 +15,7 @@ from graph.record.events import (
     CallAsked,
     CallFinished,
     CallStarted,
+    CapReached,
     Draft,
     Event,
     ModelFinished,
@@ -38,6 +39,7 @@ STEP_KINDS = frozenset(
         "call_refused",
         "step_held",
         "standing_given",
+        "cap_reached",
         "step_uncertain",
         "model_started",
         "model_finished",
@@ -139,6 +141,12 @@ class Recording:
         """Return the place of a step's next event in this pass over the plan, None if there is none."""
         left = range(self._front, self._barrier_place)
         return next((at for at in left if not self._played[at] and self.events[at].step == step), None)
+
+    def cap_reached(self, step: str | None) -> CapReached | None:
+        """Return the cap that refuses a call of a step in this pass over the plan, or of planning next, if one does."""
+        left = range(self._front, min(self._barrier_place + 1, len(self.events)))
+        found = (self.events[at] for at in left if not self._played[at] and self.events[at].step == step)
+        return next((data for event in found if isinstance(data := event.data_if_known, CapReached)), None)
 
     def breaks_off(self, draft: Draft) -> bool:
         """Whether the recorded work of a step ends before this event in this pass over the plan.

@@ -13,8 +13,10 @@ from graph.record.events import BY_FACADE
 from graph.record.remaining import skipped_in
 from graph.record.results import StepResult
 from graph.record.run_state import RunState
+from graph.record.said import spent_since
 from graph.review.response import ReviewResponse, build_response
 from graph.text.drawing.labels import waits_within
+from graph.text.event_text.values import until_text
 from graph.text.run_view import RunView
 
 END_STATUSES = ("succeeded", "partial", "failed", "rejected", "budget_exhausted", "cancelled")
@@ -26,7 +28,9 @@ class Run:
 
     `request` is the open review request, if the run waits for a decision and was read with its graph. `results` has an
     entry for each step that has begun. Times are Unix seconds. `setup` is the data that the facade recorded to resume
-    the run elsewhere; `unproven_setup` is from an older record, in which a client may have written it.
+    the run elsewhere; `unproven_setup` is from an older record, in which a client may have written it. `said` is what
+    the first plan that a person approved may take (`graph.review.expectation`), `spent` what was spent since; both are
+    None if nothing was said.
     """
 
     id: str
@@ -45,6 +49,8 @@ class Run:
     started_at: float
     updated_at: float
     request: Mapping[str, Any] | None = None
+    said: Mapping[str, Any] | None = None
+    spent: Mapping[str, float] | None = None
 
     @property
     def ended(self) -> bool:
@@ -108,7 +114,7 @@ def run_of(record: RunState, worked_on: bool) -> Run:
         goal=record.assignment.goal,
         constraints=record.assignment.constraints,
         status="paused" if record.status in ("running", "planning") and not worked_on else record.status,
-        reason=ended.reason if ended is not None else None,
+        reason=ended.reason if ended is not None else _waits_for_cap(record),
         answer=ended.answer.shown if ended is not None else None,
         plan=Plan.model_validate(record.plan_state.plan) if record.plan_state.plan is not None else None,
         revision=record.plan_state.revision,
@@ -117,7 +123,22 @@ def run_of(record: RunState, worked_on: bool) -> Run:
         unproven_setup=record.assignment.setup if record.assignment.setup_by != BY_FACADE else {},
         started_at=record.started_at,
         updated_at=record.updated_at,
+        said=record.said.takes if record.said is not None else None,
+        spent=_spent(record),
     )
+
+
+def _spent(record: RunState) -> Mapping[str, float] | None:
+    plan, usage = record.plan_state.plan, record.spending.usage
+    if record.said is None or plan is None:
+        return None
+    return spent_since(record.said, Plan.model_validate(plan), record.steps.results, usage.tokens, usage.cost_usd)
+
+
+def _waits_for_cap(record: RunState) -> str | None:
+    """Return why a run is paused until a cap across runs allows its next call, None if it is not."""
+    pause = record.paused if record.status == "paused" else None
+    return f"{pause.reason}{until_text(pause.due_at)}" if pause is not None and pause.due_at is not None else None
 
 
 def _unfinished(record: RunState, worked_on: bool) -> dict[str, StepResult]:

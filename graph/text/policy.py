@@ -4,8 +4,9 @@ from collections.abc import Iterable, Iterator
 
 from graph.plan.catalog import ToolSpec
 from graph.policy.approval_scope import ExecutionTerms
-from graph.policy.approvers import ANYBODY
+from graph.policy.approvers import ANYBODY, ApproverRule
 from graph.policy.conditions import in_words
+from graph.policy.day_limits import rate_cap
 from graph.policy.policy import Policy
 from graph.record.budget import unit_in_words
 from graph.record.trust_label import TrustLabel
@@ -68,10 +69,15 @@ def deciders(policy: Policy) -> Iterator[str]:
     """Yield who decides, rule by rule."""
     approvers = policy.approvers
     if approvers.rule != ANYBODY:
-        yield f"{approvers.rule} (four eyes and quorum hold for all)"
-    yield from (f"calls and plans with {name}: {rule}" for name, rule in approvers.tools.items())
-    yield from (f"calls and plans with effect {effect}: {rule}" for effect, rule in approvers.effects.items())
-    yield from (f"runs that may cost more than {above:g} USD: {rule}" for above, rule in approvers.costs)
+        yield f"{_rule(approvers.rule)} (four eyes, quorum and time hold for all)"
+    yield from (f"calls and plans with {name}: {_rule(rule)}" for name, rule in approvers.tools.items())
+    yield from (f"calls and plans with effect {effect}: {_rule(rule)}" for effect, rule in approvers.effects.items())
+    yield from (f"runs that may cost more than {above:g} USD: {_rule(rule)}" for above, rule in approvers.costs)
+
+
+def _rule(rule: ApproverRule) -> str:
+    people = "anybody who can answer" if rule.people() == ANYBODY else str(rule)
+    return f"{people}, {rule.time}" if rule.time is not None else people
 
 
 def stops(policy: Policy) -> Iterator[str]:
@@ -79,7 +85,10 @@ def stops(policy: Policy) -> Iterator[str]:
     limits = policy.limits
     yield from (f"{unit_in_words(name, limits.of(name) or 0)} in a run" for name in limits.names)
     yield from (STEP_LIMITS[name].format(limit) for name, limit in policy.steps.to_json().items())
-    yield from (f"{rate:g} calls of {name} a minute" for name, rate in policy.rates.items())
+    yield from (f"{cap}, over all runs" for cap in policy.per_day.all_caps())
+    if policy.per_day.is_set:
+        yield f"a run over a limit of the day pauses until midnight ({policy.per_day.time_zone})"
+    yield from (f"{rate_cap(name, rate)}, over all runs" for name, rate in policy.rates.items())
 
 
 def _named(tools: Iterable[ToolSpec]) -> str:

@@ -41,6 +41,12 @@ def hindrance(run: Candidate) -> str | None:
     return None
 
 
+def due_in_s(run: Candidate, now: float) -> float:
+    """Return the seconds until a run may go on that is paused for a cap across runs; 0 for any other."""
+    pause = run.record.paused if run.record.status == "paused" else None
+    return max(0.0, pause.due_at - now) if pause is not None and pause.due_at is not None else 0.0
+
+
 def pause_reason(events: Sequence[Event]) -> str | None:
     """Return why a run stands paused, or None if it does not."""
     for event in reversed(events):

@@ -4,7 +4,7 @@ import asyncio
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from time import monotonic
+from time import monotonic, time
 
 from graph.errors import AgentError, LeaseLostError, LedgerUnavailableError, RunOwnedError, StaleRunError
 from graph.ledger.lease import PACE, Pace
@@ -12,7 +12,7 @@ from graph.ledger.protocol import RunKey
 from graph.ledger.run_store import Unfinished
 from graph.record.projection import project
 from graph.runs import Run, Runs
-from graph.work.candidate import Candidate, hindrance
+from graph.work.candidate import Candidate, due_in_s, hindrance
 from graph.work.chores import CHORES, Chore
 from graph.work.continuing import Continuing
 from graph.work.report import Report
@@ -35,7 +35,7 @@ class _InHand:
 
 @dataclass(frozen=True)
 class _Failed:
-    """A run that could not go on: how long it rests, and until when of the worker's clock."""
+    """A run that could not go on, or not yet: how long it rests, and until when of the worker's clock."""
 
     rest_s: float
     until_s: float
@@ -47,6 +47,7 @@ class Worker:
 
     `report` is called on the event loop. `pace.look_s` is how often new events are looked for, `pace.lease_s` how long
     a run must not move before it counts as abandoned, `pace.beat_s` how often runs without new events are looked at.
+    `clock` is monotonic, `now` is in Unix seconds.
     """
 
     runs: Runs
@@ -56,6 +57,7 @@ class Worker:
     pace: Pace = PACE
     chores: tuple[Chore, ...] = CHORES
     clock: Callable[[], float] = monotonic
+    now: Callable[[], float] = time
     _in_hand: dict[RunKey, _InHand] = field(default_factory=dict, init=False)
     _sights: Mapping[RunKey, Sight] = field(default_factory=dict, init=False)
     _left: dict[RunKey, int] = field(default_factory=dict, init=False)
@@ -165,7 +167,9 @@ class Worker:
     async def _take_up(self, found: Unfinished) -> None:
         try:
             run, why = await self._examined(found.run)
-            if why is not None:
+            if (rest_s := due_in_s(run, self.now())) > 0:
+                self._failed[found.run] = _Failed(0.0, self.clock() + rest_s)
+            elif why is not None:
                 self._left[found.run] = found.seq
                 self.report(Report("left", found.run.id, why))
             elif await self.runs.ledger.set_aside(found):

@@ -65,7 +65,7 @@ def test_show_lists_what_is_asked_what_is_denied_what_stops_a_run_and_the_prompt
         '- write_file with path not in {"within":["reports"]}',
         "- 3 tool calls in a run",
         "- 1 call of write_file in a run",
-        "- 30 calls of web_search a minute",
+        "- at most 30 calls of web_search a minute, over all runs",
         "- 2 revisions after failures (max_replans)",
     ):
         assert line in lines
@@ -136,6 +136,7 @@ def test_what_is_asked_of_a_plan_and_why(cli: Cli, folder: Path) -> None:
         "asked: b: its call of write_file is shown, since path comes from read_file",
         "asked: the limit tool_calls of 3 may be reached: the plan takes up to 4",
         "asked: the limit calls.write_file of 1 may be reached: the plan takes up to 2",
+        "counted: at most 30 calls of web_search a minute, over all runs; a call waits for its turn",
     ]
 
 

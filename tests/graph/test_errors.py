@@ -134,6 +134,7 @@ def test_the_attributes_in_the_tree_are_the_attributes_of_the_errors() -> None:
         ("LedgerError", "database"),
         ("LedgerCorruptError", "run"),
         ("UnknownEventError", "seq"),
+        ("CapReachedError", "cap"),
         ("StaleRunError", "run"),
         ("StandingSpentError", "run"),
         ("MessageWaitingError", "run"),

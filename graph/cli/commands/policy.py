@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from graph.cli import options
+from graph.cli.command_group import CommandGroup
 from graph.cli.exit_codes import ENDED_OTHERWISE, EPILOG, USAGE, WAITING, report_errors
 from graph.cli.option_groups import with_option_groups
 from graph.cli.plan_file import read_plan_file
@@ -17,7 +18,7 @@ from graph.cli.screen import DIGEST_CHARACTERS, Screen
 from graph.cli.setup import Setup
 from graph.plan.reading import read_plan
 from graph.policy.approval_scope import ExecutionTerms
-from graph.policy.policy_preview import PolicyFinding, preview_policy
+from graph.policy.policy_preview import PolicyFinding, caps_of_plan, preview_policy
 from graph.text.policy import deciders, denials, stops, triggers
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ InForce = Annotated[
 ]
 PlanFile = Annotated[Path | None, typer.Argument(metavar="[PLAN]", help="A plan as JSON.")]
 
-policy = typer.Typer(name="policy", help="Rules that allow, review and deny.", no_args_is_help=True)
+policy = typer.Typer(name="policy", cls=CommandGroup, help="Rules that allow, review and deny.", no_args_is_help=True)
 
 
 @policy.command(epilog=EPILOG)
@@ -90,6 +91,8 @@ def check(
             screen.say(str(finding))
         if not findings:
             screen.say("nothing is denied, no review is needed")
+        for cap in caps_of_plan(reading.plan, rules.terms.policy):
+            screen.say(f"counted: {cap}")
         raise typer.Exit(exit_code_of(findings))
 
 

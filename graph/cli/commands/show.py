@@ -22,6 +22,7 @@ from graph.record.values import to_text
 from graph.sanitize import escaped, margined, one_line
 from graph.text.drawing import plan_text
 from graph.text.event_text import event_text as in_words
+from graph.text.expectation import said_and_spent
 
 VALUE_CHARACTERS, WORDS_CHARACTERS = 160, 500
 
@@ -74,10 +75,12 @@ def as_data(found: RecordedRun) -> dict[str, Any]:
         "results": {step: result.to_json() for step, result in run.results.items()},
         "decisions": decisions(found),
         "asked": list(asked(found)),
+        "until": until(found),
         "costs": {step: cost.to_json() for step, cost in step_costs(found.events).items()},
         "unjudged": found.record.steps.unjudged(run.plan) if run.plan else [],
         "usage": found.record.usage.to_json(),
         "budget": found.record.bounds.to_json(),
+        **({"said": dict(run.said), "spent": dict(run.spent or {})} if run.said is not None else {}),
         "setup": dict(run.setup),
         **({"unproven_setup": dict(run.unproven_setup)} if run.unproven_setup else {}),
         "started_at": run.started_at,
@@ -93,8 +96,8 @@ def lines(found: RecordedRun, columns: int) -> Iterator[str]:
     yield from (f"respect {escaped(constraint)}" for constraint in run.constraints)
     yield f"status  {escaped(headline(run))}"
     yield f"time    {local_time(run.started_at)} to {local_time(run.updated_at)}"
-    if spent := spent_in_words(found.record.bounds, found.record.usage):
-        yield f"spent   {escaped(spent)}"
+    spent = spent_in_words(found.record.bounds, found.record.usage), said_and_spent(run.said or {}, run.spent or {})
+    yield from (f"spent   {escaped(line)}" for line in spent if line)
     yield from (f"note    {in_words(event).sentence}" for event in found.events if event.kind == "redacted")
     if run.plan is not None:
         yield f"\nplan, revision {run.revision}, digest {str(found.record.plan_state.digest)[:DIGEST_CHARACTERS]}\n"
@@ -111,13 +114,20 @@ def lines(found: RecordedRun, columns: int) -> Iterator[str]:
         yield "\ndecisions\n"
         yield from map(decision_line, made)
     if waits := asked(found):
-        yield "\nto decide\n"
+        at = until(found)
+        yield f"\nto decide{f' until {local_time(at)}' if at is not None else ''}\n"
         yield from map(asked_line, waits)
     if run.answer is not None:
         yield f"\nanswer\n\n{margined(pretty(run.answer))}"
     if written := reports(run):
         yield ""
         yield from (f"report: {escaped(path)}" for path in written)
+
+
+def until(found: RecordedRun) -> float | None:
+    """Return until when the open request may be decided, in Unix seconds; None without a limit, or a request."""
+    request = found.record.review_state.request
+    return request.deadline.until if request is not None and request.deadline is not None else None
 
 
 def decisions(found: RecordedRun) -> list[dict[str, Any]]:

@@ -5,14 +5,12 @@ from typing import Any
 
 from pydantic import JsonValue
 
-from graph.calls.meter import LimitReached
-from graph.calls.tool_call import CallHeld, CallUncertain
 from graph.errors import ResultError
 from graph.execution.for_each import ItemOutcome
 from graph.execution.kinds.start import KindStart
 from graph.execution.model_step import ModelStep, StepFailed
 from graph.execution.step_limit import StepLimit, StepTimedOut
-from graph.execution.step_outcome import StepAttempt, StepOutcome, for_a_person
+from graph.execution.step_outcome import NOT_NOW, StepAttempt, StepOutcome, not_now
 from graph.execution.step_work import Started, StepWork, evaluated
 from graph.plan.schema import ITEM, Step
 from graph.record.values import normalise
@@ -48,8 +46,8 @@ async def _think(work: StepWork, step: Step, args: Mapping[str, JsonValue]) -> S
     attempt, loop, limit = work.attempt(step, args), _loop(work, step, args), _limit(work, step)
     try:
         end = await _outcome(attempt, loop, limit.within(loop.run(work.record.assignment.goal, work.before(step))))
-    except (CallHeld, CallUncertain, LimitReached) as reason:
-        return for_a_person(step.id, reason)
+    except NOT_NOW as reason:
+        return not_now(step.id, reason)
     return await work.assess(step, end, lambda unmet: _outcome(attempt, loop, limit.within(loop.mend(unmet))))
 
 

@@ -3,10 +3,11 @@
 from pydantic import JsonValue
 
 from graph.calls.tool_call import CallHeld, CallUncertain, Finished, ToolCall
+from graph.errors import CapReachedError
 from graph.execution.for_each import ItemOutcome
 from graph.execution.kinds.start import KindStart
 from graph.execution.model_step import StepFailed
-from graph.execution.step_outcome import StepOutcome, for_a_person
+from graph.execution.step_outcome import StepOutcome, not_now
 from graph.execution.step_work import Started, StepWork, Task, evaluated
 from graph.plan.schema import ITEM, Step
 
@@ -23,8 +24,7 @@ async def start(work: StepWork, step: Step) -> Started:
     admitted = await work.gate.admit(step, step.tool, args, work.argument_labels(step))
     if isinstance(admitted, Finished):
         return _recalled(work, step, admitted)
-    in_turn = admitted.wait_s or admitted.queued
-    return (lambda: _make_in_turn(work, step, admitted)) if in_turn else admitted
+    return (lambda: _make_in_turn(work, step, admitted)) if admitted.has_turn else admitted
 
 
 async def make(work: StepWork, step: Step, call: ToolCall) -> StepOutcome:
@@ -32,8 +32,8 @@ async def make(work: StepWork, step: Step, call: ToolCall) -> StepOutcome:
     try:
         end = StepOutcome.of_call(await work.gate.perform(call))
         return await work.assess(step, end, lambda _: _repeat(work, call))
-    except CallHeld as reason:
-        return for_a_person(step.id, reason)
+    except (CallHeld, CapReachedError) as reason:
+        return not_now(step.id, reason)
     finally:
         work.gate.effects.end_turn(call)
 
@@ -85,8 +85,8 @@ async def _reassess(work: StepWork, step: Step, end: StepOutcome, call: ToolCall
 async def _make_in_turn(work: StepWork, step: Step, call: ToolCall) -> StepOutcome:
     try:
         await work.gate.commit_in_turn(call)
-    except CallUncertain as reason:
-        return for_a_person(step.id, reason)
+    except (CallUncertain, CapReachedError) as reason:
+        return not_now(step.id, reason)
     return await make(work, step, call)
 
 

@@ -1,7 +1,8 @@
 """The nodes' side of the ledger in memory: events of runs, written and read by their owners."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Sequence
+import time
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import TypeVar
 
@@ -25,9 +26,11 @@ from graph.ledger.seal import SealKey
 from graph.ledger.standing import given_row, revoked_row, use_of, used_row
 from graph.ledger.transcript import is_artifact
 from graph.record.call import Call
+from graph.record.caps import CapEntry
 from graph.record.events import Draft, Event
 from graph.record.other_runs import calls_to_know
 from graph.record.projection import project
+from graph.record.sample import Sample
 from graph.record.standing_approval import StandingApproval, StandingCall, StandingUse
 from graph.record.values import Kept
 
@@ -95,13 +98,14 @@ class EventStore:
         control_seq: int | None = None,
         require_empty_inbox: bool = False,
         uses: Sequence[StandingCall] = (),
+        caps: Sequence[CapEntry] = (),
     ) -> int:
         """Write events, all or none."""
 
         def write() -> int:
             stored = self._refused(lease, control_seq, require_empty_inbox)
             counted = self._counted(uses)
-            seq = self._write(stored, drafts, artifacts)
+            seq = self._write_capped(stored, drafts, artifacts, caps)
             for name, rows in counted.items():
                 self._store.standing[name] = rows
             return seq
@@ -117,18 +121,21 @@ class EventStore:
         artifacts: Sequence[Kept] = (),
         control_seq: int | None = None,
         and_release: bool = False,
+        caps: Sequence[CapEntry] = (),
     ) -> list[Event]:
         """Write events and return those after the run's `after`-th, in one transaction."""
         if isinstance(by, Lease):
-            found = await self._do(lambda: self._write_owned(by, drafts, after, artifacts, control_seq, and_release))
+            found = await self._do(
+                lambda: self._write_owned(by, drafts, after, artifacts, control_seq, and_release, caps)
+            )
             if and_release:
                 self._ownership.held.discard(by)
             return self._checked(by.run, found, after)
-        alone = await self._do(lambda: self._write_alone(by, drafts, after, artifacts, control_seq))
+        alone = await self._do(lambda: self._write_alone(by, drafts, after, artifacts, control_seq, caps))
         if alone is not None:
             return self._checked(by, alone, after)
         async with self.owned(by) as lease:
-            return await self.write(lease, drafts, after=after, artifacts=artifacts, control_seq=control_seq)
+            return await self.write(lease, drafts, after=after, artifacts=artifacts, control_seq=control_seq, caps=caps)
 
     async def take_messages(self, lease: Lease, answer: MessageHandler = no_events) -> list[Message]:
         """Empty a run's inbox and write the events of `answer`, atomically."""
@@ -154,6 +161,11 @@ class EventStore:
             lambda: [one.key for one in self._store.of_thread(run.thread) if one.key != run and one.has_calls_to_know]
         )
         return calls_to_know([project(await self.events(other)) for other in others])
+
+    async def step_history(self, likenesses: Sequence[str]) -> Mapping[str, Sequence[Sample]]:
+        """Return what like steps of ended runs took."""
+        kept = self._store.history
+        return await self._do(lambda: {one: list(kept[one]) for one in likenesses if one in kept})
 
     async def last_run(self, thread: str) -> RunKey | None:
         """Return the thread's latest run, or None."""
@@ -201,6 +213,10 @@ class EventStore:
             found[use.approval] = [*rows, *([row] if row is not None else [])]
         return found
 
+    async def now(self) -> float:
+        """Return the time of this machine."""
+        return time.time()
+
     async def close(self) -> None:
         """Do nothing: memory stays available for later calls."""
 
@@ -242,15 +258,22 @@ class EventStore:
         artifacts: Sequence[Kept],
         control_seq: int | None,
         and_release: bool,
+        caps: Sequence[CapEntry],
     ) -> Snapshot:
         stored = self._refused(lease, control_seq)
-        self._write(stored, drafts, artifacts)
+        self._write_capped(stored, drafts, artifacts, caps)
         if and_release:
             stored.release(lease.token)
         return stored.found(after)
 
     def _write_alone(
-        self, run: RunKey, drafts: Sequence[Draft], after: int, artifacts: Sequence[Kept], control_seq: int | None
+        self,
+        run: RunKey,
+        drafts: Sequence[Draft],
+        after: int,
+        artifacts: Sequence[Kept],
+        control_seq: int | None,
+        caps: Sequence[CapEntry],
     ) -> Snapshot | None:
         """Own a run for one transaction; return None if somebody else owns it."""
         stored = self._store.run(self.name, run)
@@ -259,10 +282,20 @@ class EventStore:
             return None
         if control_seq is not None:
             check_control_seq(self.name, run, control_seq, stored.control_seq)
-        self._write(stored, drafts, artifacts)
+        self._write_capped(stored, drafts, artifacts, caps)
         stored.hold(row, self._beat_s)
         stored.release(row.token)
         return stored.found(after)
+
+    def _write_capped(
+        self, stored: StoredRun, drafts: Sequence[Draft], artifacts: Sequence[Kept], caps: Sequence[CapEntry]
+    ) -> int:
+        """Write events, and count what they take of caps once they are written."""
+        entered = self._store.caps.entered(self.name, caps) if caps else None
+        seq = self._write(stored, drafts, artifacts)
+        if entered is not None:
+            self._store.caps.keep(entered)
+        return seq
 
     def _write(self, stored: StoredRun, drafts: Sequence[Draft], artifacts: Sequence[Kept] = ()) -> int:
         return self._store.write(self.name, self._key, stored, drafts, artifacts)

@@ -11,6 +11,7 @@ from graph.ledger.chain import Row, first_link
 from graph.ledger.chaining import chained
 from graph.ledger.lease import Holder, released, set_aside
 from graph.ledger.memory.artifact_uses import ArtifactUses
+from graph.ledger.memory.caps import MemoryCaps
 from graph.ledger.memory.outbox import MemoryOutbox
 from graph.ledger.protocol import Lease, RunKey
 from graph.ledger.reading import Snapshot
@@ -20,6 +21,8 @@ from graph.ledger.tombstone import Tombstones
 from graph.ledger.transcript import Transcript, artifact_ids, artifacts_in, event_of
 from graph.record.counters import Counts, RunCounter
 from graph.record.events import CONTROL, Draft, Event
+from graph.record.sample import Sample, Samples, latest
+from graph.record.step_history import StepHistory, samples_of
 from graph.record.summary import RunSummary, Summarizer
 from graph.record.values import Kept
 
@@ -51,11 +54,12 @@ class Fold:
 
     summarizer: Summarizer
     counter: RunCounter = field(default_factory=RunCounter)
+    history: StepHistory = field(default_factory=StepHistory)
 
-    def apply(self, events: Sequence[Event]) -> Counts:
-        """Fold more events, and return the change of the counters."""
+    def apply(self, events: Sequence[Event]) -> tuple[Counts, Samples]:
+        """Fold more events; return the change of the counters, and what steps took if the run has ended."""
         self.summarizer.apply(events)
-        return self.counter.count(events)
+        return self.counter.count(events), self.history.apply(events)
 
 
 @dataclass
@@ -136,7 +140,8 @@ class Store:
     """Everything that ledgers on one memory share; `runs` are in the order in which they were opened.
 
     `opened` counts the runs that there ever were, `changes` the writes of events. `carried` has the counts of removed
-    runs, `standing` the rows of the standing approvals that hold in any run, by name.
+    runs, `history` what steps of ended runs took, `standing` the rows of the standing approvals that hold in any run,
+    by name.
     """
 
     runs: list[StoredRun] = field(default_factory=list)
@@ -151,6 +156,8 @@ class Store:
     lock: threading.Lock = field(default_factory=threading.Lock)
     changes: int = 0
     outbox: MemoryOutbox = field(default_factory=MemoryOutbox)
+    caps: MemoryCaps = field(default_factory=MemoryCaps)
+    history: dict[str, list[Sample]] = field(default_factory=dict)
 
     def run(self, database: str, key: RunKey) -> StoredRun:
         """Return a run.
@@ -199,9 +206,10 @@ class Store:
             return seq
         rows, events = chained(drafts, seq, before)
         fold, run.fold = run.fold or run.folded(), None
-        counts = fold.apply(events)
+        counts, samples = fold.apply(events)
         run.fold, run.summary = fold, fold.summarizer.summary
         self.counts.update(counts)
+        self.add_samples(samples)
         run.rows.extend(rows)
         self._changed(run)
         run.control_seq = next((row.seq for row in reversed(rows) if row.kind in CONTROL), run.control_seq)
@@ -209,6 +217,11 @@ class Store:
         self.artifacts.update({kept.artifact.id: kept.text for kept in artifacts if kept.artifact})
         self.uses.note(run.number, artifacts_in(rows, events))
         return run.standing.events
+
+    def add_samples(self, samples: Samples) -> None:
+        """Add what the steps of a run took that has ended."""
+        for likeness, found in samples.items():
+            self.history[likeness] = latest([*found, *self.history.get(likeness, ())])
 
     def remove_unused(self, artifacts: Iterable[str]) -> None:
         """Remove those of the artifacts that no run names."""
@@ -228,7 +241,9 @@ class Store:
             stored = StoredRun(RunKey(run.thread, run.n), self.opened + 1, list(run.rows), standing)
             stored.control_seq = next((row.seq for row in reversed(run.rows) if row.kind in CONTROL), 0)
             stored.fold = stored.empty_fold()
-            self.counts.update(stored.fold.apply(run.events()))
+            counts, _ = stored.fold.apply(run.events())
+            self.counts.update(counts)
+            self.add_samples(samples_of(run.events()))
             stored.summary = stored.fold.summarizer.summary
             self.add(stored)
             self.uses.note(stored.number, artifact_ids(run.events()))

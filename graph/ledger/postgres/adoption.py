@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from graph.ledger.postgres.artifact_uses import note_uses
 from graph.ledger.postgres.event_writer import PUT_ARTIFACTS, PUT_EVENTS
+from graph.ledger.postgres.history_table import add_samples
 from graph.ledger.postgres.queries import NEXT_NUMBER
 from graph.ledger.postgres.run_index import add_counts, put
 from graph.ledger.postgres.transaction import Transaction
@@ -11,6 +12,7 @@ from graph.ledger.refusals import thread_is_there
 from graph.ledger.tombstone import thread_digest
 from graph.ledger.transcript import Transcript, artifact_ids
 from graph.record.counters import RunCounter
+from graph.record.step_history import samples_of
 from graph.record.summary import Summarizer
 
 ROWS = 500
@@ -37,3 +39,4 @@ def adopt(tx: Transaction, database: str, runs: Sequence[Transcript]) -> None:
         note_uses(tx, run_id, artifact_ids(events))
         put(tx, run_id, Summarizer(run.thread, run.n).apply(events).summary)
         add_counts(tx, run_id, RunCounter().count(events))
+        add_samples(tx, run_id, samples_of(events))

@@ -1,6 +1,6 @@
 """The nodes' side of the ledger in a PostgreSQL database: events of runs, written and read by their owners."""
 
-from collections.abc import AsyncIterator, Sequence, Set
+from collections.abc import AsyncIterator, Mapping, Sequence, Set
 from contextlib import asynccontextmanager
 
 import psycopg
@@ -8,9 +8,11 @@ import psycopg
 from graph.errors import LedgerError
 from graph.ledger.lease import PACE, Holder, Pace
 from graph.ledger.ownership import Ownership
+from graph.ledger.postgres.caps_table import enter
 from graph.ledger.postgres.database import Database
 from graph.ledger.postgres.event_writer import EventWriter
 from graph.ledger.postgres.held_leases import HeldLeases
+from graph.ledger.postgres.history_table import history
 from graph.ledger.postgres.lease import claim, release
 from graph.ledger.postgres.lease_table import PostgresAttempt, PostgresLeaseTable
 from graph.ledger.postgres.queries import (
@@ -31,9 +33,11 @@ from graph.ledger.refusals import lost_artifact
 from graph.ledger.seal import SealKey
 from graph.ledger.transcript import ARTIFACT_ID, is_artifact
 from graph.record.call import Call
+from graph.record.caps import CapEntry
 from graph.record.events import Draft, Event
 from graph.record.other_runs import calls_to_know
 from graph.record.projection import project
+from graph.record.sample import Sample
 from graph.record.standing_approval import StandingApproval, StandingCall, StandingUse
 from graph.record.values import Kept
 
@@ -113,6 +117,7 @@ class EventStore:
         control_seq: int | None = None,
         require_empty_inbox: bool = False,
         uses: Sequence[StandingCall] = (),
+        caps: Sequence[CapEntry] = (),
     ) -> int:
         """Write events, all or none."""
         full, may_guess = not all(draft.safe for draft in drafts), bool(drafts)
@@ -125,6 +130,7 @@ class EventStore:
                 head = locked(tx, self.name, lease.run)
                 self._held.check(self.name, head, lease, control_seq, require_empty_inbox)
             count(tx, self.name, uses)
+            enter(tx, self.name, caps)
             head = self._writer.write(tx, head, drafts, artifacts)
             self._held.leave(lease, head)
             return head.seq
@@ -142,6 +148,7 @@ class EventStore:
         artifacts: Sequence[Kept] = (),
         control_seq: int | None = None,
         and_release: bool = False,
+        caps: Sequence[CapEntry] = (),
     ) -> list[Event]:
         """Write events and return those after the run's `after`-th, in one transaction."""
         full, run = not all(draft.safe for draft in drafts), by if isinstance(by, RunKey) else by.run
@@ -155,6 +162,7 @@ class EventStore:
             else:
                 head = head._replace(holder=Holder(ALONE, lease.token))
                 self._held.check(self.name, head, lease, control_seq)
+            enter(tx, self.name, caps)
             left = self._writer.write(tx, head, drafts, artifacts)
             if isinstance(by, Lease):
                 self._held.leave(by, left)
@@ -170,7 +178,7 @@ class EventStore:
         if found is not None:
             return self._checked(run, found, after)
         async with self.owned(run) as lease:
-            return await self.write(lease, drafts, after=after, artifacts=artifacts, control_seq=control_seq)
+            return await self.write(lease, drafts, after=after, artifacts=artifacts, control_seq=control_seq, caps=caps)
 
     async def take_messages(self, lease: Lease, answer: MessageHandler = no_events) -> list[Message]:
         """Empty a run's inbox and write the events of `answer`, atomically."""
@@ -210,6 +218,10 @@ class EventStore:
                 raise
             found = await self._file.look(lambda tx: runs_to_know_if_damaged(tx, run), run.thread)
         return calls_to_know([project(await self.events(RunKey(run.thread, n))) for n in found])
+
+    async def step_history(self, likenesses: Sequence[str]) -> Mapping[str, Sequence[Sample]]:
+        """Return what like steps of ended runs took."""
+        return await self._file.look(lambda tx: history(tx, likenesses))
 
     async def last_run(self, thread: str) -> RunKey | None:
         """Return the thread's latest run, or None."""
@@ -251,6 +263,11 @@ class EventStore:
     async def revoke_standing(self, name: str, by: str) -> bool:
         """End a standing approval; return whether there was one to end."""
         return await self._file.do(lambda tx: revoke(tx, self.name, name, by), full=True)
+
+    async def now(self) -> float:
+        """Return the time of the server."""
+        query = "SELECT extract(epoch FROM clock_timestamp())::float8"
+        return await self._file.look(lambda tx: float(tx.ask(query)[0][0]))
 
     async def close(self) -> None:
         """Let go of the database."""

@@ -1,7 +1,8 @@
 """The nodes' side of the ledger in an SQLite file: events of runs, written and read by their owners."""
 
 import sqlite3
-from collections.abc import AsyncIterator, Sequence, Set
+import time
+from collections.abc import AsyncIterator, Mapping, Sequence, Set
 from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
@@ -13,8 +14,10 @@ from graph.ledger.protocol import Lease, Message, MessageHandler, News, Owned, R
 from graph.ledger.reading import Snapshot, checked_events, checked_news
 from graph.ledger.refusals import check_control_seq, check_inbox, check_lease, lost_artifact
 from graph.ledger.seal import SealKey
+from graph.ledger.sqlite.caps_table import enter
 from graph.ledger.sqlite.database import Database
 from graph.ledger.sqlite.event_writer import EventWriter
+from graph.ledger.sqlite.history_table import history
 from graph.ledger.sqlite.lease import claim, look, release
 from graph.ledger.sqlite.lease_table import SqliteAttempt, SqliteLeaseTable, beats_of
 from graph.ledger.sqlite.queries import (
@@ -30,9 +33,11 @@ from graph.ledger.sqlite.queries import (
 from graph.ledger.sqlite.standing_table import count, give, revoke, standing
 from graph.ledger.transcript import ARTIFACT_ID, is_artifact
 from graph.record.call import Call
+from graph.record.caps import CapEntry
 from graph.record.events import Draft, Event
 from graph.record.other_runs import calls_to_know
 from graph.record.projection import project
+from graph.record.sample import Sample
 from graph.record.standing_approval import StandingApproval, StandingCall, StandingUse
 from graph.record.values import Kept
 
@@ -104,6 +109,7 @@ class EventStore:
         control_seq: int | None = None,
         require_empty_inbox: bool = False,
         uses: Sequence[StandingCall] = (),
+        caps: Sequence[CapEntry] = (),
     ) -> int:
         """Write events, all or none."""
         full = not all(draft.safe for draft in drafts)
@@ -111,6 +117,8 @@ class EventStore:
         def write(db: sqlite3.Connection) -> int:
             self._refuse(db, lease, control_seq, require_empty_inbox)
             count(db, self.name, uses)
+            if caps:
+                enter(db, self.name, caps)
             return self._writer.write(db, lease.run, lease.run_id, drafts, artifacts)
 
         return await self._file.do(write, full=full)
@@ -124,6 +132,7 @@ class EventStore:
         artifacts: Sequence[Kept] = (),
         control_seq: int | None = None,
         and_release: bool = False,
+        caps: Sequence[CapEntry] = (),
     ) -> list[Event]:
         """Write events and return those after the run's `after`-th, in one transaction."""
         full, alone = not all(draft.safe for draft in drafts), isinstance(by, RunKey)
@@ -133,6 +142,8 @@ class EventStore:
             if isinstance(lease, Holder):
                 return None
             self._refuse(db, lease, control_seq)
+            if caps:
+                enter(db, self.name, caps)
             self._writer.write(db, lease.run, lease.run_id, drafts, artifacts)
             if and_release or alone:
                 release(db, lease)
@@ -147,7 +158,7 @@ class EventStore:
         if found is not None:
             return self._checked(by, found, after)
         async with self.owned(by) as lease:
-            return await self.write(lease, drafts, after=after, artifacts=artifacts, control_seq=control_seq)
+            return await self.write(lease, drafts, after=after, artifacts=artifacts, control_seq=control_seq, caps=caps)
 
     async def take_messages(self, lease: Lease, answer: MessageHandler = no_events) -> list[Message]:
         """Empty a run's inbox and write the events of `answer`, atomically."""
@@ -175,6 +186,10 @@ class EventStore:
         """Return calls of the thread's other runs that are uncertain, or were settled as happened."""
         others = await self._file.look(partial(runs_to_know, run=run))
         return calls_to_know([project(await self.events(RunKey(run.thread, n))) for n in others])
+
+    async def step_history(self, likenesses: Sequence[str]) -> Mapping[str, Sequence[Sample]]:
+        """Return what like steps of ended runs took."""
+        return await self._file.look(lambda db: history(db, likenesses))
 
     async def last_run(self, thread: str) -> RunKey | None:
         """Return the thread's latest run, or None."""
@@ -216,6 +231,10 @@ class EventStore:
     async def revoke_standing(self, name: str, by: str) -> bool:
         """End a standing approval; return whether there was one to end."""
         return await self._file.do(lambda db: revoke(db, self.name, name, by), full=True)
+
+    async def now(self) -> float:
+        """Return the time of this machine."""
+        return time.time()
 
     async def close(self) -> None:
         """Let go of the file."""

@@ -7,7 +7,9 @@ handle it.
 from graph.record.events.by_person import ResultSupplied, StepSkipped
 from graph.record.events.call import CallFinished, CallRefused, CallStarted, EarlierCall, StepHeld, StepUncertain
 from graph.record.events.call_asked import AskedQuestion, CallAsked
+from graph.record.events.cap import CapReached
 from graph.record.events.content import Arguments, Content
+from graph.record.events.deadline import LateAnswer, ReviewEscalated, ReviewExpired, ReviewReminded
 from graph.record.events.event import ASIDE, CONTROL, TYPES, Draft, Event, EventData
 from graph.record.events.fork import CallInherited, Inherited, RunForked
 from graph.record.events.model import FailedAttempt, ModelFinished, ModelStarted, Prompt, Tokens
@@ -57,6 +59,7 @@ __all__ = [
     "CallInherited",
     "CallRefused",
     "CallStarted",
+    "CapReached",
     "Configuration",
     "Configured",
     "Content",
@@ -68,6 +71,7 @@ __all__ = [
     "Executing",
     "FailedAttempt",
     "Inherited",
+    "LateAnswer",
     "LeftPayload",
     "ModelFinished",
     "ModelStarted",
@@ -77,6 +81,9 @@ __all__ = [
     "PlanRevised",
     "Prompt",
     "ResultSupplied",
+    "ReviewEscalated",
+    "ReviewExpired",
+    "ReviewReminded",
     "ReviewRequested",
     "RunEnded",
     "RunForked",

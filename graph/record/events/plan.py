@@ -8,6 +8,7 @@ from graph.plan.issues import Issue
 from graph.plan.revision import PlanDiff
 from graph.record.events.content import Content, content_in
 from graph.record.events.payload import Json, Payload, given, integer
+from graph.record.expected import Expected
 from graph.record.replacement import Replaced
 
 NO_DIFFERENCE = PlanDiff()
@@ -21,8 +22,8 @@ class PlanRevised(Payload):
     steps that the plan omits or changes; the first version recorded only omitted ones, in `dropped`. `tainted` has the
     steps written by a model that had read untrusted results, `failures` the fingerprints of the failures that the plan
     responds to. `stalled` is the reason why the plan makes no progress. `read_as` has the normalizations,
-    `would_replace` sentences on files that the plan would replace. `written_by` is the user who wrote it, if
-    it is a person's.
+    `would_replace` sentences on files that the plan would replace, `like_steps` what like steps took by then, if
+    somebody is shown the plan. `written_by` is the user who wrote it, if it is a person's.
     """
 
     kind: ClassVar[Literal["plan_revised"]] = "plan_revised"
@@ -43,6 +44,7 @@ class PlanRevised(Payload):
     stalled: str | None = None
     read_as: tuple[str, ...] = ()
     would_replace: tuple[str, ...] = ()
+    like_steps: Expected | None = None
     written_by: str | None = None
 
     @property
@@ -72,7 +74,8 @@ class PlanRevised(Payload):
             "tainted": list(self.tainted),
             "failures": list(self.failures),
             "stalled": self.stalled,
-            **given(read_as=list(self.read_as), would_replace=list(self.would_replace), written_by=self.written_by),
+            **given(read_as=list(self.read_as), would_replace=list(self.would_replace)),
+            **given(like_steps=self.like_steps and self.like_steps.to_json(), written_by=self.written_by),
         }
 
     @classmethod
@@ -94,6 +97,7 @@ class PlanRevised(Payload):
             stalled=raw.get("stalled"),
             read_as=tuple(raw.get("read_as", ())),
             would_replace=tuple(raw.get("would_replace", ())),
+            like_steps=Expected.from_json(raw["like_steps"]) if "like_steps" in raw else None,
             written_by=raw.get("written_by"),
             checkpoint=raw.get("checkpoint"),
         )

@@ -148,20 +148,24 @@ class Configured(Payload):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Paused(Payload):
-    """The run was paused on request, or interrupted by its user."""
+    """The run was paused on request, interrupted by its user, or has used up a cap across runs.
+
+    `due_at` is when that cap allows the next call, in Unix seconds.
+    """
 
     kind: ClassVar[Literal["paused"]] = "paused"
 
     reason: str
+    due_at: float | None = None
 
     def own_json(self) -> dict[str, Any]:
         """See `Payload`."""
-        return {"reason": self.reason}
+        return {"reason": self.reason, **given(due_at=self.due_at)}
 
     @classmethod
     def from_json(cls, raw: Json) -> Self:
         """See `Payload`."""
-        return cls(reason=raw["reason"], checkpoint=raw.get("checkpoint"))
+        return cls(reason=raw["reason"], due_at=number(raw.get("due_at")), checkpoint=raw.get("checkpoint"))
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from graph.record.events import (
     ValueRedacted,
 )
 from graph.text.event_text.sections import SECTIONS, Formatted, Words
-from graph.text.event_text.values import content, limits_text, normalization_notes, value_text
+from graph.text.event_text.values import content, limits_text, normalization_notes, until_text, value_text
 
 RunEvent = RunStarted | Configured | Paused | ValueRedacted | RunEnded | RunReopened
 
@@ -26,7 +26,7 @@ def format_run(data: RunEvent) -> Formatted:
         case Configured():
             return ("run", "policy"), _configured(data)
         case Paused():
-            return ("run",), iter([f"paused: {data.reason}"])
+            return ("run",), iter([f"paused: {data.reason}{until_text(data.due_at)}"])
         case ValueRedacted():
             return SECTIONS, _redacted(data)
         case RunEnded():

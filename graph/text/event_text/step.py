@@ -4,11 +4,11 @@ from typing import assert_never
 
 from graph.plan.checks import describe_check
 from graph.record.budget import spent_in_words
-from graph.record.events import BudgetReached, StepChecked, StepFinished
+from graph.record.events import BudgetReached, CapReached, StepChecked, StepFinished
 from graph.text.event_text.sections import Formatted, Words
-from graph.text.event_text.values import outcome_text
+from graph.text.event_text.values import outcome_text, until_text
 
-StepEvent = StepFinished | StepChecked | BudgetReached
+StepEvent = StepFinished | StepChecked | BudgetReached | CapReached
 
 
 def format_step(data: StepEvent, step: str) -> Formatted:
@@ -20,6 +20,8 @@ def format_step(data: StepEvent, step: str) -> Formatted:
             return ("steps",), _step_checked(step, data)
         case BudgetReached():
             return ("budget",), _budget_reached(data)
+        case CapReached():
+            return ("budget",), iter([f"{step or 'planning'} waits: {data.allows}, used up{until_text(data.due_at)}"])
         case _:
             assert_never(data)
 

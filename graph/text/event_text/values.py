@@ -1,5 +1,6 @@
 """Values, outcomes and issues as text, shared by the texts of all events."""
 
+import time
 from collections.abc import Iterable
 from typing import Any
 
@@ -70,3 +71,12 @@ def normalization_notes(data: PlanRevised | RunEnded) -> Words:
 def limits_text(budget: Budget) -> str:
     """Return the limits of a budget."""
     return ", ".join(unit_in_words(name, budget.of(name) or 0) for name in budget.names)
+
+
+def until_text(due_at: float | None) -> str:
+    """Return until when something waits, with a space before it; empty if that is not known.
+
+    >>> until_text(86_400.0)
+    ' until 1970-01-02 00:00:00 UTC'
+    """
+    return "" if due_at is None else time.strftime(" until %Y-%m-%d %H:%M:%S UTC", time.gmtime(due_at))

@@ -9,12 +9,13 @@ from graph.plan.issues import Issue
 from graph.plan.revision import difference
 from graph.plan.schema import Plan
 from graph.record.budget import unit_in_words
+from graph.text.expectation import takes_in_words
 from graph.text.literal_text import text_lines
 from graph.text.review.changes import change_blocks
 from graph.text.review.criteria import criteria_blocks
 from graph.text.review.drawing import PASSED_LINES, plan_data
 from graph.text.review.effects import counted, effect_blocks, outcome
-from graph.text.review.frame import Block, Data, Prose, limit_name, sentences, to_markdown, words
+from graph.text.review.frame import Block, Data, Prose, limit_name, name, sentences, to_markdown, words
 from graph.text.review.layout import entry
 from graph.text.review.why import Reason, why_blocks
 
@@ -35,7 +36,8 @@ class PlanReview:
             `was_seen` whether a person saw it.
         done: Step id -> `succeeded` or `skipped`, for the steps that are not left to do.
         warnings: Sentences, such as on uncertain calls that the plan may repeat.
-        estimate: Upper bounds on the remaining work, see `graph.review.estimate`.
+        estimate: Upper bounds on the remaining work, see `graph.review.estimate`, and as `takes` what it may take, see
+            `graph.review.expectation`.
         has_judge: Whether a model judges success criteria.
     """
 
@@ -88,11 +90,13 @@ def _blocks(review: PlanReview) -> Iterator[Block]:
     yield from criteria_blocks(left, review.has_judge)
     yield plan_data(plan, review.done)
     if review.estimate:
-        yield Prose(_estimated(review.estimate))
+        yield Prose(estimate_text(review.estimate))
+        if told := takes_in_words(review.estimate.get("takes", {}), name):
+            yield Prose(told)
     yield Prose(f"Digest: {plan.digest}")
 
 
-def _estimated(estimate: Mapping[str, Any]) -> str:
+def estimate_text(estimate: Mapping[str, Any]) -> str:
     """Return a sentence on the remaining work and the remaining budget."""
     chain = f", {estimate['longest_chain']} of them one after the other" if estimate["longest_chain"] > 1 else ""
     by_models = f", {counted(estimate['model_steps'], 'step')} by a model" if estimate["model_steps"] else ""

@@ -241,6 +241,13 @@ def test_one_decision_that_cannot_be_read_spoils_all() -> None:
     assert refused({"decisions": [{"type": "approve"}, {"type": "approve"}]}, "run_plan", "settle_effect")
 
 
+def test_a_json_object_that_breaks_off_is_asked_again_with_the_place_and_is_no_feedback() -> None:
+    why = refused('{"decisions": [{"type": "approve"')
+
+    assert why.startswith("the answer is not valid JSON: line 1, column 3") and why.endswith("where the text ends")
+    assert one("{docs} first, please").message == "{docs} first, please"
+
+
 def test_json_text_is_read_as_json() -> None:
     answer = json.dumps({"decisions": [{"type": "approve", "digest": DIGEST}]})
 

@@ -251,3 +251,18 @@ def test_chores_are_done_when_they_are_due_and_told(bench: Bench) -> None:
 
     bench.do(work)
     assert bench.lines == ["swept the floor"] * 2
+
+
+def test_a_run_that_is_paused_for_a_cap_is_taken_up_when_its_time_has_come(bench: Bench) -> None:
+    bench.worker.now = lambda: 1000.0 + bench.now_s
+    until = drafted("paused", {"reason": "at most 1 call of send a day, used up", "due_at": 1060.0})
+
+    async def work() -> None:
+        await bench.ledger.open_run("t", [started(), EXECUTING, until])
+        for bench.now_s in (0.0, 61.0):
+            before = list(bench.continued.runs)
+            await bench.worker.run(once=True)
+            assert before == []
+
+    bench.do(work)
+    assert bench.lines == ["t.1 taken up", "t.1 succeeded: done"]

@@ -1,0 +1,38 @@
+"""The counts of caps across runs: rules that every driver follows in the transaction of an intent or an outcome.
+
+A driver keeps how much of a cap was used by the end of its day, what was counted for each call, and the last turn of
+each rate. Rows of a day are kept for a while, for calls whose outcome comes later.
+"""
+
+from collections.abc import Mapping
+
+from graph.errors import CapReachedError
+from graph.record.caps import DayCap, RateCap
+
+KEPT_S = 3 * 86_400.0
+"""How long after its day a row is kept, in seconds."""
+
+
+def check_day(database: str, cap: DayCap, used: float, amount: float, now: float) -> None:
+    """Refuse a call that would exceed a cap of the day.
+
+    Raises:
+        CapReachedError: It would.
+    """
+    if used + amount > cap.limit:
+        raise CapReachedError(database, cap.name, str(cap), cap.until(now) - now)
+
+
+def check_turn(database: str, cap: RateCap, wait_s: float) -> None:
+    """Refuse a call whose turn under a rate is later.
+
+    Raises:
+        CapReachedError: It is.
+    """
+    if wait_s > 0:
+        raise CapReachedError(database, cap.name, str(cap), wait_s, is_rate=True)
+
+
+def corrected(counted: float, more: Mapping[str, float], name: str) -> float:
+    """Return what counts for a call under a cap after a correction, at least 0."""
+    return max(0.0, counted + more.get(name, 0.0))

@@ -1,0 +1,91 @@
+"""The tables of caps across runs in a PostgreSQL database; the server's clock counts."""
+
+from collections.abc import Sequence
+
+from graph.ledger.caps import KEPT_S, check_day, check_turn, corrected
+from graph.ledger.postgres.transaction import Transaction
+from graph.record.caps import CapCorrection, CapEntry, CapUse, DayCap
+
+TABLES = """
+CREATE TABLE ledger_caps (
+    cap text COLLATE "C" NOT NULL,
+    person text COLLATE "C" NOT NULL,
+    until double precision NOT NULL,
+    used double precision NOT NULL,
+    PRIMARY KEY (cap, person, until)
+) WITH (fillfactor = 50);
+CREATE TABLE ledger_counted (
+    call text COLLATE "C" NOT NULL,
+    cap text COLLATE "C" NOT NULL,
+    person text COLLATE "C" NOT NULL,
+    until double precision NOT NULL,
+    amount double precision NOT NULL,
+    PRIMARY KEY (call, cap, person)
+);
+CREATE INDEX ledger_counted_until ON ledger_counted (until);
+CREATE TABLE ledger_turns (
+    name text COLLATE "C" PRIMARY KEY,
+    last double precision NOT NULL
+) WITH (fillfactor = 50);
+"""
+_NOW = "SELECT extract(epoch FROM clock_timestamp())::double precision"
+_OPEN = "INSERT INTO ledger_caps (cap, person, until, used) VALUES (%s, %s, %s, 0) ON CONFLICT DO NOTHING RETURNING cap"
+_HELD = "SELECT used FROM ledger_caps WHERE cap = %s AND person = %s AND until = %s FOR UPDATE"
+_ADD = "UPDATE ledger_caps SET used = greatest(0, used + %s) WHERE cap = %s AND person = %s AND until = %s"
+_NOTE = (
+    "INSERT INTO ledger_counted AS held (call, cap, person, until, amount) VALUES (%s, %s, %s, %s, %s) "
+    "ON CONFLICT (call, cap, person) DO UPDATE SET until = excluded.until, amount = held.amount + excluded.amount"
+)
+_FIRST_TURN = "INSERT INTO ledger_turns (name, last) VALUES (%s, '-Infinity') ON CONFLICT DO NOTHING"
+_TURN = (
+    "SELECT last, extract(epoch FROM clock_timestamp())::double precision FROM ledger_turns WHERE name = %s FOR UPDATE"
+)
+_OF_A_CALL = "call = %s AND cap = %s AND person = %s"
+
+
+def enter(tx: Transaction, database: str, entries: Sequence[CapEntry]) -> None:
+    """Count calls against caps, or correct what was counted; see `graph.ledger.caps`. Rows are locked in one order.
+
+    Raises:
+        CapReachedError: A cap allows a call only later; the transaction has to be rolled back.
+    """
+    for entry in entries:
+        if isinstance(entry, CapUse):
+            _take_turns(tx, database, entry)
+            for cap, amount in sorted(entry.amounts, key=lambda one: (one[0].name, one[0].user)):
+                _count(tx, database, entry.call, cap, amount)
+        else:
+            _correct(tx, entry)
+
+
+def _take_turns(tx: Transaction, database: str, use: CapUse) -> None:
+    for rate in use.turns:
+        tx.tell(_FIRST_TURN, rate.name)
+        (last, now), *_ = tx.ask(_TURN, rate.name)
+        check_turn(database, rate, rate.wait_s(last, now))
+        tx.tell("UPDATE ledger_turns SET last = %s WHERE name = %s", now, rate.name)
+
+
+def _count(tx: Transaction, database: str, call: str, cap: DayCap, amount: float) -> None:
+    (now,), *_ = tx.ask(_NOW)
+    until = cap.until(now)
+    of_it, over = (cap.name, cap.user, until), min(until, now - KEPT_S)
+    if tx.ask(_OPEN, *of_it):
+        tx.tell("DELETE FROM ledger_caps WHERE cap = %s AND until < %s", cap.name, over)
+        tx.tell("DELETE FROM ledger_counted WHERE until < %s", over)
+    (used,), *_ = tx.ask(_HELD, *of_it)
+    check_day(database, cap, used, amount, now)
+    tx.tell(_ADD, amount, *of_it)
+    tx.tell(_NOTE, call, *of_it, amount)
+
+
+def _correct(tx: Transaction, entry: CapCorrection) -> None:
+    query = "SELECT cap, person, until, amount FROM ledger_counted WHERE call = %s ORDER BY cap, person FOR UPDATE"
+    for name, person, until, counted in tx.ask(query, entry.call):
+        amount = corrected(counted, entry.more, name)
+        tx.tell(_ADD, amount - counted, name, person, until)
+        of_it = (entry.call, name, person)
+        if amount:
+            tx.tell(f"UPDATE ledger_counted SET amount = %s WHERE {_OF_A_CALL}", amount, *of_it)
+        else:
+            tx.tell(f"DELETE FROM ledger_counted WHERE {_OF_A_CALL}", *of_it)

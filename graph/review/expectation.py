@@ -1,0 +1,90 @@
+"""What the rest of a plan may take, as ranges: seconds, tokens and US dollars, from like steps, prompts and prices."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from graph.plan.kinds.table import kind_spec
+from graph.plan.schedule import critical_path, waits_for
+from graph.plan.schema import Plan, Step
+from graph.record.budget import Price
+from graph.record.expected import Expected, Range, Took
+
+NOTHING: Range = (0.0, 0.0)
+
+
+@dataclass(frozen=True)
+class Basis:
+    """What an expectation rests on: likenesses by step, prices by model, and how many steps run at a time.
+
+    `first` are the models that steps are given to; others may answer in their place.
+    """
+
+    likeness: Mapping[str, str]
+    first: Mapping[str, str]
+    prices: Mapping[str, Price]
+    concurrency: int
+
+
+def expectation(plan: Plan, left: Sequence[Step], expected: Expected, basis: Basis) -> dict[str, Any]:
+    """Return `seconds`, `tokens` and `cost_usd`, each with `low` and `high`, and what has no history in `unknown`.
+
+    `high` is missing if a step has no history; `cost_usd` is missing if a model has no price, and with `tokens` if no
+    model works on the plan. The time of people, retries and revisions is not part of it.
+    """
+    works = [step for step in left if kind_spec(step.kind).done_by in ("tool", "model", "planner")]
+    took = {step.id: expected.took.get(basis.likeness.get(step.id, "")) for step in works}
+    unknown = list(dict.fromkeys(_name(step) for step in works if took[step.id] is None))
+    found: dict[str, Any] = {"seconds": _shown(_seconds(plan, works, took, basis.concurrency), unknown)}
+    if models := [step for step in works if step.id in basis.first]:
+        by_model = [_tokens(step, took[step.id], expected.prompts.get(step.id, 0), basis) for step in models]
+        not_known = [_name(step) for step in models if took[step.id] is None]
+        found["tokens"] = _shown(_sum([_plus(*one) for tokens in by_model for one in tokens.values()]), not_known, 0)
+        named = {model for tokens in by_model for model in tokens}
+        if named <= basis.prices.keys():
+            costs = [_cost(basis.prices[model], *one) for tokens in by_model for model, one in tokens.items()]
+            found["cost_usd"] = _shown(_sum(costs), not_known, 6)
+    return {**found, **({"unknown": unknown} if unknown else {})}
+
+
+def _seconds(plan: Plan, works: Sequence[Step], took: Mapping[str, Took | None], concurrency: int) -> Range:
+    """Return the time along the longest chain; at most that of all steps, if only so many run at a time."""
+    waits, known = waits_for(plan.steps), {step.id: took[step.id] for step in works}
+    items = {step.id: float(step.most_items) for step in works}
+    low = {step: one.seconds[0] if (one := known.get(step)) is not None else 0.0 for step in waits}
+    high = {step: one.seconds[1] * items[step] if (one := known.get(step)) is not None else 0.0 for step in waits}
+    at_once = {step: high[step] / min(items.get(step, 1.0), concurrency) for step in waits}
+    longest = max(critical_path(waits, at_once)[0], sum(high.values()) / concurrency) if waits else 0.0
+    return (critical_path(waits, low)[0] if waits else 0.0), longest
+
+
+def _tokens(step: Step, took: Took | None, prompt: int, basis: Basis) -> dict[str, tuple[Range, Range]]:
+    """Return the tokens of prompts and answers by model; the first prompt is known in any case."""
+    if took is None or not took.tokens:
+        return {basis.first[step.id]: ((float(prompt), float(prompt)), NOTHING)}
+    return {
+        model: ((read[0], read[1] * step.most_items), (written[0], written[1] * step.most_items))
+        for model, (read, written) in took.tokens.items()
+    }
+
+
+def _cost(price: Price, read: Range, written: Range) -> Range:
+    low, high = ((price.input * read[end] + price.output * written[end]) / 1_000_000 for end in (0, 1))
+    return low, high
+
+
+def _plus(one: Range, other: Range) -> Range:
+    return one[0] + other[0], one[1] + other[1]
+
+
+def _sum(ranges: Sequence[Range]) -> Range:
+    return sum(low for low, _ in ranges), sum(high for _, high in ranges)
+
+
+def _shown(found: Range, unknown: Sequence[str], digits: int = 1) -> dict[str, float]:
+    low, high = (round(end, digits) if digits else round(end) for end in found)
+    return {"low": low, **({} if unknown else {"high": high})}
+
+
+def _name(step: Step) -> str:
+    return step.tool if step.tool is not None else step.id

@@ -1,0 +1,57 @@
+"""What a plan may take, and what it took, in words."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+UNITS: Mapping[str, Callable[[float], str]] = {
+    "seconds": lambda amount: f"{amount:,.0f}" if amount >= 10 else f"{amount:g}",
+    "tokens": lambda amount: f"{amount:,.0f}",
+    "cost_usd": lambda amount: f"{amount:.2g}",
+}
+NAMES = {"seconds": "seconds", "tokens": "tokens", "cost_usd": "US dollars"}
+
+
+def takes_in_words(takes: Mapping[str, Any], name: Callable[[str], str] = str) -> str:
+    """Return the sentences of a review on what a plan may take; `name` writes the name of a step or a tool.
+
+    >>> takes_in_words({"seconds": {"low": 2.0, "high": 5.5}, "tokens": {"low": 1200, "high": 3400}})
+    'By what like steps took: 2 to 5.5 seconds and 1,200 to 3,400 tokens; the price is not known.'
+    >>> takes_in_words({"seconds": {"low": 0.0}, "unknown": ["send"]})
+    'What it may take is not known: this ledger has no history of send.'
+    """
+    unknown = list(map(name, takes.get("unknown", ())))
+    more = f"{', '.join(unknown[:5])}{f' and {len(unknown) - 5} more' if len(unknown) > 5 else ''}"
+    told = [amount for kind in NAMES if (amount := _range(takes, kind))]
+    if not told:
+        return f"What it may take is not known: this ledger has no history of {more}." if unknown else ""
+    priced = "" if "cost_usd" in takes or "tokens" not in takes else "; the price is not known"
+    rest = f" This ledger has no history of {more}." if unknown else ""
+    return f"By what like steps took: {_joined(told)}{priced}.{rest}"
+
+
+def said_and_spent(takes: Mapping[str, Any], spent: Mapping[str, float]) -> str:
+    """Return what was said against what was spent, for the end of a run; empty if nothing was said.
+
+    >>> said_and_spent({"seconds": {"low": 2.0, "high": 5.0}}, {"seconds": 4.2})
+    'expected 2 to 5 seconds; took 4.2 seconds'
+    """
+    told = [amount for kind in NAMES if kind in spent and (amount := _range(takes, kind))]
+    took = [f"{UNITS[kind](spent[kind])} {NAMES[kind]}" for kind in NAMES if kind in spent]
+    return f"expected {_joined(told)}; took {_joined(took)}" if told else ""
+
+
+def _range(takes: Mapping[str, Any], kind: str) -> str:
+    found = takes.get(kind)
+    if found is None or ("high" not in found and not found["low"]):
+        return ""
+    low = UNITS[kind](found["low"])
+    if "high" not in found:
+        return f"at least {low} {NAMES[kind]}"
+    if kind == "seconds" and found["high"] < 1:
+        return "less than 1 second"
+    high = UNITS[kind](found["high"])
+    return f"{low} to {high} {NAMES[kind]}" if high != low else f"about {low} {NAMES[kind]}"
+
+
+def _joined(parts: list[str]) -> str:
+    return " and ".join([", ".join(parts[:-1]), parts[-1]] if len(parts) > 1 else parts)

@@ -1,0 +1,104 @@
+"""What a plan may take is said before it is approved, by what like steps took, and compared at the end."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from langchain_core.messages import AIMessage
+
+from graph import Agent
+from graph.runs import Run
+from graph.testing import LoggedTools, ScriptedModel, step
+
+PRICES = {"prices": {"scripted": {"input": 100.0, "output": 100.0}}}
+THINK = {"id": "m", "objective": "think", "depends_on": ["s"]}
+PLAN = {"steps": [step("s", "send", to="ann"), THINK], "answer": "{m_result}"}
+APPROVE = {"type": "approve"}
+
+
+def thought(text: str, read: int, written: int) -> AIMessage:
+    counts = {"input_tokens": read, "output_tokens": written, "total_tokens": read + written}
+    return AIMessage(text, usage_metadata=counts)  # type: ignore[arg-type]
+
+
+@pytest.fixture
+def agent(tmp_path: Path) -> Iterator[Agent]:
+    tools = LoggedTools()
+    own = [tools.tool(name, effect="external", trusted=True) for name in ("send", "look")]
+    answers = [thought("one", 1000, 100), thought("two", 3000, 200), thought("three", 2000, 100)]
+    with Agent.open(tmp_path / "runs.db", planner=ScriptedModel(answers), tools=own, policy=PRICES) as opened:
+        yield opened
+
+
+def finished(agent: Agent, plan: Any = PLAN) -> Run:
+    return agent.resume(agent.start("g", plan=plan).id, APPROVE)
+
+
+def takes(run: Run) -> Any:
+    assert run.request is not None
+    return run.request["estimate"]["takes"]
+
+
+def described(run: Run) -> str:
+    assert run.request is not None
+    return str(run.request["action_requests"][0]["description"])
+
+
+def test_without_history_a_review_says_that_it_is_not_known_but_for_the_prompts(agent: Agent) -> None:
+    run = agent.start("g", plan=PLAN)
+
+    assert takes(run)["unknown"] == ["send", "m"]
+    assert takes(run)["seconds"] == {"low": 0.0}
+    assert takes(run)["tokens"].keys() == takes(run)["cost_usd"].keys() == {"low"}
+    assert 100 < takes(run)["tokens"]["low"] < 500
+    assert "has no history of send, m" in described(run)
+
+
+def test_like_steps_give_a_range_and_the_end_compares(agent: Agent) -> None:
+    for _ in range(2):
+        assert finished(agent).status == "succeeded"
+
+    run = agent.start("g", plan=PLAN)
+
+    assert takes(run)["tokens"] == {"low": 1100, "high": 3200}
+    assert takes(run)["cost_usd"] == {"low": 0.11, "high": 0.32}
+    assert "unknown" not in takes(run)
+    assert "1,100 to 3,200 tokens and 0.11 to 0.32 US dollars." in described(run)
+    run = agent.resume(run.id, APPROVE)
+    assert run.said is not None and run.said["tokens"] == {"low": 1100, "high": 3200}
+    assert run.spent is not None and (run.spent["tokens"], run.spent["cost_usd"]) == (2100, 0.21)
+
+
+def test_a_step_unlike_any_before_leaves_the_upper_bound_open(agent: Agent) -> None:
+    finished(agent)
+
+    run = agent.start("g", plan={"steps": [*PLAN["steps"], step("l", "look")]})
+
+    assert takes(run)["unknown"] == ["look"] and "high" not in takes(run)["seconds"]
+    assert takes(run)["tokens"] == {"low": 1100, "high": 1100}
+
+
+def test_what_was_said_stays_while_others_make_history_and_is_replayed(agent: Agent) -> None:
+    run = agent.start("g", plan=PLAN)
+    before, said = takes(run), described(run)
+    finished(agent)
+
+    again = agent.resume(run.id)
+
+    assert (takes(again), described(again)) == (before, said)
+    run = agent.resume(run.id, APPROVE)
+    assert run.status == "succeeded" and run.said == before
+    assert agent.replay(run.id).is_same
+    finished(agent, {"steps": [step("s", "send", to="bob")]})
+    assert agent.replay(run.id).is_same
+
+
+def test_what_nobody_is_shown_costs_no_look_at_the_history(agent: Agent, tmp_path: Path) -> None:
+    tools = LoggedTools()
+    own = [tools.tool("send", effect="external", trusted=True)]
+    with Agent.open(tmp_path / "other.db", planner=ScriptedModel([]), tools=own, approval="never") as other:
+        run = other.start("g", plan={"steps": [step("s", "send", to="ann")]})
+
+        (revised,) = [event.payload for event in other.log(run.id) if event.kind == "plan_revised"]
+    assert "like_steps" not in revised and run.said is None
