@@ -4,6 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 from graph.plan.revision import PlanDiff
+from graph.plan.schema import Plan, Step
 from graph.record.events import (
     CallFinished,
     Content,
@@ -228,3 +229,21 @@ def test_the_first_plan_of_a_run_leaves_what_was_skipped_before_it() -> None:
     steps.plan_revised(replace(revised("failure"), diff=PlanDiff(added=("a",))), before=0)
 
     assert steps.is_skipped("a")
+
+
+def test_a_step_has_failed_if_its_result_is_a_failure() -> None:
+    steps = Steps({"a": SENT, "b": DOWN})
+
+    assert [name for name in ("a", "b", "c") if steps.has_failed(name)] == ["b"]
+
+
+def test_succeeded_steps_whose_criterion_nobody_judged_are_named_in_the_order_of_the_plan() -> None:
+    plan = Plan(
+        steps=tuple(
+            Step(id=name, objective="o", success_criteria=None if name == "plain" else "it is good")
+            for name in ("late", "early", "judged", "plain", "failed", "open")
+        )
+    )
+    steps = Steps({name: SENT for name in ("early", "late", "judged", "plain")} | {"failed": DOWN}, judged={"judged"})
+
+    assert steps.unjudged(plan) == ["late", "early"]
