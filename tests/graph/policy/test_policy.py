@@ -341,3 +341,18 @@ def test_a_call_is_asked_about_by_the_verdict_or_by_the_conditions_of_its_tool_o
     policy: Policy, args: Any, why: str | None
 ) -> None:
     assert policy.asks(PAY, args) == why
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        {},
+        {"effects": {"external": {"verdict": "review", "ask_when": {"amount": {"above": 100}}}, "write": "deny"}},
+        {"effects": {"external": {"ask_when": {"amount": {"above": 100}}}}},
+        {"limits": {"steps": 3, "per_day": {"tool_calls": 5}}},
+        {"limits": {"per_day": {"tool_calls": 5}}},
+        {"limits": {"steps": 3}},
+    ],
+)
+def test_a_policy_as_data_is_what_it_was_read_from(raw: dict[str, Any]) -> None:
+    assert policy_from(raw).to_json() == raw

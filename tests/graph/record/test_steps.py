@@ -244,6 +244,6 @@ def test_succeeded_steps_whose_criterion_nobody_judged_are_named_in_the_order_of
             for name in ("late", "early", "judged", "plain", "failed", "open")
         )
     )
-    steps = Steps({name: SENT for name in ("early", "late", "judged", "plain")} | {"failed": DOWN}, judged={"judged"})
+    steps = Steps(dict.fromkeys(("early", "late", "judged", "plain"), SENT) | {"failed": DOWN}, judged={"judged"})
 
     assert steps.unjudged(plan) == ["late", "early"]
