@@ -3,8 +3,11 @@
 from dataclasses import replace
 from typing import Any
 
+import pytest
+
 from graph.plan.revision import PlanDiff
 from graph.plan.schema import Plan, Step
+from graph.record.check_results import Opinion
 from graph.record.events import (
     CallFinished,
     Content,
@@ -22,6 +25,7 @@ from graph.record.steps import Steps
 from graph.record.trust_label import USER
 
 SENT = StepResult("succeeded", "sent")
+MET, NO_OPINION = Opinion("it is good", True, "it is"), Opinion("it is good", None, "no answer")
 DOWN = StepResult("failed", error="down")
 
 
@@ -247,3 +251,15 @@ def test_succeeded_steps_whose_criterion_nobody_judged_are_named_in_the_order_of
     steps = Steps(dict.fromkeys(("early", "late", "judged", "plain"), SENT) | {"failed": DOWN}, judged={"judged"})
 
     assert steps.unjudged(plan) == ["late", "early"]
+
+
+@pytest.mark.parametrize(
+    ("opinions", "judged"),
+    [([MET], True), ([NO_OPINION], False), ([None], False), ([MET, NO_OPINION], False), ([MET, None], False)],
+)
+def test_a_step_is_judged_as_long_as_the_last_check_came_to_an_opinion(opinions: list[Any], judged: bool) -> None:
+    steps = Steps({"a": SENT})
+    for opinion in opinions:
+        steps.step_checked("a", StepChecked(met=True, revision=1, judged=opinion))
+
+    assert ("a" in steps.judged) == judged
