@@ -74,7 +74,7 @@ coverage: $(VENV)/.dev ## Which branches of the pure rooms (plan, record, policy
 	$(BIN)/coverage report
 
 e2e: $(VENV)/.dev $(NODE_PACKAGES) $(CHAT_PAGE) $(AEGRA)/.installed ## The tests with programs from outside: langgraph dev, Aegra, node, Chromium, a kernel
-	$(BIN)/pytest -n $(WORKERS) --dist loadgroup -m e2e
+	$(BIN)/pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder -m e2e
 
 snapshots: $(VENV)/.dev ## Write anew what people read in reviews; look at each file that changed
 	RENEW_SNAPSHOTS=1 $(BIN)/pytest -q tests/scenarios/test_review_snapshots.py

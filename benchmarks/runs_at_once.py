@@ -9,6 +9,7 @@ disturbs least.
 import asyncio
 import gc
 import json
+import sys
 import tempfile
 import time
 import warnings
@@ -36,11 +37,9 @@ from graph.ledger.opening import open_ledger
 from graph.state import State
 
 WORKLOAD = chain(5, 0.02)
-PROCESSES = 4
 MOST_GROWTH = 1.3
 MOST_STEP_MS = 4
-LEAST_RUNS = 10
-"""So many runs are measured in each round, if fewer are executed at once."""
+ROUNDS = 2
 
 Build = Callable[[Database], Any]
 
@@ -138,16 +137,20 @@ async def _over(address: str, sizes: Sizes) -> Crowds:
     from benchmarks.apart import measured_apart
 
     found: defaultdict[Crowd, list[Measured]] = defaultdict(list)
-    for number in range(sizes.repeats):
-        for at_once in sizes.at_once:
-            for name in SYSTEMS:
-                count, names = max(at_once, LEAST_RUNS), f"{number}-{name}-{at_once}"
-                found[Crowd(name, 1, at_once)].append(await _measured(address, name, at_once, count, names))
-        for at_once in (one for one in sizes.at_once if one >= PROCESSES):
-            for name in SYSTEMS:
-                apart = await asyncio.to_thread(measured_apart, address, name, at_once, PROCESSES, f"{number}-{name}")
-                found[Crowd(name, PROCESSES, at_once)].append(apart)
+    together = [Crowd(name, 1, at_once) for at_once in sizes.at_once for name in SYSTEMS]
+    apart = [Crowd(one.system, sizes.processes, one.at_once) for one in together if one.at_once >= sizes.processes]
+    for number in range(min(ROUNDS, sizes.repeats)):
+        for crowd in together:
+            found[crowd].append(await _measured(address, crowd, sizes, f"{number}-{crowd.system}-{crowd.at_once}"))
+            _tell(crowd, found[crowd][-1])
+        for crowd in apart:
+            found[crowd].append(await asyncio.to_thread(measured_apart, address, crowd, f"{number}-{crowd.at_once}"))
+            _tell(crowd, found[crowd][-1])
     return {crowd: _best(measured) for crowd, measured in found.items()}
+
+
+def _tell(crowd: Crowd, found: Measured) -> None:
+    print(f"measured: {crowd}, {found}", file=sys.stderr, flush=True)
 
 
 def _best(measured: Sequence[Measured]) -> Measured:
@@ -182,14 +185,15 @@ async def _step_on_postgres(address: str, sizes: Sizes) -> Figure:
     return at_most(name, MOST_STEP_MS, each_ms, " ms")
 
 
-async def _measured(address: str, name: str, at_once: int, count: int, names: str) -> Measured:
-    """Execute runs of a system with `at_once` of them at a time; the first three are not counted."""
+async def _measured(address: str, crowd: Crowd, sizes: Sizes, names: str) -> Measured:
+    """Execute a crowd in this process; the first three runs are not counted."""
+    count = max(crowd.at_once, sizes.least_runs)
     async with opened(address) as database:
-        app = SYSTEMS[name](database)
+        app = SYSTEMS[crowd.system](database)
         await execute(app, f"{names}-before", 3, 1)
         gc.collect()
         processor_s, begun_s = time.process_time(), time.perf_counter()
-        times_s = await execute(app, names, count, at_once)
+        times_s = await execute(app, names, count, crowd.at_once)
         wall_s, processor_s = time.perf_counter() - begun_s, time.process_time() - processor_s
     return Measured(count / wall_s, quantiles(times_s, n=20)[-1], 1000 * processor_s / count)
 

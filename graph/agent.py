@@ -13,6 +13,7 @@ from graph.async_agent import AsyncAgent
 from graph.chat_models.settings import ModelSpec
 from graph.checkpoint import DATABASE
 from graph.errors import ConfigError
+from graph.inbox import Inbox
 from graph.ledger.run_store import Redacted
 from graph.ledger.seal import SealKey
 from graph.ledger.verification import Verification
@@ -112,6 +113,10 @@ class Agent:
     def list(self, **wanted: Any) -> RunPage:
         """See `AsyncAgent.list`."""
         return self._do(lambda: self._agent.list(**wanted))
+
+    def inbox(self, for_: Person | None = None, *, limit: int = 50, after: str | None = None) -> Inbox:
+        """See `AsyncAgent.inbox`."""
+        return self._do(lambda: self._agent.inbox(for_, limit=limit, after=after))
 
     def log(self, run: str) -> Log:
         """See `AsyncAgent.log`."""

@@ -11,6 +11,7 @@ from graph.approvals import revoke, standing_approvals
 from graph.calls.threads import run_sync
 from graph.chat_models.settings import ModelSpec
 from graph.errors import InputError
+from graph.inbox import Inbox, inbox
 from graph.ledger.run_store import Redacted
 from graph.ledger.seal import SealKey
 from graph.ledger.verification import Verification
@@ -46,6 +47,21 @@ class AgentRecords(ABC):
             InputError: The limit is less than 1.
         """
         return await (await self._all_runs()).list(**wanted)
+
+    async def inbox(self, for_: Person | None = None, *, limit: int = 50, after: str | None = None) -> Inbox:
+        """Return the requests that wait for people, the longest wait first.
+
+        Args:
+            for_: Only those that this person may decide, by the rules of the policy, and has not approved yet. A person
+                whom the adapter of the settings does not verify may decide nothing that has a rule. Default: all.
+            limit: How many, at most.
+            after: For the next page: `page.next`.
+
+        Raises:
+            InputError: `limit` is less than 1, or `after` is no place in the inbox.
+        """
+        person = await self._actor(for_) if for_ is not None else None
+        return await inbox(await self._all_runs(), person, limit=limit, after=after)
 
     async def log(self, run: str) -> Log:
         """Return a run's ledger, event by event."""

@@ -23,6 +23,7 @@ from graph.own_tools import tool_name
 from graph.record.person import Approver, Person
 from graph.record.projection import project
 from graph.record.run_state import run_name
+from graph.review_clock import refuse_late
 from graph.route import headed
 from graph.runs import Run, Runs, open_runs
 from graph.tool_servers import Servers, Tools, awith_servers
@@ -107,7 +108,9 @@ class AgentSession:
             await self.drive(None, Caller.facade(run.thread), None)
             run = await self.latest(run.thread)
         if run.request is None:
-            raise NothingToDecideError(run.id, run.status, await self._decided_first(run))
+            key, author = RunKey(run.thread, run.n), by or named(None, self.identity)
+            late = await refuse_late(self.runs.ledger, key, decision, author, unseen=unseen)
+            raise NothingToDecideError(run.id, run.status, late or await self._decided_first(run))
         await self.drive(Command(resume=decision), Caller.facade(run.thread, unseen=unseen, by=by), on_progress)
 
     async def _decided_first(self, run: Run) -> str:

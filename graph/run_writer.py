@@ -10,22 +10,19 @@ from graph.calls.gate import CallGate
 from graph.calls.meter import Meter
 from graph.calls.model_gate import ModelGate
 from graph.calls.tool_runner import OnProgress
-from graph.errors import CapReachedError, RunPausedError, UnresolvedReferenceError
+from graph.errors import CapReachedError, RunPausedError
 from graph.ledger.protocol import Lease, News
-from graph.ledger.values import answer_from_results
 from graph.plan.schema import Plan
 from graph.record.caps import CapCorrection
 from graph.record.ending import Ending
-from graph.record.events import PAUSES, Configured, Content, Decided, Draft, Paused, RunEnded
+from graph.record.events import PAUSES, Configured, Decided, Draft, Paused
 from graph.record.hand_over import heeded
 from graph.record.projection import apply_events
-from graph.record.values import Kept, keep, to_text
+from graph.record.values import Kept
 from graph.run_context import RunContext
+from graph.run_ending import ended
 from graph.run_estimate import expected_of
 from graph.run_events import inbox_events, revision
-
-ANSWER_BYTES = 250_000
-"""Answers up to this size are inlined in the state."""
 
 
 @dataclass
@@ -206,17 +203,5 @@ class RunWriter:
             artifacts: Values to store with those events.
             notes: Normalizations of a direct answer.
         """
-        kept = keep(ending.answer, ANSWER_BYTES)
-        answer, stored = Content.of(kept), [kept]
-        if kept.artifact is not None and await self._follows(kept):
-            made = {"of": "results", "size": kept.artifact.size, "preview": kept.artifact.preview}
-            answer, stored = Content(artifact=made), []
-        ended = RunEnded(status=ending.status, reason=ending.reason, answer=answer, read_as=tuple(notes))
-        await self.write(*before, Draft(ended), artifacts=[*artifacts, *stored], last=True)
-
-    async def _follows(self, answer: Kept) -> bool:
-        """Whether the answer follows from the plan and recorded results, and so need not be stored again."""
-        try:
-            return to_text(await answer_from_results(self.run.ledger, self.run.record)) == answer.text
-        except UnresolvedReferenceError:
-            return False
+        end, stored = await ended(self.run.ledger, self.run.record, ending, notes)
+        await self.write(*before, end, artifacts=[*artifacts, *stored], last=True)

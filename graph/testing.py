@@ -172,6 +172,10 @@ LEAST: Mapping[str, Mapping[str, Any]] = {
     },
     "voted": {"request": 1, "subject": "s", "says": "d", "missing": "one more", "approver": "server:ada"},
     "standing_revoked": {"id": "a", "approver": "os:ada"},
+    "review_reminded": {"request": 1, "after_s": 1.0, "expires_at": 9.0},
+    "review_escalated": {"request": 1, "after_s": 1.0, "expires_at": 9.0},
+    "review_expired": {"request": 1, "subject": "s", "expired_at": 9.0, "on_expire": "reject"},
+    "late_answer": {"request": 1, "error": "too late", "approver": "os:ada"},
 }
 """Kind of event -> the least that its payload holds."""
 

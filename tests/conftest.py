@@ -31,8 +31,6 @@ for profile, examples in {"check": 10, "test": 50, "many": 2_000}.items():
 settings.load_profile("test")
 FROM_OUTSIDE = {"chat_browser", "node_package", "serve", "time_server"}
 """Fixtures that start a program which is none of ours: who asks for one is an `e2e` test."""
-SHARED = ("waiting_server", "server")
-"""Fixtures of servers that tests of several files use."""
 LONG_S = 600
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 NODE_PACKAGES = "tests/node/node_modules/.installed"
@@ -45,27 +43,13 @@ USAGE = {"prompt_tokens": 11, "completion_tokens": 5, "total_tokens": 16}
 
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Mark what needs programs from outside, and give marked tests time and the process that has their programs."""
-    grouped = config.getoption("dist", "no") == "loadgroup"
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark what needs programs from outside, and give marked tests time."""
     for item in items:
-        if FROM_OUTSIDE & _fixtures(item):
+        if FROM_OUTSIDE & set(getattr(item, "fixturenames", ())):
             item.add_marker("e2e")
         if item.get_closest_marker("e2e") or item.get_closest_marker("slow"):
             item.add_marker(pytest.mark.timeout(LONG_S))
-        if grouped and (group := _group(item)):
-            item.add_marker(pytest.mark.xdist_group(group))
-
-
-def _group(item: pytest.Item) -> str | None:
-    """Return what names the tests that share a program: its fixture, else their file; None for a test of its own."""
-    fixtures = _fixtures(item)
-    shared = [name for name in SHARED if {"serve", name} <= fixtures]
-    return next(iter(shared), item.nodeid.split("::")[0] if fixtures & {*FROM_OUTSIDE, "engine"} else None)
-
-
-def _fixtures(item: pytest.Item) -> set[str]:
-    return set(getattr(item, "fixturenames", ()))
 
 
 @pytest.hookimpl(wrapper=True)

@@ -148,7 +148,7 @@ class CallGate:
             LimitReached: The call would exceed a limit.
         """
         assert self._toolbox.specs[call.tool].repeatable
-        self._meter.reserve_call(call.tool, call.step, begins=False)
+        self._reserve_again(call)
         return replace(call, wait_s=self._turns.wait_s(call.tool))
 
     def _granted(self, step: Step, tool: str, args: Mapping[str, JsonValue], item: int | None) -> ToolCall:
@@ -208,7 +208,7 @@ class CallGate:
 
         Raises:
             CallHeld: Nobody has decided about it yet.
-            RejectedByPerson: A person rejected it.
+            RejectedByPerson: A person rejected it, or nobody decided in time.
         """
         spec, review, name = self._toolbox.specs[call.tool], self._record.review_state, call.replaces or call.key
         asked = self._policy.asks(spec, call.args)
@@ -218,7 +218,7 @@ class CallGate:
             return None
         revision = self._record.plan_state.revision
         if why := review.rejection(name, revision):
-            raise RejectedByPerson(f"a person rejected this call: {why}")
+            raise RejectedByPerson(why)
         if not before and (standing := await self._standing.covering(spec, call, unseen)):
             return standing
         known = review.held.get(name)
@@ -344,10 +344,13 @@ class CallGate:
     def _reserved(self, call: ToolCall) -> bool:
         """Reserve another attempt; without room for it the failure stands."""
         try:
-            self._meter.reserve_call(call.tool, call.step, begins=False)
+            self._reserve_again(call)
         except LimitReached:
             return False
         return True
+
+    def _reserve_again(self, call: ToolCall) -> None:
+        self._meter.reserve_call(call.tool, call.step, begins=False)
 
     async def value_of(self, result: StepResult) -> JsonValue:
         """Return the whole value of a succeeded result, inline or from its artifact."""

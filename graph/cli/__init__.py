@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 
 import typer
 
+from graph.cli.command_group import CommandGroup
 from graph.cli.commands.approvals import approvals
 from graph.cli.commands.audit import audit
 from graph.cli.commands.backup import backup
@@ -17,6 +18,7 @@ from graph.cli.commands.draw import draw
 from graph.cli.commands.eval import evaluate
 from graph.cli.commands.export import export
 from graph.cli.commands.fork import fork
+from graph.cli.commands.inbox import inbox_command
 from graph.cli.commands.metrics import metrics
 from graph.cli.commands.migrate import migrate
 from graph.cli.commands.models import models
@@ -46,6 +48,7 @@ __all__ = ["app"]
 
 app = typer.Typer(
     name="planner-executor",
+    cls=CommandGroup,
     epilog=EPILOG,
     no_args_is_help=True,
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -55,6 +58,7 @@ app = typer.Typer(
 COMMANDS: Mapping[str, Callable[..., None]] = {
     "run": run,
     "runs": runs,
+    "inbox": inbox_command,
     "show": show,
     "resume": resume,
     "retry": retry,

@@ -45,6 +45,9 @@ class Status(StrEnum):
     damaged = "damaged"
 
 
+STATUSES = ", ".join(Status)
+
+
 def text(given: str | None) -> str | None:
     """Return the text; refuse text that cannot be recorded: blank, or not UTF-8."""
     if given is None:
@@ -124,14 +127,25 @@ ConfigFile = Annotated[
     Path | None,
     typer.Option("--config", metavar="FILE", help="Settings file. Default: planner-executor.toml, if it exists."),
 ]
-ApprovalName = Annotated[Approval | None, typer.Option("--approval", help="Which plans need a person's approval.")]
-ReplanName = Annotated[Replan | None, typer.Option("--replan", help="When the remaining steps are revised.")]
-Horizon = Annotated[
-    int | None, typer.Option("--horizon", min=1, max=1, help="Plan one step at a time. Default: the whole plan.")
+ApprovalName = Annotated[
+    Approval | None,
+    typer.Option("--approval", metavar="MODE", help=f"Which plans need a person's approval: {', '.join(Approval)}."),
 ]
-MaxReplans = Annotated[int | None, typer.Option("--max-replans", min=0, help="Revisions per run, at most.")]
+ReplanName = Annotated[
+    Replan | None,
+    typer.Option("--replan", metavar="WHEN", help=f"When the remaining steps are revised: {', '.join(Replan)}."),
+]
+Horizon = Annotated[
+    int | None,
+    typer.Option(
+        "--horizon", min=1, max=1, metavar="1", show_default=False, help="Plan one step at a time. Default: all."
+    ),
+]
+MaxReplans = Annotated[
+    int | None, typer.Option("--max-replans", min=0, metavar="N", help="Revisions per run, at most.")
+]
 MaxConcurrency = Annotated[
-    int | None, typer.Option("--max-concurrency", min=1, help="Steps that run at a time, at most.")
+    int | None, typer.Option("--max-concurrency", min=1, metavar="N", help="Steps that run at a time, at most.")
 ]
 Json = Annotated[bool, typer.Option("--json", help="Write events to standard output as JSON lines; never prompt.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]

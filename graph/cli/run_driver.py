@@ -14,10 +14,14 @@ from graph.cli.json_stream import json_observers, write_open_request
 from graph.cli.outcome import show_outcome
 from graph.cli.progress import Progress
 from graph.cli.reply import Reply
+from graph.cli.run_lookup import with_runs
 from graph.cli.screen import Screen
 from graph.cli.signals import interrupt, on_sigterm
 from graph.errors import NothingToDecideError
+from graph.identity import named
+from graph.ledger.protocol import RunKey
 from graph.record.person import Person
+from graph.review_clock import refuse_late
 from graph.runs import Run
 
 if TYPE_CHECKING:
@@ -167,11 +171,18 @@ def continue_run(
     if run.status == "paused" and (plan := decisions.proposal()) is not None:
         return _take_up(screen, database, decisions, run.id, build, json, lambda driver: driver.edit(run.id, plan))
     if decisions.has_response and run.status != "waiting":
-        raise NothingToDecideError(run.id, run.status)
+        raise NothingToDecideError(run.id, run.status, _refused_late(database, decisions, run))
     if run.ended:
         show_outcome(screen, run, database)
         return run
     return _take_up(screen, database, decisions, run.id, build, json, lambda driver: driver.resume(run.id))
+
+
+def _refused_late(database: str | Path, decisions: DecisionSource, run: Run) -> str:
+    """Record the answer if the run's request has expired, and return why it counts no more; else nothing."""
+    said = {name: value for name, value in vars(decisions.response).items() if value}
+    key, by = RunKey(run.thread, run.n), named(decisions.by)
+    return with_runs(database, lambda runs: refuse_late(runs.ledger, key, said, by)) or ""
 
 
 def retry_run(

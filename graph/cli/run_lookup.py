@@ -46,8 +46,8 @@ def recorded_run(database: str | Path, name: str) -> RecordedRun:
 
     async def read(runs: Runs) -> RecordedRun:
         key = await runs.find(name)
-        events = await runs.ledger.events(key)
-        return RecordedRun(await runs.show(key), events, project(events))
+        log = await runs.log(key)
+        return RecordedRun(log.run, list(log.events), project(log.events))
 
     return with_run(database, name, read)
 

@@ -18,7 +18,7 @@ from graph.runs import Run, Runs
 
 SETTLES_S, LOOKS_S = 10.0, 0.05
 """How long a page waits until a decision is in the record, and how often it looks."""
-TELLING = ("decided", "voted", "run_ended", "steered", "run_reopened", "paused")
+TELLING = ("decided", "voted", "late_answer", "run_ended", "steered", "run_reopened", "paused")
 """Events that show what came of a decision; after a request that is shown again, the drive ends by itself."""
 MOST_FAULTS = 1_000
 

@@ -14,6 +14,7 @@ from graph.ledger.protocol import RunKey
 from graph.record.events import Event
 from graph.record.projection import apply_events, known, project
 from graph.record.run_state import RunState
+from graph.review_clock import is_due, settle
 from graph.runs import Run, Runs, open_runs
 from graph.runs.run import run_of
 
@@ -70,6 +71,9 @@ class Records:
     async def stand(self, key: RunKey) -> ShownRun:
         """Return a run without its request, for those who only follow it."""
         read = await self._news(key)
+        if await is_due(self.runs.ledger, read.record):
+            await settle(self.runs.ledger, key)
+            read = await self._news(key)
         executing = await self.runs.ledger.is_worked_on(key)
         return ShownRun(key, run_of(read.record, executing), tuple(read.events), read.record, executing)
 

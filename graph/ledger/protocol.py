@@ -251,6 +251,9 @@ class Ledger(Protocol):
     async def revoke_standing(self, name: str, by: str) -> bool:
         """End a standing approval at once; return whether there was one to end."""
 
+    async def now(self) -> float:
+        """Return the time in Unix seconds, by the clock that decides what is due: the server's, or this machine's."""
+
     async def step_history(self, likenesses: Sequence[str]) -> Mapping[str, Sequence[Sample]]:
         """Return what like steps of ended runs took, the latest first, at most `graph.record.sample.KEPT` each.
 

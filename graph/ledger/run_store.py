@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from graph.ledger.lease import Holder
 from graph.ledger.outbox import Outbox
@@ -62,6 +62,19 @@ class Unfinished:
     seq: int
     holder: Holder | None
     is_dead: bool
+
+
+class Waiting(NamedTuple):
+    """The place of a run among those that wait: since when, in Unix seconds, then thread and number."""
+
+    since: float
+    thread: str
+    n: int
+
+
+def place_of(run: RunSummary) -> Waiting:
+    """Return the place of a run that waits."""
+    return Waiting(run.waiting_since or 0.0, run.thread, run.n)
 
 
 @dataclass(frozen=True)
@@ -172,6 +185,12 @@ class RunStore(Ledger, Protocol):
 
         A page after an unknown run is empty.
         """
+
+    async def waiting(self, limit: int, after: Waiting | None = None) -> list[RunSummary]:
+        """Return rows of runs that wait for a person, the longest wait first, after this one."""
+
+    async def due(self, limit: int, offset: int = 0) -> list[RunKey]:
+        """Return runs whose open request has something due by `now`, what is due longest first."""
 
     async def unfinished(self) -> list[Unfinished]:
         """Return the runs that are planned, executed or paused, the oldest first; those that wait are left out."""

@@ -39,6 +39,7 @@ from graph.record.ending import Ending, ending_of
 from graph.record.events import Content, Draft
 from graph.record.goal import Goal
 from graph.record.values import keep_anything
+from graph.review_clock import bring_up
 from graph.run_context import RunContext
 from graph.run_events import budget_reached, revision
 from graph.run_opening import begin_run, thread_of
@@ -70,6 +71,7 @@ class Planner:
                 Amendment(add=(words,), by=str(run.approver)).draft(run.record.assignment.constraints)
             )
         if run is not None:
+            await bring_up(run.ledger, run.key, run.record)
             await take_changes(run, state, words=True)
             writer = RunWriter(run)
             async with writer.owned():

@@ -12,8 +12,10 @@ from graph.context import Services
 from graph.fork import is_after_the_end, is_fork
 from graph.nodes.review_decision import carried_out, decide, plan_again
 from graph.nodes.review_events import passed, requested
+from graph.nodes.review_late import refuse_late, with_expiry
 from graph.nodes.review_message import is_announced, message_of, with_decision
-from graph.nodes.review_request import is_open, request_about
+from graph.nodes.review_people import is_open
+from graph.nodes.review_request import request_about
 from graph.nodes.review_subject import Subject, plan_in, subject_of
 from graph.nodes.review_votes import ballot_of
 from graph.nodes.step_changes import take_changes
@@ -23,6 +25,7 @@ from graph.record.events import Draft, Voted
 from graph.review.decision import InvalidResponse, read_answer
 from graph.review.request import ReviewRequest
 from graph.review.verdict import verdict_of
+from graph.review_clock import bring_up
 from graph.run_context import RunContext
 from graph.run_opening import open_run, start_run
 from graph.run_writer import RunWriter
@@ -44,6 +47,15 @@ class Review:
         run = await open_run(self.services, state, config)
         if run is None or is_fork(run, state) or is_after_the_end(run, state):
             run = await start_run(self.services, state, config, stated_goal(state))
+        before = run.record.review_state.request
+        await bring_up(run.ledger, run.key, run.record)
+        is_late = await refuse_late(run)
+        update = await self._reviewed(run, state)
+        is_new = before is not None and run.record.review_state.last_expired is not None
+        return with_expiry(run, update, is_late=is_late) if is_late or is_new else update
+
+    async def _reviewed(self, run: RunContext, state: State) -> StateUpdate:
+        """Return the consequence of the decision."""
         if run.record.ended:
             return with_decision(run, state_at_end(run))
         await take_changes(run, state)

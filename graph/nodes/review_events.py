@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from graph.nodes.review_request import is_open
+from graph.nodes.review_people import is_open
 from graph.plan.schema import Plan
 from graph.policy.scope import rebind
 from graph.record.events import Content, Decided, Draft, ReviewRequested, SettledCall
@@ -43,6 +43,9 @@ def requested(
         approver=str(refused) if refused is not None else None,
         roles=refused.roles if refused is not None else (),
         takes=request.estimate.get("takes") if any(action.name == "run_plan" for action in request.actions) else None,
+        rules=tuple(rule.to_json() for rule in request.rules),
+        deadline=request.deadline,
+        estimate={name: value for name, value in request.estimate.items() if name != "takes"},
     )
     return Draft(event), [shown, given]
 

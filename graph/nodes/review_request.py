@@ -1,10 +1,9 @@
 """Building the review request: one request for everything that needs a decision now."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from typing import Any
 
-from graph.nodes.review_people import people_of
+from graph.nodes.review_people import is_open, with_people
 from graph.nodes.review_subject import Subject
 from graph.plan.revision import difference
 from graph.plan.schedule import waits_for
@@ -60,17 +59,12 @@ def request_about(run: RunContext, subject: Subject) -> ReviewRequest:
         issues=tuple(subject.issues),
         estimate=left if actions else {},
     )
-    request = replace(request, people=people_of(run, request)) if actions else request
+    request = with_people(run, request) if actions else request
     if is_open(run, request) and record.review_state.request and record.review_state.request.error:
         return request.again(record.review_state.request.error, record.review_state.request.issues)
     if record.plan_state.unchanged is not None:
         return request.again(escaped(f"{UNCHANGED}: {record.plan_state.unchanged}"), record.plan_state.issues)
     return request
-
-
-def is_open(run: RunContext, request: ReviewRequest) -> bool:
-    """Whether the request open in the ledger has the same subject."""
-    return run.record.review_state.request is not None and run.record.review_state.request.subject == request.subject
 
 
 def _plan_needs_person(run: RunContext, subject: Subject) -> bool:

@@ -7,18 +7,14 @@ from typing import Any
 from graph.ledger.outbox import Delivery
 from graph.record.summary import PERSON, RunSummary
 from graph.sanitize import escaped
+from graph.text.inbox import asked_in_words
 
-KINDS = ("waits", "failed", "ended")
-"""That a run waits for a person, ended as `failed`, `partial` or `budget_exhausted`, or ended otherwise."""
+KINDS = ("waits", "expires", "escalated", "failed", "ended")
+"""That a run waits for a person, that its request is about to expire, that others may decide it too, that it ended as
+`failed`, `partial` or `budget_exhausted`, or otherwise."""
 FAILURES = ("failed", "partial", "budget_exhausted")
-ASKED = {
-    "run_plan": "a plan to approve",
-    "run_step": "a call to approve",
-    "answer_question": "a question to answer",
-    "settle_effect": "an uncertain effect to settle",
-    "raise_budget": "a spent budget",
-}
-"""What a person is asked, in words; the names are those of the review contract."""
+SAID = {"waits": "waits", "expires": "is about to expire", "escalated": "is escalated to you"}
+"""What a run that waits does, in words, by kind of notice."""
 
 
 @dataclass(frozen=True)
@@ -31,17 +27,23 @@ class Notice:
     asks: tuple[str, ...] = ()
 
 
-def notice_of(run: RunSummary) -> Notice | None:
-    """Return the notice that is due about a run as it stands, None while nobody needs to hear of it.
+def notices_of(run: RunSummary) -> list[Notice]:
+    """Return the notices that are due about a run as it stands, none while nobody needs to hear of it.
 
-    >>> notice_of(RunSummary("t", 1, 9, "partial", ended_at=5.0))
-    Notice(kind='failed', status='partial', since=5.0, asks=())
+    >>> notices_of(RunSummary("t", 1, 9, "partial", ended_at=5.0))
+    [Notice(kind='failed', status='partial', since=5.0, asks=())]
     """
-    if run.waits_for == PERSON and run.waiting_since is not None:
-        return Notice("waits", run.status, run.waiting_since, run.asks)
     if run.ended_at is not None:
-        return Notice("failed" if run.status in FAILURES else "ended", run.status, run.ended_at)
-    return None
+        return [Notice("failed" if run.status in FAILURES else "ended", run.status, run.ended_at)]
+    if run.waits_for != PERSON or run.waiting_since is None:
+        return []
+    review = run.review
+    since = {
+        "waits": run.waiting_since,
+        "expires": review.reminded_at if review is not None else None,
+        "escalated": review.escalated_at if review is not None else None,
+    }
+    return [Notice(kind, run.status, at, run.asks) for kind, at in since.items() if at is not None]
 
 
 def identity(delivery: Delivery) -> str:
@@ -58,10 +60,9 @@ def title(delivery: Delivery) -> str:
     't.1 waits: a plan to approve, an uncertain effect to settle'
     """
     name = escaped(delivery.run.id)
-    if delivery.kind != "waits":
+    if delivery.kind not in SAID:
         return f"{name} ended: {delivery.status}"
-    asked = ", ".join(dict.fromkeys(ASKED.get(name, "a decision") for name in delivery.asks))
-    return f"{name} waits: {asked or 'a decision'}"
+    return f"{name} {SAID[delivery.kind]}: {asked_in_words(delivery.asks)}"
 
 
 def content(delivery: Delivery, link: str | None) -> dict[str, Any]:

@@ -15,8 +15,10 @@ from graph.notices.addresses import Addresses, addresses_of
 from graph.notices.posting import look, send_due
 from graph.observing.listener import Observer
 from graph.observing.log import LOGGER
-from graph.record.events import Draft, ReviewRequested, RunEnded
+from graph.record.events import Draft, ReviewEscalated, ReviewReminded, ReviewRequested, RunEnded
 
+TOLD = (ReviewRequested, ReviewReminded, ReviewEscalated, RunEnded)
+"""Events that may call for a notice."""
 AT_EXIT_S = 10.0
 """How long the exit of a process waits for notices on their way; `work` sends what is left."""
 
@@ -34,7 +36,7 @@ class Notifier:
 
     def __call__(self, run: RunKey, drafts: Sequence[Draft]) -> None:
         """Look for notices if one of these events may call for one."""
-        if any(isinstance(draft.data, ReviewRequested | RunEnded) for draft in drafts):
+        if any(isinstance(draft.data, TOLD) for draft in drafts):
             with self._starting:
                 self._new.add(run)
                 if self._thread is None or not self._thread.is_here:

@@ -14,7 +14,7 @@ from graph.ledger.protocol import RunKey
 from graph.ledger.run_store import RunStore
 from graph.notices import apprise, webhook
 from graph.notices.addresses import Address, Addresses
-from graph.notices.notice import content, notice_of, title
+from graph.notices.notice import content, notices_of, title
 from graph.record.summary import RunSummary
 
 HOLD_S = 120.0
@@ -50,12 +50,10 @@ async def look(ledger: RunStore, addresses: Addresses, also: Collection[RunKey] 
 
 def deliveries_about(run: RunSummary, addresses: Addresses) -> list[Delivery]:
     """Return the deliveries about a run as it stands."""
-    notice = notice_of(run)
-    if notice is None:
-        return []
     key = RunKey(run.thread, run.n)
     return [
         Delivery(key, notice.kind, notice.since, notice.status, notice.asks, name)
+        for notice in notices_of(run)
         for name in addresses.told[notice.kind]
     ]
 

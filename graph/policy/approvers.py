@@ -5,6 +5,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from graph.plan.catalog import Effect, ToolSpec
+from graph.policy.time_limit import TimeLimit
+from graph.policy.time_limit_file import time_limit_of
+from graph.record.deadline import Deadline
 from graph.record.person import Approver, same_name
 
 
@@ -13,13 +16,21 @@ class ApproverRule:
     """The people who decide, by name or by role (anybody verified if there is neither), and how many it takes.
 
     A name is that of a person whom a server or an adapter has verified; `os:ada` is the user of this machine. With
-    `four_eyes` whoever asked for it does not count.
+    `four_eyes` whoever asked for it does not count. `time` limits how long they have.
     """
 
     names: tuple[str, ...] = ()
     roles: tuple[str, ...] = ()
     four_eyes: bool = False
     quorum: int = 1
+    time: TimeLimit | None = None
+
+    def people(self, escalated_s: float = 0.0) -> "ApproverRule":
+        """Return the rule on people alone, with those it was escalated to so many seconds after the request."""
+        rule, limit = replace(self, time=None), self.time
+        if limit is None or not limit.is_escalated(escalated_s) or not (self.names or self.roles):
+            return rule
+        return replace(rule, names=(*self.names, *limit.to_names), roles=(*self.roles, *limit.to_roles))
 
     def admits(self, approver: Approver) -> bool:
         """Whether a person's decision counts, whatever the person asked for."""
@@ -43,7 +54,15 @@ class ApproverRule:
         """Return the rule as JSON, unset fields left out."""
         found = {"names": list(self.names), "roles": list(self.roles), "four_eyes": self.four_eyes}
         quorum = {"quorum": self.quorum} if self.quorum > 1 else {}
-        return {**{name: value for name, value in found.items() if value}, **quorum}
+        time = self.time.to_json() if self.time is not None else {}
+        return {**{name: value for name, value in found.items() if value}, **quorum, **time}
+
+    @classmethod
+    def from_json(cls, raw: Mapping[str, Any]) -> "ApproverRule":
+        """Read a rule as `to_json` returns it; a redaction may have replaced texts and numbers."""
+        names, roles = (tuple(map(str, raw.get(name, ()))) for name in ("names", "roles"))
+        quorum = raw.get("quorum", 1)
+        return cls(names, roles, bool(raw.get("four_eyes")), quorum if type(quorum) is int else 1, time_limit_of(raw))
 
 
 ANYBODY = ApproverRule()
@@ -55,7 +74,7 @@ class Approvers:
 
     The rule of a tool takes precedence over that of its effect; a tool with an effect and neither needs `rule`,
     whatever other tools the decision is about. Rules by cost (US dollars -> rule) are added to the others. `four_eyes`
-    and `quorum` of `rule` hold for all.
+    and `quorum` of `rule` hold for all, and its `time` for those without a time of their own.
     """
 
     rule: ApproverRule = ANYBODY
@@ -63,16 +82,41 @@ class Approvers:
     effects: Mapping[Effect, ApproverRule] = field(default_factory=dict)
     costs: tuple[tuple[float, ApproverRule], ...] = ()
 
-    def rules(self, tools: Iterable[ToolSpec], cost_usd: float | None) -> tuple[ApproverRule, ...]:
+    def rules(
+        self, tools: Iterable[ToolSpec], cost_usd: float | None, escalated_s: float = 0.0
+    ) -> tuple[ApproverRule, ...]:
         """Return the rules on a decision, each of which has to be met; empty if anybody decides.
 
         Args:
             tools: The tools that the decision is about.
             cost_usd: What the run may cost by then; None, which is more than any bound, if nothing bounds it.
+            escalated_s: How many seconds after the request it was escalated last, 0 if it was not.
         """
+        return people_rules(self.timed_rules(tools, cost_usd), escalated_s)
+
+    def timed_rules(self, tools: Iterable[ToolSpec], cost_usd: float | None) -> tuple[ApproverRule, ...]:
+        """Return the rules on a decision, with those on time alone."""
         found = [rule for rule in map(self._of_tool, tools) if rule is not None] or [self.rule]
-        found += self._by_cost(cost_usd)
-        return tuple(dict.fromkeys(made for rule in found if (made := self._with_general(rule)) != ANYBODY))
+        rules = (self._with_general(rule) for rule in (*found, *self._by_cost(cost_usd)))
+        return tuple(dict.fromkeys(rule for rule in rules if rule != ANYBODY))
+
+    def time_limits(self, tools: Iterable[ToolSpec], cost_usd: float | None) -> list[TimeLimit]:
+        """Return how long people have for a decision, by each rule that says so, the shortest first."""
+        found = dict.fromkeys(rule.time for rule in self.timed_rules(tools, cost_usd) if rule.time is not None)
+        return sorted(found, key=lambda limit: limit.within_s)
+
+    def deadline(self, tools: Iterable[ToolSpec], cost_usd: float | None, since: float) -> Deadline | None:
+        """Return until when a request of `since` (Unix seconds) may be decided, None for as long as it takes.
+
+        The shortest time counts, and what its rule says of reminders and the end; each rule escalates by itself.
+        """
+        if not (limits := self.time_limits(tools, cost_usd)):
+            return None
+        first = limits[0]
+        reminders = tuple(first.within_s - before for before in first.remind_before_s)
+        after = {limit.escalate_after_s for limit in limits if limit.escalate_after_s is not None}
+        escalations = tuple(sorted(moment for moment in after if moment < first.within_s))
+        return Deadline(since, first.within_s, reminders, escalations, first.on_expire)
 
     def has_cost_rule(self, cost_usd: float | None) -> bool:
         """Whether a rule by cost applies to a run that may cost this much, None if nothing bounds it."""
@@ -86,8 +130,8 @@ class Approvers:
         return self.tools.get(tool.name) or self.effects.get(tool.effect) or (self.rule if tool.acts else None)
 
     def _with_general(self, rule: ApproverRule) -> ApproverRule:
-        quorum = max(rule.quorum, self.rule.quorum)
-        return replace(rule, four_eyes=rule.four_eyes or self.rule.four_eyes, quorum=quorum)
+        quorum, time = max(rule.quorum, self.rule.quorum), rule.time or self.rule.time
+        return replace(rule, four_eyes=rule.four_eyes or self.rule.four_eyes, quorum=quorum, time=time)
 
     def to_json(self) -> dict[str, Any]:
         """Return the rules as JSON, unset fields left out."""
@@ -100,6 +144,12 @@ class Approvers:
 
 
 NO_APPROVERS = Approvers()
+
+
+def people_rules(rules: Iterable[ApproverRule], escalated_s: float = 0.0) -> tuple[ApproverRule, ...]:
+    """Return the rules on people alone, empty if anybody decides; for `escalated_s` see `Approvers.rules`."""
+    found = (rule.people(escalated_s) for rule in rules)
+    return tuple(dict.fromkeys(rule for rule in found if rule != ANYBODY))
 
 
 def refusal(rules: Sequence[ApproverRule], approver: Approver, askers: Sequence[str]) -> str | None:

@@ -10,6 +10,7 @@ quorum = 1
 names = ["ada@example.org"]
 roles = ["finance"]
 quorum = 2
+decide_within = "24h"                # and more on time, see graph/policy/time_limit_file.py
 
 [approvers.effects.external]
 roles = ["ops"]
@@ -26,8 +27,9 @@ from typing import Any, get_args
 
 from graph.plan.catalog import Effect
 from graph.policy.approvers import ApproverRule, Approvers
+from graph.policy.time_limit_file import ENTRIES, time_limit_faults, time_limit_of
 
-RULE = ("names", "roles", "four_eyes", "quorum")
+RULE = ("names", "roles", "four_eyes", "quorum", *ENTRIES)
 TABLES = ("tools", "effects", "cost")
 MOST = 20
 """The largest quorum."""
@@ -80,15 +82,15 @@ def _rule_faults(path: Path, rule: Any, known: tuple[str, ...]) -> Iterator[tupl
             yield (*path, key), "must be true or false"
         elif key == "quorum" and (type(value) is not int or not 1 <= value <= MOST):
             yield (*path, key), f"must be an integer from 1 to {MOST}"
+    yield from time_limit_faults(path, rule)
     names = rule.get("names", ())
     if not rule.get("roles") and _is_texts(names) and len(names) < rule.get("quorum", 1):
         yield (*path, "quorum"), f"takes more people than the {len(names)} named"
 
 
 def _rule(raw: Mapping[str, Any]) -> ApproverRule:
-    return ApproverRule(
-        tuple(raw.get("names", ())), tuple(raw.get("roles", ())), raw.get("four_eyes", False), raw.get("quorum", 1)
-    )
+    names, roles = tuple(raw.get("names", ())), tuple(raw.get("roles", ()))
+    return ApproverRule(names, roles, raw.get("four_eyes", False), raw.get("quorum", 1), time_limit_of(raw))
 
 
 def _is_texts(value: Any) -> bool:

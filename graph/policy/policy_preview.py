@@ -1,7 +1,7 @@
 """A preview of a policy's decisions on a plan: denials and requests to a person, with reasons."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from graphlib import TopologicalSorter
 from typing import Literal
@@ -16,6 +16,7 @@ from graph.policy.conditions import in_words
 from graph.policy.day_limits import rate_cap
 from graph.policy.grants import Grant
 from graph.policy.policy import Policy
+from graph.policy.time_limit import TimeLimit
 from graph.record.trust_label import USER, TrustLabel, argument_labels, joined, label_of_tool
 
 DOES = {"read": "looks at this machine", "write": "changes something here", "external": "leaves this machine"}
@@ -165,6 +166,25 @@ def _deciders(plan: Plan, terms: ExecutionTerms) -> Iterator[PolicyFinding]:
     for name, tool in tools.items():
         if (rules := approvers.rules([tool], cost)) and rules != whole:
             yield PolicyFinding("asked", f"about a call of {name} decides {_joined(rules)}")
+    yield from _times(plan, terms)
+
+
+def _times(plan: Plan, terms: ExecutionTerms) -> Iterator[PolicyFinding]:
+    """Yield until when one decides: about the plan, and about the calls of each tool with a time of its own."""
+    approvers, cost = terms.policy.approvers, terms.bounds.cost_usd
+    tools = {name: terms.tools[name] for step in plan.steps for name in step.tool_names}
+    if whole := approvers.time_limits(tools.values(), cost):
+        yield PolicyFinding("asked", f"a request about the plan is to be decided {_joined_times(whole)}")
+    for name, tool in tools.items():
+        if (limits := approvers.time_limits([tool], cost)) and limits != whole:
+            yield PolicyFinding("asked", f"a request about a call of {name} is to be decided {_joined_times(limits)}")
+
+
+def _joined_times(limits: Sequence[TimeLimit]) -> str:
+    """Return the shortest time, and to whom the others escalate before it is over."""
+    first, *others = limits
+    later = [limit.escalation for limit in others if (limit.escalate_after_s or first.within_s) < first.within_s]
+    return "; ".join([str(first), *later])
 
 
 def _joined(rules: Iterable[ApproverRule]) -> str:

@@ -118,7 +118,7 @@ class HeldCall:
 
 @dataclass(frozen=True)
 class RejectedCall:
-    """A call that a person rejected with words, under a revision of the plan."""
+    """A call that a person rejected with words, or that nobody decided about in time, under a revision of the plan."""
 
     why: str
     revision: int

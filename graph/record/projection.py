@@ -17,12 +17,16 @@ from graph.record.events import (
     EventData,
     Executing,
     Inherited,
+    LateAnswer,
     ModelFinished,
     ModelStarted,
     Paused,
     PlanRefused,
     PlanRevised,
     ResultSupplied,
+    ReviewEscalated,
+    ReviewExpired,
+    ReviewReminded,
     ReviewRequested,
     RunEnded,
     RunForked,
@@ -151,6 +155,13 @@ def _apply(record: RunState, event: Event, data: EventData) -> None:  # noqa: C9
             record.standing.revoked(data.id, data.approver)
         case Voted():
             record.people.voted(data)
+        case ReviewReminded() | ReviewEscalated():
+            record.review_state.fell_due(data)
+        case ReviewExpired():
+            record.review_state.expired(data, record.plan_state.revision)
+            record.people.votes.clear()
+        case LateAnswer():
+            record.review_state.answered_late(data)
         case Paused():
             record.paused = data
         case Executing() | ValueRedacted() | CapReached():

@@ -10,11 +10,16 @@ from pydantic import JsonValue
 from graph.plan.canonical import digest
 from graph.plan.issues import Issue
 from graph.record.call import HeldCall, RejectedCall, WaitingCall
+from graph.record.deadline import Deadline, moment_in_words
 from graph.record.events import (
     CallRefused,
     Decided,
     EarlierCall,
     Event,
+    LateAnswer,
+    ReviewEscalated,
+    ReviewExpired,
+    ReviewReminded,
     ReviewRequested,
     RunReopened,
     StepHeld,
@@ -35,9 +40,10 @@ class Approval:
 
 @dataclass(frozen=True)
 class ReviewRequest:
-    """A review request; `skip` is the number of answers stored at its checkpoint before it.
+    """A review request; `skip` is the number of answers stored at its checkpoint before it, `asked` names its actions.
 
-    `takes` is what was said that the plan may take, None if no plan was shown.
+    `takes` is what was said that the plan may take, None if no plan was shown. Of its deadline all up to `handled_s`
+    after the beginning was done; others may decide too since `escalated_s`.
     """
 
     number: int
@@ -47,6 +53,10 @@ class ReviewRequest:
     checkpoint: str
     skip: int
     takes: Mapping[str, Any] | None = None
+    asked: tuple[str, ...] = ()
+    deadline: Deadline | None = None
+    handled_s: float = 0.0
+    escalated_s: float = 0.0
 
 
 @dataclass
@@ -56,8 +66,10 @@ class ReviewState:
     `request` is None if none is open, `requests` is the number of the last one. `held` and `uncertain` have, by key,
     the calls that waited for review, or for other calls to be settled; `seen` has the keys of held calls that a person
     has approved, `replaced` the arguments that a person gave instead by key of a held call, `rejected` the calls that a
-    person rejected with words. `refused` the digests of recorded refusals. `decided_at` has decisions by checkpoint,
-    `decision_before_seq` is the event number of the decision before the last.
+    person rejected with words, or nobody decided about. `last_expired` is the last request that nobody decided in time,
+    unless another one was shown since, `late_at` are the checkpoints of answers that came after it. `refused` the
+    digests of recorded refusals. `decided_at` has decisions by checkpoint, `decision_before_seq` is the event number of
+    the decision before the last.
     """
 
     approval: Approval | None = None
@@ -69,15 +81,36 @@ class ReviewState:
     rejected: dict[str, RejectedCall] = field(default_factory=dict)
     uncertain: dict[str, WaitingCall] = field(default_factory=dict)
     refused: set[str] = field(default_factory=set)
+    last_expired: ReviewExpired | None = None
+    late_at: set[str] = field(default_factory=set)
     decided_at: dict[str, Decided] = field(default_factory=dict)
     last_decision_seq: int = 0
     decision_before_seq: int = 0
 
     def review_requested(self, data: ReviewRequested) -> None:
-        """Open a request."""
-        self.requests = data.request
+        """Open a request, or show it again."""
+        before, self.last_expired, self.requests = self.request, None, data.request
         shown = data.request, data.subject, data.error, data.issues
-        self.request = ReviewRequest(*shown, data.checkpoint or "", data.skip, data.takes)
+        asked = ReviewRequest(*shown, data.checkpoint or "", data.skip, data.takes, data.asked, data.deadline)
+        is_same = before is not None and before.number == asked.number
+        self.request = asked if before is None or not is_same else _later(asked, before.handled_s, before.escalated_s)
+
+    def fell_due(self, data: ReviewReminded | ReviewEscalated) -> None:
+        """Note a moment of the deadline; after an escalation others may decide too."""
+        if self.request is not None and self.request.number == data.request:
+            escalated = data.after_s if isinstance(data, ReviewEscalated) else 0.0
+            self.request = _later(self.request, data.after_s, escalated)
+
+    def expired(self, data: ReviewExpired, revision: int) -> None:
+        """Close the request as a rejection; no decision of a checkpoint was made."""
+        self.close()
+        self.last_expired = data
+        self.rejected.update({key: RejectedCall(why, revision) for key, why in data.rejected.items()})
+
+    def answered_late(self, data: LateAnswer) -> None:
+        """Note the checkpoint of an answer that came too late, so that it is recorded once."""
+        if data.checkpoint is not None:
+            self.late_at.add(data.checkpoint)
 
     def decided(self, event: Event, data: Decided, revision: int) -> None:
         """Close the request, made under this revision; a raised budget binds the approval in force to new terms."""
@@ -85,7 +118,10 @@ class ReviewState:
         self.decision_before_seq, self.last_decision_seq = self.last_decision_seq, event.seq
         self.decided_at[data.checkpoint or ""] = data
         self.seen.update(data.steps)
-        self.rejected.update({key: RejectedCall(why, revision) for key, why in data.rejected.items()})
+        said = {
+            key: RejectedCall(f"a person rejected this call: {why}", revision) for key, why in data.rejected.items()
+        }
+        self.rejected.update(said)
         for key, args in data.replaced.items():
             self.replaced[key] = args
             self.held[key] = self.held[key].replaced_by(args, revision)
@@ -95,12 +131,13 @@ class ReviewState:
             self.approval = replace(self.approval, binding=data.binding or "")
 
     def run_reopened(self, data: RunReopened) -> None:
-        """Bind the approval in force to a raised budget."""
+        """Bind the approval in force to a raised budget; what is asked from now on has not expired."""
+        self.last_expired = None
         if data.budget is not None and self.approval is not None:
             self.approval = replace(self.approval, binding=data.binding or "")
 
     def rejection(self, key: str, revision: int) -> str | None:
-        """Return what a person said of a call that they rejected under this revision."""
+        """Return why a call was rejected under this revision, None if it was not."""
         found = self.rejected.get(key)
         return found.why if found is not None and found.revision == revision else None
 
@@ -141,6 +178,20 @@ def _made(call: EarlierCall) -> str:
     if call.at is None:
         return str(call.run)
     return f"{call.run} on {datetime.fromtimestamp(call.at, UTC):%Y-%m-%d at %H:%M} UTC"
+
+
+def expired_in_words(at: float) -> str:
+    """Return that nobody decided a request in time.
+
+    >>> expired_in_words(1795389814.3)
+    'nobody decided until 2026-11-22 at 23:23 UTC'
+    """
+    return f"nobody decided until {moment_in_words(at)}"
+
+
+def _later(request: ReviewRequest, handled_s: float, escalated_s: float) -> ReviewRequest:
+    handled, escalated = max(request.handled_s, handled_s), max(request.escalated_s, escalated_s)
+    return replace(request, handled_s=handled, escalated_s=escalated)
 
 
 def refusal_digest(step: str | None, refused: CallRefused) -> str:

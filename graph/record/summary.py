@@ -13,6 +13,7 @@ from graph.record.events import (
     ModelFinished,
     ModelStarted,
     PlanRevised,
+    ReviewExpired,
     ReviewRequested,
     RunEnded,
     RunReopened,
@@ -21,6 +22,7 @@ from graph.record.events import (
     StepChecked,
     StepFinished,
 )
+from graph.record.open_review import KINDS, OpenReview, ReviewFold
 from graph.record.run_state import run_name
 
 GOAL_CHARACTERS = 300
@@ -43,7 +45,8 @@ class RunSummary:
 
     A waiting run `waits_for` a person, and `asks` names the open requests, such as `run_plan`. `people` are those who
     decided or steered. `steps` counts the steps of the plan in force, `succeeded` the succeeded ones. Times are Unix
-    seconds; `ended_at` and `waiting_since` are None if they do not apply.
+    seconds; `ended_at` and `waiting_since` are None if they do not apply. `review` is the open request, `due_at` when
+    something falls due for it: a reminder, an escalation, or its end.
     """
 
     thread: str
@@ -67,6 +70,8 @@ class RunSummary:
     model_calls: int = 0
     tokens: int = 0
     cost_usd: float = 0.0
+    due_at: float | None = None
+    review: OpenReview | None = None
 
     @property
     def id(self) -> str:
@@ -100,6 +105,7 @@ class Summarizer:
     _model_calls: int = 0
     _tokens: int = 0
     _cost_usd: float = 0.0
+    _review: ReviewFold = field(default_factory=ReviewFold)
     _damaged: bool = False
 
     def apply(self, events: Iterable[Event]) -> "Summarizer":
@@ -120,6 +126,7 @@ class Summarizer:
         """The run after the events folded so far."""
         status = self._status
         waiting = status == "waiting"
+        review = self._review.open if waiting else None
         return RunSummary(
             thread=self.thread,
             n=self.n,
@@ -142,6 +149,8 @@ class Summarizer:
             model_calls=self._model_calls,
             tokens=self._tokens,
             cost_usd=self._cost_usd,
+            due_at=review.due_at if review is not None else None,
+            review=review,
         )
 
     @property
@@ -154,7 +163,9 @@ class Summarizer:
             return "waiting"
         return {"": "planning", "run_started": "planning", "paused": "paused"}.get(self._last_kind, "running")
 
-    def _fold(self, event: Event) -> None:  # noqa: C901  (one line for each kind that counts here)
+    def _fold(self, event: Event) -> None:  # noqa: C901, PLR0912  (one line for each kind that counts here)
+        if event.kind in KINDS:
+            self._review.apply(event)
         match event.data:
             case CallStarted() as data:
                 self._call_started(event, data)
@@ -179,6 +190,8 @@ class Summarizer:
                 self._waiting_since = event.at if self._waiting_since is None else self._waiting_since
             case Decided() as data:
                 self._decided(data)
+            case ReviewExpired():
+                self._waiting_since = None
             case Steered() as data:
                 self._waiting_since = None
                 self._named(data.approver)

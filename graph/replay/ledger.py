@@ -202,6 +202,10 @@ class ReplayLedger:
         """Revoke nothing."""
         return False
 
+    async def now(self) -> float:
+        """Return a time at which nothing is due: what fell due is on record."""
+        return 0.0
+
     async def step_history(self, likenesses: Sequence[str]) -> Mapping[str, Sequence[Sample]]:  # noqa: ARG002
         """Return nothing: what a plan may take is on record with it."""
         return {}

@@ -25,8 +25,12 @@ from graph.record.events import (
     Configuration,
     Configured,
     Event,
+    LateAnswer,
     PlanRevised,
     ResultSupplied,
+    ReviewEscalated,
+    ReviewExpired,
+    ReviewReminded,
     RunEnded,
     RunReopened,
     RunStarted,
@@ -135,7 +139,9 @@ class Player:
 
     async def _next_input(self) -> GraphInput:
         """Return the graph's next input, after skipping events written by other processes."""
-        while (event := self._recording.next) is not None and _is_by_others(event):
+        has_expired = False
+        while (event := self._recording.next) is not None and (_is_by_others(event) or has_expired):
+            has_expired = isinstance(event.data_if_known, ReviewExpired) and event.data_if_known.ends
             self._ledger.skip()
         if event is None:
             return GraphInput()
@@ -203,7 +209,8 @@ def _is_by_others(event: Event) -> bool:
     if isinstance(data, RunEnded) and not data.is_cancelled:
         return False
     by_anybody = isinstance(data, Steered | RunEnded) and data.checkpoint is None
-    return by_anybody or isinstance(data, ValueRedacted | StepSkipped | ResultSupplied | StandingRevoked)
+    by_time = isinstance(data, ReviewReminded | ReviewEscalated | ReviewExpired | LateAnswer)
+    return by_anybody or by_time or isinstance(data, ValueRedacted | StepSkipped | ResultSupplied | StandingRevoked)
 
 
 def _about_plans(found: Divergence) -> str | None:

@@ -1,9 +1,11 @@
 """Parsing the response to a review request; an ambiguous response is refused and asked for again, never guessed."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from graph.plan.broken_json import json_fault
 from graph.plan.depth import parse_json_or_text
 from graph.plan.issues import Issue, storable
 from graph.plan.json_values import json_faults
@@ -18,6 +20,8 @@ KEYS = {
     "reject": {"type", "digest", "message", "final"},
 }
 
+OBJECT = re.compile(r'\s*\{\s*"')
+"""The beginning of a JSON object; one that breaks off is no feedback."""
 SUBJECT_ARGS = {"step", "tool", "args", "question"}
 """Arguments that identify the subject of a request; an edit cannot change them, but for those of a call to be made."""
 
@@ -63,7 +67,9 @@ def read_answer(answer: Any, request: ReviewRequest) -> tuple[Decision, ...]:
         InvalidResponse: The response is not unambiguously a decision about the request.
     """
     if isinstance(answer, str):
-        answer = _from_text(answer)
+        text, answer = answer, _from_text(answer)
+        if isinstance(answer, str) and OBJECT.match(text) and (fault := json_fault(text)):
+            raise InvalidResponse(f"the answer is not valid JSON: {fault}")
     single = len(request.actions) == 1
     if isinstance(answer, dict) and "decisions" in answer:
         return _read_list(answer, request)

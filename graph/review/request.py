@@ -9,6 +9,8 @@ from pydantic import JsonValue
 from graph.markdown import code
 from graph.plan.canonical import digest
 from graph.plan.issues import Issue
+from graph.policy.approvers import ApproverRule
+from graph.record.deadline import Deadline
 
 ActionName = Literal["run_plan", "run_step", "answer_question", "settle_effect", "raise_budget"]
 
@@ -52,7 +54,8 @@ class ReviewAction:
 class ReviewRequest:
     """A request to a person; `digest` is that of the plan to approve, `binding` that of the plan with its terms.
 
-    `people` is a paragraph on who decides and who has voted, empty if anybody decides.
+    `people` is a paragraph on who decides, who has voted and until when, empty if anybody decides at any time. `rules`
+    and `deadline` say the same as data.
     """
 
     run: str
@@ -65,6 +68,8 @@ class ReviewRequest:
     estimate: Mapping[str, Any] = field(default_factory=dict)
     error: str | None = None
     people: str = ""
+    rules: tuple[ApproverRule, ...] = ()
+    deadline: Deadline | None = None
 
     @property
     def subject(self) -> str:
@@ -98,6 +103,7 @@ class ReviewRequest:
             "issues": [issue.to_json() for issue in self.issues],
             "estimate": dict(self.estimate),
             "error": self.error,
+            **({"until": self.deadline.until} if self.deadline is not None else {}),
         }
 
     def _described(self, action: ReviewAction) -> str:

@@ -1,6 +1,6 @@
 """The runs of a ledger: listing, viewing and changing them needs no model, tool or graph."""
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic import JsonValue
 
-from graph.errors import InputError, PrunedRunError, UnknownRunError, listed
+from graph.errors import InputError, LedgerUnavailableError, PrunedRunError, UnknownRunError, listed
 from graph.ledger.opening import open_ledger
 from graph.ledger.protocol import RunKey
 from graph.ledger.run_store import RunStore
@@ -21,6 +21,7 @@ from graph.record.projection import known, project
 from graph.record.results import StepResult
 from graph.record.run_filter import RunFilter
 from graph.record.run_state import RunState, run_name
+from graph.review_clock import settle
 from graph.runs.lists import Log, RunPage
 from graph.runs.run import Run, run_of
 
@@ -66,15 +67,31 @@ class Runs:
         return found
 
     async def show(self, run: RunKey | str) -> Run:
-        """Return a run, as the ledger has it."""
+        """Return a run, as the ledger has it; what is due for its open request is written first."""
         key = await self.find(run) if isinstance(run, str) else run
-        return await self._read(key, await self.ledger.events(key))
+        return await self._read(key, (await self._opened(key))[1])
 
     async def log(self, run: RunKey | str) -> Log:
-        """Return a run with its events."""
+        """Return a run with its events; what is due for its open request is written first."""
         key = await self.find(run) if isinstance(run, str) else run
+        events, record = await self._opened(key)
+        return Log(await self._read(key, record), events)
+
+    async def _opened(self, key: RunKey) -> tuple[list[Event], RunState]:
+        """Return a run's events, with those that were due, and its state."""
         events = await self.ledger.events(key)
-        return Log(await self._read(key, events), events)
+        read = known(events)
+        record = project(read)
+        if len(read) == len(events) and await self._is_settled(key, record):
+            events += await self.ledger.events(key, after=events[-1].seq)
+        return events, record
+
+    async def _is_settled(self, key: RunKey, record: RunState) -> bool:
+        """Write what is due for a run if it can be written, and return whether something was."""
+        try:
+            return bool(await settle(self.ledger, key, record))
+        except LedgerUnavailableError:
+            return False
 
     async def value(self, name: str, step: str | None = None) -> JsonValue:
         """Return the whole value of a step that succeeded, or the run's whole answer, inline or from an artifact.
@@ -166,8 +183,8 @@ class Runs:
         removed = (await self.ledger.tombstones()).named(name)
         return PrunedRunError(name, removed.by, removed.at) if removed else UnknownRunError(name, self.ledger.name)
 
-    async def _read(self, key: RunKey, events: Sequence[Event]) -> Run:
-        return run_of(project(known(events)), await self.ledger.is_worked_on(key))
+    async def _read(self, key: RunKey, record: RunState) -> Run:
+        return run_of(record, await self.ledger.is_worked_on(key))
 
 
 def _answer(record: RunState) -> StepResult:

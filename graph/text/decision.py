@@ -4,7 +4,8 @@ from collections.abc import Iterator, Mapping
 
 from graph.record.budget import unit_in_words
 from graph.record.call import Call
-from graph.record.events import Decided
+from graph.record.deadline import moment_in_words
+from graph.record.events import Decided, ReviewExpired
 from graph.record.values import to_text
 from graph.text.review.frame import Prose, limit_name, name, to_markdown, words
 from graph.text.review.layout import ITEM
@@ -21,6 +22,15 @@ def decision_text(decided: Decided, revision: int, calls: Mapping[str, Call]) ->
     return to_markdown(
         [Prose(_sentence(decided, revision)), *(Prose(ITEM + told) for told in _details(decided, calls))]
     )
+
+
+def expired_text(expired: ReviewExpired) -> str:
+    """Return that nobody decided in time, and what follows, as a sentence."""
+    began = f"Nobody decided until {moment_in_words(expired.expired_at)}:"
+    if expired.ends:
+        return f"{began} the request is closed as rejected, and the run ends."
+    count = len(expired.rejected)
+    return f"{began} {count} held call{'s count' if count != 1 else ' counts'} as rejected, and the run goes on."
 
 
 def _sentence(decided: Decided, revision: int) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 
 from graph.plan.catalog import ToolSpec
 from graph.policy.approval_scope import ExecutionTerms
-from graph.policy.approvers import ANYBODY
+from graph.policy.approvers import ANYBODY, ApproverRule
 from graph.policy.conditions import in_words
 from graph.policy.day_limits import rate_cap
 from graph.policy.policy import Policy
@@ -69,10 +69,15 @@ def deciders(policy: Policy) -> Iterator[str]:
     """Yield who decides, rule by rule."""
     approvers = policy.approvers
     if approvers.rule != ANYBODY:
-        yield f"{approvers.rule} (four eyes and quorum hold for all)"
-    yield from (f"calls and plans with {name}: {rule}" for name, rule in approvers.tools.items())
-    yield from (f"calls and plans with effect {effect}: {rule}" for effect, rule in approvers.effects.items())
-    yield from (f"runs that may cost more than {above:g} USD: {rule}" for above, rule in approvers.costs)
+        yield f"{_rule(approvers.rule)} (four eyes, quorum and time hold for all)"
+    yield from (f"calls and plans with {name}: {_rule(rule)}" for name, rule in approvers.tools.items())
+    yield from (f"calls and plans with effect {effect}: {_rule(rule)}" for effect, rule in approvers.effects.items())
+    yield from (f"runs that may cost more than {above:g} USD: {_rule(rule)}" for above, rule in approvers.costs)
+
+
+def _rule(rule: ApproverRule) -> str:
+    people = "anybody who can answer" if rule.people() == ANYBODY else str(rule)
+    return f"{people}, {rule.time}" if rule.time is not None else people
 
 
 def stops(policy: Policy) -> Iterator[str]:

@@ -12,7 +12,7 @@ from graph.record.values import to_text
 from graph.sanitize import escaped, margined
 from graph.text.drawing import plan_svg, plan_text
 from graph.text.html import badge, facts, scrolled, words
-from graph.text.review.drawing import fitted
+from graph.text.review.drawing import fitted, settled
 from graph.text.review.frame import is_plan, to_blocks
 from graph.text.review.frame import to_text as review_text
 from graph.text.review.html import COLUMNS, review_html
@@ -45,9 +45,15 @@ class RunView:
         text, html = self._text(), facts(self._facts()) + "".join(map(review_html, self.asked))
         if self.plan is None:
             return {"text/html": html, "text/plain": text}
-        svg = plan_svg(self.plan, self.statuses)
+        svg = plan_svg(self.plan, self._drawn(self.plan))
         drawing = "" if self._shows_plan else f"\n\n{plan_text(self.plan, self.statuses)}"
         return {"text/html": html + scrolled(svg), "image/svg+xml": svg, "text/plain": text + drawing}
+
+    def _drawn(self, plan: Plan) -> Mapping[str, str]:
+        """Return the statuses in the picture; beside a review of the plan, what it would do is pending."""
+        if not self._shows_plan:
+            return self.statuses
+        return {**{step.id: "pending" for step in plan.steps}, **settled(plan, self.results)}
 
     @property
     def _shows_plan(self) -> bool:

@@ -8,11 +8,16 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from graph.errors import AgentError, LedgerUnavailableError
+from graph.ledger.protocol import RunKey
 from graph.notices.addresses import Addresses, addresses_of
 from graph.notices.posting import look, send_due
+from graph.review_clock import sentence_of, settle
 from graph.runs import Runs
 
 NOTICES_EVERY_S = 5.0
+REVIEWS_EVERY_S = 5.0
+PAGE = 50
 
 
 @dataclass(frozen=True)
@@ -34,6 +39,29 @@ def notices_chore(addresses: Addresses) -> Chore:
     return Chore("notices", NOTICES_EVERY_S, tell)
 
 
+async def look_after_reviews(runs: Runs) -> Sequence[str]:
+    """Remind of open requests, escalate them, and close those that nobody decided in time."""
+    told: list[str] = []
+    left = 0
+    while due := await runs.ledger.due(PAGE, left):
+        for run in due:
+            sentences = await _settled(runs, run)
+            told += sentences
+            left += not sentences
+    return told
+
+
+async def _settled(runs: Runs, run: RunKey) -> list[str]:
+    """Write what is due for a run, and return a sentence for each event; none if the run cannot be written now."""
+    try:
+        written = await settle(runs.ledger, run)
+    except LedgerUnavailableError:
+        raise
+    except AgentError:  # a damaged record, of which `doctor` and `verify` tell
+        return []
+    return [sentence for data in written if (sentence := sentence_of(run, data)) is not None]
+
+
 def chores_of(config: str | Path | None = None) -> tuple[Chore, ...]:
     """Return the chores of a worker under a settings file.
 
@@ -44,4 +72,4 @@ def chores_of(config: str | Path | None = None) -> tuple[Chore, ...]:
     return CHORES if addresses is None else (*CHORES, notices_chore(addresses))
 
 
-CHORES: tuple[Chore, ...] = ()
+CHORES: tuple[Chore, ...] = (Chore("reviews", REVIEWS_EVERY_S, look_after_reviews),)

@@ -62,3 +62,27 @@ def test_a_secret_that_can_be_guessed_is_refused(cli: Cli, monkeypatch: pytest.M
     monkeypatch.setenv("PLANNER_EXECUTOR_DESK_SECRET", "short")
 
     assert "32 characters" in cli("serve", "--port", "0").output
+
+
+PROVIDER = """
+[desk]
+url = "http://127.0.0.1:8765"
+reviewers = { roles = ["finance"] }
+
+[desk.oidc]
+issuer = "https://login.example.com"
+client_id = "desk"
+"""
+
+
+def test_a_settings_file_says_who_signs_people_in_once_it_is_trusted(cli: Cli, folder: Path) -> None:
+    (folder / "planner-executor.toml").write_text(PROVIDER)
+
+    refused = cli("serve", "--port", "0")
+    said = cli("trust")
+    both = cli("serve", "--port", "0", "--user-header", "X-User", "--proxy", "10.0.0.5")
+
+    assert refused.exit_code == 2 and "not trusted" in refused.output
+    assert "sign in to the review desk by oidc: https://login.example.com" in said.output
+    assert "reviewers of the review desk: {'roles': ['finance']}" in said.output
+    assert both.exit_code == 2 and "keep one" in both.output

@@ -56,7 +56,7 @@ def test_a_run_survives_a_second_kill_while_it_is_taken_up(tmp_path: Path) -> No
 
 
 @pytest.mark.e2e
-@pytest.mark.parametrize(("run", "every"), [("whole", 40), ("reopened", 80)])
+@pytest.mark.parametrize(("run", "every"), [("whole", 80), ("reopened", 160)])
 def test_a_run_on_postgresql_survives_a_kill_at_sampled_boundaries(tmp_path: Path, run: str, every: int) -> None:
     names = disturbed(tmp_path, every, "--postgres", "--run", run)
 

@@ -14,7 +14,8 @@ from graph.record.budget import Budget
 from graph.record.ending import Ending
 from graph.record.trust_label import TrustLabel
 from graph.run_context import RunContext
-from graph.run_writer import ANSWER_BYTES, RunWriter
+from graph.run_ending import ANSWER_BYTES
+from graph.run_writer import RunWriter
 from graph.testing import drafted
 
 NOTE = drafted("executing")

@@ -3,7 +3,8 @@
     python tests/mutants/mutate.py [--module graph.calls.gate] [--sample 100] [--workers 2]
 
 `modules.toml` names the modules that carry a promise, with the tests of each. `equivalent.toml` lists survivors that
-change nothing anybody could see, with the reason. The process ends with 1 if any other mutant survives.
+change nothing anybody could see, with the reason. The process ends with 1 if any other mutant survives, or if an entry
+of that list names none.
 """
 
 import argparse
@@ -120,6 +121,12 @@ def equivalent() -> set[tuple[str, str]]:
     """Return (module, mutation) of the survivors that change nothing."""
     listed = tomllib.loads((HERE / "equivalent.toml").read_text())
     return {(module, entry["mutation"]) for module, entries in listed.items() for entry in entries}
+
+
+def outdated(module: Module, known: set[tuple[str, str]]) -> list[str]:
+    """Return the mutations that are listed as equivalent for a module that has no such mutation, or no more."""
+    names = {mutation.name for mutation in mutations(module.path.read_text())}
+    return [mutation for listed, mutation in sorted(known) if listed == module.name and mutation not in names]
 
 
 def passes(module: Module, source: str, limit_s: float) -> bool:
@@ -240,7 +247,9 @@ def main(args: Sequence[str]) -> int:
         with prepared(module, asked.workers) as (pool, tested, limit_s):
             jobs = [(tested, mutation, limit_s) for mutation in mutants(module, asked.sample, asked.seed)]
             counted = reported(module, pool.imap(tried, jobs), known)
-        total, left = total + counted[0], left + counted[1]
+        for mutation in (entries := outdated(module, known)):
+            print(f"  listed, but no mutation: {module.name}: {mutation}")
+        total, left = total + counted[0], left + counted[1] + len(entries)
     print(f"{total} mutants, {left} survived, {time.monotonic() - begun:.0f} s")
     return int(left > 0)
 

@@ -20,6 +20,7 @@ from aiosmtpd.controller import Controller
 
 from graph import Agent
 from graph.ledger.opening import open_ledger
+from graph.ledger.sqlite.event_store import EventStore
 from graph.notices.addresses import addresses_of
 from graph.notices.posting import look, send_due
 from graph.notices.webhook import KEY, signature_fault
@@ -112,7 +113,7 @@ def test_a_receiver_that_is_down_hears_of_it_from_a_worker_later(tmp_path: Path)
 
         async def later() -> None:
             async with open_runs(tmp_path / "runs.db") as runs:
-                (chore,) = chores_of(tmp_path / "settings.toml")
+                *_, chore = chores_of(tmp_path / "settings.toml")
                 while not ops.got:  # the agent's own notifier may be at it too, and whoever is first is refused
                     await _make_due(tmp_path)
                     await chore.do(runs)
@@ -145,6 +146,35 @@ def test_what_a_process_left_behind_is_sent_by_a_worker(tmp_path: Path) -> None:
             assert asyncio.run(tell()) == [f"ops was told: {run.id} waits: a plan to approve"]
             assert ops.await_one()["run"] == run.id
             assert asyncio.run(tell()) == []
+
+
+def test_a_worker_reminds_of_a_request_that_is_about_to_expire(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def later(_: EventStore) -> float:
+        return time.time() + 70_000.0
+
+    times = {
+        "decide_within": "1d",
+        "remind_before": ["6h"],
+        "escalate_after": "12h",
+        "escalate_to": {"roles": ["lead"]},
+    }
+    with receiver() as ops:
+        config = settings(tmp_path, ops.url, "expires escalated")
+        planner, policy = ScriptedModel([]), {"approvers": times}
+        with Agent(tmp_path / "runs.db", planner=planner, tools=[READ], policy=policy) as agent:
+            run = agent.start("g", plan=PLAN)
+        monkeypatch.setattr(EventStore, "now", later)
+
+        async def work() -> list[str]:
+            async with open_runs(tmp_path / "runs.db") as runs:
+                await runs.ledger.outbox.add([], (await runs.ledger.changes(None)).position)
+                return [told for chore in chores_of(config) for told in await chore.do(runs)]
+
+        assert sorted(asyncio.run(work())[2:]) == [
+            f"ops was told: {run.id} is about to expire: a plan to approve",
+            f"ops was told: {run.id} is escalated to you: a plan to approve",
+        ]
+        assert {json.loads(body)["kind"] for _, body in ops.got} == {"expires", "escalated"}
 
 
 def free_port() -> int:

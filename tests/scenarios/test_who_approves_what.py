@@ -1,14 +1,17 @@
 """The policy of the page "Who approves what" does what the page says."""
 
 import re
+import time
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from graph import Agent, Person
+from graph.errors import NothingToDecideError
+from graph.ledger.sqlite.event_store import EventStore
 from graph.testing import LoggedTools, ScriptedModel, step
 
 PAGE = Path(__file__).parents[2] / "docs" / "who-approves-what.md"
@@ -81,3 +84,27 @@ def test_further_payments_are_approved_ahead_by_who_did_not_ask(agent: Agent, to
     assert asked(agent.resume(run.id, {**APPROVE, "standing": standing}, by=ADA)) == ["run_step"]
     assert agent.resume(run.id, {**APPROVE, "standing": standing}, by=BOB).status == "succeeded"
     assert len(tools.named("pay")) == 3
+
+
+def test_after_a_day_the_boss_decides_too_and_after_two_days_nobody(
+    agent: Agent, tools: LoggedTools, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    boss = Person("cy@example.org", ["boss"], proof=True)
+    first, second = (agent.start("g", plan=pays(30), by=ADA) for _ in range(2))
+    assert [row.run for row in agent.inbox(BOB)] == [first.id, second.id] and not agent.inbox(ADA)
+    assert asked(agent.resume(first.id, APPROVE, by=boss)) == ["run_plan"] and not agent.inbox(boss)
+
+    monkeypatch.setattr(EventStore, "now", days_later(1.2))
+    assert [row.run for row in agent.inbox(boss)] == [first.id, second.id]
+    assert agent.resume(first.id, APPROVE, by=boss).status == "succeeded"
+    monkeypatch.setattr(EventStore, "now", days_later(2.1))
+    with pytest.raises(NothingToDecideError, match="too late"):
+        agent.resume(second.id, APPROVE, by=boss)
+    assert len(tools.named("pay")) == 1 and agent.show(second.id).status == "rejected"
+
+
+def days_later(days: float) -> Callable[[EventStore], Awaitable[float]]:
+    async def now(_: EventStore) -> float:
+        return time.time() + days * 86_400
+
+    return now

@@ -14,9 +14,14 @@ POLICY = """
 roles = ["finance"]
 four_eyes = true
 
+[approvers.tools.move_file]
+roles = ["finance"]
+decide_within = "0.001s"
+
 [tools.write_file]
 ask_when = { path = { pattern = ".*money.*" } }
 """
+MOVE = {"id": "m", "objective": "move", "tool": "move_file", "args": {"path": "a.txt", "to": "b.txt"}}
 WRITE = {"id": "w", "objective": "write", "tool": "write_file", "args": {"path": "money.txt", "content": "x"}}
 APPROVE = {"type": "approve"}
 CLAIM: dict[str, Any] = {
@@ -60,3 +65,25 @@ def test_of_two_users_the_other_one_with_the_role_decides_about_plan_and_call(gu
 
     assert bob.answer(APPROVE)["status"] == "succeeded"
     assert decided(guarded, run) == [("approve", "server:bob@example.com"), ("settle", "server:bob@example.com")]
+
+
+def test_an_answer_after_the_end_approves_nothing_and_is_on_record(guarded: Any, thread_of: Any) -> None:
+    ada = thread_of(guarded, Authorization="Bearer ada+finance")
+    bob = thread_of(guarded, Authorization="Bearer bob+finance")
+    bob.id = ada.id
+    run = ada.run({"goal": "move", "plan": {"steps": [MOVE]}})["run"]["id"]
+    assert "Decide until 20" in ada.request()["action_requests"][0]["description"]
+
+    ended = bob.answer(APPROVE)
+
+    assert ended["status"] == "rejected" and "nobody decided until" in ended["reason"]
+    assert any("Not counted: the answer came too late" in str(message["content"]) for message in ended["messages"])
+
+    async def read() -> list[tuple[str, str]]:
+        async with open_runs(guarded.home / "runs.db") as runs:
+            return [(event.kind, event.payload.get("approver", "")) for event in await runs.log(run)][-3:]
+
+    late = ("late_answer", "server:bob@example.com")
+    assert asyncio.run(read()) == [("review_expired", ""), ("run_ended", ""), late]
+    ada.answer(APPROVE)
+    assert asyncio.run(read())[-1] == ("late_answer", "server:bob@example.com"), "the thread has ended"

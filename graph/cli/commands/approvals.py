@@ -21,7 +21,7 @@ OfRun = Annotated[str | None, typer.Argument(metavar="[RUN]", help="Those of thi
 def approvals(
     run: OfRun = None,
     revoke: Revoke = None,
-    json: options.Json = False,
+    json: options.AsJson = False,
     as_: options.ActsAs = None,
     role: options.Roles = None,
     db: options.Database = options.DATABASE,

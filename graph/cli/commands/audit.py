@@ -23,7 +23,10 @@ class Part(StrEnum):
     budget = "budget"
 
 
-Only = Annotated[list[Part] | None, typer.Option("--only", help="Only this section; may be repeated.")]
+Only = Annotated[
+    list[Part] | None,
+    typer.Option("--only", metavar="SECTION", help=f"Only this section: {', '.join(Part)}; may be repeated."),
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print all events in full, as JSON.")]
 
 

@@ -37,7 +37,8 @@ def fork(
     """Start a run that keeps another one's results as far as they do not depend on a step.
 
     The fork inherits no approval. A mail, or any other call that may not be repeated, is shown by itself before it is
-    made again. `--set STEP=JSON` sets the result of a step, which is then not executed.
+    made again. `--set STEP=JSON` sets the result of a step, which is then not executed; what has a dot
+    before the `=` is a setting of a model.
     """
     screen = Screen.beside_json() if json else Screen.here()
     with report_errors(screen):

@@ -7,6 +7,7 @@ import typer
 from rich.table import Table
 
 from graph.cli import options
+from graph.cli.command_group import CommandGroup
 from graph.cli.exit_codes import EPILOG, USAGE, report_errors
 from graph.cli.option_groups import with_option_groups
 from graph.cli.run_options import ModelOptions
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from graph.chat_models.capabilities import Capabilities
     from graph.chat_models.roles import RoleModels
 
-models = typer.Typer(name="models", help="The models of the roles.", no_args_is_help=True)
+models = typer.Typer(name="models", cls=CommandGroup, help="The models of the roles.", no_args_is_help=True)
 
 
 @models.callback()

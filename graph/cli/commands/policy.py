@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from graph.cli import options
+from graph.cli.command_group import CommandGroup
 from graph.cli.exit_codes import ENDED_OTHERWISE, EPILOG, USAGE, WAITING, report_errors
 from graph.cli.option_groups import with_option_groups
 from graph.cli.plan_file import read_plan_file
@@ -39,7 +40,7 @@ InForce = Annotated[
 ]
 PlanFile = Annotated[Path | None, typer.Argument(metavar="[PLAN]", help="A plan as JSON.")]
 
-policy = typer.Typer(name="policy", help="Rules that allow, review and deny.", no_args_is_help=True)
+policy = typer.Typer(name="policy", cls=CommandGroup, help="Rules that allow, review and deny.", no_args_is_help=True)
 
 
 @policy.command(epilog=EPILOG)

@@ -26,7 +26,11 @@ OlderThan = Annotated[
 ]
 Ends = Annotated[
     list[options.Status] | None,
-    typer.Option("--status", help="Only threads whose runs all ended with this status; may be repeated."),
+    typer.Option(
+        "--status",
+        metavar="STATUS",
+        help=f"Only threads whose runs all ended with this status: {', '.join(ENDS)}; may be repeated.",
+    ),
 ]
 Export = Annotated[
     Path | None, typer.Option("--export", metavar="DIR", help="Export each run to this folder before it is removed.")

@@ -17,7 +17,11 @@ def steer(
     run: options.RunName,
     add: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[CONSTRAINT]...", callback=lambda given: options.texts(given or [])),
+        typer.Argument(
+            metavar="[CONSTRAINT]...",
+            help="Constraints to add.",
+            callback=lambda given: options.texts(given or []),
+        ),
     ] = None,
     withdraw: Annotated[
         list[str] | None, typer.Option("--withdraw", metavar="CONSTRAINT", help="A constraint to remove.")

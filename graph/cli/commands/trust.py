@@ -25,7 +25,7 @@ def trust(file: SettingsOfFolder = FILE, revoke: Revoke = False) -> None:
             return
         content = _content(file)
         policy = _policy_named_in(file)
-        _trust(screen, file, content, [*_acts_on_models(file), *_acts_of_notices(file)])
+        _trust(screen, file, content, [*_acts_on_models(file), *_acts_of_notices(file), *_acts_at_desk(file)])
         if policy is not None:
             _trust(screen, policy, _content(policy), _acts_as_policy(policy))
 
@@ -63,6 +63,19 @@ def _acts_of_notices(file: Path) -> list[str]:
     table = settings_file(file).values.get("notify")
     given = table.get("addresses") if isinstance(table, dict) else None
     return [f"notices of runs go to the addresses {', '.join(given)}"] if isinstance(given, dict) and given else []
+
+
+def _acts_at_desk(file: Path) -> list[str]:
+    """Return what the table [desk] does."""
+    table = settings_file(file).values.get("desk")
+    given = table if isinstance(table, dict) else {}
+    ways = {"oidc": "issuer", "headers": "name"}
+    found = [
+        f"people sign in to the review desk by {way}: {one.get(name)}"
+        for way, name in ways.items()
+        if isinstance(one := given.get(way), dict)
+    ]
+    return found + [f"{name} of the review desk: {given[name]}" for name in ("reviewers", "readers") if name in given]
 
 
 def _acts_as_policy(file: Path) -> list[str]:

@@ -9,13 +9,17 @@ from urllib.parse import urlencode
 from starlette.requests import Request
 from starlette.responses import Response
 
-from graph.desk.pages.respond import desk_of, page, shows
+from graph.desk.pages.respond import desk_of, page, shows, visitor_of
+from graph.desk.security.visitor import verified
 from graph.errors import InputError
+from graph.identity import named
+from graph.inbox import inbox as open_requests
 from graph.record.summary import DAMAGED
 from graph.review.request import ActionName
 from graph.runs.run import END_STATUSES
+from graph.text.inbox import left_in_words
 
-PAGE = 50
+PAGE, ME = 50, "me"
 STATUSES = ("planning", "running", "waiting", "paused", *END_STATUSES, DAMAGED)
 SPANS: Mapping[str, int] = {"1h": 3_600, "24h": 86_400, "7d": 604_800, "30d": 2_592_000}
 ASKS: Mapping[ActionName, str] = {
@@ -29,10 +33,11 @@ ASKS: Mapping[ActionName, str] = {
 
 @shows
 async def inbox(request: Request) -> Response:
-    """Show the runs that wait for a decision."""
-    records = await desk_of(request).records()
-    found = await records.runs.list(status="waiting", limit=PAGE, before=request.query_params.get("before"))
-    return page(request, "inbox.html", found=found, asks=ASKS, now=time.time(), refresh="/")
+    """Show what waits for a decision, the longest wait first; with `for=me` what the visitor may decide."""
+    records, is_mine = await desk_of(request).records(), request.query_params.get("for") == ME
+    person = named(visitor_of(request).person, verified) if is_mine else None
+    found = await open_requests(records.runs, person, limit=PAGE, after=request.query_params.get("after"))
+    return page(request, "inbox.html", found=found, asks=ASKS, now=time.time(), is_mine=is_mine, left=left_in_words)
 
 
 @shows

@@ -16,6 +16,8 @@ async def login(request: Request) -> Response:
     """Open a session with the token of a link, or say how to get one."""
     desk = desk_of(request)
     token, to = request.query_params.get("token"), own_path(request.query_params.get("to", "/"))
+    if token is None and request.state.visitor is not None:  # signed in meanwhile, as in another tab
+        return go_to(f"{root_of(request)}{to}")
     if token is None or not desk.settings.links:
         return login_page(request, 403 if _is_elsewhere(request) else 401, to=to)
     if not desk.door.attempts.allows(desk.door.address_of(request)):

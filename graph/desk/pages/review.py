@@ -10,16 +10,31 @@ from graph.desk.decisions import edited_plan, response_in
 from graph.desk.pages.respond import Form, changes, desk_of, go_to, page, run_link, shows, visitor_of
 from graph.desk.pages.run import int_of, run_page, shown_run
 from graph.desk.records import Records, ShownRun
+from graph.desk.security.visitor import verified
 from graph.desk.views.plan_form import by_step, changes_of, plan_as_text, read_edit, step_forms
 from graph.desk.views.plan_graph import plan_graph
 from graph.desk.views.request import request_view
 from graph.desk.views.revisions import plan_of_revision, revision_rows, step_changes
 from graph.errors import AgentError, InputError, NothingToDecideError, RunOwnedError
+from graph.identity import named
 from graph.ledger.values import tools_of
 from graph.review.response import build_response
+from graph.review_clock import refuse_late
 from graph.text.event_text import event_text
 
-SINCE = ("decided", "voted", "plan_revised", "review_requested", "steered", "run_ended", "run_reopened", "step_skipped")
+SINCE = (
+    "decided",
+    "voted",
+    "plan_revised",
+    "review_requested",
+    "review_escalated",
+    "review_expired",
+    "late_answer",
+    "steered",
+    "run_ended",
+    "run_reopened",
+    "step_skipped",
+)
 """Events that a page whose request is open no longer tells of."""
 
 
@@ -64,7 +79,9 @@ async def decide(request: Request, form: Form) -> Response:
     view, fields = request_view(shown), dict(form.fields)
     seen = int_of(form.get("seen"))
     if view is None or view.digest != form.get("digest"):
-        return stale_page(request, shown, seen)
+        said, by = {"decision": form.get("decision")}, named(visitor_of(request).person, verified)
+        is_late = view is None and await refuse_late(records.runs.ledger, shown.key, said, by) is not None
+        return stale_page(request, await records.show(shown.run.id) if is_late else shown, seen)
     assert shown.run.request is not None
     try:
         answer = build_response(shown.run.request, response_in(shown, shown.run.request, form.after("")))

@@ -5,7 +5,7 @@ import time
 from dataclasses import dataclass, field
 from html import escape
 from typing import TYPE_CHECKING, Any
-from urllib.parse import quote
+from urllib.parse import quote, urlsplit
 
 from starlette.datastructures import MutableHeaders
 from starlette.requests import Request
@@ -115,10 +115,27 @@ class Gate:
         ):
             return _from_elsewhere(request)
         login = f"{request.scope.get('root_path', '')}/login"
-        if request.method != "GET" or "hx-request" in request.headers:
-            return PlainTextResponse("your session has ended; sign in again", 401, {"HX-Redirect": login})
-        back = quote(path + (f"?{request.url.query}" if request.url.query else ""), safe="")
-        return RedirectResponse(f"{login}?to={back}", 303)
+        if request.method == "GET" and "hx-request" not in request.headers:
+            return RedirectResponse(f"{login}?to={_quoted(path, request.url.query)}", 303)
+        if path.endswith("/live"):  # the page stays, with what was written on it
+            return PlainTextResponse("your session has ended; sign in again in another tab", 401)
+        page = urlsplit(request.headers.get("referer", ""))
+        again = f"{login}?to={_quoted(page.path.removeprefix(request.scope.get('root_path', '')), page.query)}"
+        return _ended(again)
+
+
+def _quoted(path: str, query: str) -> str:
+    return quote(path + (f"?{query}" if query else ""), safe="")
+
+
+def _ended(login: str) -> Response:
+    """Return a page for a form that came after the end of its session; what htmx asked for leads to the login."""
+    return HTMLResponse(
+        '<!doctype html><html lang="en"><title>Review desk</title><h1>Your session has ended</h1>'
+        f'<p>Nothing was done. <a href="{escape(login)}">Sign in again</a>, then send the form once more.</p></html>',
+        401,
+        {"HX-Redirect": login},
+    )
 
 
 def _from_elsewhere(request: Request) -> Response:

@@ -1,6 +1,7 @@
 """The nodes' side of the ledger in memory: events of runs, written and read by their owners."""
 
 import asyncio
+import time
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import TypeVar
@@ -211,6 +212,10 @@ class EventStore:
             row = used_row(self.name, rows, use)
             found[use.approval] = [*rows, *([row] if row is not None else [])]
         return found
+
+    async def now(self) -> float:
+        """Return the time of this machine."""
+        return time.time()
 
     async def close(self) -> None:
         """Do nothing: memory stays available for later calls."""

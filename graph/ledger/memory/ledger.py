@@ -15,7 +15,7 @@ from graph.ledger.memory.removal import forks_of, remove
 from graph.ledger.memory.store import StoredRun
 from graph.ledger.owner import is_gone
 from graph.ledger.protocol import Message, RunKey
-from graph.ledger.run_store import Changes, Health, Redacted, Unfinished
+from graph.ledger.run_store import Changes, Health, Redacted, Unfinished, Waiting, place_of
 from graph.ledger.search import CANDIDATES, UNFINISHED, as_shown, matches, run_in
 from graph.ledger.standing import redacted_rows
 from graph.ledger.tombstone import Tombstone, Tombstones
@@ -23,7 +23,7 @@ from graph.ledger.transcript import Transcript, artifact_ids
 from graph.record.counters import Counters, Labels
 from graph.record.run_filter import RunFilter
 from graph.record.step_history import samples_of
-from graph.record.summary import RunSummary
+from graph.record.summary import PERSON, RunSummary
 
 
 class MemoryLedger(EventStore):
@@ -115,6 +115,17 @@ class MemoryLedger(EventStore):
     def outbox(self) -> MemoryOutbox:
         """The deliveries of notices."""
         return self._store.outbox
+
+    async def waiting(self, limit: int, after: Waiting | None = None) -> list[RunSummary]:
+        """Return rows of runs that wait for a person, the longest wait first."""
+        rows = [run.summary for run in await self._all() if run.summary is not None and run.summary.waits_for == PERSON]
+        return sorted((row for row in rows if after is None or place_of(row) > after), key=place_of)[:limit]
+
+    async def due(self, limit: int, offset: int = 0) -> list[RunKey]:
+        """Return runs whose open request has something due."""
+        now, rows = await self.now(), [(run.summary, run.key) for run in await self._all() if run.summary is not None]
+        found = [(row.due_at, key) for row, key in rows if row.due_at is not None and row.due_at <= now]
+        return [key for _, key in sorted(found, key=lambda one: one[0])][offset : offset + limit]
 
     async def unfinished(self) -> list[Unfinished]:
         """Return the runs that are planned, executed or paused, the oldest first."""

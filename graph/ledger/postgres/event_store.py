@@ -264,6 +264,11 @@ class EventStore:
         """End a standing approval; return whether there was one to end."""
         return await self._file.do(lambda tx: revoke(tx, self.name, name, by), full=True)
 
+    async def now(self) -> float:
+        """Return the time of the server."""
+        query = "SELECT extract(epoch FROM clock_timestamp())::float8"
+        return await self._file.look(lambda tx: float(tx.ask(query)[0][0]))
+
     async def close(self) -> None:
         """Let go of the database."""
         await self._file.close()

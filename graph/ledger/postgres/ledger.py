@@ -19,10 +19,10 @@ from graph.ledger.postgres.outbox import PostgresOutbox
 from graph.ledger.postgres.queries import head_of, locked, numbers_of, run_id_of, transcript_of
 from graph.ledger.postgres.removal import forks_of, remove, tombstones_of
 from graph.ledger.postgres.run_index import differences, rebuild
-from graph.ledger.postgres.run_search import counters, page, run_named, summaries, unfinished
+from graph.ledger.postgres.run_search import counters, due, page, run_named, summaries, unfinished, waiting
 from graph.ledger.postgres.transaction import Transaction
 from graph.ledger.protocol import Message, RunKey
-from graph.ledger.run_store import Changes, Health, Redacted, Unfinished
+from graph.ledger.run_store import Changes, Health, Redacted, Unfinished, Waiting
 from graph.ledger.tombstone import Tombstone, Tombstones
 from graph.ledger.transcript import Transcript
 from graph.record.counters import Counters
@@ -117,6 +117,14 @@ class PostgresLedger(EventStore):
     def outbox(self) -> PostgresOutbox:
         """The deliveries of notices."""
         return PostgresOutbox(self._file)
+
+    async def waiting(self, limit: int, after: Waiting | None = None) -> list[RunSummary]:
+        """Return rows of runs that wait for a person, the longest wait first."""
+        return await self._file.look(lambda tx: waiting(tx, limit, after))
+
+    async def due(self, limit: int, offset: int = 0) -> list[RunKey]:
+        """Return runs whose open request has something due."""
+        return await self._file.look(lambda tx: due(tx, limit, offset))
 
     async def unfinished(self) -> list[Unfinished]:
         """Return the runs that are planned, executed or paused, the oldest first."""

@@ -3,6 +3,7 @@
 from graph.errors import LedgerUnavailableError
 from graph.ledger.lease import LEASE_S
 from graph.ledger.postgres.artifact_uses import note_all_uses
+from graph.ledger.postgres.run_index import renew_waiting
 from graph.ledger.postgres.schema import ADDED_IN_2, TABLES, VERSION, version_of
 from graph.ledger.postgres.transaction import LONG, Transaction
 from graph.record.run_state import run_name
@@ -34,6 +35,7 @@ def bring_up(tx: Transaction, database: str) -> None:
         tx.tell(tables.strip().removesuffix(";"))
     if version:
         note_all_uses(tx)
+        renew_waiting(tx)
     tx.tell("DELETE FROM ledger_schema")
     tx.tell("INSERT INTO ledger_schema VALUES (%s)", VERSION)
 

@@ -3,17 +3,17 @@
 import json
 from collections.abc import Iterator, Sequence
 
+from graph.ledger.index_row import COLUMNS, SELECT, read
 from graph.ledger.lease import Holder
 from graph.ledger.owner import is_gone
 from graph.ledger.postgres.queries import last_number
-from graph.ledger.postgres.run_index import COLUMNS, SELECT, read
 from graph.ledger.postgres.transaction import Rows, Transaction
 from graph.ledger.protocol import RunKey
-from graph.ledger.run_store import Unfinished
+from graph.ledger.run_store import Unfinished, Waiting
 from graph.ledger.search import CANDIDATES, LIVE, UNFINISHED, as_shown, run_in
 from graph.record.counters import Counters, Labels
 from graph.record.run_filter import RunFilter
-from graph.record.summary import RunSummary
+from graph.record.summary import PERSON, RunSummary
 
 CHUNK = 200
 """Rows that are read at a time."""
@@ -72,6 +72,22 @@ def unfinished(tx: Transaction, silent_s: float) -> list[Unfinished]:
         )
         for thread, n, seq, is_silent, owner, *beats in tx.ask(query, silent_s)
     ]
+
+
+def waiting(tx: Transaction, limit: int, after: Waiting | None) -> list[RunSummary]:
+    """Return rows of runs that wait for a person, the longest wait first, after this one."""
+    behind = "AND (waiting_since, thread, n) > (%s, %s, %s)" if after is not None else ""
+    query = f"{SELECT} WHERE waits_for = %s {behind} ORDER BY waiting_since, thread, n LIMIT %s"
+    return [read(row) for row in tx.ask(query, PERSON, *(after or ()), limit)]
+
+
+def due(tx: Transaction, limit: int, offset: int) -> list[RunKey]:
+    """Return runs whose open request has something due by the server's clock, what is due longest first."""
+    query = (
+        "SELECT thread, n FROM ledger_index JOIN ledger_runs ON ledger_runs.id = run "
+        "WHERE due_at <= extract(epoch FROM clock_timestamp())::float8 ORDER BY due_at, run LIMIT %s OFFSET %s"
+    )
+    return [RunKey(*row) for row in tx.ask(query, limit, offset)]
 
 
 def _rows(tx: Transaction, wanted: RunFilter, before: int | None, limit: int, silent_s: float) -> Rows:

@@ -162,7 +162,13 @@ CREATE TABLE ledger_noticed (position text COLLATE "C" NOT NULL);
 """
 """Deliveries of notices, which have no `due_at` when there is no further try, and the position looked at last."""
 
-ADDED_IN_2: tuple[str, ...] = (RETENTION, CHANGES, NOTICES, STANDING, CAPS, HISTORY)
+DEADLINES = """
+ALTER TABLE ledger_index ADD COLUMN due_at double precision, ADD COLUMN review text;
+CREATE INDEX ledger_index_due ON ledger_index (due_at) WHERE due_at IS NOT NULL;
+"""
+"""The open request of a run, as JSON, and when something falls due for it."""
+
+ADDED_IN_2: tuple[str, ...] = (RETENTION, CHANGES, NOTICES, STANDING, CAPS, HISTORY, DEADLINES)
 
 OF_A_RUN = (
     "ledger_events",

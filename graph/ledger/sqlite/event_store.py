@@ -1,6 +1,7 @@
 """The nodes' side of the ledger in an SQLite file: events of runs, written and read by their owners."""
 
 import sqlite3
+import time
 from collections.abc import AsyncIterator, Mapping, Sequence, Set
 from contextlib import asynccontextmanager
 from functools import partial
@@ -230,6 +231,10 @@ class EventStore:
     async def revoke_standing(self, name: str, by: str) -> bool:
         """End a standing approval; return whether there was one to end."""
         return await self._file.do(lambda db: revoke(db, self.name, name, by), full=True)
+
+    async def now(self) -> float:
+        """Return the time of this machine."""
+        return time.time()
 
     async def close(self) -> None:
         """Let go of the file."""

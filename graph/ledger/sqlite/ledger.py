@@ -12,7 +12,7 @@ from pathlib import Path
 from graph.ledger.erasure import redactor_of
 from graph.ledger.owner import is_gone
 from graph.ledger.protocol import Message, RunKey
-from graph.ledger.run_store import Changes, Health, Redacted, Unfinished
+from graph.ledger.run_store import Changes, Health, Redacted, Unfinished, Waiting
 from graph.ledger.sqlite.adoption import adopt
 from graph.ledger.sqlite.changes import changes
 from graph.ledger.sqlite.erasure import erase
@@ -23,7 +23,7 @@ from graph.ledger.sqlite.outbox import SqliteOutbox
 from graph.ledger.sqlite.queries import numbers_of, run_id_of, transcript_of
 from graph.ledger.sqlite.removal import forks_of, remove, tombstones_of
 from graph.ledger.sqlite.run_index import differences, rebuild
-from graph.ledger.sqlite.run_search import counters, page, run_named, summaries, unfinished
+from graph.ledger.sqlite.run_search import counters, due, page, run_named, summaries, unfinished, waiting
 from graph.ledger.sqlite.vacuum import places_of
 from graph.ledger.tombstone import Tombstone, Tombstones
 from graph.ledger.transcript import Transcript
@@ -113,6 +113,15 @@ class SqliteLedger(EventStore):
     def outbox(self) -> SqliteOutbox:
         """The deliveries of notices."""
         return SqliteOutbox(self._file)
+
+    async def waiting(self, limit: int, after: Waiting | None = None) -> list[RunSummary]:
+        """Return rows of runs that wait for a person, the longest wait first."""
+        return await self._file.look(lambda db: waiting(db, limit, after))
+
+    async def due(self, limit: int, offset: int = 0) -> list[RunKey]:
+        """Return runs whose open request has something due."""
+        now = await self.now()
+        return await self._file.look(lambda db: due(db, now, limit, offset))
 
     async def unfinished(self) -> list[Unfinished]:
         """Return the runs that are planned, executed or paused, the oldest first."""

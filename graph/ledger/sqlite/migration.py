@@ -13,7 +13,7 @@ from graph.ledger.lease import LEASE_S, LOOK_S
 from graph.ledger.owner import is_gone
 from graph.ledger.sqlite.artifact_uses import note_all_uses
 from graph.ledger.sqlite.backup import copy_to
-from graph.ledger.sqlite.run_index import rebuild
+from graph.ledger.sqlite.run_index import rebuild, renew_waiting
 from graph.ledger.sqlite.schema import (
     ADDED_IN_4,
     INDEX,
@@ -103,8 +103,7 @@ def _migrated(db: sqlite3.Connection, database: str) -> Migration | None:
     for tables in ADDED_IN_4:
         execute(db, tables)
     note_all_uses(db)
-    if about.makes_index:
-        rebuild(db)
+    (rebuild if about.makes_index else renew_waiting)(db)
     set_version(db)
     return about
 

@@ -8,16 +8,16 @@ from itertools import islice
 from operator import itemgetter
 from typing import Any
 
+from graph.ledger.index_row import COLUMNS, SELECT, read
 from graph.ledger.lease import Holder
 from graph.ledger.owner import is_gone
 from graph.ledger.protocol import RunKey
-from graph.ledger.run_store import Unfinished
+from graph.ledger.run_store import Unfinished, Waiting
 from graph.ledger.search import CANDIDATES, LIVE, UNFINISHED, as_shown, run_in
 from graph.ledger.sqlite.queries import last_number
-from graph.ledger.sqlite.run_index import COLUMNS, SELECT, read
 from graph.record.counters import Counters, Labels
 from graph.record.run_filter import RunFilter
-from graph.record.summary import RunSummary
+from graph.record.summary import PERSON, RunSummary
 
 CHUNK = 200
 """Rows that are read at a time."""
@@ -66,6 +66,22 @@ def unfinished(db: sqlite3.Connection) -> list[Unfinished]:
         Unfinished(RunKey(thread, n), seq, Holder(owner, *beats) if owner is not None else None, _is_gone(owner))
         for thread, n, seq, owner, *beats in db.execute(query)
     ]
+
+
+def waiting(db: sqlite3.Connection, limit: int, after: Waiting | None) -> list[RunSummary]:
+    """Return rows of runs that wait for a person, the longest wait first, after this one."""
+    behind = "AND (waiting_since, thread, n) > (?, ?, ?)" if after is not None else ""
+    query = f"{SELECT} WHERE waits_for = ? {behind} ORDER BY waiting_since, thread, n LIMIT ?"
+    return [read(row) for row in db.execute(query, (PERSON, *(after or ()), limit))]
+
+
+def due(db: sqlite3.Connection, now: float, limit: int, offset: int) -> list[RunKey]:
+    """Return runs whose open request has something due at `now`, in Unix seconds, what is due longest first."""
+    query = (
+        "SELECT thread, n FROM ledger_index JOIN ledger_runs ON ledger_runs.id = run WHERE due_at <= ? "
+        "ORDER BY due_at, run LIMIT ? OFFSET ?"
+    )
+    return [RunKey(*row) for row in db.execute(query, (now, limit, offset))]
 
 
 def _is_gone(owner: str | None) -> bool:

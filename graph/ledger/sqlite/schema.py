@@ -149,7 +149,14 @@ CREATE TABLE ledger_noticed (position TEXT NOT NULL);
 """
 """Deliveries of notices, which have no `due_at` when there is no further try, and the position looked at last."""
 
-ADDED_IN_4: tuple[str, ...] = (RETENTION, NOTICES, STANDING, CAPS, HISTORY)
+DEADLINES = """
+ALTER TABLE ledger_index ADD COLUMN due_at REAL;
+ALTER TABLE ledger_index ADD COLUMN review TEXT;
+CREATE INDEX ledger_index_due ON ledger_index (due_at) WHERE due_at IS NOT NULL;
+"""
+"""The open request of a run, as JSON, and when something falls due for it."""
+
+ADDED_IN_4: tuple[str, ...] = (RETENTION, NOTICES, STANDING, CAPS, HISTORY, DEADLINES)
 
 OF_A_RUN = (
     "ledger_events",

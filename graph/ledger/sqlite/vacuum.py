@@ -12,6 +12,8 @@ BUSY_S = 5.0
 INCREMENTAL = 2
 STEP_PAGES = 500
 """Pages that one transaction moves: other writers get their turn in between."""
+EMPTYING_MS = 100
+"""How long the write-ahead log waits for readers to be emptied: meanwhile nobody can write."""
 
 
 def compact(path: str) -> None:
@@ -44,6 +46,8 @@ def give_back(path: str) -> bool:
             db.execute("VACUUM")
         while db.execute("PRAGMA freelist_count").fetchone()[0]:
             db.execute(f"PRAGMA incremental_vacuum({STEP_PAGES})").fetchall()
+        db.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()  # what takes long, beside other writers
+        db.execute(f"PRAGMA busy_timeout={EMPTYING_MS}")
         db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()  # if others read the file, their checkpoint does it
     return True
 

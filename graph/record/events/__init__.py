@@ -9,6 +9,7 @@ from graph.record.events.call import CallFinished, CallRefused, CallStarted, Ear
 from graph.record.events.call_asked import AskedQuestion, CallAsked
 from graph.record.events.cap import CapReached
 from graph.record.events.content import Arguments, Content
+from graph.record.events.deadline import LateAnswer, ReviewEscalated, ReviewExpired, ReviewReminded
 from graph.record.events.event import ASIDE, CONTROL, TYPES, Draft, Event, EventData
 from graph.record.events.fork import CallInherited, Inherited, RunForked
 from graph.record.events.model import FailedAttempt, ModelFinished, ModelStarted, Prompt, Tokens
@@ -70,6 +71,7 @@ __all__ = [
     "Executing",
     "FailedAttempt",
     "Inherited",
+    "LateAnswer",
     "LeftPayload",
     "ModelFinished",
     "ModelStarted",
@@ -79,6 +81,9 @@ __all__ = [
     "PlanRevised",
     "Prompt",
     "ResultSupplied",
+    "ReviewEscalated",
+    "ReviewExpired",
+    "ReviewReminded",
     "ReviewRequested",
     "RunEnded",
     "RunForked",

@@ -10,6 +10,7 @@ from graph.record.events.by_person import ResultSupplied, StepSkipped
 from graph.record.events.call import CallFinished, CallRefused, CallStarted, StepHeld, StepUncertain
 from graph.record.events.call_asked import CallAsked
 from graph.record.events.cap import CapReached
+from graph.record.events.deadline import LateAnswer, ReviewEscalated, ReviewExpired, ReviewReminded
 from graph.record.events.fork import CallInherited, Inherited, RunForked
 from graph.record.events.model import ModelFinished, ModelStarted
 from graph.record.events.payload import Json
@@ -54,6 +55,10 @@ EventData = (
     | StandingRevoked
     | Voted
     | CapReached
+    | ReviewReminded
+    | ReviewEscalated
+    | ReviewExpired
+    | LateAnswer
 )
 """The data of an event, by its kind; code that branches on it names every kind, or mypy reports it."""
 

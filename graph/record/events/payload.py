@@ -73,6 +73,18 @@ def integer(raw: Json, name: str) -> int:
     return value
 
 
+def real(raw: Json, name: str) -> float:
+    """Return a number that reading the record depends on.
+
+    Raises:
+        KeyError, TypeError: It is missing, or not a number.
+    """
+    value = number(raw[name])
+    if value is None:
+        raise TypeError(f"{name} is not a number")
+    return float(value)
+
+
 def number(value: Any) -> Any:
     """Return a number that is only displayed; None if a redaction replaced it.
 

@@ -8,6 +8,7 @@ from pydantic import JsonValue
 
 from graph.plan.issues import Issue
 from graph.record.budget import Budget, read_budget
+from graph.record.deadline import Deadline
 from graph.record.events.content import NO_CONTENT, Content, content_in
 from graph.record.events.payload import Json, Payload, given, integer
 
@@ -19,7 +20,8 @@ class ReviewRequested(Payload):
     `actions` are the requested actions as data, without the plan, which is in the revision. `answer` is the rejected
     response before, with `error` and `issues`; `unseen` means that it was given in advance. `skip` is the number of
     responses stored at the checkpoint before this request. `approver`, with these `roles`, gave the response. `takes`
-    is what was said that the plan may take.
+    is what was said that the plan may take, `estimate` bounds the rest of the run. `rules` say who decides, and
+    `deadline` until when.
     """
 
     kind: ClassVar[Literal["review_requested"]] = "review_requested"
@@ -39,6 +41,9 @@ class ReviewRequested(Payload):
     approver: str | None = None
     roles: tuple[str, ...] = ()
     takes: Mapping[str, Any] | None = None
+    rules: tuple[Mapping[str, Any], ...] = ()
+    deadline: Deadline | None = None
+    estimate: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def safe(self) -> bool:
@@ -47,6 +52,7 @@ class ReviewRequested(Payload):
 
     def own_json(self) -> dict[str, Any]:
         """See `Payload`."""
+        deadline = self.deadline.to_json() if self.deadline is not None else None
         answer = {"answer": self.answer.to_json(), "unseen": self.unseen} if self.answer is not None else {}
         return {
             "request": self.request,
@@ -61,6 +67,7 @@ class ReviewRequested(Payload):
             "issues": [issue.to_json() for issue in self.issues],
             "skip": self.skip,
             **given(approver=self.approver, roles=list(self.roles), takes=self.takes and dict(self.takes)),
+            **given(rules=list(self.rules), deadline=deadline, estimate=dict(self.estimate) or None),
         }
 
     @classmethod
@@ -82,6 +89,9 @@ class ReviewRequested(Payload):
             approver=raw.get("approver"),
             roles=tuple(raw.get("roles", ())),
             takes=raw.get("takes"),
+            rules=tuple(raw.get("rules", ())),
+            deadline=Deadline.from_json(raw["deadline"]) if "deadline" in raw else None,
+            estimate=raw.get("estimate", {}),
             checkpoint=raw.get("checkpoint"),
         )
 

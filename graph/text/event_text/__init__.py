@@ -22,12 +22,16 @@ from graph.record.events import (
     EventData,
     Executing,
     Inherited,
+    LateAnswer,
     ModelFinished,
     ModelStarted,
     Paused,
     PlanRefused,
     PlanRevised,
     ResultSupplied,
+    ReviewEscalated,
+    ReviewExpired,
+    ReviewReminded,
     ReviewRequested,
     RunEnded,
     RunForked,
@@ -47,6 +51,7 @@ from graph.record.events import (
 from graph.text.drawing.labels import plain
 from graph.text.event_text.by_person import format_person
 from graph.text.event_text.call import format_call
+from graph.text.event_text.deadline import format_deadline
 from graph.text.event_text.fork import format_fork
 from graph.text.event_text.model import format_model
 from graph.text.event_text.plan import format_plan, step_words
@@ -79,7 +84,7 @@ def event_text(event: Event) -> EventText:
     return EventText(sections, sentence, tuple(details))
 
 
-def _formatted(data: EventData, step: str) -> Formatted:
+def _formatted(data: EventData, step: str) -> Formatted:  # noqa: C901  (one line for each family of events)
     """Return the sections and the text of an event."""
     match data:
         case RunStarted() | Configured() | Paused() | ValueRedacted() | RunEnded() | RunReopened():
@@ -88,6 +93,8 @@ def _formatted(data: EventData, step: str) -> Formatted:
             return format_plan(data)
         case ReviewRequested() | Decided() | Voted():
             return format_review(data)
+        case ReviewReminded() | ReviewEscalated() | ReviewExpired() | LateAnswer():
+            return format_deadline(data)
         case CallStarted() | CallFinished() | CallAsked() | CallRefused() | StepHeld() | StepUncertain():
             return format_call(data, step)
         case StepFinished() | StepChecked() | BudgetReached() | CapReached():

@@ -90,13 +90,13 @@ def _blocks(review: PlanReview) -> Iterator[Block]:
     yield from criteria_blocks(left, review.has_judge)
     yield plan_data(plan, review.done)
     if review.estimate:
-        yield Prose(_estimated(review.estimate))
+        yield Prose(estimate_text(review.estimate))
         if told := takes_in_words(review.estimate.get("takes", {}), name):
             yield Prose(told)
     yield Prose(f"Digest: {plan.digest}")
 
 
-def _estimated(estimate: Mapping[str, Any]) -> str:
+def estimate_text(estimate: Mapping[str, Any]) -> str:
     """Return a sentence on the remaining work and the remaining budget."""
     chain = f", {estimate['longest_chain']} of them one after the other" if estimate["longest_chain"] > 1 else ""
     by_models = f", {counted(estimate['model_steps'], 'step')} by a model" if estimate["model_steps"] else ""

@@ -1,17 +1,19 @@
 """Calls that may not be repeated: which earlier ones they are identical to, and whose turn it is."""
 
 import asyncio
+from contextlib import suppress
 from typing import Any
 
 import pytest
 from desk import Desk, at_desk
 
 from graph.calls.gate import CallGate
-from graph.calls.tool_call import CallUncertain, Finished, ToolCall
+from graph.calls.tool_call import CallAsks, CallUncertain, Finished, ToolCall
 from graph.calls.toolbox import Toolbox
 from graph.plan.schema import Step
 from graph.record.redaction import MARK
 from graph.testing import LoggedTools, drafted
+from tools.call_questions import CallQuestion, InputNeeded
 from tools.errors import NothingHappened
 
 HANGS_AFTER_S = 5
@@ -74,6 +76,19 @@ def test_an_uncertain_call_of_another_tool_or_with_other_arguments_is_another_ca
         await admit(await desk.gate(), OTHER)
 
     at_desk(work, SEND, PAY)
+
+
+@pytest.mark.parametrize(("default", "is_same"), [("x", True), ("y", False)])
+def test_a_default_that_is_left_out_is_the_same_argument(default: str, is_same: bool) -> None:
+    tool = LoggedTools().tool("send", schema={"properties": {"to": {"default": default}}})
+
+    async def work(desk: Desk) -> bool:
+        gate = await desk.gate()
+        first, second = await gate.admit(STEP, "send", {}, {}), await admit(gate, OTHER)
+        assert isinstance(first, ToolCall) and not first.queued
+        return second.queued
+
+    assert at_desk(work, tool) == is_same
 
 
 def test_a_call_that_happened_with_other_arguments_stands_for_no_other() -> None:
@@ -198,6 +213,11 @@ def test_a_call_that_finds_another_uncertain_takes_no_turn() -> None:
     assert at_desk(work, broken(ValueError("down")))
 
 
+def asking(**_: Any) -> None:
+    raise InputNeeded((CallQuestion("q", "Which size?", {}),), None)
+
+
+@pytest.mark.parametrize("tool", [SEND, LoggedTools().tool("send", asking)], ids=["that ended", "that asks"])
 @pytest.mark.parametrize(
     ("step", "item", "is_free"),
     [
@@ -208,15 +228,16 @@ def test_a_call_that_finds_another_uncertain_takes_no_turn() -> None:
     ids=["a model's call", "an item's call", "a step's own call"],
 )
 def test_only_a_steps_own_call_keeps_its_turn_until_its_result_has_been_checked(
-    step: Step, item: int | None, is_free: bool
+    step: Step, item: int | None, is_free: bool, tool: Any
 ) -> None:
     async def work(desk: Desk) -> bool:
         gate = await desk.gate()
         call = await admit(gate, step, item=item)
-        await gate.perform(call)
+        with suppress(CallAsks):
+            await gate.perform(call)
         return gate.effects.take_turn(call)
 
-    assert at_desk(work, SEND, PAY) is is_free
+    assert at_desk(work, tool, PAY) is is_free
 
 
 @pytest.mark.parametrize("in_an_earlier_pass", [False, True])
@@ -276,6 +297,18 @@ def test_a_fork_knows_the_calls_of_its_source_by_their_arguments_and_those_of_a_
         return len(effects.happened_elsewhere(call))
 
     assert at_desk(work, SEND, PAY) == found
+
+
+def test_of_a_steps_calls_with_other_arguments_only_those_of_the_source_count() -> None:
+    inherited = {"source": "f.1", "key": "k9", "tool": "send", "args": {"to": "y"}, "happened": True}
+
+    async def work(desk: Desk) -> list[str]:
+        await desk.happened((await started(desk, to="z")).key)
+        async with desk.next_run() as fork:
+            await fork.ledger.append(fork.lease, [drafted("call_inherited", inherited, "b")])
+            return await happened_elsewhere(fork, ToolCall("k", "a", 1, "send", {"to": "x"}, "d", same_digest="other"))
+
+    assert at_desk(work, SEND, PAY) == []
 
 
 def test_a_fork_waits_for_an_uncertain_call_of_its_source() -> None:

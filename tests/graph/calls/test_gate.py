@@ -271,6 +271,7 @@ def test_outcomes_are_written_before_the_intents_they_make_ready() -> None:
         first, second = await admit(gate, STEP, "send", {"to": 1}), await admit(gate, STEP, "send", {"to": 2})
         await gate.commit([], [first])
         await gate.commit([await gate.perform(first), drafted("step_finished", {}, "b")], [second])
+        assert gate.models.tally.sequence == (await desk.last()).seq
         return await desk.kinds()
 
     assert at_desk(work, LoggedTools().tool("send")) == [

@@ -164,19 +164,19 @@ def test_a_second_attempt_at_an_effect_keeps_the_turn_of_the_first() -> None:
 
 
 @pytest.mark.parametrize(
-    ("again", "next_attempt"),
-    [(True, 2), (False, 1)],
-    ids=["died before the next attempt", "the failure was final"],
+    ("failures", "next_attempt"),
+    [([True], 2), ([True, True], 3), ([False], 1), ([True, False], 1)],
+    ids=["died before the second", "died before the third", "the first was final", "the second was final"],
 )
 def test_the_next_process_counts_on_from_a_failure_that_another_attempt_was_to_follow(
-    again: bool, next_attempt: int
+    failures: list[bool], next_attempt: int
 ) -> None:
-    failed = {"call": 0, "status": "failed", "error": "busy", "nothing_happened": True, "again": again}
-
     async def work(desk: Desk) -> int:
-        gate = await desk.gate()
-        await gate.commit([], [await admitted(gate)])
-        await desk.ledger.append(desk.lease, [drafted("call_finished", failed, "a")])
+        for again in failures:
+            gate = await desk.gate()
+            await gate.commit([], [await admitted(gate)])
+            failed = {"call": 0, "status": "failed", "error": "busy", "nothing_happened": True, "again": again}
+            await desk.ledger.append(desk.lease, [drafted("call_finished", failed, "a")])
         return (await admitted(await desk.gate())).attempt
 
     assert at_desk(work, failing(BUSY, 0)) == next_attempt

@@ -331,6 +331,23 @@ def test_extras_are_allowed_where_the_model_of_the_arguments_says_so(schema: typ
     assert (bind(given).spec.argument_faults({"a": 1, "b": 2}) == []) == allowed
 
 
+def test_tools_with_one_model_of_arguments_keep_their_own_names_and_words() -> None:
+    class Args(BaseModel):
+        a: int
+
+    def described(name: str, words: str) -> Any:
+        return bind(StructuredTool.from_function(add, name=name, description=words, args_schema=Args)).spec.schema
+
+    tools = [described("one", "adds"), described("two", "adds"), described("one", "subtracts")]
+
+    assert [(tool["title"], tool["description"]) for tool in tools] == [
+        ("one", "adds"),
+        ("two", "adds"),
+        ("one", "subtracts"),
+    ]
+    assert described("one", "adds") is tools[0]
+
+
 def test_arguments_reach_a_function_as_the_types_it_asks_for() -> None:
     class Inner(BaseModel):
         n: int

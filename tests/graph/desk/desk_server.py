@@ -88,7 +88,7 @@ def served(database: Path | str, *answers: Any, at: str = "", tools: Any = None,
     """Serve a desk whose planner answers from a script; `at` mounts it in another application."""
     log = LoggedTools()
     own = tools(log) if tools else [log.tool("read", lambda **_: "calm", effect="read"), log.tool("mail")]
-    options = {"tools": own}
+    options = {"tools": own, **desk.pop("options", {})}
     agents = desk.pop("agents", agents_with(database, planner=ScriptedModel(answers), **options))
     app = desk_application(database, agents=agents, **desk)
     outer = Starlette(routes=[Mount(at, app)]) if at else app

@@ -24,7 +24,7 @@ def test_a_goal_becomes_a_run_that_waits_for_its_review(tmp_path: Path) -> None:
         answer = visit.post("/start", fields)
         done(server)
         page = visit.get(answer.headers["location"]).text
-        (run,) = visit.get("/").text.split("data-row>")[1:]
+        (run,) = visit.get("/").text.split("data-row ")[1:]
 
     assert answer.status_code == 303 and "be kind" in page and "be short" in page
     assert "send the news" in run and ">b</span>" in run

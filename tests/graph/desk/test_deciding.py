@@ -1,3 +1,4 @@
+import asyncio
 import threading
 from pathlib import Path
 from typing import Any
@@ -5,6 +6,9 @@ from typing import Any
 import httpx
 from desk_server import PLAN, DeskServer, Visit, query, served
 
+from graph.record.events import Draft, ReviewExpired, cancelled
+from graph.record.projection import project
+from graph.runs import open_runs
 from graph.testing import LoggedTools, step
 
 
@@ -232,3 +236,33 @@ def test_a_held_call_alone_is_rejected_with_a_reason(tmp_path: Path) -> None:
 
     assert lacking.status_code == 422 and "say why" in lacking.text
     assert server.tools.named("mail") == []
+
+
+def test_an_answer_after_the_end_decides_nothing_and_the_page_tells_why(tmp_path: Path) -> None:
+    rules = {"approvers": {"roles": ["ops"], "decide_within": "1d"}}
+    with served(tmp_path / "runs.db") as server:
+        with server.agent(policy=rules) as agent:
+            agent.start("send the news", plan=PLAN, thread="news")
+            other = agent.start("again", plan=PLAN, thread="again").id
+        with server.visit() as visit:
+            inbox, mine, run = visit.get("/").text, visit.get("/?for=me").text, "news.1"
+            seen = visit.hidden(query("/review", run))
+            asyncio.run(closed(server.database, run))
+            answer = visit.post(query("/decide", run), {**seen, "decision": "approve"})
+
+    assert inbox.count("decide until") == 2 and inbox.index("send the news") < inbox.index(other)
+    assert "at most 2 tool calls" in inbox and "Nothing waits for you" in mine
+    assert answer.status_code == 409 and "nobody decided until" in answer.text
+    assert "an answer to request 1 was not accepted" in answer.text and server.tools.calls == []
+
+
+async def closed(database: Path | str, run: str) -> None:
+    """Close a request as a worker does once its time is over."""
+    async with open_runs(database) as runs:
+        key = await runs.find(run)
+        record = project(await runs.ledger.events(key))
+        assert record.review_state.request is not None and record.review_state.request.deadline is not None
+        deadline = record.review_state.request.deadline
+        expired = ReviewExpired(request=1, subject="s", expired_at=deadline.until, on_expire="end", ends=True)
+        async with runs.ledger.owned(key) as lease:
+            await runs.ledger.append(lease, [Draft(expired), Draft(cancelled())])

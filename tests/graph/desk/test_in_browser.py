@@ -1,8 +1,10 @@
 """The desk in a browser: whatever its content policy refuses, and every error of its scripts, fails the test."""
 
-import threading
+import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +13,7 @@ from desk_server import HOSTILE, PLAN, DeskServer, query, served
 from oidc_provider import CLIENT, SECRET, provided
 
 from graph.desk.security.claims import Oidc
+from graph.desk.security.identity import proxy_identity, trusted_proxies
 from graph.desk.settings import DeskSettings
 from graph.testing import LoggedTools, step
 
@@ -18,6 +21,7 @@ pytestmark = pytest.mark.e2e
 
 OF_A_RUN = ("", "/review", "/timeline", "/results", "/revisions", "/effects", "/budget", "/audit", "/more")
 RULES = ("wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa")
+ROOT = Path(__file__).parents[3]
 PHONE = {"width": 360, "height": 740}
 
 
@@ -42,6 +46,19 @@ def opened_page(browser: Any, **context: Any) -> Iterator[Any]:
     yield page
     opened.close()
     assert [error for error in errors if "Failed to load resource" not in error] == []
+
+
+@contextmanager
+def two_reviewers(browser: Any, folder: Path, **options: Any) -> Iterator[tuple[DeskServer, Any, Any]]:
+    """A desk behind a proxy, and pages of two people whom it names."""
+    proxies = trusted_proxies(["127.0.0.1"], "--proxy")
+    settings = DeskSettings(identity=proxy_identity("X-User", proxies, "--proxy"), links=False, proxies=proxies)
+    with (
+        served(folder / "runs.db", settings=settings, options=options) as server,
+        opened_page(browser, extra_http_headers={"X-User": "ann"}) as ann,
+        opened_page(browser, extra_http_headers={"X-User": "bob"}) as bob,
+    ):
+        yield server, ann, bob
 
 
 def faults_of(page: Any) -> list[str]:
@@ -77,30 +94,32 @@ def test_a_whole_run_from_goal_to_end_with_an_edit_and_a_replan(chat_browser: An
         assert server.tools.named("mail") == [{"to": "ann"}]
 
 
-def test_a_run_of_another_owner_is_seen_live(chat_browser: Any, tmp_path: Path) -> None:
-    going = threading.Event()
+OWNER = """
+import sys
+from graph.agent import Agent
+from graph.testing import LoggedTools, ScriptedModel
 
-    def slow(**_: Any) -> str:
-        going.wait(30)
-        return "calm"
+log = LoggedTools()
+tools = [log.tool("read", lambda **_: sys.stdin.readline().strip(), effect="read"), log.tool("mail")]
+with Agent.open(sys.argv[1], tools=tools, planner=ScriptedModel(())) as agent:
+    agent.resume(sys.argv[2], "approve")
+"""
 
-    def tools(log: LoggedTools) -> list[Any]:
-        return [log.tool("read", slow, effect="read"), log.tool("mail")]
 
-    with served(tmp_path / "runs.db", tools=tools) as server, page_on(chat_browser, server) as page:
+def test_a_run_of_another_process_is_seen_live(chat_browser: Any, tmp_path: Path) -> None:
+    with served(tmp_path / "runs.db") as server, page_on(chat_browser, server) as page:
         with server.agent() as agent:
             run = agent.start("send", plan=PLAN, thread="t").id
         page.goto(server.url + query("", run))
-        with server.agent() as agent:
-            owner = threading.Thread(target=agent.resume, args=(run, "approve"))
-            owner.start()
+        words = [sys.executable, "-c", OWNER, str(server.database), run]
+        with subprocess.Popen(words, stdin=subprocess.PIPE, text=True, cwd=ROOT) as owner:
             page.locator(".node[data-step=look][data-status=running]").wait_for()
-            going.set()
-            page.locator(".node[data-step=send][data-status=succeeded]").wait_for()
-            page.locator("#run-status [data-status=succeeded]").wait_for()
-            owner.join()
+            owner.communicate("calm\n", timeout=60)
+        page.locator(".node[data-step=send][data-status=succeeded]").wait_for()
+        page.locator("#run-status [data-status=succeeded]").wait_for()
         numbers = [int(one) for one in page.locator("#feed .seq").all_inner_texts()]
-        assert numbers == list(range(numbers[0], 0, -1))
+
+        assert owner.returncode == 0 and numbers == list(range(numbers[0], 0, -1))
 
 
 def test_hostile_results_stay_text(chat_browser: Any, tmp_path: Path) -> None:
@@ -133,13 +152,62 @@ def test_a_page_whose_request_was_decided_meanwhile_says_so_and_sends_no_decisio
         assert server.tools.calls == []
 
 
-def test_a_session_that_has_ended_leads_back_to_the_login(chat_browser: Any, tmp_path: Path) -> None:
-    settings = DeskSettings(session_s=1)
-    with served(tmp_path / "runs.db", settings=settings) as server, page_on(chat_browser, server) as page:
-        page.wait_for_timeout(2_200)
-        page.goto(f"{server.url}/runs")
+def test_a_session_that_ends_under_a_page_decides_nothing_and_leads_back_by_the_login(
+    chat_browser: Any, tmp_path: Path
+) -> None:
+    with served(tmp_path / "runs.db") as server, page_on(chat_browser, server) as page, server.agent() as agent:
+        run = agent.start("send", plan=PLAN, thread="t").id
+        inbox = page.context.new_page()
+        inbox.goto(server.url)
+        inbox.locator("#connection[data-state=live]").wait_for()
+        page.goto(server.url + query("/review", run))
+        door = server.desk.door
+        door.settings = replace(door.settings, session_s=-1)
+        page.get_by_role("button", name="Approve").click()
+        page.get_by_role("heading", name="Your session has ended").wait_for()
+        assert faults_of(page) == []
+        agent.start("another", plan=PLAN, thread="other")  # the inbox is refreshed, by a stream that is open still
+        inbox.get_by_role("heading", name="Sign in").wait_for()
+        assert server.tools.calls == []
 
-        assert page.get_by_role("heading", name="Sign in").is_visible()
+        door.settings = replace(door.settings, session_s=60)
+        page.get_by_role("link", name="Sign in again").click()
+
+        page.get_by_role("heading", name="Plan, revision 1").wait_for()
+
+
+def test_of_two_reviewers_one_decides_and_the_other_sees_who_did(chat_browser: Any, tmp_path: Path) -> None:
+    with two_reviewers(chat_browser, tmp_path) as (server, ann, bob), server.agent() as agent:
+        run = agent.start("send", plan=PLAN, thread="t").id
+        for page in (ann, bob):
+            page.goto(server.url + query("/review", run))
+            page.locator("#connection[data-state=live]").wait_for()
+        ann.get_by_role("button", name="Approve").click()
+        bob.locator("#moved").wait_for()
+        bob.get_by_role("button", name="Reject, and end the run").click()
+
+        bob.get_by_text("server:ann").wait_for()
+        ann.locator("#run-status [data-status=succeeded]").wait_for()
+
+
+def test_under_a_quorum_both_reviewers_count(chat_browser: Any, tmp_path: Path) -> None:
+    two = {"approvers": {"quorum": 2}}
+    with (
+        two_reviewers(chat_browser, tmp_path, policy=two) as (server, ann, bob),
+        server.agent(policy=two) as agent,
+    ):
+        run = agent.start("send", plan=PLAN, thread="t").id
+        for page in (ann, bob):
+            page.goto(server.url + query("/review", run))
+        ann.get_by_role("button", name="Approve").click()
+        ann.locator("#run-status [data-status=waiting]").wait_for()
+        assert server.tools.calls == []
+        bob.get_by_role("button", name="Approve").click()  # a vote from a page that was opened before the first counts
+
+        bob.locator("#run-status [data-status=succeeded]").wait_for()
+        bob.get_by_role("link", name="Audit").click()
+        for name in ("server:ann", "server:bob"):
+            assert bob.get_by_text(name).first.is_visible()
 
 
 def test_signing_in_at_a_provider_of_another_site_leads_to_the_page_that_was_wanted_and_out_again(
@@ -155,6 +223,7 @@ def test_signing_in_at_a_provider_of_another_site_leads_to_the_page_that_was_wan
         ):
             server.desk.door.provider.redirect = f"{server.url}/login/callback"
             page.goto(f"{server.url}/runs?status=failed")
+            assert faults_of(page) == []
             page.get_by_role("link", name="Sign in").click()
             page.get_by_role("link", name="Agree").click()
             page.get_by_role("heading", name="No run matches").wait_for()
@@ -277,7 +346,6 @@ def test_no_page_has_a_fault_that_axe_finds(chat_browser: Any, tmp_path: Path, l
             "/runs?status=failed",
             "/start",
             "/policy",
-            "/login",
             "/nowhere",
             query("/step", run, step="look"),
         ]

@@ -8,11 +8,20 @@ import httpx
 from desk_server import DeskServer, Visit, query
 
 from graph.desk.feed import Moment
-from graph.desk.records import MOST_RUNS, ShownRun, open_records
+from graph.desk.records import MOST_RUNS, Records, ShownRun, open_records
 from graph.desk.watch import Watch
 from graph.testing import drafted
 
 BEGUN = [drafted("run_started", {"goal": "x", "constraints": [], "thread": "new", "n": 1})]
+
+READS = "SELECT seq, kind"
+"""Part of every statement that reads events."""
+
+
+async def traced(records: Records, found: list[str] | None) -> None:
+    """Note the statements that are executed from now on, or note them no longer."""
+    callback = found.append if found is not None else None
+    await records.runs.ledger._file.look(lambda db: db.set_trace_callback(callback))  # type: ignore[attr-defined]
 
 
 def messages(visit: Visit, path: str, until: str, **headers: str) -> list[tuple[int, dict[str, Any]]]:
@@ -78,23 +87,37 @@ def test_streams_of_a_run_share_one_watch_that_ends_with_the_last_of_them(server
 def test_a_change_of_a_run_is_read_once_for_all_its_streams_and_only_what_is_new(tmp_path: Path) -> None:
     async def statements(streams: int) -> list[str]:
         async with open_records(tmp_path / f"{streams}.db") as records, AsyncExitStack() as stack:
-            ledger, found = records.runs.ledger, []
-            runs = [await ledger.open_run(f"run-{n}", BEGUN) for n in range(2 * MOST_RUNS)]
+            found: list[str] = []
+            runs = [await records.runs.ledger.open_run(f"run-{n}", BEGUN) for n in range(2 * MOST_RUNS)]
             watch = Watch(records, every_s=0.01)
             followed = [watch.follow(run) for run in runs for _ in range(streams)]
             for stream in followed:
                 stack.push_async_callback(stream.aclose)
                 await anext(stream)
-            await ledger._file.look(lambda db: db.set_trace_callback(found.append))  # type: ignore[attr-defined]
+            await traced(records, found)
             await records.runs.cancel("run-0")
             assert [(await anext(stream)).status for stream in followed[:streams]] == ["cancelled"] * streams
-            await ledger._file.look(lambda db: db.set_trace_callback(None))  # type: ignore[attr-defined]
-            return [statement for statement in found if "SELECT seq, kind" in statement]
+            await traced(records, None)
+            return [statement for statement in found if READS in statement]
 
     alone, many = asyncio.run(statements(1)), asyncio.run(statements(5))
 
-    by_the_watch = [statement for statement in many if "seq >= 1 " in statement]
-    assert len(by_the_watch) == 1 and sorted(alone) == sorted(many)
+    assert len([statement for statement in many if "seq >= 1 " in statement]) == 1 and sorted(alone) == sorted(many)
+
+
+def test_a_run_that_is_shown_again_is_read_from_its_last_event_on(server: DeskServer, waiting: str) -> None:
+    async def read() -> tuple[int, list[str]]:
+        async with open_records(server.database) as records:
+            found: list[str] = []
+            shown = await records.show(waiting)
+            await traced(records, found)
+            assert await records.show(waiting) == shown
+            await traced(records, None)
+            return shown.seq, [statement for statement in found if READS in statement]
+
+    seq, (statement,) = asyncio.run(read())
+
+    assert f"seq >= {seq} " in statement
 
 
 def test_a_message_has_what_the_stream_lacks_and_says_how_much_is_left_out() -> None:

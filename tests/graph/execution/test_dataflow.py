@@ -1,16 +1,19 @@
 """The plan as a dataflow: what starts when, how much at once, and when nothing more starts."""
 
 import asyncio
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from desk import Desk, at_desk
 from langchain_core.tools import StructuredTool
 
+from graph.calls.tool_call import ToolCall
 from graph.calls.toolbox import Toolbox
 from graph.errors import StaleRunError
+from graph.plan.schema import Step
 from graph.record.budget import Budget
-from graph.testing import LoggedTools, ScriptedModel, step
+from graph.testing import LoggedTools, ScriptedModel, drafted, step
 
 
 class Crowd:
@@ -136,6 +139,25 @@ def test_a_failure_blocks_what_waits_for_it_and_nothing_else(prepared: Any) -> N
     assert passed.results["d"].error == "waits for a, which failed"
 
 
+def test_what_needs_a_skipped_step_is_skipped_with_it(prepared: Any) -> None:
+    async def work(desk: Desk) -> Any:
+        await desk.ledger.append(desk.lease, [drafted("step_skipped", {}, "a")])
+        return await (await prepared(desk, gathered("a", 1), gathered("b", 2, "a"), gathered("c", 3))).run()
+
+    passed = at_desk(work)
+
+    assert passed.statuses == {"a": "skipped", "b": "skipped", "c": "succeeded"}
+    assert ("b", "skipped") in passed.told
+
+
+def test_who_has_to_do_something_is_told_of_it(prepared: Any) -> None:
+    async def work(desk: Desk) -> Any:
+        question = {"id": "a", "objective": "o", "ask": "Which?"}
+        return await (await prepared(desk, question, gathered("b", 1))).run()
+
+    assert at_desk(work).reported.people == ["a"]
+
+
 def test_the_calls_that_a_person_has_to_settle_are_named_once(prepared: Any) -> None:
     async def work(desk: Desk) -> Any:
         await (await prepared(desk, step("a", "break"))).run()
@@ -221,3 +243,29 @@ def test_nothing_starts_after_the_run_was_found_changed(prepared: Any) -> None:
 
     assert started == ["a", "b"]
     assert kinds == ["call_started", "call_started", "plan_revised", "call_finished", "call_finished"]
+
+
+def test_a_running_step_does_not_wait_for_the_turn_of_one_that_will_not_begin(prepared: Any) -> None:
+    checked = {**step("a", "send", to="x", after=["z"]), "checks": [{"non_empty": True}]}
+    each = {**step("e", "send", to="{item_result}"), "for_each": ["w", "x"]}
+
+    async def work(desk: Desk) -> list[str]:
+        async def look(n: int) -> int:
+            if n == 1:
+                await desk.revise(1)
+            return n
+
+        read = StructuredTool.from_function(coroutine=look, description="looks", metadata={"effect": "read"})
+        desk.toolbox = Toolbox([read, LoggedTools().tool("send")])
+        gate = await desk.gate()
+        call = await gate.admit(Step.model_validate(checked), "send", {"to": "x"}, {})
+        assert isinstance(call, ToolCall)
+        await gate.commit([], [call])
+        await gate.commit([replace(await gate.perform(call), unchecked=True)], [])
+        steps = [each, step("z", "look", n=1), checked, step("b", "look", n=2, after=["z"])]
+        passed = await prepared(desk, *steps, rates={"send": 6_000})  # so that the second item waits for its rate
+        with pytest.raises(StaleRunError):
+            await passed.run()
+        return passed.started
+
+    assert at_desk(work) == ["z", "e"]

@@ -1,14 +1,17 @@
 """What people are told of a run, and what they are not."""
 
 import json
+from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from graph.ledger.outbox import Delivery
 from graph.ledger.protocol import RunKey
-from graph.notices.notice import Notice, content, identity, notice_of, title
+from graph.notices.notice import Notice, content, identity, notices_of, title
 from graph.notices.posting import MOST_TRIES, again_s
 from graph.notices.webhook import signature, signature_fault
+from graph.record.open_review import OpenReview
 from graph.record.summary import RunSummary
 
 SECRET = b"0123456789abcdef"
@@ -27,17 +30,59 @@ DELIVERY = Delivery(RunKey("t", 1), "waits", 5.0, "waiting", ("run_plan",), "ops
     ],
 )
 def test_each_end_has_its_kind(status: str, kind: str) -> None:
-    assert notice_of(RunSummary("t", 1, 3, status, ended_at=9.0)) == Notice(kind, status, 9.0)
+    assert notices_of(RunSummary("t", 1, 3, status, ended_at=9.0)) == [Notice(kind, status, 9.0)]
+
+
+@pytest.mark.parametrize(
+    ("fields", "notices"),
+    [
+        ({"waits_for": "person", "waiting_since": 7.0}, [Notice("waits", "waiting", 7.0, ("run_plan",))]),
+        ({"waits_for": "person"}, []),
+        ({"waits_for": "rate", "waiting_since": 7.0}, []),
+    ],
+)
+def test_a_run_that_waits_for_a_person_is_told_with_what_it_asks(fields: dict[str, Any], notices: list[Notice]) -> None:
+    assert notices_of(RunSummary("t", 1, 3, "waiting", asks=("run_plan",), **fields)) == notices
+
+
+@pytest.mark.parametrize(
+    ("delivery", "words"),
+    [
+        (DELIVERY, "t.1 waits: a plan to approve"),
+        (replace(DELIVERY, asks=("run_plan", "run_plan", "newer")), "t.1 waits: a plan to approve, a decision"),
+        (replace(DELIVERY, asks=()), "t.1 waits: a decision"),
+        (replace(DELIVERY, kind="failed", status="partial"), "t.1 ended: partial"),
+    ],
+)
+def test_one_line_says_what_happened_and_is_part_of_what_a_webhook_gets(delivery: Delivery, words: str) -> None:
+    found = content(delivery, "https://desk/t.1")
+
+    assert title(delivery) == words == found["title"]
+    assert (found["version"], found["link"], found["run"], found["asks"]) == (
+        1,
+        "https://desk/t.1",
+        "t.1",
+        list(delivery.asks),
+    )
 
 
 def test_a_run_at_work_is_nothing_to_hear_of() -> None:
-    assert notice_of(RunSummary("t", 1, 3, "running")) is None
+    assert notices_of(RunSummary("t", 1, 3, "running")) == []
+
+
+def test_a_reminder_and_an_escalation_are_notices_of_their_own() -> None:
+    review = OpenReview(1, reminded_at=7.0, escalated_at=8.0)
+    run = RunSummary("t", 1, 3, "waiting", waits_for="person", asks=("run_plan",), waiting_since=5.0, review=review)
+    told = [(notice.kind, notice.since) for notice in notices_of(run)]
+    assert told == [("waits", 5.0), ("expires", 7.0), ("escalated", 8.0)]
+    assert title(Delivery(RunKey("t", 1), "expires", 7.0, "waiting", ("run_plan",), "ops")) == (
+        "t.1 is about to expire: a plan to approve"
+    )
 
 
 def test_a_notice_tells_neither_goal_nor_reason() -> None:
     run = RunSummary("t", 1, 3, "failed", goal="pay s3cret", reason="s3cret was wrong", ended_at=9.0)
-    notice = notice_of(run)
-    assert notice is not None and "s3cret" not in repr(notice)
+    assert notices_of(run) and "s3cret" not in repr(notices_of(run))
     assert "s3cret" not in json.dumps(content(DELIVERY, None))
 
 

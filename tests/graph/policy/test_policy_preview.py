@@ -136,3 +136,20 @@ def test_limits_that_the_plan_may_reach_are_told() -> None:
         "asked: the limit calls.mail of 2 may be reached: the plan takes up to 3",
         "asked: the limit calls.crm of 0 may be reached: the plan takes up to 1",
     ]
+
+
+def test_until_when_one_decides_is_told_for_the_plan_and_for_calls_with_a_time_of_their_own() -> None:
+    later = {"escalate_after": "1h", "escalate_to": {"roles": ["lead"]}}
+    rules = {"decide_within": "2d", "tools": {"mail": {"decide_within": "1d", "on_expire": "end"}}}
+    rules["effects"] = {"write": {"decide_within": "3d", **later}}
+
+    lines = found(step("a", "mail"), step("b", "save"), step("c", "crm"), policy={"approvers": rules}, mode="always")
+
+    lead = "after 1 hour the role lead decides too"
+    until = [line.removeprefix("asked: a request about ") for line in lines if "a request about" in line]
+    assert until == [
+        f"the plan is to be decided within 1 day, or the run ends as rejected; {lead}",
+        "a call of mail is to be decided within 1 day, or the run ends as rejected",
+        f"a call of save is to be decided within 3 days, or it counts as rejected; {lead}",
+        "a call of crm is to be decided within 2 days, or it counts as rejected",
+    ]

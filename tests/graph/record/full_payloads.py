@@ -88,6 +88,15 @@ FULL: dict[str, dict[str, Any]] = {
         "skip": 1,
         "approver": "claimed:somebody",
         "roles": ["finance"],
+        "rules": [{"roles": ["finance"], "decide_within": "1d"}],
+        "deadline": {
+            "since": 1000.5,
+            "within_s": 86400.0,
+            "reminders_s": [82800.0],
+            "escalations_s": [43200.0],
+            "on_expire": "reject",
+        },
+        "estimate": {"steps": 2},
     },
     "decided": {
         "request": 3,
@@ -271,4 +280,22 @@ FULL: dict[str, dict[str, Any]] = {
         "roles": ["finance"],
     },
     "standing_revoked": {"id": "3f2a91c0b7de", "approver": "os:somebody"},
+    "review_reminded": {"request": 3, "after_s": 82800.0, "expires_at": 87400.5},
+    "review_escalated": {"request": 3, "after_s": 43200.0, "expires_at": 87400.5},
+    "review_expired": {
+        "request": 3,
+        "subject": "f" * 64,
+        "expired_at": 87400.5,
+        "on_expire": "reject",
+        "rejected": {"c" * 64: "nobody decided until 2026-11-22 at 23:23 UTC"},
+        "ends": True,
+    },
+    "late_answer": {
+        "request": 3,
+        "answer": {"value": "approve"},
+        "unseen": True,
+        "error": "the answer came too late",
+        "approver": "server:somebody",
+        "roles": ["finance"],
+    },
 }

@@ -17,7 +17,9 @@ from graph.testing import LEAST
 from graph.text.event_text import event_text
 
 SECRET, NUMBER = "hunter2 is the secret", 47_114_711
-READ_BY = {"revision", "call", "item", "request", "n", "seq", "skip"}
+READ_BY = {"revision", "call", "item", "request", "n", "seq", "skip"} | {
+    *("since", "within_s", "after_s", "expires_at", "expired_at")
+}
 """Numbers that the record is read by: a redaction of one is refused when the record is read after it."""
 
 Path = tuple[str | int, ...]

@@ -241,6 +241,13 @@ def test_one_decision_that_cannot_be_read_spoils_all() -> None:
     assert refused({"decisions": [{"type": "approve"}, {"type": "approve"}]}, "run_plan", "settle_effect")
 
 
+def test_a_json_object_that_breaks_off_is_asked_again_with_the_place_and_is_no_feedback() -> None:
+    why = refused('{"decisions": [{"type": "approve"')
+
+    assert why.startswith("the answer is not valid JSON: line 1, column 3") and why.endswith("where the text ends")
+    assert one("{docs} first, please").message == "{docs} first, please"
+
+
 def test_json_text_is_read_as_json() -> None:
     answer = json.dumps({"decisions": [{"type": "approve", "digest": DIGEST}]})
 
@@ -507,3 +514,47 @@ def test_a_result_that_is_no_json_is_kept_as_it_was_written(result: str) -> None
 def test_a_list_is_a_plan_only_if_all_of_it_are_steps() -> None:
     assert one(PLAN["steps"]).type == "edit"
     assert refused([*PLAN["steps"], "and so on"])
+
+
+def held(answer: Any) -> Decision:
+    """Read the answer about a held call, which unlike a gate can be edited."""
+    action = ReviewAction("run_step", ARGS["run_step"], "", key="k")
+    (decision,) = read_answer(answer, ReviewRequest("t.1", 1, DIGEST, "b" * 64, (action,)))
+    return decision
+
+
+def test_a_held_call_is_approved_with_further_ones_and_the_wish_is_kept() -> None:
+    decision = held({"type": "approve", "standing": {"at_most": 5}})
+
+    assert (decision.type, decision.standing) == ("approve", {"at_most": 5})
+    assert decision.to_json() == {"type": "approve", "standing": {"at_most": 5}}
+
+
+@pytest.mark.parametrize(
+    ("wish", "words"),
+    [
+        ("5", "standing must be an object"),
+        ({"at_most": float("nan")}, "standing.at_most is nan is not a JSON number"),
+    ],
+)
+def test_a_wish_for_further_calls_that_is_no_object_of_json_is_refused(wish: Any, words: str) -> None:
+    with pytest.raises(InvalidResponse, match=words):
+        held({"type": "approve", "standing": wish})
+
+
+@pytest.mark.parametrize("name", ["run_plan", "run_step"], ids=["a plan", "a gate"])
+def test_only_calls_are_approved_with_further_ones(name: ActionName) -> None:
+    assert "a standing approval covers calls of a tool" in refused({"type": "approve", "standing": {}}, name)
+
+
+def test_a_held_call_is_edited_in_its_arguments_alone() -> None:
+    assert held(edit("run_step", args={"to": "y"})).args == {"args": {"to": "y"}}
+    for change in ({"step": "b"}, {"tool": "pay"}):
+        with pytest.raises(InvalidResponse, match="is about another"):
+            held(edit("run_step", args={"to": "y"}, **change))
+
+
+@pytest.mark.parametrize("args", [{}, {"args": "to=y"}, {"args": ["y"]}])
+def test_an_edit_of_a_call_has_arguments(args: dict[str, Any]) -> None:
+    with pytest.raises(InvalidResponse, match="arguments to call it with"):
+        held(edit("run_step", **args))

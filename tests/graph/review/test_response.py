@@ -5,7 +5,7 @@ import pytest
 from graph.errors import InputError
 from graph.review.decision import read_answer
 from graph.review.request import ReviewAction, ReviewRequest
-from graph.review.response import ReviewResponse, asked, build_response
+from graph.review.response import ReviewResponse, asked, build_response, call_names
 
 PLAN = ReviewAction("run_plan", {"plan": {"steps": []}}, "")
 CALL = ReviewAction("run_step", {"step": "send", "tool": "mail", "args": {"to": "eve"}}, "", key="k1")
@@ -175,3 +175,55 @@ def test_the_actions_of_a_name_are_found() -> None:
     actions = asked(request(*EVERYTHING).to_json(), "answer_question")
 
     assert [action["args"]["step"] for action in actions] == ["city", "day"]
+
+
+def test_stopping_is_final_and_says_so_of_a_budget() -> None:
+    final = {"type": "reject", "final": True}
+
+    assert decisions(ReviewResponse(stop=True), CALL, BUDGET) == [final, {**final, "message": "stop"}]
+    assert decisions(ReviewResponse(finish=True), BUDGET) == [final]
+
+
+def test_what_is_said_of_uncertain_calls_alone_is_enough() -> None:
+    (made,) = decisions(ReviewResponse(happened=(True,)), DOUBT)
+
+    assert args_of(made)["happened"] is True
+
+
+def test_an_answer_is_for_the_question_of_a_step_and_not_for_its_call() -> None:
+    call = ReviewAction("run_step", {"step": "city", "tool": "mail", "args": {}}, "", key="k4")
+
+    asked_first, approved = decisions(ReviewResponse(approve=True, answers={"city": "Oslo"}), CITY, call)
+
+    assert (asked_first["type"], approved) == ("edit", {"type": "approve"})
+
+
+def test_calls_have_names_and_other_actions_have_none() -> None:
+    actions = [{"name": one.name, "args": one.args} for one in (PLAN, CITY, GATE, CALL, OTHER_CALL)]
+
+    assert call_names(actions) == [None, None, None, "send#1", "send#2"]
+    assert call_names(actions[:4]) == [None, None, None, "send"]
+
+
+@pytest.mark.parametrize(
+    ("said", "actions", "words"),
+    [
+        (ReviewResponse(), (DOUBT, CALL), "answer once for each: whether pay's call of pay happened"),
+        (ReviewResponse(happened=(True,)), (CALL,), "no call is uncertain"),
+        (
+            ReviewResponse(answers={"send": "x"}),
+            (CALL, CITY),
+            "send has no open question; open questions: city: Which {city}?",
+        ),
+        (ReviewResponse(answers={"send": "x"}), (CALL,), "send has no open question"),
+        (ReviewResponse(rejected={"pay": "x"}), (CALL, GATE), "pay has no call to decide; there are: send"),
+        (ReviewResponse(rejected={"pay": "x"}), (PLAN,), "pay has no call to decide; there are: none"),
+    ],
+)
+def test_what_is_beside_the_point_is_told_with_what_is_open(
+    said: ReviewResponse, actions: tuple[ReviewAction, ...], words: str
+) -> None:
+    with pytest.raises(InputError) as refused:
+        build_response(request(*actions).to_json(), said)
+
+    assert str(refused.value).endswith(f": {words}")

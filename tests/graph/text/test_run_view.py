@@ -11,6 +11,7 @@ from graph.record.results import StepResult
 from graph.record.summary import RunSummary
 from graph.text.drawing import plan_svg, plan_text
 from graph.text.html import SHOWN_CHARACTERS, badge
+from graph.text.review.plan import plan_message
 from graph.text.run_view import RunView, runs_bundle
 
 PLAN = Plan(steps=(Step(id="a", objective="look", tool="look"), Step(id="b", objective="sum up", depends_on=("a",))))
@@ -59,6 +60,14 @@ def test_goal_status_answer_and_error_stand_beside_the_picture() -> None:
     svg = plan_svg(PLAN, {"a": "failed", "b": "blocked"})
     assert svg in shown["text/html"] and shown["image/svg+xml"] == svg
     assert shown["text/plain"].endswith(plan_text(PLAN, {"a": "failed", "b": "blocked"}))
+
+
+def test_beside_a_review_of_a_plan_the_picture_shows_what_is_to_do_as_pending() -> None:
+    asked = plan_message(PLAN, 2, {})
+
+    assert view(status="waiting", asked=[asked]).bundle()["image/svg+xml"] == plan_svg(
+        PLAN, {"a": "pending", "b": "pending"}
+    )
 
 
 def test_a_run_without_a_plan_has_no_picture() -> None:

@@ -44,12 +44,22 @@ def time_server(pytestconfig: pytest.Config) -> Path:
     command = home / "bin" / "mcp-server-time"
     if not command.exists():
         shutil.rmtree(home)
-        install = [str(home / "bin" / "python"), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", TIME]
-        for step in ([sys.executable, "-m", "venv", str(home)], install):
+        for step in _installing(home):
             done = subprocess.run(step, capture_output=True, text=True, timeout=300, check=False)
             if done.returncode:
                 pytest.skip(f"{TIME} cannot be installed here: {done.stderr.strip()[-200:]}")
     return command
+
+
+def _installing(home: Path) -> list[list[str]]:
+    python = str(home / "bin" / "python")
+    if uv := shutil.which("uv"):
+        return [
+            [uv, "venv", "--quiet", "--python", sys.executable, str(home)],
+            [uv, "pip", "install", "--quiet", "--python", python, TIME],
+        ]
+    pip = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", TIME]
+    return [[sys.executable, "-m", "venv", str(home)], pip]
 
 
 def call(servers: McpServers, tool: str, **args: Any) -> Any:

@@ -1,0 +1,161 @@
+"""The open request of a run as lists of runs need it: who decides, who has voted, until when, and what it may cost."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from graph.record.deadline import Deadline
+from graph.record.events import (
+    Decided,
+    Event,
+    PlanRevised,
+    ResultSupplied,
+    ReviewEscalated,
+    ReviewExpired,
+    ReviewReminded,
+    ReviewRequested,
+    RunEnded,
+    RunReopened,
+    RunStarted,
+    Steered,
+    StepSkipped,
+    Voted,
+)
+from graph.record.people import People
+
+KINDS = frozenset(
+    kind.kind
+    for kind in (
+        Decided,
+        PlanRevised,
+        ResultSupplied,
+        ReviewEscalated,
+        ReviewExpired,
+        ReviewReminded,
+        ReviewRequested,
+        RunEnded,
+        RunReopened,
+        RunStarted,
+        Steered,
+        StepSkipped,
+        Voted,
+    )
+)
+"""The events that `ReviewFold` takes."""
+
+
+@dataclass(frozen=True)
+class OpenReview:
+    """An open request; `rules` are those of the policy on who decides, as the request recorded them.
+
+    `askers` and `voters` are the labels of those who asked for it and of those who have approved it. Of the deadline
+    all up to `handled_s` was done; `reminded_at` and `escalated_at` are the times of such events, in Unix seconds.
+    """
+
+    request: int
+    subject: str = ""
+    rules: tuple[Mapping[str, Any], ...] = ()
+    deadline: Deadline | None = None
+    estimate: Mapping[str, Any] = field(default_factory=dict)
+    askers: tuple[str, ...] = ()
+    voters: tuple[str, ...] = ()
+    handled_s: float = 0.0
+    escalated_s: float = 0.0
+    reminded_at: float | None = None
+    escalated_at: float | None = None
+
+    def __hash__(self) -> int:
+        return hash((self.request, self.subject, self.voters, self.handled_s))
+
+    @property
+    def due_at(self) -> float | None:
+        """When something falls due next, in Unix seconds; None if there is no deadline."""
+        return self.deadline.next_due(self.handled_s) if self.deadline is not None else None
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as JSON, unset fields left out."""
+        deadline = self.deadline.to_json() if self.deadline is not None else None
+        own = {**vars(self), "deadline": deadline, "rules": list(self.rules), "estimate": dict(self.estimate)}
+        lists = {"askers": list(self.askers), "voters": list(self.voters)}
+        return {name: value for name, value in {**own, **lists}.items() if value}
+
+    def to_text(self) -> str:
+        """Return it as the index of runs keeps it."""
+        return json.dumps(self.to_json(), ensure_ascii=False)
+
+    @classmethod
+    def from_text(cls, text: str) -> "OpenReview":
+        """Parse the output of `to_text`."""
+        raw = json.loads(text)
+        lists = {name: tuple(raw[name]) for name in ("rules", "askers", "voters") if name in raw}
+        deadline = {"deadline": Deadline.from_json(raw["deadline"])} if "deadline" in raw else {}
+        return cls(**{**raw, **lists, **deadline})
+
+
+class ReviewFold:
+    """Folds those of a run's events that `KINDS` names, in order, into its open request."""
+
+    def __init__(self) -> None:
+        self.open: OpenReview | None = None
+        self._people = People()
+
+    def apply(self, event: Event) -> None:  # noqa: C901  (one case for each kind that counts here)
+        """Fold one event."""
+        match event.data:
+            case ReviewRequested() as data:
+                self._requested(data)
+            case Voted() as data:
+                self._people.voted(data)
+                self._with(voters=self._voters(data.subject))
+            case ReviewReminded() | ReviewEscalated() as data:
+                self._fell_due(event, data)
+            case Decided() as data:
+                self._people.decided(data)
+                self.open = None
+            case ReviewExpired():
+                self._people.votes.clear()
+                self.open = None
+            case Steered() | RunReopened() as data:
+                self._people.asked(data.approver)
+                self.open = None
+            case RunStarted() as data:
+                self._people.asked(data.started_by)
+            case PlanRevised() as data:
+                if data.written_by is not None:
+                    self._people.asked(data.written_by)
+            case RunEnded() | StepSkipped() | ResultSupplied():
+                self.open = None
+
+    def _requested(self, data: ReviewRequested) -> None:
+        takes = {"takes": dict(data.takes)} if data.takes else {}
+        asked = OpenReview(
+            data.request,
+            data.subject,
+            data.rules,
+            data.deadline,
+            {**data.estimate, **takes},
+            self._people.askers,
+            self._voters(data.subject),
+        )
+        before = self.open
+        if before is not None and before.request == asked.request:
+            times = ("handled_s", "escalated_s", "reminded_at", "escalated_at")
+            asked = replace(asked, **{name: getattr(before, name) for name in times})
+        self.open = asked
+
+    def _fell_due(self, event: Event, data: ReviewReminded | ReviewEscalated) -> None:
+        before = self.open
+        if before is None or before.request != data.request:
+            return
+        self._with(handled_s=max(before.handled_s, data.after_s))
+        if isinstance(data, ReviewEscalated):
+            self._with(escalated_s=data.after_s, escalated_at=event.at)
+        else:
+            self._with(reminded_at=event.at)
+
+    def _with(self, **changed: Any) -> None:
+        self.open = replace(self.open, **changed) if self.open is not None else None
+
+    def _voters(self, subject: str) -> tuple[str, ...]:
+        return tuple(vote.approver for vote in self._people.votes.get(subject, {}).values())

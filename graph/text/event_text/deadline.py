@@ -1,0 +1,33 @@
+"""The text of the events of the time to decide a request."""
+
+from typing import assert_never
+
+from graph.record.deadline import moment_in_words
+from graph.record.events import LateAnswer, ReviewEscalated, ReviewExpired, ReviewReminded
+from graph.text.event_text.sections import Formatted, Words
+from graph.text.event_text.values import content, short_digest
+
+DeadlineEvent = ReviewReminded | ReviewEscalated | ReviewExpired | LateAnswer
+
+
+def format_deadline(data: DeadlineEvent) -> Formatted:
+    """Return the sections and the text of an event about the time to decide."""
+    return ("decisions",), _words(data)
+
+
+def _words(data: DeadlineEvent) -> Words:
+    match data:
+        case ReviewReminded():
+            yield f"a reminder of request {data.request}, which expires on {moment_in_words(data.expires_at)}"
+        case ReviewEscalated():
+            until = moment_in_words(data.expires_at)
+            yield f"request {data.request} was escalated: others may decide it too, until {until}"
+        case ReviewExpired():
+            closed = f"request {data.request} is closed as rejected" + (", and the run ends" if data.ends else "")
+            yield f"nobody decided until {moment_in_words(data.expired_at)}: {closed}"
+            yield from (f"the call {short_digest(key)} is rejected: {why}" for key, why in data.rejected.items())
+        case LateAnswer():
+            yield f"an answer to request {data.request} was not accepted, from {data.approver}: {data.error}"
+            yield f"the answer: {content(data.answer)}"
+        case _:
+            assert_never(data)

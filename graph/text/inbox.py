@@ -1,0 +1,93 @@
+"""Open requests as people read them in a list."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from graph.text.expectation import takes_in_words
+from graph.text.review.plan import estimate_text
+from graph.text.table import Bundle, local, table_bundle
+
+ASKED: Mapping[str, str] = {
+    "run_plan": "a plan to approve",
+    "run_step": "a call to approve",
+    "answer_question": "a question to answer",
+    "settle_effect": "an uncertain effect to settle",
+    "raise_budget": "a spent budget",
+}
+"""What a person is asked, in words; the names are those of the review contract."""
+
+
+@dataclass(frozen=True)
+class InboxRow:
+    """An open request: of which run, what it asks, since when and until when (Unix seconds; None for no limit).
+
+    `estimate` bounds the rest of the run, see `graph.review.estimate`, and says as `takes` what it may take; `deciders`
+    are the rules of the policy in words, and `voters` those who have approved it.
+    """
+
+    run: str
+    goal: str
+    asks: tuple[str, ...]
+    since: float
+    until: float | None = None
+    estimate: Mapping[str, Any] = field(default_factory=dict)
+    deciders: tuple[str, ...] = ()
+    voters: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    revision: int = 0
+    steps: int = 0
+    succeeded: int = 0
+
+    @property
+    def asked(self) -> str:
+        """What is asked, in words."""
+        return asked_in_words(self.asks)
+
+    @property
+    def may_take(self) -> str:
+        """What the rest of the run may take and cost, as a sentence; empty if that is not on record, or redacted."""
+        try:
+            told = estimate_text(self.estimate) if self.estimate else ""
+            return " ".join(filter(None, (told, takes_in_words(self.estimate.get("takes", {})))))
+        except (KeyError, TypeError, ValueError):
+            return ""
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the request as JSON."""
+        lists = {name: list(getattr(self, name)) for name in ("asks", "deciders", "voters", "tags")}
+        return {**vars(self), **lists, "estimate": dict(self.estimate)}
+
+
+def asked_in_words(asks: Sequence[str]) -> str:
+    """Return what is asked, each thing once.
+
+    >>> asked_in_words(["run_plan", "settle_effect", "run_plan"]), asked_in_words([])
+    ('a plan to approve, an uncertain effect to settle', 'a decision')
+    """
+    return ", ".join(dict.fromkeys(ASKED.get(name, "a decision") for name in asks)) or "a decision"
+
+
+def left_in_words(until: float, now: float) -> str:
+    """Return how much time is left, roughly.
+
+    >>> left_in_words(90_000.0, 0.0), left_in_words(600.0, 0.0), left_in_words(0.0, 5.0)
+    ('1 day', '10 min', 'over')
+    """
+    left = until - now
+    for size, name in ((86_400, "day"), (3_600, "h"), (60, "min")):
+        if left >= size:
+            count = int(left // size)
+            return f"{count} {name}{'s' if name == 'day' and count > 1 else ''}"
+    return "less than a minute" if left > 0 else "over"
+
+
+def inbox_bundle(rows: Sequence[InboxRow], following: str | None) -> Bundle:
+    """Return open requests as a table; `following` is the value of `after` for the next page."""
+    untils = (local(row.until) if row.until is not None else "-" for row in rows)
+    cells = [
+        (row.run, row.asked, local(row.since), until, row.may_take, row.goal)
+        for row, until in zip(rows, untils, strict=True)
+    ]
+    more = f"there are more: inbox(after={following!r})" if following else ""
+    return table_bundle(("run", "asks for", "since", "until", "may take", "goal"), cells, more)

@@ -1,0 +1,79 @@
+"""`inbox`, and answers that come too late, on the command line."""
+
+import getpass
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from graph.cli import app
+from graph.cli.screen import Screen
+
+Cli = Callable[..., Any]
+RULES = '[approvers.tools.write_file]\nroles = ["finance"]\ndecide_within = "2d"\n'
+
+
+def steps(path: str) -> dict[str, Any]:
+    return {"steps": [{"id": "s", "objective": "write", "tool": "write_file", "args": {"path": path, "content": "x"}}]}
+
+
+@pytest.fixture
+def start(cli: Cli, folder: Path) -> Callable[..., None]:
+    """Return a function that starts a run which waits, under a policy."""
+
+    def started(goal: str, policy: str) -> None:
+        (folder / "policy.toml").write_text(policy)
+        (folder / "write.json").write_text(json.dumps(steps(f"{goal}.txt")))
+        cli("run", goal, "--plan", "write.json", "--policy", "policy.toml")
+
+    return started
+
+
+def test_the_inbox_lists_what_waits_for_all_or_for_one(cli: Cli, start: Any) -> None:
+    assert "nothing waits for a decision" in cli("inbox").stdout
+    start("first", RULES)
+    start("second", "")
+
+    listed = cli("inbox").stdout
+    assert listed.index("first") < listed.index("second") and "a plan to approve" in listed
+    assert "(1 day left)" in listed and "decides 1 of the role finance" in listed
+    assert "takes   1 step; at most 1 tool call" in listed
+    for whose in (["--mine"], ["--as", "ada@example.org", "--role", "finance"]):
+        mine = cli("inbox", *whose).stdout
+        assert "second" in mine and "first" not in mine
+
+    page = json.loads(cli("inbox", "--json", "--first", "1").stdout)
+    assert [row["goal"] for row in page["inbox"]] == ["first"]
+    assert page["inbox"][0]["until"] > page["inbox"][0]["since"]
+    assert "second" in cli("inbox", "--after", page["next"]).stdout
+
+
+def test_what_waits_is_decided_from_there_one_by_one(
+    cli: Cli, start: Any, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    start("first", "")
+    start("second", "")
+    start("third", "")
+    here = Screen.here
+    monkeypatch.setattr(Screen, "here", classmethod(lambda _: replace(here(), interactive=True)))
+
+    CliRunner().invoke(app, ["inbox"], input="\nd\ny\n")  # the next one, decide this one; then the input ends
+
+    workspace = folder / "workspace"
+    assert [(workspace / f"{goal}.txt").exists() for goal in ("first", "second", "third")] == [False, True, False]
+
+
+def test_a_late_answer_is_refused_and_on_record(cli: Cli, start: Any, folder: Path, latest: Any) -> None:
+    start("late", '[approvers]\ndecide_within = "0.001s"\n')
+
+    answer = cli("resume", latest(), "--approve")
+
+    assert answer.exit_code == 2 and not (folder / "workspace/late.txt").exists()
+    assert "came too late: nobody decided until" in answer.stderr
+    audit = cli("audit", latest()).stdout
+    assert f"was not accepted, from os:{getpass.getuser()}: the answer came too late" in audit
+    assert "rejected" in cli("show", latest()).stdout and cli("inbox", "--json").stdout.count('"run"') == 0
