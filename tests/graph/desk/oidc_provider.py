@@ -12,7 +12,7 @@ from urllib.parse import parse_qsl, urlencode
 
 from desk_server import serving
 from joserfc import jwt
-from joserfc.jwk import RSAKey
+from joserfc.jwk import OctKey, RSAKey
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
@@ -57,7 +57,8 @@ class OidcProvider:
         return JSONResponse({**found, **self.discovered})
 
     async def keys(self, _: Request) -> Response:
-        return JSONResponse({"keys": [(self.published or self.key).as_dict(private=False)]})
+        key = self.published or self.key
+        return JSONResponse({"keys": [key.as_dict(private=isinstance(key, OctKey))]})
 
     async def authorize(self, request: Request) -> Response:
         asked = dict(request.query_params)

@@ -9,6 +9,7 @@ from graph.policy.approvers import (
     ANYBODY,
     ApproverRule,
     Approvers,
+    alone_fault,
     givers_fault,
     is_proposed,
     missing,
@@ -177,6 +178,31 @@ def test_under_four_eyes_a_standing_approval_is_of_others_than_who_asks(
     rules: list[ApproverRule], givers: list[str], askers: list[str], is_fault: bool
 ) -> None:
     assert (givers_fault(rules, givers, askers) is not None) == is_fault
+
+
+@pytest.mark.parametrize(
+    ("rules", "approver", "askers", "why"),
+    [
+        ([], NOBODY, [], None),
+        ([FINANCE], ADA, ["server:ada"], None),
+        (
+            [FINANCE, OPS],
+            ADA,
+            [],
+            "server:ada may not do this alone; it takes 1 of the role finance; and 1 of the role ops",
+        ),
+        ([FINANCE, OPS], BOB, [], None),
+        ([TWO], ADA, [], "may not do this alone"),
+        ([EYES], ADA, ["server:eve"], "may not do this alone"),
+        ([ANYBODY], Approver("ada", "claimed"), [], "may not do this alone"),
+    ],
+)
+def test_what_one_person_does_without_a_review_takes_every_rule_and_no_second_person(
+    rules: list[ApproverRule], approver: Approver, askers: list[str], why: str | None
+) -> None:
+    found = alone_fault(rules, approver, askers)
+
+    assert found is None if why is None else why in str(found)
 
 
 @pytest.mark.parametrize(("rule", "proposed"), [(OPS, False), (EYES, True), (TWO, True)])
