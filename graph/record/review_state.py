@@ -134,7 +134,8 @@ class ReviewState:
             self.approval = replace(self.approval, binding=data.binding or "")
 
     def run_reopened(self, data: RunReopened) -> None:
-        """Bind the approval in force to a raised budget."""
+        """Bind the approval in force to a raised budget; what is asked from now on has not expired."""
+        self.last_expired = None
         if data.budget is not None and self.approval is not None:
             self.approval = replace(self.approval, binding=data.binding or "")
 

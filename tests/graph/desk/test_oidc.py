@@ -10,7 +10,7 @@ import httpx
 import pytest
 from desk_server import PLAN, DeskServer, Visit, query, served
 from joserfc.jwk import OctKey
-from oidc_provider import ADA, CLIENT, SECRET, OidcProvider, new_key, provided
+from oidc_provider import ADA, CLIENT, SECRET, OidcProvider, key_of, provided
 
 from graph.desk.security.claims import Oidc
 from graph.desk.security.people import People, Permissions
@@ -114,23 +114,24 @@ def test_an_id_token_that_is_not_for_this_sign_in_opens_nothing(
     assert browser.get("/").status_code == 303
 
 
-@pytest.mark.parametrize("how", ["by a stranger", "by the client's secret", "not at all"])
+@pytest.mark.parametrize("how", ["by a stranger", "by the client's secret", "by a published secret", "not at all"])
 def test_an_id_token_that_another_has_signed_opens_nothing(
     browser: httpx.Client, provider: OidcProvider, how: str
 ) -> None:
     provider.published = provider.key
     if how == "by a stranger":
-        provider.key = new_key()
+        provider.key = key_of("another")
     else:
-        provider.algorithm = "HS256" if how == "by the client's secret" else "none"
+        provider.algorithm = "none" if how == "not at all" else "HS256"
         provider.key = OctKey.import_key(SECRET * 2, {"kid": provider.published.kid})
+        provider.published = None if how == "by a published secret" else provider.published
 
     assert signed_in(browser).status_code == 401
 
 
 def test_a_new_key_of_the_provider_is_found(browser: httpx.Client, provider: OidcProvider) -> None:
     signed_in(browser)
-    provider.key = new_key("two")
+    provider.key = key_of(name="two")
 
     assert signed_in(browser).status_code == 303
 

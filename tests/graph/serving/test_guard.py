@@ -3,6 +3,7 @@
 import asyncio
 import json
 from collections.abc import MutableMapping
+from functools import partial
 from typing import Any
 
 import pytest
@@ -69,3 +70,35 @@ def test_no_path_passes_for_the_server_itself(path: str) -> None:
 
 def test_whether_the_server_is_up_is_told_without_the_token() -> None:
     assert answered(TokenGuard, Access(token=SECRET), path="/ok") == [{"type": "passed"}]
+
+
+FORM = [(b"host", b"127.0.0.1"), (b"content-type", b"application/x-www-form-urlencoded"), (b"content-length", b"9")]
+
+
+@pytest.mark.parametrize(
+    ("scope", "status"),
+    [
+        ({"path": "/desk/run/decide"}, None),
+        ({"path": "/of/us/desk/run/decide", "root_path": "/of/us"}, None),
+        ({"path": "/desktop"}, 415),
+        ({"path": "/threads/desk/"}, 415),
+        ({"path": "/threads"}, 415),
+        ({"path": "/desk/", "headers": [*FORM[1:], (b"host", b"evil.example")]}, 421),
+        ({"path": "/desk/", "headers": [*FORM, (b"x-forwarded-for", b"203.0.113.9")]}, 403),
+        ({"path": "/desk/", "client": ("203.0.113.9", 1)}, 403),
+    ],
+)
+def test_forms_pass_below_the_desk_alone_and_from_this_machine(scope: dict[str, Any], status: int | None) -> None:
+    guard = partial(Guard, own_door="/desk")
+
+    first, *_ = answered(guard, Access(), **{"method": "POST", "headers": FORM, **scope})
+
+    assert first.get("status") == status
+
+
+def test_a_websocket_below_the_desk_is_guarded_as_any_other() -> None:
+    headers = [(b"host", b"127.0.0.1"), (b"origin", b"https://evil.example")]
+
+    (message,) = answered(partial(Guard, own_door="/desk"), Access(), type="websocket", path="/desk/x", headers=headers)
+
+    assert message["type"] == "websocket.close"
