@@ -14,6 +14,7 @@ from graph.record.events import (
     ModelStarted,
     PlanRevised,
     ResponseGiven,
+    ResultSupplied,
     ReviewExpired,
     ReviewRequested,
     RunEnded,
@@ -22,6 +23,7 @@ from graph.record.events import (
     Steered,
     StepChecked,
     StepFinished,
+    StepSkipped,
 )
 from graph.record.open_review import KINDS, OpenReview, ReviewFold
 from graph.record.run_state import run_name
@@ -191,7 +193,7 @@ class Summarizer:
                 self._waiting_since = event.at if self._waiting_since is None else self._waiting_since
             case Decided() as data:
                 self._decided(data)
-            case ReviewExpired():
+            case ReviewExpired() | ResultSupplied() | StepSkipped():
                 self._waiting_since = None
             case Steered() | ResponseGiven() as data:
                 self._waiting_since = None

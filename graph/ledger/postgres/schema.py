@@ -17,6 +17,8 @@ TO_KNOW = """(kind = 'call_started' AND position('"repeatable":false' in payload
 The words are ours: in a text that somebody else wrote there is a backslash before each quote.
 """
 
+CONTROL_INDEX = f"CREATE INDEX ledger_control ON ledger_events (run, seq) WHERE kind IN {CONTROL};"
+
 # Names of threads, ids and kinds are ordered by code points, whatever the database's locale is.
 TABLES = f"""
 CREATE TABLE ledger_runs (
@@ -40,7 +42,7 @@ CREATE TABLE ledger_events (
     link bytea NOT NULL,
     PRIMARY KEY (run, seq)
 );
-CREATE INDEX ledger_control ON ledger_events (run, seq) WHERE kind IN {CONTROL};
+{CONTROL_INDEX}
 CREATE INDEX ledger_to_know ON ledger_events (run, seq) WHERE {TO_KNOW};
 CREATE TABLE ledger_artifacts (
     id text COLLATE "C" PRIMARY KEY,

@@ -16,6 +16,7 @@ from graph.ledger.sqlite.backup import copy_to
 from graph.ledger.sqlite.run_index import rebuild, renew_waiting
 from graph.ledger.sqlite.schema import (
     ADDED_IN_4,
+    CONTROL_INDEX,
     INDEX,
     VERSION,
     check_version,
@@ -102,6 +103,7 @@ def _migrated(db: sqlite3.Connection, database: str) -> Migration | None:
         execute(db, INDEX)
     for tables in ADDED_IN_4:
         execute(db, tables)
+    execute(db, f"DROP INDEX ledger_control; {CONTROL_INDEX}")  # it has the kinds of the older version
     note_all_uses(db)
     (rebuild if about.makes_index else renew_waiting)(db)
     set_version(db)

@@ -13,6 +13,8 @@ VERSION = 4
 """Version 1 had neither the index of runs nor the version table; in version 2 every payload was text; version 3 had
 none of the tables in `ADDED_IN_4`."""
 
+CONTROL_INDEX = f"CREATE INDEX IF NOT EXISTS ledger_control ON ledger_events (run, seq) WHERE kind IN {CONTROL};"
+
 RECORDS = f"""
 CREATE TABLE IF NOT EXISTS ledger_runs (
     id INTEGER PRIMARY KEY,
@@ -35,7 +37,7 @@ CREATE TABLE IF NOT EXISTS ledger_events (
     link BLOB NOT NULL,
     PRIMARY KEY (run, seq)
 );
-CREATE INDEX IF NOT EXISTS ledger_control ON ledger_events (run, seq) WHERE kind IN {CONTROL};
+{CONTROL_INDEX}
 CREATE TABLE IF NOT EXISTS ledger_artifacts (
     id TEXT PRIMARY KEY,
     content TEXT NOT NULL

@@ -42,6 +42,19 @@ def test_a_run_that_is_asked_again_has_waited_since_it_was_asked_first() -> None
     assert Summarizer("t", 1).apply([event(1, "run_started", **GOAL), *twice]).summary.waiting_since == 102.0
 
 
+@pytest.mark.parametrize(
+    "changed",
+    [
+        event(3, "step_skipped", "a", approver="os:ada", why=""),
+        event(3, "result_supplied", "a", value=1, artifact=None, approver="os:ada"),
+    ],
+)
+def test_a_person_who_changes_what_is_left_closes_what_was_asked(changed: Event) -> None:
+    asked = [event(1, "run_started", **GOAL), event(2, "review_requested", asked=["run_plan"], error=None)]
+
+    assert Summarizer("t", 1).apply([*asked, changed]).summary.waits_for is None
+
+
 def test_a_result_counts_once_its_criteria_are_met() -> None:
     plan = event(2, "plan_revised", revision=1, plan={"steps": [{"id": "a"}]})
     came = event(3, "step_finished", "a", status="succeeded", unchecked=True, revision=1)

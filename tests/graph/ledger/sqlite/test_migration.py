@@ -14,6 +14,7 @@ from graph.ledger.sqlite.ledger import SqliteLedger
 from graph.ledger.sqlite.migration import bring_up, forecast
 from graph.ledger.sqlite.run_index import differences
 from graph.ledger.sqlite.schema import ADDED_IN_4, VERSION, version_of
+from graph.record.events import CONTROL
 from graph.record.run_filter import RunFilter
 
 DATA = Path(__file__).parents[3] / "data"
@@ -92,6 +93,14 @@ def test_a_migrated_database_knows_which_run_names_which_artifact(tmp_path: Path
     with closing(sqlite3.connect(path)) as db:
         query = "SELECT length(content), count(run) FROM ledger_artifacts JOIN ledger_uses ON artifact = id GROUP BY id"
         assert sorted(db.execute(query)) == [(554, 4), (10527, 1)], "the tools of all four runs, a result of one"
+
+
+def test_the_last_control_event_is_found_by_an_index_after_a_migration(old: Path) -> None:
+    with closing(sqlite3.connect(old)) as db:
+        bring_up(db, str(old))
+        plan = db.execute(f"EXPLAIN QUERY PLAN SELECT max(seq) FROM ledger_events WHERE run = 1 AND kind IN {CONTROL}")
+
+        assert "ledger_control" in str(plan.fetchall())
 
 
 def test_a_migrated_database_is_not_migrated_again(old: Path) -> None:
