@@ -106,27 +106,32 @@ def table(taken: Mapping[str, list[float]]) -> str:
     )
 
 
+def under_load(database: Path) -> str:
+    """Serve a database, execute runs in it, and return what was measured."""
+    environment = {**os.environ, "PYTHONPATH": str(Path.cwd())}
+    serve = [str(Path(sys.executable).parent / "planner-executor"), "serve", "--port", "0", "--db", str(database)]
+    with subprocess.Popen(serve, stdout=subprocess.PIPE, text=True, cwd=database.parent) as desk:
+        assert desk.stdout is not None
+        link = desk.stdout.readline().split()[-1]
+        with subprocess.Popen([sys.executable, "-c", EXECUTE, str(database)], env=environment) as worker:
+            begun_s, before_s = time.perf_counter(), processor_s(desk.pid)
+            taken, messages = asyncio.run(measured(link))
+            share = (processor_s(desk.pid) - before_s) / (time.perf_counter() - begun_s)
+            worker.terminate()
+        desk.terminate()
+    words = f"The streams had {messages:,} messages meanwhile; the desk took {share:.0%} of one core."
+    return f"{table(taken)}\n\n{words} {measured_by('python -m benchmarks.desk_load')}"
+
+
 def main() -> None:
-    """Print the median and the 95th percentile of each page."""
+    """Print the median and the 95th percentile of each page; over the full number of runs also into the page."""
     given = argparse.ArgumentParser(description=__doc__)
     given.add_argument("--runs", type=int, default=RUNS)
     count = given.parse_args().runs
     with tempfile.TemporaryDirectory() as folder:
         database = Path(folder) / "runs.db"
         write_runs(database, count)
-        environment = {**os.environ, "PYTHONPATH": str(Path.cwd())}
-        serve = [str(Path(sys.executable).parent / "planner-executor"), "serve", "--port", "0", "--db", str(database)]
-        with subprocess.Popen(serve, stdout=subprocess.PIPE, text=True, cwd=folder) as desk:
-            assert desk.stdout is not None
-            link = desk.stdout.readline().split()[-1]
-            with subprocess.Popen([sys.executable, "-c", EXECUTE, str(database)], env=environment) as worker:
-                begun_s, before_s = time.perf_counter(), processor_s(desk.pid)
-                taken, messages = asyncio.run(measured(link))
-                share = (processor_s(desk.pid) - before_s) / (time.perf_counter() - begun_s)
-                worker.terminate()
-            desk.terminate()
-    words = f"The streams had {messages:,} messages meanwhile; the desk took {share:.0%} of one core."
-    text = f"{table(taken)}\n\n{words} {measured_by('python -m benchmarks.desk_load')}"
+        text = under_load(database)
     print(text)
     if count == RUNS:
         write_between_marks(PAGE, text, "desk")

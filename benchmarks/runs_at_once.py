@@ -37,12 +37,9 @@ from graph.ledger.opening import open_ledger
 from graph.state import State
 
 WORKLOAD = chain(5, 0.02)
-PROCESSES = 4
 MOST_GROWTH = 1.3
 MOST_STEP_MS = 4
 ROUNDS = 2
-LEAST_RUNS = 30
-"""So many runs are measured in each round, if fewer are executed at once."""
 
 Build = Callable[[Database], Any]
 
@@ -141,10 +138,10 @@ async def _over(address: str, sizes: Sizes) -> Crowds:
 
     found: defaultdict[Crowd, list[Measured]] = defaultdict(list)
     together = [Crowd(name, 1, at_once) for at_once in sizes.at_once for name in SYSTEMS]
-    apart = [Crowd(one.system, PROCESSES, one.at_once) for one in together if one.at_once >= PROCESSES]
+    apart = [Crowd(one.system, sizes.processes, one.at_once) for one in together if one.at_once >= sizes.processes]
     for number in range(min(ROUNDS, sizes.repeats)):
         for crowd in together:
-            found[crowd].append(await _measured(address, crowd, f"{number}-{crowd.system}-{crowd.at_once}"))
+            found[crowd].append(await _measured(address, crowd, sizes, f"{number}-{crowd.system}-{crowd.at_once}"))
             _tell(crowd, found[crowd][-1])
         for crowd in apart:
             found[crowd].append(await asyncio.to_thread(measured_apart, address, crowd, f"{number}-{crowd.at_once}"))
@@ -188,9 +185,9 @@ async def _step_on_postgres(address: str, sizes: Sizes) -> Figure:
     return at_most(name, MOST_STEP_MS, each_ms, " ms")
 
 
-async def _measured(address: str, crowd: Crowd, names: str) -> Measured:
+async def _measured(address: str, crowd: Crowd, sizes: Sizes, names: str) -> Measured:
     """Execute a crowd in this process; the first three runs are not counted."""
-    count = max(crowd.at_once, LEAST_RUNS)
+    count = max(crowd.at_once, sizes.least_runs)
     async with opened(address) as database:
         app = SYSTEMS[crowd.system](database)
         await execute(app, f"{names}-before", 3, 1)

@@ -9,7 +9,10 @@ TOOL_S = 0.02
 
 @dataclass(frozen=True)
 class Sizes:
-    """The sizes of one run of the benchmarks; `skew` is chains, slow seconds and quick seconds."""
+    """The sizes of one run of the benchmarks; `skew` is chains, slow seconds and quick seconds.
+
+    Of `at_once` runs, at least `least_runs` are measured, and they are also shared among `processes`.
+    """
 
     repeats: int
     chains: tuple[int, ...]
@@ -21,6 +24,8 @@ class Sizes:
     runs: tuple[int, ...]
     at_once: tuple[int, ...]
     tool_s: float = TOOL_S
+    least_runs: int = 30
+    processes: int = 4
 
     @property
     def longest(self) -> Workload:
@@ -60,4 +65,5 @@ QUICK = Sizes(
     runs=(50, 200),
     at_once=(1, 4),
     tool_s=0.005,
+    least_runs=4,
 )

@@ -1,14 +1,15 @@
 """Who decides about a request and until when, by the policy, and who has voted so far."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from graph.plan.catalog import ToolSpec
 from graph.plan.schema import Plan
-from graph.policy.approvers import ApproverRule, quorum_of
-from graph.policy.time_limit import AFTERWARDS
+from graph.policy.approvers import NO_APPROVERS, ApproverRule, people_rules, quorum_of
+from graph.policy.time_limit import AFTERWARDS, TimeLimit
 from graph.record.budget import Budget
 from graph.record.deadline import Deadline, moment_in_words
+from graph.record.review_state import ReviewRequest as RecordedRequest
 from graph.review.request import ReviewRequest
 from graph.run_context import RunContext
 from graph.text.review.frame import words
@@ -19,34 +20,39 @@ def with_people(run: RunContext, request: ReviewRequest) -> ReviewRequest:
 
     It begins with the last event of the run, which every node before the review reads alike (decision 0082).
     """
-    approvers, about = run.terms.policy.approvers, (_tools(run, request), run.terms.bounds.cost_usd)
-    before = run.record.review_state.request
-    deadline = (
-        before.deadline
-        if before is not None and is_open(run, request)
-        else approvers.deadline(*about, run.record.updated_at)
-    )
-    request = replace(request, rules=approvers.timed_rules(*about), deadline=deadline)
-    said = (*_people(run, request), *(_time(run, request, deadline) if deadline is not None else ()))
-    return replace(request, people=" ".join(said))
+    approvers = run.terms.policy.approvers
+    if approvers == NO_APPROVERS:
+        return request
+    about, before = (_tools(run, request), run.terms.bounds.cost_usd), _open(run, request)
+    deadline = before.deadline if before is not None else approvers.deadline(*about, run.record.updated_at)
+    rules, limits = approvers.timed_rules(*about), approvers.time_limits(*about)
+    people = people_rules(rules, before.escalated_s if before is not None else 0.0)
+    said = (*_people(run, request, people), *(_time(limits, deadline) if deadline is not None else ()))
+    return replace(request, people=" ".join(said), rules=rules, deadline=deadline)
 
 
 def is_open(run: RunContext, request: ReviewRequest) -> bool:
     """Whether the request open in the ledger has the same subject."""
-    return run.record.review_state.request is not None and run.record.review_state.request.subject == request.subject
+    return _open(run, request) is not None
+
+
+def _open(run: RunContext, request: ReviewRequest) -> RecordedRequest | None:
+    """Return the request open in the ledger if it has the same subject."""
+    found = run.record.review_state.request
+    return found if found is not None and found.subject == request.subject else None
 
 
 def rules_on(run: RunContext, request: ReviewRequest, budget: Budget | None = None) -> tuple[ApproverRule, ...]:
     """Return the rules on a decision about a request, empty if anybody decides; `budget` is the raised one."""
-    policy, before = run.terms.policy, run.record.review_state.request
+    policy, before = run.terms.policy, _open(run, request)
+    if policy.approvers == NO_APPROVERS:
+        return ()
     cost = budget.within(policy.limits).cost_usd if budget is not None else run.terms.bounds.cost_usd
-    escalated_s = before.escalated_s if before is not None and is_open(run, request) else 0.0
-    return policy.approvers.rules(_tools(run, request), cost, escalated_s)
+    return policy.approvers.rules(_tools(run, request), cost, before.escalated_s if before is not None else 0.0)
 
 
-def _people(run: RunContext, request: ReviewRequest) -> Iterator[str]:
+def _people(run: RunContext, request: ReviewRequest, rules: Sequence[ApproverRule]) -> Iterator[str]:
     """Yield who decides and who has voted, in Markdown."""
-    rules = rules_on(run, request)
     if not rules:
         return
     askers = run.record.people.askers
@@ -59,10 +65,9 @@ def _people(run: RunContext, request: ReviewRequest) -> Iterator[str]:
         yield f"Approved so far by: {', '.join(words(vote.approver) for vote in votes)}."
 
 
-def _time(run: RunContext, request: ReviewRequest, deadline: Deadline) -> Iterator[str]:
+def _time(limits: Sequence[TimeLimit], deadline: Deadline) -> Iterator[str]:
     """Yield until when one decides and what follows, in Markdown."""
     yield f"Decide until {moment_in_words(deadline.until)}; after that {AFTERWARDS[deadline.on_expire]}."
-    limits = run.terms.policy.approvers.time_limits(_tools(run, request), run.terms.bounds.cost_usd)
     for limit in limits:
         if limit.escalate_after_s in deadline.escalations_s:
             moment = moment_in_words(deadline.since + (limit.escalate_after_s or 0.0))

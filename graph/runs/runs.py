@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic import JsonValue
 
-from graph.errors import InputError, PrunedRunError, UnknownRunError, listed
+from graph.errors import InputError, LedgerUnavailableError, PrunedRunError, UnknownRunError, listed
 from graph.ledger.opening import open_ledger
 from graph.ledger.protocol import RunKey
 from graph.ledger.run_store import RunStore
@@ -82,9 +82,16 @@ class Runs:
         events = await self.ledger.events(key)
         read = known(events)
         record = project(read)
-        if len(read) == len(events) and await settle(self.ledger, key, record):
+        if len(read) == len(events) and await self._is_settled(key, record):
             events += await self.ledger.events(key, after=events[-1].seq)
         return events, record
+
+    async def _is_settled(self, key: RunKey, record: RunState) -> bool:
+        """Write what is due for a run if it can be written, and return whether something was."""
+        try:
+            return bool(await settle(self.ledger, key, record))
+        except LedgerUnavailableError:
+            return False
 
     async def value(self, name: str, step: str | None = None) -> JsonValue:
         """Return the whole value of a step that succeeded, or the run's whole answer, inline or from an artifact.

@@ -3,10 +3,17 @@ import json
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
+from io import StringIO
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 from typer.testing import Result
+
+from graph.cli.commands.runs import show_runs
+from graph.cli.screen import Screen
+from graph.record.summary import RunSummary
+from graph.runs import RunPage
 
 Cli = Callable[..., Result]
 DATA = Path(__file__).parents[1] / "data"
@@ -100,3 +107,17 @@ def test_a_migration_names_no_index_that_is_there_already(cli: Cli, folder: Path
 
     told = cli("migrate", "--dry-run").stdout
     assert "from version 2 to 4: " in told and "new events may be packed" in told and "index" not in told
+
+
+@pytest.mark.parametrize("width", [60, 80, 120])
+def test_a_list_of_runs_names_each_with_its_status_on_a_terminal_of_any_width(width: int) -> None:
+    out = StringIO()
+    console = Console(file=out, width=width, force_terminal=True, color_system=None, markup=False, highlight=False)
+    goal = "Find out why checkout fails with 500, write it down and tell the team"
+    runs = RunPage(tuple(RunSummary(f"demo{n}", 1, 1, "budget_exhausted", goal=goal, revision=1) for n in range(3)))
+
+    show_runs(Screen(console, console), runs)
+
+    lines = out.getvalue().splitlines()
+    assert all(any(f"demo{n}.1" in line and "budget_exhausted" in line for line in lines) for n in range(3))
+    assert max(map(len, lines)) <= width and sum("Find out" in line and "team" in line for line in lines) == 3

@@ -6,6 +6,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -64,6 +65,27 @@ def opened(tmp_path: Path) -> Callable[..., Agent]:
         return Agent.open(tmp_path / "runs.db", mcp=mcp, **{"planner": ScriptedModel([]), **options})
 
     return agent
+
+
+@dataclass(frozen=True)
+class Shop:
+    """A server over HTTP for tests that need no server of their own."""
+
+    folder: Path
+    mcp: dict[str, Any]
+
+
+@pytest.fixture(scope="module")
+def open_shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shop]:
+    folder = tmp_path_factory.mktemp("shop")
+    with over_http(folder) as mcp:
+        yield Shop(folder, mcp)
+
+
+@pytest.fixture
+def shop(open_shop: Shop) -> Shop:
+    (open_shop.folder / "orders").unlink(missing_ok=True)
+    return open_shop
 
 
 def orders(folder: Path) -> list[str]:
@@ -141,68 +163,68 @@ def test_a_server_that_forgot_a_call_with_an_effect_is_asked_anew_only_if_a_pers
     assert run.status == "succeeded" and orders(tmp_path) == ["2 hat L"]
 
 
-def test_an_answer_that_does_not_fill_the_form_is_asked_again(opened: Any, tmp_path: Path) -> None:
+def test_an_answer_that_does_not_fill_the_form_is_asked_again(opened: Any, shop: Shop) -> None:
     answers = [
         ({"size": 5}, "5 is not"),
         ({"count": 1}, "size"),
         ({"size": "L", "colour": "red"}, "colour"),
         ([1], "[1]"),
     ]
-    with over_stdio(tmp_path) as mcp, opened(mcp) as agent:
+    with opened(shop.mcp) as agent:
         run = agent.resume(agent.start("Order", plan=HAT).id, "approve")
         for answer, fault in answers:
             run = agent.resume(run.id, run.decide(answers={"a": answer}))
 
             assert run.request is not None and fault in run.request["error"]
-            assert orders(tmp_path) == []
+            assert orders(shop.folder) == []
 
 
-def test_a_person_may_decline_and_the_server_is_told(opened: Any, tmp_path: Path) -> None:
-    with over_stdio(tmp_path) as mcp, opened(mcp, replan="never") as agent:
+def test_a_person_may_decline_and_the_server_is_told(opened: Any, shop: Shop) -> None:
+    with opened(shop.mcp, replan="never") as agent:
         run = agent.resume(agent.start("Order", plan=HAT).id, "approve")
         run = agent.resume(run.id, run.decide(answers={"a": "decline"}))
 
-    assert run.status == "failed" and "decline" in run.reason and orders(tmp_path) == []
+    assert run.status == "failed" and "decline" in run.reason and orders(shop.folder) == []
 
 
-def test_an_address_to_open_is_refused_in_words(opened: Any, tmp_path: Path) -> None:
-    with over_stdio(tmp_path) as mcp, opened(mcp, replan="never") as agent:
+def test_an_address_to_open_is_refused_in_words(opened: Any, shop: Shop) -> None:
+    with opened(shop.mcp, replan="never") as agent:
         run = agent.resume(agent.start("Sign in", plan={"steps": [step("a", "sign_in")]}).id, "approve")
 
     assert run.status == "failed" and "https://example.com/sign-in" in run.reason and "not opened here" in run.reason
 
 
-def test_each_item_of_a_list_has_a_question_of_its_own(opened: Any, tmp_path: Path) -> None:
+def test_each_item_of_a_list_has_a_question_of_its_own(opened: Any, shop: Shop) -> None:
     each = {"for_each": ["hat", "scarf"], "max_items": 2}
     plan: Any = {"steps": [{**step("a", "order", article="{item_result}"), **each}]}
-    with over_stdio(tmp_path) as mcp, opened(mcp) as agent:
+    with opened(shop.mcp) as agent:
         run = agent.resume(agent.start("Order", plan=plan).id, "approve")
         assert run.request is not None
         assert sorted(one["args"]["step"] for one in run.request["action_requests"]) == ["a[0]", "a[1]"]
 
         run = agent.resume(run.id, run.decide(answers={"a[0]": BIG, "a[1]": "S"}))
 
-    assert run.status == "succeeded" and sorted(orders(tmp_path)) == ["1 scarf S", "2 hat L"]
+    assert run.status == "succeeded" and sorted(orders(shop.folder)) == ["1 scarf S", "2 hat L"]
 
 
-def test_stopping_at_a_question_makes_no_call(opened: Any, tmp_path: Path) -> None:
-    with over_stdio(tmp_path) as mcp, opened(mcp) as agent:
+def test_stopping_at_a_question_makes_no_call(opened: Any, shop: Shop) -> None:
+    with opened(shop.mcp) as agent:
         run = agent.resume(agent.start("Order", plan=HAT).id, "approve")
         assert run.request is not None
         run = agent.resume(run.id, build_response(run.request, ReviewResponse(stop=True)))
 
-    assert run.status == "rejected" and orders(tmp_path) == []
+    assert run.status == "rejected" and orders(shop.folder) == []
 
 
-def test_a_model_goes_on_with_its_step_after_the_answer_and_is_asked_nothing_twice(opened: Any, tmp_path: Path) -> None:
+def test_a_model_goes_on_with_its_step_after_the_answer_and_is_asked_nothing_twice(opened: Any, shop: Shop) -> None:
     executor = ScriptedModel(
         [AIMessage("", tool_calls=[{"name": "order", "args": {"article": "hat"}, "id": "1"}]), "done"]
     )
     plan: Any = {"steps": [{"id": "a", "objective": "Order a hat", "tools": ["order"]}]}
-    with over_stdio(tmp_path) as mcp, opened(mcp, executor=executor) as agent:
+    with opened(shop.mcp, executor=executor) as agent:
         run = agent.resume(agent.start("Order", plan=plan).id, "approve")
         question(run)
         run = agent.resume(run.id, run.decide(answers={"a": "M"}))
 
     assert (run.status, run.answer) == ("succeeded", "done")
-    assert orders(tmp_path) == ["1 hat M"] and len(executor.prompts) == 2
+    assert orders(shop.folder) == ["1 hat M"] and len(executor.prompts) == 2

@@ -2,6 +2,7 @@
 
 import json
 import time
+from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Annotated
 
@@ -17,8 +18,14 @@ from graph.cli.screen import Screen, cell
 from graph.ledger.opening import shown
 from graph.record.summary import RunSummary
 from graph.runs import RunPage
+from graph.sanitize import one_line
+from graph.text.drawing.labels import columns, cut_words
 
 GOAL_CHARACTERS = 100
+LEAST_ROOM = 24
+"""Columns for goals, below which each run has two lines."""
+GAP = "  "
+HEAD = ("run", "status", "steps", "changed")
 
 
 Last = Annotated[int, typer.Option("--last", min=1, max=10_000, metavar="N", help="Number of runs to list, at most.")]
@@ -55,15 +62,22 @@ def runs(
         if as_json:
             print(_as_json(found))  # noqa: T201  (standard output is the document)
         elif found:
-            _show(screen, found)
+            show_runs(screen, found)
         elif any(filters.values()) or since:
             screen.say("no run matches; `planner-executor runs` lists all")
         else:
             screen.say(f"no runs in {shown(db)} yet; start one with: planner-executor run GOAL")
 
 
-def _show(screen: Screen, found: RunPage) -> None:
-    screen.show(table_of(found))
+def show_runs(screen: Screen, found: RunPage) -> None:
+    """Print a line for each run, or two on a terminal that has no columns for goals."""
+    width, facts = screen.out.width, zip(HEAD, *map(_facts, found), strict=True)
+    taken = sum(max(columns(one_line(words)) for words in cells) + len(GAP) for cells in facts)
+    if width - taken >= LEAST_ROOM:
+        screen.show(table_of(found, width - taken))
+    else:
+        for line in lines_of(found, width):
+            screen.show_text(line)
     if found.next:
         screen.say(f"next page: --before {found.next}")
 
@@ -74,14 +88,25 @@ def _as_json(found: RunPage) -> str:
     return json.dumps({"runs": listed, "next": found.next}, ensure_ascii=False, indent=2)
 
 
-def table_of(found: RunPage) -> Table:
-    """Return a table with a row per run."""
-    table = Table("run", "status", "steps", "changed", "goal", box=None, pad_edge=False, header_style="bold")
-    table.columns[-1].no_wrap = True
+def _facts(run: RunSummary) -> tuple[str, ...]:
+    return run.id, run.status, _steps(run), local_time(run.updated_at, "%H:%M")
+
+
+def table_of(found: RunPage, room: int) -> Table:
+    """Return a table with a row per run; `room` are the columns for goals."""
+    table = Table(*HEAD, "goal", box=None, pad_edge=False, header_style="bold")
+    for column in table.columns:
+        column.no_wrap = True
     for run in found:
-        words = (run.id, run.status, _steps(run), local_time(run.updated_at, "%H:%M"))
-        table.add_row(*map(cell, words), cell(run.goal, most=GOAL_CHARACTERS))
+        table.add_row(*map(cell, _facts(run)), cell(cut_words(one_line(run.goal), min(room, GOAL_CHARACTERS))))
     return table
+
+
+def lines_of(found: RunPage, width: int) -> Iterator[str]:
+    """Yield two lines for each run: what a narrow terminal has no columns for."""
+    for run in found:
+        yield GAP.join(map(one_line, _facts(run)))
+        yield GAP + cut_words(one_line(run.goal), width - len(GAP))
 
 
 def _steps(run: RunSummary) -> str:

@@ -75,6 +75,7 @@ def as_data(found: RecordedRun) -> dict[str, Any]:
         "results": {step: result.to_json() for step, result in run.results.items()},
         "decisions": decisions(found),
         "asked": list(asked(found)),
+        "until": until(found),
         "costs": {step: cost.to_json() for step, cost in step_costs(found.events).items()},
         "unjudged": found.record.steps.unjudged(run.plan) if run.plan else [],
         "usage": found.record.usage.to_json(),
@@ -113,13 +114,20 @@ def lines(found: RecordedRun, columns: int) -> Iterator[str]:
         yield "\ndecisions\n"
         yield from map(decision_line, made)
     if waits := asked(found):
-        yield "\nto decide\n"
+        at = until(found)
+        yield f"\nto decide{f' until {local_time(at)}' if at is not None else ''}\n"
         yield from map(asked_line, waits)
     if run.answer is not None:
         yield f"\nanswer\n\n{margined(pretty(run.answer))}"
     if written := reports(run):
         yield ""
         yield from (f"report: {escaped(path)}" for path in written)
+
+
+def until(found: RecordedRun) -> float | None:
+    """Return until when the open request may be decided, in Unix seconds; None without a limit, or a request."""
+    request = found.record.review_state.request
+    return request.deadline.until if request is not None and request.deadline is not None else None
 
 
 def decisions(found: RecordedRun) -> list[dict[str, Any]]:

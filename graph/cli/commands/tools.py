@@ -1,6 +1,6 @@
 """`planner-executor tools`: list the tools that plans may use."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import get_args
 
 from rich.table import Table
@@ -14,8 +14,13 @@ from graph.cli.setup import Setup
 from graph.plan.catalog import ToolSpec
 from graph.plan.schema import Plan, Step
 from graph.policy.policy import NO_POLICY, ApprovalMode
+from graph.sanitize import one_line
+from graph.text.drawing.lettering import filled
 
 MODES: tuple[ApprovalMode, ...] = get_args(ApprovalMode)
+INDENT = "  "
+LEAST_COLUMNS = 78
+"""On a narrower terminal each tool has lines of its own."""
 
 
 @with_option_groups
@@ -31,7 +36,11 @@ def tools(given: ToolOptions, config: options.ConfigFile = None) -> None:
         setup = Setup.default().changed(**given.tool_settings, config=config)
         with with_servers(setup.mcp, setup.tools()) as everything:
             specs = Toolbox(everything).specs
-            screen.show(table_of(specs.values()))
+            if screen.out.width < LEAST_COLUMNS:
+                for line in lines_of(specs.values(), screen.out.width):
+                    screen.show_text(line)
+            else:
+                screen.show(table_of(specs.values()))
         screen.say()
         for name, needed in absent_tools().items():
             if name not in specs:
@@ -40,13 +49,29 @@ def tools(given: ToolOptions, config: options.ConfigFile = None) -> None:
         screen.say("A call that is not repeatable and may have happened is repeated only if a person says so.")
 
 
+def lines_of(specs: Iterable[ToolSpec], width: int) -> Iterator[str]:
+    """Yield lines on each tool that break between words."""
+    for spec in specs:
+        repeatable = "repeatable" if spec.repeatable else "not repeatable"
+        told = f"{spec.name}: {spec.effect}, {repeatable}, asks with {_modes(spec)}"
+        room = width - len(INDENT)
+        first, *others = filled(one_line(told), room)
+        yield first
+        yield from (INDENT + line for line in (*others, *filled(one_line(", ".join(spec.parameters)), room)) if line)
+
+
+def _modes(spec: ToolSpec) -> str:
+    return ", ".join(mode for mode in MODES if asks(spec, mode))
+
+
 def table_of(specs: Iterable[ToolSpec]) -> Table:
     """Return a table with a row per tool."""
     table = Table("tool", "effect", "repeatable", "asks with --approval", "arguments", box=None, pad_edge=False)
+    for column in table.columns[:3]:
+        column.no_wrap = True
     for spec in specs:
-        modes = ", ".join(mode for mode in MODES if asks(spec, mode))
         named = ", ".join(spec.parameters)
-        table.add_row(*map(cell, (spec.name, spec.effect, "yes" if spec.repeatable else "no", modes, named)))
+        table.add_row(*map(cell, (spec.name, spec.effect, "yes" if spec.repeatable else "no", _modes(spec), named)))
     return table
 
 

@@ -1,23 +1,19 @@
 """The index of runs: one row per run, written in the transaction of the events that it follows from."""
 
 import json
-from collections import OrderedDict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from collections.abc import Iterable, Iterator, Sequence
 
+from graph.ledger.folded_runs import FoldedRun, FoldedRuns
+from graph.ledger.index_row import COLUMNS, SELECT, changed, stored
 from graph.ledger.postgres.history_table import add_samples
 from graph.ledger.postgres.queries import Head, read_rows
 from graph.ledger.postgres.transaction import LONG, Transaction
 from graph.ledger.transcript import event_of
 from graph.record.counters import Counts, RunCounter
 from graph.record.events import Event
-from graph.record.open_review import OpenReview
 from graph.record.run_state import run_name
-from graph.record.step_history import StepHistory, samples_of
+from graph.record.step_history import samples_of
 from graph.record.summary import RunSummary, Summarizer
-
-COLUMNS = tuple(entry.name for entry in fields(RunSummary) if entry.name not in ("thread", "n"))
-LISTS = ("asks", "people", "tags")
 
 _PUT = (
     f"INSERT INTO ledger_index (run, {', '.join(COLUMNS)}) VALUES (%s{', %s' * len(COLUMNS)}) "
@@ -28,42 +24,19 @@ _COUNT = (
     "INSERT INTO ledger_counters AS counted (name, labels, share, value) VALUES {} "
     "ON CONFLICT (name, labels, share) DO UPDATE SET value = counted.value + excluded.value"
 )
-SELECT = (
-    f"SELECT thread, n, {', '.join(COLUMNS)} FROM ledger_index JOIN ledger_runs ON ledger_runs.id = ledger_index.run"
-)
-
-FOLDED = 4_096
-"""So many runs are kept folded in memory: those that were written to last."""
 SHARES = 64
 """A count is spread over so many rows, by run: runs that end at the same time do not wait for each other."""
 
 
-@dataclass
-class _Folded:
-    """A run as far as it was folded; `link` is the hash of the last event that was, `row` the row written then."""
-
-    summarizer: Summarizer
-    counter: RunCounter = field(default_factory=RunCounter)
-    history: StepHistory = field(default_factory=StepHistory)
-    link: bytes = b""
-    row: RunSummary | None = None
-
-
 class RunIndex:
-    """Keeps the index of one database; used within transactions, which lock the row of their run.
-
-    What was folded stays in memory, so that an event costs no look at those before it. A transaction that was rolled
-    back, and another process's events, show in the hash of the run's last event: the run is then folded anew.
-    """
+    """Keeps the index of one database; used within transactions, which lock the row of their run."""
 
     def __init__(self) -> None:
-        self._folded: OrderedDict[int, _Folded] = OrderedDict()
+        self._folded = FoldedRuns()
 
     def add(self, tx: Transaction, head: Head, events: Sequence[Event], link: bytes) -> None:
         """Bring a run's row up to date with events that were just written after `head`; `link` is the last one's."""
-        folded = self._folded.pop(head.run_id, None)
-        if folded is None or folded.link != head.link:
-            folded = _folded(tx, head, events[0].seq)
+        folded = self._folded.take(head.run_id, head.link) or _folded(tx, head, events[0].seq)
         summary = folded.summarizer.apply(events).summary
         if folded.row is None or folded.row.tags != summary.tags:
             put(tx, head.run_id, summary)
@@ -72,33 +45,25 @@ class RunIndex:
         add_counts(tx, head.run_id, folded.counter.count(events))
         add_samples(tx, head.run_id, folded.history.apply(events))
         folded.link, folded.row = link, summary
-        self._keep(head.run_id, folded)
+        self._folded.keep(head.run_id, folded)
 
     def forget(self, tx: Transaction, run_id: int) -> None:
         """Fold a run anew at its next event: earlier events have changed."""
-        self._folded.pop(run_id, None)
+        self._folded.forget(run_id)
         tx.tell("DELETE FROM ledger_tags WHERE run = %s", run_id)
-
-    def _keep(self, run_id: int, folded: _Folded) -> None:
-        self._folded[run_id] = folded
-        while len(self._folded) > FOLDED:
-            self._folded.popitem(last=False)
 
 
 def put(tx: Transaction, run_id: int, summary: RunSummary) -> None:
     """Write a run's row, and the rows by which its tags find it."""
-    tx.tell(_PUT, run_id, *_stored(summary, COLUMNS))
+    tx.tell(_PUT, run_id, *stored(summary))
     tx.tell_rows(_PUT_TAGS, [(run_id, tag) for tag in summary.tags])
 
 
 def _change(tx: Transaction, run_id: int, before: RunSummary, after: RunSummary) -> None:
     """Write what changed in a run's row."""
-    changed = [name for name in COLUMNS if getattr(before, name) != getattr(after, name)]
-    tx.tell(
-        f"UPDATE ledger_index SET {', '.join(f'{name} = %s' for name in changed)} WHERE run = %s",
-        *_stored(after, changed),
-        run_id,
-    )
+    names = changed(before, after)
+    columns = ", ".join(f"{name} = %s" for name in names)
+    tx.tell(f"UPDATE ledger_index SET {columns} WHERE run = %s", *stored(after, names), run_id)
 
 
 def add_counts(tx: Transaction, run_id: int, counts: Counts) -> None:
@@ -148,38 +113,13 @@ def differences(tx: Transaction) -> Iterator[str]:
             yield run_name(thread, n)
 
 
-def read(row: Sequence[object]) -> RunSummary:
-    """Return the summary in a row that `SELECT` gave."""
-    values: dict[str, object] = dict(zip(("thread", "n", *COLUMNS), row, strict=False))
-    lists: Mapping[str, object] = {name: tuple(json.loads(str(values[name]))) for name in LISTS}
-    review = OpenReview.from_text(str(values["review"])) if values["review"] is not None else None
-    return RunSummary(**{**values, **lists, "review": review})  # type: ignore[arg-type]
-
-
 def _is_row_of(row: Sequence[object], expected: RunSummary) -> bool:
-    return list(row[2:]) == _stored(expected, COLUMNS)
+    return list(row[2:]) == stored(expected)
 
 
-def _stored(summary: RunSummary, names: Sequence[str]) -> list[object]:
-    """Return the columns of these names as they are stored."""
-    return [_cell(getattr(summary, name)) for name in names]
-
-
-def _cell(value: object) -> object:
-    if isinstance(value, OpenReview):
-        return value.to_text()
-    return json.dumps(value, ensure_ascii=False) if isinstance(value, tuple) else value
-
-
-def _folded(tx: Transaction, head: Head, before_seq: int) -> _Folded:
-    """Fold a run's events before that sequence number."""
-    folded = _Folded(Summarizer(head.run.thread, head.run.n))
-    if before_seq > 1:
-        earlier = [event for event in _events(tx, head.run_id) if event.seq < before_seq]
-        folded.summarizer.apply(earlier)
-        folded.counter.count(earlier)
-        folded.history.apply(earlier)
-    return folded
+def _folded(tx: Transaction, head: Head, before_seq: int) -> FoldedRun:
+    earlier = _events(tx, head.run_id) if before_seq > 1 else ()
+    return FoldedRun.of(head.run.thread, head.run.n, earlier, before_seq)
 
 
 def _events(tx: Transaction, run_id: int) -> Iterator[Event]:

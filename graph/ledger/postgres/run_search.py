@@ -3,10 +3,10 @@
 import json
 from collections.abc import Iterator, Sequence
 
+from graph.ledger.index_row import COLUMNS, SELECT, read
 from graph.ledger.lease import Holder
 from graph.ledger.owner import is_gone
 from graph.ledger.postgres.queries import last_number
-from graph.ledger.postgres.run_index import COLUMNS, SELECT, read
 from graph.ledger.postgres.transaction import Rows, Transaction
 from graph.ledger.protocol import RunKey
 from graph.ledger.run_store import Unfinished, Waiting

@@ -2,53 +2,32 @@
 
 import json
 import sqlite3
-from collections import OrderedDict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 
+from graph.ledger.folded_runs import FoldedRun, FoldedRuns
+from graph.ledger.index_row import COLUMNS, SELECT, changed, read, stored
 from graph.ledger.sqlite.history_table import add_samples
 from graph.ledger.sqlite.queries import read_rows
 from graph.ledger.transcript import event_of
 from graph.record.counters import Counts, RunCounter
 from graph.record.events import Event
-from graph.record.open_review import OpenReview
 from graph.record.run_state import run_name
-from graph.record.step_history import StepHistory, samples_of
+from graph.record.step_history import samples_of
 from graph.record.summary import RunSummary, Summarizer
 
-COLUMNS = tuple(entry.name for entry in fields(RunSummary) if entry.name not in ("thread", "n"))
-LISTS = ("asks", "people", "tags")
 _PUT = (
     f"INSERT INTO ledger_index (run, {', '.join(COLUMNS)}) VALUES (?{', ?' * len(COLUMNS)}) "
     f"ON CONFLICT (run) DO UPDATE SET {', '.join(f'{name} = excluded.{name}' for name in COLUMNS)}"
 )
 _COUNT = "INSERT INTO ledger_counters VALUES (?, ?, ?) ON CONFLICT (name, labels) DO UPDATE SET value = value + ?"
 
-FOLDED = 4_096
-"""So many runs are kept folded in memory: those that were written to last."""
-
-
-@dataclass
-class _Folded:
-    """A run as far as it was folded; `link` is the hash of the last event that was, `row` the row written then."""
-
-    summarizer: Summarizer
-    counter: RunCounter = field(default_factory=RunCounter)
-    history: StepHistory = field(default_factory=StepHistory)
-    link: bytes = b""
-    row: RunSummary | None = None
-
 
 class RunIndex:
-    """Keeps the index of one database; used on the thread of its connection, within a transaction.
-
-    What was folded stays in memory, so that an event costs no look at those before it. A transaction that was rolled
-    back, and another process's events, show in the hash of the run's last event: the run is then folded anew.
-    """
+    """Keeps the index of one database; used on the thread of its connection, within a transaction."""
 
     def __init__(self) -> None:
-        self._folded: OrderedDict[int, _Folded] = OrderedDict()
+        self._folded = FoldedRuns()
 
     def add(self, db: sqlite3.Connection, run_id: int, before: bytes, events: Sequence[Event], link: bytes) -> None:
         """Bring a run's row up to date with events that were just written.
@@ -60,42 +39,35 @@ class RunIndex:
             events: The events.
             link: The hash of the last of them.
         """
-        folded = self._folded.pop(run_id, None)
-        if folded is None or folded.link != before:
-            folded = _folded(db, run_id, events[0].seq)
+        folded = self._folded.take(run_id, before) or _folded(db, run_id, events[0].seq)
         summary = folded.summarizer.apply(events).summary
         if folded.row is None or not _change(db, run_id, folded.row, summary):
             put(db, run_id, summary)
         add_counts(db, folded.counter.count(events))
         add_samples(db, folded.history.apply(events))
         folded.link, folded.row = link, summary
-        self._keep(run_id, folded)
+        self._folded.keep(run_id, folded)
 
     def forget(self, db: sqlite3.Connection, run_id: int) -> None:
         """Fold a run anew at its next event: earlier events have changed."""
-        self._folded.pop(run_id, None)
+        self._folded.forget(run_id)
         db.execute("DELETE FROM ledger_tags WHERE run = ?", (run_id,))
-
-    def _keep(self, run_id: int, folded: _Folded) -> None:
-        self._folded[run_id] = folded
-        while len(self._folded) > FOLDED:
-            self._folded.popitem(last=False)
 
 
 def put(db: sqlite3.Connection, run_id: int, summary: RunSummary) -> None:
     """Write a run's row, and the rows by which its tags find it."""
-    db.execute(_PUT, (run_id, *_stored(vars(summary), COLUMNS)))
+    db.execute(_PUT, (run_id, *stored(summary)))
     if summary.tags:
         db.executemany("INSERT OR IGNORE INTO ledger_tags VALUES (?, ?)", [(tag, run_id) for tag in summary.tags])
 
 
 def _change(db: sqlite3.Connection, run_id: int, before: RunSummary, after: RunSummary) -> bool:
     """Write what changed in a run's row since `before` was written, and return whether that row is there."""
-    changed = sorted(name for name, _ in vars(after).items() - vars(before).items())
-    if "tags" in changed:
+    names = changed(before, after)
+    if "tags" in names:
         return False
-    columns = ", ".join(f"{name} = ?" for name in changed)
-    values = (*_stored(vars(after), changed), run_id)
+    columns = ", ".join(f"{name} = ?" for name in names)
+    values = (*stored(after, names), run_id)
     return db.execute(f"UPDATE ledger_index SET {columns} WHERE run = ?", values).rowcount > 0
 
 
@@ -142,7 +114,7 @@ def differences(db: sqlite3.Connection) -> Iterator[str]:
 
 def folded_summary(db: sqlite3.Connection, run_id: int) -> RunSummary:
     """Return a run's expected index row."""
-    return _summarizer(db, run_id).apply(_events(db, run_id)).summary
+    return Summarizer(*_name(db, run_id)).apply(_events(db, run_id)).summary
 
 
 def summary_of(db: sqlite3.Connection, run_id: int) -> RunSummary | None:
@@ -151,47 +123,18 @@ def summary_of(db: sqlite3.Connection, run_id: int) -> RunSummary | None:
     return read(row) if row else None
 
 
-SELECT = (
-    f"SELECT thread, n, {', '.join(COLUMNS)} FROM ledger_index JOIN ledger_runs ON ledger_runs.id = ledger_index.run"
-)
-
-
-def read(row: Sequence[object]) -> RunSummary:
-    """Return the summary in a row that `SELECT` gave."""
-    values = dict(zip(("thread", "n", *COLUMNS), row, strict=False))
-    lists = {name: tuple(json.loads(str(values[name]))) for name in LISTS}
-    review = OpenReview.from_text(str(values["review"])) if values["review"] is not None else None
-    return RunSummary(**{**values, **lists, "review": review})  # type: ignore[arg-type]
-
-
-def _stored(values: Mapping[str, object], names: Sequence[str]) -> list[object]:
-    """Return the columns of these names as they are stored."""
-    return [_cell(name, values[name]) for name in names]
-
-
-def _cell(name: str, value: object) -> object:
-    if isinstance(value, OpenReview):
-        return value.to_text()
-    return json.dumps(value, ensure_ascii=False) if name in LISTS else value
-
-
 _labels = lru_cache(maxsize=256)(json.dumps)
 """Labels of a count as they are stored."""
 
 
-def _folded(db: sqlite3.Connection, run_id: int, before_seq: int) -> _Folded:
-    """Fold a run's events before that sequence number."""
-    folded = _Folded(_summarizer(db, run_id))
-    earlier = [event for event in _events(db, run_id) if event.seq < before_seq]
-    folded.summarizer.apply(earlier)
-    folded.counter.count(earlier)
-    folded.history.apply(earlier)
-    return folded
+def _folded(db: sqlite3.Connection, run_id: int, before_seq: int) -> FoldedRun:
+    thread, n = _name(db, run_id)
+    return FoldedRun.of(thread, n, _events(db, run_id), before_seq)
 
 
-def _summarizer(db: sqlite3.Connection, run_id: int) -> Summarizer:
+def _name(db: sqlite3.Connection, run_id: int) -> tuple[str, int]:
     thread, n = db.execute("SELECT thread, n FROM ledger_runs WHERE id = ?", (run_id,)).fetchone()
-    return Summarizer(thread, n)
+    return thread, n
 
 
 def _events(db: sqlite3.Connection, run_id: int) -> Iterator[Event]:

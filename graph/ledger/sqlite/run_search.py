@@ -8,13 +8,13 @@ from itertools import islice
 from operator import itemgetter
 from typing import Any
 
+from graph.ledger.index_row import COLUMNS, SELECT, read
 from graph.ledger.lease import Holder
 from graph.ledger.owner import is_gone
 from graph.ledger.protocol import RunKey
 from graph.ledger.run_store import Unfinished, Waiting
 from graph.ledger.search import CANDIDATES, LIVE, UNFINISHED, as_shown, run_in
 from graph.ledger.sqlite.queries import last_number
-from graph.ledger.sqlite.run_index import COLUMNS, SELECT, read
 from graph.record.counters import Counters, Labels
 from graph.record.run_filter import RunFilter
 from graph.record.summary import PERSON, RunSummary

@@ -277,6 +277,20 @@ def test_another_step_does_not_make_a_call_that_has_begun_and_asks() -> None:
     at_desk(work, asking())
 
 
+def test_a_call_that_goes_on_still_waits_for_another_one_that_may_have_happened() -> None:
+    other = {"key": "kb", "tool": "send", "args": {"to": "x"}, "effect": "external", "repeatable": False}
+
+    async def work(desk: Desk) -> tuple[str, ...]:
+        key = await asked(desk)
+        await desk.ledger.append(desk.lease, [drafted("call_started", other, "b")])
+        await decide(desk, replies={key: {"q": {"size": "M"}}})
+        with pytest.raises(CallUncertain) as reason:
+            await admitted(desk, given=USER)
+        return reason.value.keys
+
+    assert at_desk(work, asking()) == ("kb",)
+
+
 def test_after_an_answer_was_sent_and_lost_the_call_itself_is_uncertain() -> None:
     async def work(desk: Desk) -> None:
         key = await asked(desk)

@@ -7,8 +7,10 @@ from desk import Desk, at_desk
 from langchain_core.messages import AIMessage
 
 from graph.execution.model_step import MAX_TURNS, ModelStep
+from graph.plan.canonical import digest
 from graph.plan.schema import Step
-from graph.testing import LoggedTools, ScriptedModel, step
+from graph.record.call import call_key
+from graph.testing import LoggedTools, ScriptedModel, drafted, step
 
 JSON: dict[str, Any] = {**step("a"), "output": "json"}
 
@@ -129,6 +131,23 @@ def test_a_model_is_told_which_required_tools_it_has_not_called(prepared: Any) -
 
     assert result.value == "done"
     assert str(model.prompts[2][-1].text) == "You have not called send, which this step requires."
+
+
+def test_a_required_tool_that_a_person_keeps_from_the_model_is_required_no_more(prepared: Any) -> None:
+    page = LoggedTools().tool("page", effect="read", trusted=False)
+    one = with_tools("page", "send", required_tools=["send"])
+    model = ScriptedModel([calling("page"), calling("send", to="x"), "done without"])
+    key = call_key("t.1", "a", None, 2, "send", digest({"to": "x"}))
+    decided = {"decision": "settle", "digest": None, "binding": None, "rejected": {key: "not to x"}}
+
+    async def work(desk: Desk) -> Any:
+        await desk.ledger.append(desk.lease, [drafted("decided", decided)])
+        return (await (await prepared(desk, one, model=model)).run()).results["a"]
+
+    result = at_desk(work, page, LoggedTools().tool("send", effect="external"))
+
+    assert result.value == "done without"
+    assert told(model) == "refused: a person rejected this call: not to x"
 
 
 def test_calls_that_succeed_count_for_the_criteria_of_the_step(prepared: Any) -> None:

@@ -6,7 +6,8 @@ import pytest
 
 from graph.calls.meter import LimitReached
 from graph.calls.tool_call import CallHeld, CallUncertain, Finished, ToolCall
-from graph.execution.step_outcome import StepAttempt, StepOutcome, for_a_person
+from graph.errors import CapReachedError
+from graph.execution.step_outcome import StepAttempt, StepOutcome, not_now
 from graph.record.assessment import Assessment
 from graph.record.check_results import Opinion
 from graph.record.events import Draft, StepChecked
@@ -44,15 +45,25 @@ def test_a_success_counts_the_calls_that_led_to_it(given: Any, called: dict[str,
 
 
 def test_of_several_reasons_for_a_person_all_calls_and_the_first_limit_are_named() -> None:
-    outcome = for_a_person("a", CallUncertain(("k1",)), LimitReached("steps"), CallUncertain(("k2", "k3")))
+    outcome = not_now("a", CallUncertain(("k1",)), LimitReached("steps"), CallUncertain(("k2", "k3")))
 
     assert (outcome.result.status, outcome.uncertain_calls, outcome.limit) == ("uncertain", ("k1", "k2", "k3"), "steps")
     assert outcome.result.error == str(CallUncertain(("k1",)))
 
 
 def test_a_step_that_waits_for_a_budget_or_for_a_look_is_pending() -> None:
-    held = for_a_person("a", CallHeld("k", "a person has to see it first"))
+    held = not_now("a", CallHeld("k", "a person has to see it first"))
 
     assert (held.result.status, held.uncertain_calls, held.limit) == ("pending", (), None)
     assert held.result.error == "a person has to see it first"
-    assert for_a_person("a", LimitReached("steps")).result.status == "pending"
+    assert not_now("a", LimitReached("steps")).result.status == "pending"
+
+
+def test_a_cap_across_runs_holds_a_step_without_a_person_and_leaves_other_reasons_to_one() -> None:
+    cap = CapReachedError("runs.db", "calls.send", "at most 1 call of send a day", 60.0)
+
+    alone, beside = not_now("a", cap), not_now("a", cap, CallHeld("k", "why"))
+
+    assert (alone.cap, alone.needs_person, alone.result.status) == (cap, False, "pending")
+    assert alone.result.error == "at most 1 call of send a day"
+    assert (beside.cap, beside.needs_person) == (cap, True)

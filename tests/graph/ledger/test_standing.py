@@ -1,13 +1,15 @@
 """The rows of a standing approval that holds in any run: given, used, revoked, and chained."""
 
 import time
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from graph.errors import LedgerCorruptError, StandingSpentError
+from graph.errors import InputError, LedgerCorruptError, StandingSpentError
 from graph.ledger.chain import Row
-from graph.ledger.standing import given_row, revoked_row, use_of, used_row
+from graph.ledger.standing import given_row, redacted_rows, revoked_row, use_of, used_row
+from graph.record.redaction import Redactor
 from graph.record.standing_approval import StandingApproval, StandingCall, StandingUse
 
 LATER = time.time() + 3600
@@ -94,3 +96,43 @@ def test_a_row_between_others_that_is_missing_is_damage() -> None:
         use_of("db", "sa-1", [first, last])
 
     assert "standing approval sa-1" in str(damage.value)
+
+
+SECRET = "4711-0815-2222"
+HELD: dict[str, Any] = {"args": {"to": {"one_of": [SECRET]}}}
+
+
+def after(found: list[Row], changed: list[Row]) -> list[Row]:
+    """Return the rows with the changed ones in their places, and the last one behind them."""
+    by_seq = {row.seq: row for row in (*found, *changed)}
+    return [by_seq[seq] for seq in sorted(by_seq)]
+
+
+def test_a_value_is_taken_out_of_the_rows_that_hold_it_and_a_last_row_vouches_for_them() -> None:
+    found = rows("k1", **HELD)
+
+    changed = redacted_rows("db", {"sa-1": found}, Redactor(SECRET), "os:ada", f"asked by {SECRET}")["sa-1"]
+
+    assert [row.seq for row in changed] == [1, 3] and not any(SECRET in row.payload for row in changed)
+    left = use_of("db", "sa-1", after(found, changed))
+    assert left.calls == {"k1"} and left.approval.args["to"] != HELD["args"]["to"]
+
+
+def test_approvals_without_the_value_stay_as_they_are() -> None:
+    assert redacted_rows("db", {"sa-1": rows("k1")}, Redactor(SECRET), "os:ada", "r") == {}
+
+
+def test_a_value_that_an_approval_is_read_by_cannot_be_taken_out() -> None:
+    tool = "tool-4711-0815"
+    given = [given_row(replace(approval(), tool=tool))]
+
+    with pytest.raises(InputError, match="cannot be taken out of a standing approval"):
+        redacted_rows("db", {"sa-1": given}, Redactor(tool), "os:ada", "r")
+
+
+def test_nothing_is_taken_out_of_rows_that_somebody_changed() -> None:
+    found = rows("k1", **HELD)
+    found[1] = found[1]._replace(payload=found[1].payload.replace("k1", "k2"))
+
+    with pytest.raises(LedgerCorruptError):
+        redacted_rows("db", {"sa-1": found}, Redactor(SECRET), "os:ada", "r")

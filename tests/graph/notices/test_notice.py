@@ -1,6 +1,8 @@
 """What people are told of a run, and what they are not."""
 
 import json
+from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -29,6 +31,39 @@ DELIVERY = Delivery(RunKey("t", 1), "waits", 5.0, "waiting", ("run_plan",), "ops
 )
 def test_each_end_has_its_kind(status: str, kind: str) -> None:
     assert notices_of(RunSummary("t", 1, 3, status, ended_at=9.0)) == [Notice(kind, status, 9.0)]
+
+
+@pytest.mark.parametrize(
+    ("fields", "notices"),
+    [
+        ({"waits_for": "person", "waiting_since": 7.0}, [Notice("waits", "waiting", 7.0, ("run_plan",))]),
+        ({"waits_for": "person"}, []),
+        ({"waits_for": "rate", "waiting_since": 7.0}, []),
+    ],
+)
+def test_a_run_that_waits_for_a_person_is_told_with_what_it_asks(fields: dict[str, Any], notices: list[Notice]) -> None:
+    assert notices_of(RunSummary("t", 1, 3, "waiting", asks=("run_plan",), **fields)) == notices
+
+
+@pytest.mark.parametrize(
+    ("delivery", "words"),
+    [
+        (DELIVERY, "t.1 waits: a plan to approve"),
+        (replace(DELIVERY, asks=("run_plan", "run_plan", "newer")), "t.1 waits: a plan to approve, a decision"),
+        (replace(DELIVERY, asks=()), "t.1 waits: a decision"),
+        (replace(DELIVERY, kind="failed", status="partial"), "t.1 ended: partial"),
+    ],
+)
+def test_one_line_says_what_happened_and_is_part_of_what_a_webhook_gets(delivery: Delivery, words: str) -> None:
+    found = content(delivery, "https://desk/t.1")
+
+    assert title(delivery) == words == found["title"]
+    assert (found["version"], found["link"], found["run"], found["asks"]) == (
+        1,
+        "https://desk/t.1",
+        "t.1",
+        list(delivery.asks),
+    )
 
 
 def test_a_run_at_work_is_nothing_to_hear_of() -> None:

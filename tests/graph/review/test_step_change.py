@@ -3,10 +3,13 @@ from typing import Any
 import pytest
 
 from graph.errors import InputError
+from graph.plan.catalog import ToolSpec
+from graph.policy.approvers import ApproverRule, Approvers
 from graph.record.events import Event, ResultSupplied, StepSkipped
+from graph.record.person import Approver
 from graph.record.projection import project
 from graph.record.run_state import RunState
-from graph.review.step_change import Skip, StepChange, Supply, changes_from
+from graph.review.step_change import Skip, StepChange, Supply, changes_from, check_giver
 from graph.testing import drafted, step
 
 NUMBER = {"type": "object", "required": ["n"]}
@@ -45,6 +48,7 @@ def test_a_change_becomes_an_event_of_its_step() -> None:
 @pytest.mark.parametrize(
     ("change", "words"),
     [
+        (Supply("done", 2), "done succeeded and cannot change"),
         (Skip("nowhere"), "has no step 'nowhere'; there are done, left"),
         (Skip("done"), "done succeeded and cannot change"),
         (Skip("left", "\ud800"), "surrogate"),
@@ -64,7 +68,11 @@ def test_a_step_is_skipped_once() -> None:
         Skip("left").drafted(record(Skip("left").drafted(record(), "os:ada").draft), "os:ada")
 
 
-@pytest.mark.parametrize("raw", ["skip", {"drop": {}}, {"skip": ["a"]}, {"skip": {"a": 1}}, {"supply": ["a"]}], ids=str)
+@pytest.mark.parametrize(
+    "raw",
+    ["skip", ["skip"], {"drop": {}}, {"skip": ["a"]}, {"skip": {"b": "why", "a": 1}}, {"supply": ["a"]}],
+    ids=str,
+)
 def test_changes_of_another_shape_are_refused(raw: Any) -> None:
     with pytest.raises(InputError, match="changes"):
         changes_from(raw)
@@ -77,3 +85,84 @@ def test_a_change_that_is_made_is_known() -> None:
     supplied = record(Supply("left", 1).drafted(record(), "os:ada").draft)
     assert Skip("left", "why").is_made(skipped) and Supply("left", 1).is_made(supplied)
     assert not Supply("left", 2).is_made(supplied)
+
+
+def test_a_supplied_result_that_a_retry_took_back_is_not_there() -> None:
+    supplied = Supply("left", 1).drafted(record(), "os:ada").draft
+    again = drafted("run_reopened", {"again": ["left"]})
+
+    assert not Supply("left", 1).is_made(record(supplied, drafted("run_ended", {"status": "failed"}), again))
+
+
+def test_a_result_of_the_step_itself_is_no_supplied_one() -> None:
+    assert not Supply("done", 1).is_made(record())
+
+
+def test_changes_are_read_as_they_are_written() -> None:
+    assert changes_from({}) == changes_from({"skip": None, "supply": None}) == []
+    assert changes_from({"skip": {"a": "why"}, "supply": {"b": 2}}) == [Skip("a", "why"), Supply("b", 2)]
+
+
+def test_a_run_that_ended_or_has_no_plan_yet_has_nothing_to_change() -> None:
+    ended = record(drafted("run_ended", {"status": "failed", "reason": "r"}))
+    with pytest.raises(InputError, match="has ended"):
+        Skip("left").drafted(ended, "os:ada")
+    with pytest.raises(InputError, match="has no step 'left'; there are none"):
+        Skip("left").drafted(RunState(), "os:ada")
+
+
+ADA, EVE = Approver("ada", "server", ("finance",)), Approver("eve", "server")
+PAYS = {
+    "steps": [
+        step("price", "look"),
+        step("pay", "pay", amount="{price_result}"),
+        step("apart", "look"),
+        {"id": "which", "objective": "o", "ask": "Which?"},
+    ]
+}
+TOOLS = {"pay": ToolSpec("pay", "", {}), "look": ToolSpec("look", "", {}, "read")}
+FINANCE = Approvers(tools={"pay": ApproverRule(roles=("finance",))})
+ANY_VERIFIED = Approvers(ApproverRule(four_eyes=True))
+
+
+@pytest.mark.parametrize(
+    ("change", "approvers", "by", "words"),
+    [
+        (Supply("pay", 1), FINANCE, ADA, None),
+        (Supply("pay", 1), FINANCE, EVE, "server:eve may not do this alone"),
+        (Supply("price", 1), FINANCE, EVE, "have the result of price reviewed, by an edit of the plan"),
+        (Supply("apart", 1), FINANCE, EVE, None),
+        (Skip("pay"), FINANCE, EVE, None),
+        (Supply("nowhere", 1), FINANCE, EVE, None),
+        (Supply("which", "x"), FINANCE, EVE, None),
+        (Supply("which", "x"), ANY_VERIFIED, ADA, "the policy says who answers which"),
+        (Supply("pay", 1), Approvers(), EVE, None),
+        (Supply("pay", 1), Approvers(ApproverRule(roles=("finance",))), ADA, None),
+    ],
+)
+def test_a_result_is_given_by_who_may_decide_about_what_needs_it(
+    change: StepChange, approvers: Approvers, by: Approver, words: str | None
+) -> None:
+    run = project(
+        [
+            Event.written(1, 0.0, drafted("run_started", {})),
+            Event.written(2, 0.0, drafted("plan_revised", {"plan": PAYS})),
+        ]
+    )
+
+    if words is None:
+        check_giver(change, run, approvers, TOOLS, by)
+    else:
+        with pytest.raises(InputError, match=words):
+            check_giver(change, run, approvers, TOOLS, by)
+
+
+def test_a_run_without_a_plan_and_a_tool_that_is_gone_stop_nobody() -> None:
+    check_giver(Supply("pay", 1), RunState(), FINANCE, TOOLS, EVE)
+    run = project(
+        [
+            Event.written(1, 0.0, drafted("run_started", {})),
+            Event.written(2, 0.0, drafted("plan_revised", {"plan": PAYS})),
+        ]
+    )
+    check_giver(Supply("pay", 1), run, FINANCE, {}, EVE)

@@ -61,7 +61,7 @@ def test_tools_that_are_missing_changed_or_new_are_named(tools: Any, words: str)
     ("change", "words"),
     [
         ({"models": {"planner": ["gpt-4", "gpt-5"]}}, "role planner: needs gpt-4 then gpt-5, here is gpt-5"),
-        ({"models": {**HERE.models, "judge": "x" * 50}}, "role judge: needs another one, here is none"),
+        ({"models": {**HERE.models, "judge": "x" * 41}}, "role judge: needs another one, here is none"),
         ({"models": {**HERE.models, "judge": "x" * 40}}, f"role judge: needs {'x' * 40}, here is none"),
         ({"executors": {}}, "executor small: needs none, here is gpt-5-mini"),
         ({"settings": {**SETTINGS, "approval": "never"}}, "approval: needs never, here is always"),

@@ -1,0 +1,40 @@
+"""A run's row in the index of runs, as every SQL driver stores it: lists and the open review are JSON text."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import fields
+
+from graph.record.open_review import OpenReview
+from graph.record.summary import RunSummary
+
+COLUMNS = tuple(entry.name for entry in fields(RunSummary) if entry.name not in ("thread", "n"))
+SELECT = (
+    f"SELECT thread, n, {', '.join(COLUMNS)} FROM ledger_index JOIN ledger_runs ON ledger_runs.id = ledger_index.run"
+)
+_LISTS = ("asks", "people", "tags")
+
+
+def read(row: Sequence[object]) -> RunSummary:
+    """Return the summary in a row that `SELECT` gave."""
+    values = dict(zip(("thread", "n", *COLUMNS), row, strict=False))
+    lists = {name: tuple(json.loads(str(values[name]))) for name in _LISTS}
+    review = OpenReview.from_text(str(values["review"])) if values["review"] is not None else None
+    return RunSummary(**{**values, **lists, "review": review})  # type: ignore[arg-type]
+
+
+def stored(summary: RunSummary, names: Sequence[str] = COLUMNS) -> list[object]:
+    """Return the columns of these names as they are stored."""
+    values = vars(summary)
+    return [_cell(name, values[name]) for name in names]
+
+
+def changed(before: RunSummary, after: RunSummary) -> list[str]:
+    """Return the names of the columns that differ."""
+    old: Mapping[str, object] = vars(before)
+    return sorted(name for name, value in vars(after).items() if value != old[name])
+
+
+def _cell(name: str, value: object) -> object:
+    if isinstance(value, OpenReview):
+        return value.to_text()
+    return json.dumps(value, ensure_ascii=False) if name in _LISTS else value
