@@ -125,7 +125,7 @@ def test_a_run_of_another_process_is_seen_live(chat_browser: Any, tmp_path: Path
         page.goto(server.url + query("", run))
         words = [sys.executable, "-c", OWNER, str(server.database), run]
         with subprocess.Popen(words, stdin=subprocess.PIPE, text=True, cwd=ROOT) as owner:
-            page.locator(".node[data-step=look][data-status=running]").wait_for()
+            page.locator(".node[data-step=look][data-status=running]").wait_for(timeout=60_000)
             owner.communicate("calm\n", timeout=60)
         page.locator(".node[data-step=send][data-status=succeeded]").wait_for()
         page.locator("#run-status [data-status=succeeded]").wait_for()
@@ -167,9 +167,13 @@ def test_a_page_whose_request_was_decided_meanwhile_says_so_and_sends_no_decisio
 def test_a_session_that_ends_under_a_page_decides_nothing_and_leads_back_by_the_login(
     chat_browser: Any, tmp_path: Path
 ) -> None:
-    with served(tmp_path / "runs.db") as server, page_on(chat_browser, server) as page, server.agent() as agent:
+    with (
+        served(tmp_path / "runs.db") as server,
+        page_on(chat_browser, server) as page,
+        page_on(chat_browser, server) as inbox,
+        server.agent() as agent,
+    ):
         run = agent.start("send", plan=PLAN, thread="t").id
-        inbox = page.context.new_page()
         inbox.goto(server.url)
         inbox.locator("#connection[data-state=live]").wait_for()
         page.goto(server.url + query("/review", run))
@@ -281,29 +285,42 @@ def test_the_first_key_after_the_list_of_keys_is_closed_acts(chat_browser: Any, 
         assert page.evaluate(at_once) == "send"
 
 
-@pytest.mark.parametrize("path", ["/", "/runs"])
-def test_a_list_that_changes_under_the_keys_keeps_the_run_that_was_chosen(
-    chat_browser: Any, tmp_path: Path, path: str
-) -> None:
-    chosen = "document.activeElement.textContent"
+CHOSEN = "document.activeElement.textContent"
+
+
+def test_a_list_that_grows_under_the_keys_keeps_the_run_that_was_chosen(chat_browser: Any, tmp_path: Path) -> None:
     with served(tmp_path / "runs.db") as server, page_on(chat_browser, server) as page, server.agent() as agent:
-        for name in ("first", "second"):
+        agent.start("first", plan=PLAN, thread="first")
+        page.goto(f"{server.url}/runs")
+        page.locator("#connection[data-state=live]").wait_for()
+        page.keyboard.press("j")
+        agent.start("second", plan=PLAN, thread="second")  # the latest comes first
+        page.get_by_role("link", name="second").wait_for()
+        assert page.evaluate(CHOSEN) == "first"
+        page.keyboard.press("Enter")
+
+        page.get_by_role("heading", name="first", exact=True).wait_for()
+
+
+def test_an_inbox_from_which_others_decide_keeps_the_run_that_was_chosen_or_its_place(
+    chat_browser: Any, tmp_path: Path
+) -> None:
+    with served(tmp_path / "runs.db") as server, page_on(chat_browser, server) as page, server.agent() as agent:
+        for name in ("first", "second", "third"):
             agent.start(name, plan=PLAN, thread=name)
-        page.goto(server.url + path)
+        page.goto(server.url)
         page.locator("#connection[data-state=live]").wait_for()
         page.keyboard.press("j")
         page.keyboard.press("j")
-        assert page.evaluate(chosen) == "first"
-        agent.start("third", plan=PLAN, thread="third")
-        page.get_by_role("link", name="third").wait_for()
-        assert page.evaluate(chosen) == "first"
-        if path == "/":
-            agent.resume("first", "reject")
-            page.get_by_role("link", name="first").wait_for(state="detached")
-            page.keyboard.press("k")
-            assert page.evaluate(chosen) == "second"
-        page.keyboard.press("Enter")
-        page.get_by_role("heading", name="second" if path == "/" else "first", exact=True).wait_for()
+        for name, chosen in (("first", "second"), ("second", "")):
+            agent.resume(name, "reject")
+            page.get_by_role("link", name=name).wait_for(state="detached")
+            assert (
+                page.evaluate("document.activeElement.matches('a') ? document.activeElement.textContent : ''") == chosen
+            )
+        page.keyboard.press("j")
+
+        assert page.evaluate(CHOSEN) == "third"
 
 
 def test_a_step_that_changes_keeps_the_form_that_is_being_filled_in(chat_browser: Any, tmp_path: Path) -> None:
@@ -315,7 +332,7 @@ def test_a_step_that_changes_keeps_the_form_that_is_being_filled_in(chat_browser
         page.get_by_label("Reason").fill("no wind")
         with page.expect_response(lambda answer: "/run/step" in answer.url):
             page.evaluate("htmx.trigger(document.querySelector('#live'), 'desk:changed')")
-        page.wait_for_function("!document.querySelector('.htmx-request')")
+        page.locator(".htmx-request").wait_for(state="detached")
 
         assert page.get_by_label("Reason").input_value() == "no wind"
         assert page.evaluate("document.activeElement.name") == "why"
