@@ -61,10 +61,10 @@ check: $(VENV)/.dev ## In a minute: formatting, lint, types, layers, and tests o
 	@$(MAKE) --no-print-directory --jobs=2 static rules
 	@echo "left out, see 'make test' and 'make e2e': tools, commands, whole runs, faults, and what is marked slow or e2e"
 
-tests:
+tests: $(VENV)/.dev
 	$(BIN)/pytest -n $(WORKERS) --dist worksteal -m "not e2e"
 
-rules: $(if $(COVERED),coverage)
+rules: $(VENV)/.dev $(if $(COVERED),coverage)
 	$(BIN)/pytest -q -n auto --dist worksteal --hypothesis-profile=check -m "not slow and not e2e" $(CHECKED) $(if $(COVERED),$(PURE_TESTS:%=--ignore=%))
 
 coverage: $(VENV)/.dev ## Which branches of the pure rooms (plan, record, policy, review, text) their own tests take

@@ -32,8 +32,9 @@ MARKS: Mapping[str, str] = {
 }
 
 
+@lru_cache(maxsize=1)
 def environment() -> Environment:
-    """Return the templates of the desk, all read: a server's event loop must not read files."""
+    """Return the templates of all desks, all read and compiled: a server's event loop must not read files."""
     made = Environment(
         loader=PackageLoader("graph.desk", "pages/html"),
         autoescape=True,

@@ -29,6 +29,7 @@ def as_version_1(address: str) -> None:
     for kind in ("TABLE", "INDEX"):
         execute(address, f"DROP {kind} IF EXISTS {', '.join(re.findall(rf'CREATE {kind} ([a-z_]+)', added))}")
     execute(address, "ALTER TABLE ledger_appends DROP COLUMN runs, DROP COLUMN number")
+    execute(address, "ALTER TABLE ledger_index DROP COLUMN due_at, DROP COLUMN review")
     execute(address, "CREATE INDEX ledger_appends_at ON ledger_appends (at)")
     execute(address, "UPDATE ledger_schema SET version = 1")
 
