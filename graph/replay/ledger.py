@@ -161,7 +161,7 @@ class ReplayLedger:
         await self.append(by, drafts, artifacts=artifacts, control_seq=control_seq)
         return await self.events(by.run, after)
 
-    async def take_messages(self, lease: Lease, answer: MessageHandler = no_events) -> list[Message]:  # noqa: ARG002
+    async def take_messages(self, lease: Lease, answer: MessageHandler = no_events) -> list[Message]:  # noqa: ARG002  (one run, with its record)
         """Return the message that was left for the run at this place of the record."""
         self._alive()
         if self.recording.next is not self.recording.barrier or self.free:
@@ -206,7 +206,7 @@ class ReplayLedger:
         """Return a time at which nothing is due: what fell due is on record."""
         return 0.0
 
-    async def step_history(self, likenesses: Sequence[str]) -> Mapping[str, Sequence[Sample]]:  # noqa: ARG002
+    async def step_history(self, likenesses: Sequence[str]) -> Mapping[str, Sequence[Sample]]:  # noqa: ARG002  (one run, with its record)
         """Return nothing: what a plan may take is on record with it."""
         return {}
 
