@@ -1,5 +1,6 @@
 """The revision in force, and what the next one has to answer."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -203,3 +204,67 @@ def test_a_plan_that_a_person_approved_was_seen(by: str, seen: int | None) -> No
     assert (state.seen.revision if state.seen else None, state.approved_revision) == (seen, 1)
     again = state.seen_other_than("d1")
     assert (again.revision if again else None) == seen
+
+
+def test_a_run_begins_with_nothing_approved_proposed_or_said() -> None:
+    state = PlanState()
+
+    assert (state.approved_revision, state.feedback_rounds, state.feedback_answered) == (0, 0, 0)
+    assert not state.is_proposed and state.seen is None
+
+
+@pytest.mark.parametrize(
+    ("kind", "digest", "proposed"),
+    [("propose", "d1", True), ("propose", None, False), ("approve", "d1", False), ("settle", None, False)],
+)
+def test_a_plan_that_others_have_to_approve_is_proposed_until_the_next_decision(
+    kind: str, digest: str | None, proposed: bool
+) -> None:
+    state = revised(PlanState())
+    state.decided(Decided(digest=digest, binding="b", decision=kind, by="person"))
+
+    assert state.is_proposed == proposed
+    state.decided(decision())
+    assert not state.is_proposed
+
+
+def test_feedback_that_no_plan_came_of_is_taken_back_and_still_counts_as_a_round() -> None:
+    state = revised(PlanState())
+    for words in ("cheaper", "faster"):
+        state.decided(decision("feedback", message=words))
+        if words == "cheaper":
+            revised(state, 2)
+
+    state.plan_refused(PlanRefused(author="planner", issues=(), stays="no cheaper one"))
+
+    assert (state.feedback, state.feedback_rounds) == (["cheaper"], 2)
+    assert (state.unchanged, state.awaits_plan) == ("no cheaper one", False)
+
+
+def test_why_a_plan_stays_is_said_until_the_next_decision() -> None:
+    state = revised(PlanState())
+    issue = Issue("a", "tool", "is unknown")
+    state.plan_refused(PlanRefused(author="planner", issues=(issue,)))
+    state.decided(decision("settle"))
+    assert state.issues == (issue,)
+
+    state.plan_refused(PlanRefused(author="planner", issues=(issue,), stays="no other"))
+    state.decided(decision("settle"))
+
+    assert (state.issues, state.unchanged) == ((), None)
+
+
+def test_a_plan_is_seen_once_however_often_it_is_shown() -> None:
+    state = revised(PlanState())
+    shown = ReviewRequested.from_json(
+        {"request": 1, "subject": "s", "digest": "d1", "error": None, "issues": [], "skip": 0, "asked": ["run_plan"]}
+    )
+    for _ in range(2):
+        state.review_requested(shown)
+    assert state.seen is not None and (state.seen.digest, state.seen_before) == ("d1", None)
+
+    revised(state, 2)
+    state.review_requested(replace(shown, digest="d2"))
+
+    assert state.seen is not None and state.seen_before is not None
+    assert (state.seen.digest, state.seen_before.digest) == ("d2", "d1")

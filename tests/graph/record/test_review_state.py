@@ -11,6 +11,10 @@ from graph.record.events import (
     Decided,
     EarlierCall,
     Event,
+    LateAnswer,
+    ReviewEscalated,
+    ReviewExpired,
+    ReviewReminded,
     ReviewRequested,
     RunReopened,
     StepHeld,
@@ -157,3 +161,80 @@ def test_a_held_call_says_when_the_same_call_was_made_if_that_is_on_record() -> 
     state.step_held(Event(5, "step_held", "a", 0.0, {}), held)
 
     assert state.held["k"].before == ("t.1 on 1970-01-02 at 00:00 UTC",)
+
+
+def asked_about(number: int = 3) -> ReviewState:
+    state = ReviewState()
+    state.review_requested(replace(SHOWN, request=number))
+    return state
+
+
+def moments(state: ReviewState) -> tuple[float, float] | None:
+    return (state.request.handled_s, state.request.escalated_s) if state.request is not None else None
+
+
+def reminded(after_s: float, request: int = 3) -> ReviewReminded:
+    return ReviewReminded(request=request, after_s=after_s, expires_at=9.0)
+
+
+def escalated(after_s: float, request: int = 3) -> ReviewEscalated:
+    return ReviewEscalated(request=request, after_s=after_s, expires_at=9.0)
+
+
+def test_moments_of_a_deadline_are_noted_of_the_open_request_alone() -> None:
+    state = asked_about()
+    for moment in (escalated(20.0), reminded(30.0), reminded(10.0), escalated(15.0), escalated(40.0, request=2)):
+        state.fell_due(moment)
+
+    assert moments(state) == (30.0, 20.0)
+    closed = ReviewState()
+    closed.fell_due(reminded(5.0))
+    assert closed.request is None
+
+
+def test_what_fell_due_stays_known_if_the_same_request_is_shown_again_and_not_for_another() -> None:
+    state = asked_about()
+    state.fell_due(escalated(20.0))
+
+    state.review_requested(SHOWN)
+    assert moments(state) == (20.0, 20.0)
+    state.review_requested(replace(SHOWN, request=4))
+    assert moments(state) == (0.0, 0.0)
+
+
+def test_a_request_that_expired_is_closed_and_its_calls_are_rejected_under_this_revision() -> None:
+    state = asked_about()
+    expired = ReviewExpired(request=3, subject="s", expired_at=9.0, on_expire="reject", rejected={"k": "too late"})
+    state.expired(expired, revision=2)
+
+    assert (state.request, state.last_expired) == (None, expired)
+    assert (state.rejection("k", 2), state.rejection("k", 1), state.rejection("x", 2)) == ("too late", None, None)
+    state.run_reopened(RunReopened(again=(), approver="os:ada"))
+    assert state.last_expired is None
+
+
+def test_a_late_answer_is_known_by_its_checkpoint_if_it_has_one() -> None:
+    state = ReviewState()
+    for checkpoint in ("c7", None):
+        state.answered_late(LateAnswer(request=3, error="too late", approver="os:ada", checkpoint=checkpoint))
+
+    assert state.late_at == {"c7"}
+
+
+def test_a_call_that_a_person_rejected_is_rejected_with_their_words_under_this_revision() -> None:
+    state = decided(ReviewState(), decision="settle", rejected={"k": "not him"})
+
+    assert state.rejection("k", 1) == "a person rejected this call: not him"
+    assert state.rejection("k", 2) is None
+
+
+def test_a_held_call_keeps_the_arguments_that_a_person_gave_when_it_is_held_again() -> None:
+    held = StepHeld(key="k", tool="send", args=Arguments({"to": "x"}), labels={}, revision=1)
+    state = ReviewState()
+    state.step_held(Event(3, "step_held", "a", 0.0, {}), held)
+    assert (state.held["k"].args, state.held["k"].replaces) == ({"to": "x"}, None)
+
+    decided(state, decision="settle", replaced={"k": {"to": "y"}})
+    state.step_held(Event(5, "step_held", "a", 0.0, {}), replace(held, revision=2))
+
+    assert (state.held["k"].args, state.held["k"].replaces) == ({"to": "y"}, {"to": "x"})

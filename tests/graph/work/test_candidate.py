@@ -5,11 +5,11 @@ from dataclasses import replace
 import pytest
 
 from graph.ledger.protocol import RunKey
-from graph.record.events import ASKED, HANDED_OVER, INTERRUPTED, Draft, Event, RunEnded
+from graph.record.events import ASKED, HANDED_OVER, INTERRUPTED, Draft, Event, Paused, RunEnded
 from graph.record.review_state import ReviewRequest
 from graph.record.run_state import RunState
 from graph.testing import drafted
-from graph.work.candidate import Candidate, hindrance, pause_reason
+from graph.work.candidate import Candidate, due_in_s, hindrance, pause_reason
 
 EXECUTING, ASIDE = drafted("executing", {}), drafted("standing_revoked", {"id": "sa-1", "approver": "os:ada"})
 STEERED = drafted("steered", {"constraints": []})
@@ -69,3 +69,14 @@ def test_a_run_that_ended_or_waits_for_a_person_is_left() -> None:
 
 def test_a_run_of_a_server_is_known_by_its_origin() -> None:
     assert candidate(origin="server").is_on_server and not candidate().is_on_server
+
+
+@pytest.mark.parametrize(("due_at", "now", "left"), [(10.0, 4.0, 6.0), (10.0, 11.0, 0.0), (None, 4.0, 0.0)])
+def test_a_run_that_is_paused_for_a_cap_rests_until_it_is_due(due_at: float | None, now: float, left: float) -> None:
+    run = candidate()
+    run.record.last_kind, run.record.paused = "paused", Paused(reason="cap", due_at=due_at)
+    assert due_in_s(run, now) == left
+
+    run.record.last_kind = "executing"
+    assert due_in_s(run, now) == 0.0
+    assert due_in_s(candidate(), now) == 0.0
