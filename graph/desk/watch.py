@@ -15,6 +15,8 @@ STREAM_S = 300.0
 """How long a stream lasts; the tab goes on with another one, for which its session is checked again."""
 OWNERS_S = 2.0
 """How often the owners of all watched runs are looked at: one that dies writes no event."""
+LEAST_S = 0.2
+"""How long two looks are apart at least, however often a database says that there is news."""
 
 
 @dataclass
@@ -96,6 +98,7 @@ class Watch:
                     self._tell_lists()
                 since = found.position
                 await ledger.wait_for_news(self.every_s)
+                await asyncio.sleep(now_s + min(LEAST_S, self.every_s) - time.monotonic())
                 continue
             await asyncio.sleep(self.every_s)
 

@@ -1,6 +1,7 @@
 import asyncio
 import json
 from contextlib import AsyncExitStack
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,9 @@ from desk_server import DeskServer, Visit, query
 from graph.desk.feed import Moment
 from graph.desk.records import MOST_RUNS, Records, ShownRun, open_records
 from graph.desk.watch import Watch
+from graph.ledger.run_store import Changes
+from graph.ledger.sqlite.ledger import SqliteLedger
+from graph.runs import Runs
 from graph.testing import drafted
 
 BEGUN = [drafted("run_started", {"goal": "x", "constraints": [], "thread": "new", "n": 1})]
@@ -118,6 +122,32 @@ def test_a_run_that_is_shown_again_is_read_from_its_last_event_on(server: DeskSe
     seq, (statement,) = asyncio.run(read())
 
     assert f"seq >= {seq} " in statement
+
+
+def test_a_database_that_always_has_news_is_not_asked_all_the_time(tmp_path: Path) -> None:
+    class Busy(SqliteLedger):
+        asked = 0
+
+        async def changes(self, since: str | None = None) -> Changes:
+            self.asked += 1
+            return await super().changes(since)
+
+        async def wait_for_news(self, most_s: float) -> None:
+            return
+
+    async def read() -> int:
+        async with open_records(tmp_path / "runs.db") as records:
+            ledger = Busy(tmp_path / "runs.db")
+            run = await ledger.open_run("new", BEGUN)
+            stream = Watch(replace(records, runs=Runs(ledger))).follow(run)
+            await anext(stream)
+            for _ in range(100):  # each of them takes the time of a look
+                await ledger.changes()
+            await stream.aclose()
+            await ledger.close()
+            return ledger.asked - 100
+
+    assert asyncio.run(read()) < 10
 
 
 def test_a_message_has_what_the_stream_lacks_and_says_how_much_is_left_out() -> None:
