@@ -1,4 +1,4 @@
-"""The desk on PostgreSQL: the request is read from its checkpoints, and decided."""
+"""The desk on PostgreSQL: a run is shown with its request, and decided."""
 
 import pytest
 from desk_server import PLAN, query, served
