@@ -1,5 +1,6 @@
 """Output of the commands, made safe for terminals."""
 
+import re
 import sys
 from dataclasses import dataclass
 from io import TextIOWrapper
@@ -9,12 +10,17 @@ from rich.console import Console, RenderableType
 from rich.text import Text
 
 from graph.sanitize import document, escaped, one_line, visible
+from graph.text.drawing.lettering import filled
 
 DEFAULT_COLUMNS = 100
 """Width of drawings if the output is not a terminal."""
 
 DEFAULT_TABLE_COLUMNS = 1000
 """Width of tables if the output is not a terminal: wide enough that nothing is cut or wrapped."""
+
+LABEL = 8
+"""Columns of a label before its value."""
+FACT = re.compile(r"(?=.{8}\S.*\Z)[a-z]+ +")
 
 DIGEST_CHARACTERS = 12
 """Length of digests shown to people."""
@@ -62,6 +68,13 @@ class Screen:
     def show_text(self, text: str, style: str = "") -> None:
         """Print lines laid out by this program, in which untrusted text is already escaped (see `graph.sanitize`)."""
         self.out.print(Text(visible(text), style), soft_wrap=True)
+
+    def show_fact(self, line: str) -> None:
+        """Print a line like `show_text`; on a terminal a value after a label goes on below itself, between words."""
+        if self.out.is_terminal and FACT.match(line):
+            first, *others = filled(line[LABEL:], max(1, self.out.width - LABEL))
+            line = "\n".join([line[:LABEL] + first, *(" " * LABEL + other for other in others)])
+        self.show_text(line)
 
     def write(self, text: str) -> None:
         """Print an untrusted document of any length, unwrapped and unstyled."""

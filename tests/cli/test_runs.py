@@ -121,3 +121,18 @@ def test_a_list_of_runs_names_each_with_its_status_on_a_terminal_of_any_width(wi
     lines = out.getvalue().splitlines()
     assert all(any(f"demo{n}.1" in line and "budget_exhausted" in line for line in lines) for n in range(3))
     assert max(map(len, lines)) <= width and sum("Find out" in line and "team" in line for line in lines) == 3
+
+
+@pytest.mark.parametrize(
+    "line", ["goal    " + "one two three " * 9, "takes   2 steps, 2 of them one after the other; at most 2 calls."]
+)
+def test_a_fact_goes_on_below_itself_on_a_narrow_terminal(line: str) -> None:
+    out = StringIO()
+    console = Console(file=out, width=60, force_terminal=True, color_system=None, markup=False, highlight=False)
+
+    Screen(console, console).show_fact(line)
+
+    first, *others = out.getvalue().splitlines()
+    assert first[:9] == line[:9] and max(map(len, [first, *others])) <= 60
+    assert others and all(other.startswith(" " * 8) for other in others)
+    assert " ".join(out.getvalue().split()) == " ".join(line.split())

@@ -63,7 +63,7 @@ def inbox_command(
             print(json_format.dumps(found.to_json(), ensure_ascii=False, indent=2))  # noqa: T201  (the document)
             return
         for line in lines(found, time.time()):
-            screen.show_text(line)
+            screen.show_fact(line)
         if not found:
             screen.say(f"nothing waits for a decision in {shown(db)}")
         elif screen.interactive:

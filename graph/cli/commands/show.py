@@ -52,7 +52,7 @@ def show(
             screen.show_text(json.dumps(as_data(found), indent=2))
             return
         for line in lines(found, screen.columns):
-            screen.show_text(line)
+            screen.show_fact(line)
         if not found.run.ended:
             screen.say()
             screen.say(f"continue with: {command('resume', found.run.id, db)}")
