@@ -26,6 +26,7 @@ from graph.record.run_state import run_name
 from graph.review_clock import refuse_late
 from graph.route import headed
 from graph.runs import Run, Runs, open_runs
+from graph.stored_responses import responder
 from graph.tool_servers import Servers, Tools, awith_servers
 from tools.extras import absent_tools
 
@@ -115,12 +116,9 @@ class AgentSession:
 
     async def _decided_first(self, run: Run) -> str:
         """Return who decided the last request of a run, and its outcome; empty if nobody did."""
-        record = project(await self.runs.ledger.events(RunKey(run.thread, run.n)))
-        decided = list(record.review_state.decided_at.values())
-        if not decided:
-            return ""
+        who = responder(project(await self.runs.ledger.events(RunKey(run.thread, run.n))))
         outcome = f"; it has ended: {run.status}" if run.ended else "; look at it again"
-        return f"{decided[-1].approver or 'somebody'} has decided already ({decided[-1].decision}){outcome}"
+        return f"{who}{outcome}" if who else ""
 
     async def propose(
         self, run: Run, plan: Any, on_progress: ProgressCallback | None, by: Person | None = None

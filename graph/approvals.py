@@ -15,23 +15,32 @@ UNDER_WAY = ("waiting", "paused", "running", "planning")
 MOST_RUNS = 500
 
 
-async def standing_approvals(runs: Runs, run: str | None = None) -> list[StandingUse]:
+async def standing_approvals(runs: Runs, run: str | None = None, most: int = MOST_RUNS) -> list[StandingUse]:
     """Return the standing approvals that hold in any run, and those of one run, or of all runs that have not ended.
 
     Args:
         runs: The runs of the ledger.
         run: The run's id, or its thread.
+        most: How many runs of each status are looked through, the latest first.
 
     Raises:
         UnknownRunError: There is no such run.
         LedgerCorruptError: A record was changed.
     """
-    own = [use for record in await _records(runs, run) for use in record.standing.by_id.values() if use.approval.run]
+    own = [
+        use for record in await _records(runs, run, most) for use in record.standing.by_id.values() if use.approval.run
+    ]
     return [*await runs.ledger.standing(), *own]
 
 
-async def revoke(runs: Runs, name: str, by: str) -> bool:
+async def revoke(runs: Runs, name: str, by: str, run: str | None = None) -> bool:
     """End a standing approval: no further call starts on it.
+
+    Args:
+        runs: The runs of the ledger.
+        name: The id of the approval.
+        by: The label of who revokes it.
+        run: The id of its run, if it is of one and known.
 
     Returns:
         True if a process executes its run and reads the revocation before the next call; False if it holds already.
@@ -39,7 +48,7 @@ async def revoke(runs: Runs, name: str, by: str) -> bool:
     Raises:
         InputError: There is none of that name, or it was revoked before.
     """
-    uses = await standing_approvals(runs)
+    uses = await standing_approvals(runs, run)
     found = next((use for use in uses if use.approval.id == name), None)
     if found is None or found.revoked_by is not None:
         there = listed([use.approval.id for use in uses if use.revoked_by is None]) or "none"
@@ -59,9 +68,9 @@ async def _revoke_in(runs: Runs, key: RunKey, revocation: Revocation) -> bool:
     return False
 
 
-async def _records(runs: Runs, run: str | None) -> Sequence[RunState]:
+async def _records(runs: Runs, run: str | None, most: int) -> Sequence[RunState]:
     if run is not None:
         return [project(await runs.ledger.events(await runs.find(run)))]
-    pages = [await runs.list(status=status, limit=MOST_RUNS) for status in UNDER_WAY]
-    keys = [await runs.find(summary.id) for page in pages for summary in page]
+    pages = [await runs.list(status=status, limit=most) for status in UNDER_WAY]
+    keys = [RunKey(summary.thread, summary.n) for page in pages for summary in page if summary.people]
     return [project(await runs.ledger.events(key)) for key in keys]

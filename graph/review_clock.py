@@ -66,7 +66,7 @@ async def refuse_late(
 async def is_due(ledger: Ledger, record: RunState) -> bool:
     """Whether something is due for the open request of a run."""
     request = record.review_state.request
-    if record.ended or request is None or request.deadline is None:
+    if record.ended or request is None or request.deadline is None or not record.review_state.waits:
         return False
     return request.deadline.next_due(request.handled_s) <= await ledger.now()
 
@@ -126,7 +126,7 @@ def sentence_of(run: RunKey, data: EventData) -> str | None:
 
 async def _due(ledger: Ledger, record: RunState, now: float) -> tuple[list[Draft], list[Kept]]:
     request = record.review_state.request
-    if record.ended or request is None or request.deadline is None:
+    if record.ended or request is None or request.deadline is None or not record.review_state.waits:
         return [], []
     if now >= request.deadline.until:
         return await _expired(ledger, record, request, request.deadline)

@@ -172,6 +172,7 @@ LEAST: Mapping[str, Mapping[str, Any]] = {
     },
     "voted": {"request": 1, "subject": "s", "says": "d", "missing": "one more", "approver": "server:ada"},
     "standing_revoked": {"id": "a", "approver": "os:ada"},
+    "response_given": {"request": 1, "digest": "d", "response": {"value": "approve"}, "approver": "server:ada"},
     "review_reminded": {"request": 1, "after_s": 1.0, "expires_at": 9.0},
     "review_escalated": {"request": 1, "after_s": 1.0, "expires_at": 9.0},
     "review_expired": {"request": 1, "subject": "s", "expired_at": 9.0, "on_expire": "reject"},

@@ -2,6 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TypeVar
 
 from graph.calls.meter import Reservation
@@ -38,12 +39,19 @@ class Caps:
     policy: Policy
     user: str
 
+    @cached_property
+    def is_set(self) -> bool:
+        """Whether there is any cap, so that calls under a policy without one cost nothing here."""
+        return self.policy.per_day.is_set or bool(self.policy.rates)
+
     def of_tool(self, tool: str, key: str) -> CapUse | None:
         """Return what a call of a tool takes, None if nothing is capped."""
-        return self._use(key, tool, {"tool_calls": 1, f"calls.{tool}": 1})
+        return self._use(key, tool, {"tool_calls": 1, f"calls.{tool}": 1}) if self.is_set else None
 
     def of_model(self, model: str, key: str, aside: Reservation) -> CapUse | None:
         """Return what a call of a model takes until its usage is known, None if nothing is capped."""
+        if not self.is_set:
+            return None
         return self._use(key, model, {"model_calls": 1, "tokens": aside.tokens, "cost_usd": aside.cost_usd})
 
     def after_call(self, finished: Finished) -> list[CapCorrection]:
@@ -60,8 +68,7 @@ class Caps:
         return [CapCorrection(use.call, more)]
 
     def _use(self, key: str, name: str, amounts: Mapping[str, float]) -> CapUse | None:
-        days, rate = self.policy.per_day, self.policy.rates.get(name)
-        taken = days.caps(amounts, self.user) if days.is_set else ()
+        taken, rate = self.policy.per_day.caps(amounts, self.user), self.policy.rates.get(name)
         return CapUse(key, taken, () if rate is None else (rate_cap(name, rate),)) if taken or rate else None
 
 

@@ -5,7 +5,6 @@ and earlier calls on record.
 """
 
 import asyncio
-from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
@@ -15,6 +14,7 @@ from graph.calls.asked_calls import ASKS, AskedCalls
 from graph.calls.call_events import hold, intent, refusal, uncertainty
 from graph.calls.caps import NO_CAPS, Caps, cap_reached, entries, in_turn
 from graph.calls.effects import Effects
+from graph.calls.granted_calls import GrantedCalls
 from graph.calls.meter import LimitReached, Meter
 from graph.calls.model_gate import ModelGate
 from graph.calls.rate_limit import RateLimiter
@@ -27,11 +27,10 @@ from graph.errors import CapReachedError, StaleRunError
 from graph.ledger.protocol import Lease, Ledger
 from graph.ledger.values import value_of
 from graph.plan.attempts import NO_LIMITS, AttemptLimits
-from graph.plan.canonical import digest
 from graph.plan.schema import Step
-from graph.policy.grants import Grant, Refused, RejectedByPerson
+from graph.policy.grants import Refused, RejectedByPerson
 from graph.policy.policy import NO_POLICY, Policy
-from graph.record.call import Call, call_key
+from graph.record.call import Call
 from graph.record.events import Draft
 from graph.record.results import StepResult
 from graph.record.review_state import refusal_digest
@@ -87,7 +86,7 @@ class CallGate:
         self.effects = Effects(ledger, record, toolbox.specs)
         self._standing = StandingCalls(ledger, record, policy)
         self._asked = AskedCalls(ledger, lease, record, meter)
-        self._made: defaultdict[tuple[str, int | None], Counter[str]] = defaultdict(Counter)
+        self._granted = GrantedCalls(record, toolbox.specs, policy, limits)
 
     async def admit(
         self,
@@ -115,11 +114,10 @@ class CallGate:
             LimitReached: The call would exceed a limit.
         """
         try:
-            call = self._granted(step, tool, args, item)
+            call = self._granted.call(step, tool, args, item)
         except Refused as refusal:
             await self._note_refusal(step, tool, args, str(refusal))
             raise
-        self._made[step.id, item][tool] += 1
         spec = self._toolbox.specs[tool]
         labels = {name: labels.get(name, given.by_model if spec.declared else given) for name in call.args}
         labels.update(dict.fromkeys(call.edited, USER))
@@ -150,48 +148,6 @@ class CallGate:
         assert self._toolbox.specs[call.tool].repeatable
         self._reserve_again(call)
         return replace(call, wait_s=self._turns.wait_s(call.tool))
-
-    def _granted(self, step: Step, tool: str, args: Mapping[str, JsonValue], item: int | None) -> ToolCall:
-        """Return the call with its idempotency key: equal across attempts and revisions."""
-        grant, made = Grant.of(step), self._made[step.id, item]
-        grant.check(tool, made)
-        spec = self._toolbox.specs[tool]
-        bound = grant.bound(args, spec.takes)
-        if faults := spec.argument_faults(bound) or self._policy.faults(spec, bound):
-            raise Refused("; ".join(f"{place}: {message}" for place, message in faults))
-        number = made.total() + 1 if grant.by_model else 0
-        args_digest = digest(bound)
-        key = call_key(self._record.id, step.id, item, number, tool, args_digest)
-        if key in self._record.review_state.replaced:
-            return self._edited(step, ToolCall(key, step.id, number, tool, bound, args_digest, item))
-        return self._limited(step, ToolCall(key, step.id, number, tool, bound, args_digest, item))
-
-    def _edited(self, step: Step, call: ToolCall) -> ToolCall:
-        """Return the call that a person gave other arguments, which have to be granted and allowed as any."""
-        spec, asked = self._toolbox.specs[call.tool], self._record.review_state.replaced[call.key]
-        args = Grant.of(step).bound(asked, spec.takes)
-        if faults := spec.argument_faults(args) or self._policy.faults(spec, args):
-            raise Refused("; ".join(f"{place}: {message}" for place, message in faults))
-        args_digest = digest(args)
-        key = call_key(self._record.id, step.id, call.item, call.number, call.tool, args_digest)
-        edited = tuple(name for name in args if name not in call.args or call.args[name] != args[name])
-        made = replace(call, key=key, args=args, args_digest=args_digest, edited=edited, replaces=call.key)
-        return self._limited(step, made)
-
-    def _limited(self, step: Step, call: ToolCall) -> ToolCall:
-        """Return the call with its limits and the number of its next attempt."""
-        spec = self._toolbox.specs[call.tool]
-        limits = self.limits.lowest(spec.attempt_limits, step.attempt_limits)
-        if step.tool is None:  # the step's own limit is that of all its turns
-            limits = replace(limits, timeout_s=self.limits.lowest(spec.attempt_limits).timeout_s)
-        return replace(call, attempt=self._attempt(call.key), limits=limits)
-
-    def _attempt(self, key: str) -> int:
-        """Return the number of the call's next attempt, after those on record that the next was to follow."""
-        known = self._record.calls.by_key.get(key)
-        if known is None or (known.result is not None and not known.again):
-            return 1
-        return known.attempt + known.again
 
     async def _note_refusal(self, step: Step, tool: str, args: Mapping[str, JsonValue], why: str) -> None:
         """Record a call that was refused: a request to amend the plan, never an intent."""

@@ -14,7 +14,7 @@ VALUE_CHARACTERS = 500
 
 def asked(found: RecordedRun) -> list[Mapping[str, Any]]:
     """Return the actions of the open request as shown; a plan by name only, since `show` prints it anyway."""
-    if found.record.review_state.request is None:
+    if not found.record.review_state.waits:
         return []
     shown = next(event.data for event in reversed(found.events) if isinstance(event.data, ReviewRequested))
     plan = [{"name": "run_plan", "args": {}}] if "run_plan" in shown.asked else []

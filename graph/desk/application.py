@@ -13,7 +13,7 @@ from starlette.staticfiles import StaticFiles
 
 from graph.desk.desk import Desk, PolicyInForce, drives_of
 from graph.desk.drives import Agents
-from graph.desk.pages import control, lists, live, login, review, run, sign_in
+from graph.desk.pages import approvals, control, lists, live, login, review, run, sign_in
 from graph.desk.pages.respond import desk_of, page
 from graph.desk.security.gate import Gate
 from graph.desk.settings import DeskSettings
@@ -34,7 +34,7 @@ def desk_application(
 
     Args:
         database: An SQLite file, or the address of a PostgreSQL database.
-        agents: Opens the agent that carries on a run after a decision; without it, the desk only shows runs.
+        agents: Opens the agent that carries on a run after a decision; without it, decisions are kept for others.
         settings: Who may look and decide; by default whoever opens a link with a token of this process.
         policy: Returns the policy of runs that are started here.
         announce: Told the token of a link that a visitor asks for.
@@ -78,6 +78,8 @@ ROUTES = [
     Route("/start", control.new),
     Route("/start", control.start, methods=["POST"]),
     Route("/policy", control.policy),
+    Route("/approvals", approvals.approvals),
+    Route("/approvals", approvals.end, methods=["POST"]),
     Route("/run", run.plan),
     Route("/run/step", run.step),
     Route("/run/timeline", run.times),
@@ -91,6 +93,7 @@ ROUTES = [
     Route("/run/audit.txt", run.audit_text),
     Route("/run/live", live.run_stream),
     Route("/run/review", review.review),
+    Route("/run/edit", review.edit),
     Route("/run/decide", review.decide, methods=["POST"]),
     Route("/run/check", review.check, methods=["POST"]),
     Route("/run/more", control.more),

@@ -7,6 +7,7 @@ from graph.desk.records import ShownRun
 from graph.desk.views.plan_form import plan_of_form, plan_of_text
 from graph.desk.views.request import answer_schema
 from graph.desk.views.schema_form import fields_of, value_in
+from graph.desk.views.standing_form import standing_wish
 from graph.errors import InputError
 from graph.plan.depth import parse_json_or_text
 from graph.record.budget import read_budget
@@ -22,8 +23,9 @@ def response_in(shown: ShownRun, request: RequestJson, fields: Fields) -> Review
         shown: The run.
         request: Its open request.
         fields: The fields of the form: `decision` is approve, edit, feedback, finish or stop; the others are `message`,
-            `edit_as`, `plan`, `step:<id>:<field>`, `answer:<step>:<field>`, `happened:<number>`, `result:<number>`,
-            `limit:<name>`, and `call:<name>` (approve, edit, reject or standing) with `:args`, `:why`, `:at_most`.
+            `edit_as`, `plan`, those of `plan_of_form`, `answer:<step>:<field>`, `happened:<number>`, `result:<number>`,
+            `limit:<name>`, and `call:<name>` (approve, edit, reject or standing) with `:args`, `:why`, and those of
+            `standing_wish`.
 
     Raises:
         InputError: A field is missing or cannot be read.
@@ -62,8 +64,9 @@ def edited_plan(request: RequestJson, fields: Fields) -> Any:
         raise InputError("plan", "no plan is asked about")
     if fields.get("edit_as") == "text":
         return plan_of_text(fields.get("plan", ""))
-    steps = {name.removeprefix("step:"): text for name, text in fields.items() if name.startswith("step:")}
-    return plan_of_form(plans[0]["args"]["plan"], steps)
+    if not isinstance(plan := plans[0]["args"]["plan"], Mapping):
+        raise InputError("plan", "it cannot be shown as a form; edit it as text")
+    return plan_of_form(plan, fields)
 
 
 def _answers(shown: ShownRun, request: RequestJson, fields: Fields) -> dict[str, Any]:
@@ -91,7 +94,9 @@ def _calls(request: RequestJson, fields: Fields) -> dict[str, Any]:
                     raise InputError(name, "say why the call is not to be made")
                 rejected[name] = why
             case "standing":
-                standing[name] = {"at_most": parse_json_or_text(fields.get(f"call:{name}:at_most", ""))}
+                prefix = f"call:{name}:"
+                given = {field.removeprefix(prefix): text for field, text in fields.items() if field.startswith(prefix)}
+                standing[name] = standing_wish(given)
     return {"args": args, "rejected": rejected, "standing": standing}
 
 

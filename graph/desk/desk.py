@@ -3,11 +3,13 @@
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from jinja2 import Environment
 
+from graph.checkpoint import open_checkpointer
 from graph.desk.drives import Agents, Drives
-from graph.desk.records import Records, open_records
+from graph.desk.records import Records, ShownRun, open_records
 from graph.desk.security.gate import Door
 from graph.desk.settings import DeskSettings
 from graph.desk.watch import Watch
@@ -33,7 +35,7 @@ def _nobody(_: str) -> None:
 
 @dataclass
 class Desk:
-    """A desk over one database; without `drives` it decides nothing. `announce` tells the operator the token of a link.
+    """A desk over one database; without `drives` it leaves runs to others. `announce` tells the operator of a new link.
 
     The database is opened on the first request, so that a desk works wherever it is mounted.
     """
@@ -60,7 +62,20 @@ class Desk:
     @property
     def decides(self) -> bool:
         """Whether anything can be decided here."""
-        return self.drives is not None and not self.settings.read_only
+        return not self.settings.read_only
+
+    @property
+    def starts(self) -> bool:
+        """Whether runs are started and carried on here."""
+        return self.decides and self.drives is not None
+
+    async def carries_on(self, shown: ShownRun) -> bool:
+        """Whether a run can be carried on here, as far as its checkpoints go."""
+        if self.drives is None or not shown.is_on_server:
+            return self.drives is not None
+        async with open_checkpointer(self.database) as saver:
+            place: Any = {"configurable": {"thread_id": shown.key.thread, "checkpoint_ns": ""}}
+            return await saver.aget_tuple(place) is not None
 
     async def records(self) -> Records:
         """Return the records."""

@@ -1,26 +1,22 @@
 """Runs as the desk shows them: read from the database alone, whoever executes them."""
 
 from collections import OrderedDict
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
-from langgraph.checkpoint.base import BaseCheckpointSaver
-
-from graph.checkpoint import open_checkpointer
 from graph.ledger.protocol import RunKey
-from graph.record.events import Event
+from graph.record.events import ON_SERVER, Event
 from graph.record.projection import apply_events, known, project
 from graph.record.run_state import RunState
 from graph.review_clock import is_due, settle
 from graph.runs import Run, Runs, open_runs
 from graph.runs.run import run_of
+from graph.stored_responses import open_request
 
 MOST_RUNS = 32
 """Runs whose events are kept between two looks."""
-INTERRUPT = "__interrupt__"
 REDACTED = "redacted"
 
 
@@ -39,6 +35,11 @@ class ShownRun:
         """The number of the last event."""
         return self.events[-1].seq if self.events else 0
 
+    @property
+    def is_on_server(self) -> bool:
+        """Whether a LangGraph server began the run, which may keep its checkpoints elsewhere, or in memory."""
+        return self.record.assignment.origin == ON_SERVER
+
 
 @dataclass
 class _Read:
@@ -53,20 +54,18 @@ class Records:
     """The runs of a database and the requests that they wait with."""
 
     runs: Runs
-    saver: BaseCheckpointSaver[Any]
     _read: "OrderedDict[RunKey, _Read]" = field(default_factory=OrderedDict)
 
     async def show(self, name: str) -> ShownRun:
-        """Return a run; with its open request if it is the latest of its thread.
+        """Return a run, with its open request.
 
         Raises:
             UnknownRunError: There is no such run.
             LedgerError: Its record cannot be read.
         """
         shown = await self.stand(await self.runs.find(name))
-        if shown.run.status == "waiting" and (request := await self.request(shown.key)) is not None:
-            return replace(shown, run=shown.run.with_request(request))
-        return shown
+        request = await open_request(self.runs.ledger, shown.record, shown.events)
+        return replace(shown, run=shown.run.with_request(request)) if request is not None else shown
 
     async def stand(self, key: RunKey) -> ShownRun:
         """Return a run without its request, for those who only follow it."""
@@ -76,20 +75,6 @@ class Records:
             read = await self._news(key)
         executing = await self.runs.ledger.is_worked_on(key)
         return ShownRun(key, run_of(read.record, executing), tuple(read.events), read.record, executing)
-
-    async def request(self, key: RunKey) -> Mapping[str, Any] | None:
-        """Return the review request that a run's thread is interrupted with, as its checkpoint holds it.
-
-        None if the checkpoints are not in this database, or the request is another run's.
-        """
-        found = await self.saver.aget_tuple({"configurable": {"thread_id": key.thread, "checkpoint_ns": ""}})
-        writes = (found.pending_writes or []) if found is not None else []
-        for _, channel, value in writes:
-            if channel == INTERRUPT and value:
-                request = value[0].value
-                if isinstance(request, Mapping) and request.get("run") == key.id:
-                    return request
-        return None
 
     async def _news(self, key: RunKey) -> _Read:
         """Read what is new in a run; a redaction changes earlier events, and everything is read again."""
@@ -115,5 +100,5 @@ def _last(read: _Read | None) -> int:
 @asynccontextmanager
 async def open_records(database: str | Path) -> AsyncIterator[Records]:
     """Open a database for the desk."""
-    async with open_runs(database) as runs, open_checkpointer(database) as saver:
-        yield Records(runs, saver)
+    async with open_runs(database) as runs:
+        yield Records(runs)

@@ -1,15 +1,16 @@
 """Review: the only node that interrupts; one request covers everything that needs a person now."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from langchain_core.runnables import RunnableConfig
 from langgraph.errors import GraphInterrupt
 from langgraph.types import interrupt
 
-from graph.caller import caller_on
+from graph.caller import caller_on, invoked_by
 from graph.context import Services
 from graph.fork import is_after_the_end, is_fork
+from graph.ledger.values import content_value
 from graph.nodes.review_decision import carried_out, decide, plan_again
 from graph.nodes.review_events import passed, requested
 from graph.nodes.review_late import refuse_late, with_expiry
@@ -21,7 +22,8 @@ from graph.nodes.review_votes import ballot_of
 from graph.nodes.step_changes import take_changes
 from graph.policy.scope import in_force, within_approved
 from graph.record.ending import Ending
-from graph.record.events import Draft, Voted
+from graph.record.events import Draft, ResponseGiven, Voted
+from graph.record.person import Approver
 from graph.review.decision import InvalidResponse, read_answer
 from graph.review.request import ReviewRequest
 from graph.review.verdict import verdict_of
@@ -90,6 +92,8 @@ class Review:
         (docs/decisions/0004-old-answers.md).
         """
         run = writer.run
+        if (given := run.record.review_state.response) is not None:
+            return await self._taken_up(writer, subject, request, given)
         shown = run.record.review_state.request if is_open(run, request) else None
         if shown is not None and shown.checkpoint != run.checkpoint:
             shown = None
@@ -106,10 +110,31 @@ class Review:
             return _announced(run, request, subject)
         return await self._answered(writer, subject, request, answer, is_shown=shown is not None)
 
-    async def _answered(
-        self, writer: RunWriter, subject: Subject, request: ReviewRequest, answer: Any, *, is_shown: bool
+    async def _taken_up(
+        self, writer: RunWriter, subject: Subject, request: ReviewRequest, given: ResponseGiven
     ) -> StateUpdate:
-        """Carry out a response; an invalid one is recorded with its error, and the request is announced again."""
+        """Carry out the response that the ledger keeps, as its author's (docs/decisions/0091-kept-responses.md)."""
+        run = writer.run
+        answer = await content_value(run.ledger, given.response)
+        author = Approver.of_label(given.approver, given.roles)
+        is_shown = is_open(run, request) and given.request == run.record.review_state.requests
+        with invoked_by(replace(caller_on(run.key.thread), by=author, unseen=False)):
+            return await self._answered(writer, subject, request, answer, is_shown=is_shown, is_kept=True)
+
+    async def _answered(
+        self,
+        writer: RunWriter,
+        subject: Subject,
+        request: ReviewRequest,
+        answer: Any,
+        *,
+        is_shown: bool,
+        is_kept: bool = False,
+    ) -> StateUpdate:
+        """Carry out a response; an invalid one is recorded with its error, and the request is announced again.
+
+        `is_kept`: the response is in the ledger, and none of those that are stored at the checkpoint.
+        """
         run, unseen = writer.run, caller_on(writer.run.key.thread).unseen
         try:
             if not is_shown:
@@ -122,17 +147,19 @@ class Review:
             ballot = ballot_of(run, request, verdict)
             if ballot.vote is None:
                 return with_decision(run, await decide(writer, subject, ballot))
-            return await self._voted(writer, subject, request, ballot.vote)
+            return await self._voted(writer, subject, request, ballot.vote, is_kept=is_kept)
         except InvalidResponse as fault:
             again = request.again(escaped(str(fault)), fault.issues)
-            event, values = requested(run, again, skip=1, answer=answer, unseen=unseen)
+            event, values = requested(run, again, skip=not is_kept, answer=answer, unseen=unseen)
             await writer.write(event, artifacts=values)
             return _announced(run, again, subject)
 
-    async def _voted(self, writer: RunWriter, subject: Subject, request: ReviewRequest, vote: Voted) -> StateUpdate:
+    async def _voted(
+        self, writer: RunWriter, subject: Subject, request: ReviewRequest, vote: Voted, *, is_kept: bool
+    ) -> StateUpdate:
         """Record a vote, and announce the request again to the others."""
         run = writer.run
-        event, values = requested(run, request, skip=1)
+        event, values = requested(run, request, skip=not is_kept)
         await writer.write(Draft(vote), event, artifacts=values)
         return _announced(run, request_about(run, subject), subject)
 

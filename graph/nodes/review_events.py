@@ -17,14 +17,15 @@ from graph.run_context import RunContext
 
 
 def requested(
-    run: RunContext, request: ReviewRequest, skip: int = 0, answer: Any = None, unseen: bool = False
+    run: RunContext, request: ReviewRequest, skip: bool = False, answer: Any = None, unseen: bool = False
 ) -> tuple[Draft, list[Kept]]:
     """Return the event of a shown request, and the values to store with it.
 
-    `skip` is 1 if `answer`, given at this checkpoint, was refused.
+    `answer` is the response that was refused; `skip` means that a response was given at this checkpoint.
     """
     shown = keep([action["description"] for action in request.to_json()["action_requests"]])
-    given, refused = keep_anything(answer), run.approver if skip and request.error else None
+    is_answered = skip or answer is not None
+    given, refused = keep_anything(answer), run.approver if is_answered and request.error else None
     event = ReviewRequested(
         request=run.record.review_state.requests + (not is_open(run, request)),
         digest=request.digest,
@@ -35,11 +36,11 @@ def requested(
             action.to_json() for action in request.actions if action.name != "run_plan" or not request.binding
         ),
         shown=Content.of(shown),
-        answer=Content.of(given) if skip else None,
+        answer=Content.of(given) if is_answered else None,
         unseen=unseen,
         error=request.error,
         issues=request.issues,
-        skip=skip,
+        skip=int(skip),
         approver=str(refused) if refused is not None else None,
         roles=refused.roles if refused is not None else (),
         takes=request.estimate.get("takes") if any(action.name == "run_plan" for action in request.actions) else None,

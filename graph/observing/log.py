@@ -29,6 +29,7 @@ MILESTONES = (
     "run_reopened",
     "step_skipped",
     "result_supplied",
+    "response_given",
 )
 PROBLEMS = (
     "call_refused",

@@ -17,6 +17,7 @@ fetch_page = "5/second"              # a plain number is calls per minute
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -37,7 +38,7 @@ class DayLimits:
     per_user: Budget = NO_BUDGET
     time_zone: str = UTC
 
-    @property
+    @cached_property
     def is_set(self) -> bool:
         """Whether there is any limit."""
         return bool(self.together.names or self.per_user.names)

@@ -31,7 +31,7 @@ def inherited(record: RunState, plan: Plan, anew: Collection[str], tools: Mappin
         anew: The steps that are done anew.
         tools: The tools of that run, by name.
     """
-    results, labels = record.steps.results, _labels(record, plan, tools)
+    results, labels = record.steps.results, result_labels(record, plan, tools)
     kept = [name for name in _kept(plan, anew) if record.steps.is_settled(name)]
     tainted, attached = tuple(sorted(record.plan_state.tainted)), record.assignment.attached
     forked = RunForked(source=record.id, again=tuple(anew), tainted=tainted, attached=attached)
@@ -74,7 +74,7 @@ def _call(call: Call, source: str) -> Draft:
     )
 
 
-def _labels(record: RunState, plan: Plan, tools: Mapping[str, ToolSpec]) -> dict[str, TrustLabel]:
+def result_labels(record: RunState, plan: Plan, tools: Mapping[str, ToolSpec]) -> dict[str, TrustLabel]:
     """Return the label of each step's result; the record has none for a step that is one call."""
     labels: dict[str, TrustLabel] = {}
     for name in TopologicalSorter(waits_for(plan.steps)).static_order():

@@ -23,6 +23,7 @@ from graph.record.events import (
     Paused,
     PlanRefused,
     PlanRevised,
+    ResponseGiven,
     ResultSupplied,
     ReviewEscalated,
     ReviewExpired,
@@ -155,6 +156,8 @@ def _apply(record: RunState, event: Event, data: EventData) -> None:  # noqa: C9
             record.standing.revoked(data.id, data.approver)
         case Voted():
             record.people.voted(data)
+        case ResponseGiven():
+            record.review_state.response = data
         case ReviewReminded() | ReviewEscalated():
             record.review_state.fell_due(data)
         case ReviewExpired():

@@ -17,6 +17,7 @@ from graph.record.events import (
     EarlierCall,
     Event,
     LateAnswer,
+    ResponseGiven,
     ReviewEscalated,
     ReviewExpired,
     ReviewReminded,
@@ -63,7 +64,8 @@ class ReviewRequest:
 class ReviewState:
     """The open request of a run, its approval, and the calls that wait for a person; changed by events only.
 
-    `request` is None if none is open, `requests` is the number of the last one. `held` and `uncertain` have, by key,
+    `request` is None if none is open, `requests` is the number of the last one. `response` is one to the open request
+    that nobody has carried out yet. `held` and `uncertain` have, by key,
     the calls that waited for review, or for other calls to be settled; `seen` has the keys of held calls that a person
     has approved, `replaced` the arguments that a person gave instead by key of a held call, `rejected` the calls that a
     person rejected with words, or nobody decided about. `last_expired` is the last request that nobody decided in time,
@@ -75,6 +77,7 @@ class ReviewState:
     approval: Approval | None = None
     request: ReviewRequest | None = None
     requests: int = 0
+    response: ResponseGiven | None = None
     held: dict[str, HeldCall] = field(default_factory=dict)
     seen: set[str] = field(default_factory=set)
     replaced: dict[str, Mapping[str, JsonValue]] = field(default_factory=dict)
@@ -88,8 +91,8 @@ class ReviewState:
     decision_before_seq: int = 0
 
     def review_requested(self, data: ReviewRequested) -> None:
-        """Open a request, or show it again."""
-        before, self.last_expired, self.requests = self.request, None, data.request
+        """Open a request, or show it again; a response given before has been refused."""
+        before, self.last_expired, self.requests, self.response = self.request, None, data.request, None
         shown = data.request, data.subject, data.error, data.issues
         asked = ReviewRequest(*shown, data.checkpoint or "", data.skip, data.takes, data.asked, data.deadline)
         is_same = before is not None and before.number == asked.number
@@ -143,7 +146,12 @@ class ReviewState:
 
     def close(self) -> None:
         """Close the request without a decision: the run ended, or was steered."""
-        self.request = None
+        self.request = self.response = None
+
+    @property
+    def waits(self) -> bool:
+        """Whether a person has to respond."""
+        return self.request is not None and self.response is None
 
     def step_held(self, event: Event, data: StepHeld) -> None:
         """Add a call held for review."""

@@ -53,7 +53,7 @@ class RunState:
         """The status as far as the ledger shows it, which does not include whether a process executes the run."""
         if self.ended:
             return self.ended.status
-        if self.review_state.request:
+        if self.review_state.waits:
             return "waiting"
         return {"": "planning", "run_started": "planning", "paused": "paused"}.get(self.last_kind, "running")
 

@@ -13,6 +13,7 @@ from graph.record.events import (
     ModelFinished,
     ModelStarted,
     PlanRevised,
+    ResponseGiven,
     ReviewExpired,
     ReviewRequested,
     RunEnded,
@@ -192,7 +193,7 @@ class Summarizer:
                 self._decided(data)
             case ReviewExpired():
                 self._waiting_since = None
-            case Steered() as data:
+            case Steered() | ResponseGiven() as data:
                 self._waiting_since = None
                 self._named(data.approver)
             case RunEnded() as data:

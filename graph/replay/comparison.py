@@ -38,7 +38,8 @@ WORLD = frozenset(
 NEWER_SETTINGS = frozenset({"max_retries", "max_check_attempts", "timeout_s", "attempts", "backoff_s"})
 """Settings that earlier versions did not have, or had under another name."""
 
-OPTIONAL = frozenset({"read_as", "setup_by", "dropped", "replaced", "wording"}) | NEWER_SETTINGS
+OF_REQUESTS = frozenset({"rules", "deadline", "estimate"})
+OPTIONAL = frozenset({"read_as", "setup_by", "dropped", "replaced", "wording"}) | OF_REQUESTS | NEWER_SETTINGS
 """Fields that are compared if both sides have them: a plan that was brought or edited is played as it was read, and
 earlier versions did not record how."""
 

@@ -27,6 +27,7 @@ from graph.record.events import (
     Event,
     LateAnswer,
     PlanRevised,
+    ResponseGiven,
     ResultSupplied,
     ReviewEscalated,
     ReviewExpired,
@@ -139,11 +140,12 @@ class Player:
 
     async def _next_input(self) -> GraphInput:
         """Return the graph's next input, after skipping events written by other processes."""
-        has_expired = False
+        has_expired = is_kept = False
         while (event := self._recording.next) is not None and (_is_by_others(event) or has_expired):
             has_expired = isinstance(event.data_if_known, ReviewExpired) and event.data_if_known.ends
+            is_kept = isinstance(event.data_if_known, ResponseGiven)
             self._ledger.skip()
-        if event is None:
+        if event is None or is_kept:
             return GraphInput()
         if isinstance(event.data_if_known, Configured):
             self._graph = self._staged(event.data_if_known.configuration)
@@ -210,7 +212,8 @@ def _is_by_others(event: Event) -> bool:
         return False
     by_anybody = isinstance(data, Steered | RunEnded) and data.checkpoint is None
     by_time = isinstance(data, ReviewReminded | ReviewEscalated | ReviewExpired | LateAnswer)
-    return by_anybody or by_time or isinstance(data, ValueRedacted | StepSkipped | ResultSupplied | StandingRevoked)
+    by_person = isinstance(data, StepSkipped | ResultSupplied | StandingRevoked | ResponseGiven)
+    return by_anybody or by_time or by_person or isinstance(data, ValueRedacted)
 
 
 def _about_plans(found: Divergence) -> str | None:

@@ -32,7 +32,7 @@ def hindrance(run: Candidate) -> str | None:
     """
     if run.record.ended is not None:
         return "it has ended"
-    if run.record.review_state.request is not None:
+    if run.record.review_state.waits:
         return "it waits for a person"
     if pause_reason(run.events) == ASKED:
         return "a person paused it; continue it with resume"

@@ -34,6 +34,14 @@ def test_every_link_leads_somewhere(page: Path) -> None:
     assert lost == []
 
 
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_every_row_of_a_table_has_as_many_cells_as_its_head(page: Path) -> None:
+    text = re.sub(r"^```.*?^```", "", page.read_text(), flags=re.MULTILINE | re.DOTALL)
+
+    for table in re.findall(r"(?:^\|.*\n)+", text, re.MULTILINE):
+        assert len({len(re.findall(r"(?<!\\)\|", row)) for row in table.splitlines()}) == 1, table
+
+
 def test_every_status_has_a_next_move() -> None:
     page = (ROOT / "docs" / "when-a-run-stops.md").read_text()
     named = {

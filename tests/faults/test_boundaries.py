@@ -25,9 +25,9 @@ def disturbed(folder: Path, every: int, *options: str) -> list[str]:
     return (folder / "runs" / "boundaries").read_text().splitlines()
 
 
-@pytest.mark.parametrize("durability", ["sync", "async"])
-def test_a_run_survives_a_kill_at_sampled_boundaries(tmp_path: Path, durability: str) -> None:
-    names = disturbed(tmp_path, 40, "--durability", durability)
+@pytest.mark.parametrize(("durability", "every"), [("sync", 60), ("async", 80)])
+def test_a_run_survives_a_kill_at_sampled_boundaries(tmp_path: Path, durability: str, every: int) -> None:
+    names = disturbed(tmp_path, every, "--durability", durability)
 
     assert len(names) > 200
     effects = {"after pay first", "after pay inner", "after put file", "after ask shop", "before broken bad"}
@@ -45,7 +45,7 @@ def test_a_run_survives_a_kill_at_sampled_boundaries(tmp_path: Path, durability:
 
 @pytest.mark.parametrize("durability", ["sync", "async"])
 def test_a_run_that_is_skipped_tried_again_retried_and_forked_survives_a_kill(tmp_path: Path, durability: str) -> None:
-    names = disturbed(tmp_path, 80, "--run", "reopened", "--durability", durability)
+    names = disturbed(tmp_path, 120, "--run", "reopened", "--durability", durability)
 
     changed = {"after skip", "after supply", "before service one", "after pay second asked one given"}
     assert changed | {"after tried weak", "after tried weak letter", "after pay weak letter"} <= set(names)
@@ -66,8 +66,8 @@ def test_a_run_on_postgresql_survives_a_kill_at_sampled_boundaries(tmp_path: Pat
 def test_a_run_that_finds_its_database_locked_says_so_after_one_wait_of_each_connection_and_goes_on_later(
     tmp_path: Path,
 ) -> None:
-    disturbed(tmp_path, 80, "--lock")
+    disturbed(tmp_path, 160, "--lock")
 
 
 def test_a_run_whose_task_is_cancelled_goes_on_in_the_same_process(tmp_path: Path) -> None:
-    disturbed(tmp_path, 80, "--cancel")
+    disturbed(tmp_path, 160, "--cancel")

@@ -93,17 +93,17 @@ async def _continue(request: Request, records: Records, shown: ShownRun, _: Form
 
 
 async def _steer(request: Request, records: Records, shown: ShownRun, form: Form) -> str:
-    """Amend a run: one that executes reads it before its next call, another one is planned again here."""
+    """Amend a run: it is planned again here, or by whoever executes it or carries it on."""
     add = [line.strip() for line in form.get("add").split("\n") if line.strip()]
     numbers = {value for name, value in form.fields if name == "withdraw"}
     withdraw = [one for number, one in enumerate(shown.run.constraints) if str(number) in numbers]
     feedback = form.get("feedback") or None
-    if shown.executing:
-        amendment = Amendment(tuple(add), tuple(withdraw), feedback, str(_actor(request)))
+    amendment = Amendment(tuple(add), tuple(withdraw), feedback, str(_actor(request)))
+    if amendment.fault:
+        raise InputError("steer", amendment.fault)
+    if shown.executing or not await desk_of(request).carries_on(shown):
         await records.runs.steer(shown.run.id, amendment)
         return shown.run.id
-    if fault := Amendment(tuple(add), tuple(withdraw), feedback, "").fault:
-        raise InputError("steer", fault)
 
     person = visitor_of(request).person
 
@@ -163,8 +163,12 @@ def _actor(request: Request) -> Approver:
 
 
 async def _drive(request: Request, records: Records, thread: str, shown: ShownRun | None, work: Work) -> None:
-    drives = desk_of(request).drives
-    assert drives is not None
+    desk = desk_of(request)
+    drives = desk.drives
+    if drives is None:
+        raise InputError("desk", "this desk carries no run on; do that where the run was started")
+    if shown is not None and shown.key.thread == thread and not await desk.carries_on(shown):
+        raise InputError("run", f"{shown.run.id} is of a LangGraph server; go on with it there, or with work --server")
     run, key, seq = (None, None, 0) if shown is None else (shown.run, shown.key, shown.seq)
     if key is not None and key.thread != thread:
         key, seq = None, 0

@@ -84,6 +84,7 @@ def page(request: Request, template: str, status: int = 200, **values: Any) -> R
         "visitor": visitor,
         "database": desk.name,
         "can_decide": visitor is not None and visitor.decides and desk.decides,
+        "can_start": visitor is not None and visitor.decides and desk.starts,
         "token": token,
         "path": request.url.path.removeprefix(root_of(request)),
         "link": lambda page, run, **more: run_link(request, page, run, **more),

@@ -8,23 +8,27 @@ from starlette.responses import Response
 
 from graph.desk.decisions import edited_plan, response_in
 from graph.desk.pages.respond import Form, changes, desk_of, go_to, page, run_link, shows, visitor_of
-from graph.desk.pages.run import int_of, run_page, shown_run
+from graph.desk.pages.run import GRAPH_STEPS, int_of, run_page, shown_run
 from graph.desk.records import Records, ShownRun
 from graph.desk.security.visitor import verified
-from graph.desk.views.plan_form import by_step, changes_of, plan_as_text, read_edit, step_forms
+from graph.desk.views.new_steps import KINDS, new_steps
+from graph.desk.views.plan_form import answer_text, by_step, changes_of, plan_as_text, read_edit, step_forms
 from graph.desk.views.plan_graph import plan_graph
 from graph.desk.views.request import request_view
 from graph.desk.views.revisions import plan_of_revision, revision_rows, step_changes
-from graph.errors import AgentError, InputError, NothingToDecideError, RunOwnedError
+from graph.desk.views.standing_form import BOUNDS
+from graph.errors import AgentError, InputError, LedgerError, NothingToDecideError, RunOwnedError, StaleRunError
 from graph.identity import named
 from graph.ledger.values import tools_of
 from graph.review.response import build_response
 from graph.review_clock import refuse_late
+from graph.stored_responses import store_response
 from graph.text.event_text import event_text
 
 SINCE = (
     "decided",
     "voted",
+    "response_given",
     "plan_revised",
     "review_requested",
     "review_escalated",
@@ -38,25 +42,37 @@ SINCE = (
 """Events that a page whose request is open no longer tells of."""
 
 
+INLINE_STEPS = 60
+"""With more steps the form of the plan is fetched when it is opened."""
+
+
 @shows
 async def review(request: Request) -> Response:
     """Show the open request of a run."""
     _, shown = await shown_run(request)
     if shown.run.status != "waiting":
         return go_to(run_link(request, "", shown.run.id))
-    return review_page(request, shown)
+    return await review_page(request, shown)
 
 
-def review_page(
+@shows
+async def edit(request: Request) -> Response:
+    """Send the form of a large plan."""
+    _, shown = await shown_run(request)
+    view = request_view(shown)
+    if view is None or view.plan is None:
+        raise InputError("plan", "the run asks about no plan any more; reload its page")
+    values = await _edit_values(request, shown, view.plan, {}, whole=True)
+    return page(request, "_edit_form.html", run=shown.run, given={}, **values)
+
+
+async def review_page(
     request: Request, shown: ShownRun, fields: Mapping[str, str] | None = None, fault: str = "", status: int = 200
 ) -> Response:
     """Return the page of the open request; with what a person filled in before, and what is wrong with it."""
     view, given, run = request_view(shown), fields or {}, shown.run
-    plan = view.plan if view is not None else None
     link = run_link(request, "/step", run.id) + "&step="
-    drawing = (
-        plan_graph(run.plan, run.step_status, link) if run.plan is not None and len(run.plan.steps) < 1_500 else None
-    )
+    is_drawn = run.plan is not None and len(run.plan.steps) <= GRAPH_STEPS
     return run_page(
         request,
         "run_review.html",
@@ -65,11 +81,38 @@ def review_page(
         view=view,
         given=given,
         wrong=fault,
-        drawing=drawing,
-        forms=step_forms(plan, frozenset(shown.record.steps.succeeded)) if plan is not None else (),
-        text=given.get("plan") or (plan_as_text(shown, plan) if plan is not None else ""),
+        drawing=plan_graph(run.plan, run.step_status, link) if is_drawn and run.plan is not None else None,
+        bounds=BOUNDS,
         http_status=status,
+        **await _edit_values(request, shown, view.plan if view is not None else None, given),
     )
+
+
+async def _edit_values(
+    request: Request,
+    shown: ShownRun,
+    plan: Mapping[str, Any] | None,
+    given: Mapping[str, str],
+    *,
+    whole: bool = False,
+) -> dict[str, Any]:
+    """Return what the form of a plan shows; that of a large plan is left out unless it is asked for or was sent."""
+    records = await desk_of(request).records()
+    forms = step_forms(plan, frozenset(shown.record.steps.succeeded)) if plan is not None else []
+    by_id, added = {one.id: one for one in forms}, {f"new:{key}": form for key, form in new_steps(given).items()}
+    order = given.get("order", "").split(",")
+    is_large = len(forms) > INLINE_STEPS and given.get("decision") != "edit" and not whole
+    return {
+        "forms": forms,
+        "is_large": is_large,
+        "forms_by_id": by_id,
+        "added": added,
+        "form_order": [key for key in dict.fromkeys((*order, *by_id, *added)) if key in by_id or key in added],
+        "kinds": KINDS,
+        "tool_names": sorted(await tools_of(records.runs.ledger, shown.record)),
+        "answer": answer_text(plan.get("answer")) if plan is not None else None,
+        "text": given.get("plan") or (plan_as_text(shown, plan) if plan is not None and not is_large else ""),
+    }
 
 
 @changes
@@ -86,24 +129,40 @@ async def decide(request: Request, form: Form) -> Response:
     try:
         answer = build_response(shown.run.request, response_in(shown, shown.run.request, form.after("")))
     except InputError as error:
-        return review_page(request, shown, fields, str(error), 422)
+        return await review_page(request, shown, fields, str(error), 422)
     return await _carried_out(request, records, shown, answer, seen)
 
 
 async def _carried_out(
     request: Request, records: Records, shown: ShownRun, answer: Mapping[str, Any], seen: int
 ) -> Response:
-    drives, person, run = desk_of(request).drives, visitor_of(request).person, shown.run
-    assert drives is not None
+    run = shown.run
     try:
-        future = drives.begin(shown.key.thread, run, lambda opened: opened.agent.resume(run.id, answer, by=person))
-        await drives.settled(future, shown.key.thread, records.runs, shown.key, shown.seq)
-    except (RunOwnedError, NothingToDecideError):
+        if not await _driven(request, records, shown, answer):
+            by = named(visitor_of(request).person, verified)
+            await store_response(records.runs, shown.key, answer, by)
+    except (RunOwnedError, NothingToDecideError, StaleRunError):
         return stale_page(request, await records.show(run.id), seen)
     after = await records.show(run.id)
     if after.run.request is not None and after.run.request["error"] and after.seq > shown.seq:
         return go_to(run_link(request, "/review", run.id))
     return go_to(run_link(request, "", run.id))
+
+
+async def _driven(request: Request, records: Records, shown: ShownRun, answer: Mapping[str, Any]) -> bool:
+    """Carry a decision out in this process, and return whether that is possible; the page of the run says why not."""
+    desk, person, run = desk_of(request), visitor_of(request).person, shown.run
+    if desk.drives is None or not await desk.carries_on(shown):
+        return False
+    drives = desk.drives
+    try:
+        future = drives.begin(shown.key.thread, run, lambda opened: opened.agent.resume(run.id, answer, by=person))
+        await drives.settled(future, shown.key.thread, records.runs, shown.key, shown.seq)
+    except (LedgerError, NothingToDecideError):
+        raise
+    except AgentError:
+        return False
+    return True
 
 
 def stale_page(request: Request, shown: ShownRun, seen: int) -> Response:

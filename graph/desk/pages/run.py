@@ -11,10 +11,12 @@ from graph.desk.records import Records, ShownRun
 from graph.desk.views.effects import effect_rows
 from graph.desk.views.plan_graph import plan_graph
 from graph.desk.views.revisions import plan_of_revision, revision_rows, step_changes
+from graph.desk.views.standing import standing_row
 from graph.desk.views.step import step_view
 from graph.desk.views.step_rows import step_rows
-from graph.desk.views.timeline import timeline
+from graph.desk.views.timeline import spans_of_people, timeline
 from graph.errors import InputError
+from graph.ledger.values import tools_of
 from graph.record.budget import limit_in_words, spent_in_words
 from graph.record.reopening import RETRIED
 from graph.record.step_costs import step_costs
@@ -26,6 +28,8 @@ GRAPH_STEPS = 1_500
 """Steps that are drawn; a larger plan has its list alone."""
 PART = 20_000
 """Characters of a result on a page."""
+CHANGES = 50
+"""Changed steps on a page of two revisions."""
 EVENTS = 200
 """Events on a page of the audit."""
 
@@ -44,7 +48,8 @@ def run_page(
     request: Request, template: str, tab: str, shown: ShownRun, http_status: int = 200, **values: Any
 ) -> Response:
     """Return a page of a run, with its head and its tabs."""
-    drives = desk_of(request).drives
+    desk = desk_of(request)
+    drives = desk.drives
     shared = {
         "shown": shown,
         "run": shown.run,
@@ -53,6 +58,8 @@ def run_page(
         "spent": spent_in_words(shown.record.bounds, shown.record.usage),
         "fault": drives.fault(shown.key.thread) if drives is not None else None,
         "can_retry": shown.run.status in RETRIED,
+        "is_carried_on": desk.starts,
+        "response": shown.record.review_state.response,
         "now": time.time(),
     }
     return page(request, template, http_status, **shared, **values)
@@ -72,9 +79,9 @@ async def plan(request: Request) -> Response:
 @shows
 async def step(request: Request) -> Response:
     """Show one step."""
-    _, shown = await shown_run(request)
+    records, shown = await shown_run(request)
     name = request.query_params.get("step", "")
-    found = step_view(shown, name)
+    found = step_view(shown, name, await tools_of(records.runs.ledger, shown.record))
     if found is None:
         raise InputError("step", f"the plan in force of {shown.run.id} has no step {name!r}; open one of its list")
     value = visible_json(found.result.value) if found.result is not None and found.result.value is not None else None
@@ -86,7 +93,9 @@ async def times(request: Request) -> Response:
     """Show when each step ran."""
     _, shown = await shown_run(request)
     run = shown.run
-    drawn = timeline(run.plan, run.step_status, run.results, time.time()) if run.plan is not None else None
+    now = time.time()
+    waited = spans_of_people(shown.events, now)
+    drawn = timeline(run.plan, run.step_status, run.results, now, waited) if run.plan is not None else None
     return run_page(request, "run_timeline.html", "timeline", shown, drawn=drawn)
 
 
@@ -134,14 +143,29 @@ async def revisions(request: Request) -> Response:
     left = int_of(request.query_params.get("left", str(max(0, right - 1))))
     after = plan_of_revision(shown.events, right)
     found = step_changes(plan_of_revision(shown.events, left), after) if after is not None else []
-    return run_page(request, "run_revisions.html", "revisions", shown, rows=rows, left=left, right=right, changes=found)
+    pages = max(1, -(-len(found) // CHANGES))
+    number = min(max(1, int_of(request.query_params.get("part", "1"))), pages)
+    return run_page(
+        request,
+        "run_revisions.html",
+        "revisions",
+        shown,
+        rows=rows,
+        left=left,
+        right=right,
+        changes=found[(number - 1) * CHANGES : number * CHANGES],
+        count=len(found),
+        number=number,
+        pages=pages,
+    )
 
 
 @shows
 async def effects(request: Request) -> Response:
     """Show the calls that change something or leave the machine, and what is uncertain of them."""
     _, shown = await shown_run(request)
-    return run_page(request, "run_effects.html", "effects", shown, rows=effect_rows(shown))
+    approved = [standing_row(use, time.time()) for use in shown.record.standing.by_id.values()]
+    return run_page(request, "run_effects.html", "effects", shown, rows=effect_rows(shown), approved=approved)
 
 
 @shows

@@ -156,11 +156,49 @@
     if (words && !confirm(words)) { event.preventDefault(); return; }
     if (event.target.method === "post") setTimeout(() => all("button", event.target).forEach((button) => { button.disabled = true; }), 0);
   });
+  // The form of a plan: steps are added, removed and moved
+  const taken = (editor) => new Set([...all("[data-key]", editor).map((one) => one.dataset.key), ...all('[name$=":id"]', editor).map((one) => one.value)]);
+  const reordered = (editor) => {
+    const order = find("[name=order]", editor);
+    order.value = all(".step-forms > [data-key]", editor).map((one) => one.dataset.key).join(",");
+    order.dispatchEvent(new Event("input", {bubbles: true}));
+  };
+  const addStep = (editor) => {
+    const ids = taken(editor);
+    let number = 1, name = 1;
+    while (ids.has(`new:${number}`)) number += 1;
+    while (ids.has(`step_${name}`)) name += 1;
+    const made = document.importNode(find("#new-step", editor).content, true);
+    find("fieldset", made).dataset.key = `new:${number}`;
+    for (const field of all("[name]", made)) field.name = field.name.replace("new:0:", `new:${number}:`);
+    find('[name$=":id"]', made).value = `step_${name}`;
+    find(".step-forms", editor).append(made);
+    find(".step-forms > :last-child [name$=':id']", editor).select();
+    reordered(editor);
+  };
+  const moveStep = (step, by, button) => {
+    const other = by < 0 ? step.previousElementSibling : step.nextElementSibling;
+    if (!other) return;
+    if (by < 0) other.before(step); else other.after(step);
+    button.focus();
+    say(`moved ${by < 0 ? "before" : "after"} ${other.dataset.editStep || "the new step"}`);
+    reordered(step.closest("#edit"));
+  };
+  document.addEventListener("click", (event) => {
+    const button = event.target.closest("#edit button[type=button]"), editor = find("#edit");
+    if (!button) return;
+    const step = button.closest("[data-edit-step]");
+    if (button.id === "add-step") addStep(editor);
+    else if ("drop" in button.dataset) { step.remove(); reordered(editor); find("#add-step").focus(); }
+    else if (button.dataset.move) moveStep(step, Number(button.dataset.move), button);
+  });
+
   // Each fault of an edited plan stands at its step.
   document.addEventListener("htmx:after:swap", () => {
     times();
     for (const place of all(".step-faults")) {
-      const found = all(`#faults [data-fault-step="${CSS.escape(place.dataset.faultsOf)}"]`).map((one) => one.textContent.trim());
+      const name = place.dataset.faultsOf ?? find('[name$=":id"]', place.closest(".step-form")).value.trim();
+      const found = !name ? [] : all(`#faults [data-fault-step="${CSS.escape(name)}"]`).map((one) => one.textContent.trim());
       place.textContent = found.join("; ");
       place.closest(".step-form").classList.toggle("faulty", found.length > 0);
     }
@@ -171,6 +209,7 @@
     const keysOn = find("#keys-on");
     if (keysOn) { keysOn.checked = on(); keysOn.addEventListener("change", () => localStorage.setItem("keys", keysOn.checked ? "on" : "off")); }
     find("#help-button")?.addEventListener("click", help);
+    find(".tabs [aria-current]")?.scrollIntoView({block: "nearest", inline: "nearest"});
     find("#wrong")?.focus();
     setTimeout(open, 0);
   };

@@ -5,8 +5,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from graph.desk.records import ShownRun
+from graph.desk.views.new_steps import empty_step, in_order, new_steps
 from graph.errors import InputError
 from graph.plan.catalog import ToolSpec
+from graph.plan.depth import parse_json_or_text
 from graph.plan.issues import Issue
 from graph.plan.reading import ParsedPlan, read_plan
 from graph.plan.revision import difference, read_revision
@@ -19,7 +21,8 @@ from graph.text.plan_yaml import YamlFault, plan_from_yaml, plan_to_yaml
 class StepForm:
     """A step of a plan in the form; `extra` names fields that only the text of the plan can change.
 
-    These are rare fields, and texts with characters that cannot be seen, which are None here.
+    These are rare fields, and texts with characters that cannot be seen, which are None here. `asks`: a question or a
+    gate, which has `question` instead of tools and arguments.
     """
 
     id: str
@@ -29,6 +32,7 @@ class StepForm:
     depends_on: str
     success_criteria: str | None
     question: str | None
+    asks: bool
     done: bool
     extra: tuple[str, ...]
 
@@ -63,22 +67,49 @@ def plan_of_text(text: str) -> Any:
 
 
 def plan_of_form(plan: Mapping[str, Any], fields: Mapping[str, str]) -> dict[str, Any]:
-    """Return a plan with the fields of the form; steps that are marked as removed are left out.
+    """Return a plan with the fields of the form: changed, removed and new steps, in the order of the form.
 
     Args:
         plan: The plan shown.
-        fields: `<step id>:<field>` -> text.
+        fields: `step:<id>:<field>`, `new:<number>:<field>`, `order` (keys of steps, separated by commas) and
+            `plan-answer` -> text.
 
     Raises:
-        InputError: The arguments of a step cannot be read.
+        InputError: The arguments of a step cannot be read, or a new step has no id.
     """
-    steps = []
-    for step in plan["steps"]:
-        name = step["id"]
-        if fields.get(f"{name}:remove"):
-            continue
-        steps.append(_changed(step, {key: fields[f"{name}:{key}"] for key in FIELDS if f"{name}:{key}" in fields}))
-    return {**plan, "steps": steps}
+    steps: list[tuple[str, Any]] = []
+    for step in plan.get("steps", ()):
+        if not isinstance(step, Mapping):
+            raise InputError("plan", "it holds something else than steps; edit it as text")
+        name = str(step.get("id", ""))
+        prefix = f"step:{name}:"
+        if not fields.get(f"{prefix}remove"):
+            given = {key: fields[prefix + key] for key in FIELDS if prefix + key in fields}
+            steps.append((name, _changed(step, given)))
+    for number, form in new_steps(fields).items():
+        steps.append((f"new:{number}", _filled(empty_step(number, form), form)))
+    changed = {**plan, "steps": in_order(steps, fields.get("order", ""))}
+    if "plan-answer" in fields and fields["plan-answer"] != answer_text(plan.get("answer")):
+        _set(changed, "answer", _answer(plan.get("answer"), fields["plan-answer"]))
+    return changed
+
+
+def answer_text(answer: Any) -> str | None:
+    """Return the answer of a plan as the form has it; None if it can only be changed in the plan's text."""
+    text = "" if answer is None else answer if isinstance(answer, str) else visible_json(answer)
+    return text if visible(text) == text else None
+
+
+def _answer(before: Any, text: str) -> Any:
+    return text if before is None or isinstance(before, str) else parse_json_or_text(text)
+
+
+def _filled(step: Mapping[str, Any], form: Mapping[str, str]) -> dict[str, Any]:
+    """Return a new step; what its kind does not have is not taken from fields that the form hides."""
+    hidden = {"ask": ("does", "args"), "gate": ("does", "args", "success_criteria")}
+    kind = form.get("kind", "tool")
+    left_out = hidden.get(kind, ("question",))
+    return _changed(step, {key: form[key] for key in FIELDS if key in form and key not in left_out})
 
 
 FIELDS = ("objective", "does", "args", "depends_on", "success_criteria", "question")
@@ -118,7 +149,8 @@ def _form(step: Mapping[str, Any], succeeded: frozenset[str]) -> StepForm:
         args=visible_json(args) if args else "",
         depends_on=", ".join(map(str, step.get("depends_on") or ())),
         success_criteria=shown["success_criteria"],
-        question=shown["gate"] if step.get("gate") else shown["ask"],
+        question=shown["gate"] if "gate" in step else shown["ask"],
+        asks="ask" in step or "gate" in step,
         done=step.get("id") in succeeded,
         extra=(*hidden, *(name for name in step if name not in EDITED)),
     )
@@ -130,15 +162,15 @@ def _changed(step: Mapping[str, Any], fields: Mapping[str, str]) -> dict[str, An
         if name in fields:
             _set(changed, name, fields[name])
     if "question" in fields:
-        _set(changed, "gate" if step.get("gate") else "ask", fields["question"])
+        changed["gate" if "gate" in step else "ask"] = fields["question"]
     if "depends_on" in fields:
         _set(changed, "depends_on", _words(fields["depends_on"]))
     if "does" in fields and "tool" in step:
-        _set(changed, "tool", fields["does"])
+        changed["tool"] = fields["does"]
     elif "does" in fields:
         _set(changed, "tools", _words(fields["does"]))
     if "args" in fields:
-        _set(changed, "args", _args(str(step["id"]), fields["args"]))
+        _set(changed, "args", _args(str(step.get("id", "")), fields["args"]))
     return changed
 
 

@@ -25,18 +25,23 @@ INLINE = MarkdownIt("zero", {"html": False}).enable(["backticks", "escape", "ent
 
 @dataclass(frozen=True)
 class Part:
-    """A part of a description: `text` is safe markup of a paragraph, `data` the text of a block."""
+    """A part of a description: `text` is safe markup of a paragraph, `data` the text of a block.
+
+    `is_schema`: the block is the JSON Schema of an answer, which the form has as fields.
+    """
 
     text: Markup | None = None
     data: str | None = None
     is_item: bool = False
+    is_schema: bool = False
 
 
 @dataclass(frozen=True)
 class ActionView:
     """One thing to decide; `number` counts the uncertain calls, `limits` are (name, amount).
 
-    `call` names a held call, see `graph.review.response.call_names`, `args` are its arguments as JSON.
+    `call` names a held call, see `graph.review.response.call_names`; `args` are its arguments as JSON,
+    `arg_names` their names.
     """
 
     name: str
@@ -48,6 +53,7 @@ class ActionView:
     limits: Sequence[tuple[str, str]] = ()
     call: str = ""
     args: str = ""
+    arg_names: Sequence[str] = ()
 
     @property
     def is_gate(self) -> bool:
@@ -113,7 +119,8 @@ def parts_of(description: str) -> list[Part]:
         if is_plan(block):
             continue
         if isinstance(block, Data):
-            found.append(Part(data=visible("\n".join(block.lines))))
+            is_schema = [line.strip() for line in block.lines[:1]] == ["schema:"]
+            found.append(Part(data=visible("\n".join(block.lines)), is_schema=is_schema))
             continue
         is_item = block.text.startswith(ITEM)
         text = INLINE.renderInline(visible(block.text.removeprefix(ITEM) if is_item else block.text))
@@ -137,6 +144,7 @@ def _action(shown: ShownRun, action: Mapping[str, Any], error: str | None, numbe
         limits=_limits(args) if name == "raise_budget" else (),
         call=call,
         args=visible_json(args.get("args") or {}) if call else "",
+        arg_names=tuple(args.get("args") or ()) if call else (),
     )
 
 

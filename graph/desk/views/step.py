@@ -1,36 +1,42 @@
 """One step: what it should do, what its calls were given, where each value came from, and what was checked."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
 
 from graph.desk.records import ShownRun
+from graph.desk.views.origins import Argument, Label, origins_of
+from graph.plan.catalog import ToolSpec
 from graph.plan.checks import describe_check
 from graph.plan.kinds.table import kind_spec
-from graph.plan.references import references_in
 from graph.plan.schema import Step
-from graph.record.call import Call
-from graph.record.events import StepChecked
+from graph.record.events import CallFinished, CallStarted, StepChecked
 from graph.record.results import StepResult
 from graph.record.step_costs import StepCost, step_costs
 from graph.sanitize import visible_json
 from graph.text.drawing.labels import waits_within
 
+MOST_CALLS = 100
+"""So many calls are on the page of a step, the latest."""
+
 
 @dataclass(frozen=True)
-class Argument:
-    """An argument as planned and as the last call was given it; `sources` are the steps whose results are in it."""
+class Attempt:
+    """One attempt at a call: its arguments as JSON, and its result, None if there is none on record.
 
-    name: str
-    planned: str
-    given: str | None
-    sources: tuple[str, ...]
-    label: str
+    `approval` is the standing approval that let it through, `began_at` is in Unix seconds.
+    """
+
+    started: CallStarted
+    began_at: float
+    args: str
+    result: StepResult | None
+    is_uncertain: bool
+    approval: str | None
 
 
 @dataclass(frozen=True)
 class StepView:
-    """A step of the plan in force, for its page."""
+    """A step of the plan in force, for its page; `calls` are the latest attempts, `earlier` the number of others."""
 
     step: Step
     status: str
@@ -39,22 +45,30 @@ class StepView:
     waits: tuple[str, ...]
     awaited_by: tuple[str, ...]
     arguments: Sequence[Argument]
-    calls: Sequence[Call]
+    result_label: Label
+    calls: Sequence[Attempt]
+    earlier: int
     checks: Sequence[tuple[str, bool | None, str]]
     cost: StepCost | None
     fields: Mapping[str, str]
+
+    @property
+    def has_other_calls(self) -> bool:
+        """Whether there are calls beside the one whose arguments are shown: those of a model, or of items."""
+        return any(one.started.call or one.started.item is not None for one in self.calls)
 
 
 SHOWN_APART = ("id", "objective", "args", "tool", "tools", "depends_on", "success_criteria", "checks")
 
 
-def step_view(shown: ShownRun, name: str) -> StepView | None:
-    """Return a step of the plan in force, None if there is none."""
+def step_view(shown: ShownRun, name: str, tools: Mapping[str, ToolSpec]) -> StepView | None:
+    """Return a step of the plan in force, None if there is none; `tools` are those that the run was configured with."""
     plan = shown.run.plan
     if plan is None or name not in plan.by_id:
         return None
     step, waits = plan.by_id[name], waits_within(plan)
-    calls = shown.record.calls.of_step(name)
+    calls, attempts = shown.record.calls.of_step(name), _attempts(shown, name)
+    origins = origins_of(shown, plan, step, next((call for call in reversed(calls) if call.is_the_step), None), tools)
     others = {key: visible_json(value) for key, value in step.to_json().items() if key not in SHOWN_APART}
     return StepView(
         step=step,
@@ -63,31 +77,32 @@ def step_view(shown: ShownRun, name: str) -> StepView | None:
         doer=kind_spec(step.kind).doer(step, str),
         waits=waits[name],
         awaited_by=tuple(after for after, befores in waits.items() if name in befores),
-        arguments=list(_arguments(shown, step, calls)),
-        calls=calls,
+        arguments=origins.arguments,
+        result_label=origins.result,
+        calls=attempts[-MOST_CALLS:],
+        earlier=max(0, len(attempts) - MOST_CALLS),
         checks=list(_checks(shown, step)),
-        cost=step_costs(shown.events).get(name),
+        cost=step_costs(event for event in shown.events if event.step == name).get(name),
         fields=others,
     )
 
 
-def _arguments(shown: ShownRun, step: Step, calls: Sequence[Call]) -> Iterator[Argument]:
-    """Yield the arguments of the plan, and beside them those of the step's own last call."""
-    own = next((call for call in reversed(calls) if call.is_the_step), None)
-    given: Mapping[str, Any] = own.args if own is not None else {}
-    held = next((one for one in shown.record.review_state.held.values() if one.step == step.id), None)
-    for name in dict.fromkeys((*step.args, *given)):
-        planned = step.args.get(name)
-        found = () if name in step.literal else references_in(planned)
-        label = held.labels.get(name) if held is not None else None
-        words = f"{label.trust}: {', '.join(label.sources)}" if label is not None else ""
-        yield Argument(
-            name,
-            visible_json(planned) if name in step.args else "chosen by the model",
-            visible_json(given[name]) if name in given else None,
-            tuple(dict.fromkeys(reference.step for reference in found)),
-            words,
-        )
+def _attempts(shown: ShownRun, step: str) -> list[Attempt]:
+    """Return the attempts at the calls of a step, in the order in which they began."""
+    found: list[Attempt] = []
+    last: dict[tuple[int, int | None], int] = {}
+    for event in shown.events:
+        if event.step != step:
+            continue
+        data = event.data_if_known
+        if isinstance(data, CallStarted):
+            last[data.call, data.item] = len(found)
+            call = shown.record.calls.find(data.key)
+            is_uncertain = call is not None and call.is_uncertain and call.begun_seq == event.seq
+            found.append(Attempt(data, event.at, visible_json(data.args.shown), None, is_uncertain, data.approval))
+        elif isinstance(data, CallFinished) and (place := last.get((data.call, data.item))) is not None:
+            found[place] = replace(found[place], result=data.result)
+    return found
 
 
 def _checks(shown: ShownRun, step: Step) -> Iterator[tuple[str, bool | None, str]]:

@@ -1,16 +1,21 @@
 """When each step ran, against the chain of steps that sets the run's shortest time."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from graph.plan.schedule import critical_path
 from graph.plan.schema import Plan
+from graph.record.events import Event
 from graph.record.results import StepResult
 from graph.text.drawing.labels import waits_within
 
 UNITS = 1000
 """Width of the drawing in its own units."""
 MOST_ROWS = 1_000
+NARROWEST = 5.0
+"""Width of a bar that would be too narrow to be seen."""
+ANSWERS = ("decided", "response_given", "steered", "run_ended", "step_skipped", "result_supplied")
+"""Events that end the wait for a person."""
 
 
 @dataclass(frozen=True)
@@ -28,12 +33,17 @@ class Bar:
 
 @dataclass(frozen=True)
 class Timeline:
-    """The bars in plan order, and the times: of the whole, and of the critical path. Times are in seconds."""
+    """The bars in plan order, and the times: of the whole, and of the critical path. Times are in seconds.
+
+    `waits` are (left, width) of the spans in which the run waited for people, `waited_s` is their sum.
+    """
 
     bars: Sequence[Bar]
     began_at: float
     span_s: float
     critical_s: float
+    waits: Sequence[tuple[float, float]] = ()
+    waited_s: float = 0.0
     left_out: int = 0
 
     @property
@@ -42,8 +52,14 @@ class Timeline:
         return [(UNITS * part / 4, self.span_s * part / 4) for part in range(5)]
 
 
-def timeline(plan: Plan, statuses: Mapping[str, str], results: Mapping[str, StepResult], now: float) -> Timeline:
-    """Return the timeline of a plan; a step that is running lasts until `now` (Unix seconds)."""
+def timeline(
+    plan: Plan,
+    statuses: Mapping[str, str],
+    results: Mapping[str, StepResult],
+    now: float,
+    waited: Iterable[tuple[float, float]] = (),
+) -> Timeline:
+    """Return the timeline of a plan; a step that is running lasts until `now`, `waited` are spans (Unix seconds)."""
     times = {step: _times(result, statuses.get(step, ""), now) for step, result in results.items()}
     known = {step: span for step, span in times.items() if span is not None}
     began_at = min((start for start, _ in known.values()), default=0.0)
@@ -55,12 +71,36 @@ def timeline(plan: Plan, statuses: Mapping[str, str], results: Mapping[str, Step
     for step in plan.steps[:MOST_ROWS]:
         span = known.get(step.id)
         left = UNITS * (span[0] - began_at) / max(span_s, 1e-6) if span else 0.0
-        width = max(2.0, UNITS * (span[1] - span[0]) / max(span_s, 1e-6)) if span else 0.0
+        width = max(NARROWEST, UNITS * (span[1] - span[0]) / max(span_s, 1e-6)) if span else 0.0
         is_critical = step.id in chain and span is not None
         started_at = span[0] if span else None
         took_s = took[step.id] if span else None
         bars.append(Bar(step.id, statuses.get(step.id, "pending"), left, width, started_at, took_s, is_critical))
-    return Timeline(bars, began_at, span_s, critical_s, max(0, len(plan.steps) - MOST_ROWS))
+    clipped = [(max(begun, began_at), min(ended, began_at + span_s)) for begun, ended in waited]
+    spans = [(begun, ended) for begun, ended in clipped if ended > begun]
+    scale = UNITS / max(span_s, 1e-6)
+    return Timeline(
+        bars,
+        began_at,
+        span_s,
+        critical_s,
+        [((begun - began_at) * scale, max(NARROWEST, (ended - begun) * scale)) for begun, ended in spans],
+        sum(ended - begun for begun, ended in spans),
+        max(0, len(plan.steps) - MOST_ROWS),
+    )
+
+
+def spans_of_people(events: Iterable[Event], now: float) -> Iterator[tuple[float, float]]:
+    """Yield the spans in which a run waited for people, the open one until `now` (Unix seconds)."""
+    since: float | None = None
+    for event in events:
+        if event.kind == "review_requested" and since is None:
+            since = event.at
+        elif event.kind in ANSWERS and since is not None:
+            yield since, event.at
+            since = None
+    if since is not None:
+        yield since, now
 
 
 def _times(result: StepResult, status: str, now: float) -> tuple[float, float] | None:

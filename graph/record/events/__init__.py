@@ -15,6 +15,7 @@ from graph.record.events.fork import CallInherited, Inherited, RunForked
 from graph.record.events.model import FailedAttempt, ModelFinished, ModelStarted, Prompt, Tokens
 from graph.record.events.payload import Payload
 from graph.record.events.plan import Executing, PlanRefused, PlanRevised, Steered
+from graph.record.events.response import ResponseGiven
 from graph.record.events.retry import RunReopened
 from graph.record.events.review import Decided, ReviewRequested, SettledCall
 from graph.record.events.run import (
@@ -80,6 +81,7 @@ __all__ = [
     "PlanRefused",
     "PlanRevised",
     "Prompt",
+    "ResponseGiven",
     "ResultSupplied",
     "ReviewEscalated",
     "ReviewExpired",

@@ -15,6 +15,7 @@ from graph.record.events.fork import CallInherited, Inherited, RunForked
 from graph.record.events.model import ModelFinished, ModelStarted
 from graph.record.events.payload import Json
 from graph.record.events.plan import Executing, PlanRefused, PlanRevised, Steered
+from graph.record.events.response import ResponseGiven
 from graph.record.events.retry import RunReopened
 from graph.record.events.review import Decided, ReviewRequested
 from graph.record.events.run import Configured, Paused, RunEnded, RunStarted, ValueRedacted
@@ -54,6 +55,7 @@ EventData = (
     | StandingGiven
     | StandingRevoked
     | Voted
+    | ResponseGiven
     | CapReached
     | ReviewReminded
     | ReviewEscalated

@@ -28,6 +28,7 @@ from graph.record.events import (
     Paused,
     PlanRefused,
     PlanRevised,
+    ResponseGiven,
     ResultSupplied,
     ReviewEscalated,
     ReviewExpired,
@@ -91,7 +92,7 @@ def _formatted(data: EventData, step: str) -> Formatted:  # noqa: C901  (one lin
             return format_run(data)
         case PlanRevised() | PlanRefused() | Steered() | Executing():
             return format_plan(data)
-        case ReviewRequested() | Decided() | Voted():
+        case ReviewRequested() | Decided() | Voted() | ResponseGiven():
             return format_review(data)
         case ReviewReminded() | ReviewEscalated() | ReviewExpired() | LateAnswer():
             return format_deadline(data)

@@ -2,7 +2,7 @@
 
 from typing import assert_never
 
-from graph.record.events import Decided, ReviewRequested, Voted
+from graph.record.events import Decided, ResponseGiven, ReviewRequested, Voted
 from graph.text.event_text.sections import Formatted, Words
 from graph.text.event_text.values import content, issue_lines, limits_text, short_digest, truncated, value_text
 from graph.text.review.frame import plain_description
@@ -16,7 +16,7 @@ DECIDED = {
     "propose": "edited, for others to approve,",
 }
 
-ReviewEvent = ReviewRequested | Decided | Voted
+ReviewEvent = ReviewRequested | Decided | Voted | ResponseGiven
 
 
 def format_review(data: ReviewEvent) -> Formatted:
@@ -28,6 +28,8 @@ def format_review(data: ReviewEvent) -> Formatted:
             return ("decisions", "policy", "budget"), _decided(data)
         case Voted():
             return ("decisions",), iter([f"{data.approver} approved; still missing: {data.missing}"])
+        case ResponseGiven():
+            return ("decisions",), _response_given(data)
         case _:
             assert_never(data)
 
@@ -69,3 +71,8 @@ def _decided(data: Decided) -> Words:
     yield from (f"the call {short_digest(key)} is rejected: {why}" for key, why in data.rejected.items())
     if data.budget is not None and data.budget.names:
         yield f"the budget is now {limits_text(data.budget)}"
+
+
+def _response_given(data: ResponseGiven) -> Words:
+    yield f"{data.approver} responded to request {data.request}; whoever carries the run on takes it up"
+    yield f"the response: {content(data.response)}"

@@ -117,3 +117,17 @@ def serving(app: Any) -> Iterator[str]:
 def query(page: str, run: str, **more: str) -> str:
     """The address of a page of a run."""
     return str(httpx.URL(f"/run{page}", params={"run": run, **more}))
+
+
+def decide(visit: Visit, run: str, **fields: str) -> httpx.Response:
+    """Send the form of a review."""
+    return visit.send(query("/review", run), query("/decide", run), **fields)
+
+
+def ended(server: DeskServer, run: str) -> str:
+    """Wait until the desk has carried a run on, and return its status."""
+    drives = server.desk.drives
+    for future in list(drives._going.values()) if drives is not None else ():
+        future.result(20)
+    with server.agent() as agent:
+        return agent.show(run).status

@@ -6,6 +6,7 @@ from base64 import urlsafe_b64encode
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import lru_cache
 from html import escape
 from typing import Any
 from urllib.parse import parse_qsl, urlencode
@@ -22,7 +23,8 @@ CLIENT, SECRET = "desk", "a-secret-of-the-client"
 ADA = {"sub": "1", "email": "Ada@example.org", "email_verified": True, "groups": ["finance", "staff"]}
 
 
-def new_key(name: str = "one") -> RSAKey:
+@lru_cache  # a key takes a quarter of a second
+def key_of(owner: str = "provider", name: str = "one") -> RSAKey:
     return RSAKey.generate_key(2048, {"kid": name, "use": "sig"})
 
 
@@ -38,7 +40,7 @@ class OidcProvider:
     changed: dict[str, Any] = field(default_factory=dict)
     short: bool = False
     asks: bool = False
-    key: Any = field(default_factory=new_key)
+    key: Any = field(default_factory=key_of)
     published: Any = None
     algorithm: str = "RS256"
     discovered: dict[str, Any] = field(default_factory=dict)

@@ -1,8 +1,10 @@
+import threading
 from pathlib import Path
+from typing import Any
 
 from desk_server import PLAN, DeskServer, Visit, query, served
 
-from graph.testing import step
+from graph.testing import LoggedTools, step
 
 
 def act(visit: Visit, run: str, name: str, **fields: str) -> str:
@@ -100,3 +102,58 @@ def test_runs_are_filtered_and_paged_without_losing_the_filter(server: DeskServe
     assert second.count("data-row") == 2 and "goal 0" in second
     assert visit.get("/runs?status=strange").status_code == 400
     assert "No run matches" in visit.get("/runs?text=nowhere").text
+
+
+def test_a_run_that_another_owner_executes_is_paused_before_its_next_call_and_continued_here(tmp_path: Path) -> None:
+    begun, may_end = threading.Event(), threading.Event()
+
+    def waits(**_: object) -> str:
+        begun.set()
+        assert may_end.wait(20)
+        return "calm"
+
+    def tools(log: LoggedTools) -> list[Any]:
+        return [log.tool("read", waits, effect="read"), log.tool("mail")]
+
+    with served(tmp_path / "runs.db", tools=tools) as server, server.visit() as visit, server.agent() as agent:
+        run = agent.start("send", plan=PLAN, thread="t").id
+        other = threading.Thread(target=agent.resume, args=(run, "approve"))
+        other.start()
+        assert begun.wait(20)
+        act(visit, run, "pause")
+        may_end.set()
+        other.join(20)
+        paused, mails = agent.show(run).status, list(server.tools.named("mail"))
+        act(visit, run, "continue")
+        done(server)
+
+        assert (paused, mails) == ("paused", []) and agent.show(run).status == "succeeded"
+
+
+def test_an_ended_run_is_retried_with_a_raised_limit(tmp_path: Path) -> None:
+    with served(tmp_path / "runs.db") as server, server.visit() as visit:
+        with server.agent(budget={"tool_calls": 1}) as agent:
+            run = agent.start("send", plan=PLAN, thread="t").id
+            agent.resume(run, "approve")
+            agent.resume(run, agent.show(run).decide(finish=True))
+        form = visit.get(query("/more", run)).text
+        act(visit, run, "retry", **{"limit:tool_calls": "5"})
+        done(server)
+        with server.agent() as agent:
+            assert agent.show(run).status == "succeeded"
+
+    assert "New limit of tool_calls" in form and len(server.tools.named("mail")) == 1
+
+
+def test_a_waiting_run_is_steered_for_whoever_carries_it_on(tmp_path: Path) -> None:
+    with served(tmp_path / "runs.db", agents=None) as server, server.visit() as visit:
+        with server.agent() as agent:
+            run = agent.start("send", plan=PLAN, thread="t").id
+        act(visit, run, "steer", add="only look")
+        refused = visit.post(
+            query("/control", run), {"token": visit.hidden("/")["token"], "act": "fork", "step": "look"}
+        )
+        with server.agent() as agent:
+            record = agent.log(run)
+
+    assert record.events[-1].kind == "steered" and refused.status_code == 400 and "carries no run" in refused.text

@@ -85,12 +85,24 @@ def test_a_whole_run_from_goal_to_end_with_an_edit_and_a_replan(chat_browser: An
         objective = page.locator("[data-edit-step=send]").get_by_label("Objective")
         objective.fill("tell Ann")
         page.get_by_text("The plan is valid. Changes: changed: send").wait_for()
+        page.get_by_role("button", name="Add a step").click()
+        added = page.get_by_role("group", name="New step")
+        added.get_by_label("Objective").fill("count the words")
+        added.get_by_label("Tools", exact=True).fill("wordcount")
+        added.get_by_text("unknown tool 'wordcount'").wait_for()
+        added.get_by_label("Tools", exact=True).fill("read")
+        added.get_by_role("button", name="Move the new step up").click()
+        page.get_by_text("The plan is valid. Changes: added: step_1; changed: send").wait_for()
         page.get_by_role("button", name="Run the plan as edited").click()
         page.locator("#run-status [data-status=succeeded]").wait_for()
         page.locator(".node[data-step=send][data-status=succeeded]").wait_for()
         page.get_by_role("link", name="Revisions").click()
 
         assert page.locator("tbody tr").count() >= 3
+        with server.agent() as agent:
+            (run,) = agent.list()
+            plan = agent.show(run.id).plan
+        assert plan is not None and list(plan.by_id) == ["second", "step_1", "send"]
         assert server.tools.named("mail") == [{"to": "ann"}]
 
 
@@ -134,7 +146,7 @@ def test_hostile_results_stay_text(chat_browser: Any, tmp_path: Path) -> None:
             page.goto(server.url + query(path, run))
             assert page.locator("main script, main style, main [onload]").count() == 0
         page.goto(server.url + query("/step", run, step="a"))
-        assert "<script>alert(1)</script>" in page.locator("pre.data").inner_text()
+        assert "<script>alert(1)</script>" in page.get_by_role("region", name="Result", exact=True).inner_text()
 
 
 def test_a_page_whose_request_was_decided_meanwhile_says_so_and_sends_no_decision(
@@ -345,6 +357,7 @@ def test_no_page_has_a_fault_that_axe_finds(chat_browser: Any, tmp_path: Path, l
             "/runs",
             "/runs?status=failed",
             "/start",
+            "/approvals",
             "/policy",
             "/nowhere",
             query("/step", run, step="look"),
@@ -359,6 +372,7 @@ def test_no_page_has_a_fault_that_axe_finds(chat_browser: Any, tmp_path: Path, l
                 faults += [f"{path} is {wide} pixels wide"] if wide > PHONE["width"] else []
         page.goto(server.url + query("/review", run))
         page.get_by_text("Edit the plan", exact=True).click()
+        page.get_by_role("button", name="Add a step").click()
         faults += faults_of(page)
 
     assert faults == []

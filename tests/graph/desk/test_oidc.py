@@ -10,7 +10,7 @@ import httpx
 import pytest
 from desk_server import PLAN, DeskServer, Visit, query, served
 from joserfc.jwk import OctKey
-from oidc_provider import ADA, CLIENT, SECRET, OidcProvider, new_key, provided
+from oidc_provider import ADA, CLIENT, SECRET, OidcProvider, key_of, provided
 
 from graph.desk.security.claims import Oidc
 from graph.desk.security.people import People, Permissions
@@ -120,7 +120,7 @@ def test_an_id_token_that_another_has_signed_opens_nothing(
 ) -> None:
     provider.published = provider.key
     if how == "by a stranger":
-        provider.key = new_key()
+        provider.key = key_of("another")
     else:
         provider.algorithm = "none" if how == "not at all" else "HS256"
         provider.key = OctKey.import_key(SECRET * 2, {"kid": provider.published.kid})
@@ -131,7 +131,7 @@ def test_an_id_token_that_another_has_signed_opens_nothing(
 
 def test_a_new_key_of_the_provider_is_found(browser: httpx.Client, provider: OidcProvider) -> None:
     signed_in(browser)
-    provider.key = new_key("two")
+    provider.key = key_of(name="two")
 
     assert signed_in(browser).status_code == 303
 

@@ -1,10 +1,11 @@
 """What the pages of a run show of runs that are large."""
 
+import re
 from pathlib import Path
 
 from desk_server import Visit, query, served
 
-from graph.testing import step
+from graph.testing import LoggedTools, step
 
 LONG = "wind " * 10_000
 
@@ -46,3 +47,54 @@ def test_a_run_that_is_not_there_is_a_page_that_says_so(tmp_path: Path) -> None:
             answer = visit.get(query(path, "nowhere.1"))
             assert answer.status_code == 404 and "nowhere.1" in answer.text
         assert visit.get("/run").status_code == 404
+
+
+def test_a_plan_of_a_thousand_steps_is_shown_whole_and_its_form_is_fetched_when_it_is_opened(tmp_path: Path) -> None:
+    steps = [step("s0", "read"), *(step(f"s{n}", "read", after=[f"s{(n - 1) // 3}"]) for n in range(1, 1_000))]
+    with served(tmp_path / "runs.db") as server, server.visit() as visit:
+        with server.agent() as agent:
+            run = agent.start("read a lot", plan={"steps": steps}, thread="t").id
+        plan, review, form = whole(visit, "", run), whole(visit, "/review", run), whole(visit, "/edit", run)
+        one, later = whole(visit, "/revisions", run), whole(visit, "/revisions", run, left="0", right="1", part="20")
+        fields = {"edit_as": "form", "step:s999:objective": "read on"}
+        typed = visit.send(query("/review", run), query("/check", run), **fields)
+
+    assert plan.count("<tr data-row") == 1_000 and plan.count('class="node') == 1_000
+    assert "data-edit-step" not in review.split('<template id="new-step">')[0] and form.count("data-faults-of") == 1_000
+    assert one.count('class="change"') == 50 and "1000 steps differ. Page 1 of 20" in one and "Page 20 of 20" in later
+    assert "changed: s999" in typed.text
+
+
+def test_a_step_says_where_each_value_comes_from_and_how_each_attempt_ended(tmp_path: Path) -> None:
+    failures = iter([ConnectionError("cut off")])
+
+    def fetch(**_: object) -> str:
+        if error := next(failures, None):
+            raise error
+        return "news"
+
+    def tools(log: LoggedTools) -> list[object]:
+        return [
+            log.tool("fetch", fetch, effect="read", trusted=False),
+            log.tool("read", lambda **_: "calm", effect="read", trusted=True),
+            log.tool("mail", effect="external"),
+        ]
+
+    steps = [
+        {**step("get", "fetch"), "attempts": 2},
+        step("look", "read", what="wind"),
+        {"id": "who", "objective": "whom?", "ask": "Whom?"},
+        step("send", "mail", to="{who_result}", subject="wind", text="{get_result} {look_result}"),
+    ]
+    with served(tmp_path / "runs.db", tools=tools) as server, server.visit() as visit:
+        with server.agent() as agent:
+            run = agent.start("send", plan={"steps": steps}, thread="t")
+            agent.resume("t", run.decide(approve=True, answers={"who": "ann"}))
+        sent, got = whole(visit, "/step", run.id, step="send"), whole(visit, "/step", run.id, step="get")
+
+    to, subject, text = (re.sub("<[^>]+>|\\s+", " ", one) for one in sent.split('<p class="argument">')[1:])
+    assert re.match(r" +to +from people +from +who", to) and "&#34;ann&#34;" in to
+    assert re.match(r" +subject +written in the plan", subject) and "untrusted" not in subject
+    assert re.match(r" +text +untrusted: fetch +from +get +and +look", text) and "{get_result}" in text
+    assert "news calm" in text and "held" not in got
+    assert "failed" in got and "cut off" in got and got.count("<code>fetch</code>") >= 2

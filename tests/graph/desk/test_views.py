@@ -5,8 +5,9 @@ from graph.desk.views.plan_graph import plan_graph
 from graph.desk.views.request import parts_of
 from graph.desk.views.revisions import step_changes
 from graph.desk.views.schema_form import fields_of, value_in
-from graph.desk.views.timeline import UNITS, timeline
+from graph.desk.views.timeline import UNITS, spans_of_people, timeline
 from graph.plan.schema import Plan
+from graph.record.events import Event
 from graph.record.results import StepResult
 from graph.testing import step
 
@@ -46,6 +47,20 @@ def test_the_timeline_marks_the_chain_that_sets_the_time() -> None:
     assert drawn.bars[2].left == UNITS * 0.4 and drawn.bars[2].width == UNITS * 0.6
 
 
+def test_the_timeline_has_the_spans_in_which_people_were_waited_for() -> None:
+    plan = plan_of(step("a", "read"), step("b", "read", after=["a"]))
+    results = {
+        "a": StepResult("succeeded", started_at=10.0, ended_at=12.0),
+        "b": StepResult("succeeded", started_at=18.0, ended_at=20.0),
+    }
+    kinds = {5: "review_requested", 9: "decided", 13: "review_requested", 14: "review_requested", 17: "decided"}
+    events = [Event(at, kind, None, float(at), {}) for at, kind in kinds.items()]
+
+    drawn = timeline(plan, {}, results, 30.0, spans_of_people(events, 30.0))
+
+    assert drawn.waits == [(UNITS * 0.3, UNITS * 0.4)] and drawn.waited_s == 4.0
+
+
 def test_revisions_side_by_side_name_each_field_that_differs() -> None:
     before = plan_of(step("a", "read", what="wind"), step("b", "mail"))
     after = plan_of(step("a", "read", what="sun"), step("c", "read"), answer="{a_result}")
@@ -71,10 +86,40 @@ def test_an_untouched_form_leaves_the_plan_as_it_is() -> None:
     fields = {}
     for one in step_forms(plan, frozenset()):
         shown = {"objective": one.objective, "depends_on": one.depends_on, "success_criteria": one.success_criteria}
-        shown |= {"question": one.question} if one.question else {"does": one.does, "args": one.args}
-        fields |= {f"{one.id}:{name}": text for name, text in shown.items()}
+        shown |= {"question": one.question} if one.asks else {"does": one.does, "args": one.args}
+        fields |= {f"step:{one.id}:{name}": text for name, text in shown.items()}
 
     assert plan_of_form(plan, fields) == plan
+
+
+def test_steps_are_added_removed_and_put_in_order_in_the_form() -> None:
+    plan = plan_of(step("a", "read"), step("b", "mail", to="ann"), answer="{a_result}").to_json()
+    fields = {
+        "order": "new:2,b,a,new:1",
+        "step:a:remove": "1",
+        "new:1:id": "ask",
+        "new:1:kind": "gate",
+        "new:1:question": "Go?",
+        "new:1:does": "mail",
+        "new:2:id": "think",
+        "new:2:kind": "model",
+        "new:2:objective": "Think it over",
+        "new:2:does": "read, mail",
+        "new:2:depends_on": "b",
+        "new:2:question": "left over from another kind",
+        "new:3:kind": "tool",
+        "new:3:id": "",
+        "plan-answer": "{think_result}",
+    }
+
+    assert plan_of_form(plan, fields) == {
+        "steps": [
+            {"id": "think", "objective": "Think it over", "tools": ["read", "mail"], "depends_on": ["b"]},
+            step("b", "mail", to="ann"),
+            {"id": "ask", "gate": "Go?"},
+        ],
+        "answer": "{think_result}",
+    }
 
 
 def test_a_schema_becomes_fields_and_the_fields_its_value() -> None:

@@ -78,7 +78,9 @@ def test_only_work_that_may_be_repeated_is_done_again_for_its_criteria(
 
     async def work(desk: Desk) -> Any:
         found = await work_on(prepared, desk, {**one, "checks": EMPTY}, max_check_attempts=2)
-        return await assess(found, Step.model_validate({**one, "checks": EMPTY}))
+        outcome = await assess(found, Step.model_validate({**one, "checks": EMPTY}))
+        assert [again for again, _why in found.reports.tries] == ["a"] * (tries - 1)  # type: ignore[attr-defined]
+        return outcome
 
     assert at_desk(work, READ, SEND).result.status == "failed"
     assert len(tried) == tries

@@ -2,7 +2,17 @@
 
 import pytest
 
-from graph.ledger.lease import BEAT_S, LEASE_S, Holder, Watch, claimed, is_in_force, released, taken_over
+from graph.ledger.lease import (
+    BEAT_S,
+    LEASE_S,
+    Holder,
+    Watch,
+    claimed,
+    is_in_force,
+    released,
+    set_aside,
+    taken_over,
+)
 
 MINE, FREE = Holder("me", 3, 5), Holder("", 3, 5)
 
@@ -16,6 +26,23 @@ def test_a_run_is_claimed_under_the_next_token_if_nobody_owns_it() -> None:
 @pytest.mark.parametrize("now", [MINE, FREE])
 def test_a_run_whose_row_stood_still_is_taken_over_be_it_free_by_now_or_not(now: Holder) -> None:
     assert taken_over(now, MINE, "you") == Holder("you", 4)
+
+
+@pytest.mark.parametrize(
+    ("now", "seen", "row"),
+    [
+        (None, None, Holder("", 1)),
+        (MINE, MINE, Holder("", 4)),
+        (FREE, MINE, Holder("", 4)),
+        (MINE, None, None),
+        (None, MINE, None),
+        (Holder("me", 4, 5), MINE, None),
+    ],
+)
+def test_a_run_is_set_aside_if_it_is_as_it_was_seen(
+    now: Holder | None, seen: Holder | None, row: Holder | None
+) -> None:
+    assert set_aside(now, seen) == row
 
 
 @pytest.mark.parametrize("now", [None, Holder("me", 4, 5), Holder("me", 3, 6)])

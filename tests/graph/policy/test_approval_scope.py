@@ -1,9 +1,11 @@
 """The terms of a run: which executors a plan may name, and what an approval binds to."""
 
+import pytest
+
 from graph.plan.catalog import ToolSpec
 from graph.plan.schema import Plan, Step
-from graph.policy.approval_scope import ExecutionTerms
-from graph.policy.policy import Policy, ToolRule
+from graph.policy.approval_scope import ExecutionTerms, ShownFor
+from graph.policy.policy import ApprovalMode, Policy, ToolRule
 
 TOOLS = {"look": ToolSpec("look", "", {}, effect="read")}
 
@@ -39,3 +41,25 @@ def test_terms_stay_the_same_terms_once_they_were_asked_for_a_binding() -> None:
     assert asked.binding(thinks(None)) == terms.binding(thinks(None))
     asked.binding(thinks("small"))
     assert asked == terms
+
+
+MAIL, LOOK = ToolSpec("mail", "", {}, "external"), ToolSpec("look", "", {}, "read")
+
+
+@pytest.mark.parametrize(
+    ("mode", "policy", "tools", "shown"),
+    [
+        ("always", Policy(), ["look"], ShownFor("always")),
+        ("side_effects", Policy(), ["look"], ShownFor()),
+        ("side_effects", Policy(), ["look", "mail"], ShownFor("effects", ("mail",))),
+        ("never", Policy(), ["mail"], ShownFor()),
+        ("never", Policy(tools={"look": ToolRule("review")}), ["mail", "look"], ShownFor("policy", ("look",))),
+        ("side_effects", Policy(tools={"mail": ToolRule("allow")}), ["mail"], ShownFor()),
+    ],
+)
+def test_a_plan_is_shown_for_its_mode_for_a_rule_or_for_its_effects(
+    mode: ApprovalMode, policy: Policy, tools: list[str], shown: ShownFor
+) -> None:
+    plan = Plan(steps=tuple(Step(id=name, objective="o", tool=name) for name in tools))
+
+    assert ExecutionTerms({"mail": MAIL, "look": LOOK}, mode, policy).shown_for(plan) == shown

@@ -16,6 +16,7 @@ from graph.policy.approvers import (
     quorum_of,
     refusal,
 )
+from graph.policy.time_limit import TimeLimit
 from graph.record.person import NOBODY, Approver
 
 PAY, MAIL, LOOK = ToolSpec("pay", "", {}), ToolSpec("mail", "", {}, "external"), ToolSpec("look", "", {}, "read")
@@ -235,3 +236,46 @@ def test_the_rules_as_json_name_what_is_set() -> None:
         "effects": {"read": {"roles": ["lead"]}},
         "cost": [{"above_usd": 10, "quorum": 2}, {"above_usd": 5, "four_eyes": True}],
     }
+
+
+LATER = TimeLimit(20, escalate_after_s=10, to_names=("cy",), to_roles=("lead",))
+
+
+@pytest.mark.parametrize(
+    ("rule", "escalated_s", "people"),
+    [
+        (ApproverRule(names=("ada",), time=LATER), 9, ApproverRule(names=("ada",))),
+        (ApproverRule(names=("ada",), time=LATER), 10, ApproverRule(names=("ada", "cy"), roles=("lead",))),
+        (ApproverRule(roles=("ops",), time=LATER), 10, ApproverRule(names=("cy",), roles=("ops", "lead"))),
+        (ApproverRule(time=LATER), 10, ANYBODY),
+        (OPS, 10, OPS),
+    ],
+)
+def test_an_escalation_adds_people_to_those_who_are_named(
+    rule: ApproverRule, escalated_s: float, people: ApproverRule
+) -> None:
+    assert rule.people(escalated_s) == people
+
+
+@pytest.mark.parametrize(
+    ("raw", "rule"),
+    [
+        ({}, ANYBODY),
+        ({"roles": ["ops"], "quorum": 2}, ApproverRule(roles=("ops",), quorum=2)),
+        (
+            {"names": ["[redacted]"], "quorum": "[redacted]", "four_eyes": True},
+            ApproverRule(("[redacted]",), four_eyes=True),
+        ),
+    ],
+)
+def test_a_rule_on_record_is_read_even_if_it_was_redacted(raw: Any, rule: ApproverRule) -> None:
+    assert ApproverRule.from_json(raw) == rule
+
+
+def test_an_escalation_at_the_end_of_the_shortest_time_is_none() -> None:
+    slow, quick = ApproverRule(roles=("ops",), time=LATER), ApproverRule(time=TimeLimit(10))
+
+    deadline = Approvers(tools={"pay": slow}, costs=((0, quick),)).deadline([PAY], 1, 0.0)
+
+    assert deadline is not None and deadline.escalations_s == ()
+    assert Approvers().timed_rules([PAY], 0) == ()

@@ -299,3 +299,60 @@ def test_an_argument_that_is_free_or_lets_its_sources_in_is_not_for_a_person() -
 
     assert Policy().arguments_to_review(free, {"path": UNTRUSTED, "text": UNTRUSTED}) == {"path": UNTRUSTED}
     assert policy.arguments_to_review(WRITE, {"path": UNTRUSTED, "text": UNTRUSTED}) == {"text": UNTRUSTED}
+
+
+ABOVE_100 = {"amount": Constraint(above=100)}
+TO_ANN = {"to": Constraint(one_of=("ann",))}
+PAY = ToolSpec("pay", "", {"properties": {"amount": {"default": 500}, "to": {}}}, "external")
+
+
+@pytest.mark.parametrize(
+    ("policy", "args", "why"),
+    [
+        (Policy(), {"amount": 500}, None),
+        (Policy(tools={"pay": ToolRule("ask")}), {}, "the policy asks about every call of pay"),
+        (Policy(effects={"external": "ask"}), {}, "the policy asks about every call of pay"),
+        (Policy(effects={"external": "ask"}, tools={"pay": ToolRule("review")}), {"amount": 500}, None),
+        (
+            Policy(tools={"pay": ToolRule(ask_when=ABOVE_100)}),
+            {"amount": 101},
+            "the policy asks if amount is above 100",
+        ),
+        (Policy(tools={"pay": ToolRule(ask_when=ABOVE_100)}), {"amount": 100}, None),
+        (Policy(tools={"pay": ToolRule(ask_when=ABOVE_100)}), {}, "the policy asks if amount is above 100"),
+        (Policy(tools={"mail": ToolRule(ask_when=ABOVE_100)}), {"amount": 101}, None),
+        (Policy(ask_when={"external": ABOVE_100}), {"amount": 101}, "the policy asks if amount is above 100"),
+        (Policy(ask_when={"write": ABOVE_100}), {"amount": 101}, None),
+        (
+            Policy(ask_when={"external": ABOVE_100}, tools={"pay": ToolRule(ask_when=TO_ANN)}),
+            {"amount": 101, "to": "ann"},
+            "the policy asks if to is one of ann",
+        ),
+        (Policy(ask_when={"external": ABOVE_100}, tools={"pay": ToolRule(ask_when=TO_ANN)}), {"amount": 101}, None),
+        (Policy(ask_when={"external": ABOVE_100}, tools={"pay": ToolRule("allow")}), {"amount": 101}, None),
+        (
+            Policy(ask_when={"external": ABOVE_100}, tools={"pay": ToolRule(args=TO_ANN)}),
+            {"amount": 101},
+            "the policy asks if amount is above 100",
+        ),
+    ],
+)
+def test_a_call_is_asked_about_by_the_verdict_or_by_the_conditions_of_its_tool_or_else_of_its_effect(
+    policy: Policy, args: Any, why: str | None
+) -> None:
+    assert policy.asks(PAY, args) == why
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        {},
+        {"effects": {"external": {"verdict": "review", "ask_when": {"amount": {"above": 100}}}, "write": "deny"}},
+        {"effects": {"external": {"ask_when": {"amount": {"above": 100}}}}},
+        {"limits": {"steps": 3, "per_day": {"tool_calls": 5}}},
+        {"limits": {"per_day": {"tool_calls": 5}}},
+        {"limits": {"steps": 3}},
+    ],
+)
+def test_a_policy_as_data_is_what_it_was_read_from(raw: dict[str, Any]) -> None:
+    assert policy_from(raw).to_json() == raw

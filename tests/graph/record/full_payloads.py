@@ -280,6 +280,13 @@ FULL: dict[str, dict[str, Any]] = {
         "roles": ["finance"],
     },
     "standing_revoked": {"id": "3f2a91c0b7de", "approver": "os:somebody"},
+    "response_given": {
+        "request": 3,
+        "digest": "f" * 64,
+        "response": {"artifact": ARTIFACT},
+        "approver": "server:somebody@example.org",
+        "roles": ["finance"],
+    },
     "review_reminded": {"request": 3, "after_s": 82800.0, "expires_at": 87400.5},
     "review_escalated": {"request": 3, "after_s": 43200.0, "expires_at": 87400.5},
     "review_expired": {

@@ -108,6 +108,7 @@ def test_the_last_event_that_changes_what_is_allowed_is_known() -> None:
         "run_reopened",
         "step_skipped",
         "result_supplied",
+        "response_given",
         "review_expired",
     }
     assert (after.control_seq, after.seq) == (4, 6)

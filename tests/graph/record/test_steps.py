@@ -3,7 +3,11 @@
 from dataclasses import replace
 from typing import Any
 
+import pytest
+
 from graph.plan.revision import PlanDiff
+from graph.plan.schema import Plan, Step
+from graph.record.check_results import Opinion
 from graph.record.events import (
     CallFinished,
     Content,
@@ -21,6 +25,7 @@ from graph.record.steps import Steps
 from graph.record.trust_label import USER
 
 SENT = StepResult("succeeded", "sent")
+MET, NO_OPINION = Opinion("it is good", True, "it is"), Opinion("it is good", None, "no answer")
 DOWN = StepResult("failed", error="down")
 
 
@@ -228,3 +233,33 @@ def test_the_first_plan_of_a_run_leaves_what_was_skipped_before_it() -> None:
     steps.plan_revised(replace(revised("failure"), diff=PlanDiff(added=("a",))), before=0)
 
     assert steps.is_skipped("a")
+
+
+def test_a_step_has_failed_if_its_result_is_a_failure() -> None:
+    steps = Steps({"a": SENT, "b": DOWN})
+
+    assert [name for name in ("a", "b", "c") if steps.has_failed(name)] == ["b"]
+
+
+def test_succeeded_steps_whose_criterion_nobody_judged_are_named_in_the_order_of_the_plan() -> None:
+    plan = Plan(
+        steps=tuple(
+            Step(id=name, objective="o", success_criteria=None if name == "plain" else "it is good")
+            for name in ("late", "early", "judged", "plain", "failed", "open")
+        )
+    )
+    steps = Steps(dict.fromkeys(("early", "late", "judged", "plain"), SENT) | {"failed": DOWN}, judged={"judged"})
+
+    assert steps.unjudged(plan) == ["late", "early"]
+
+
+@pytest.mark.parametrize(
+    ("opinions", "judged"),
+    [([MET], True), ([NO_OPINION], False), ([None], False), ([MET, NO_OPINION], False), ([MET, None], False)],
+)
+def test_a_step_is_judged_as_long_as_the_last_check_came_to_an_opinion(opinions: list[Any], judged: bool) -> None:
+    steps = Steps({"a": SENT})
+    for opinion in opinions:
+        steps.step_checked("a", StepChecked(met=True, revision=1, judged=opinion))
+
+    assert ("a" in steps.judged) == judged

@@ -7,6 +7,7 @@ import pytest
 from langchain.agents.middleware.human_in_the_loop import HITLRequest
 
 from graph.plan.issues import Issue
+from graph.record.deadline import Deadline
 from graph.review.request import ReviewAction, ReviewRequest
 
 PLAN = ReviewAction("run_plan", {"plan": {"steps": []}}, "Revision 1. Changes: added: a.")
@@ -115,3 +116,19 @@ def test_only_a_request_that_is_asked_again_says_so() -> None:
 
     assert not any("Asked again" in action["description"] for action in first)
     assert all("Asked again: `no such step`" in action["description"] for action in again)
+
+
+def test_a_gate_has_no_arguments_to_edit_and_a_call_has() -> None:
+    gate = ReviewAction("run_step", {"step": "a", "tool": "gate", "args": {}}, "")
+
+    assert (gate.allowed, replace(gate, key="k").allowed) == (("approve", "reject"), ("approve", "edit", "reject"))
+    assert DOUBT.allowed == ("edit", "reject") and PLAN.allowed == ("approve", "edit", "reject")
+
+
+def test_who_decides_is_said_once_and_until_when_if_there_is_an_end() -> None:
+    timed = replace(REQUEST, people="By the policy this takes: 2.", deadline=Deadline(1_000.0, 60.0))
+
+    first, second = (action["description"] for action in timed.to_json()["action_requests"])
+
+    assert first.count(timed.people) == 1 and timed.people not in second
+    assert timed.to_json()["until"] == 1_060.0

@@ -87,6 +87,13 @@ def test_a_change_that_is_made_is_known() -> None:
     assert not Supply("left", 2).is_made(supplied)
 
 
+def test_a_supplied_result_that_a_retry_took_back_is_not_there() -> None:
+    supplied = Supply("left", 1).drafted(record(), "os:ada").draft
+    again = drafted("run_reopened", {"again": ["left"]})
+
+    assert not Supply("left", 1).is_made(record(supplied, drafted("run_ended", {"status": "failed"}), again))
+
+
 def test_a_result_of_the_step_itself_is_no_supplied_one() -> None:
     assert not Supply("done", 1).is_made(record())
 
@@ -130,6 +137,7 @@ ANY_VERIFIED = Approvers(ApproverRule(four_eyes=True))
         (Supply("which", "x"), FINANCE, EVE, None),
         (Supply("which", "x"), ANY_VERIFIED, ADA, "the policy says who answers which"),
         (Supply("pay", 1), Approvers(), EVE, None),
+        (Supply("pay", 1), Approvers(ApproverRule(roles=("finance",))), ADA, None),
     ],
 )
 def test_a_result_is_given_by_who_may_decide_about_what_needs_it(

@@ -1,5 +1,6 @@
 """What the decisions on a request come to, all of them together."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -223,3 +224,31 @@ def test_one_more_than_nothing_is_a_higher_limit(before: dict[str, int]) -> None
     found = verdict((action, edit(budget={"tool_calls": 1})), terms=ExecutionTerms(TERMS.tools))
 
     assert found.budget == Budget(tool_calls=1)
+
+
+FORM = {"type": "object", "properties": {"size": {"type": "string"}}, "required": ["size"]}
+ASKED = ReviewAction("answer_question", {"step": "fit", "question": "Which?", "answer": None}, "", "k1", FORM)
+
+
+def test_the_answer_to_a_call_is_a_filled_form_under_its_key_and_that_to_a_step_is_given() -> None:
+    found = verdict((ASKED, edit(answer={"size": "M"})), (QUESTION, edit(answer=3)))
+
+    assert found.replies == {"k1": {"size": "M"}}
+    assert found.given == {QUESTION.args["step"]: 3}
+
+
+@pytest.mark.parametrize("decision", [edit(answer={"size": 5}), edit(answer={}), Decision("edit")], ids=str)
+def test_a_form_that_is_not_filled_is_asked_again(decision: Decision) -> None:
+    with pytest.raises(InvalidResponse, match="the answer to fit does not fill its form"):
+        verdict((ASKED, decision))
+
+
+def test_calls_are_approved_with_further_ones_edited_or_rejected_under_their_keys() -> None:
+    calls = [replace(RUN_STEP, key=key) for key in ("k1", "k2", "k3", "k4")]
+    further = Decision("approve", standing={"at_most": 2})
+    no = Decision("reject", message="no")
+
+    found = verdict(*zip(calls, [APPROVE, further, edit(args={"to": "y"}), no], strict=True))
+
+    assert (found.calls, found.standing) == (("k1", "k2"), {"k2": {"at_most": 2}})
+    assert (found.edits, found.rejected) == ({"k3": {"to": "y"}}, {"k4": "no"})

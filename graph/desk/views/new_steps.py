@@ -1,0 +1,52 @@
+"""Steps that a person adds to a plan in the form, and the order in which the form has all steps."""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from graph.errors import InputError
+
+KINDS: Mapping[str, str] = {
+    "tool": "one tool, with arguments given here",
+    "model": "a model, with these tools",
+    "ask": "a question to a person",
+    "gate": "a gate, which a person has to pass",
+}
+"""Kinds of steps that the form adds, with their words."""
+NUMBERED = re.compile(r"([0-9]{1,4}):(.+)", re.DOTALL)
+
+
+def new_steps(fields: Mapping[str, str]) -> dict[str, dict[str, str]]:
+    """Return the forms of new steps by their number; one in which nothing was written is left out.
+
+    >>> new_steps({"new:2:id": "send", "new:2:does": "mail", "new:3:id": "", "goal": "x"})
+    {'2': {'id': 'send', 'does': 'mail'}}
+    """
+    found: dict[str, dict[str, str]] = {}
+    for name, text in fields.items():
+        if name.startswith("new:") and (match := NUMBERED.fullmatch(name.removeprefix("new:"))):
+            found.setdefault(match[1], {})[match[2]] = text
+    return {number: form for number, form in found.items() if any(text for key, text in form.items() if key != "kind")}
+
+
+def empty_step(number: str, form: Mapping[str, str]) -> dict[str, Any]:
+    """Return the step that a form begins: its id and its kind; the fields are filled in as those of any step.
+
+    Raises:
+        InputError: It has no id.
+    """
+    if not (name := form.get("id", "")):
+        raise InputError(f"new step {number}", "give it an id, such as send_report")
+    kind = form.get("kind", "tool")
+    begun: Mapping[str, Any] = {"tool": ""} if kind == "tool" else {kind: ""} if kind in ("ask", "gate") else {}
+    return {"id": name, **begun}
+
+
+def in_order(steps: Sequence[tuple[str, Any]], order: str) -> list[Any]:
+    """Return (key, step) pairs as the steps in an order of keys; what it does not name comes last.
+
+    >>> in_order([("a", {"id": "a"}), ("b", {"id": "b"}), ("new:1", {"id": "c"})], "new:1,b,zzz")
+    [{'id': 'c'}, {'id': 'b'}, {'id': 'a'}]
+    """
+    places = {key: place for place, key in enumerate(order.split(",")) if key}
+    return [step for _, step in sorted(steps, key=lambda one: places.get(one[0], len(places)))]

@@ -1,0 +1,133 @@
+"""Where each value of a step comes from: steps, people, the plan or a model, and the trust label that follows."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from graph.desk.records import ShownRun
+from graph.plan.catalog import ToolSpec
+from graph.plan.schema import ITEM, Plan, Step
+from graph.policy.inheritance import result_labels
+from graph.record.call import Call
+from graph.record.trust_label import PLAN, USER, TrustLabel, argument_labels, joined
+from graph.sanitize import visible_json
+from graph.text.drawing.labels import waits_within
+
+TRUST: Mapping[str, str] = {
+    "user": "from people",
+    "trusted": "trusted",
+    "undeclared": "trust not declared",
+    "untrusted": "untrusted",
+}
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Where a value, or a part of it, comes from; `step` is set for the result of a step."""
+
+    kind: Literal["plan", "step", "model", "person", "default"]
+    step: str = ""
+
+
+@dataclass(frozen=True)
+class Label:
+    """A trust label in words; `is_warning`: an effect may not rest on the value without a review."""
+
+    words: str
+    is_warning: bool
+
+
+@dataclass(frozen=True)
+class Argument:
+    """An argument: as the plan has it, None if it does not; as the call got it, None if there was none; and whence."""
+
+    name: str
+    planned: str | None
+    given: str | None
+    origins: Sequence[Origin]
+    label: Label
+
+    @property
+    def is_labelled(self) -> bool:
+        """Whether the label says more than the origins do."""
+        return self.label.words != TRUST["user"] or any(origin.kind == "step" for origin in self.origins)
+
+    @property
+    def is_as_planned(self) -> bool:
+        """Whether the call got just what the plan says."""
+        return self.given is not None and self.given == self.planned
+
+
+@dataclass(frozen=True)
+class Origins:
+    """What is known of the values of one step: its arguments, and the label of its result."""
+
+    arguments: Sequence[Argument]
+    result: Label
+
+
+def origins_of(shown: ShownRun, plan: Plan, step: Step, call: Call | None, tools: Mapping[str, ToolSpec]) -> Origins:
+    """Return where the values of a step come from.
+
+    Args:
+        shown: The run.
+        plan: Its plan in force.
+        step: The step.
+        call: The call whose arguments are shown, None if there was none.
+        tools: The tools that the run was configured with, by name.
+    """
+    labels = result_labels(shown.record, plan, tools)
+    return Origins(list(_arguments(shown, plan, step, call, labels)), label_in_words(labels[step.id]))
+
+
+def label_in_words(label: TrustLabel) -> Label:
+    """Return a label in words.
+
+    >>> label_in_words(TrustLabel("untrusted", ("fetch_page",))).words
+    'untrusted: fetch_page'
+    """
+    sources = ", ".join(label.sources) if label.trust in ("undeclared", "untrusted") else ""
+    return Label(f"{TRUST[label.trust]}{sources and ': '}{sources}", label.trust == "untrusted")
+
+
+def _arguments(
+    shown: ShownRun, plan: Plan, step: Step, call: Call | None, results: Mapping[str, TrustLabel]
+) -> Iterator[Argument]:
+    record, given = shown.record, call.args if call is not None else {}
+    tainted = step.id in record.plan_state.tainted
+    item = joined(results[ref.step] for ref in step.references_of_items() if ref.step in results)
+    known = dict(argument_labels(step, {**results, ITEM: item}, tainted=tainted))
+    read = joined([PLAN if tainted else USER, *(results[before] for before in waits_within(plan)[step.id])])
+    held = record.review_state.held.get(call.key) if call is not None else _held(shown, step)
+    edited = _edited(held.replaces, held.args) if held is not None and held.replaces is not None else ()
+    for name in dict.fromkeys((*step.args, *given, *(held.args if held is not None else ()))):
+        label = USER if name in edited else (held.labels.get(name) if held is not None else None)
+        values = given if call is not None else held.args if held is not None else {}
+        yield Argument(
+            name,
+            visible_json(step.args[name]) if name in step.args else None,
+            visible_json(values[name]) if name in values else None,
+            (Origin("person"),) if name in edited else tuple(_origins(step, name)),
+            label_in_words(label or known.get(name, read.by_model if step.tool is None else USER)),
+        )
+
+
+def _held(shown: ShownRun, step: Step) -> Any:
+    return next((held for held in shown.record.waiting_calls if held.step == step.id), None)
+
+
+def _edited(before: Mapping[str, Any], after: Mapping[str, Any]) -> set[str]:
+    return {name for name in after if name not in before or before[name] != after[name]}
+
+
+def _origins(step: Step, name: str) -> Iterator[Origin]:
+    if name not in step.args:
+        yield Origin("default" if step.tool is not None else "model")
+        return
+    references = step.argument_references[name]
+    named = [ref.step for ref in references if ref.step != ITEM or step.for_each is None]
+    if len(named) < len(references):
+        named += [ref.step for ref in step.references_of_items()]
+    yield from (Origin("step", one) for one in dict.fromkeys(named))
+    if not references:
+        yield Origin("plan")

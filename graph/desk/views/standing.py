@@ -1,0 +1,87 @@
+"""Standing approvals as a page shows them: what each covers, what is left of it, and who gave it."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from graph.record.standing_approval import StandingUse
+from graph.sanitize import visible_json
+
+BOUNDS: Mapping[str, str] = {
+    "one_of": "one of {}",
+    "domains": "at {}",
+    "within": "in {}",
+    "minimum": "{} or more",
+    "maximum": "{} or less",
+    "above": "more than {}",
+    "below": "less than {}",
+    "pattern": "text that matches {}",
+    "untrusted_from": "also untrusted, from {}",
+}
+
+
+@dataclass(frozen=True)
+class StandingRow:
+    """One standing approval; `run` is None if it holds in any run, `until` and `given_at` are Unix seconds.
+
+    `state` is `holds`, `used up`, `over` or `revoked`, and `revoked_by` says by whom or why.
+    """
+
+    id: str
+    tool: str
+    run: str | None
+    until: float | None
+    bounds: Sequence[tuple[str, str]]
+    left: int
+    at_most: int
+    given_by: Sequence[str]
+    given_at: float
+    state: str
+    revoked_by: str
+
+
+def standing_row(use: StandingUse, now: float) -> StandingRow:
+    """Return a standing approval as it stands at a time, in Unix seconds."""
+    approval = use.approval
+    return StandingRow(
+        id=approval.id,
+        tool=approval.tool,
+        run=approval.run,
+        until=approval.until,
+        bounds=[(name, bound_in_words(constraint)) for name, constraint in approval.args.items()],
+        left=use.left,
+        at_most=approval.at_most,
+        given_by=approval.given_by,
+        given_at=approval.given_at,
+        state=_state(use, now),
+        revoked_by=use.revoked_by or "",
+    )
+
+
+def bound_in_words(constraint: Mapping[str, Any]) -> str:
+    """Return what an argument may be.
+
+    >>> bound_in_words({"one_of": ["ann"]}), bound_in_words({"minimum": 1, "maximum": 9}), bound_in_words({})
+    ('ann', '1 or more, 9 or less', 'anything')
+    """
+    return ", ".join(_words(constraint)) or "anything"
+
+
+def _words(constraint: Mapping[str, Any]) -> Iterator[str]:
+    for name, bound in constraint.items():
+        parts = [one if isinstance(one, str) else visible_json(one) for one in _listed(bound)]
+        text = " or ".join(parts)
+        is_alone = name == "one_of" and len(parts) == 1
+        yield text if is_alone else BOUNDS.get(name, f"{name} {{}}").replace("{}", text)
+
+
+def _listed(bound: Any) -> Sequence[Any]:
+    return bound if isinstance(bound, list | tuple) else [bound]
+
+
+def _state(use: StandingUse, now: float) -> str:
+    if use.revoked_by is not None:
+        return "revoked"
+    if not use.left:
+        return "used up"
+    return "holds" if use.holds(now) else "over"

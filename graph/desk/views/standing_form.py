@@ -1,0 +1,51 @@
+"""The form of a standing approval: which further calls it lets through, as the wish that the review reads."""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from graph.errors import InputError
+from graph.plan.depth import parse_json_or_text
+
+BOUNDS: Mapping[str, str] = {
+    "": "as shown",
+    "any": "anything",
+    "maximum": "a number up to",
+    "minimum": "a number from",
+    "one_of": "one of",
+    "domains": "at these hosts",
+    "within": "in these folders",
+    "pattern": "text that matches",
+}
+"""What an argument of a further call may be, with its words."""
+LISTS = ("one_of", "domains", "within")
+
+
+def standing_wish(fields: Mapping[str, str]) -> dict[str, Any]:
+    """Return the wish of a form: `at_most`, `until`, and `bound:<argument>` with `value:<argument>`.
+
+    >>> standing_wish({"at_most": "3", "until": "2026-12-01", "bound:to": "domains", "value:to": "example.org"})
+    {'at_most': 3, 'until': '2026-12-01T23:59:59Z', 'args': {'to': {'domains': ['example.org']}}}
+
+    Raises:
+        InputError: A bound has no value, or the day is none.
+    """
+    wish: dict[str, Any] = {"at_most": parse_json_or_text(fields.get("at_most", ""))}
+    if day := fields.get("until", ""):
+        if not re.fullmatch(r"\d{4}-\d\d-\d\d", day):
+            raise InputError("until", f"{day!r} is no day; write for example 2026-12-01")
+        wish["until"] = f"{day}T23:59:59Z"
+    bounds = {name.removeprefix("bound:"): bound for name, bound in fields.items() if name.startswith("bound:")}
+    args = {name: _constraint(name, bound, fields.get(f"value:{name}", "")) for name, bound in bounds.items() if bound}
+    return {**wish, "args": args} if args else wish
+
+
+def _constraint(name: str, bound: str, text: str) -> dict[str, Any]:
+    if bound == "any":
+        return {}
+    if bound not in BOUNDS or not text:
+        raise InputError(name, f"say what it may be: {BOUNDS.get(bound, 'a bound')} ...")
+    if bound in LISTS:
+        parts = [part.strip() for part in text.split(",") if part.strip()]
+        return {bound: [parse_json_or_text(part) for part in parts] if bound == "one_of" else parts}
+    return {bound: text if bound == "pattern" else parse_json_or_text(text)}

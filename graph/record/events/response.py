@@ -1,0 +1,51 @@
+"""The event of a response that is kept for whoever carries the run on."""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal, Self
+
+from graph.record.events.content import Content
+from graph.record.events.payload import Json, Payload, given, integer
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ResponseGiven(Payload):
+    """A person responded to the open request, and a process that has the tools is to carry it out (decision 0091).
+
+    `request` is the number of the request, `digest` that of all its actions. `approver` has these `roles`.
+    """
+
+    kind: ClassVar[Literal["response_given"]] = "response_given"
+    is_control: ClassVar[bool] = True
+
+    request: int
+    digest: str
+    response: Content
+    approver: str
+    roles: tuple[str, ...] = ()
+
+    @property
+    def safe(self) -> bool:
+        """See `Payload`."""
+        return False
+
+    def own_json(self) -> dict[str, Any]:
+        """See `Payload`."""
+        return {
+            "request": self.request,
+            "digest": self.digest,
+            "response": self.response.to_json(),
+            "approver": self.approver,
+            **given(roles=list(self.roles)),
+        }
+
+    @classmethod
+    def from_json(cls, raw: Json) -> Self:
+        """See `Payload`."""
+        return cls(
+            request=integer(raw, "request"),
+            digest=raw["digest"],
+            response=Content.from_json(raw["response"]),
+            approver=raw["approver"],
+            roles=tuple(raw.get("roles", ())),
+            checkpoint=raw.get("checkpoint"),
+        )

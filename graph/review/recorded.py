@@ -1,0 +1,29 @@
+"""A review request as the ledger has it: what was shown can be shown and decided without its checkpoint."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from graph.record.events import ReviewRequested
+from graph.review.response import RequestJson
+
+
+def request_on_record(run: str, shown: ReviewRequested, plan: Mapping[str, Any], texts: Sequence[str]) -> RequestJson:
+    """Return a request in the shape of `graph.review.request.ReviewRequest.to_json`, without estimate and difference.
+
+    Args:
+        run: The run's id.
+        shown: The event of the request.
+        plan: The plan of its revision, which the event leaves out.
+        texts: The description of each action, which the event may keep as an artifact.
+    """
+    found = [dict(action) for action in shown.actions]
+    if "run_plan" in shown.asked and not any(action["name"] == "run_plan" for action in found):
+        found.insert(0, {"name": "run_plan", "args": {"plan": dict(plan)}})
+    return {
+        "action_requests": [{**action, "description": text} for action, text in zip(found, texts, strict=True)],
+        "run": run,
+        "revision": shown.revision or 0,
+        "digest": shown.digest,
+        "issues": [issue.to_json() for issue in shown.issues],
+        "error": shown.error,
+    }

@@ -1,0 +1,78 @@
+"""Responses to review requests that a process keeps in the ledger for another one to carry out (decision 0091)."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from graph.errors import InputError, NothingToDecideError
+from graph.ledger.protocol import Ledger, RunKey
+from graph.ledger.values import content_value
+from graph.record.events import Content, Draft, Event, ResponseGiven, ReviewRequested
+from graph.record.person import Approver
+from graph.record.projection import project
+from graph.record.run_state import RunState
+from graph.record.values import keep_anything
+from graph.review.recorded import request_on_record
+from graph.review.request import digest_of_all
+from graph.review.response import RequestJson
+from graph.review_clock import refuse_late, settle
+from graph.runs import Runs
+
+
+async def open_request(ledger: Ledger, record: RunState, events: Sequence[Event]) -> RequestJson | None:
+    """Return the request that a run waits with, as it was shown; None if it waits with none.
+
+    Args:
+        ledger: The ledger of the run.
+        record: The state of the run.
+        events: Its events.
+    """
+    if not record.review_state.waits:
+        return None
+    shown = next(data for event in reversed(events) if isinstance(data := event.data_if_known, ReviewRequested))
+    texts = await content_value(ledger, shown.shown)
+    return request_on_record(record.id, shown, record.plan_state.plan or {}, texts)
+
+
+async def store_response(runs: Runs, key: RunKey, response: Mapping[str, Any], by: Approver) -> None:
+    """Keep a response to the open request of a run; whoever carries the run on takes it up.
+
+    Args:
+        runs: The runs of the ledger.
+        key: The run.
+        response: As `graph.review.response.build_response` makes it, with the digest of all actions.
+        by: Who responds.
+
+    Raises:
+        NothingToDecideError: The run does not wait, or with another request; its time is over; or somebody has
+            responded already.
+        RunOwnedError: A process executes the run.
+        InputError: A later run has taken the thread.
+    """
+    if (latest := await runs.ledger.last_run(key.thread)) != key and latest is not None:
+        raise InputError("run", f"{latest.id} has taken the thread of {key.id} since; decide about that one")
+    await settle(runs.ledger, key)
+    if (late := await refuse_late(runs.ledger, key, response, by)) is not None:
+        raise NothingToDecideError(key.id, "closed", late)
+    kept = keep_anything(response)
+    async with runs.ledger.owned(key) as lease:
+        events = await runs.ledger.events(key)
+        record = project(events)
+        request = await open_request(runs.ledger, record, events)
+        if request is None or digest_of_all(request) != response["digest"]:
+            raise NothingToDecideError(record.id, record.status, responder(record))
+        given = ResponseGiven(
+            request=record.review_state.requests,
+            digest=digest_of_all(request),
+            response=Content.of(kept),
+            approver=str(by),
+            roles=by.roles,
+        )
+        await runs.ledger.append(lease, [Draft(given)], artifacts=[kept], control_seq=record.control_seq)
+
+
+def responder(record: RunState) -> str:
+    """Return who has responded to the open request or decided the last one, in words; empty if nobody has."""
+    if (given := record.review_state.response) is not None:
+        return f"{given.approver} has responded already; it is taken up when the run goes on"
+    decided = list(record.review_state.decided_at.values())
+    return f"{decided[-1].approver or 'somebody'} has decided already ({decided[-1].decision})" if decided else ""

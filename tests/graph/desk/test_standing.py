@@ -1,0 +1,87 @@
+"""Standing approvals at the desk: given with a call, listed with what is left, and revoked at once."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from desk_server import DeskServer, Visit, decide, ended, query, served
+
+from graph.testing import LoggedTools, step
+
+
+def tools(log: LoggedTools) -> list[Any]:
+    return [log.tool("fetch", lambda **_: "news", effect="read"), log.tool("mail", effect="external")]
+
+
+ASK = {"tools": {"mail": {"verdict": "ask"}}}
+
+
+def held(server: DeskServer, thread: str, *texts: str) -> str:
+    """A run that waits with its first mail."""
+    steps = [step(f"mail_{n}", "mail", to="ann", text=text) for n, text in enumerate(texts)]
+    for later, before in zip(steps[1:], steps, strict=False):
+        later["depends_on"] = [before["id"]]
+    with server.agent() as agent:
+        agent.start("send", plan={"steps": steps}, thread=thread)
+        return agent.resume(thread, "approve").id
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Any:
+    with served(tmp_path / "runs.db", tools=tools, options={"policy": ASK}) as running:
+        yield running
+
+
+def wish(**fields: str) -> dict[str, str]:
+    return {"decision": "approve", "call:mail_0": "standing"} | {f"call:mail_0:{k}": v for k, v in fields.items()}
+
+
+def revoke(visit: Visit, page: str) -> Any:
+    return visit.send(page, "/approvals")
+
+
+def test_one_of_a_run_lets_calls_through_and_is_listed_with_what_is_left(server: DeskServer, visit: Visit) -> None:
+    run = held(server, "t", "one", "two", "three")
+
+    decide(visit, run, **wish(at_most="1", **{"bound:text": "any"}))
+
+    assert ended(server, run) == "waiting" and len(server.tools.named("mail")) == 2
+    for page in (visit.get("/approvals").text, visit.get(query("/effects", run)).text):
+        assert "used up" in page and "0 of 1" in page and "anything" in page and "ann" in page
+
+
+def test_one_that_is_wider_than_a_run_counts_in_the_next_and_ends_when_it_is_revoked(
+    server: DeskServer, visit: Visit
+) -> None:
+    first = held(server, "t", "one")
+    decide(visit, first, **wish(at_most="9", until="2999-12-31", **{"bound:text": "one_of", "value:text": "one, two"}))
+    assert ended(server, first) == "succeeded"
+    held(server, "next", "two")
+    page = visit.get("/approvals").text
+
+    answer = revoke(visit, "/approvals")
+    later = held(server, "later", "two")
+
+    assert "8 of 9" in page and "one or two" in page and "any run" in page
+    assert answer.status_code == 303 and "revoked" in visit.get("/approvals").text
+    assert ended(server, later) == "waiting"
+    assert [call["text"] for call in server.tools.named("mail")] == ["one", "two"]
+
+
+def test_one_of_a_run_is_revoked_on_its_page(server: DeskServer, visit: Visit) -> None:
+    run = held(server, "t", "one", "other")
+    decide(visit, run, **wish(at_most="5"))
+    assert ended(server, run) == "waiting"
+
+    answer = revoke(visit, query("/effects", run))
+
+    assert answer.headers["location"].endswith(query("/effects", run))
+    assert "revoked" in visit.get(query("/effects", run)).text
+
+
+def test_a_bound_without_a_value_is_told_and_keeps_what_was_filled_in(server: DeskServer, visit: Visit) -> None:
+    run = held(server, "t", "one")
+
+    answer = decide(visit, run, **wish(at_most="5", **{"bound:to": "domains"}))
+
+    assert answer.status_code == 422 and "say what it may be" in answer.text and 'value="5"' in answer.text

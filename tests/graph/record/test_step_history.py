@@ -1,0 +1,49 @@
+from typing import Any
+
+from graph.record.events import Event
+from graph.record.sample import Sample
+from graph.record.step_history import StepHistory, samples_of
+from graph.testing import drafted
+
+PLAN = {"steps": [{"id": "m", "tools": ["b", "a"]}, {"id": "each", "for_each": [1]}, {"id": "t", "tool": "send"}]}
+TIMES = {"started_at": 10.0, "ended_at": 12.0}
+USAGE = {"input_tokens": 7, "output_tokens": 3}
+
+
+def events(*drafts: Any) -> list[Event]:
+    made = [drafted(kind, payload, step) for kind, payload, step in drafts]
+    return [Event.written(seq, 100.0 + seq, draft) for seq, draft in enumerate(made, 1)]
+
+
+def model(step: str | None, role: str = "executor") -> list[Any]:
+    return [
+        ("model_started", {"role": role, "model": "small"}, step),
+        ("model_finished", {"role": role, "model": "small", "usage": USAGE}, step),
+    ]
+
+
+def test_a_step_of_a_model_has_its_own_tokens_and_nobody_elses() -> None:
+    found = samples_of(
+        events(
+            ("plan_revised", {"plan": PLAN}, None),
+            *model(None, "planner"),
+            *model("m"),
+            *model("m", "judge"),
+            *model("each"),
+            ("step_finished", TIMES, "m"),
+            ("step_finished", TIMES, "each"),
+            ("run_ended", {}, None),
+        )
+    )
+
+    ((likeness, (sample,)),) = found.items()
+    assert likeness == "model small: a, b"
+    assert (sample.seconds, sample.tokens) == (2.0, {"small": (7, 3)})
+    assert Sample.from_text(sample.to_text()) == sample
+
+
+def test_unreadable_events_and_outcomes_without_times_or_intents_are_no_samples() -> None:
+    written = events(("call_finished", TIMES, "t"), ("call_started", {"tool": "send"}, "t"), ("call_finished", {}, "t"))
+    forged = [Event(9, "call_started", "t", 1.0, {"tool": 1}), Event(10, "run_ended", None, 1.0, {})]
+
+    assert StepHistory().apply([*written, *forged]) == {}
