@@ -26,6 +26,8 @@ from graph.testing import LoggedTools, ScriptedModel, step
 
 RUNS, STREAMS, AT_ONCE, STEPS, ASKED = 100_000, 200, 50, 60, 40
 LIMIT_MS = 200
+BEGUN_S = 120.0
+"""Within so long the runs have begun, or nothing executes them."""
 CALL_S = 1.0
 EXECUTE = "import asyncio, sys; from benchmarks.desk_load import execute; asyncio.run(execute(sys.argv[1]))"
 
@@ -70,8 +72,9 @@ async def measured(link: str) -> tuple[Mapping[str, list[float]], int]:
     async with AsyncExitStack() as stack:
         client = await stack.enter_async_context(httpx.AsyncClient(base_url=origin, timeout=60, limits=limits))
         await client.get(link.removeprefix(origin))
-        while (await client.get("/run", params={"run": f"load-{AT_ONCE - 1}.1"})).status_code != 200:
-            await asyncio.sleep(0.5)
+        async with asyncio.timeout(BEGUN_S):
+            while (await client.get("/run", params={"run": f"load-{AT_ONCE - 1}.1"})).status_code != 200:
+                await asyncio.sleep(0.5)
         runs = [f"load-{n}.1" for n in range(AT_ONCE)]
         streams = [asyncio.create_task(streamed(client, runs[n % AT_ONCE], counted)) for n in range(STREAMS)]
         await asyncio.sleep(15)  # the streams have opened

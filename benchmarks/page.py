@@ -56,9 +56,10 @@ def measured_on() -> str:
 
 
 def measured_by(command: str) -> str:
-    """Return the command that measured a part of the page, and the day."""
-    cores = len(os.sched_getaffinity(0))
-    return f"`{command}`, {datetime.now(UTC).date()}, {cores} cores, Python {platform.python_version()}."
+    """Return the command that measured a part of the page, the day, and the load of the machine, its own included."""
+    cores, load = len(os.sched_getaffinity(0)), os.getloadavg()[1]
+    about = f"{cores} cores with a load of {load:.1f} in the last five minutes"
+    return f"`{command}`, {datetime.now(UTC).date()}, {about}, Python {platform.python_version()}."
 
 
 def marks(name: str) -> tuple[str, str]:
