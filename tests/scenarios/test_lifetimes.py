@@ -289,7 +289,7 @@ def test_a_saver_in_memory_brings_no_warning_and_a_lax_one_in_a_file_does(tmp_pa
 
 
 def test_two_graphs_of_a_process_share_a_rate_also_one_after_the_other() -> None:
-    policy = {"rates": {"look": 1}}
+    policy = {"rates": {"look": 3}}
     waits = []
     for _ in range(3):
         graph = build_graph(**options(), policy=policy)
@@ -298,4 +298,4 @@ def test_two_graphs_of_a_process_share_a_rate_also_one_after_the_other() -> None
         waits.append(turns.wait_s("look"))
         del graph, services, turns
 
-    assert waits[0] == 0 and 59 < waits[1] <= 60 and 119 < waits[2] <= 120
+    assert waits[0] == 0 and 19 < waits[1] <= 20 and 39 < waits[2] <= 40
