@@ -3,9 +3,9 @@
 Two calls are alike if they are of one tool; two steps of a model, if it is the same model with the same tools.
 """
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 KEPT = 40
 """So many samples are kept of what is alike: the latest."""
@@ -21,15 +21,15 @@ class Sample:
     seconds: float
     tokens: Mapping[str, Tokens] = field(default_factory=dict)
 
-    def to_text(self) -> str:
-        """Return the sample as a ledger keeps it."""
+    def to_json(self) -> list[Any]:
+        """Return the sample as a ledger keeps it; its time comes first."""
         tokens = {model: list(counts) for model, counts in self.tokens.items()}
-        return json.dumps([round(self.at, 3), round(self.seconds, 3), tokens], separators=(",", ":"))
+        return [round(self.at, 3), round(self.seconds, 3), tokens]
 
     @classmethod
-    def from_text(cls, text: str) -> "Sample":
-        """Parse the output of `to_text`."""
-        at, seconds, tokens = json.loads(text)
+    def from_json(cls, raw: Sequence[Any]) -> "Sample":
+        """Return the sample in the output of `to_json`."""
+        at, seconds, tokens = raw
         return cls(at, seconds, {model: (read, written) for model, (read, written) in tokens.items()})
 
 

@@ -1,5 +1,6 @@
 """The table of what steps took in a PostgreSQL database: rows for each likeness, with its latest samples."""
 
+import json
 from collections import defaultdict
 from collections.abc import Sequence
 
@@ -25,7 +26,7 @@ _ADD = (
 def add_samples(tx: Transaction, run_id: int, samples: Samples) -> None:
     """Add the samples of a run that has ended, in its transaction; rows are locked in one order."""
     for likeness, found in sorted(samples.items()):
-        tx.tell(_ADD, likeness, run_id % SHARES, [sample.to_text() for sample in found])
+        tx.tell(_ADD, likeness, run_id % SHARES, [json.dumps(sample.to_json()) for sample in found])
 
 
 def history(tx: Transaction, likenesses: Sequence[str]) -> dict[str, list[Sample]]:
@@ -33,5 +34,5 @@ def history(tx: Transaction, likenesses: Sequence[str]) -> dict[str, list[Sample
     query = "SELECT likeness, samples FROM ledger_history WHERE likeness = ANY(%s)"
     found: defaultdict[str, list[Sample]] = defaultdict(list)
     for likeness, samples in tx.ask(query, list(likenesses)) if likenesses else ():
-        found[likeness].extend(map(Sample.from_text, samples))
+        found[likeness].extend(map(Sample.from_json, map(json.loads, samples)))
     return {likeness: latest(samples) for likeness, samples in found.items()}

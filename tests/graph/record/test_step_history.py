@@ -39,7 +39,7 @@ def test_a_step_of_a_model_has_its_own_tokens_and_nobody_elses() -> None:
     ((likeness, (sample,)),) = found.items()
     assert likeness == "model small: a, b"
     assert (sample.seconds, sample.tokens) == (2.0, {"small": (7, 3)})
-    assert Sample.from_text(sample.to_text()) == sample
+    assert Sample.from_json(sample.to_json()) == sample
 
 
 def test_unreadable_events_and_outcomes_without_times_or_intents_are_no_samples() -> None:
