@@ -1,5 +1,6 @@
 """LangGraph's PostgreSQL saver beside the ledger's tables, with all that a server asks of a checkpointer."""
 
+import asyncio
 import os
 import time
 from collections.abc import AsyncIterator, Iterator, Sequence
@@ -63,6 +64,8 @@ class PostgresSaver(FromThreads, AsyncPostgresSaver):
         self.address = address
         self.keep_checkpoints = keep_checkpoints_from_environment()
         self._pool, self._database = pool, database
+        # Of many runs each waits here as long as others work; the pool's time limit is for a server that is away.
+        self._turns = asyncio.Semaphore(CONNECTIONS)
 
     async def aget_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
         """Return a checkpoint; see `AsyncPostgresSaver.aget_tuple`."""
@@ -116,7 +119,7 @@ class PostgresSaver(FromThreads, AsyncPostgresSaver):
     async def _cursor(self, *, pipeline: bool = False) -> AsyncIterator[psycopg.AsyncCursor[DictRow]]:
         """Lend a cursor; `pipeline` is for statements that belong together, which go in one transaction."""
         with self._told():
-            async with self._pool.connection() as connection:
+            async with self._turns, self._pool.connection() as connection:
                 if not pipeline:
                     async with connection.cursor(binary=True, row_factory=dict_row) as cursor:
                         yield cursor

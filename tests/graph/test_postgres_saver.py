@@ -11,7 +11,7 @@ from postgres_server import execute, new_schema
 
 from graph.checkpoint import open_checkpointer
 from graph.errors import InputError, LedgerUnavailableError
-from graph.postgres_saver import PostgresSaver
+from graph.postgres_saver import CONNECTIONS, PostgresSaver
 
 pytestmark = pytest.mark.e2e
 
@@ -140,3 +140,27 @@ def test_a_connection_that_the_server_ended_is_replaced(address: str) -> None:
         assert len(await kept(saver, "t")) == 1
 
     on(f"{address}&application_name=ended", work)
+
+
+def test_a_run_waits_longer_than_for_a_server_that_is_away_while_others_work(
+    address: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("graph.postgres_saver.PATIENCE_S", 0.2)
+
+    async def work(saver: PostgresSaver) -> list[str]:
+        over = asyncio.Event()
+
+        async def hold() -> None:
+            async with saver._cursor():
+                await over.wait()
+
+        async with asyncio.TaskGroup() as tasks:
+            for _ in range(CONNECTIONS):
+                tasks.create_task(hold())
+            waiting = tasks.create_task(made(saver, "t", "run"))
+            done, _ = await asyncio.wait([waiting], timeout=1.0)
+            assert not done
+            over.set()
+        return waiting.result()
+
+    assert len(on(address, work)) == 1
