@@ -24,26 +24,6 @@ from graph.record.events import (
 )
 from graph.record.people import People
 
-KINDS = frozenset(
-    kind.kind
-    for kind in (
-        Decided,
-        PlanRevised,
-        ResultSupplied,
-        ReviewEscalated,
-        ReviewExpired,
-        ReviewReminded,
-        ReviewRequested,
-        RunEnded,
-        RunReopened,
-        RunStarted,
-        Steered,
-        StepSkipped,
-        Voted,
-    )
-)
-"""The events that `ReviewFold` takes."""
-
 
 @dataclass(frozen=True)
 class OpenReview:
@@ -94,7 +74,7 @@ class OpenReview:
 
 
 class ReviewFold:
-    """Folds those of a run's events that `KINDS` names, in order, into its open request."""
+    """Folds a run's events, in order, into its open request."""
 
     def __init__(self) -> None:
         self.open: OpenReview | None = None

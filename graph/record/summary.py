@@ -25,7 +25,7 @@ from graph.record.events import (
     StepFinished,
     StepSkipped,
 )
-from graph.record.open_review import KINDS, OpenReview, ReviewFold
+from graph.record.open_review import OpenReview, ReviewFold
 from graph.record.run_state import run_name
 
 GOAL_CHARACTERS = 300
@@ -167,8 +167,7 @@ class Summarizer:
         return {"": "planning", "run_started": "planning", "paused": "paused"}.get(self._last_kind, "running")
 
     def _fold(self, event: Event) -> None:  # noqa: C901, PLR0912  (one line for each kind that counts here)
-        if event.kind in KINDS:
-            self._review.apply(event)
+        self._review.apply(event)
         match event.data:
             case CallStarted() as data:
                 self._call_started(event, data)

@@ -13,14 +13,10 @@ class StepSkipped(Payload):
 
     kind: ClassVar[Literal["step_skipped"]] = "step_skipped"
     is_control: ClassVar[bool] = True
+    must_last: ClassVar[bool] = True
 
     why: str = ""
     approver: str
-
-    @property
-    def safe(self) -> bool:
-        """See `Payload`."""
-        return False
 
     def own_json(self) -> dict[str, Any]:
         """See `Payload`."""
@@ -38,14 +34,10 @@ class ResultSupplied(Payload):
 
     kind: ClassVar[Literal["result_supplied"]] = "result_supplied"
     is_control: ClassVar[bool] = True
+    must_last: ClassVar[bool] = True
 
     result: Content
     approver: str
-
-    @property
-    def safe(self) -> bool:
-        """See `Payload`."""
-        return False
 
     def own_json(self) -> dict[str, Any]:
         """See `Payload`."""

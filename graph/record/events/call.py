@@ -187,15 +187,12 @@ class EarlierCall:
 class _BlockedCall(Payload):
     """A call that waits for a person; never lost in a power cut, because the person is asked about it."""
 
+    must_last: ClassVar[bool] = True
+
     key: str
     tool: str
     args: Arguments
     revision: int
-
-    @property
-    def safe(self) -> bool:
-        """See `Payload`."""
-        return False
 
     def _call_json(self) -> dict[str, Any]:
         return {"key": self.key, "tool": self.tool, **self.args.to_json()}

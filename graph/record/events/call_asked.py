@@ -30,6 +30,7 @@ class CallAsked(Payload):
     """A call ended with questions; `state` is what takes it up, and `worked_s` the working time of the run."""
 
     kind: ClassVar[Literal["call_asked"]] = "call_asked"
+    must_last: ClassVar[bool] = True
 
     key: str
     call: int
@@ -39,11 +40,6 @@ class CallAsked(Payload):
     state: str | None = None
     revision: int
     worked_s: float | None = None
-
-    @property
-    def safe(self) -> bool:
-        """See `Payload`."""
-        return False
 
     def own_json(self) -> dict[str, Any]:
         """See `Payload`."""

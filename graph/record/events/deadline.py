@@ -10,10 +10,9 @@ from graph.record.events.payload import Json, Payload, given, integer, real
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class ReviewReminded(Payload):
-    """People were reminded of a request that expires at `expires_at`; `after_s` is the moment of its deadline."""
+class _FellDue(Payload):
+    """A request that expires at `expires_at` reached a moment of its deadline, `after_s` seconds after it began."""
 
-    kind: ClassVar[Literal["review_reminded"]] = "review_reminded"
     is_aside: ClassVar[bool] = True
 
     request: int
@@ -36,34 +35,18 @@ class ReviewReminded(Payload):
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class ReviewEscalated(Payload):
-    """Others may decide a request too: those to whom the policy escalates it `after_s` seconds after it began."""
+class ReviewReminded(_FellDue):
+    """People were reminded of a request."""
+
+    kind: ClassVar[Literal["review_reminded"]] = "review_reminded"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ReviewEscalated(_FellDue):
+    """Others may decide a request too: those to whom the policy escalates it then."""
 
     kind: ClassVar[Literal["review_escalated"]] = "review_escalated"
-    is_aside: ClassVar[bool] = True
-
-    request: int
-    after_s: float
-    expires_at: float
-
-    @property
-    def safe(self) -> bool:
-        """See `Payload`."""
-        return False
-
-    def own_json(self) -> dict[str, Any]:
-        """See `Payload`."""
-        return {"request": self.request, "after_s": self.after_s, "expires_at": self.expires_at}
-
-    @classmethod
-    def from_json(cls, raw: Json) -> Self:
-        """See `Payload`."""
-        return cls(
-            request=integer(raw, "request"),
-            after_s=real(raw, "after_s"),
-            expires_at=real(raw, "expires_at"),
-            checkpoint=raw.get("checkpoint"),
-        )
+    must_last: ClassVar[bool] = True
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -76,6 +59,7 @@ class ReviewExpired(Payload):
 
     kind: ClassVar[Literal["review_expired"]] = "review_expired"
     is_control: ClassVar[bool] = True
+    must_last: ClassVar[bool] = True
 
     request: int
     subject: str
@@ -83,11 +67,6 @@ class ReviewExpired(Payload):
     on_expire: OnExpire
     rejected: Mapping[str, str] = field(default_factory=dict)
     ends: bool = False
-
-    @property
-    def safe(self) -> bool:
-        """See `Payload`."""
-        return False
 
     def own_json(self) -> dict[str, Any]:
         """See `Payload`."""
@@ -119,6 +98,7 @@ class LateAnswer(Payload):
 
     kind: ClassVar[Literal["late_answer"]] = "late_answer"
     is_aside: ClassVar[bool] = True
+    must_last: ClassVar[bool] = True
 
     request: int
     answer: Content = NO_CONTENT
@@ -126,11 +106,6 @@ class LateAnswer(Payload):
     error: str
     approver: str
     roles: tuple[str, ...] = ()
-
-    @property
-    def safe(self) -> bool:
-        """See `Payload`."""
-        return False
 
     def own_json(self) -> dict[str, Any]:
         """See `Payload`."""

@@ -15,21 +15,22 @@ class Payload:
     Not an ABC, because instance checks of ABCs are slow; mypy reports a subclass that lacks a method.
 
     `is_control`: the event changes what is allowed, so an intent by an author who has not seen it is refused.
-    `is_aside`: the event does not change the status of the run. `checkpoint` is that of the node that wrote the event;
-    other writers have none.
+    `is_aside`: the event does not change the status of the run. `must_last`: it has to survive a power cut.
+    `checkpoint` is that of the node that wrote the event; other writers have none.
     """
 
     kind: ClassVar[str]
     version: ClassVar[int] = 1
     is_control: ClassVar[bool] = False
     is_aside: ClassVar[bool] = False
+    must_last: ClassVar[bool] = False
 
     checkpoint: str | None = None
 
     @property
     def safe(self) -> bool:
         """Whether the event may be lost in a power cut without harm."""
-        return True
+        return not self.must_last
 
     @abstractmethod
     def own_json(self) -> dict[str, Any]:

@@ -28,6 +28,7 @@ class PlanRevised(Payload):
 
     kind: ClassVar[Literal["plan_revised"]] = "plan_revised"
     is_control: ClassVar[bool] = True
+    must_last: ClassVar[bool] = True
 
     revision: int
     plan: Mapping[str, Any]
@@ -46,11 +47,6 @@ class PlanRevised(Payload):
     would_replace: tuple[str, ...] = ()
     like_steps: Expected | None = None
     written_by: str | None = None
-
-    @property
-    def safe(self) -> bool:
-        """See `Payload`."""
-        return False
 
     @property
     def answers_failure(self) -> bool:
@@ -147,17 +143,13 @@ class Steered(Payload):
 
     kind: ClassVar[Literal["steered"]] = "steered"
     is_control: ClassVar[bool] = True
+    must_last: ClassVar[bool] = True
 
     constraints: tuple[str, ...]
     added: tuple[str, ...] = ()
     withdrawn: tuple[str, ...] = ()
     feedback: str | None = None
     approver: str = ""
-
-    @property
-    def safe(self) -> bool:
-        """See `Payload`."""
-        return False
 
     def own_json(self) -> dict[str, Any]:
         """See `Payload`."""

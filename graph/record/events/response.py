@@ -16,17 +16,13 @@ class ResponseGiven(Payload):
 
     kind: ClassVar[Literal["response_given"]] = "response_given"
     is_control: ClassVar[bool] = True
+    must_last: ClassVar[bool] = True
 
     request: int
     digest: str
     response: Content
     approver: str
     roles: tuple[str, ...] = ()
-
-    @property
-    def safe(self) -> bool:
-        """See `Payload`."""
-        return False
 
     def own_json(self) -> dict[str, Any]:
         """See `Payload`."""

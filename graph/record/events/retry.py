@@ -17,6 +17,7 @@ class RunReopened(Payload):
 
     kind: ClassVar[Literal["run_reopened"]] = "run_reopened"
     is_control: ClassVar[bool] = True
+    must_last: ClassVar[bool] = True
 
     again: tuple[str, ...] = ()
     approver: str
@@ -24,11 +25,6 @@ class RunReopened(Payload):
     binding: str | None = None
     invocation: str | None = None
     roles: tuple[str, ...] = ()
-
-    @property
-    def safe(self) -> bool:
-        """See `Payload`."""
-        return False
 
     def own_json(self) -> dict[str, Any]:
         """See `Payload`."""

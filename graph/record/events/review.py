@@ -25,6 +25,7 @@ class ReviewRequested(Payload):
     """
 
     kind: ClassVar[Literal["review_requested"]] = "review_requested"
+    must_last: ClassVar[bool] = True
 
     request: int
     digest: str | None = None
@@ -44,11 +45,6 @@ class ReviewRequested(Payload):
     rules: tuple[Mapping[str, Any], ...] = ()
     deadline: Deadline | None = None
     estimate: Mapping[str, Any] = field(default_factory=dict)
-
-    @property
-    def safe(self) -> bool:
-        """See `Payload`."""
-        return False
 
     def own_json(self) -> dict[str, Any]:
         """See `Payload`."""
@@ -128,6 +124,7 @@ class Decided(Payload):
 
     kind: ClassVar[Literal["decided"]] = "decided"
     is_control: ClassVar[bool] = True
+    must_last: ClassVar[bool] = True
 
     request: int = 0
     digest: str | None
@@ -146,11 +143,6 @@ class Decided(Payload):
     message: str | None = None
     roles: tuple[str, ...] = ()
     voters: tuple[str, ...] = ()
-
-    @property
-    def safe(self) -> bool:
-        """See `Payload`."""
-        return False
 
     def own_json(self) -> dict[str, Any]:
         """See `Payload`."""

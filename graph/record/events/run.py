@@ -182,15 +182,11 @@ class ValueRedacted(Payload):
 
     kind: ClassVar[Literal["redacted"]] = "redacted"
     is_aside: ClassVar[bool] = True
+    must_last: ClassVar[bool] = True
 
     left: tuple[LeftPayload, ...]
     by: str
     reason: str
-
-    @property
-    def safe(self) -> bool:
-        """See `Payload`."""
-        return False
 
     def own_json(self) -> dict[str, Any]:
         """See `Payload`."""
@@ -210,16 +206,12 @@ class RunEnded(Payload):
 
     kind: ClassVar[Literal["run_ended"]] = "run_ended"
     is_control: ClassVar[bool] = True
+    must_last: ClassVar[bool] = True
 
     status: str
     reason: str
     answer: Content = NO_CONTENT
     read_as: tuple[str, ...] = ()
-
-    @property
-    def safe(self) -> bool:
-        """See `Payload`."""
-        return False
 
     @property
     def is_cancelled(self) -> bool:

@@ -13,13 +13,9 @@ class StandingGiven(Payload):
 
     kind: ClassVar[Literal["standing_given"]] = "standing_given"
     is_aside: ClassVar[bool] = True
+    must_last: ClassVar[bool] = True
 
     approval: StandingApproval
-
-    @property
-    def safe(self) -> bool:
-        """See `Payload`."""
-        return False
 
     def own_json(self) -> dict[str, Any]:
         """See `Payload`."""
@@ -37,14 +33,10 @@ class StandingRevoked(Payload):
 
     kind: ClassVar[Literal["standing_revoked"]] = "standing_revoked"
     is_aside: ClassVar[bool] = True
+    must_last: ClassVar[bool] = True
 
     id: str
     approver: str
-
-    @property
-    def safe(self) -> bool:
-        """See `Payload`."""
-        return False
 
     def own_json(self) -> dict[str, Any]:
         """See `Payload`."""

@@ -98,17 +98,13 @@ class BudgetReached(Payload):
     """A limit of the budget was reached: `by` is the node, `left` has the remaining steps."""
 
     kind: ClassVar[Literal["budget_reached"]] = "budget_reached"
+    must_last: ClassVar[bool] = True
 
     limit: str
     by: str | None = None
     budget: Budget = NO_BUDGET
     spent: Usage = NO_USAGE
     left: tuple[str, ...] = ()
-
-    @property
-    def safe(self) -> bool:
-        """See `Payload`."""
-        return False
 
     def own_json(self) -> dict[str, Any]:
         """See `Payload`."""

@@ -16,6 +16,7 @@ class Voted(Payload):
 
     kind: ClassVar[Literal["voted"]] = "voted"
     is_aside: ClassVar[bool] = True
+    must_last: ClassVar[bool] = True
 
     request: int
     subject: str
@@ -24,11 +25,6 @@ class Voted(Payload):
     missing: str
     approver: str
     roles: tuple[str, ...] = ()
-
-    @property
-    def safe(self) -> bool:
-        """See `Payload`."""
-        return False
 
     def own_json(self) -> dict[str, Any]:
         """See `Payload`."""
