@@ -2,11 +2,11 @@
 
 import os
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from shlex import quote
-from typing import Any
+from typing import Any, TypeVar
 
 from graph.errors import ConfigError, listed
 from graph.trust import is_trusted
@@ -14,6 +14,8 @@ from graph.trust import is_trusted
 FILE_VARIABLE = "PLANNER_EXECUTOR_CONFIG"
 FILE = Path("planner-executor.toml")
 TABLES = ("models", "policy", "tools", "notify", "identity", "desk")
+
+Settings = TypeVar("Settings")
 
 FROM_ENVIRONMENT = "env:"
 """`env:NAME` stands for the value of that environment variable."""
@@ -71,6 +73,28 @@ def settings_file(named: str | Path | None) -> SettingsFile:
     if unknown := [name for name in values if name not in TABLES]:
         raise ConfigError(f"{path}: {unknown[0]} is unknown; there are {listed(TABLES)}")
     return SettingsFile(path, values, bool(named), not named and is_trusted(path, content))
+
+
+def read_table(named: str | Path | None, table: str, why: str, read: Callable[[Any], Settings]) -> Settings | None:
+    """Return what `read` makes of a table of the settings file, None if the file has no such table.
+
+    Args:
+        named: See `settings_file`.
+        table: One of `TABLES`.
+        why: What the table does that takes a trusted file, see `SettingsFile.require_trust`.
+        read: Reads the table; a ConfigError that it raises is raised with the file's name.
+
+    Raises:
+        ConfigError: The table is invalid, or its file is neither named nor trusted.
+    """
+    file = settings_file(named)
+    if table not in file.values:
+        return None
+    file.require_trust(f"[{table}] {why}")
+    try:
+        return read(file.values[table])
+    except ConfigError as error:
+        raise ConfigError(f"{file.path}: {error}") from None
 
 
 def text_or_variable(given: Any, name: str) -> str:

@@ -12,7 +12,7 @@ from graph.desk.security.people import ALL, People, Permissions
 from graph.desk.settings import DeskSettings
 from graph.errors import ConfigError, listed
 from graph.serving.hosts import is_secure_address, parse_hosts
-from graph.settings_file import FROM_ENVIRONMENT, settings_file, text_or_variable
+from graph.settings_file import FROM_ENVIRONMENT, read_table, text_or_variable
 
 TABLE = "desk"
 FIELDS = ("url", "proxies", "session_s", "reviewers", "readers", "headers", "oidc")
@@ -26,15 +26,7 @@ def with_table(settings: DeskSettings, config: str | Path | None) -> DeskSetting
     Raises:
         ConfigError: The table is invalid, or its file is neither named nor trusted.
     """
-    file = settings_file(config)
-    table = file.values.get(TABLE)
-    if table is None:
-        return settings
-    file.require_trust("[desk] says who decides about runs")
-    try:
-        return _read(table, settings)
-    except ConfigError as error:
-        raise ConfigError(f"{file.path}: {error}") from None
+    return read_table(config, TABLE, "says who decides about runs", lambda table: _read(table, settings)) or settings
 
 
 def _read(table: Any, settings: DeskSettings) -> DeskSettings:

@@ -9,7 +9,7 @@ from urllib.parse import quote, urlsplit
 from graph.errors import ConfigError, listed
 from graph.ledger.protocol import RunKey
 from graph.notices.notice import KINDS
-from graph.settings_file import settings_file, text_or_variable
+from graph.settings_file import read_table, text_or_variable
 
 TABLE = "notify"
 FIELDS = ("addresses", "secret", "link", *KINDS)
@@ -50,15 +50,7 @@ def addresses_of(config: str | Path | None = None) -> Addresses | None:
     Raises:
         ConfigError: The table is invalid, or its file is neither named nor trusted.
     """
-    file = settings_file(config)
-    table = file.values.get(TABLE)
-    if table is None:
-        return None
-    file.require_trust("[notify] sends notices of runs to addresses in it")
-    try:
-        return _read(table)
-    except ConfigError as error:
-        raise ConfigError(f"{file.path}: {error}") from None
+    return read_table(config, TABLE, "sends notices of runs to addresses in it", _read)
 
 
 def _read(table: Any) -> Addresses:
