@@ -1,5 +1,7 @@
 """The first dictionary of checkpoints, which rows of that kind are read with; nothing is packed with it any more."""
 
+from graph.ledger.channel_versions import channel_versions
+
 REQUEST = (
     b"langgraph.types Interrupt value action_requests name run_plan args plan steps id objective tool args depends_on "
     b"name run_step settle_effect happened result answer_question question answer raise_budget budget spent "
@@ -28,26 +30,6 @@ KEYS = (
     b"branch:to:planner branch:to:review branch:to:executor doubts"
 ).split()
 
+UPDATED = b"\x97\xa6answer\xa6doubts\xa8messages\xa6reason\xa7results\xa3run\xa6status"
 
-def _version(key: bytes, number: bytes) -> bytes:
-    """Return a key with the version of a channel, as a checkpoint holds them."""
-    return bytes([0xA0 + len(key)]) + key + b"\xd9 " + number.zfill(32)
-
-
-VERSIONS = (
-    b"\xb0channel_versions\xde\x00\x12"
-    + b"".join(_version(key, b"5") for key in KEYS)
-    + b"\xadversions_seen\x86\xa9__input__\x80\xa9__start__\x81"
-    + _version(b"__start__", b"1")
-    + b"\xa7planner\x81"
-    + _version(b"branch:to:planner", b"2")
-    + b"\xad__interrupt__\xde\x00\x10"
-    + b"".join(_version(key, b"3") for key in KEYS)
-    + b"\xa6review\x81"
-    + _version(b"branch:to:review", b"3")
-    + b"\xa8executor\x81"
-    + _version(b"branch:to:executor", b"4")
-    + b"\xb0updated_channels\x97\xa6answer\xa6doubts\xa8messages\xa6reason\xa7results\xa3run\xa6status"
-)
-
-FIRST = REQUEST + MESSAGE + STATE + VERSIONS
+FIRST = REQUEST + MESSAGE + STATE + channel_versions(KEYS, 18, 16) + UPDATED

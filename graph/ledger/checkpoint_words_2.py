@@ -3,6 +3,8 @@
 It is that of a run of one step that a person approved, since small runs gain most. A later one needs a name of its own.
 """
 
+from graph.ledger.channel_versions import channel_versions, name, version
+
 REQUEST = (
     b"\x91\xc8\x03\xfe\x02\x93\xaflanggraph.types\xa9Interrupt\x83\xa5value\x89\xafaction_requests\x91\x83\xa4name"
     b"\xa8run_plan\xa4args\x81\xa4plan\x81\xa5steps\x91\x84\xa2id\xa1a\xa9objective\xa4look\xa4tool\xa4look\xa4arg"
@@ -52,34 +54,9 @@ KEYS = (
     b"messages brought branch:to:review doubts branch:to:executor proof"
 ).split()
 
-
-def _version(key: bytes, number: bytes) -> bytes:
-    """Return a key with the version of a channel, as a checkpoint holds them."""
-    return bytes([0xA0 + len(key)]) + key + b"\xd9 " + number.zfill(32)
-
-
-VERSIONS = (
-    b"\xb0channel_versions\xde\x00\x15"
-    + _version(b"__start__", b"2")
-    + b"".join(_version(key, b"5") for key in KEYS)
-    + b"\xadversions_seen\x86\xa9__input__\x80\xa9__start__\x81"
-    + _version(b"__start__", b"1")
-    + b"\xa7planner\x81"
-    + _version(b"branch:to:planner", b"2")
-    + b"\xad__interrupt__\xde\x00\x12"
-    + b"".join(_version(key, b"3") for key in KEYS)
-    + b"\xa6review\x81"
-    + _version(b"branch:to:review", b"3")
-    + b"\xa8executor\x81"
-    + _version(b"branch:to:executor", b"4")
-    + b"\xb0updated_channels\xdc\x00\x10"
-    + b"".join(
-        bytes([0xA0 + len(key)]) + key
-        for key in (
-            b"answer constraints digest doubts goal issues messages plan proof reason results revision route run "
-            b"status todos"
-        ).split()
-    )
-)
+UPDATED = (
+    b"answer constraints digest doubts goal issues messages plan proof reason results revision route run status todos"
+).split()
+VERSIONS = channel_versions(KEYS, 21, 18, version(b"__start__", b"2")) + b"\xdc\x00\x10" + b"".join(map(name, UPDATED))
 
 SECOND = REQUEST + BEFORE + MESSAGES + AFTER + VERSIONS
