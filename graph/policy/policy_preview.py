@@ -1,10 +1,10 @@
 """A preview of a policy's decisions on a plan: denials and requests to a person, with reasons."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from graphlib import TopologicalSorter
-from typing import Literal
+from typing import Literal, TypeVar
 
 from graph.plan.catalog import ToolSpec
 from graph.plan.kinds.table import kind_spec
@@ -18,6 +18,8 @@ from graph.policy.grants import Grant
 from graph.policy.policy import Policy
 from graph.policy.time_limit import TimeLimit
 from graph.record.trust_label import USER, TrustLabel, argument_labels, joined, label_of_tool
+
+Found = TypeVar("Found", Sequence[ApproverRule], Sequence[TimeLimit])
 
 DOES = {"read": "looks at this machine", "write": "changes something here", "external": "leaves this machine"}
 
@@ -158,26 +160,24 @@ def _untrusted(plan: Plan, terms: ExecutionTerms) -> Iterator[PolicyFinding]:
 
 
 def _deciders(plan: Plan, terms: ExecutionTerms) -> Iterator[PolicyFinding]:
-    """Yield who decides: about the plan, and about the calls of each tool with a rule of its own."""
+    """Yield who decides, and until when: about the plan, and about calls of each tool with rules of its own."""
     approvers, cost = terms.policy.approvers, terms.bounds.cost_usd
-    tools = {name: terms.tools[name] for step in plan.steps for name in step.tool_names}
-    if whole := approvers.rules(tools.values(), cost):
-        yield PolicyFinding("asked", f"about the plan decides {_joined(whole)}")
-    for name, tool in tools.items():
-        if (rules := approvers.rules([tool], cost)) and rules != whole:
-            yield PolicyFinding("asked", f"about a call of {name} decides {_joined(rules)}")
-    yield from _times(plan, terms)
+    for subject, rules in _of_plan_and_calls(plan, terms, lambda tools: approvers.rules(tools, cost)):
+        yield PolicyFinding("asked", f"about {subject} decides {_joined(rules)}")
+    for subject, limits in _of_plan_and_calls(plan, terms, lambda tools: approvers.time_limits(tools, cost)):
+        yield PolicyFinding("asked", f"a request about {subject} is to be decided {_joined_times(limits)}")
 
 
-def _times(plan: Plan, terms: ExecutionTerms) -> Iterator[PolicyFinding]:
-    """Yield until when one decides: about the plan, and about the calls of each tool with a time of its own."""
-    approvers, cost = terms.policy.approvers, terms.bounds.cost_usd
+def _of_plan_and_calls(
+    plan: Plan, terms: ExecutionTerms, found: Callable[[Iterable[ToolSpec]], Found]
+) -> Iterator[tuple[str, Found]]:
+    """Yield what is found for the tools of the plan, and for each tool that differs from it."""
     tools = {name: terms.tools[name] for step in plan.steps for name in step.tool_names}
-    if whole := approvers.time_limits(tools.values(), cost):
-        yield PolicyFinding("asked", f"a request about the plan is to be decided {_joined_times(whole)}")
+    if whole := found(tools.values()):
+        yield "the plan", whole
     for name, tool in tools.items():
-        if (limits := approvers.time_limits([tool], cost)) and limits != whole:
-            yield PolicyFinding("asked", f"a request about a call of {name} is to be decided {_joined_times(limits)}")
+        if (own := found([tool])) and own != whole:
+            yield f"a call of {name}", own
 
 
 def _joined_times(limits: Sequence[TimeLimit]) -> str:
