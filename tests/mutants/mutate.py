@@ -114,7 +114,13 @@ class Missing(MetaPathFinder):
 def modules() -> list[Module]:
     """Return the modules that carry a promise."""
     named = tomllib.loads((HERE / "modules.toml").read_text())
-    return [Module(name, tuple(tests)) for name, tests in named.items()]
+    mirrored = [Module(name, (_mirror(name),)) for name in named["mirrored"]]
+    return mirrored + [Module(name, tuple(tests)) for name, tests in named["tests"].items()]
+
+
+def _mirror(name: str) -> str:
+    *room, last = name.split(".")
+    return "/".join(["tests", *room, f"test_{last}.py"])
 
 
 def equivalent() -> set[tuple[str, str]]:
