@@ -5,8 +5,8 @@ BIN := $(VENV)/bin
 PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
 
-FOR_RUN := .[documents,mcp,web]
-FOR_STUDIO := .[documents,mcp,web,studio]
+FOR_RUN := .[documents,mcp,web,desk]
+FOR_STUDIO := .[documents,mcp,web,desk,studio]
 FOR_TESTS := .[dev]
 
 # What `make check` tests.
