@@ -2,7 +2,7 @@ from typing import Any
 
 from graph.record.events import Event
 from graph.record.sample import Sample
-from graph.record.step_history import StepHistory, samples_of
+from graph.record.step_history import StepHistory
 from graph.testing import drafted
 
 PLAN = {"steps": [{"id": "m", "tools": ["b", "a"]}, {"id": "each", "for_each": [1]}, {"id": "t", "tool": "send"}]}
@@ -23,7 +23,7 @@ def model(step: str | None, role: str = "executor") -> list[Any]:
 
 
 def test_a_step_of_a_model_has_its_own_tokens_and_nobody_elses() -> None:
-    found = samples_of(
+    found = StepHistory().apply(
         events(
             ("plan_revised", {"plan": PLAN}, None),
             *model(None, "planner"),
