@@ -16,8 +16,8 @@ CHECKED := graph tests/contracts tests/graph
 WORKERS = $$(( $$(getconf _NPROCESSORS_ONLN) + 1 ))
 
 # The pure rooms, whose own tests take every branch, and these tests.
-PURE := plan record policy review text sanitize.py markdown.py
-PURE_TESTS := $(PURE:%=graph/%) $(filter-out %.py,$(PURE:%=tests/graph/%)) tests/graph/test_errors.py tests/graph/test_sanitize.py tests/graph/test_markdown.py
+PURE := plan record policy review text name_list.py sanitize.py markdown.py
+PURE_TESTS := $(PURE:%=graph/%) $(filter-out %.py,$(PURE:%=tests/graph/%)) tests/graph/test_errors.py tests/graph/test_name_list.py tests/graph/test_sanitize.py tests/graph/test_markdown.py
 
 # Servers that e2e tests talk to; if npm is missing these tests are skipped.
 NODE_PACKAGES := tests/node/node_modules/.installed

@@ -2,8 +2,9 @@
 
 from collections.abc import Sequence
 
-from graph.errors import InputError, listed
+from graph.errors import InputError
 from graph.ledger.protocol import RunKey
+from graph.name_list import listed
 from graph.record.events import Draft, StandingRevoked
 from graph.record.projection import project
 from graph.record.revocation import Revocation
