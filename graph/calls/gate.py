@@ -17,7 +17,7 @@ from graph.calls.effects import Effects
 from graph.calls.granted_calls import GrantedCalls
 from graph.calls.held_calls import HeldCalls
 from graph.calls.meter import LimitReached, Meter
-from graph.calls.model_gate import ModelGate
+from graph.calls.model_gate import CLOCK, ModelGate
 from graph.calls.rate_limit import RateLimiter
 from graph.calls.recorded_outcomes import RecordedOutcomes
 from graph.calls.standing_calls import StandingCalls
@@ -38,8 +38,6 @@ from graph.record.run_state import RunState
 from graph.record.trust_label import USER, TrustLabel, joined, label_of_tool
 from graph.record.values import Kept, keep
 from tools.call_questions import InputNeeded
-
-CLOCK = Clock()
 
 
 class CallGate:
@@ -148,7 +146,7 @@ class CallGate:
             LimitReached: The call would exceed a limit.
         """
         assert self._toolbox.specs[call.tool].repeatable
-        self._meter.reserve_call(call.tool, call.step, begins=False)
+        self._reserve_again(call)
         return replace(call, wait_s=self._turns.wait_s(call.tool))
 
     async def commit(
@@ -166,17 +164,16 @@ class CallGate:
         shown = [keep(dict(call.args)) for call in starting]
         specs, revision = self._toolbox.specs, self._record.plan_state.revision
         intents = [intent(call, specs[call.tool], args, revision) for call, args in zip(starting, shown, strict=True)]
-        guard = self._record.control_seq if starting else None
         try:
             given, uses = self._standing.counted(starting)
             back = [one for entry in ended if isinstance(entry, Finished) for one in self._caps.after_call(entry)]
-            events, stored, starts = [*outcomes, *given, *intents], [*values, *shown], bool(starting)
+            events = [*outcomes, *given, *intents]
             written = await self._ledger.append(
                 self._lease,
                 events,
-                artifacts=stored,
-                control_seq=guard,
-                require_empty_inbox=starts,
+                artifacts=[*values, *shown],
+                control_seq=self._record.control_seq if starting else None,
+                require_empty_inbox=bool(starting),
                 uses=uses,
                 caps=[*back, *entries(starting)],
             )
@@ -240,10 +237,13 @@ class CallGate:
     def _reserved(self, call: ToolCall) -> bool:
         """Reserve another attempt; without room for it the failure stands."""
         try:
-            self._meter.reserve_call(call.tool, call.step, begins=False)
+            self._reserve_again(call)
         except LimitReached:
             return False
         return True
+
+    def _reserve_again(self, call: ToolCall) -> None:
+        self._meter.reserve_call(call.tool, call.step, begins=False)
 
     async def value_of(self, result: StepResult) -> JsonValue:
         """Return the whole value of a succeeded result, inline or from its artifact."""
