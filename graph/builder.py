@@ -202,7 +202,8 @@ class PairedNode(Runnable[State, StateUpdate]):
     async def ainvoke(self, input: State, config: RunnableConfig | None = None, **_: Any) -> StateUpdate:
         """Run the node."""
         node = self._make(await self._services.under(get_runtime(Context).context))
-        return with_settled_calls(input, await node(input, config or {}))
+        with self._services.known_runs.handing_on():
+            return with_settled_calls(input, await node(input, config or {}))
 
     def invoke(self, input: State, config: RunnableConfig | None = None, **_: Any) -> StateUpdate:
         """Run the node in synchronous code."""

@@ -264,8 +264,10 @@ class Ledger(Protocol):
     async def last_run(self, thread: str) -> RunKey | None:
         """Return the thread's latest run, or None."""
 
-    async def latest(self, thread: str) -> tuple[RunKey, list[Event]] | None:
-        """Return the thread's latest run with its events, or None.
+    async def latest(
+        self, thread: str, known: RunKey | None = None, after: int = 0
+    ) -> tuple[RunKey, list[Event]] | None:
+        """Return the thread's latest run with its events, or None; if it is `known`, those after the `after`-th.
 
         Raises:
             LedgerCorruptError: See `events`.

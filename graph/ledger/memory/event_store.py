@@ -171,10 +171,12 @@ class EventStore:
         """Return the thread's latest run, or None."""
         return await self._do(lambda: next((run.key for run in reversed(self._store.of_thread(thread))), None))
 
-    async def latest(self, thread: str) -> tuple[RunKey, list[Event]] | None:
+    async def latest(
+        self, thread: str, known: RunKey | None = None, after: int = 0
+    ) -> tuple[RunKey, list[Event]] | None:
         """Return the thread's latest run with its events, or None."""
         run = await self.last_run(thread)
-        return None if run is None else (run, await self.events(run))
+        return None if run is None else (run, await self.events(run, after if run == known else 0))
 
     async def artifact(self, artifact_id: str) -> str:
         """Return an artifact's JSON text."""
