@@ -30,7 +30,7 @@ READY = (psutil.STATUS_RUNNING, psutil.STATUS_DISK_SLEEP)
 PLUGINS = ("_hypothesis_pytestplugin", "pytest_timeout")
 """The only plugins that tests here need; to load all that are installed takes longer than many tests."""
 QUIET = (
-    *("-x", "-q", "--assert=plain", "-m", "not slow", "-p", "no:cacheprovider"),
+    *("-x", "-q", "--assert=plain", "-m", "not slow and not e2e", "-p", "no:cacheprovider"),
     *(part for name in PLUGINS for part in ("-p", name)),
 )
 SAME_EXAMPLES = ("--hypothesis-seed=0", "--hypothesis-profile=mutants")
