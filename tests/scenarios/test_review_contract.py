@@ -169,7 +169,7 @@ def test_goto_the_executor_runs_nothing_and_the_thread_can_still_be_answered(bui
     assert state["status"] == "succeeded" and len(tools.calls) == 2
 
 
-@pytest.mark.parametrize("node", ["executor", ["executor", "planner"]])
+@pytest.mark.parametrize("node", ["executor", ["executor", "planner"], ["executor", "replanner"]])
 def test_goto_with_an_update_lets_two_nodes_run_and_they_meet_at_the_review(
     build: Build, tools: LoggedTools, node: Any
 ) -> None:
