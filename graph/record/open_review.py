@@ -80,7 +80,7 @@ class ReviewFold:
         self.open: OpenReview | None = None
         self._people = People()
 
-    def apply(self, event: Event) -> None:  # noqa: C901  (one case for each kind that counts here)
+    def apply(self, event: Event) -> None:
         """Fold one event."""
         match event.data:
             case ReviewRequested() as data:

@@ -127,8 +127,8 @@ def asked_again(error: str) -> str:
 def digest_of_all(request: Mapping[str, Any]) -> str:
     """Return the digest of all actions, which people see: the plan's own if the plan is the only one, asked about once.
 
-    A decision that names it is not valid for another request of the run, such as the next call or question, even if that
-    asks for the same in the same words.
+    A decision that names it is not valid for another request of the run, such as the next call or question, even if
+    that asks for the same in the same words.
     """
     is_plan = not _beside_plans(request["action_requests"]) and not request.get("asked_before")
     return str(request["digest"]) if is_plan else digest_of_request(request)
