@@ -121,3 +121,13 @@ def test_what_nobody_is_shown_costs_no_look_at_the_history(agent: Agent, tmp_pat
 
         (revised,) = [event.payload for event in other.log(run.id) if event.kind == "plan_revised"]
     assert "like_steps" not in revised and run.said is None
+
+
+def test_items_of_a_list_are_history_of_their_like(agent: Agent) -> None:
+    each = {"id": "e", "objective": "think", "for_each": ["x", "y"]}
+    finished(agent, {"steps": [each]})
+
+    run = agent.start("g", plan={"steps": [{"id": "m", "objective": "think"}]})
+
+    assert "unknown" not in takes(run) and takes(run)["tokens"] == {"low": 1100, "high": 3200}
+    assert takes(agent.start("g", plan={"steps": [{**each, "max_items": 5}]}))["tokens"] == {"low": 1100, "high": 16000}
