@@ -28,7 +28,7 @@ WITH RECURSIVE names (name) AS (
     SELECT min(approval) FROM ledger_standing
     UNION ALL SELECT (SELECT min(approval) FROM ledger_standing WHERE approval > name) FROM names WHERE name IS NOT NULL
 )
-SELECT name, payload FROM names LEFT JOIN ledger_standing ON approval = name AND seq = 1 WHERE name IS NOT NULL
+SELECT name, (SELECT payload FROM ledger_standing WHERE approval = name AND seq = 1) FROM names WHERE name IS NOT NULL
 """
 """The first row of each approval, without a look at the rows of its uses."""
 PUT = f"INSERT INTO ledger_standing (approval, {COLUMNS}) VALUES {{}} ON CONFLICT DO NOTHING"
