@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import defaultdict
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import Any
@@ -188,7 +188,11 @@ class ReplayLedger:
     async def give_standing(self, approval: StandingApproval) -> None:
         """Keep nothing: the record of a run that uses it says so."""
 
-    async def standing(self) -> list[StandingUse]:
+    async def standing(
+        self,
+        tool: str | None = None,  # noqa: ARG002  (the record has those that were used)
+        named: Collection[str] = (),  # noqa: ARG002  (the record has those that were used)
+    ) -> list[StandingUse]:
         """Return the standing approvals of any run on record, each for the calls that it let through."""
         events = [event.data_if_known for event in self.recording.events]
         wide = [data.approval for data in events if isinstance(data, StandingGiven) and data.approval.run is None]

@@ -1,6 +1,6 @@
 """The nodes' side of the ledger in a PostgreSQL database: events of runs, written and read by their owners."""
 
-from collections.abc import AsyncIterator, Mapping, Sequence, Set
+from collections.abc import AsyncIterator, Collection, Mapping, Sequence, Set
 from contextlib import asynccontextmanager
 
 import psycopg
@@ -258,9 +258,9 @@ class EventStore:
         """Keep a standing approval that holds in any run."""
         await self._file.do(lambda tx: give(tx, approval), full=True)
 
-    async def standing(self) -> list[StandingUse]:
-        """Return the standing approvals that hold, or held, in any run."""
-        return await self._file.look(lambda tx: standing(tx, self.name))
+    async def standing(self, tool: str | None = None, named: Collection[str] = ()) -> list[StandingUse]:
+        """Return the standing approvals that hold, or held, in any run; see `Ledger`."""
+        return await self._file.look(lambda tx: standing(tx, self.name, tool, named))
 
     async def revoke_standing(self, name: str, by: str) -> bool:
         """End a standing approval; return whether there was one to end."""

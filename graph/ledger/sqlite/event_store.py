@@ -2,7 +2,7 @@
 
 import sqlite3
 import time
-from collections.abc import AsyncIterator, Mapping, Sequence, Set
+from collections.abc import AsyncIterator, Collection, Mapping, Sequence, Set
 from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
@@ -226,9 +226,9 @@ class EventStore:
         """Keep a standing approval that holds in any run."""
         await self._file.do(lambda db: give(db, approval), full=True)
 
-    async def standing(self) -> list[StandingUse]:
-        """Return the standing approvals that hold, or held, in any run."""
-        return await self._file.look(lambda db: standing(db, self.name))
+    async def standing(self, tool: str | None = None, named: Collection[str] = ()) -> list[StandingUse]:
+        """Return the standing approvals that hold, or held, in any run; see `Ledger`."""
+        return await self._file.look(lambda db: standing(db, self.name, tool, named))
 
     async def revoke_standing(self, name: str, by: str) -> bool:
         """End a standing approval; return whether there was one to end."""
