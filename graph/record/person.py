@@ -82,7 +82,7 @@ NOBODY = Approver("", "unverified")
 def same_name(name: str) -> str:
     """Return a name without what may distinguish two spellings of one person, so that nobody counts as two.
 
-    >>> same_name(" Ada@Example.org"), same_name("ａｄａ") == same_name("Ada")
+    >>> same_name(" Ada@Example.org"), same_name("\uff21da") == "ada"
     ('ada@example.org', True)
     """
     plain = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).casefold())

@@ -30,7 +30,7 @@ def test_a_label_of_another_form_is_verified_by_nobody(label: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "other", [" ADA@example.org", "ａda@example.org", "ada@example\u00ad.org", "ada@example.org\u00a0"]
+    "other", [" ADA@example.org", "\uff41da@example.org", "ada@example\u00ad.org", "ada@example.org\u00a0"]
 )
 def test_spellings_of_a_name_are_no_two_people(other: str) -> None:
     assert same_name(other) == same_name("ada@example.org")
