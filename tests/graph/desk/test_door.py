@@ -191,6 +191,8 @@ def test_a_proxys_header_names_who_decides_and_the_record_keeps_it(tmp_path: Pat
         ([("X-User", "bob"), ("X-Roles", "finance"), ("X-Roles", "finance")], None),
         ([("X-User", "bob"), ("X-User", "ann"), ("X-Roles", "finance")], None),
         ([("X-User", "b\u200bob".encode()), ("X-Roles", "finance")], None),
+        ([("X-User", "Ünal".encode()), ("X-Roles", "finance")], ">Ünal<"),
+        ([("X-User", b"\xdcnal"), ("X-Roles", "finance")], ">Ünal<"),
     ],
 )
 def test_the_roles_of_a_proxys_header_say_who_decides_who_looks_and_who_stays_outside(
