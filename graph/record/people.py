@@ -11,8 +11,8 @@ from graph.record.person import NOBODY, Approver
 class People:
     """Who asked, and the votes on the open request; changed by events only.
 
-    `askers` are the labels of all who started, steered or retried the run, wrote a plan or a call of it, or rejected one
-    with words, which say what to do instead. `votes` has the last vote of each person on the request with this subject.
+    `askers` are the labels of all who started, steered or retried the run, wrote a plan or a call of it, or said in the
+    words of a rejection what to do instead. `votes` has the last vote of each person on the request with this subject.
     """
 
     askers: tuple[str, ...] = ()
