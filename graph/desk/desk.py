@@ -1,6 +1,6 @@
 """The parts of a desk: records, drives, door and templates."""
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -9,24 +9,13 @@ from jinja2 import Environment
 
 from graph.checkpoint import open_checkpointer
 from graph.desk.drives import Agents, Drives
+from graph.desk.policy_view import PolicyInForce
 from graph.desk.records import Records, ShownRun, open_records
 from graph.desk.security.gate import Door
 from graph.desk.settings import DeskSettings
 from graph.desk.watch import Watch
 from graph.ledger.opening import shown
 from graph.lifetime import OpenOnUse
-
-
-@dataclass(frozen=True)
-class PolicyView:
-    """The policy of runs started here: its source, its digest, and lines under headings."""
-
-    source: str
-    digest: str
-    sections: Sequence[tuple[str, Sequence[str]]]
-
-
-PolicyInForce = Callable[[], Awaitable[PolicyView]]
 
 
 def _nobody(_: str) -> None:
