@@ -192,6 +192,12 @@ class RunStore(Ledger, Protocol):
     async def due(self, limit: int, offset: int = 0) -> list[RunKey]:
         """Return runs whose open request has something due by `now`, what is due longest first."""
 
+    async def with_approvals(self, limit: int, before: RunKey | None = None) -> list[RunKey]:
+        """Return runs that have not ended and were given standing approvals of their own, the latest first.
+
+        Those behind `before`; none if that run is unknown.
+        """
+
     async def unfinished(self) -> list[Unfinished]:
         """Return the runs that are planned, executed or paused, the oldest first; those that wait are left out."""
 

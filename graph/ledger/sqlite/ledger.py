@@ -23,7 +23,16 @@ from graph.ledger.sqlite.outbox import SqliteOutbox
 from graph.ledger.sqlite.queries import numbers_of, run_id_of, transcript_of
 from graph.ledger.sqlite.removal import forks_of, remove, tombstones_of
 from graph.ledger.sqlite.run_index import differences, rebuild
-from graph.ledger.sqlite.run_search import counters, due, page, run_named, summaries, unfinished, waiting
+from graph.ledger.sqlite.run_search import (
+    counters,
+    due,
+    page,
+    run_named,
+    summaries,
+    unfinished,
+    waiting,
+    with_approvals,
+)
 from graph.ledger.sqlite.vacuum import places_of
 from graph.ledger.tombstone import Tombstone, Tombstones
 from graph.ledger.transcript import Transcript
@@ -122,6 +131,10 @@ class SqliteLedger(EventStore):
         """Return runs whose open request has something due."""
         now = await self.now()
         return await self._file.look(lambda db: due(db, now, limit, offset))
+
+    async def with_approvals(self, limit: int, before: RunKey | None = None) -> list[RunKey]:
+        """Return runs that have not ended and were given standing approvals of their own, the latest first."""
+        return await self._file.look(lambda db: with_approvals(db, limit, before))
 
     async def unfinished(self) -> list[Unfinished]:
         """Return the runs that are planned, executed or paused, the oldest first."""

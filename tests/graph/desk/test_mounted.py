@@ -72,7 +72,7 @@ def test_a_mounted_desk_shows_the_policy_of_its_agents_and_a_changed_file_at_onc
     denied, asked = shown(policy=file)
     of_code, _ = shown(policy={"tools": {"mail": {"verdict": "deny"}}})
 
-    assert str(file) in denied and "<li dir=\"auto\">mail (external)</li>" in denied
+    assert str(file) in denied and '<li dir="auto">mail (external)</li>' in denied
     assert "each call of what the policy asks about: mail (external)" in asked
     assert "set by the program that serves this desk" in of_code
 
