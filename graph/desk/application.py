@@ -55,7 +55,7 @@ def desk_application(
 
     app = Starlette(
         routes=ROUTES,
-        middleware=[Middleware(Gate, door=desk.door)],
+        middleware=[Middleware(Gate, door=desk.door, has_ended=desk.has_ended)],
         lifespan=lifespan,
         exception_handlers={404: _missing, 405: _missing},
     )

@@ -1,5 +1,6 @@
 """The parts of a desk: records, drives, door and templates."""
 
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -69,6 +70,15 @@ class Desk:
     async def records(self) -> Records:
         """Return the records."""
         return await self._records.get()
+
+    async def end_session(self, session: str) -> None:
+        """End a session for every copy of its cookie, and for every process of this desk."""
+        now = time.time()
+        await (await self.records()).runs.ledger.ended_sessions.add(session, now + self.settings.session_s, now)
+
+    async def has_ended(self, session: str) -> bool:
+        """Whether a session was ended."""
+        return await (await self.records()).runs.ledger.ended_sessions.has(session)
 
     def watch_of(self, records: Records) -> Watch:
         """Return what watches the database for all streams."""

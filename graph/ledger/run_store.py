@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
+from graph.ledger.ended_sessions import EndedSessions
 from graph.ledger.lease import Holder
 from graph.ledger.outbox import Outbox
 from graph.ledger.protocol import Ledger, Message, RunKey
@@ -220,6 +221,10 @@ class RunStore(Ledger, Protocol):
     @property
     def outbox(self) -> Outbox:
         """The deliveries of notices."""
+
+    @property
+    def ended_sessions(self) -> EndedSessions:
+        """The sessions of the review desk that were signed out of."""
 
     async def wait_for_news(self, most_s: float) -> None:
         """Return after `most_s` seconds, or sooner if events may have been written; only `changes` tells whether."""

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from graph.errors import InputError
 from graph.ledger.erasure import ThreadErasure, redactor_of, thread_erasure
+from graph.ledger.memory.ended_sessions import MemoryEndedSessions
 from graph.ledger.memory.event_store import EventStore
 from graph.ledger.memory.outbox import MemoryOutbox
 from graph.ledger.memory.removal import forks_of, remove
@@ -111,6 +112,11 @@ class MemoryLedger(EventStore):
         """Return the rows of these runs in the index."""
         found = await self._do(lambda: [self._store.find(run) for run in runs])
         return [run.summary for run in found if run is not None and run.summary is not None]
+
+    @property
+    def ended_sessions(self) -> MemoryEndedSessions:
+        """The sessions of the review desk that were signed out of."""
+        return self._store.ended_sessions
 
     @property
     def outbox(self) -> MemoryOutbox:

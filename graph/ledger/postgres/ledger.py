@@ -11,6 +11,7 @@ from graph.ledger.erasure import redactor_of
 from graph.ledger.owner import is_gone
 from graph.ledger.postgres.adoption import adopt
 from graph.ledger.postgres.changes import changes
+from graph.ledger.postgres.ended_sessions import PostgresEndedSessions
 from graph.ledger.postgres.erasure import erase, places_of
 from graph.ledger.postgres.event_store import EventStore
 from graph.ledger.postgres.health import examine
@@ -121,6 +122,11 @@ class PostgresLedger(EventStore):
     async def summaries(self, runs: Sequence[RunKey]) -> list[RunSummary]:
         """Return the rows of these runs in the index."""
         return await self._file.look(lambda tx: summaries(tx, runs))
+
+    @property
+    def ended_sessions(self) -> PostgresEndedSessions:
+        """The sessions of the review desk that were signed out of."""
+        return PostgresEndedSessions(self._file)
 
     @property
     def outbox(self) -> PostgresOutbox:

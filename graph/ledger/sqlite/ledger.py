@@ -15,6 +15,7 @@ from graph.ledger.protocol import Message, RunKey
 from graph.ledger.run_store import Changes, Health, Redacted, Unfinished, Waiting
 from graph.ledger.sqlite.adoption import adopt
 from graph.ledger.sqlite.changes import changes
+from graph.ledger.sqlite.ended_sessions import SqliteEndedSessions
 from graph.ledger.sqlite.erasure import erase
 from graph.ledger.sqlite.event_store import EventStore
 from graph.ledger.sqlite.health import examine
@@ -117,6 +118,11 @@ class SqliteLedger(EventStore):
     async def summaries(self, runs: Sequence[RunKey]) -> list[RunSummary]:
         """Return the rows of these runs in the index."""
         return await self._file.look(partial(summaries, runs=runs))
+
+    @property
+    def ended_sessions(self) -> SqliteEndedSessions:
+        """The sessions of the review desk that were signed out of."""
+        return SqliteEndedSessions(self._file)
 
     @property
     def outbox(self) -> SqliteOutbox:
