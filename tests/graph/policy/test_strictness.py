@@ -148,7 +148,11 @@ def rules(**rule: Any) -> dict[str, Any]:
         ({}, rules(args={"x": {"untrusted_from": ["look"]}}), []),
         (rules(ask_when=BOUNDS), rules(ask_when=BOUNDS), []),
         (rules(ask_when=NUMBERS), rules(ask_when=BOUNDS), ["send is shown under other conditions"] * 3),
-        ({}, {"effects": {"write": {"ask_when": BOUNDS}}}, ["a tool with effect write is shown under other conditions"]),
+        (
+            {},
+            {"effects": {"write": {"ask_when": BOUNDS}}},
+            ["a tool with effect write is shown under other conditions"],
+        ),
         (rules(ask_when=BOUNDS), {}, []),
         (rules(verdict="ask"), rules(ask_when=BOUNDS), []),
         ({"limits": {"tokens": 9}}, {"limits": {"tokens": 8}}, ["limits.tokens is higher or not set"]),
