@@ -38,6 +38,10 @@ class People:
             self.asked(data.approver)
         self.votes.clear()
 
+    def closed(self) -> None:
+        """Close the vote without a decision: who votes on a later request has to have seen that one."""
+        self.votes.clear()
+
     def voters(self, subject: str, says: str) -> Mapping[str, Approver]:
         """Return who voted for the same on the request with this subject, by person."""
         votes = self.votes.get(subject, {}).items()

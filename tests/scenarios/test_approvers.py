@@ -323,3 +323,24 @@ def test_a_limit_that_others_raise_is_not_raised_by_a_retry(
         with pytest.raises(InputError, match=f"{by.name} may not do this alone; it takes"):
             own.retry(run.id, limits={"tool_calls": 4}, by=by)
     assert len(events(own, run, "run_reopened")) == is_taken
+
+
+@pytest.mark.parametrize("closes", ["skip", "cancel"])
+def test_a_vote_counts_for_no_request_after_the_one_that_was_seen(
+    agent: Callable[..., Agent], tools: LoggedTools, closes: str
+) -> None:
+    own = agent(TWO)
+    run = own.start("g", plan={"steps": [*PAY["steps"], step("l", "look")]}, by=EVE)
+    own.resume(run.id, APPROVE, by=ADA)
+    if closes == "skip":
+        own.skip(run.id, "l")
+        own.resume(run.id)
+    else:
+        own.cancel(run.id)
+        own.retry(run.id)
+
+    run = own.resume(run.id, APPROVE, by=BOB)
+
+    assert run.status == "waiting" and tools.calls == []
+    assert [row.voters for row in own.inbox()] == [("server:bob@example.org",)]
+    assert own.resume(run.id, APPROVE, by=CY).status == "succeeded" and own.replay(run.id).is_same

@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import TypeVar
 
@@ -23,7 +23,7 @@ from graph.ledger.refusals import (
     not_storable,
 )
 from graph.ledger.seal import SealKey
-from graph.ledger.standing import given_row, revoked_row, use_of, used_row
+from graph.ledger.standing import given_row, may_cover, revoked_row, use_of, used_row
 from graph.ledger.transcript import is_artifact
 from graph.record.call import Call
 from graph.record.caps import CapEntry
@@ -171,10 +171,12 @@ class EventStore:
         """Return the thread's latest run, or None."""
         return await self._do(lambda: next((run.key for run in reversed(self._store.of_thread(thread))), None))
 
-    async def latest(self, thread: str) -> tuple[RunKey, list[Event]] | None:
+    async def latest(
+        self, thread: str, known: RunKey | None = None, after: int = 0
+    ) -> tuple[RunKey, list[Event]] | None:
         """Return the thread's latest run with its events, or None."""
         run = await self.last_run(thread)
-        return None if run is None else (run, await self.events(run))
+        return None if run is None else (run, await self.events(run, after if run == known else 0))
 
     async def artifact(self, artifact_id: str) -> str:
         """Return an artifact's JSON text."""
@@ -187,9 +189,11 @@ class EventStore:
         """Keep a standing approval that holds in any run; one that is there stays as it is."""
         await self._do(lambda: self._store.standing.setdefault(approval.id, [given_row(approval)]))
 
-    async def standing(self) -> list[StandingUse]:
-        """Return the standing approvals that hold, or held, in any run, the oldest first."""
-        rows = await self._do(lambda: {name: list(found) for name, found in self._store.standing.items()})
+    async def standing(self, tool: str | None = None, named: Collection[str] = ()) -> list[StandingUse]:
+        """Return the standing approvals that hold, or held, in any run, the oldest first; see `Ledger`."""
+        every = await self._do(lambda: {name: list(found) for name, found in self._store.standing.items()})
+        left = may_cover({name: rows[0].payload for name, rows in every.items()}, tool, named)
+        rows = {name: every[name] for name in left}
         uses = [use_of(self.name, name, found) for name, found in rows.items()]
         return sorted(uses, key=lambda use: use.approval.given_at)
 

@@ -1,6 +1,6 @@
 """The nodes' side of the ledger in a PostgreSQL database: events of runs, written and read by their owners."""
 
-from collections.abc import AsyncIterator, Mapping, Sequence, Set
+from collections.abc import AsyncIterator, Collection, Mapping, Sequence, Set
 from contextlib import asynccontextmanager
 
 import psycopg
@@ -228,18 +228,20 @@ class EventStore:
         n = await self._file.look(lambda tx: last_number(tx, thread), thread)
         return RunKey(thread, n) if n else None
 
-    async def latest(self, thread: str) -> tuple[RunKey, list[Event]] | None:
+    async def latest(
+        self, thread: str, known: RunKey | None = None, after: int = 0
+    ) -> tuple[RunKey, list[Event]] | None:
         """Return the thread's latest run with its events, or None."""
 
         def look_up(tx: Transaction) -> tuple[RunKey, Snapshot] | None:
             run = RunKey(thread, last_number(tx, thread))
-            return (run, found_of(tx, run_id_of(tx, self.name, run), 0)) if run.n else None
+            return (run, found_of(tx, run_id_of(tx, self.name, run), after if run == known else 0)) if run.n else None
 
         looked_up = await self._file.look(look_up, thread)
         if looked_up is None:
             return None
         run, found = looked_up
-        return run, self._checked(run, found, 0)
+        return run, self._checked(run, found, after if run == known else 0)
 
     async def artifact(self, artifact_id: str) -> str:
         """Return an artifact's JSON text."""
@@ -256,9 +258,9 @@ class EventStore:
         """Keep a standing approval that holds in any run."""
         await self._file.do(lambda tx: give(tx, approval), full=True)
 
-    async def standing(self) -> list[StandingUse]:
-        """Return the standing approvals that hold, or held, in any run."""
-        return await self._file.look(lambda tx: standing(tx, self.name))
+    async def standing(self, tool: str | None = None, named: Collection[str] = ()) -> list[StandingUse]:
+        """Return the standing approvals that hold, or held, in any run; see `Ledger`."""
+        return await self._file.look(lambda tx: standing(tx, self.name, tool, named))
 
     async def revoke_standing(self, name: str, by: str) -> bool:
         """End a standing approval; return whether there was one to end."""

@@ -2,7 +2,7 @@
 
 import sqlite3
 import time
-from collections.abc import AsyncIterator, Mapping, Sequence, Set
+from collections.abc import AsyncIterator, Collection, Mapping, Sequence, Set
 from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
@@ -196,18 +196,20 @@ class EventStore:
         n = await self._file.look(partial(last_number, thread=thread))
         return RunKey(thread, n) if n else None
 
-    async def latest(self, thread: str) -> tuple[RunKey, list[Event]] | None:
+    async def latest(
+        self, thread: str, known: RunKey | None = None, after: int = 0
+    ) -> tuple[RunKey, list[Event]] | None:
         """Return the thread's latest run with its events, or None."""
 
         def look_up(db: sqlite3.Connection) -> tuple[RunKey, Snapshot] | None:
             run = RunKey(thread, last_number(db, thread) or 0)
-            return (run, found_of(db, run_id_of(db, run), 0)) if run.n else None
+            return (run, found_of(db, run_id_of(db, run), after if run == known else 0)) if run.n else None
 
         looked_up = await self._file.look(look_up)
         if looked_up is None:
             return None
         run, found = looked_up
-        return run, self._checked(run, found, 0)
+        return run, self._checked(run, found, after if run == known else 0)
 
     async def artifact(self, artifact_id: str) -> str:
         """Return an artifact's JSON text."""
@@ -224,9 +226,9 @@ class EventStore:
         """Keep a standing approval that holds in any run."""
         await self._file.do(lambda db: give(db, approval), full=True)
 
-    async def standing(self) -> list[StandingUse]:
-        """Return the standing approvals that hold, or held, in any run."""
-        return await self._file.look(lambda db: standing(db, self.name))
+    async def standing(self, tool: str | None = None, named: Collection[str] = ()) -> list[StandingUse]:
+        """Return the standing approvals that hold, or held, in any run; see `Ledger`."""
+        return await self._file.look(lambda db: standing(db, self.name, tool, named))
 
     async def revoke_standing(self, name: str, by: str) -> bool:
         """End a standing approval; return whether there was one to end."""
