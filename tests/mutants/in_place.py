@@ -177,6 +177,7 @@ class Swaps:
         self._module = module
         self._original = self._compiled(module.path.read_text())
         self._live: dict[Place, list[FunctionType]] = {}
+        gc.unfreeze()  # frozen objects are not listed
         for one in gc.get_objects():
             if isinstance(one, FunctionType) and one.__code__.co_filename == str(module.path):
                 self._live.setdefault((one.__code__.co_qualname, one.__code__.co_firstlineno), []).append(one)
