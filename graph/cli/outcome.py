@@ -10,7 +10,6 @@ from graph.cli.screen import Screen
 from graph.record.reopening import RETRIED
 from graph.runs import Run
 from graph.sanitize import margined
-from graph.text.expectation import said_and_spent
 
 STYLES = {"succeeded": "bold green", "failed": "bold red"}
 
@@ -26,8 +25,8 @@ def show_outcome(screen: Screen, run: Run, database: str | Path) -> None:
         return
     screen.say()
     screen.say(headline(run), STYLES.get(run.status, "bold yellow"))
-    if told := said_and_spent(run.said or {}, run.spent or {}):
-        screen.say(told)
+    if run.compared:
+        screen.say(run.compared)
     if run.answer is not None:
         screen.say()
         screen.show_text(margined(pretty(run.answer)))

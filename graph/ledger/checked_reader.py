@@ -34,13 +34,15 @@ class CheckedReader(ABC):
         n = await self._last_number(thread)
         return RunKey(thread, n) if n else None
 
-    async def latest(self, thread: str) -> tuple[RunKey, list[Event]] | None:
+    async def latest(
+        self, thread: str, known: RunKey | None = None, after: int = 0
+    ) -> tuple[RunKey, list[Event]] | None:
         """Return the thread's latest run with its events, or None."""
-        looked_up = await self._latest(thread)
+        looked_up = await self._latest(thread, known, after)
         if looked_up is None:
             return None
         run, found = looked_up
-        return run, self._checked(run, found, 0)
+        return run, self._checked(run, found, after if run == known else 0)
 
     async def artifact(self, artifact_id: str) -> str:
         """Return an artifact's JSON text."""
@@ -62,8 +64,8 @@ class CheckedReader(ABC):
         """Return the number of the thread's latest run, 0 if there is none."""
 
     @abstractmethod
-    async def _latest(self, thread: str) -> tuple[RunKey, Snapshot] | None:
-        """Return the thread's latest run, or None."""
+    async def _latest(self, thread: str, known: RunKey | None, after: int) -> tuple[RunKey, Snapshot] | None:
+        """Return the thread's latest run, from its `after`-th event on if it is the known one; or None."""
 
     @abstractmethod
     async def _content(self, artifact_id: str) -> str | None:

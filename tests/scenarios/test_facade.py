@@ -82,6 +82,11 @@ def test_what_cannot_be_done_is_said_in_a_typed_error(tmp_path: Path, options: d
         run = agent.start("g")
         with pytest.raises(InputError):
             agent.resume(run.id, {})
+        for beyond in ({"steps": [{"id": "a", "args": {"n": 2**64}}]}, 2**64):  # LangGraph keeps 64 bits
+            with pytest.raises(InputError, match="64 bits"):
+                agent.resume(run.id, beyond)
+        with pytest.raises(InputError, match="64 bits"):
+            agent.edit(run.id, {"steps": [{"id": "a", "args": {"n": 2**64}}]})
         agent.resume(run.id, "approve")
         with pytest.raises(NothingToDecideError):
             agent.resume(run.id, "approve")

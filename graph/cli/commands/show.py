@@ -22,7 +22,6 @@ from graph.record.values import to_text
 from graph.sanitize import escaped, margined, one_line
 from graph.text.drawing import plan_text
 from graph.text.event_text import event_text as in_words
-from graph.text.expectation import said_and_spent
 
 VALUE_CHARACTERS, WORDS_CHARACTERS = 160, 500
 
@@ -96,7 +95,7 @@ def lines(found: RecordedRun, columns: int) -> Iterator[str]:
     yield from (f"respect {escaped(constraint)}" for constraint in run.constraints)
     yield f"status  {escaped(headline(run))}"
     yield f"time    {local_time(run.started_at)} to {local_time(run.updated_at)}"
-    spent = spent_in_words(found.record.bounds, found.record.usage), said_and_spent(run.said or {}, run.spent or {})
+    spent = spent_in_words(found.record.bounds, found.record.usage), run.compared
     yield from (f"spent   {escaped(line)}" for line in spent if line)
     yield from (f"note    {in_words(event).sentence}" for event in found.events if event.kind == "redacted")
     if run.plan is not None:

@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TypeVar
 
 from graph.errors import AgentError
@@ -37,9 +37,9 @@ class EventReader(CheckedReader):
         """Keep a standing approval that holds in any run; one that is there stays as it is."""
         await self._do(lambda: give(self._store, approval))
 
-    async def standing(self) -> list[StandingUse]:
-        """Return the standing approvals that hold, or held, in any run, the oldest first."""
-        return await self._do(lambda: standing(self._store, self.name))
+    async def standing(self, tool: str | None = None, named: Collection[str] = ()) -> list[StandingUse]:
+        """Return the standing approvals that hold, or held, in any run, the oldest first; see `Ledger`."""
+        return await self._do(lambda: standing(self._store, self.name, tool, named))
 
     async def revoke_standing(self, name: str, by: str) -> bool:
         """End a standing approval; return whether there was one to end."""
@@ -60,10 +60,12 @@ class EventReader(CheckedReader):
     async def _last_number(self, thread: str) -> int:
         return await self._do(lambda: next((run.key.n for run in reversed(self._store.of_thread(thread))), 0))
 
-    async def _latest(self, thread: str) -> tuple[RunKey, Snapshot] | None:
-        return await self._do(
-            lambda: next(((run.key, run.found(0)) for run in reversed(self._store.of_thread(thread))), None)
-        )
+    async def _latest(self, thread: str, known: RunKey | None, after: int) -> tuple[RunKey, Snapshot] | None:
+        def look_up() -> tuple[RunKey, Snapshot] | None:
+            run = next(reversed(self._store.of_thread(thread)), None)
+            return None if run is None else (run.key, run.found(after if run.key == known else 0))
+
+        return await self._do(look_up)
 
     async def _content(self, artifact_id: str) -> str | None:
         return await self._do(lambda: self._store.artifacts.get(artifact_id))

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from graph.errors import InputError
 from graph.ledger.erasure import redactor_of, thread_erasure
+from graph.ledger.memory.ended_sessions import MemoryEndedSessions
 from graph.ledger.memory.erasure import erase, places_of
 from graph.ledger.memory.event_store import EventStore
 from graph.ledger.memory.outbox import MemoryOutbox
@@ -17,10 +18,11 @@ from graph.ledger.memory.store import StoredRun
 from graph.ledger.owner import is_gone
 from graph.ledger.protocol import Message, RunKey
 from graph.ledger.run_store import Changes, Health, Redacted, Unfinished, Waiting, place_of
-from graph.ledger.search import CANDIDATES, UNFINISHED, as_shown, matches, run_in
+from graph.ledger.search import CANDIDATES, UNDER_WAY, UNFINISHED, as_shown, matches, run_in
 from graph.ledger.tombstone import Tombstone, Tombstones
 from graph.ledger.transcript import Transcript
 from graph.record.counters import Counters, Labels
+from graph.record.events import StandingGiven
 from graph.record.run_filter import RunFilter
 from graph.record.summary import PERSON, RunSummary
 
@@ -113,6 +115,11 @@ class MemoryLedger(EventStore):
         return [run.summary for run in found if run is not None and run.summary is not None]
 
     @property
+    def ended_sessions(self) -> MemoryEndedSessions:
+        """The sessions of the review desk that were signed out of."""
+        return self._store.ended_sessions
+
+    @property
     def outbox(self) -> MemoryOutbox:
         """The deliveries of notices."""
         return self._store.outbox
@@ -127,6 +134,13 @@ class MemoryLedger(EventStore):
         now, rows = await self.now(), [(run.summary, run.key) for run in await self._all() if run.summary is not None]
         found = [(row.due_at, key) for row, key in rows if row.due_at is not None and row.due_at <= now]
         return [key for _, key in sorted(found, key=lambda one: one[0])][offset : offset + limit]
+
+    async def with_approvals(self, limit: int, before: RunKey | None = None) -> list[RunKey]:
+        """Return runs that have not ended and were given standing approvals of their own, the latest first."""
+        runs = await self._all()
+        keys = [run.key for run in runs]
+        behind = runs if before is None else runs[keys.index(before) + 1 :] if before in keys else []
+        return list(islice((run.key for run in behind if _has_approvals(run)), limit))
 
     async def unfinished(self) -> list[Unfinished]:
         """Return the runs that are planned, executed or paused, the oldest first."""
@@ -201,6 +215,11 @@ def _unfinished(runs: Iterable[StoredRun]) -> Iterator[Unfinished]:
     for run in runs:
         if run.summary is not None and run.summary.status in UNFINISHED:
             yield Unfinished(run.key, run.summary.seq, run.look(), _is_dead(run))
+
+
+def _has_approvals(run: StoredRun) -> bool:
+    is_under_way = run.summary is not None and run.summary.status in UNDER_WAY
+    return is_under_way and any(row.kind == StandingGiven.kind for row in run.rows)
 
 
 def _gauges(summaries: Sequence[RunSummary], now: float) -> dict[tuple[str, Labels], float]:

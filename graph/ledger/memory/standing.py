@@ -1,10 +1,10 @@
 """The standing approvals of a store that hold in any run; every function requires the store's lock."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from graph.ledger.chain import Row
 from graph.ledger.memory.store import Store
-from graph.ledger.standing import given_row, revoked_row, use_of, used_row
+from graph.ledger.standing import given_row, may_cover, revoked_row, use_of, used_row
 from graph.record.standing_approval import StandingApproval, StandingCall, StandingUse
 
 
@@ -31,7 +31,8 @@ def revoke(store: Store, database: str, name: str, by: str) -> bool:
     return row is not None
 
 
-def standing(store: Store, database: str) -> list[StandingUse]:
-    """Return all standing approvals, the oldest first."""
-    uses = [use_of(database, name, rows) for name, rows in store.standing.items()]
+def standing(store: Store, database: str, tool: str | None, named: Collection[str]) -> list[StandingUse]:
+    """Return the standing approvals, the oldest first; see `graph.ledger.standing.may_cover`."""
+    left = may_cover({name: rows[0].payload for name, rows in store.standing.items()}, tool, named)
+    uses = [use_of(database, name, store.standing[name]) for name in left]
     return sorted(uses, key=lambda use: use.approval.given_at)

@@ -13,6 +13,7 @@ from graph.ledger.folded_runs import IndexChange, RunFold
 from graph.ledger.lease import Holder, released, set_aside
 from graph.ledger.memory.artifact_uses import ArtifactUses
 from graph.ledger.memory.caps import MemoryCaps
+from graph.ledger.memory.ended_sessions import MemoryEndedSessions
 from graph.ledger.memory.outbox import MemoryOutbox
 from graph.ledger.protocol import Lease, RunKey
 from graph.ledger.reading import Snapshot
@@ -136,6 +137,7 @@ class Store:
     standing: dict[str, list[Row]] = field(default_factory=dict)
     lock: threading.Lock = field(default_factory=threading.Lock)
     changes: int = 0
+    ended_sessions: MemoryEndedSessions = field(default_factory=MemoryEndedSessions)
     outbox: MemoryOutbox = field(default_factory=MemoryOutbox)
     caps: MemoryCaps = field(default_factory=MemoryCaps)
     history: dict[str, list[Sample]] = field(default_factory=dict)

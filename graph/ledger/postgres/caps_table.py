@@ -40,6 +40,7 @@ _FIRST_TURN = "INSERT INTO ledger_turns (name, last) VALUES (%s, '-Infinity') ON
 _TURN = (
     "SELECT last, extract(epoch FROM clock_timestamp())::double precision FROM ledger_turns WHERE name = %s FOR UPDATE"
 )
+_GONE = "WITH gone AS (DELETE FROM ledger_counted WHERE until < %s RETURNING until) SELECT FROM gone LIMIT 1"
 _OF_A_CALL = "call = %s AND cap = %s AND person = %s"
 
 
@@ -71,12 +72,17 @@ def _count(tx: Transaction, database: str, call: str, cap: DayCap, amount: float
     until = cap.until(now)
     of_it, over = (cap.name, cap.user, until), min(until, now - KEPT_S)
     if tx.ask(_OPEN, *of_it):
-        tx.tell("DELETE FROM ledger_caps WHERE cap = %s AND until < %s", cap.name, over)
-        tx.tell("DELETE FROM ledger_counted WHERE until < %s", over)
+        _forget(tx, over)
     (used,), *_ = tx.ask(_HELD, *of_it)
     check_day(database, cap, used, amount, now)
     tx.tell(_ADD, amount, *of_it)
     tx.tell(_NOTE, call, *of_it, amount)
+
+
+def _forget(tx: Transaction, over: float) -> None:
+    """Remove the days before a time; sums, which no index orders by day, are looked through once a day."""
+    if tx.ask(_GONE, over):
+        tx.tell("DELETE FROM ledger_caps WHERE until < %s", over)
 
 
 def _correct(tx: Transaction, entry: CapCorrection) -> None:

@@ -1,6 +1,6 @@
 """Look-ups in a PostgreSQL database that need no lease, and the standing approvals."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 import psycopg
 
@@ -33,9 +33,9 @@ class EventReader(CheckedReader):
         """Keep a standing approval that holds in any run."""
         await self._file.do(lambda tx: give(tx, approval), full=True)
 
-    async def standing(self) -> list[StandingUse]:
-        """Return the standing approvals that hold, or held, in any run."""
-        return await self._file.look(lambda tx: standing(tx, self.name))
+    async def standing(self, tool: str | None = None, named: Collection[str] = ()) -> list[StandingUse]:
+        """Return the standing approvals that hold, or held, in any run; see `Ledger`."""
+        return await self._file.look(lambda tx: standing(tx, self.name, tool, named))
 
     async def revoke_standing(self, name: str, by: str) -> bool:
         """End a standing approval; return whether there was one to end."""
@@ -61,10 +61,10 @@ class EventReader(CheckedReader):
     async def _last_number(self, thread: str) -> int:
         return await self._file.look(lambda tx: last_number(tx, thread), thread)
 
-    async def _latest(self, thread: str) -> tuple[RunKey, Snapshot] | None:
+    async def _latest(self, thread: str, known: RunKey | None, after: int) -> tuple[RunKey, Snapshot] | None:
         def look_up(tx: Transaction) -> tuple[RunKey, Snapshot] | None:
             run = RunKey(thread, last_number(tx, thread))
-            return (run, found_of(tx, run_id_of(tx, self.name, run), 0)) if run.n else None
+            return (run, found_of(tx, run_id_of(tx, self.name, run), after if run == known else 0)) if run.n else None
 
         return await self._file.look(look_up, thread)
 

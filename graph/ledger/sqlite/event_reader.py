@@ -2,7 +2,7 @@
 
 import sqlite3
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import partial
 
 from graph.ledger.checked_reader import CheckedReader
@@ -32,9 +32,9 @@ class EventReader(CheckedReader):
         """Keep a standing approval that holds in any run."""
         await self._file.do(lambda db: give(db, approval), full=True)
 
-    async def standing(self) -> list[StandingUse]:
-        """Return the standing approvals that hold, or held, in any run."""
-        return await self._file.look(lambda db: standing(db, self.name))
+    async def standing(self, tool: str | None = None, named: Collection[str] = ()) -> list[StandingUse]:
+        """Return the standing approvals that hold, or held, in any run; see `Ledger`."""
+        return await self._file.look(lambda db: standing(db, self.name, tool, named))
 
     async def revoke_standing(self, name: str, by: str) -> bool:
         """End a standing approval; return whether there was one to end."""
@@ -53,10 +53,10 @@ class EventReader(CheckedReader):
     async def _last_number(self, thread: str) -> int:
         return await self._file.look(partial(last_number, thread=thread)) or 0
 
-    async def _latest(self, thread: str) -> tuple[RunKey, Snapshot] | None:
+    async def _latest(self, thread: str, known: RunKey | None, after: int) -> tuple[RunKey, Snapshot] | None:
         def look_up(db: sqlite3.Connection) -> tuple[RunKey, Snapshot] | None:
             run = RunKey(thread, last_number(db, thread) or 0)
-            return (run, found_of(db, run_id_of(db, run), 0)) if run.n else None
+            return (run, found_of(db, run_id_of(db, run), after if run == known else 0)) if run.n else None
 
         return await self._file.look(look_up)
 

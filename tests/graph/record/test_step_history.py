@@ -42,6 +42,40 @@ def test_a_step_of_a_model_has_its_own_tokens_and_nobody_elses() -> None:
     assert Sample.from_json(sample.to_json()) == sample
 
 
+def test_each_item_of_a_list_is_a_sample_by_the_time_of_its_own_calls() -> None:
+    def item(number: int, began_s: float, took_s: float, **more: Any) -> list[Event]:
+        key = {"key": str(number), "role": "executor"}
+        asked = drafted("model_started", {**key, "model": "small", "item": number}, "each")
+        answered = drafted("model_finished", {**key, "model": "small", "usage": USAGE, **more}, "each")
+        return [Event.written(0, began_s, asked), Event.written(0, began_s + took_s, answered)]
+
+    call = {"call": 1, "item": 0}
+    found = StepHistory().apply(
+        [
+            *events(("plan_revised", {"plan": PLAN}, None)),
+            *item(0, 10.0, 1.5),
+            *events(("call_started", {"tool": "send", **call}, "each"), ("call_finished", {**TIMES, **call}, "each")),
+            *item(1, 10.5, 4.0),
+            *item(0, 9_000.0, 0.5),
+            *item(2, 11.0, 9.0, error="refused"),
+            *events(("step_finished", TIMES, "each"), ("run_ended", {}, None)),
+        ]
+    )
+
+    assert [sample.seconds for sample in found["tool send"]] == [2.0]
+    assert {(sample.seconds, *sample.tokens["small"]) for sample in found["model small: "]} == {
+        (4.0, 14, 6),
+        (4.0, 7, 3),
+    }
+
+
+def test_items_that_an_earlier_release_did_not_tell_apart_are_no_samples() -> None:
+    assert (
+        StepHistory().apply(events(("plan_revised", {"plan": PLAN}, None), *model("each"), ("run_ended", {}, None)))
+        == {}
+    )
+
+
 def test_unreadable_events_and_outcomes_without_times_or_intents_are_no_samples() -> None:
     written = events(("call_finished", TIMES, "t"), ("call_started", {"tool": "send"}, "t"), ("call_finished", {}, "t"))
     forged = [Event(9, "call_started", "t", 1.0, {"tool": 1}), Event(10, "run_ended", None, 1.0, {})]
