@@ -15,6 +15,10 @@ CHECKED := graph tests/contracts tests/graph
 # Many tests wait for a process or a disk, so there is one worker more than there are cores.
 WORKERS = $$(( $$(getconf _NPROCESSORS_ONLN) + 1 ))
 
+# A database waits for the disk at each commit, so tests work in memory if there is room; e2e tests use the disk.
+MEMORY := $(shell df -Pk /dev/shm 2>/dev/null | awk 'NR == 2 && $$4 > 4000000 { print "/dev/shm" }')
+IN_MEMORY = folder=$$(mktemp -d $(MEMORY:%=-p %)) && trap 'rm -rf "$$folder"' EXIT && TMPDIR="$$folder"
+
 # The pure rooms, whose own tests take every branch, and these tests.
 PURE := plan record policy review text sanitize.py markdown.py
 PURE_TESTS := $(PURE:%=graph/%) $(filter-out %.py,$(PURE:%=tests/graph/%)) tests/graph/test_errors.py tests/graph/test_sanitize.py tests/graph/test_markdown.py
@@ -61,15 +65,20 @@ check: $(VENV)/.dev ## In a minute: formatting, lint, types, layers, and tests o
 	@$(MAKE) --no-print-directory --jobs=2 static rules
 	@echo "left out, see 'make test' and 'make e2e': tools, commands, whole runs, faults, and what is marked slow or e2e"
 
-tests: $(VENV)/.dev
-	$(BIN)/pytest -n $(WORKERS) --dist worksteal -m "not e2e"
+tests: $(VENV)/.dev $(VENV)/.compiled
+	$(IN_MEMORY) $(BIN)/pytest -n $(WORKERS) --dist worksteal -m "not e2e"
+
+# Each process collects all tests: were nothing compiled, each would compile all of them, at the same time.
+$(VENV)/.compiled: | $(VENV)/.dev
+	@$(BIN)/pytest --collect-only -qq >/dev/null || true
+	@touch $@
 
 rules: $(VENV)/.dev $(if $(COVERED),coverage)
-	$(BIN)/pytest -q -n auto --dist worksteal --hypothesis-profile=check -m "not slow and not e2e" $(CHECKED) $(if $(COVERED),$(PURE_TESTS:%=--ignore=%))
+	$(IN_MEMORY) $(BIN)/pytest -q -n auto --dist worksteal --hypothesis-profile=check -m "not slow and not e2e" $(CHECKED) $(if $(COVERED),$(PURE_TESTS:%=--ignore=%))
 
 coverage: $(VENV)/.dev ## Which branches of the pure rooms (plan, record, policy, review, text) their own tests take
 	$(BIN)/coverage erase
-	$(BIN)/coverage run -m pytest -q -n auto --dist worksteal --hypothesis-profile=check -m "not slow and not e2e" $(PURE_TESTS)
+	$(IN_MEMORY) $(BIN)/coverage run -m pytest -q -n auto --dist worksteal --hypothesis-profile=check -m "not slow and not e2e" $(PURE_TESTS)
 	$(BIN)/coverage combine -q
 	$(BIN)/coverage report
 
