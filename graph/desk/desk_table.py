@@ -77,10 +77,12 @@ def _with_provider(settings: DeskSettings, given: Mapping[str, Any]) -> DeskSett
 
 
 def _permissions(given: Mapping[str, Any], default: Permissions) -> Permissions:
+    """Return who decides and who looks; if only readers are named, nobody else comes in to decide."""
+    unnamed = People() if "readers" in given and default.reviewers == ALL else default.reviewers
     return Permissions(
         *(
             _people(given[name], f"desk.{name}") if name in given else standard
-            for name, standard in (("reviewers", default.reviewers), ("readers", ALL))
+            for name, standard in (("reviewers", unnamed), ("readers", default.readers))
         )
     )
 
