@@ -58,7 +58,7 @@ studio: $(VENV)/.studio ## Serve the graph for LangGraph Studio and chat clients
 	@$(BIN)/langgraph dev --no-browser --no-reload --n-jobs-per-worker $(JOBS)
 
 # The types take half a minute of one core if nothing is cached, so they are checked beside the tests.
-test: $(VENV)/.dev ## Formatting, lint, types, layers, and all tests that need no program from outside
+test: $(VENV)/.dev ## Formatting, lint, types, layers, and all tests but those of e2e
 	@$(MAKE) --no-print-directory --jobs=2 static tests
 
 check: $(VENV)/.dev ## In a minute: formatting, lint, types, layers, and tests of rules and contracts with few examples
@@ -82,7 +82,7 @@ coverage: $(VENV)/.dev ## Which branches of the pure rooms (plan, record, policy
 	$(BIN)/coverage combine -q
 	$(BIN)/coverage report
 
-e2e: $(VENV)/.dev $(NODE_PACKAGES) $(CHAT_PAGE) $(AEGRA)/.installed ## The tests with programs from outside: langgraph dev, Aegra, node, Chromium, a kernel
+e2e: $(VENV)/.dev $(NODE_PACKAGES) $(CHAT_PAGE) $(AEGRA)/.installed ## The tests with programs from outside: langgraph dev, Aegra, node, Chromium, a kernel; and with cold processes
 	$(BIN)/pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder -m e2e
 
 snapshots: $(VENV)/.dev ## Write anew what people read in reviews; look at each file that changed
