@@ -118,7 +118,7 @@ def test_a_list_has_the_calls_and_the_trust_of_all_its_items() -> None:
 
 
 def test_of_many_items_that_failed_five_are_named() -> None:
-    step, failed = Step(id="a", objective="o", tool="half", for_each=[1] * 7), {place: "odd" for place in range(7)}
+    step, failed = Step(id="a", objective="o", tool="half", for_each=[1] * 7), dict.fromkeys(range(7), "odd")
     label = TrustLabel("untrusted", ("page",))
     ended = Items(step, asyncio.Semaphore(), label, Silent(), {}, failed).end(StepAttempt("a", "i", 1, 0.0), 7)
 
