@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from graph.async_agent import AsyncAgent
+from graph.builder import BoundedGraph
 from graph.calls.threads import run_sync
 from graph.configuration import policy_named
 from graph.desk.policy_view import NO_POLICY, KeptPolicy, PolicyView, policy_of
@@ -68,6 +69,7 @@ class SameAgents:
         async with self(None) as opened:
             named = self._named()
             source = NO_POLICY if named is None else str(named) if isinstance(named, str | Path) else OF_CODE
+            assert isinstance(opened.agent.graph, BoundedGraph)
             return policy_of(opened.agent.graph.services, source)
 
     def _named(self) -> Any:

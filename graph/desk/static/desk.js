@@ -7,13 +7,16 @@
   const FEED = 60;
 
   // Times
+  const CLOCK = new Intl.DateTimeFormat(undefined, {hour: "2-digit", minute: "2-digit", second: "2-digit"});
+  const DAY = new Intl.DateTimeFormat(undefined, {dateStyle: "medium", timeStyle: "short"});
+  const WHOLE = new Intl.DateTimeFormat(undefined, {dateStyle: "full", timeStyle: "long"});
   const times = (within = document) => {
+    const today = new Date().toDateString();
     for (const element of all("time[datetime]:not([data-local])", within)) {
       const at = new Date(element.dateTime);
       if (isNaN(at)) continue;
-      const today = at.toDateString() === new Date().toDateString();
-      element.textContent = at.toLocaleString(undefined, today ? {hour: "2-digit", minute: "2-digit", second: "2-digit"} : {dateStyle: "medium", timeStyle: "short"});
-      element.title = at.toLocaleString(undefined, {dateStyle: "full", timeStyle: "long"});
+      element.textContent = (at.toDateString() === today ? CLOCK : DAY).format(at);
+      element.title = WHOLE.format(at);
       element.dataset.local = "";
     }
   };
@@ -30,8 +33,17 @@
     element.dataset.status = status;
     element.replaceChildren(Object.assign(document.createElement("span"), {ariaHidden: "true", textContent: MARKS[status] || "○"}), ` ${status.replaceAll("_", " ")}`);
   };
+  let places = null;  // step -> its elements; looked up once, until a part of the page is replaced
+  const placesOf = (name) => {
+    if (!places) {
+      places = new Map();
+      for (const element of all("[data-step]")) places.set(element.dataset.step, [...(places.get(element.dataset.step) || []), element]);
+    }
+    return places.get(name) || [];
+  };
+  document.addEventListener("htmx:after:swap", () => { places = null; });
   const step = (name, status) => {
-    for (const element of all(`[data-step="${CSS.escape(name)}"]`)) {
+    for (const element of placesOf(name)) {
       if (element.classList.contains("node")) {
         element.dataset.status = status;
         const mark = find(".mark", element);
@@ -46,8 +58,9 @@
     const list = find("#feed");
     if (!list) return;
     if (leftOut) list.prepend(Object.assign(document.createElement("li"), {textContent: `${leftOut} more events: see the audit`}));
-    for (const [seq, at, words] of events) {
-      if (find(`[data-seq="${seq}"]`, list)) continue;
+    const last = Number(find("[data-seq]", list)?.dataset.seq || 0);
+    for (const [seq, at, words] of events.slice(-FEED)) {
+      if (seq <= last) continue;
       const item = document.createElement("li"), time = document.createElement("time"), text = document.createElement("span");
       item.dataset.seq = seq;
       time.dateTime = new Date(at * 1000).toISOString();
