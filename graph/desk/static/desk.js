@@ -42,17 +42,22 @@
     return places.get(name) || [];
   };
   document.addEventListener("htmx:after:swap", () => { places = null; });
-  const step = (name, status) => {
-    for (const element of placesOf(name)) {
-      if (element.classList.contains("node")) {
-        element.dataset.status = status;
-        const mark = find(".mark", element);
-        if (mark) mark.textContent = MARKS[status] || "";
-      } else {
-        const badge = find(".status", element);
-        if (badge) setStatus(badge, status);
-      }
-    }
+  const isNode = (element) => element.classList.contains("node");
+  const setNode = (element, status) => {
+    element.dataset.status = status;
+    const mark = find(".mark", element);
+    if (mark) mark.textContent = MARKS[status] || "";
+  };
+  const setRow = (element, status) => {
+    const badge = find(".status", element);
+    if (badge) setStatus(badge, status);
+  };
+  // A drawing and a list of 1,000 steps are painted in two frames, so that neither of them takes long.
+  const nextFrame = (work) => requestAnimationFrame(() => setTimeout(work, 0));
+  const setSteps = (steps) => {
+    const changed = Object.entries(steps);
+    for (const [name, status] of changed) placesOf(name).filter(isNode).forEach((one) => setNode(one, status));
+    nextFrame(() => { for (const [name, status] of changed) placesOf(name).filter((one) => !isNode(one)).forEach((one) => setRow(one, status)); });
   };
   const feed = (events, leftOut) => {
     const list = find("#feed");
@@ -73,7 +78,7 @@
     times(list);
   };
   const onRun = (live, message) => {
-    for (const [name, status] of Object.entries(message.steps)) step(name, status);
+    setSteps(message.steps);
     feed(message.events, message.left_out);
     const was = live.dataset.status, head = find("#run-status .status");
     if (was !== message.status) {

@@ -22,8 +22,8 @@ from graph.text.drawing.statuses import LOOKS
 from graph.text.drawing.step_words import doer
 from graph.text.drawing.svg import LONG, LONGEST
 
-TERSE_FROM = 60
-"""With so many steps an objective has one line."""
+TERSE_FROM, BARE_FROM = 60, 300
+"""With so many steps an objective has one line, and a step no icon: a browser paints all of them at each change."""
 TEXT_X, PADDING = 44, 14
 ROOM = WIDTH - TEXT_X - PADDING
 
@@ -82,8 +82,9 @@ def _is_long(waits: Waits) -> bool:
 
 def _layered(plan: Plan, waits: Waits, objectives: Mapping[str, list[str]], link: str) -> Drawn:
     layout = laid_out(waits, WIDTH, [box_height(len(objectives[step.id])) for step in plan.steps])
+    icons = len(plan.steps) < BARE_FROM
     nodes = (
-        _box(step, objectives[step.id], link, layout.corner(node), layout.box(node)[1])
+        _box(step, objectives[step.id], link, layout.corner(node), layout.box(node)[1], icons)
         for node, step in enumerate(plan.steps)
     )
     return layout.extent, (*lines(layout), *far_lines(layout)), nodes, heads(layout)
@@ -94,12 +95,15 @@ def _folded(plan: Plan, waits: Waits, objectives: Mapping[str, list[str]], link:
 
     height = max(box_height(len(lines)) for lines in objectives.values())
     grid = in_grid(waits, WIDTH, height)
-    nodes = (_box(step, objectives[step.id], link, grid.corner(step.id), height) for step in plan.steps)
+    icons = len(plan.steps) < BARE_FROM
+    nodes = (_box(step, objectives[step.id], link, grid.corner(step.id), height, icons) for step in plan.steps)
     return grid.extent, wires(grid), nodes, wire_heads(grid)
 
 
-def _box(step: Step, objective: list[str], link: str, corner: tuple[int, int], height: int) -> NodeDrawing:
+def _box(step: Step, objective: list[str], link: str, corner: tuple[int, int], height: int, icons: bool) -> NodeDrawing:
     look = kind_spec(step.kind).look(step)
+    icon = f'<g class="icon" transform="translate(-1.5 -2) scale(.95)">{ICONS[look.icon].svg}</g>' if icons else ""
+    text_x = TEXT_X if icons else PADDING
     texts = "".join(
         f'<text class="objective" x="{PADDING}" y="{65 + 16.5 * number:g}">{escape(line)}</text>'
         for number, line in enumerate(objective)
@@ -112,12 +116,11 @@ def _box(step: Step, objective: list[str], link: str, corner: tuple[int, int], h
         f'" transform="translate({corner[0]} {corner[1]})">'
         f'<rect class="box" width="{WIDTH}" height="{height}" rx="8"/>'
         f'<rect class="stripe" x="0" y="10" width="4" height="{height - 20}" rx="2"/>'
-        f'<g class="icon" transform="translate(-1.5 -2) scale(.95)">{ICONS[look.icon].svg}</g>'
-        f'<text class="id" x="{TEXT_X}" y="25">{escape(cut_middle(step.id, ROOM - 24, mono(13)))}</text>'
+        f'{icon}<text class="id" x="{text_x}" y="25">{escape(cut_middle(step.id, ROOM - 24, mono(13)))}</text>'
         f'<text class="mark" x="{WIDTH - PADDING}" y="25" text-anchor="end">'
     )
     after = (
-        f'</text><text class="doer" x="{TEXT_X}" y="42">{escape(cut_middle(doer(step), ROOM, mono(11)))}</text>'
+        f'</text><text class="doer" x="{text_x}" y="42">{escape(cut_middle(doer(step), ROOM, mono(11)))}</text>'
         f"{texts}</g></a>"
     )
     return NodeDrawing(step.id, before, between, after)
