@@ -41,7 +41,6 @@ from graph.observing.listener import Observer
 from graph.observing.observed import observed
 from graph.observing.otel_export import with_exported_spans
 from graph.own_tools import adapter_named
-from graph.plan.depth import limit_depth
 from graph.routing import (
     AFTER_EXECUTOR,
     AFTER_PLANNER,
@@ -81,11 +80,11 @@ class BoundedGraph(CompiledStateGraph[State, Context, Input, State]):
 
     def update_state(self, config: RunnableConfig, values: Any, *args: Any, **kwargs: Any) -> RunnableConfig:
         """Change the state; see the base class."""
-        return super().update_state(config, limit_depth(values), *args, **kwargs)
+        return super().update_state(config, keepable_input(values), *args, **kwargs)
 
     async def aupdate_state(self, config: RunnableConfig, values: Any, *args: Any, **kwargs: Any) -> RunnableConfig:
         """Change the state; see the base class."""
-        return await super().aupdate_state(config, limit_depth(values), *args, **kwargs)
+        return await super().aupdate_state(config, keepable_input(values), *args, **kwargs)
 
 
 class Node(Protocol):

@@ -221,3 +221,11 @@ def test_of_the_writes_of_a_node_all_are_kept_or_none_if_the_file_is_locked_mean
         return [channel for (channel,) in found]
 
     assert on(tmp_path, work) == [] and inserts
+
+
+def test_a_thread_whose_name_cannot_be_stored_is_a_fault_of_the_caller(tmp_path: Path) -> None:
+    async def work(saver: SharingSaver) -> None:
+        with pytest.raises(InputError, match="clean text"):
+            await saver.aget_tuple({"configurable": {"thread_id": "a\ud800"}})
+
+    on(tmp_path, work)

@@ -46,7 +46,7 @@ def serve(
             import uvicorn
 
             from graph.cli.desk_agents import DeskAgents
-            from graph.cli.desk_policy import DeskPolicy
+            from graph.cli.desk_policy import desk_policy
             from graph.desk.application import desk_application
 
             settings = desk.settings(given.config)
@@ -56,10 +56,10 @@ def serve(
         address = origin(desk.address, listener.getsockname()[1])
 
         def announce(token: str) -> None:
-            screen.say(f"open {address}/login?token={token}")
+            screen.say("open", whole=f"{address}/login?token={token}")
 
         agents = None if desk.read_only else DeskAgents(screen, db, given)
-        app = desk_application(db, agents=agents, settings=settings, policy=DeskPolicy(given), announce=announce)
+        app = desk_application(db, agents=agents, settings=settings, policy=desk_policy(given), announce=announce)
         if settings.links:
             announce(app.state.desk.door.links.issue())
         else:

@@ -2,7 +2,8 @@
 
 import logging
 import time
-from dataclasses import dataclass, field
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field, replace
 from html import escape
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
@@ -16,10 +17,11 @@ from graph.desk.security.headers import protect
 from graph.desk.security.links import Links
 from graph.desk.security.origin import address_parts, leads_here, own_path, refusal
 from graph.desk.security.rate import Attempts
-from graph.desk.security.sessions import COOKIE, Ended, Sessions
+from graph.desk.security.sessions import COOKIE, Sessions
 from graph.desk.security.sign_ins import SignIns
 from graph.desk.security.visitor import Role, Visitor
 from graph.desk.settings import DeskSettings
+from graph.errors import AgentError
 from graph.record.person import Person
 from graph.sanitize import escaped
 from graph.serving.guard import request_head
@@ -39,11 +41,9 @@ class Door:
     settings: DeskSettings
     links: Links = field(default_factory=Links)
     attempts: Attempts = field(default_factory=Attempts)
-    ended: Ended = field(init=False)
     provider: "Provider | None" = field(init=False, default=None)
 
     def __post_init__(self) -> None:
-        self.ended = Ended(self.settings.session_s)
         if self.settings.oidc is not None:
             from graph.desk.security.oidc import Provider  # heavy; most desks have no provider
 
@@ -67,9 +67,10 @@ class Door:
         """Return who sends a request; an identity counts each time, so that no session outlives it."""
         settings = self.settings
         if settings.identity is not None and (person := settings.identity.person_in(request.scope)) is not None:
-            return self.admitted(person, f"identity {person.name}")
+            found = self.admitted(person, f"identity {person.name}")
+            return replace(found, has_session=False) if found is not None else None
         session = self.sessions.read(request.cookies.get(COOKIE))
-        if session is None or session.id in self.ended:
+        if session is None:
             return None
         if session.person is not None:
             return self.admitted(session.person, session.id) if self.provider is not None else None
@@ -83,10 +84,10 @@ class Door:
 
 
 class Gate:
-    """Middleware that lets visitors in."""
+    """Middleware that lets visitors in; `has_ended` says whether a session was signed out of, in whatever process."""
 
-    def __init__(self, app: ASGIApp, door: Door) -> None:
-        self.app, self.door = app, door
+    def __init__(self, app: ASGIApp, door: Door, has_ended: Callable[[str], Awaitable[bool]]) -> None:
+        self.app, self.door, self.has_ended = app, door, has_ended
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on with its visitor, or refuse it."""
@@ -95,14 +96,22 @@ class Gate:
             return
         request, path = Request(scope), path_in(scope)
         is_static = path.startswith(STATIC)
-        visitor = None if is_static else self.door.visitor(request)
-        scope.setdefault("state", {})["visitor"] = visitor
         protected = _Protected(send, is_static)
-        began = time.monotonic()
-        answer = self._refused(request, path, visitor)
+        began, visitor = time.monotonic(), None
+        try:
+            visitor = None if is_static else await self._visitor(request)
+            answer = self._refused(request, path, visitor)
+        except AgentError as error:  # nobody comes in if it cannot be said who signed out
+            answer = PlainTextResponse(f"{error}; try again", 503)
+        scope.setdefault("state", {})["visitor"] = visitor
         await (self.app if answer is None else answer)(scope, receive, protected)
         if not is_static:
             _note(request, path, visitor, protected.status, time.monotonic() - began)
+
+    async def _visitor(self, request: Request) -> Visitor | None:
+        found = self.door.visitor(request)
+        is_over = found is not None and found.has_session and await self.has_ended(found.session)
+        return None if is_over else found
 
     def _refused(self, request: Request, path: str, visitor: Visitor | None) -> Response | None:
         if (fault := refusal(request_head(request.scope), self.door.settings.hosts)) is not None:

@@ -1,4 +1,6 @@
 import re
+import sqlite3
+from contextlib import ExitStack
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -12,7 +14,7 @@ from graph.desk.security.links import LINK_S, Links
 from graph.desk.security.origin import EMBEDDED, refusal
 from graph.desk.security.people import ALL, People, Permissions
 from graph.desk.security.rate import ATTEMPTS, WINDOW_S, Attempts
-from graph.desk.security.sessions import Ended, Sessions
+from graph.desk.security.sessions import Sessions
 from graph.desk.settings import DeskSettings
 from graph.errors import ConfigError
 from graph.record.person import Person
@@ -84,6 +86,32 @@ def test_a_session_ends_in_time_and_none_can_be_forged() -> None:
     assert Sessions("a secret of a test").read(cookie) is not None
     assert Sessions("another secret").read(cookie) is None
     assert Sessions("a secret of a test").read(cookie[:-2]) is None
+
+
+def test_a_session_that_was_signed_out_of_is_over_in_every_process_of_the_desk(tmp_path: Path) -> None:
+    settings = DeskSettings(secret="s" * 32)
+    with ExitStack() as stack:
+        one = stack.enter_context(served(tmp_path / "runs.db", settings=settings))
+        other = stack.enter_context(served(one.database, settings=settings))
+        visit = stack.enter_context(one.visit())
+        copy = dict(visit.client.cookies)
+        before = httpx.get(f"{other.url}/runs", cookies=copy).status_code
+        out = visit.send("/", "/logout")
+    with served(one.database, settings=settings) as restarted:
+        after = httpx.get(f"{restarted.url}/runs", cookies=copy)
+
+    assert (before, out.headers["location"]) == (200, "/login")
+    assert after.status_code == 303 and after.headers["location"].startswith("/login")
+
+
+def test_a_database_that_cannot_say_who_signed_out_lets_nobody_in(tmp_path: Path) -> None:
+    with served(tmp_path / "runs.db") as server, server.visit() as visit:
+        visit.get("/")
+        with sqlite3.connect(server.database) as db:
+            db.execute("CREATE TABLE desk_ended_sessions (another TEXT)")
+        answers = [visit.get(path).status_code for path in ("/runs", "/start", "/login")]
+
+    assert answers == [503, 503, 503]
 
 
 @pytest.mark.parametrize(
@@ -234,16 +262,6 @@ def test_only_a_proxy_of_ours_says_where_a_request_comes_from(client: str, forwa
     headers = [("x-forwarded-for", forwarded)] if forwarded else []
 
     assert trusted_proxies(["10.0.0.0/24"], "--proxy").client_of(RequestHead("GET", headers, client)) == found
-
-
-def test_a_session_that_was_ended_is_remembered_until_it_would_have_ended() -> None:
-    moment = [0.0]
-    ended = Ended(100, now=lambda: moment[0])
-    ended.add("one")
-    moment[0] = 101.0
-    ended.add("two")
-
-    assert "two" in ended and "one" not in ended
 
 
 def test_a_page_that_another_site_leads_to_is_asked_for_again_with_the_sessions_cookie(server: DeskServer) -> None:
