@@ -10,7 +10,7 @@ from rich.console import Console, RenderableType
 from rich.text import Text
 
 from graph.sanitize import document, escaped, one_line, visible
-from graph.text.drawing.lettering import filled
+from graph.text.drawing.lettering import columns, filled
 
 DEFAULT_COLUMNS = 100
 """Width of drawings if the output is not a terminal."""
@@ -20,6 +20,7 @@ DEFAULT_TABLE_COLUMNS = 1000
 
 LABEL = 8
 """Columns of a label before its value."""
+INDENT = "  "
 FACT = re.compile(r"(?=.{8}\S.*\Z)[a-z]+ +")
 
 DIGEST_CHARACTERS = 12
@@ -74,6 +75,16 @@ class Screen:
         if self.out.is_terminal and FACT.match(line):
             first, *others = filled(line[LABEL:], max(1, self.out.width - LABEL))
             line = "\n".join([line[:LABEL] + first, *(" " * LABEL + other for other in others)])
+        self.show_text(line)
+
+    def show_item(self, line: str) -> None:
+        """Print a line of untrusted text; on a terminal it goes on below, indented and between words.
+
+        A line with a word that is wider than the terminal is left as it is.
+        """
+        line, room = escaped(line), self.out.width - len(INDENT)
+        if self.out.is_terminal and not line.startswith(" ") and max(map(columns, line.split(" "))) <= room:
+            line = f"\n{INDENT}".join(filled(line, room))
         self.show_text(line)
 
     def write(self, text: str) -> None:

@@ -18,7 +18,8 @@ from graph.cli.screen import DIGEST_CHARACTERS, Screen
 from graph.cli.setup import Setup
 from graph.plan.reading import read_plan
 from graph.policy.approval_scope import ExecutionTerms
-from graph.policy.policy_preview import PolicyFinding, caps_of_plan, preview_policy
+from graph.policy.plan_limits import limits_of_plan
+from graph.policy.policy_preview import PolicyFinding, preview_policy
 from graph.text.policy import deciders, denials, stops, triggers
 
 if TYPE_CHECKING:
@@ -58,7 +59,7 @@ def show(
         in_force(file, given, config, approval) as rules,
     ):
         for line in lines(rules):
-            screen.say(line)
+            screen.show_item(line)
 
 
 @policy.command(
@@ -88,11 +89,11 @@ def check(
             raise typer.Exit(USAGE)
         findings = preview_policy(reading.plan, rules.terms)
         for finding in findings:
-            screen.say(str(finding))
+            screen.show_item(str(finding))
         if not findings:
             screen.say("nothing is denied, no review is needed")
-        for cap in caps_of_plan(reading.plan, rules.terms.policy):
-            screen.say(f"counted: {cap}")
+        for limit in limits_of_plan(reading.plan, rules.terms):
+            screen.show_item(limit)
         raise typer.Exit(exit_code_of(findings))
 
 
