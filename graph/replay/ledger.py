@@ -218,10 +218,12 @@ class ReplayLedger:
         """Return the run, once it was started."""
         return self._run if self._events and thread == self._run.thread else None
 
-    async def latest(self, thread: str) -> tuple[RunKey, list[Event]] | None:
+    async def latest(
+        self, thread: str, known: RunKey | None = None, after: int = 0
+    ) -> tuple[RunKey, list[Event]] | None:
         """Return the run with its replayed events, once it was started."""
         run = await self.last_run(thread)
-        return None if run is None else (run, await self.events(run))
+        return None if run is None else (run, await self.events(run, after if run == known else 0))
 
     async def artifact(self, artifact_id: str) -> str:
         """Return an artifact of the record, or one that was written."""

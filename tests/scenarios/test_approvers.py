@@ -172,6 +172,18 @@ def test_an_edit_is_a_proposal_with_a_digest_of_its_own_and_its_author_asked(
     assert own.replay(run.id).is_same
 
 
+def test_an_edit_that_changes_nothing_is_no_proposal_and_its_author_may_still_approve(
+    agent: Callable[..., Agent],
+) -> None:
+    own = agent(EYES)
+    run = own.start("g", plan=PAY, by=EVE)
+
+    run = own.resume(run.id, PAY, by=ADA)
+
+    assert "changes nothing" in error(run)
+    assert own.resume(run.id, APPROVE, by=ADA).status == "succeeded"
+
+
 def test_an_edited_call_is_shown_to_others_with_its_new_arguments(
     agent: Callable[..., Agent], tools: LoggedTools
 ) -> None:
@@ -192,12 +204,21 @@ def test_an_edited_call_is_shown_to_others_with_its_new_arguments(
     assert run.status == "succeeded" and tools.named("pay") == [{"to": "ann", "amount": 9}]
 
 
-def test_who_steers_a_run_asked_for_what_comes_of_it(agent: Callable[..., Agent], tools: LoggedTools) -> None:
-    own = agent(EYES, OTHER)
+@pytest.mark.parametrize("way", ["steer", "rejected plan", "rejected call"])
+def test_who_says_what_to_do_instead_asked_for_what_comes_of_it(
+    agent: Callable[..., Agent], tools: LoggedTools, way: str
+) -> None:
+    is_call = way == "rejected call"
+    asks = {"approval": "never", "tools": {"pay": {"verdict": "ask"}}} if is_call else {}
+    own = agent(EYES, OTHER, **asks)
     run = own.start("g", plan=PAY, by=EVE)
 
-    run = own.steer(run.id, feedback="at most 90", by=ADA)
+    if way == "steer":
+        run = own.steer(run.id, feedback="at most 90", by=ADA)
+    else:
+        run = own.resume(run.id, {"type": "reject", "message": "at most 90"}, by=ADA)
 
+    assert run.plan is not None and run.plan.steps[0].args["amount"] == 90
     assert "asked for this" in error(own.resume(run.id, APPROVE, by=ADA)) and tools.calls == []
     assert own.resume(run.id, APPROVE, by=BOB).status == "succeeded"
 

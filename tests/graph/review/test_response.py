@@ -108,6 +108,7 @@ def test_finishing_ends_the_run_by_its_budget_alone() -> None:
         (ReviewResponse(args={"send": {}}), (CALL, OTHER_CALL), "args"),
         (ReviewResponse(args={"send": {}}, rejected={"send": "no"}), (CALL,), "args"),
         (ReviewResponse(rejected={"send#1": "no"}), (CALL, OTHER_CALL), "decision"),
+        (ReviewResponse(args={"send": {"n": 2**64}}), (CALL,), "decision"),
     ],
     ids=str,
 )
