@@ -46,7 +46,11 @@ PAGES: Mapping[str, tuple[str, ...]] = {
         query("/step", "plan.1", step=LONG),
         query("/step", "uncertain.1", step="send"),
     ),
-    "run_timeline.html": (query("/timeline", "plan.1"), query("/timeline", "long.1", part="2"), query("/timeline", "ended.1")),
+    "run_timeline.html": (
+        query("/timeline", "plan.1"),
+        query("/timeline", "long.1", part="2"),
+        query("/timeline", "ended.1"),
+    ),
     "run_results.html": (query("/results", "ended.1"), query("/results", "long.1", part="2")),
     "run_value.html": (query("/value", "ended.1"), query("/value", "ended.1", step="look")),
     "run_revisions.html": (query("/revisions", "plan.1"), query("/revisions", "ended.1")),
