@@ -28,6 +28,7 @@ from graph.review.decision import InvalidResponse, read_answer
 from graph.review.request import ReviewRequest
 from graph.review.verdict import verdict_of
 from graph.review_clock import bring_up
+from graph.route import Route, route_of
 from graph.run_context import RunContext
 from graph.run_opening import open_run, start_run
 from graph.run_writer import RunWriter
@@ -101,7 +102,7 @@ class Review:
             answer = interrupt(request.to_json())
         except GraphInterrupt:
             if not (is_announced(state, request) and is_shown_by(run, state, subject.plan or run.recorded_plan())):
-                return _announced(run, request, subject)
+                return _announced(run, request, subject, _way_round(state))
             if shown is None:
                 event, values = requested(run, request)
                 await writer.write(event, artifacts=values)
@@ -164,11 +165,19 @@ class Review:
         return _announced(run, request_about(run, subject), subject)
 
 
-def _announced(run: RunContext, request: ReviewRequest, subject: Subject) -> StateUpdate:
+def _announced(run: RunContext, request: ReviewRequest, subject: Subject, route: Route = "announce") -> StateUpdate:
     """Write the request to the chat as its last message, and the run's record to the state.
 
     An interrupted node can write neither (see `graph.nodes.review_message`).
     """
     shown = state_while_waiting(run, subject.plan or run.recorded_plan())
     plan = {"plan": subject.raw} if subject.raw is not None else {}
-    return state_update(run, "announce", **shown, **plan, messages=[message_of(run, request)])
+    return state_update(run, route, **shown, **plan, messages=[message_of(run, request)])
+
+
+def _way_round(state: State) -> Route:
+    """Return the way to a request that is announced: round by the planner, unless another node has just gone there.
+
+    A client's `goto` lets two nodes run at once. One of them waits here, or they would take turns for ever.
+    """
+    return "review" if route_of(state) == "announce" else "announce"

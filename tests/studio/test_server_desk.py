@@ -78,6 +78,23 @@ def test_users_of_the_server_decide_at_its_desk_under_their_names_and_roles(guar
     assert ada.state()["values"]["status"] == "succeeded"
 
 
+def test_where_the_server_says_who_sees_which_thread_its_desk_is_for_those_whom_the_settings_name(
+    serve: Callable[..., Any], tmp_path: Path
+) -> None:
+    (shown,) = re.findall(r"```json\n(.*?)```", DOCS.read_text(), re.DOTALL)
+    settings = tmp_path / "settings.toml"
+    settings.write_text("[desk.readers]\nnames = ['ada@example.com']\n")
+    auth = Path(__file__).with_name("owner_auth.py")
+    owned = serve(auth=auth, http=json.loads(shown)["http"], PLANNER_EXECUTOR_CONFIG=str(settings))
+
+    with browser(owned, Authorization="Bearer ada") as named, browser(owned, Authorization="Bearer eve") as other:
+        reads, comes_in = named.get("/desk/"), other.get("/desk/runs")
+        told = other.get("/desk/login").text
+
+    assert reads.status_code == 200 and "read only" in reads.text
+    assert comes_in.status_code == 303 and "[desk.reviewers]" in told
+
+
 def test_without_users_a_link_of_the_servers_log_opens_the_desk_and_forms_of_others_do_nothing(
     server: Any, thread: Any
 ) -> None:

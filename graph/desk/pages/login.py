@@ -6,6 +6,7 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 
 from graph.desk.pages.respond import desk_of, form_of, go_to, page, root_of, shows
+from graph.desk.security.origin import own_path
 from graph.desk.security.sessions import COOKIE
 from graph.record.person import Person
 
@@ -76,16 +77,6 @@ def login_page(request: Request, status: int, *, to: str = "/", wrong: str = "",
         "links": settings.links,
     }
     return page(request, "login.html", status, wrong=wrong, sent=sent, to=to, **how)
-
-
-def own_path(to: str) -> str:
-    r"""Return a path of this desk to go on to; anything else leads to the first page.
-
-    >>> own_path("/run?run=a.1"), own_path("//example.org"), own_path("/\\example.org")
-    ('/run?run=a.1', '/', '/')
-    """
-    safe = to.startswith("/") and not to.startswith("//") and "\\" not in to and to.isprintable()
-    return to if safe else "/"
 
 
 def begun(request: Request, person: Person | None, to: str) -> Response:

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 
-from graph.desk.pages.login import AT, ID_TOKEN, TOO_MANY, begun, login_page, own_path, set_cookie
+from graph.desk.pages.login import AT, ID_TOKEN, TOO_MANY, begun, login_page, set_cookie
 from graph.desk.pages.respond import desk_of, root_of
+from graph.desk.security.origin import own_path
 from graph.desk.security.sessions import MOST_COOKIE
 from graph.desk.security.sign_ins import COOKIE, LASTS_S, SignIn
 from graph.errors import SignInError

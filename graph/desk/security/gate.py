@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
 from html import escape
 from typing import TYPE_CHECKING, Any
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote
 
 from starlette.datastructures import MutableHeaders
 from starlette.requests import Request
@@ -15,7 +15,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from graph.desk.security.headers import protect
 from graph.desk.security.links import Links
-from graph.desk.security.origin import refusal
+from graph.desk.security.origin import address_parts, leads_here, own_path, refusal
 from graph.desk.security.rate import Attempts
 from graph.desk.security.sessions import COOKIE, Sessions
 from graph.desk.security.sign_ins import SignIns
@@ -118,23 +118,20 @@ class Gate:
             return PlainTextResponse(fault.reason, fault.status)
         if visitor is not None or path in OPEN or path.startswith(STATIC):
             return None
-        if (
-            request.headers.get("sec-fetch-site") == "cross-site"
-            and request.headers.get("sec-fetch-mode") == "navigate"
-        ):
-            return _from_elsewhere(request)
-        login = f"{request.scope.get('root_path', '')}/login"
+        root = request.scope.get("root_path", "")
+        if leads_here(request_head(request.scope)):
+            return _from_elsewhere(root + own_path(_with_query(path, request.url.query)))
+        login = f"{root}/login"
         if request.method == "GET" and "hx-request" not in request.headers:
-            return RedirectResponse(f"{login}?to={_quoted(path, request.url.query)}", 303)
+            return RedirectResponse(f"{login}?to={quote(_with_query(path, request.url.query), safe='')}", 303)
         if path.endswith("/live"):  # the page stays, with what was written on it
             return PlainTextResponse("your session has ended; sign in again in another tab", 401)
-        page = urlsplit(request.headers.get("referer", ""))
-        again = f"{login}?to={_quoted(page.path.removeprefix(request.scope.get('root_path', '')), page.query)}"
-        return _ended(again)
+        page = address_parts(request.headers.get("referer", ""))
+        return _ended(f"{login}?to={quote(_with_query(page.path.removeprefix(root), page.query), safe='')}")
 
 
-def _quoted(path: str, query: str) -> str:
-    return quote(path + (f"?{query}" if query else ""), safe="")
+def _with_query(path: str, query: str) -> str:
+    return path + (f"?{query}" if query else "")
 
 
 def _ended(login: str) -> Response:
@@ -147,12 +144,12 @@ def _ended(login: str) -> Response:
     )
 
 
-def _from_elsewhere(request: Request) -> Response:
-    """Return a page that asks again for the one wanted.
+def _from_elsewhere(to: str) -> Response:
+    """Return a page that asks again for the one wanted, at the path `to`.
 
     A browser leaves the session's cookie out if a page of another site, such as a mail or a provider, led it here.
     """
-    here = escape(request.url.path + (f"?{request.url.query}" if request.url.query else ""))
+    here = escape(to)
     return HTMLResponse(
         f'<!doctype html><html lang="en"><title>Review desk</title><meta http-equiv="refresh" content="0; url={here}">'
         f'<p><a href="{here}">Go on to the review desk</a></p></html>'

@@ -11,6 +11,7 @@ from desk_server import HOSTILE, PLAN, DeskServer, Visit, query, served
 from graph.desk.security.headers import POLICY
 from graph.desk.security.identity import proxy_identity, trusted_proxies
 from graph.desk.security.links import LINK_S, Links
+from graph.desk.security.origin import EMBEDDED, refusal
 from graph.desk.security.people import ALL, People, Permissions
 from graph.desk.security.rate import ATTEMPTS, WINDOW_S, Attempts
 from graph.desk.security.sessions import Sessions
@@ -218,6 +219,8 @@ def test_a_proxys_header_names_who_decides_and_the_record_keeps_it(tmp_path: Pat
         ([("X-User", "bob"), ("X-Roles", "finance"), ("X-Roles", "finance")], None),
         ([("X-User", "bob"), ("X-User", "ann"), ("X-Roles", "finance")], None),
         ([("X-User", "b\u200bob".encode()), ("X-Roles", "finance")], None),
+        ([("X-User", "Ünal".encode()), ("X-Roles", "finance")], ">Ünal<"),
+        ([("X-User", b"\xdcnal"), ("X-Roles", "finance")], ">Ünal<"),
     ],
 )
 def test_the_roles_of_a_proxys_header_say_who_decides_who_looks_and_who_stays_outside(
@@ -267,6 +270,37 @@ def test_a_page_that_another_site_leads_to_is_asked_for_again_with_the_sessions_
     answer = httpx.get(f"{server.url}/run?run=a%22%3E.1&x=1", headers=from_a_mail)
 
     assert answer.status_code == 200 and 'content="0; url=/run?run=a%22%3E.1&amp;x=1"' in answer.text
+
+
+@pytest.mark.parametrize("path", ["//evil.example/x", "/%5Cevil.example", "/%09/evil.example"])
+def test_no_address_of_the_desk_leads_on_to_another_host(server: DeskServer, path: str) -> None:
+    from_a_mail = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate"}
+
+    answer = httpx.get(server.url + path, headers=from_a_mail)
+
+    assert 'content="0; url=/"' in answer.text and "evil" not in answer.text
+
+
+@pytest.mark.parametrize("site", ["cross-site", "same-site"])
+@pytest.mark.parametrize(("mode", "dest"), [("no-cors", "image"), ("navigate", "iframe"), ("cors", "empty")])
+def test_a_page_of_another_site_embeds_nothing_and_uses_up_no_attempt_to_sign_in(
+    site: str, mode: str, dest: str
+) -> None:
+    fetched = [
+        ("host", "127.0.0.1"),
+        *((f"sec-fetch-{n}", v) for n, v in (("site", site), ("mode", mode), ("dest", dest))),
+    ]
+
+    assert refusal(RequestHead("GET", fetched), frozenset()) == EMBEDDED
+    opened = [*fetched[:2], ("sec-fetch-mode", "navigate"), ("sec-fetch-dest", "document")]
+    assert refusal(RequestHead("GET", opened), frozenset()) is None
+
+
+def test_addresses_that_cannot_be_read_are_refused_like_those_of_others(server: DeskServer) -> None:
+    origin = httpx.post(f"{server.url}/link", headers={"Origin": "http://[::1"})
+    referer = httpx.post(f"{server.url}/run/decide", headers={"Origin": server.url, "Referer": "http://["})
+
+    assert (origin.status_code, referer.status_code) == (403, 401)
 
 
 def test_a_desk_that_only_shows_decides_nothing(tmp_path: Path) -> None:

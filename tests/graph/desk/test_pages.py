@@ -113,3 +113,13 @@ def test_a_step_says_where_each_value_comes_from_and_how_each_attempt_ended(tmp_
     assert re.match(r" +text +untrusted: fetch +from +get +and +look", text) and "{get_result}" in text
     assert "news calm" in text and "held" not in got
     assert "failed" in got and "cut off" in got and got.count("<code>fetch</code>") >= 2
+
+
+def test_the_budget_of_an_ended_run_says_what_was_expected(tmp_path: Path) -> None:
+    with served(tmp_path / "runs.db") as server, server.agent() as agent, server.visit() as visit:
+        for thread in ("first", "second"):
+            agent.start("read", plan={"steps": [step("a", "read")]}, thread=thread)
+            shown = whole(visit, "/budget", agent.show(thread).id), agent.resume(thread, "approve")
+
+        assert "xpected" not in shown[0] and shown[1].compared.startswith("expected less than 1 second; took 0")
+        assert f"<p>E{shown[1].compared[1:]}.</p>" in whole(visit, "/budget", shown[1].id)

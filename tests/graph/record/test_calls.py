@@ -7,7 +7,7 @@ import pytest
 
 from graph.record.call import Call
 from graph.record.calls import Calls
-from graph.record.events import Arguments, CallFinished, CallInherited, CallStarted, Event, SettledCall
+from graph.record.events import Arguments, CallFinished, CallInherited, CallStarted, Event, ModelFinished, SettledCall
 from graph.record.results import StepResult
 
 SENT = StepResult("succeeded", "sent")
@@ -32,6 +32,14 @@ def finished(calls: Calls, result: StepResult = SENT, step: str = "a", seq: int 
 def elsewhere(**fields: Any) -> Call:
     other = Call("o", "a", "send", {}, "d", repeatable=False, revision=0, number=0, begun_seq=3, run="t.1")
     return replace(other, **fields)
+
+
+def test_an_attempt_that_another_was_to_follow_is_known_and_has_no_response() -> None:
+    calls = Calls()
+    calls.model_finished(ModelFinished(key="m1", role="step", error="down", again=True))
+    calls.model_finished(ModelFinished(key="m2", role="step", response={"content": "ok"}))
+
+    assert (calls.followed, calls.responses) == ({"m1"}, {"m2": {"content": "ok"}})
 
 
 def test_a_call_is_uncertain_from_its_start_until_it_succeeds() -> None:
