@@ -41,12 +41,12 @@ from graph.observing.listener import Observer
 from graph.observing.observed import observed
 from graph.observing.otel_export import with_exported_spans
 from graph.own_tools import adapter_named
-from graph.plan.depth import limit_depth
 from graph.routing import (
     AFTER_EXECUTOR,
     AFTER_PLANNER,
     AFTER_REPLANNER,
     AFTER_REVIEW,
+    Edge,
     after_executor,
     after_planner,
     after_replanner,
@@ -80,11 +80,11 @@ class BoundedGraph(CompiledStateGraph[State, Context, Input, State]):
 
     def update_state(self, config: RunnableConfig, values: Any, *args: Any, **kwargs: Any) -> RunnableConfig:
         """Change the state; see the base class."""
-        return super().update_state(config, limit_depth(values), *args, **kwargs)
+        return super().update_state(config, keepable_input(values), *args, **kwargs)
 
     async def aupdate_state(self, config: RunnableConfig, values: Any, *args: Any, **kwargs: Any) -> RunnableConfig:
         """Change the state; see the base class."""
-        return await super().aupdate_state(config, limit_depth(values), *args, **kwargs)
+        return await super().aupdate_state(config, keepable_input(values), *args, **kwargs)
 
 
 class Node(Protocol):
@@ -175,7 +175,7 @@ def compiled(services: Services, checkpointer: BaseCheckpointSaver[Any] | None, 
     graph.add_node("replanner", PairedNode(Replanner, services, "replanner"))
     graph.add_edge(START, "planner")
     for node, (edge, targets) in EDGES.items():
-        graph.add_conditional_edges(node, edge, {**targets})
+        graph.add_conditional_edges(node, Edge(edge), {**targets})
     graph_ = graph.compile(checkpointer=checkpointer, name=name)
     graph_.__class__ = BoundedGraph  # `compile` has no argument for the class
     graph_.services = services  # type: ignore[attr-defined]

@@ -192,3 +192,11 @@ def test_a_locked_file_is_a_typed_error_and_nothing_is_half_deleted(
         return await kept(saver, "a")
 
     assert len(on(tmp_path, work)) == 1
+
+
+def test_a_thread_whose_name_cannot_be_stored_is_a_fault_of_the_caller(tmp_path: Path) -> None:
+    async def work(saver: SharingSaver) -> None:
+        with pytest.raises(InputError, match="clean text"):
+            await saver.aget_tuple({"configurable": {"thread_id": "a\ud800"}})
+
+    on(tmp_path, work)

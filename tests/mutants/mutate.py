@@ -21,8 +21,9 @@ HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
 sys.path[:0] = [str(HERE), *(str(ROOT / folder) for folder in ("tests/graph/calls", "tests/scenarios", "tests/faults"))]
 
+from in_place import Job, in_place  # noqa: E402
 from mutations import Mutation, mutations  # noqa: E402
-from trial import Module, Outcome, prepared, tested  # noqa: E402
+from trial import Module, Outcome, imported, prepared  # noqa: E402
 
 
 @dataclass(frozen=True)
@@ -67,10 +68,14 @@ def mutants(module: Module, sample: int, seed: int) -> list[Mutation]:
     return random.Random(seed).sample(found, sample) if 0 < sample < len(found) else found
 
 
-def tried(job: tuple[Module, Mutation, float]) -> Tried:
-    """Run the tests of a module with a mutation."""
-    module, mutation, limit_s = job
-    return Tried(module.name, mutation, tested(module, mutation.source, limit_s))
+def tried(job: Job) -> list[Tried]:
+    """Run the tests of a module with each of some mutations."""
+    module, some, limit_s = job
+    outcomes = zip(some, in_place(job), strict=True)
+    return [
+        Tried(module.name, mutation, outcome or imported(module, mutation.source, limit_s))
+        for mutation, outcome in outcomes
+    ]
 
 
 def reported(module: Module, results: Iterable[Tried], known: set[tuple[str, str]]) -> tuple[int, int]:
@@ -103,8 +108,9 @@ def main(args: Sequence[str]) -> int:
     begun, known, total, left = time.monotonic(), equivalent(), 0, 0
     for module in wanted:
         with prepared(module, asked.workers) as (pool, chosen, limit_s):
-            jobs = [(chosen, mutation, limit_s) for mutation in mutants(module, asked.sample, asked.seed)]
-            counted = reported(module, pool.imap(tried, jobs), known)
+            found = mutants(module, asked.sample, asked.seed)
+            jobs = [(chosen, found[place :: asked.workers], limit_s) for place in range(asked.workers)]
+            counted = reported(module, (one for some in pool.imap_unordered(tried, jobs) for one in some), known)
         for mutation in (entries := outdated(module, known)):
             print(f"  listed, but no mutation: {module.name}: {mutation}")
         total, left = total + counted[0], left + counted[1] + len(entries)

@@ -1,4 +1,4 @@
-"""Run the tests of a module with another source, each time in a child of a warm process."""
+"""Run the tests of a module with another source, each time in a child of a warm process, within a limit of time."""
 
 import ast
 import gc
@@ -101,25 +101,34 @@ class Missing(MetaPathFinder):
             raise ImportError(name)
 
 
-def tested(module: Module, source: str, limit_s: float) -> Outcome:
-    """Run the module's tests with this source in a child of this warm process, for so much processor time at most."""
+def arguments(module: Module) -> list[str]:
+    """Return the arguments of pytest for the module's tests."""
+    return [*QUIET, *SAME_EXAMPLES, *module.options, *(str(ROOT / test) for test in module.tests)]
+
+
+def silence() -> None:
+    """Let this process print nothing."""
+    silent = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(silent, 1)
+    os.dup2(silent, 2)
+
+
+def imported(module: Module, source: str, limit_s: float) -> Outcome:
+    """Run the tests with this source in a child of this warm process, which imports it."""
     child = os.fork()
     if child == 0:
         os.setpgrp()  # a group to kill; in a session of its own it would not be as nice as whoever started this
-        silent = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(silent, 1)
-        os.dup2(silent, 2)
+        silence()
         sys.meta_path.insert(0, Mutated(module, source))
-        tests = (str(ROOT / test) for test in module.tests)
         code = 1
         try:
-            code = int(pytest.main([*QUIET, *SAME_EXAMPLES, *module.options, *tests]))
+            code = int(pytest.main(arguments(module)))
         finally:
             os._exit(code)  # nothing of the parent is to be closed twice
-    return _watched(child, limit_s)
+    return watched(child, limit_s)
 
 
-def _watched(child: int, limit_s: float) -> Outcome:
+def watched(child: int, limit_s: float) -> Outcome:
     """Wait for a process until it ends, has used its time, or has used none for a while."""
     process, used_s, since = psutil.Process(child), 0.0, time.monotonic()
     while True:
@@ -177,7 +186,7 @@ def prepared(module: Module, workers: int) -> Iterator[tuple[Pool, Module, float
     for options in ((ALONE,), ()):
         chosen = replace(module, options=options)
         with get_context("fork").Pool(workers, warm, (chosen,)) as pool:
-            outcome = pool.apply(tested, (chosen, module.path.read_text(), LONGEST_S))
+            outcome = pool.apply(imported, (chosen, module.path.read_text(), LONGEST_S))
             if outcome.passed:
                 yield pool, chosen, max(SHORTEST_S, PATIENCE * outcome.processor_s)
                 return

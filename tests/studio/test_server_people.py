@@ -5,6 +5,7 @@ import re
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,9 @@ four_eyes = true
 [approvers.tools.move_file]
 roles = ["finance"]
 decide_within = "0.001s"
+
+[approvers.tools.run_python]
+quorum = 2
 
 [tools.write_file]
 ask_when = { path = { pattern = ".*money.*" } }
@@ -94,6 +98,43 @@ def test_an_answer_after_the_end_approves_nothing_and_is_on_record(guarded: Any,
     assert asyncio.run(read()) == [("review_expired", ""), ("run_ended", ""), late]
     ada.answer(APPROVE)
     assert asyncio.run(read())[-1] == ("late_answer", "server:bob@example.com"), "the thread has ended"
+
+
+def test_one_user_twice_is_no_quorum_and_who_claims_another_name_is_the_same_one(guarded: Any, thread_of: Any) -> None:
+    ada, bob = (thread_of(guarded, Authorization=f"Bearer {name}") for name in ("ada", "bob"))
+    bob.id = ada.id
+    code = {"id": "c", "objective": "count", "tool": "run_python", "args": {"code": "print(2)"}}
+    run = ada.run({"goal": "count", "plan": {"steps": [code]}})["run"]["id"]
+
+    ada.answer(APPROVE)
+    ada.answer(APPROVE)
+    ada.answer(APPROVE, config={"configurable": {"langgraph_auth_user": CLAIM}})
+
+    assert decided(guarded, run) == []
+    shown = ada.request()["action_requests"][0]["description"]
+    assert "Approved so far by: `server:ada@example.com`" in shown and "bob" not in shown
+    bob.answer(APPROVE)
+    assert decided(guarded, run)[0] == ("approve", "server:bob@example.com")
+
+
+def test_further_calls_are_approved_by_who_may_approve_the_call(guarded: Any, thread_of: Any) -> None:
+    ada, bob = (thread_of(guarded, Authorization=f"Bearer {name}+finance") for name in ("ada", "bob"))
+    bob.id = ada.id
+    paths = [f"money-{number}.txt" for number in range(3)]
+    steps = [{**WRITE, "id": f"w{at}", "args": {"path": path, "content": "x"}} for at, path in enumerate(paths)]
+    for before, after in pairwise(steps):
+        after["depends_on"] = [before["id"]]
+    run = ada.run({"goal": "write", "plan": {"steps": steps}})["run"]["id"]
+    bob.answer(APPROVE)
+    further = {**APPROVE, "standing": {"at_most": 1, "args": {"path": {"one_of": paths}}}}
+
+    ada.answer(further)
+    assert "asked for this" in ada.request()["error"]
+    bob.answer(further)
+
+    assert ada.request()["action_requests"][0]["args"]["step"] == "w2", "the second was let through, the third is shown"
+    assert bob.answer(APPROVE)["status"] == "succeeded"
+    assert {by for _, by in decided(guarded, run)} == {"server:bob@example.com"}
 
 
 def reported(server: Any, thread: Any, name: str, **options: Any) -> Any:

@@ -117,6 +117,14 @@ def test_a_list_has_the_calls_and_the_trust_of_all_its_items() -> None:
     assert (partly.called, partly.label.untrusted) == ({"half": 1}, True), "the error may quote what the item read"
 
 
+def test_of_many_items_that_failed_five_are_named() -> None:
+    step, failed = Step(id="a", objective="o", tool="half", for_each=[1] * 7), dict.fromkeys(range(7), "odd")
+    label = TrustLabel("untrusted", ("page",))
+    ended = Items(step, asyncio.Semaphore(), label, Silent(), {}, failed).end(StepAttempt("a", "i", 1, 0.0), 7)
+
+    assert ended.result.error == "7 of 7 items failed; " + "; ".join(f"a[{place}] failed: odd" for place in range(5))
+
+
 def test_a_list_on_record_is_not_done_again(prepared: Any) -> None:
     async def work(desk: Desk) -> list[str]:
         for _ in range(2):

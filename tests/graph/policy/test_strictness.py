@@ -109,6 +109,7 @@ def test_what_is_stricter_is_not(policy: dict[str, Any], than: dict[str, Any]) -
 PER_DAY = {"per_day": {"tokens": 5}}
 NUMBERS = {"x": {"minimum": 1, "maximum": 9}}
 BOUNDS = {"x": {"above": 1, "below": 9}}
+WRITES = {"effects": {"write": {"ask_when": BOUNDS}}}
 
 
 def rules(**rule: Any) -> dict[str, Any]:
@@ -148,11 +149,7 @@ def rules(**rule: Any) -> dict[str, Any]:
         ({}, rules(args={"x": {"untrusted_from": ["look"]}}), []),
         (rules(ask_when=BOUNDS), rules(ask_when=BOUNDS), []),
         (rules(ask_when=NUMBERS), rules(ask_when=BOUNDS), ["send is shown under other conditions"] * 3),
-        (
-            {},
-            {"effects": {"write": {"ask_when": BOUNDS}}},
-            ["a tool with effect write is shown under other conditions"],
-        ),
+        ({}, WRITES, ["a tool with effect write is shown under other conditions"]),
         (rules(ask_when=BOUNDS), {}, []),
         (rules(verdict="ask"), rules(ask_when=BOUNDS), []),
         ({"limits": {"tokens": 9}}, {"limits": {"tokens": 8}}, ["limits.tokens is higher or not set"]),

@@ -3,14 +3,13 @@
 import asyncio
 import sqlite3
 import stat
-import subprocess
-import sys
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any, TypeVar
 
 import pytest
+from warm_process import run_warm
 
 from graph.errors import LedgerCorruptError, LedgerUnavailableError
 from graph.ledger.protocol import RunKey
@@ -99,7 +98,7 @@ async def main():
     # no close: the process just ends
 asyncio.run(main())
 """
-    subprocess.run([sys.executable, "-c", code], check=True, cwd=Path(__file__).parents[4], timeout=60)
+    assert run_warm(["-c", code]).returncode == 0
 
     assert [event.kind for event in events(path, RunKey("t", 1))] == ["run_started", "paused"]
 
