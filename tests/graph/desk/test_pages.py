@@ -36,7 +36,7 @@ def test_long_audits_and_results_are_shown_a_part_at_a_time(tmp_path: Path) -> N
     assert "Page 2 of 2" in last and "ended as succeeded" in last and "Earlier" in last
     assert "Page 1 of 2" in first and "started for the goal" in first and "Later" in first
     assert "decided" in decisions or "approved" in decisions
-    assert "Part 1 of 3" in parts[0] and "Part 3 of 3" in parts[1] and len(parts[0]) < 40_000
+    assert "Page 1 of 3" in parts[0] and "Page 3 of 3" in parts[1] and len(parts[0]) < 40_000
     assert plan.count('data-status="succeeded"') >= 240
     assert story.headers["content-disposition"] == 'attachment; filename="audit.txt"' and "read a lot" in story.text
 

@@ -1,7 +1,7 @@
 from desk_server import HOSTILE
 
 from graph.desk.views.plan_form import plan_of_form, step_forms
-from graph.desk.views.plan_graph import plan_graph
+from graph.desk.views.plan_graph import drawn_plan
 from graph.desk.views.request import parts_of
 from graph.desk.views.revisions import step_changes
 from graph.desk.views.schema_form import fields_of, value_in
@@ -20,7 +20,7 @@ def test_a_graph_has_each_step_once_with_its_status_and_no_markup_from_outside()
     hostile = {"id": "a", "objective": HOSTILE, "tool": HOSTILE}
     plan = plan_of(hostile, step("b", "read", after=["a"]))
 
-    drawing = str(plan_graph(plan, {"a": "failed", "b": "blocked"}, "/step?run=x&step="))
+    drawing = str(drawn_plan(plan, "/step?run=x&step=").with_statuses({"a": "failed", "b": "blocked"}))
 
     assert drawing.count("data-step=") == 2 and 'data-status="blocked"' in drawing
     assert "<script" not in drawing and " style=" not in drawing and "\u202e" not in drawing
@@ -29,7 +29,7 @@ def test_a_graph_has_each_step_once_with_its_status_and_no_markup_from_outside()
 def test_a_plan_of_500_steps_is_folded_and_has_all_of_them() -> None:
     plan = plan_of(step("s0", "read"), *(step(f"s{n}", "read", after=[f"s{(n - 1) // 3}"]) for n in range(1, 500)))
 
-    assert str(plan_graph(plan, {}, "/")).count('class="node') == 500
+    assert str(drawn_plan(plan, "/").with_statuses({})).count('class="node') == 500
 
 
 def test_the_timeline_marks_the_chain_that_sets_the_time() -> None:
