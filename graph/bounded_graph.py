@@ -9,7 +9,6 @@ from langgraph.graph.state import CompiledStateGraph
 from graph.client_context import Context, check_names
 from graph.client_input import keepable_input
 from graph.context import Services
-from graph.plan.depth import limit_depth
 from graph.state import Input, State
 
 
@@ -30,8 +29,8 @@ class BoundedGraph(CompiledStateGraph[State, Context, Input, State]):
 
     def update_state(self, config: RunnableConfig, values: Any, *args: Any, **kwargs: Any) -> RunnableConfig:
         """Change the state; see the base class."""
-        return super().update_state(config, limit_depth(values), *args, **kwargs)
+        return super().update_state(config, keepable_input(values), *args, **kwargs)
 
     async def aupdate_state(self, config: RunnableConfig, values: Any, *args: Any, **kwargs: Any) -> RunnableConfig:
         """Change the state; see the base class."""
-        return await super().aupdate_state(config, limit_depth(values), *args, **kwargs)
+        return await super().aupdate_state(config, keepable_input(values), *args, **kwargs)

@@ -46,6 +46,7 @@ from graph.routing import (
     AFTER_PLANNER,
     AFTER_REPLANNER,
     AFTER_REVIEW,
+    Edge,
     after_executor,
     after_planner,
     after_replanner,
@@ -152,7 +153,7 @@ def compiled(services: Services, checkpointer: BaseCheckpointSaver[Any] | None, 
     graph.add_node("replanner", PairedNode(Replanner, services, "replanner"))
     graph.add_edge(START, "planner")
     for node, (edge, targets) in EDGES.items():
-        graph.add_conditional_edges(node, edge, {**targets})
+        graph.add_conditional_edges(node, Edge(edge), {**targets})
     graph_ = graph.compile(checkpointer=checkpointer, name=name)
     graph_.__class__ = BoundedGraph  # `compile` has no argument for the class
     graph_.services = services  # type: ignore[attr-defined]

@@ -69,9 +69,8 @@ class SameAgents:
         async with self(None) as opened:
             named = self._named()
             source = NO_POLICY if named is None else str(named) if isinstance(named, str | Path) else OF_CODE
-            graph = opened.agent.graph
-            assert isinstance(graph, BoundedGraph)
-            return policy_of(graph.services, source)
+            assert isinstance(opened.agent.graph, BoundedGraph)
+            return policy_of(opened.agent.graph.services, source)
 
     def _named(self) -> Any:
         return policy_named(self.options.get("policy"), self.options.get("config"))

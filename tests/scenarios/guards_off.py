@@ -313,6 +313,7 @@ def main() -> None:
 
     run(next(iter(ATTACKS.values())), says_yes, "always")  # so that all which it imports is there already
     there = functions()
+    gc.freeze()
     chosen = [guard for guard in GUARDS if len(sys.argv) < 3 or sys.argv[2] in guard.name]
     for guard in chosen:
         child = os.fork()
