@@ -16,7 +16,7 @@ CHECKED := graph tests/contracts tests/graph
 WORKERS = $$(( $$(getconf _NPROCESSORS_ONLN) + 1 ))
 
 # A database waits for the disk at each commit, so tests work in memory if there is room; e2e tests use the disk.
-MEMORY := $(shell df -Pk /dev/shm 2>/dev/null | awk 'NR == 2 && $$4 > 4000000 { print "/dev/shm" }')
+MEMORY := $(shell df -Pk /dev/shm 2>/dev/null | awk 'NR == 2 && $$4 > 2000000 { print "/dev/shm" }')
 IN_MEMORY = folder=$$(mktemp -d $(MEMORY:%=-p %)) && trap 'rm -rf "$$folder"' EXIT && TMPDIR="$$folder"
 
 # The pure rooms, whose own tests take every branch, and these tests.

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from graph.async_agent import AsyncAgent
-from graph.builder import BoundedGraph
+from graph.bounded_graph import BoundedGraph
 from graph.calls.threads import run_sync
 from graph.configuration import policy_named
 from graph.desk.policy_view import NO_POLICY, KeptPolicy, PolicyView, policy_of

@@ -77,9 +77,18 @@ def check_named(state: State, run: str, thread: str) -> None:
 
 
 def steering(state: State) -> str | None:
-    """Return the constraint that the user's last message adds to the current run, None if it adds none."""
+    """Return the constraint that the user's last message adds to the current run, None if it adds none.
+
+    Raises:
+        InputError: No constraint follows.
+    """
     words = last_words(state.get("messages") or ()) or ""
-    return words[len(STEER) :].strip() or None if words.lower().startswith(STEER) else None
+    if not words.lower().startswith(STEER):
+        return None
+    constraint = words[len(STEER) :].strip()
+    if not constraint:
+        raise InputError("steer", f"say what to add, such as `{STEER.capitalize()} use no web search`")
+    return constraint
 
 
 def goal_stated(state: State, record: RunState) -> list[HumanMessage]:

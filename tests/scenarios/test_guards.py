@@ -13,7 +13,7 @@ from warm_process import run_warm
 def test_without_any_one_guard_an_attack_gets_by() -> None:
     script = Path(__file__).with_name("guards_off.py")
 
-    ended = run_warm([str(script)], cwd=script.parent)
+    ended = run_warm([str(script)], cwd=script.parent, timeout=500)
 
     told = [json.loads(line) for line in ended.stdout.splitlines()]
     escapes = {guard.name: [f"{guard.attack}, {guard.mode}"] for guard in GUARDS}

@@ -1,3 +1,4 @@
+import pytest
 from desk_server import HOSTILE
 
 from graph.desk.views.plan_form import plan_of_form, step_forms
@@ -10,6 +11,7 @@ from graph.plan.schema import Plan
 from graph.record.events import Event
 from graph.record.results import StepResult
 from graph.testing import step
+from graph.text.review.budget import ENDS
 
 
 def plan_of(*steps: dict[str, object], **more: object) -> Plan:
@@ -149,3 +151,21 @@ def test_a_description_keeps_words_from_outside_as_code() -> None:
     assert prose.text is not None and "<script" not in prose.text and "<a " not in prose.text
     assert "<code>&lt;script&gt;" in prose.text
     assert item.is_item and data.data is not None and "\u202e" not in data.data
+
+
+@pytest.mark.parametrize(
+    ("described", "shown"),
+    [
+        (
+            "Set happened to true (with its result) to take it as it is, or to false to have it called once more.",
+            "Say that it happened (with its result) to take it as it is, or that it did not to have it called",
+        ),
+        ("Fill in answer, and the run goes on. Reject to stop the run.", "Answer it, and the run goes on."),
+        (f"Raise it, by an edit of budget, and the run goes on. {ENDS}", "Raise it, and the run goes on. Or finish"),
+        ("You read `Set happened to true`.", "You read <code>Set happened to true</code>."),
+    ],
+)
+def test_a_page_with_a_form_does_not_say_how_to_answer_without_one(described: str, shown: str) -> None:
+    (part,) = parts_of(described)
+
+    assert part.text is not None and part.text.startswith(shown)
