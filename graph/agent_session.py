@@ -20,7 +20,6 @@ from graph.errors import ConfigError, InputError, MissingToolsError, NothingToDe
 from graph.identity import Adapter, named
 from graph.ledger.protocol import RunKey
 from graph.own_tools import tool_name
-from graph.plan.json_values import long_integer_fault
 from graph.record.person import Approver, Person
 from graph.record.projection import project
 from graph.record.run_state import run_name
@@ -125,17 +124,11 @@ class AgentSession:
         self, run: Run, plan: Any, on_progress: ProgressCallback | None, by: Person | None = None
     ) -> None:
         """Put a plan into the state of a run, as a client of a server does; review then asks about it."""
-        check_kept(plan)
         await self.graph.aupdate_state({"configurable": {"thread_id": run.thread}}, {"plan": plan})
         await self.drive(None, Caller.facade(run.thread, by=self.acts(by)), on_progress)
 
     async def drive(self, given: Any, caller: Caller, on_progress: ProgressCallback | None) -> None:
-        """Run the graph with an input until it stops; None resumes.
-
-        Raises:
-            InputError: The input holds what no checkpoint can.
-        """
-        check_kept(given.resume if isinstance(given, Command) else given)
+        """Run the graph with an input until it stops; None resumes."""
         config: Any = {"configurable": {"thread_id": caller.thread}}
         with suppress(RunPausedError), invoked_by(caller):
             try:
@@ -164,16 +157,6 @@ class AgentSession:
         state = await self.graph.aget_state({"configurable": {"thread_id": thread}})
         asked = [pending.value for pending in state.interrupts]
         return run.with_request(asked[0]) if asked and run.status == "waiting" else run
-
-
-def check_kept(given: Any) -> None:
-    """Check an input or a decision before LangGraph writes it into a checkpoint.
-
-    Raises:
-        InputError: It holds an integer beyond 64 bits.
-    """
-    if fault := long_integer_fault(given):
-        raise InputError("input", fault)
 
 
 def check_arguments(database: Any, options: Mapping[str, Any]) -> None:

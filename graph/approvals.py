@@ -3,9 +3,10 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from graph.errors import InputError, listed
+from graph.errors import InputError
 from graph.ledger.protocol import RunKey
 from graph.ledger.search import run_in
+from graph.name_list import listed
 from graph.record.events import Draft, StandingRevoked
 from graph.record.projection import project
 from graph.record.revocation import Revocation

@@ -19,7 +19,8 @@ def show_outcome(screen: Screen, run: Run, database: str | Path) -> None:
     if run.status == "paused" and run.reason:
         screen.say()
         screen.say(headline(run), "bold yellow")
-        screen.say(f"continue then with: {command('resume', run.id, database)}; `work` does so by itself")
+        screen.say("continue then with:", whole=command("resume", run.id, database))
+        screen.say("a process with `work` does so by itself")
     if not run.ended:
         return
     screen.say()
@@ -31,10 +32,10 @@ def show_outcome(screen: Screen, run: Run, database: str | Path) -> None:
         screen.show_text(margined(pretty(run.answer)))
         screen.say()
     for path in reports(run):
-        screen.say(f"written: {path}")
-    screen.say(f"details: {command('show', run.id, database)}")
+        screen.say("written:", whole=path)
+    screen.say("details:", whole=command("show", run.id, database))
     if run.status in RETRIED:
-        screen.say(f"to try again what failed: {command('retry', run.id, database)}")
+        screen.say("to try again what failed:", whole=command("retry", run.id, database))
 
 
 def headline(run: Run) -> str:

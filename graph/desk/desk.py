@@ -14,9 +14,14 @@ from graph.desk.policy_view import PolicyInForce
 from graph.desk.records import Records, ShownRun, open_records
 from graph.desk.security.gate import Door
 from graph.desk.settings import DeskSettings
+from graph.desk.views.plan_graph import PlanDrawing
 from graph.desk.watch import Watch
 from graph.ledger.opening import shown
 from graph.lifetime import OpenOnUse
+from graph.recent import Recent
+
+MOST_DRAWINGS = 16
+"""Drawings that are kept: one of 1,000 steps has 1.5 MB."""
 
 
 def _nobody(_: str) -> None:
@@ -37,6 +42,7 @@ class Desk:
     policy: PolicyInForce | None = None
     announce: Callable[[str], None] = _nobody
     watch: Watch | None = None
+    drawings: Recent[PlanDrawing] = field(default_factory=lambda: Recent(MOST_DRAWINGS))
     door: Door = field(init=False)
     _records: OpenOnUse[Records] = field(init=False)
 

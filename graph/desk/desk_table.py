@@ -10,7 +10,8 @@ from graph.desk.security.claims import Oidc
 from graph.desk.security.identity import proxy_identity, trusted_proxies
 from graph.desk.security.people import ALL, People, Permissions
 from graph.desk.settings import DeskSettings
-from graph.errors import ConfigError, listed
+from graph.errors import ConfigError
+from graph.name_list import listed
 from graph.serving.hosts import is_secure_address, parse_hosts
 from graph.settings_file import FROM_ENVIRONMENT, read_table, text_or_variable
 

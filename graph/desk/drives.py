@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from graph.async_agent import AsyncAgent
-from graph.builder import BoundedGraph
+from graph.bounded_graph import BoundedGraph
 from graph.calls.threads import run_sync
 from graph.configuration import policy_named
 from graph.desk.policy_view import NO_POLICY, KeptPolicy, PolicyView, policy_of
@@ -69,9 +69,8 @@ class SameAgents:
         async with self(None) as opened:
             named = self._named()
             source = NO_POLICY if named is None else str(named) if isinstance(named, str | Path) else OF_CODE
-            graph = opened.agent.graph
-            assert isinstance(graph, BoundedGraph)
-            return policy_of(graph.services, source)
+            assert isinstance(opened.agent.graph, BoundedGraph)
+            return policy_of(opened.agent.graph.services, source)
 
     def _named(self) -> Any:
         return policy_named(self.options.get("policy"), self.options.get("config"))

@@ -6,8 +6,9 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlsplit
 
-from graph.errors import ConfigError, listed
+from graph.errors import ConfigError
 from graph.ledger.protocol import RunKey
+from graph.name_list import listed
 from graph.notices.notice import KINDS
 from graph.settings_file import read_table, text_or_variable
 

@@ -41,11 +41,12 @@ class StepHistory:
         self._taken: defaultdict[str, deque[Taken]] = defaultdict(lambda: deque(maxlen=KEPT))
 
     def apply(self, events: Iterable[Event]) -> Samples:
-        """Fold more events; return the samples of the run if it has ended with them, and nothing before."""
-        ended: Samples = {}
+        """Fold more events; return the samples of the run up to its last end among them, nothing without one."""
+        ended: defaultdict[str, list[Sample]] = defaultdict(list)
         for event in events:
             if event.kind == "run_ended":
-                ended = {likeness: latest(starmap(Sample, taken)) for likeness, taken in self._taken.items()}
+                for likeness, taken in self._taken.items():
+                    ended[likeness].extend(latest(starmap(Sample, taken)))
                 self._taken.clear()
             elif (fold := FOLDS.get(event.kind)) is not None:
                 try:  # not `suppress`, which costs as much as the fold
@@ -125,12 +126,3 @@ FOLDS: Mapping[str, Callable[..., None]] = {
     "step_finished": StepHistory.step_finished,
 }
 """Kind of event -> what it adds."""
-
-
-def samples_of(events: Iterable[Event]) -> dict[str, list[Sample]]:
-    """Return all samples of a run up to its last end."""
-    fold, found = StepHistory(), defaultdict[str, list[Sample]](list)
-    for event in events:
-        for likeness, samples in fold.apply([event]).items():
-            found[likeness].extend(samples)
-    return found

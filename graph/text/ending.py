@@ -5,8 +5,8 @@ from collections.abc import Sequence
 
 from pydantic import JsonValue
 
-from graph.errors import listed
 from graph.markdown import answer_markdown, fenced, text_markdown
+from graph.name_list import listed
 from graph.sanitize import escaped
 
 SAID_CHARACTERS = 10_000

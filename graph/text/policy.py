@@ -10,7 +10,6 @@ from graph.policy.day_limits import rate_cap
 from graph.policy.policy import Policy
 from graph.record.budget import unit_in_words
 from graph.record.trust_label import TrustLabel
-from graph.record.values import to_text
 from graph.settings import Settings
 
 PLANS = {
@@ -55,9 +54,8 @@ def denials(terms: ExecutionTerms) -> Iterator[str]:
             continue
         rule = terms.policy.tools.get(tool.name)
         for name, constraint in (rule.args if rule else {}).items():
-            bounds = {word: bound for word, bound in constraint.to_json().items() if word != "untrusted_from"}
-            if bounds:
-                yield f"{tool.name} with {name} not in {to_text(bounds)}"
+            if bounds := in_words(constraint):
+                yield f"{tool.name} unless {name} {bounds}"
 
 
 def triggers(terms: ExecutionTerms) -> Iterator[str]:

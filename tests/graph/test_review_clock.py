@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, TypeVar
 
 import pytest
-from run_in_memory import begun, planned, services
+from run_in_memory import PLAN, begun, planned, services
 
 from graph.ledger.memory.ledger import MemoryLedger
 from graph.ledger.protocol import RunKey
@@ -160,10 +160,12 @@ def test_what_a_run_cannot_do_without_ends_it(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["raise_budget", "run_plan"])
-def test_a_run_that_ends_so_has_the_answer_that_was_reached(name: str) -> None:
+def test_a_run_that_ends_so_has_the_answer_that_was_reached_by_steps(name: str) -> None:
     _, record = settled(planned(), READ, asked(name))
-
     assert record.ended is not None and record.ended.answer.value == "page"
+
+    _, record = settled(planned({**PLAN, "answer": "said in advance"}), asked(name))
+    assert record.ended is not None and record.ended.answer.value is None
 
 
 def test_nothing_is_written_while_somebody_works_on_the_run_or_has_decided() -> None:
@@ -181,16 +183,38 @@ def test_nothing_is_written_while_somebody_works_on_the_run_or_has_decided() -> 
     assert with_clock(work, asked(), at=UNTIL) == [[], [], ["review_requested", "decided"]]
 
 
-def test_an_answer_that_comes_too_late_is_recorded_and_refused() -> None:
+MEANWHILE: Mapping[str, tuple[Draft, ...]] = {
+    "reminders": (drafted("review_escalated", {"after_s": 70.0}), drafted("review_reminded", {"after_s": 60.0})),
+    "a response": (drafted("response_given"),),
+    "a decision": (DECIDED,),
+    "another request": (DECIDED, drafted("review_requested", {"request": 2})),
+    "the end": (drafted("run_ended"),),
+}
+
+
+@pytest.mark.parametrize("at", [1_075.0, UNTIL - 0.1])
+@pytest.mark.parametrize("name", MEANWHILE)
+def test_what_others_wrote_since_the_run_was_read_is_taken_into_account(name: str, at: float) -> None:
+    async def work(ledger: Clocked, run: RunKey) -> tuple[list[Any], int]:
+        record = project(await ledger.events(run))
+        async with ledger.owned(run) as lease:
+            await ledger.append(lease, MEANWHILE[name])
+        return list(await settle(ledger, run, record)), len(await ledger.events(run))
+
+    assert with_clock(work, asked(), at=at) == ([], 2 + len(MEANWHILE[name]))
+
+
+@pytest.mark.parametrize("more", [{"unseen": True}, {}], ids=["unseen", "seen"])
+def test_an_answer_that_comes_too_late_is_recorded_and_refused(more: Any) -> None:
     async def work(ledger: Clocked, run: RunKey) -> Any:
         assert await refuse_late(ledger, run, "approve", ADA) is None
         await settle(ledger, run)
-        why = await refuse_late(ledger, run, "approve", ADA, unseen=True)
+        why = await refuse_late(ledger, run, "approve", ADA, **more)
         return why, [event.data for event in await ledger.events(run) if isinstance(event.data, LateAnswer)]
 
     why, (late,) = with_clock(work, planned(), held("k"), asked("run_step"), at=UNTIL)
     assert why == late.error == f"the answer came too late: {WHY}, and the request is closed as rejected"
-    assert (late.request, late.answer.value, late.unseen) == (1, "approve", True)
+    assert (late.request, late.answer.value, late.unseen) == (1, "approve", bool(more))
     assert (late.approver, late.roles) == ("server:ada", ("finance",))
 
 

@@ -78,7 +78,7 @@ GUARDS = (
     ),
     Guard(
         "untrusted arguments are held",
-        "calls/gate.py",
+        "calls/held_calls.py",
         " if self._asks else {}",
         " if False else {}",
         "an open recipient",

@@ -1,5 +1,6 @@
 """Who decides: names, roles, four eyes and quorums of the policy, and the attempts to get round them."""
 
+import asyncio
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -7,7 +8,7 @@ from typing import Any
 import pytest
 from langchain_core.messages import HumanMessage
 
-from graph import Agent, Person
+from graph import Agent, AsyncAgent, Person
 from graph.caller import Caller
 from graph.errors import InputError
 from graph.runs import Run
@@ -110,6 +111,24 @@ def test_one_person_twice_is_no_quorum_however_the_name_is_written(
         run = own.resume(run.id, APPROVE, by=Person(name, ["finance"], proof="token"))
 
     assert run.status == "waiting" and tools.calls == []
+
+
+def test_two_who_vote_at_once_both_count(tmp_path: Path, tools: LoggedTools) -> None:
+    def opened() -> AsyncAgent:
+        own, rules = [tools.tool("pay", effect="external", trusted=True)], {"approvers": TWO}
+        return AsyncAgent(tmp_path / "runs.db", planner=ScriptedModel([]), tools=own, policy=rules, identity=verified)
+
+    async def main() -> None:
+        async with opened() as one, opened() as other:
+            run = (await one.start("g", plan=PAY, by=EVE)).id
+            await other.show(run)
+            await asyncio.gather(one.resume(run, APPROVE, by=ADA), other.resume(run, APPROVE, by=BOB))
+            log = [event.kind for event in await one.log(run)]
+
+            assert (await one.show(run)).status == "succeeded" and len(tools.calls) == 1
+            assert (log.count("voted"), log.count("decided")) == (1, 1)
+
+    asyncio.run(main())
 
 
 @pytest.mark.parametrize("first", ["approve", None])

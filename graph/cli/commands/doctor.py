@@ -1,6 +1,7 @@
 """`planner-executor doctor`: health of the database."""
 
 from collections.abc import Iterable, Iterator, Mapping
+from shlex import quote
 from typing import Annotated
 
 import typer
@@ -62,7 +63,8 @@ def lines(health: Health, what: str = "file") -> list[str]:
         f"runs {health.runs}, {megabytes(health.per_run)} a run",
     ]
     found += [f"{table}: {rows} rows, {megabytes(size)}" for table, (rows, size) in health.tables.items()]
-    found += [f"run {name}: its process died; continue it: planner-executor resume {name}" for name in health.dead]
+    dead = "its process died; continue it: planner-executor resume"
+    found += [f"run {name}: {dead} {quote(name)}" for name in health.dead]
     return found + [f"damage: {words}" for words in health.damage]
 
 

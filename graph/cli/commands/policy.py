@@ -18,7 +18,8 @@ from graph.cli.screen import DIGEST_CHARACTERS, Screen
 from graph.cli.setup import Setup
 from graph.plan.reading import read_plan
 from graph.policy.approval_scope import ExecutionTerms
-from graph.policy.policy_preview import PolicyFinding, caps_of_plan, preview_policy
+from graph.policy.plan_limits import limits_of_plan
+from graph.policy.policy_preview import PolicyFinding, preview_policy
 from graph.text.policy import rule_sections
 
 if TYPE_CHECKING:
@@ -81,8 +82,8 @@ def check(
             screen.say(str(finding))
         if not findings:
             screen.say("nothing is denied, no review is needed")
-        for cap in caps_of_plan(reading.plan, rules.terms.policy):
-            screen.say(f"counted: {cap}")
+        for limit in limits_of_plan(reading.plan, rules.terms):
+            screen.say(limit)
         raise typer.Exit(exit_code_of(findings))
 
 

@@ -56,7 +56,7 @@ def serve(
         address = origin(desk.address, listener.getsockname()[1])
 
         def announce(token: str) -> None:
-            screen.say(f"open {address}/login?token={token}")
+            screen.say("open", whole=f"{address}/login?token={token}")
 
         agents = None if desk.read_only else DeskAgents(screen, db, given)
         app = desk_application(db, agents=agents, settings=settings, policy=desk_policy(given), announce=announce)

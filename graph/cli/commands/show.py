@@ -48,13 +48,13 @@ def show(
             return
         found = recorded_run(db, run)
         if as_json:
-            screen.show_text(json.dumps(as_data(found), indent=2))
+            screen.show_json(as_data(found))
             return
         for line in lines(found, screen.columns):
             screen.show_fact(line)
         if not found.run.ended:
             screen.say()
-            screen.say(f"continue with: {command('resume', found.run.id, db)}")
+            screen.say("continue with:", whole=command("resume", found.run.id, db))
 
 
 def as_data(found: RecordedRun) -> dict[str, Any]:

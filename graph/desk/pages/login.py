@@ -27,6 +27,7 @@ async def login(request: Request) -> Response:
         return PlainTextResponse(TOO_MANY, 429)
     if not desk.door.links.take(token):
         return login_page(request, 401, to=to, wrong="The link was used before, or is too old.")
+    desk.door.attempts.forgive(desk.door.address_of(request))
     return begun(request, None, to)
 
 

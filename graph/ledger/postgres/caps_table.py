@@ -7,14 +7,14 @@ from graph.ledger.postgres.transaction import Transaction
 from graph.record.caps import CapCorrection, CapEntry, CapUse, DayCap
 
 TABLES = """
-CREATE TABLE ledger_caps (
+CREATE TABLE IF NOT EXISTS ledger_caps (
     cap text COLLATE "C" NOT NULL,
     person text COLLATE "C" NOT NULL,
     until double precision NOT NULL,
     used double precision NOT NULL,
     PRIMARY KEY (cap, person, until)
 ) WITH (fillfactor = 50);
-CREATE TABLE ledger_counted (
+CREATE TABLE IF NOT EXISTS ledger_counted (
     call text COLLATE "C" NOT NULL,
     cap text COLLATE "C" NOT NULL,
     person text COLLATE "C" NOT NULL,
@@ -22,8 +22,8 @@ CREATE TABLE ledger_counted (
     amount double precision NOT NULL,
     PRIMARY KEY (call, cap, person)
 );
-CREATE INDEX ledger_counted_until ON ledger_counted (until);
-CREATE TABLE ledger_turns (
+CREATE INDEX IF NOT EXISTS ledger_counted_until ON ledger_counted (until);
+CREATE TABLE IF NOT EXISTS ledger_turns (
     name text COLLATE "C" PRIMARY KEY,
     last double precision NOT NULL
 ) WITH (fillfactor = 50);

@@ -10,7 +10,7 @@ from graph.record.redaction import Redactor
 from graph.record.standing_approval import StandingApproval, StandingCall, StandingUse
 
 TABLES = """
-CREATE TABLE ledger_standing (
+CREATE TABLE IF NOT EXISTS ledger_standing (
     approval text COLLATE "C" NOT NULL,
     seq bigint NOT NULL,
     kind text COLLATE "C" NOT NULL,

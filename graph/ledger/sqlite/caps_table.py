@@ -8,14 +8,14 @@ from graph.ledger.caps import KEPT_S, check_day, check_turn, corrected
 from graph.record.caps import CapCorrection, CapEntry, CapUse, DayCap
 
 TABLES = """
-CREATE TABLE ledger_caps (
+CREATE TABLE IF NOT EXISTS ledger_caps (
     cap TEXT NOT NULL,
     person TEXT NOT NULL,
     until REAL NOT NULL,
     used REAL NOT NULL,
     PRIMARY KEY (cap, person, until)
 ) WITHOUT ROWID;
-CREATE TABLE ledger_counted (
+CREATE TABLE IF NOT EXISTS ledger_counted (
     call TEXT NOT NULL,
     cap TEXT NOT NULL,
     person TEXT NOT NULL,
@@ -23,8 +23,8 @@ CREATE TABLE ledger_counted (
     amount REAL NOT NULL,
     PRIMARY KEY (call, cap, person)
 ) WITHOUT ROWID;
-CREATE INDEX ledger_counted_until ON ledger_counted (until);
-CREATE TABLE ledger_turns (
+CREATE INDEX IF NOT EXISTS ledger_counted_until ON ledger_counted (until);
+CREATE TABLE IF NOT EXISTS ledger_turns (
     name TEXT PRIMARY KEY,
     last REAL NOT NULL
 ) WITHOUT ROWID;

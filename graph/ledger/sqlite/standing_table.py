@@ -10,7 +10,7 @@ from graph.record.redaction import Redactor
 from graph.record.standing_approval import StandingApproval, StandingCall, StandingUse
 
 TABLES = """
-CREATE TABLE ledger_standing (
+CREATE TABLE IF NOT EXISTS ledger_standing (
     approval TEXT NOT NULL,
     seq INTEGER NOT NULL,
     kind TEXT NOT NULL,

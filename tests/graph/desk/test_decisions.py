@@ -13,7 +13,7 @@ from graph.record.run_state import RunState
 from graph.review.response import ReviewResponse
 from graph.testing import step
 
-NUMBER = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
+NUMBER = {"type": "object", "properties": {"n": {"type": "integer"}, "why": {"type": "string"}}, "required": ["n"]}
 ASKS = {"id": "q", "objective": "o", "ask": "How many?", "output": NUMBER}
 PLAN = {"steps": [step("a", "send", to="x"), ASKS]}
 SHOWN: Any = SimpleNamespace(record=RunState(), run=SimpleNamespace(plan=Plan.model_validate(PLAN)))
@@ -49,6 +49,11 @@ def faulty(*actions: tuple[str, Any], **fields: str) -> tuple[str, str]:
         ((A_PLAN,), {"decision": "approve"}, ReviewResponse(approve=True)),
         ((CALLS[0],), {"decision": "approve"}, ReviewResponse(approve=True)),
         ((QUESTION,), {"decision": "answer", "answer__q__n": "4"}, ReviewResponse(answers={"q": {"n": 4}})),
+        (
+            (QUESTION,),
+            {"decision": "answer", "answer__q__n": "4", "answer__q__why": ""},
+            ReviewResponse(answers={"q": {"n": 4}}),
+        ),
         ((QUESTION,), {"decision": "answer", "answer__q__n": ""}, ReviewResponse()),
         ((A_PLAN,), {"decision": "feedback", "message": "cheaper"}, ReviewResponse(feedback="cheaper")),
         (
@@ -66,7 +71,7 @@ def faulty(*actions: tuple[str, Any], **fields: str) -> tuple[str, str]:
         ((A_PLAN,), {"decision": "approve", "edit_as": "text", "plan": "{"}, ReviewResponse(approve=True)),
     ],
     ids=[
-        *("stop", "a plan", "a call", "an answer", "no answer", "feedback", "finish", "a budget"),
+        *("stop", "a plan", "a call", "an answer", "part of an answer", "no answer", "feedback", "finish", "a budget"),
         *("limits nobody asked about", "an edit", "no edit"),
     ],
 )
@@ -80,7 +85,7 @@ def test_each_call_has_a_decision_of_its_own() -> None:
     )
     assert made == ReviewResponse(approve=True, args={"a": {"to": "y"}}, rejected={"b": "no"})
 
-    further = decided(*CALLS, decision="approve", call__a="standing", call__a__at_most="3", call__b="approve")
+    further = decided(*CALLS, decision="approve", call__a="standing", call__a__at_most="3", until="2026-12-01")
     assert further == ReviewResponse(approve=True, standing={"a": {"at_most": 3}})
 
 

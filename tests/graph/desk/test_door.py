@@ -315,6 +315,14 @@ def test_a_desk_that_only_shows_decides_nothing(tmp_path: Path) -> None:
     assert answer.status_code == 403 and 'name="decision"' not in page
 
 
+def test_links_that_work_are_not_limited(server: DeskServer) -> None:
+    for _ in range(ATTEMPTS + 1):
+        with server.visit():
+            pass
+
+    assert server.desk.door.attempts.allows("127.0.0.1")
+
+
 def test_logins_are_limited_by_address() -> None:
     moment = [0.0]
     attempts = Attempts(now=lambda: moment[0])

@@ -97,7 +97,7 @@ def test_approvals_of_any_number_of_runs_are_listed_page_by_page(server: DeskSer
     assert [use.approval.run for use in latest.uses] == ["second.1"] and latest.next == "second.1"
     assert [use.approval.run for use in last.uses] == ["first.1"] and last.next is None
     assert "first.1" in behind and "second.1" not in behind
-    assert "No run that has not ended has one" in visit.get("/approvals?before=nowhere").text
+    assert "No active run has one" in visit.get("/approvals?before=nowhere").text
 
 
 def test_a_bound_without_a_value_is_told_and_keeps_what_was_filled_in(server: DeskServer, visit: Visit) -> None:

@@ -12,6 +12,7 @@ from graph.execution.step_outcome import StepAttempt
 from graph.plan.schema import Step
 from graph.policy.grants import Refused
 from graph.record.budget import Budget
+from graph.record.results import StepResult
 from graph.record.trust_label import USER, TrustLabel
 from graph.testing import LoggedTools, ScriptedModel
 
@@ -102,6 +103,36 @@ class Silent:
     def item(self, *_: Any) -> None: ...
     def again(self, *_: Any) -> None: ...
     def person(self, *_: Any) -> None: ...
+
+
+class Noting(Silent):
+    """Keeps what is reported of items."""
+
+    def __init__(self) -> None:
+        self.items: list[Any] = []
+
+    def item(self, *told: Any) -> None:
+        self.items.append(told)
+
+
+def test_each_item_is_reported_as_it_ends() -> None:
+    async def good() -> ItemOutcome:
+        return ItemOutcome(2, USER, {})
+
+    async def bad() -> ItemOutcome:
+        raise Refused("odd")
+
+    async def main() -> None:
+        step = Step(id="a", objective="o", tool="half", for_each=[4, 3])
+        await Items(step, asyncio.Semaphore(2), USER, reports).do([good, bad])
+
+    reports = Noting()
+    asyncio.run(main())
+
+    assert reports.items == [
+        ("a", 0, StepResult("succeeded", 2)),
+        ("a", 1, StepResult("failed", error="odd")),
+    ]
 
 
 def test_a_list_has_the_calls_and_the_trust_of_all_its_items() -> None:

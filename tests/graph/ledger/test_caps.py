@@ -3,7 +3,7 @@
 import pytest
 
 from graph.errors import CapReachedError
-from graph.ledger.caps import check_day, check_turn, corrected
+from graph.ledger.caps import KEPT_S, check_day, check_turn, corrected
 from graph.record.caps import DayCap, RateCap
 
 SENDS, FETCHES = DayCap("calls.send", 3), RateCap("fetch", 10.0)
@@ -16,6 +16,10 @@ def test_a_call_up_to_the_cap_of_a_day_is_allowed_and_none_beyond() -> None:
 
     reached = refused.value
     assert (reached.cap, reached.words, reached.wait_s, reached.is_rate) == ("calls.send", str(SENDS), 100.0, False)
+
+
+def test_a_day_is_kept_for_three_more() -> None:
+    assert KEPT_S == 3 * 24 * 60 * 60
 
 
 def test_a_call_whose_turn_is_now_is_allowed_and_none_before() -> None:

@@ -53,7 +53,8 @@ async def _cast(run: RunContext, by: Approver, verdict: ReviewVerdict) -> Ballot
 
 
 def test_without_rules_anybody_decides_alone() -> None:
-    assert ballots(Approvers(), (NOBODY, APPROVED)) == [Ballot(APPROVED, ("unverified",))]
+    (ballot,) = ballots(Approvers(), (NOBODY, APPROVED))
+    assert (ballot, ballot.is_proposal) == (Ballot(APPROVED, ("unverified",)), False)
     assert ballots(Approvers(), (NOBODY, replace(APPROVED, unseen=True)))[0].voters == ("unverified",)
 
 

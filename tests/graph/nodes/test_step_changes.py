@@ -51,7 +51,7 @@ def taken(state: Any, *before: Any, words: bool = False, **settings: Any) -> lis
     async def work(run: RunContext) -> list[tuple[str, str | None]]:
         known = run.record.seq
         for _ in range(2):
-            await take_changes(run, state, words=words)
+            await take_changes(run, state, **({"words": True} if words else {}))
             run.record.checkpoints.clear()
         return [(event.kind, event.step) for event in await run.ledger.events(run.key, known)]
 

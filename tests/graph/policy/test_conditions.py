@@ -27,13 +27,13 @@ def test_a_value_meets_a_condition_or_cannot_be_judged(condition: Constraint, me
 
 
 PAY = ToolSpec("pay", "", {"properties": {"amount": {"default": 500}, "to": {}}}, "external")
-CONDITIONS = {"to": Constraint(domains=("rival.example",)), "amount": Constraint(above=100, below=900)}
+CONDITIONS = {"to": Constraint(domains=("other.example", "rival.example")), "amount": Constraint(above=100, below=900)}
 
 
 @pytest.mark.parametrize(
     ("args", "met"),
     [
-        ({"to": "a@rival.example", "amount": 500}, "to is at rival.example"),
+        ({"to": "a@rival.example", "amount": 500}, "to is at other.example or rival.example"),
         ({"to": "a@friend.example", "amount": 500}, "amount is above 100 and is below 900"),
         ({"to": "a@friend.example"}, "amount is above 100 and is below 900"),
         ({"to": "a@friend.example", "amount": 5}, None),
@@ -73,3 +73,9 @@ def test_a_path_that_cannot_be_compared_with_a_folder_is_shown(folder: str, met:
     assert [path for path in met if not may_meet(condition, path)] == []
     assert [path for path in unmet if may_meet(condition, path)] == []
     assert may_meet(condition, 7)
+
+
+def test_one_of_several_folders_is_enough() -> None:
+    condition = Constraint(within=("contracts", "offers"))
+
+    assert may_meet(condition, "offers/a") and not may_meet(condition, "notes/a")

@@ -109,6 +109,7 @@ def test_what_is_stricter_is_not(policy: dict[str, Any], than: dict[str, Any]) -
 PER_DAY = {"per_day": {"tokens": 5}}
 NUMBERS = {"x": {"minimum": 1, "maximum": 9}}
 BOUNDS = {"x": {"above": 1, "below": 9}}
+WRITES = {"effects": {"write": {"ask_when": BOUNDS}}}
 
 
 def rules(**rule: Any) -> dict[str, Any]:
@@ -128,6 +129,7 @@ def rules(**rule: Any) -> dict[str, Any]:
         ({}, {"effects": {"write": "deny"}}, ["a tool with effect write is not mentioned"]),
         (rules(verdict="allow"), rules(verdict="deny"), ["send is allow"]),
         ({}, rules(verdict="deny"), ["send is not mentioned"]),
+        ({"effects": dict.fromkeys(EFFECTS, "deny")}, rules(verdict="deny"), []),
         ({"effects": {"read": "deny"}}, rules(verdict="deny"), ["send is not mentioned"]),
         (rules(args=NUMBERS), rules(args=NUMBERS), []),
         (rules(args={"x": {"minimum": 0, "maximum": 9}}), rules(args=NUMBERS), ["send.x admits more values"]),
@@ -142,19 +144,17 @@ def rules(**rule: Any) -> dict[str, Any]:
         (rules(args={"x": {"above": 2}}), rules(args=BOUNDS), ["send.x admits more values"]),
         (rules(args={"x": {"below": 2}}), rules(args=BOUNDS), ["send.x admits more values"]),
         (rules(args={"x": {"minimum": 1}}), {}, []),
+        (rules(args={"x": {"pattern": "a"}}), {}, []),
         (rules(args={"x": {"one_of": [1]}}), rules(args={"x": {"one_of": [True]}}), ["send.x admits more values"]),
         (rules(args={"x": {"within": ["a"]}}), rules(args={"x": {"within": ["a"]}}), []),
         (rules(args={"x": {"untrusted_from": ["look"]}}), {}, ["send.x admits more values"]),
         ({}, rules(args={"x": {"untrusted_from": ["look"]}}), []),
         (rules(ask_when=BOUNDS), rules(ask_when=BOUNDS), []),
         (rules(ask_when=NUMBERS), rules(ask_when=BOUNDS), ["send is shown under other conditions"] * 3),
-        (
-            {},
-            {"effects": {"write": {"ask_when": BOUNDS}}},
-            ["a tool with effect write is shown under other conditions"],
-        ),
+        ({}, WRITES, ["a tool with effect write is shown under other conditions"]),
         (rules(ask_when=BOUNDS), {}, []),
         (rules(verdict="ask"), rules(ask_when=BOUNDS), []),
+        ({}, rules(verdict="ask", ask_when=BOUNDS), ["send is not mentioned"]),
         ({"limits": {"tokens": 9}}, {"limits": {"tokens": 8}}, ["limits.tokens is higher or not set"]),
         ({}, {"limits": PER_DAY}, ["limits.per_day.tokens is higher or not set"]),
         ({"rates": {"send": 3}}, {"rates": {"send": 3}}, []),
@@ -168,6 +168,7 @@ def rules(**rule: Any) -> dict[str, Any]:
         ({"approvers": {"roles": ["a"]}}, {"approvers": {"roles": ["a"]}}, []),
         ({}, {"prices": {"m": {"input": 1, "output": 1}}}, ["the price of m differs"]),
         ({"prices": {"m": {"input": 1, "output": 1}}}, {}, []),
+        ({"prices": {"m": {"input": 1, "output": 1}}}, {"prices": {"m": {"input": 1, "output": 1}}}, []),
     ],
 )  # fmt: skip
 def test_each_point_is_named_and_nothing_else(policy: Any, than: Any, points: list[str]) -> None:

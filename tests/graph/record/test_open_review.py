@@ -46,6 +46,10 @@ def test_an_open_request_has_its_rules_its_people_and_its_time() -> None:
     assert folded(STARTED, ASKED, REMINDED, VOTED, ESCALATED) == FULL
 
 
+def test_a_request_without_a_bound_says_nothing_of_it() -> None:
+    assert folded(STARTED, ("review_requested", {})) == OpenReview(1, "s", askers=("os:eve",))
+
+
 def test_it_is_the_same_after_it_was_kept_as_text() -> None:
     assert OpenReview.from_text(FULL.to_text()) == FULL
     assert OpenReview.from_text(OpenReview(1).to_text()) == OpenReview(1)

@@ -34,9 +34,9 @@ def test_the_last_vote_of_a_person_on_a_subject_counts_with_those_that_say_the_s
 
 def test_a_decision_closes_the_vote_and_a_proposal_is_asked_for_by_its_author() -> None:
     people = People()
-    for decision in ("approve", "propose"):
+    for decision, by in (("approve", "server:cy"), ("propose", "server:ada")):
         people.voted(vote("server:bob"))
-        people.decided(drafted("decided", {"decision": decision, "approver": "server:ada"}).data)  # type: ignore[arg-type]
+        people.decided(drafted("decided", {"decision": decision, "approver": by}).data)  # type: ignore[arg-type]
         assert people.votes == {}
 
     assert people.askers == ("server:ada",)

@@ -4,7 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from graph.record.call import Call, HeldCall, RejectedCall, WaitingCall
+from graph.record.budget import Budget
+from graph.record.call import AskedCall, Call, HeldCall, RejectedCall, WaitingCall
 from graph.record.calls import Calls
 from graph.record.plan_state import PlanState
 from graph.record.results import StepResult
@@ -82,6 +83,31 @@ def test_a_model_begins_a_step_anew_only_if_no_call_of_it_may_have_acted() -> No
     assert RunState(steps=failed).begins_anew("a", None) == 2
     acted = Calls({"k": CALL}, keys_of={"a": ["k"]})
     assert RunState(calls=acted, steps=failed).begins_anew("a", None) == 0
+
+
+@pytest.mark.parametrize(
+    ("asked", "asks"),
+    [
+        (AskedCall((), "s", 1), ["k"]),
+        (AskedCall((), "s", 1, resumed=True), []),
+        (AskedCall((), "s", 1, forms={}), []),
+        (AskedCall((), "s", 2), []),
+        (None, []),
+    ],
+    ids=["open", "started again", "answered", "of another plan", "never asked"],
+)
+def test_a_call_asks_until_it_is_answered_or_started_again(asked: AskedCall | None, asks: list[str]) -> None:
+    run = RunState(plan_state=IN_FORCE, calls=Calls({"k": replace(CALL, asked=asked)}))
+
+    assert [call.key for call in run.asking_calls] == asks
+
+
+def test_a_run_spends_within_the_limits_of_its_policy() -> None:
+    settings = {"policy": {"limits": {"tool_calls": 3}}}
+    run = RunState(spending=Spending(budget=Budget(tool_calls=5, steps=2)))
+    run.assignment = replace(run.assignment, configuration=replace(run.assignment.configuration, settings=settings))
+
+    assert run.bounds == Budget(tool_calls=3, steps=2)
 
 
 def test_a_run_begins_before_its_first_event() -> None:

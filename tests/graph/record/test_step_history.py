@@ -2,7 +2,7 @@ from typing import Any
 
 from graph.record.events import Event
 from graph.record.sample import Sample
-from graph.record.step_history import StepHistory, samples_of
+from graph.record.step_history import StepHistory
 from graph.testing import drafted
 
 PLAN = {"steps": [{"id": "m", "tools": ["b", "a"]}, {"id": "each", "for_each": [1]}, {"id": "t", "tool": "send"}]}
@@ -23,7 +23,7 @@ def model(step: str | None, role: str = "executor") -> list[Any]:
 
 
 def test_a_step_of_a_model_has_its_own_tokens_and_nobody_elses() -> None:
-    found = samples_of(
+    found = StepHistory().apply(
         events(
             ("plan_revised", {"plan": PLAN}, None),
             *model(None, "planner"),
@@ -50,7 +50,7 @@ def test_each_item_of_a_list_is_a_sample_by_the_time_of_its_own_calls() -> None:
         return [Event.written(0, began_s, asked), Event.written(0, began_s + took_s, answered)]
 
     call = {"call": 1, "item": 0}
-    found = samples_of(
+    found = StepHistory().apply(
         [
             *events(("plan_revised", {"plan": PLAN}, None)),
             *item(0, 10.0, 1.5),
@@ -70,7 +70,10 @@ def test_each_item_of_a_list_is_a_sample_by_the_time_of_its_own_calls() -> None:
 
 
 def test_items_that_an_earlier_release_did_not_tell_apart_are_no_samples() -> None:
-    assert samples_of(events(("plan_revised", {"plan": PLAN}, None), *model("each"), ("run_ended", {}, None))) == {}
+    assert (
+        StepHistory().apply(events(("plan_revised", {"plan": PLAN}, None), *model("each"), ("run_ended", {}, None)))
+        == {}
+    )
 
 
 def test_unreadable_events_and_outcomes_without_times_or_intents_are_no_samples() -> None:
