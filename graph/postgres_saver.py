@@ -20,8 +20,9 @@ from graph.errors import InputError, LedgerUnavailableError
 from graph.kept_checkpoints import ends_run, keep_checkpoints_from_environment
 from graph.ledger.postgres.address import shown_address
 from graph.ledger.postgres.server import DIRECT, LOOK_S, PATIENCE_S, advice, parameters
+from graph.ledger.postgres.texts import read_text, stored_text
 from graph.ledger.postgres.thread_tables import COPIED, REMOVED_RUNS
-from graph.saver import UNREADABLE, strict_serializer
+from graph.saver import NO_NAME, UNREADABLE, strict_serializer
 from graph.saver_from_threads import FromThreads
 
 CONNECTIONS = 4
@@ -70,10 +71,18 @@ class PostgresSaver(FromThreads, AsyncPostgresSaver):
     async def aget_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
         """Return a checkpoint; see `AsyncPostgresSaver.aget_tuple`."""
         try:
-            return await super().aget_tuple(config)
+            found = await super().aget_tuple(config)
+            return _as_given(found) if found is not None else None
+        except UnicodeEncodeError as error:
+            raise InputError("thread_id", NO_NAME) from error
         except UNREADABLE as error:
             what = f"a checkpoint of thread {config['configurable']['thread_id']} cannot be read"
             raise LedgerUnavailableError(self._database, f"{what} ({error}); {RESTORE}") from error
+
+    async def alist(self, config: RunnableConfig | None, **filters: Any) -> AsyncIterator[CheckpointTuple]:
+        """List checkpoints; see `AsyncPostgresSaver.alist`."""
+        async for found in super().alist(config, **filters):
+            yield _as_given(found)
 
     async def aput(
         self,
@@ -83,7 +92,7 @@ class PostgresSaver(FromThreads, AsyncPostgresSaver):
         new_versions: ChannelVersions,
     ) -> RunnableConfig:
         """Keep a checkpoint; see `AsyncPostgresSaver.aput`."""
-        kept = await super().aput(config, checkpoint, metadata, new_versions)
+        kept = await super().aput(config, _storable(checkpoint), metadata, new_versions)
         if self.keep_checkpoints == "until_end" and ends_run(config["configurable"]["checkpoint_ns"], checkpoint):
             await self.aprune([config["configurable"]["thread_id"]])
         return kept
@@ -137,6 +146,23 @@ class PostgresSaver(FromThreads, AsyncPostgresSaver):
             yield
         except psycopg.Error as error:
             raise LedgerUnavailableError(self._database, advice(error)) from error
+
+
+def _storable(checkpoint: Checkpoint) -> Checkpoint:
+    """Return a checkpoint whose texts PostgreSQL keeps: LangGraph puts those that are a whole channel into `jsonb`.
+
+    A NUL is written as in the ledger's texts; a lone surrogate becomes `?`, as in every other part of a checkpoint.
+    """
+    values = checkpoint["channel_values"]
+    texts = {name: stored_text(value) for name, value in values.items() if isinstance(value, str)}
+    clean = {name: text.encode("utf-8", "replace").decode() for name, text in texts.items()}
+    return {**checkpoint, "channel_values": {**values, **clean}}
+
+
+def _as_given(found: CheckpointTuple) -> CheckpointTuple:
+    values = found.checkpoint["channel_values"]
+    values.update({name: read_text(value) for name, value in values.items() if isinstance(value, str)})
+    return found
 
 
 def _set_up(address: str) -> dict[str, Any]:

@@ -20,6 +20,7 @@ from graph.saver_from_threads import FromThreads
 
 UNREADABLE = (ValueError, TypeError, LookupError, AttributeError, NotImplementedError)
 """Errors that LangGraph raises on a damaged row."""
+NO_NAME = "it holds half a surrogate pair; name the thread in clean text"
 PRUNING: Mapping[str, Callable[[str], Sequence[Statement]]] = {
     "keep_latest": thinned_thread,
     "delete": removed_thread,
@@ -49,6 +50,8 @@ class SharingSaver(FromThreads, LeanSaver):
                 found = await super().aget_tuple(config)
             if found is not None and "channel_values" not in found.checkpoint:
                 raise TypeError("it holds no state")
+        except UnicodeEncodeError as error:
+            raise InputError("thread_id", NO_NAME) from error
         except UNREADABLE as error:
             what = f"a checkpoint of thread {config['configurable']['thread_id']} cannot be read"
             raise LedgerUnavailableError(self._database, f"{what} ({error}); {RESTORE}") from error

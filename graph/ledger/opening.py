@@ -3,10 +3,10 @@
 from collections.abc import Callable
 from pathlib import Path
 
-from graph.errors import ConfigError
-from graph.ledger.memory.event_store import IN_MEMORY
+from graph.errors import ConfigError, LedgerUnavailableError
+from graph.ledger.memory.event_reader import IN_MEMORY
 from graph.ledger.memory.ledger import MemoryLedger
-from graph.ledger.postgres.address import SCHEMES, is_address, shown_address
+from graph.ledger.postgres.address import MISSPELT, SCHEMES, is_address, shown_address
 from graph.ledger.protocol import Ledger
 from graph.ledger.run_store import RunStore
 from graph.ledger.seal import SealKey
@@ -27,8 +27,12 @@ def _in_postgres(address: str, key: SealKey | None) -> RunStore:
     return PostgresLedger(address, key)
 
 
+def _misspelt(address: str, _key: SealKey | None) -> RunStore:
+    raise LedgerUnavailableError(shown_address(address), MISSPELT)
+
+
 DRIVERS: dict[str, Driver] = {IN_MEMORY: _in_memory, **dict.fromkeys(SCHEMES, _in_postgres)}
-"""Address scheme, or whole address -> driver. Every other address is the path of an SQLite file."""
+"""Address scheme, or whole address -> driver. Every other text is the path of an SQLite file, or is refused."""
 
 
 def open_ledger(address: str | Path, key: SealKey | None = None) -> RunStore:
@@ -41,10 +45,11 @@ def open_ledger(address: str | Path, key: SealKey | None = None) -> RunStore:
 
     Raises:
         ConfigError: The packages for such an address are not installed.
+        LedgerUnavailableError: It is neither of them, such as "mysql://...".
     """
     text = str(address)
     scheme, _, _ = text.partition("://")
-    return DRIVERS.get(scheme, SqliteLedger)(text, key)
+    return DRIVERS.get(scheme, _misspelt if is_address(text) else SqliteLedger)(text, key)
 
 
 def shown(database: str | Path) -> str:

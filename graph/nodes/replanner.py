@@ -79,7 +79,9 @@ class Replanner:
             return await self._next(writer, current)
         if due := to_refine(current, run.record):
             return await self._refined(writer, current, due)
-        cause = run.replan_policy.cause(current, run.record) or "failure"
+        cause = run.replan_policy.cause(current, run.record)
+        if cause is None:  # the executor did not send the run here; a client's `goto` did
+            return self._to_review(run, current)
         more = Usage(replans=int(cause == "failure"))
         if limit := reached(run.terms.bounds, run.usage, more):
             raise LimitReached(limit)

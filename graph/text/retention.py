@@ -2,25 +2,26 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from shlex import quote
 
 from graph.policy.retention import Kept, Obstacle
 
 LISTED = 5
 """So many threads are named for each reason."""
 OBSTACLES: Mapping[Obstacle, tuple[str, str]] = {
-    "waiting": ("waiting for a decision", "waits for a decision; decide or cancel it: planner-executor resume {run}"),
-    "unfinished": ("not ended", "has not ended; end it: planner-executor resume {run}, or cancel {run}"),
+    "waiting": ("waiting for a decision", "waits for a decision; decide or cancel it: planner-executor resume {named}"),
+    "unfinished": ("not ended", "has not ended; end it: planner-executor resume {named}, or cancel {named}"),
     "uncertain": (
         "with an uncertain call",
-        "has a call in step {about} that may have happened; settle it: planner-executor retry {run}",
+        "has a call in step {about} that may have happened; settle it: planner-executor retry {named}",
     ),
     "forked": ("read by a fork", "is read by its fork {about}; prune the fork first"),
     "executing": ("being worked on", "is being worked on; prune again when it has ended"),
     "changed": ("changed meanwhile", "was changed meanwhile; prune again"),
-    "damaged": ("damaged", "is damaged; look at it: planner-executor verify {run}"),
+    "damaged": ("damaged", "is damaged; look at it: planner-executor verify {named}"),
     "newer": ("of a newer release", "was written by a newer release; prune with that release"),
 }
-"""Obstacle -> its name in a count, and what keeps a run with the next move."""
+"""Obstacle -> its name in a count, and what keeps a run with the next move; `named` is its name in a shell."""
 
 
 def removed_line(threads: int, runs: int, dry_run: bool) -> str:
@@ -41,7 +42,7 @@ def kept_lines(kept: Sequence[Kept]) -> Iterator[str]:
     yield f"kept {_count(len(kept), 'thread')}: {reasons}"
     for obstacle, (_, move) in OBSTACLES.items():
         same = [one for one in kept if one.obstacle == obstacle]
-        yield from (f"run {one.run} {move.format(run=one.run, about=one.about)}" for one in same[:LISTED])
+        yield from (f"run {one.run} {move.format(named=quote(one.run), about=one.about)}" for one in same[:LISTED])
 
 
 def _count(number: int, noun: str) -> str:

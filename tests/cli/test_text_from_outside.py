@@ -51,6 +51,13 @@ def test_words_from_outside_begin_no_line_of_ours(cli: Cli, run: str, words: lis
     assert not {"\u2028", "\u2029", "\u3164"} & set(told)
 
 
+def test_a_list_of_runs_escapes_a_goal_once(cli: Cli, folder: Path) -> None:
+    (folder / "plan.json").write_text('{"steps": [], "answer": 1}')
+    cli("run", "add\x1b[2J", "--plan", "plan.json")
+
+    assert "add\\u{1b}[2J" in cli("runs").stdout
+
+
 def test_lines_of_an_answer_stand_behind_a_margin(cli: Cli, folder: Path) -> None:
     (folder / "plan.json").write_text(json.dumps({**PLAN, "steps": PLAN["steps"][:1]}))
 

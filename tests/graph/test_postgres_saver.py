@@ -132,6 +132,20 @@ def test_a_row_that_cannot_be_read_is_a_typed_error(address: str) -> None:
     on(address, work)
 
 
+@pytest.mark.parametrize(("text", "kept"), [("a\0b", "a\0b"), ("\x01\x02", "\x01\x02"), ("a\ud800", "a?")])
+def test_a_text_that_jsonb_refuses_is_kept_in_the_state(address: str, text: str, kept: str) -> None:
+    config: Any = {"configurable": {"thread_id": "t", "checkpoint_ns": ""}}
+
+    async def work(saver: PostgresSaver) -> None:
+        checkpoint = empty_checkpoint() | {"channel_values": {"goal": text}, "channel_versions": {"goal": "1"}}
+        await saver.aput(config, checkpoint, {}, {"goal": "1"})
+        found = [await saver.aget_tuple(config), *[one async for one in saver.alist(config)]]
+
+        assert [one.checkpoint["channel_values"] for one in found if one] == [{"goal": kept}] * 2
+
+    on(address, work)
+
+
 def test_a_connection_that_the_server_ended_is_replaced(address: str) -> None:
     async def work(saver: PostgresSaver) -> None:
         await made(saver, "t", "a")

@@ -61,6 +61,7 @@ def test_every_form_of_approval_runs_the_plan_once(build: Build, tools: LoggedTo
         {"type": "edit", "edited_action": {"name": "run_plan", "args": {"plan": None}}},
         {"type": "edit", "edited_action": {"name": "run_plan", "args": {"plan": "{broken"}}},
         {"type": "reject", "message": 1}, {"type": "reject", "final": "yes"}, {"type": "respond", "args": "approve"},
+        2**70, {"type": "approve", "more": 2**70}, {1: 2}, {"\ud800": True}, object(), {"type": object()},
     ],
 )  # fmt: skip
 def test_an_odd_answer_is_asked_again_and_runs_nothing(build: Build, tools: LoggedTools, answer: Any) -> None:
@@ -166,6 +167,18 @@ def test_goto_the_executor_runs_nothing_and_the_thread_can_still_be_answered(bui
     state = graph.invoke(Command(resume="approve"), on_thread())
 
     assert state["status"] == "succeeded" and len(tools.calls) == 2
+
+
+@pytest.mark.parametrize("node", ["executor", ["executor", "planner"], ["executor", "replanner"]])
+def test_goto_with_an_update_lets_two_nodes_run_and_they_meet_at_the_review(
+    build: Build, tools: LoggedTools, node: Any
+) -> None:
+    graph = build(PLAN)
+    graph.invoke({"goal": "g"}, on_thread())
+
+    state = graph.invoke(Command(goto=node, update={"reason": "mine"}), {**on_thread(), "recursion_limit": 20})
+
+    assert asked(state)["action_requests"][0]["args"] == {"plan": PLAN} and tools.calls == []
 
 
 def test_posing_as_review_runs_nothing(build: Build, tools: LoggedTools) -> None:

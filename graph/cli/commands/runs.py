@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 from rich.table import Table
+from rich.text import Text as TableText
 
 from graph.cli import options
 from graph.cli.exit_codes import report_errors
@@ -98,7 +99,7 @@ def table_of(found: RunPage, room: int) -> Table:
     for column in table.columns:
         column.no_wrap = True
     for run in found:
-        table.add_row(*map(cell, _facts(run)), cell(cut_words(one_line(run.goal), min(room, GOAL_CHARACTERS))))
+        table.add_row(*map(cell, _facts(run)), TableText(cut_words(one_line(run.goal), min(room, GOAL_CHARACTERS))))
     return table
 
 

@@ -1,19 +1,26 @@
 """The address of a PostgreSQL database: which texts are one, and how it is shown without its password."""
 
-from urllib.parse import SplitResult, parse_qsl, unquote, urlencode, urlsplit
+import re
+from urllib.parse import SplitResult, parse_qsl, quote, unquote, urlencode, urlsplit
 
 SCHEMES = ("postgresql", "postgres")
 SHOWN = ("host", "port", "dbname", "user", "options")
 """Parameters of an address that are shown; every other one may hold a secret."""
+NO_PATH = re.compile(r"\s*(?P<scheme>[a-z][a-z0-9+.-]+):/|.*\bpassword\s*=", re.IGNORECASE | re.DOTALL)
+"""A text of this form is no path of a file: it may hold a password, which would become a name. `C:/` is a path."""
+MISSPELT = (
+    "an address begins with postgresql://, in small letters and without a space; any other text is a path of a file"
+)
+UNREADABLE = "the address cannot be read; write special characters of its password as %40, %2F, %23"
 
 
 def is_address(text: str) -> bool:
-    """Whether a text is the address of a PostgreSQL database.
+    """Whether a text is the address of a database, and not the path of a file; `address_fault` says if it is misspelt.
 
     >>> is_address("postgresql://db.example.org/runs"), is_address("runs.db")
     (True, False)
     """
-    return text.partition("://")[0] in SCHEMES and "://" in text
+    return NO_PATH.match(text) is not None
 
 
 def shown_address(address: str) -> str:
@@ -24,12 +31,14 @@ def shown_address(address: str) -> str:
     >>> shown_address("postgresql://ada:sec/ret@db.example.org/runs")
     'postgresql://...'
     """
-    parts = urlsplit(address)
     if address_fault(address) is not None:
-        return f"{parts.scheme}://..."
+        written = NO_PATH.match(address)
+        return f"{written['scheme']}://..." if written and written["scheme"] else "(not shown)"
+    parts = urlsplit(address)
     user, _, _ = parts.netloc.rpartition("@")[0].partition(":")
     place = parts.netloc.rpartition("@")[2]
-    query = urlencode([(name, value) for name, value in parse_qsl(parts.query) if name in SHOWN], safe="/-")
+    public = [(name, value) for name, value in parse_qsl(parts.query) if name in SHOWN]
+    query = urlencode(public, safe="/-", quote_via=quote)  # PostgreSQL reads `+` as it is
     return f"{parts.scheme}://{user + '@' if user else ''}{place}{parts.path}{'?' + query if query else ''}"
 
 
@@ -38,9 +47,14 @@ def address_fault(address: str) -> str | None:
 
     A password with `/`, `@` or `#` in it ends the host too early, and the rest of it would be taken for a public part.
     """
-    parts = urlsplit(address)
+    if address.partition("://")[0] not in SCHEMES:
+        return MISSPELT
+    try:
+        parts = urlsplit(address)
+    except ValueError:  # half a pair of brackets
+        return UNREADABLE
     if parts.netloc.count("@") > 1 or "@" in parts.path or parts.fragment or not _are_ports(parts):
-        return "the address cannot be read; write special characters of its password as %40, %2F, %23"
+        return UNREADABLE
     if "\0" in unquote(address):
         return "the address holds a NUL character"
     return None

@@ -33,6 +33,7 @@ DEFAULTS = {
 }
 """A server that is gone without a word is noticed after seconds, not hours. The address may say otherwise."""
 
+OTHERS = "another application has a table of that name: name a schema of your own, as in ?options=-csearch_path%3Dagent"
 ADVICE = {
     "password": "check the user and the password of the address",
     "no password supplied": "put the password into the address, PGPASSWORD or a password file",
@@ -45,8 +46,13 @@ ADVICE = {
     "could not extend": "free some space on the server and resume the run",
     "lock timeout": "another process holds it, try again when it is done",
     "permission denied": "give the user of the address the right to create and change tables in its schema",
+    "already exists": OTHERS,
+    'column "thread_id"': OTHERS,
+    "cannot contain NUL": "name the thread without it",
     "no schema": "make the schema that the address names in search_path",
     "too many": "let the server have more connections, or put a pooler before it",
+    "resolve host": "check the host of the address",
+    "connection is bad: invalid": "correct this part of the address",
     "connection": "the server may be restarting: resume the run once it answers",
 }
 

@@ -7,9 +7,11 @@ import psycopg
 
 Rows = list[tuple[Any, ...]]
 
-READS = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
+EXACT = "SET LOCAL extra_float_digits = 3"
+"""Times are hashed with their events, and a server may be set to shorten numbers."""
+READS = f"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; {EXACT}"
 """All questions of a transaction that only reads see the same moment."""
-WRITES = "BEGIN ISOLATION LEVEL READ COMMITTED"
+WRITES = f"BEGIN ISOLATION LEVEL READ COMMITTED; {EXACT}"
 """The row of the run is locked first; each later question then sees what was committed before the lock was granted."""
 
 LIMITS = "SET LOCAL lock_timeout = '5s'; SET LOCAL idle_in_transaction_session_timeout = '5s'"

@@ -18,6 +18,7 @@ from graph.policy.constraints import Constraint
         (Constraint(within=("contracts",)), ["contracts/a", "x/../contracts/a", "/srv/contracts/a"], ["notes/a"]),
         (Constraint(one_of=("EUR", 1)), ["EUR", 1], ["USD", True, "1"]),
         (Constraint(pattern="[0-9]+", above=5), ["77", 6], ["x", 5]),
+        (Constraint(pattern="[0-9]+"), ["a" * 100_001, "\ud800"], ["a" * 100_000]),
     ],
 )
 def test_a_value_meets_a_condition_or_cannot_be_judged(condition: Constraint, met: list[Any], unmet: list[Any]) -> None:

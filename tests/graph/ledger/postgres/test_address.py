@@ -1,6 +1,9 @@
+from pathlib import Path
+
 import pytest
 
 from graph.errors import LedgerUnavailableError
+from graph.ledger.opening import open_ledger
 from graph.ledger.postgres.address import address_fault, is_address, shown_address
 from graph.ledger.postgres.server import parameters
 
@@ -20,7 +23,14 @@ SECRET = "s3cret"
         (f"postgresql://a:x@{SECRET}@h/runs", "postgresql://..."),
         (f"postgresql://a:x#{SECRET}@h/runs", "postgresql://..."),
         (f"postgresql://a:{SECRET}", "postgresql://..."),
+        (f"postgresql://a:{SECRET}@[::1/runs", "postgresql://..."),
         ("postgresql:///runs?host=/tmp", "postgresql:///runs?host=/tmp"),
+        ("postgresql://h/r?options=-ca%3D1%20-cb%3D2", "postgresql://h/r?options=-ca%3D1%20-cb%3D2"),
+        (f"mysql://a:{SECRET}@h/runs", "mysql://..."),
+        (f"postgresql+psycopg://a:{SECRET}@h/runs", "postgresql+psycopg://..."),
+        (f"postgresql:/a:{SECRET}@h/runs", "postgresql://..."),
+        (f" POSTGRESQL://a:{SECRET}@h/runs", "POSTGRESQL://..."),
+        (f"host=h user=a password={SECRET}", "(not shown)"),
     ],
 )
 def test_an_address_is_shown_without_its_password(address: str, shown: str) -> None:
@@ -44,8 +54,8 @@ def test_an_address_that_cannot_be_read_is_refused_without_a_part_of_it(address:
     assert SECRET not in str(caught.value) and caught.value.__cause__ is None
 
 
-@pytest.mark.parametrize("text", ["runs.db", ":memory:", "postgresql", "/data/postgresql:/x", "mysql://h/runs"])
-def test_other_texts_are_no_addresses(text: str) -> None:
+@pytest.mark.parametrize("text", ["runs.db", ":memory:", "postgresql", "/data/postgresql:/x", "C:/runs.db", "./a:/b"])
+def test_paths_are_no_addresses(text: str) -> None:
     assert not is_address(text)
 
 
@@ -53,3 +63,17 @@ def test_a_password_with_escaped_characters_is_read() -> None:
     address = "postgresql://ada:p%40s%2Fs@h/runs"
 
     assert address_fault(address) is None and parameters(address)["password"] == "p@s/s"
+
+
+@pytest.mark.parametrize(
+    "text", [f"mysql://a:{SECRET}@h/runs", f"host=h password={SECRET}", f"postgresql:/a:{SECRET}@h"]
+)
+def test_what_is_neither_a_path_nor_an_address_becomes_no_file(
+    text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+
+    with pytest.raises(LedgerUnavailableError) as caught:
+        open_ledger(text)
+
+    assert SECRET not in str(caught.value) and list(tmp_path.iterdir()) == []

@@ -11,6 +11,7 @@ import psycopg
 import pytest
 from postgres_server import connected, execute, new_schema, server
 
+from graph.checkpoint import open_checkpointer
 from graph.errors import LedgerUnavailableError
 from graph.ledger.opening import open_ledger
 from graph.ledger.postgres.schema import VERSION
@@ -61,6 +62,31 @@ def test_a_newer_database_is_refused_and_left_as_it_is(address: str) -> None:
     said = asyncio.run(main())
     assert "version 99" in said and f"version {VERSION};" in said
     assert execute(address, "SELECT to_regclass('ledger_tags')") == [(None,)]
+
+
+def test_events_are_read_as_they_were_hashed_if_the_server_shortens_numbers(address: str) -> None:
+    async def main() -> int:
+        ledger = open_ledger(address.replace("=-c", "=-cextra_float_digits%3D0%20-c"))
+        await ledger.open_run("t", [STARTED])
+        kept = await ledger.events(RunKey("t", 1))
+        await ledger.close()
+        return len(kept)
+
+    assert asyncio.run(main()) == 1
+
+
+@pytest.mark.parametrize("table", ["ledger_runs (id int)", "checkpoints (id int)"])
+def test_a_table_of_another_application_is_left_alone_and_the_error_names_the_next_move(
+    address: str, table: str
+) -> None:
+    execute(address, f"CREATE TABLE {table}")
+
+    async def main() -> None:
+        async with open_checkpointer(address):
+            await open_ledger(address).runs()
+
+    with pytest.raises(LedgerUnavailableError, match="name a schema of your own"):
+        asyncio.run(main())
 
 
 def test_a_database_in_another_encoding_is_refused() -> None:

@@ -1,0 +1,51 @@
+"""Input that no serializer can keep is refused by its reader, in words; all other input stays as it is."""
+
+from typing import Any
+
+import pytest
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.types import Command
+
+from graph import build_graph
+from graph.client_input import NO_DECISION, keepable_input
+from graph.errors import InputError
+from graph.testing import on_thread, step
+
+INTERRUPT = "0123456789abcdef" * 2
+
+
+@pytest.mark.parametrize(
+    ("value", "why"),
+    [(2**70, "beyond 64 bits"), ({"deep": [-(2**64)]}, "beyond 64 bits"), ({"\ud800": 1}, "not plain text")],
+)
+def test_a_plan_of_values_that_no_serializer_keeps_is_refused_with_its_issues(value: Any, why: str) -> None:
+    graph = build_graph(tools=[], checkpointer=InMemorySaver())
+
+    state = graph.invoke({"goal": "g", "plan": {"steps": [step("a", x=value)]}}, on_thread())
+
+    assert state["status"] == "failed"
+    assert [(issue["step"], why in issue["message"]) for issue in state["issues"]] == [("a", True)]
+
+
+@pytest.mark.parametrize(
+    "given",
+    [{"goal": 2**70}, {"goal": "g", "constraints": [2**70]}, {"goal": "g", "plan": {"steps": [object()]}}],
+)
+def test_other_input_of_that_kind_is_a_fault_of_the_caller(given: dict[str, Any]) -> None:
+    with pytest.raises(InputError):
+        build_graph(tools=[], checkpointer=InMemorySaver()).invoke(given, on_thread())
+
+
+@pytest.mark.parametrize("given", [None, "approve", 1, [], {}, {"steps": [{"x": (1, {2})}]}, {"a": float("nan")}])
+def test_what_a_serializer_keeps_stays_as_it_is(given: Any) -> None:
+    assert keepable_input({"goal": "g", "plan": given})["plan"] is given
+    assert keepable_input(Command(resume=given)).resume is given
+
+
+def test_a_response_by_the_id_of_its_interrupt_stays_with_it() -> None:
+    given = {INTERRUPT: {"type": "edit", "edited_action": {"args": {"answer": 2**70}}}}
+
+    resume = keepable_input(Command(resume=given)).resume
+
+    assert list(resume) == [INTERRUPT] and str(2**70) in resume[INTERRUPT]
+    assert keepable_input(Command(resume={INTERRUPT: object()})).resume == {INTERRUPT: NO_DECISION}
