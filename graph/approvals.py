@@ -1,36 +1,67 @@
 """Standing approvals as people list and revoke them: those of single runs, and those that hold in any run."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
-from graph.errors import InputError, listed
+from graph.errors import InputError
 from graph.ledger.protocol import RunKey
+from graph.ledger.search import run_in
+from graph.name_list import listed
 from graph.record.events import Draft, StandingRevoked
 from graph.record.projection import project
 from graph.record.revocation import Revocation
-from graph.record.run_state import RunState
 from graph.record.standing_approval import StandingUse
 from graph.runs import Runs
 
-UNDER_WAY = ("waiting", "paused", "running", "planning")
-MOST_RUNS = 500
+PAGE = 50
+"""Runs whose own approvals are read at a time."""
 
 
-async def standing_approvals(runs: Runs, run: str | None = None, most: int = MOST_RUNS) -> list[StandingUse]:
+@dataclass(frozen=True)
+class ApprovalsPage:
+    """The standing approvals of some runs, the latest run first; `next` is the run behind which the next page is."""
+
+    uses: Sequence[StandingUse]
+    next: str | None = None
+
+
+async def standing_approvals(runs: Runs, run: str | None = None) -> list[StandingUse]:
     """Return the standing approvals that hold in any run, and those of one run, or of all runs that have not ended.
 
     Args:
         runs: The runs of the ledger.
         run: The run's id, or its thread.
-        most: How many runs of each status are looked through, the latest first.
 
     Raises:
         UnknownRunError: There is no such run.
         LedgerCorruptError: A record was changed.
     """
-    own = [
-        use for record in await _records(runs, run, most) for use in record.standing.by_id.values() if use.approval.run
-    ]
-    return [*await runs.ledger.standing(), *own]
+    wide = await runs.ledger.standing()
+    if run is not None:
+        return [*wide, *await _own(runs, await runs.find(run))]
+    page = await approvals_of_runs(runs)
+    own = [*page.uses]
+    while page.next is not None:
+        page = await approvals_of_runs(runs, before=page.next)
+        own += page.uses
+    return [*wide, *own]
+
+
+async def approvals_of_runs(runs: Runs, limit: int = PAGE, before: str | None = None) -> ApprovalsPage:
+    """Return a page of the standing approvals of single runs that have not ended.
+
+    Args:
+        runs: The runs of the ledger.
+        limit: How many runs, at most.
+        before: The run that the page is behind, see `ApprovalsPage.next`.
+
+    Raises:
+        LedgerCorruptError: A record was changed.
+    """
+    place = run_in(before) if before is not None else None
+    keys = [] if before is not None and place is None else await runs.ledger.with_approvals(limit + 1, place)
+    uses = [use for key in keys[:limit] for use in await _own(runs, key)]
+    return ApprovalsPage(uses, keys[limit - 1].id if len(keys) > limit else None)
 
 
 async def revoke(runs: Runs, name: str, by: str, run: str | None = None) -> bool:
@@ -68,9 +99,6 @@ async def _revoke_in(runs: Runs, key: RunKey, revocation: Revocation) -> bool:
     return False
 
 
-async def _records(runs: Runs, run: str | None, most: int) -> Sequence[RunState]:
-    if run is not None:
-        return [project(await runs.ledger.events(await runs.find(run)))]
-    pages = [await runs.list(status=status, limit=most) for status in UNDER_WAY]
-    keys = [RunKey(summary.thread, summary.n) for page in pages for summary in page if summary.people]
-    return [project(await runs.ledger.events(key)) for key in keys]
+async def _own(runs: Runs, key: RunKey) -> list[StandingUse]:
+    uses = project(await runs.ledger.events(key)).standing.by_id.values()
+    return [use for use in uses if use.approval.run]

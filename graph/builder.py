@@ -3,7 +3,7 @@
 import asyncio
 import warnings
 from collections import defaultdict
-from collections.abc import AsyncIterator, Callable, Coroutine, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Hashable, Mapping, Sequence
 from concurrent.futures import CancelledError
 from functools import partial
 from pathlib import Path
@@ -17,13 +17,13 @@ from langgraph.graph import START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import get_runtime
 
+from graph.bounded_graph import BoundedGraph
 from graph.calls.rate_limit import SHORT_WAIT_S, process_rate_limiter
 from graph.calls.toolbox import Toolbox
 from graph.chat_models.roles import role_models
 from graph.chat_models.settings import ModelSpec, Role
 from graph.checkpoint import ledger_of
 from graph.client_context import Context
-from graph.client_input import keepable_input
 from graph.client_schema import context_schema
 from graph.configuration import check, check_reach, identity_in_file, policy_named, settings_of
 from graph.context import Services
@@ -41,12 +41,12 @@ from graph.observing.listener import Observer
 from graph.observing.observed import observed
 from graph.observing.otel_export import with_exported_spans
 from graph.own_tools import adapter_named
-from graph.plan.depth import limit_depth
 from graph.routing import (
     AFTER_EXECUTOR,
     AFTER_PLANNER,
     AFTER_REPLANNER,
     AFTER_REVIEW,
+    Edge,
     after_executor,
     after_planner,
     after_replanner,
@@ -63,28 +63,6 @@ EDGES: Mapping[str, tuple[Callable[[State], str], Mapping[Hashable, str]]] = {
     "replanner": (after_replanner, AFTER_REPLANNER),
 }
 """Node -> the function that returns the label of its edge, and label -> next node."""
-
-
-class BoundedGraph(CompiledStateGraph[State, Context, Input, State]):
-    """The compiled graph; its input is brought into a form that a serializer can keep, and is refused by its reader."""
-
-    services: Services
-
-    def stream(self, input: Any, *args: Any, **kwargs: Any) -> Iterator[Any]:
-        """Run the graph; see the base class."""
-        return super().stream(keepable_input(input), *args, **kwargs)
-
-    def astream(self, input: Any, *args: Any, **kwargs: Any) -> AsyncIterator[Any]:
-        """Run the graph; see the base class."""
-        return super().astream(keepable_input(input), *args, **kwargs)
-
-    def update_state(self, config: RunnableConfig, values: Any, *args: Any, **kwargs: Any) -> RunnableConfig:
-        """Change the state; see the base class."""
-        return super().update_state(config, limit_depth(values), *args, **kwargs)
-
-    async def aupdate_state(self, config: RunnableConfig, values: Any, *args: Any, **kwargs: Any) -> RunnableConfig:
-        """Change the state; see the base class."""
-        return await super().aupdate_state(config, limit_depth(values), *args, **kwargs)
 
 
 class Node(Protocol):
@@ -175,7 +153,7 @@ def compiled(services: Services, checkpointer: BaseCheckpointSaver[Any] | None, 
     graph.add_node("replanner", PairedNode(Replanner, services, "replanner"))
     graph.add_edge(START, "planner")
     for node, (edge, targets) in EDGES.items():
-        graph.add_conditional_edges(node, edge, {**targets})
+        graph.add_conditional_edges(node, Edge(edge), {**targets})
     graph_ = graph.compile(checkpointer=checkpointer, name=name)
     graph_.__class__ = BoundedGraph  # `compile` has no argument for the class
     graph_.services = services  # type: ignore[attr-defined]
@@ -195,7 +173,8 @@ class PairedNode(Runnable[State, StateUpdate]):
     async def ainvoke(self, input: State, config: RunnableConfig | None = None, **_: Any) -> StateUpdate:
         """Run the node."""
         node = self._make(await self._services.under(get_runtime(Context).context))
-        return with_settled_calls(input, await node(input, config or {}))
+        with self._services.known_runs.handing_on():
+            return with_settled_calls(input, await node(input, config or {}))
 
     def invoke(self, input: State, config: RunnableConfig | None = None, **_: Any) -> StateUpdate:
         """Run the node in synchronous code."""

@@ -17,7 +17,7 @@ from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
 from graph.calls.threads import run_sync
 from graph.errors import ConfigError, LedgerUnavailableError
-from graph.ledger.memory.event_store import IN_MEMORY
+from graph.ledger.memory.event_reader import IN_MEMORY
 from graph.ledger.opening import file_of, open_ledger
 from graph.ledger.postgres.address import is_address
 from graph.ledger.protocol import Ledger

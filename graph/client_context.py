@@ -8,6 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from graph.chat_models.roles import RoleModels
 from graph.chat_models.settings import ROLES, ClientSettings, Layer, Role
 from graph.errors import ConfigError
+from graph.plan.suggestions import did_you_mean
 from graph.settings import Settings
 
 LIMITS: Mapping[str, int] = {"max_concurrency": 1, "max_replans": 0, "max_repairs": 0}
@@ -137,6 +138,20 @@ class Context(BaseModel):
         own = {role: self.model_settings.get(role, ClientSettings()) for role in ROLES}
         read = {role: models.for_client(role, named[role], own[role]) for role in ROLES}
         return {role: settings for role, settings in read.items() if settings.explicit}
+
+
+def check_names(context: Any) -> None:
+    """Refuse a client's context that names a setting which does not exist.
+
+    LangGraph's server drops such keys before the graph sees them (decision 0106).
+
+    Raises:
+        ConfigError: It does.
+    """
+    for name in context if isinstance(context, Mapping) else ():
+        if name not in Context.model_fields:
+            hint = did_you_mean(str(name), Context.model_fields) or f"give one of {', '.join(Context.model_fields)}"
+            raise ConfigError(f"the context has no setting {name!r}; {hint.strip()}")
 
 
 def in_force(settings: Settings, name: str) -> Any:

@@ -31,7 +31,7 @@ def keepable_input(given: Any) -> Any:
         InputError: A field of an input holds what JSON cannot hold.
     """
     if isinstance(given, Command):
-        return replace(given, resume=_keepable_resume(limit_depth(given.resume)), update=limit_depth(given.update))
+        return replace(given, resume=_keepable_resume(limit_depth(given.resume)), update=keepable_input(given.update))
     bounded = limit_depth(given)
     if not isinstance(bounded, dict):
         return bounded

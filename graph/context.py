@@ -14,6 +14,7 @@ from graph.chat_models.roles import RoleModels
 from graph.client_context import Context
 from graph.errors import ConfigError
 from graph.identity import Adapter
+from graph.known_runs import KnownRuns
 from graph.ledger.protocol import Ledger
 from graph.prompts.data import shown_text, tools_shown
 from graph.recent import Recent
@@ -44,6 +45,7 @@ class Services:
     """Verifies the people whom calling code names."""
     descriptions: Recent[str] = field(default_factory=Recent, repr=False, compare=False)
     """Texts of reviews; a plan that a person approves needs its text three times."""
+    known_runs: KnownRuns = field(default_factory=KnownRuns, repr=False, compare=False)
 
     @cached_property
     def configuration(self) -> tuple[Configuration, Kept]:
@@ -71,6 +73,8 @@ class Services:
     def is_configured_as(self, recorded: Configuration) -> bool:
         """Whether a configuration on record equals this one; earlier releases recorded the tools inline."""
         current, tools = self.configuration
+        if recorded == current:
+            return True
         recorded = replace(recorded, settings=current_settings(recorded.settings))
         if recorded.tools is not None and recorded.tools.artifact is None:
             current = replace(current, tools=Content(tools.value))

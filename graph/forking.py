@@ -6,8 +6,9 @@ from typing import Any
 
 from pydantic import JsonValue
 
-from graph.errors import InputError, listed
+from graph.errors import InputError
 from graph.ledger.values import tools_of
+from graph.name_list import listed
 from graph.plan.schema import Plan
 from graph.policy.inheritance import inherited, steps_anew
 from graph.record.events import Content, Draft, ResultSupplied

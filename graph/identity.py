@@ -4,7 +4,7 @@ import getpass
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from graph.errors import InputError
+from graph.errors import ConfigError, InputError
 from graph.record.person import NOBODY, Approver, Person
 
 UNVERIFIED = str(NOBODY)
@@ -38,10 +38,14 @@ def named(by: Person | None, adapter: Adapter | None = None) -> Approver:
 
     Raises:
         InputError: `by` is no `Person`.
+        ConfigError: The adapter returned something else than a `Person` or None.
     """
     if by is not None and not isinstance(by, Person):
         raise InputError("by", f"{type(by).__name__} is no graph.Person; give Person(name, roles=[...])")
     if adapter is not None and (found := adapter(by)) is not None:
+        if not isinstance(found, Person):
+            given = type(found).__name__
+            raise ConfigError(f"the identity adapter returned a {given}; it returns a graph.Person or None, not async")
         return Approver.of(found, "server")
     return Approver.of(by, "claimed") if by is not None else local_user()
 

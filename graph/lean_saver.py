@@ -163,7 +163,8 @@ class LeanSaver(AsyncSqliteSaver):
 
     async def _write(self, query: str, rows: Sequence[Sequence[Any]]) -> None:
         """Write rows in one transaction; its parts wait for nothing but their turn on the connection's thread."""
-        await asyncio.gather(*(self.conn.execute_fetchall(query, row) for row in rows), self.conn.commit())
+        # One statement for all rows: of several, the later ones would be kept if only the first found the file locked.
+        await asyncio.gather(self.conn.executemany(query, rows), self.conn.commit())
 
 
 def _comes_again(writes: Sequence[tuple[str, Any]], task_path: str) -> bool:

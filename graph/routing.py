@@ -4,8 +4,10 @@ A client may write any state after any node. A state that no node leaves behind 
 and shows the open decision or the ending of the run. The labels stand beside the edges in drawings of the graph.
 """
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping
+from typing import Any
 
+from langchain_core.runnables import Runnable, RunnableConfig
 from langgraph.graph import END
 
 from graph.route import route_of
@@ -59,3 +61,21 @@ def after_replanner(state: State) -> str:
 
 def _is_end(state: State) -> bool:
     return route_of(state) == "end" and is_proven(state)
+
+
+class Edge(Runnable[State, str]):
+    """A conditional edge; LangGraph would take a plain function to another thread, for each step of each run.
+
+    A replay also knows by this that a graph stands still if its event loop does.
+    """
+
+    def __init__(self, label_of: Callable[[State], str]) -> None:
+        self._label_of, self.name = label_of, label_of.__name__
+
+    async def ainvoke(self, input: State, config: RunnableConfig | None = None, **_: Any) -> str:  # noqa: ARG002  (LangChain's signature)
+        """Return the label of the edge."""
+        return self._label_of(input)
+
+    def invoke(self, input: State, config: RunnableConfig | None = None, **_: Any) -> str:  # noqa: ARG002  (LangChain's signature)
+        """Return the label of the edge in synchronous code."""
+        return self._label_of(input)

@@ -12,10 +12,11 @@ from langgraph.runtime import get_runtime
 from graph.caller import caller_on
 from graph.context import Services
 from graph.identity import acting
+from graph.known_runs import KnownRun, opened
 from graph.ledger.protocol import Ledger, RunKey
 from graph.pictures import fact, pictures_of
 from graph.prompts.planner import history_shown
-from graph.record.events import ON_SERVER, WORDING, Content, Draft, Event, RunStarted
+from graph.record.events import ON_SERVER, WORDING, Content, Draft, RunStarted
 from graph.record.goal import Goal
 from graph.record.projection import project
 from graph.record.values import Kept, keep_constant, normalise
@@ -35,24 +36,22 @@ async def open_run(services: Services, state: Mapping[str, Any], config: Runnabl
     thread = thread_of(state, config)
     if not isinstance(named, dict) or named.get("thread") != thread:
         return None
-    n, latest = int_or_zero(named.get("n")), await ledger.latest(thread)
-    if latest is None or not 1 <= n <= latest[0].n:
+    n, latest = int_or_zero(named.get("n")), await services.known_runs.latest(ledger, thread)
+    if latest is None or not 1 <= n <= latest.key.n:
         return None
-    key, events = latest
-    while key.n > n:  # from the latest run down: the newest fork at this checkpoint wins
-        run = _run_context(services, ledger, key, events, named)
+    while latest.key.n > n:  # from the latest run down: the newest fork at this checkpoint wins
+        run = _run_context(services, ledger, latest, named)
         if run.here_before:
             return run
-        key = RunKey(thread, key.n - 1)
-        events = await ledger.events(key)
-    return _run_context(services, ledger, key, events, named, state.get("plan"))
+        latest = await _known(ledger, RunKey(thread, latest.key.n - 1))
+    return _run_context(services, ledger, latest, named, state.get("plan"))
 
 
 async def latest_run(services: Services, thread: str, named: Any) -> RunContext | None:
     """Return the thread's latest run in the ledger; `named` is the run named in the state."""
     ledger = await services.ledger()
-    found = await ledger.latest(thread)
-    return None if found is None else _run_context(services, ledger, *found, named)
+    found = await services.known_runs.latest(ledger, thread)
+    return None if found is None else _run_context(services, ledger, found, named)
 
 
 @asynccontextmanager
@@ -68,7 +67,7 @@ async def begin_run(
     ledger, thread = await services.ledger(), thread_of(state, config)
     started, kept = _started(services, state, config, goal)
     async with ledger.begun(thread, [started, *inherited], [*kept, *values]) as owned:
-        run = _run_context(services, ledger, owned.lease.run, owned.news.events, state.get("run"))
+        run = _run_context(services, ledger, opened(owned.lease.run, project(owned.news.events)), state.get("run"))
         writer = RunWriter(run, owned.lease)
         async with writer.pausing():
             yield writer
@@ -79,16 +78,16 @@ async def start_run(services: Services, state: Mapping[str, Any], config: Runnab
     ledger, thread = await services.ledger(), thread_of(state, config)
     started, kept = _started(services, state, config, goal)
     key = await ledger.open_run(thread, [started], kept)
-    return _run_context(services, ledger, key, await ledger.events(key), state.get("run"))
+    return _run_context(services, ledger, await _known(ledger, key), state.get("run"))
 
 
-def _run_context(
-    services: Services, ledger: Ledger, key: RunKey, events: Sequence[Event], named: Any, shown: Any = None
-) -> RunContext:
+async def _known(ledger: Ledger, key: RunKey) -> KnownRun:
+    return opened(key, project(await ledger.events(key)))
+
+
+def _run_context(services: Services, ledger: Ledger, run: KnownRun, named: Any, shown: Any = None) -> RunContext:
     invocation = invocation_of(get_config())
-    return RunContext(
-        services, ledger, key, project(events), checkpoint_id(), shown, named=named, invocation=invocation
-    )
+    return RunContext(services, ledger, run.key, run.record, checkpoint_id(), shown, named=named, invocation=invocation)
 
 
 def _started(

@@ -19,6 +19,7 @@ from graph.serving.access import Access
 from graph.serving.cors import Cors
 from graph.serving.guard import Guard, TokenGuard
 from graph.serving.progress import route
+from graph.serving.thread_rules import has_thread_rules
 
 try:
     from fastapi import FastAPI as Application
@@ -29,11 +30,16 @@ try:
     from graph.desk.desk_table import with_table
     from graph.desk.drives import agents_with
     from graph.desk.security.identity import ServerIdentity
+    from graph.desk.security.people import People, Permissions
     from graph.desk.settings import DeskSettings, secret_from_environment
 except ImportError:  # without the extra `desk`
     desk_application = None  # type: ignore[assignment]
 
 DESK = "/desk"
+NOT_NAMED = (
+    "This desk is part of a server that signs people in. Sign in there first. The desk shows all runs: if the server "
+    "says who sees which thread, [desk.reviewers] and [desk.readers] of its settings have to name those who use it."
+)
 log = logging.getLogger("planner_executor.desk")
 
 
@@ -63,14 +69,16 @@ def desk_of_server(access: Access) -> Any:
     """Return the desk over the server's database and tools.
 
     People are those whom the server's `auth` knows, or who sign in as `[desk]` in the settings file says; where nobody
-    is known, a link of the server's log opens a session.
+    is known, a link of the server's log opens a session. If `auth` says who sees which thread, `[desk]` has to name the
+    people: the desk shows all runs.
 
     Raises:
         ConfigError: The settings file cannot be used.
     """
     from graph.server_tools import server_tools
 
-    base = DeskSettings(access.hosts, secret_from_environment(), ServerIdentity())
+    allowed = Permissions(People(), People()) if has_thread_rules() else Permissions()
+    base = DeskSettings(access.hosts, secret_from_environment(), ServerIdentity(NOT_NAMED), permissions=allowed)
     agents = agents_with(database(), tools=server_tools())
 
     def announce(token: str) -> None:

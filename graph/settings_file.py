@@ -8,7 +8,8 @@ from pathlib import Path
 from shlex import quote
 from typing import Any, TypeVar
 
-from graph.errors import ConfigError, listed
+from graph.errors import ConfigError
+from graph.name_list import listed
 from graph.trust import is_trusted
 
 FILE_VARIABLE = "PLANNER_EXECUTOR_CONFIG"

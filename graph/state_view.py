@@ -8,10 +8,12 @@ from langchain_core.messages import AIMessage
 from graph.plan.schema import Plan
 from graph.record.remaining import skipped_in
 from graph.record.results import StepResult
+from graph.record.said import spent_since
 from graph.route import Route, headed
 from graph.run_context import RunContext
 from graph.state import END, StateUpdate, proof_of
 from graph.text.ending import ending_text
+from graph.text.expectation import said_and_spent
 from graph.text.todos import Todo, todos
 
 CLOSED = ("succeeded", "failed", "skipped")
@@ -49,7 +51,8 @@ def state_at_end(run: RunContext, **keys: Any) -> StateUpdate:
     answer = end.answer.shown
     plan = run.recorded_plan()
     unjudged = record.steps.unjudged(plan) if plan is not None else []
-    message = AIMessage(ending_text(end.status, end.reason, answer, unjudged), id=f"{record.id}{END}")
+    compared = _compared(run, plan) if plan is not None else ""
+    message = AIMessage(ending_text(end.status, end.reason, answer, unjudged, compared), id=f"{record.id}{END}")
     outcome = {"status": end.status, "reason": end.reason, "answer": answer, "plan": record.plan_state.plan}
     issues = [issue.to_json() for issue in record.plan_state.issues]
     shown = {
@@ -61,6 +64,14 @@ def state_at_end(run: RunContext, **keys: Any) -> StateUpdate:
     }
     state = state_update(run, "end", **{**shown, **keys})
     return {**state, "proof": proof_of(state)}
+
+
+def _compared(run: RunContext, plan: Plan) -> str:
+    """Return what was expected of a plan against what it took, in words; empty if nothing was said."""
+    said, usage, results = run.record.said, run.record.spending.usage, run.record.steps.results
+    if said is None:
+        return ""
+    return said_and_spent(said.takes, spent_since(said, plan, results, usage.tokens, usage.cost_usd))
 
 
 def state_while_waiting(run: RunContext, plan: Plan | None) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from graph.record.projection import project
 from graph.record.run_state import RunState
 from graph.record.values import keep_anything
 from graph.review.recorded import request_on_record
-from graph.review.request import digest_of_all
+from graph.review.request import digest_of_request
 from graph.review.response import RequestJson
 from graph.review_clock import refuse_late, settle
 from graph.runs import Runs
@@ -30,7 +30,8 @@ async def open_request(ledger: Ledger, record: RunState, events: Sequence[Event]
         return None
     shown = next(data for event in reversed(events) if isinstance(data := event.data_if_known, ReviewRequested))
     texts = await content_value(ledger, shown.shown)
-    return request_on_record(record.id, shown, record.plan_state.plan or {}, texts)
+    before = record.review_state.asked_before(shown.digest or "", shown.asked, is_open=True)
+    return request_on_record(record.id, shown, record.plan_state.plan or {}, texts, before)
 
 
 async def store_response(runs: Runs, key: RunKey, response: Mapping[str, Any], by: Approver) -> None:
@@ -39,7 +40,7 @@ async def store_response(runs: Runs, key: RunKey, response: Mapping[str, Any], b
     Args:
         runs: The runs of the ledger.
         key: The run.
-        response: As `graph.review.response.build_response` makes it, with the digest of all actions.
+        response: As `graph.review.response.build_response` makes it, with the digest of the request.
         by: Who responds.
 
     Raises:
@@ -58,11 +59,11 @@ async def store_response(runs: Runs, key: RunKey, response: Mapping[str, Any], b
         events = await runs.ledger.events(key)
         record = project(events)
         request = await open_request(runs.ledger, record, events)
-        if request is None or digest_of_all(request) != response["digest"]:
+        if request is None or digest_of_request(request) != response["digest"]:
             raise NothingToDecideError(record.id, record.status, responder(record))
         given = ResponseGiven(
             request=record.review_state.requests,
-            digest=digest_of_all(request),
+            digest=digest_of_request(request),
             response=Content.of(kept),
             approver=str(by),
             roles=by.roles,

@@ -5,7 +5,7 @@ import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from langchain_core.callbacks import CallbackManagerForLLMRun
+from langchain_core.callbacks import AsyncCallbackManagerForLLMRun, CallbackManagerForLLMRun
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.outputs import ChatGeneration, ChatResult
@@ -57,6 +57,17 @@ class ScriptedModel(BaseChatModel):
         if not isinstance(answer, AIMessage):
             answer = AIMessage(answer if isinstance(answer, str) else json.dumps(answer))
         return ChatResult(generations=[ChatGeneration(message=answer)])
+
+    async def _agenerate(
+        self,
+        messages: list[BaseMessage],
+        stop: list[str] | None = None,
+        run_manager: AsyncCallbackManagerForLLMRun | None = None,  # noqa: ARG002  (LangChain's signature)
+        **kwargs: Any,
+    ) -> ChatResult:
+        """Answer in the event loop: LangChain would start a thread for each answer, and one more for its end."""
+        await asyncio.sleep(0)
+        return self._generate(messages, stop, None, **kwargs)
 
 
 class LoggedTools:

@@ -11,15 +11,17 @@ from dataclasses import replace
 from pydantic import JsonValue
 
 from graph.calls.asked_calls import ASKS, AskedCalls
-from graph.calls.call_events import hold, intent, refusal, uncertainty
+from graph.calls.call_events import intent
 from graph.calls.caps import NO_CAPS, Caps, cap_reached, entries, in_turn
 from graph.calls.effects import Effects
 from graph.calls.granted_calls import GrantedCalls
+from graph.calls.held_calls import HeldCalls
 from graph.calls.meter import LimitReached, Meter
-from graph.calls.model_gate import ModelGate
+from graph.calls.model_gate import CLOCK, ModelGate
 from graph.calls.rate_limit import RateLimiter
+from graph.calls.recorded_outcomes import RecordedOutcomes
 from graph.calls.standing_calls import StandingCalls
-from graph.calls.tool_call import CallAsks, CallHeld, CallUncertain, Finished, ToolCall
+from graph.calls.tool_call import CallAsks, Finished, ToolCall
 from graph.calls.tool_runner import OnProgress, ToolRunner
 from graph.calls.toolbox import Toolbox
 from graph.chat_models.retry import Clock
@@ -28,18 +30,14 @@ from graph.ledger.protocol import Lease, Ledger
 from graph.ledger.values import value_of
 from graph.plan.attempts import NO_LIMITS, AttemptLimits
 from graph.plan.schema import Step
-from graph.policy.grants import Refused, RejectedByPerson
+from graph.policy.grants import Refused
 from graph.policy.policy import NO_POLICY, Policy
-from graph.record.call import Call
 from graph.record.events import Draft
 from graph.record.results import StepResult
-from graph.record.review_state import refusal_digest
 from graph.record.run_state import RunState
 from graph.record.trust_label import USER, TrustLabel, joined, label_of_tool
 from graph.record.values import Kept, keep
 from tools.call_questions import InputNeeded
-
-CLOCK = Clock()
 
 
 class CallGate:
@@ -80,11 +78,13 @@ class CallGate:
             on_progress: Receives the progress messages of tools, on the event loop of the run.
         """
         self._ledger, self._lease, self._record, self._toolbox = ledger, lease, record, toolbox
-        self._meter, self._turns, self._policy, self._asks, self._caps = meter, turns, policy, asks, caps
+        self._meter, self._turns, self._caps = meter, turns, caps
         self.limits, self._clock = limits, clock
         self.models, self._runner = models, ToolRunner(ledger, lease.run, record, toolbox, on_progress)
         self.effects = Effects(ledger, record, toolbox.specs)
+        self._outcomes = RecordedOutcomes(ledger, record, self.effects)
         self._standing = StandingCalls(ledger, record, policy)
+        self._held = HeldCalls(ledger, lease, record, toolbox.specs, policy, self.effects, self._standing, asks=asks)
         self._asked = AskedCalls(ledger, lease, record, meter)
         self._granted = GrantedCalls(record, toolbox.specs, policy, limits)
 
@@ -116,7 +116,7 @@ class CallGate:
         try:
             call = self._granted.call(step, tool, args, item)
         except Refused as refusal:
-            await self._note_refusal(step, tool, args, str(refusal))
+            await self._held.note_refusal(step, tool, args, str(refusal))
             raise
         spec = self._toolbox.specs[tool]
         labels = {name: labels.get(name, given.by_model if spec.declared else given) for name in call.args}
@@ -126,11 +126,11 @@ class CallGate:
         if not spec.repeatable:
             await self.effects.look_up(tool)
         # Recall comes first: a settled call answers for the identical uncertain ones too (decision 0025).
-        if finished := await self._recall(call):
+        if finished := await self._outcomes.of(call):
             return finished
         if not spec.repeatable and (found := self.effects.others_uncertain(call)):
-            raise await self._uncertain(call, found)
-        approval, replies = await self._hold(call, labels), await self._asked.replies(call)
+            raise await self._held.after(call, found)
+        approval, replies = await self._held.hold(call, labels), await self._asked.replies(call)
         self._meter.reserve_call(
             tool, step.id, begins=step.tool is not None and step.id not in self._record.spending.begun
         )
@@ -149,68 +149,6 @@ class CallGate:
         self._reserve_again(call)
         return replace(call, wait_s=self._turns.wait_s(call.tool))
 
-    async def _note_refusal(self, step: Step, tool: str, args: Mapping[str, JsonValue], why: str) -> None:
-        """Record a call that was refused: a request to amend the plan, never an intent."""
-        refused, shown = refusal(tool, args, why, self._record.plan_state.revision)
-        if refusal_digest(step.id, refused) in self._record.review_state.refused:
-            return  # a resumed step repeats its refused request
-        await self._ledger.append(self._lease, [Draft(refused, step.id)], artifacts=[shown])
-
-    async def _hold(self, call: ToolCall, labels: Mapping[str, TrustLabel]) -> str | None:
-        """Hold a call for review: the policy asks, or it acts with untrusted arguments or happened in another run.
-
-        A confirmed call of another run settles that call only, and a second one may be intended (decision 0025). Return
-        the standing approval that lets it through, None if nobody has to see it or a person has.
-
-        Raises:
-            CallHeld: Nobody has decided about it yet.
-            RejectedByPerson: A person rejected it, or nobody decided in time.
-        """
-        spec, review, name = self._toolbox.specs[call.tool], self._record.review_state, call.replaces or call.key
-        asked = self._policy.asks(spec, call.args)
-        unseen = self._policy.arguments_to_review(spec, labels) if self._asks else {}
-        before = self.effects.happened_elsewhere(call)
-        if not (asked or unseen or before) or review.seen & {name, call.key}:
-            return None
-        revision = self._record.plan_state.revision
-        if why := review.rejection(name, revision):
-            raise RejectedByPerson(why)
-        if not before and (standing := await self._standing.covering(spec, call, unseen)):
-            return standing
-        known = review.held.get(name)
-        if known is None or known.revision != revision:
-            held, shown = hold(replace(call, key=name), revision, unseen, before, asked)
-            await self._ledger.append(self._lease, [held], artifacts=[shown])
-        why = "the same call happened before" if before else asked or "its arguments come from untrusted results"
-        raise CallHeld(name, f"{why}; a person has to see it first")
-
-    async def _uncertain(self, call: ToolCall, found: Sequence[Call]) -> CallUncertain:
-        """Record that a call waits until a person has settled others, and return the exception to raise."""
-        keys = tuple(known.key for known in found)
-        noted = self._record.review_state.uncertain.get(call.key)
-        new = [known for known in found if known.run and known != self._record.calls.elsewhere.get(known.key)]
-        if new or noted is None or (noted.keys, noted.revision) != (keys, self._record.plan_state.revision):
-            event, shown = uncertainty(call, self._record.plan_state.revision, found)
-            await self._ledger.append(self._lease, [event], artifacts=[shown])
-        return CallUncertain(keys)
-
-    async def _recall(self, call: ToolCall) -> Finished | None:
-        """Return the recorded outcome to reuse: the call's own, or that of an identical call confirmed by a person."""
-        known = self._record.calls.finished(call.key) or self.effects.settled(call) or self._failed_within(call)
-        if known is None or known.result is None:
-            return None
-        if known.result.status == "failed":
-            return Finished(call, known.result)
-        label = USER if known.settled else call.label
-        return Finished(replace(call, label=label), known.result, keep(await self.value_of(known.result)))
-
-    def _failed_within(self, call: ToolCall) -> Call | None:
-        """Return an item's or a model's call that failed under this revision; another pass does not repeat it."""
-        within = call.item is not None or call.number > 0
-        known = self._record.calls.by_key.get(call.key) if within else None
-        failed = known is not None and known.result is not None and known.result.status == "failed" and not known.again
-        return known if known and failed and known.revision == self._record.plan_state.revision else None
-
     async def commit(
         self, ended: Sequence[Finished | Draft], starting: Sequence[ToolCall], kept: Sequence[Kept] = ()
     ) -> None:
@@ -226,17 +164,16 @@ class CallGate:
         shown = [keep(dict(call.args)) for call in starting]
         specs, revision = self._toolbox.specs, self._record.plan_state.revision
         intents = [intent(call, specs[call.tool], args, revision) for call, args in zip(starting, shown, strict=True)]
-        guard = self._record.control_seq if starting else None
         try:
             given, uses = self._standing.counted(starting)
             back = [one for entry in ended if isinstance(entry, Finished) for one in self._caps.after_call(entry)]
-            events, stored, starts = [*outcomes, *given, *intents], [*values, *shown], bool(starting)
+            events = [*outcomes, *given, *intents]
             written = await self._ledger.append(
                 self._lease,
                 events,
-                artifacts=stored,
-                control_seq=guard,
-                require_empty_inbox=starts,
+                artifacts=[*values, *shown],
+                control_seq=self._record.control_seq if starting else None,
+                require_empty_inbox=bool(starting),
                 uses=uses,
                 caps=[*back, *entries(starting)],
             )
@@ -259,7 +196,7 @@ class CallGate:
         if call.wait_s:
             await asyncio.sleep(call.wait_s)
         if call.queued and (found := await self.effects.wait_for_turn(call)):
-            raise await self._uncertain(call, found)
+            raise await self._held.after(call, found)
         if call.caps is None:
             return await self.commit([], [call])
         try:

@@ -20,7 +20,7 @@ class ModelCall:
     """A role's call of its model; `label` distinguishes calls with equal prompts, such as two rounds of replanning.
 
     `tools` are the LangChain tools offered to the model, `schema` is the JSON Schema of its answer, with a title.
-    `limits` are those of the step that the call belongs to.
+    `limits` are those of the step that the call belongs to, `item` is the index of its list item.
     """
 
     role: str
@@ -30,6 +30,7 @@ class ModelCall:
     tools: Sequence[BaseTool] = ()
     schema: Mapping[str, Any] | None = None
     limits: AttemptLimits = NO_LIMITS
+    item: int | None = None
 
     @property
     def conversation(self) -> str:

@@ -131,6 +131,7 @@ class ModelGate:
         started = ModelStarted(
             key=key,
             role=call.role,
+            item=call.item,
             model=model.name,
             prompt_digest=asked.digest,
             provider=model.provider,

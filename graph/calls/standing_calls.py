@@ -21,20 +21,23 @@ from graph.record.trust_label import TrustLabel
 class StandingCalls:
     """The standing approvals for one pass over a plan; a call admitted is counted before its intent is.
 
-    Those of any run are read when the first call is held, and counted in the transaction of the intent.
+    Those of any run are read when the first call of a tool is held, and counted in the transaction of the intent.
     """
 
     ledger: Ledger
     record: RunState
     policy: Policy
-    _of_any_run: dict[str, StandingUse] | None = None
+    _of_any_run: dict[str, StandingUse] = field(default_factory=dict)
+    _looked_up: set[str] = field(default_factory=set)
     _admitted: defaultdict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
     _noted: set[str] = field(default_factory=set)
 
     async def covering(self, tool: ToolSpec, call: ToolCall, untrusted: Mapping[str, TrustLabel]) -> str | None:
         """Return the standing approval that lets a call through, None if there is none."""
-        if self._of_any_run is None:
-            self._of_any_run = {use.approval.id: use for use in await self.ledger.standing()}
+        if tool.name not in self._looked_up:
+            found = await self.ledger.standing(tool.name, self.record.standing.by_id.keys())
+            self._of_any_run |= {use.approval.id: use for use in found if use.approval.tool == tool.name}
+            self._looked_up.add(tool.name)
         own = (use for use in self.record.standing.by_id.values() if use.approval.run is not None)
         # Those who gave one in another run decided about a run that may have cost less (decision 0074).
         bounds = self.record.spending.budget.within(self.policy.limits)
@@ -53,7 +56,7 @@ class StandingCalls:
         """Return what is written with the intents of calls: the approvals that hold in any run, and their uses."""
         drafts, uses = [], []
         for call in calls:
-            use = (self._of_any_run or {}).get(call.approval or "")
+            use = self._of_any_run.get(call.approval or "")
             if use is None:
                 continue
             uses.append(StandingCall(use.approval.id, call.key, self.record.id))

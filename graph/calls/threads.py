@@ -5,17 +5,32 @@ import contextvars
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import partial
 from typing import TypeVar
 
 Result = TypeVar("Result")
-_waits: dict[int, int] = {}
-"""Id of an event loop -> number of its waits for blocking work; idle loops have no entry."""
 
 
-def is_waiting() -> bool:
-    """Whether a coroutine on the running event loop waits for blocking work."""
-    return id(asyncio.get_running_loop()) in _waits
+@dataclass
+class Waits:
+    """How many coroutines wait for blocking work now."""
+
+    count: int = 0
+
+
+_counted: contextvars.ContextVar[Waits | None] = contextvars.ContextVar("counted waits", default=None)
+
+
+@contextmanager
+def counting_waits() -> Iterator[Waits]:
+    """Count the waits for blocking work in the block, and in the tasks that are begun there."""
+    counted = Waits()
+    token = _counted.set(counted)
+    try:
+        yield counted
+    finally:
+        _counted.reset(token)
 
 
 async def run_sync(work: Callable[[], Result]) -> Result:
@@ -44,17 +59,10 @@ async def run_sync(work: Callable[[], Result]) -> Result:
         else:
             report(partial(future.set_result, result))
 
-    with _counted(id(loop)):
+    counted = _counted.get() or Waits()
+    counted.count += 1
+    try:
         threading.Thread(target=serve, name="sync-tool", daemon=True).start()
         return await future
-
-
-@contextmanager
-def _counted(loop: int) -> Iterator[None]:
-    _waits[loop] = _waits.get(loop, 0) + 1
-    try:
-        yield
     finally:
-        left = _waits.pop(loop) - 1
-        if left:
-            _waits[loop] = left
+        counted.count -= 1

@@ -14,7 +14,8 @@ from graph.chat_models.client import configure_client, retries_itself
 from graph.chat_models.redaction import redacted
 from graph.chat_models.retry import ONCE, RetryPolicy
 from graph.chat_models.settings import OFFLINE, ModelSettings, ModelSource
-from graph.errors import MissingPackageError, ModelConfigError, ModelKeyError, listed
+from graph.errors import MissingPackageError, ModelConfigError, ModelKeyError
+from graph.name_list import listed
 
 TIMEOUT_S = 300.0
 CLIENT_TIMEOUT_S = 600.0

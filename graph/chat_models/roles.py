@@ -20,7 +20,8 @@ from graph.chat_models.settings import (
     resolved,
 )
 from graph.chat_models.sources import models_for_clients, sources
-from graph.errors import ModelConfigError, listed
+from graph.errors import ModelConfigError
+from graph.name_list import listed
 
 
 @dataclass(frozen=True)

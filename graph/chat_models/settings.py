@@ -7,7 +7,8 @@ from typing import Any, Literal, TypedDict, get_args
 from langchain_core.language_models import BaseChatModel
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, SecretStr, field_validator, model_validator
 
-from graph.errors import ModelConfigError, listed
+from graph.errors import ModelConfigError
+from graph.name_list import listed
 
 Role = Literal["planner", "executor", "replanner", "judge"]
 ROLES: tuple[Role, ...] = get_args(Role)

@@ -10,7 +10,8 @@ from pydantic_settings import BaseSettings, SettingsConfigDict, SettingsError
 
 from graph.chat_models.settings import ROLES, Layer, ModelSettings, ModelSpec, Role, layer
 from graph.chat_models.untrusted import acts_needing_trust
-from graph.errors import ConfigError, listed
+from graph.errors import ConfigError
+from graph.name_list import listed
 from graph.settings_file import settings_file
 
 PREFIX = "PLANNER_EXECUTOR_"

@@ -15,6 +15,9 @@ from graph.review.request import UNCHANGED, digest_of_all
 from graph.review.response import ReviewResponse, asked, build_response
 from graph.runs import Run
 
+VOTED = "your approval is on record; {run} waits for the others whose approval it takes"
+"""What is said if the same request is open after it was answered: the answer was one of several that it takes."""
+
 
 @dataclass
 class DecisionSource:
@@ -35,6 +38,7 @@ class DecisionSource:
     by: Person | None = None
     _response_sent: bool = False
     _approved_digest: str | None = None
+    _answered: str | None = None
     _prompter: Prompter | None = None
 
     @property
@@ -61,9 +65,14 @@ class DecisionSource:
         if self._response_sent and refused:
             raise InputError("decision", f"{run.request['error']}; {run.id} is still waiting")
         self._response_sent = False
+        if digest_of_all(run.request) == self._answered and not run.request["error"]:
+            self.screen.say(VOTED.format(run=run.id))
+            return None
         reply = self._reply_from_options(run) if self.has_response else None  # wrong ones are refused in one sentence
         show_request(self.screen, run)
-        return reply or self._decider(run)(run)
+        reply = reply or self._decider(run)(run)
+        self._answered = digest_of_all(run.request) if reply is not None else None
+        return reply
 
     def _decider(self, run: Run) -> Callable[[Run], Reply | None]:
         if self.yes and self._can_approve_by_yes(run):

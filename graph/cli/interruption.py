@@ -19,19 +19,21 @@ def report_interruption(screen: Screen, database: str | Path, name: str) -> Iter
         yield
     except KeyboardInterrupt:
         screen.say()
-        screen.say(_message(database, name))
+        words, whole = _message(database, name)
+        screen.say(words, whole=whole)
         raise Interrupted from None
 
 
-def _message(database: str | Path, name: str) -> str:
+def _message(database: str | Path, name: str) -> tuple[str, str]:
+    """Return what happened, and the command that is the next move."""
     try:
         run = asyncio.run(_recorded_run(database, name))
     except UnknownRunError:
-        return "stopped before the run was recorded"
+        return "stopped before the run was recorded", ""
     if run.ended:
-        return f"the run had already ended; see: {command('show', run.id, database)}"
+        return "the run had already ended; see:", command("show", run.id, database)
     state = "it waits for your decision" if run.status == "waiting" else "paused"
-    return f"{state}; continue with: {command('resume', run.id, database)}"
+    return f"{state}; continue with:", command("resume", run.id, database)
 
 
 async def _recorded_run(database: str | Path, name: str) -> Run:

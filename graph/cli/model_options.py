@@ -4,7 +4,8 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from graph.errors import InputError, listed
+from graph.errors import InputError
+from graph.name_list import listed
 
 if TYPE_CHECKING:
     from graph.chat_models.settings import Layer

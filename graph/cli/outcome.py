@@ -10,7 +10,6 @@ from graph.cli.screen import Screen
 from graph.record.reopening import RETRIED
 from graph.runs import Run
 from graph.sanitize import margined
-from graph.text.expectation import said_and_spent
 
 STYLES = {"succeeded": "bold green", "failed": "bold red"}
 
@@ -20,22 +19,23 @@ def show_outcome(screen: Screen, run: Run, database: str | Path) -> None:
     if run.status == "paused" and run.reason:
         screen.say()
         screen.say(headline(run), "bold yellow")
-        screen.say(f"continue then with: {command('resume', run.id, database)}; `work` does so by itself")
+        screen.say("continue then with:", whole=command("resume", run.id, database))
+        screen.say("a process with `work` does so by itself")
     if not run.ended:
         return
     screen.say()
     screen.say(headline(run), STYLES.get(run.status, "bold yellow"))
-    if told := said_and_spent(run.said or {}, run.spent or {}):
-        screen.say(told)
+    if run.compared:
+        screen.say(run.compared)
     if run.answer is not None:
         screen.say()
         screen.show_text(margined(pretty(run.answer)))
         screen.say()
     for path in reports(run):
-        screen.say(f"written: {path}")
-    screen.say(f"details: {command('show', run.id, database)}")
+        screen.say("written:", whole=path)
+    screen.say("details:", whole=command("show", run.id, database))
     if run.status in RETRIED:
-        screen.say(f"to try again what failed: {command('retry', run.id, database)}")
+        screen.say("to try again what failed:", whole=command("retry", run.id, database))
 
 
 def headline(run: Run) -> str:

@@ -183,8 +183,8 @@ class Prompter:
 
     def _show_edit_commands(self, run: Run) -> None:
         self.screen.say("Leave the question open with Ctrl-D, then:")
-        self.screen.say(f"  {command('draw', run.id, self.database)} -o plan.json")
-        self.screen.say(f"  {command('resume --edit plan.json', run.id, self.database)}")
+        self.screen.say(whole=f"  {command('draw', run.id, self.database)} -o plan.json")
+        self.screen.say(whole=f"  {command('resume --edit plan.json', run.id, self.database)}")
 
 
 def read_answer(screen: Screen, question: str) -> str:

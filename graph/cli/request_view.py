@@ -33,9 +33,9 @@ def show_decision_commands(screen: Screen, run: Run, database: str | Path) -> No
     assert run.request is not None
     screen.say(f"{run.id} waits for your decision; continue with one of:")
     for words in _responses(run.request):
-        screen.say(f"  {command(f'resume {words}', run.id, database)}")
+        screen.say(whole=f"  {command(f'resume {words}', run.id, database)}")
     if asked(run.request, "run_plan"):
-        screen.say(f"to edit the plan, write it to a file: {command('draw', run.id, database)} -o plan.json")
+        screen.say("to edit the plan, write it to a file:", whole=f"{command('draw', run.id, database)} -o plan.json")
 
 
 def _responses(request: RequestJson) -> list[str]:

@@ -1,16 +1,19 @@
 """Output of the commands, made safe for terminals."""
 
+import json
 import re
 import sys
 from dataclasses import dataclass
 from io import TextIOWrapper
 from typing import TextIO
 
+from pydantic import JsonValue
 from rich.console import Console, RenderableType
 from rich.text import Text
 
 from graph.sanitize import document, escaped, one_line, visible
-from graph.text.drawing.lettering import filled
+from graph.text.drawing.labels import columns
+from graph.text.review.layout import fitted_line
 
 DEFAULT_COLUMNS = 100
 """Width of drawings if the output is not a terminal."""
@@ -61,20 +64,24 @@ class Screen:
         """Width of drawings, in columns."""
         return self.out.width if self.out.is_terminal else DEFAULT_COLUMNS
 
-    def say(self, sentence: str = "", style: str = "") -> None:
-        """Print one line of untrusted text."""
-        self.out.print(Text(escaped(sentence), style), soft_wrap=True)
+    def say(self, sentence: str = "", style: str = "", whole: str = "") -> None:
+        """Print one line of untrusted text; `whole` ends it and is never broken by us, so that it can be copied."""
+        _print(self.out, escaped(sentence), style, whole=escaped(whole))
 
-    def show_text(self, text: str, style: str = "") -> None:
-        """Print lines laid out by this program, in which untrusted text is already escaped (see `graph.sanitize`)."""
-        self.out.print(Text(visible(text), style), soft_wrap=True)
+    def show_text(self, text: str, style: str = "", under: int | None = None) -> None:
+        """Print lines laid out by this program, in which untrusted text is already escaped (see `graph.sanitize`).
+
+        On a terminal a line that is too long is broken between words, and goes on in column `under`, or further in.
+        """
+        _print(self.out, visible(text), style, under)
 
     def show_fact(self, line: str) -> None:
-        """Print a line like `show_text`; on a terminal a value after a label goes on below itself, between words."""
-        if self.out.is_terminal and FACT.match(line):
-            first, *others = filled(line[LABEL:], max(1, self.out.width - LABEL))
-            line = "\n".join([line[:LABEL] + first, *(" " * LABEL + other for other in others)])
-        self.show_text(line)
+        """Print a line like `show_text`; a value after a label goes on below itself."""
+        self.show_text(line, under=LABEL if FACT.match(line) else None)
+
+    def show_json(self, value: JsonValue) -> None:
+        """Print JSON for programs, which no terminal breaks into lines."""
+        self.out.print(Text(visible(json.dumps(value, indent=2))), soft_wrap=True)
 
     def write(self, text: str) -> None:
         """Print an untrusted document of any length, unwrapped and unstyled."""
@@ -87,7 +94,7 @@ class Screen:
 
     def complain(self, sentence: str) -> None:
         """Print one line of untrusted text on standard error."""
-        self.err.print(Text(escaped(sentence)), soft_wrap=True)
+        _print(self.err, escaped(sentence))
 
     def show(self, table: RenderableType) -> None:
         """Print a table whose cells were made by `cell`."""
@@ -97,6 +104,17 @@ class Screen:
 def cell(text: str, style: str = "", most: int | None = None) -> Text:
     """Return untrusted text as a table cell: one line, no markup, cut to `most` characters."""
     return Text(one_line(text, most), style)
+
+
+def _print(console: Console, text: str, style: str = "", under: int | None = None, whole: str = "") -> None:
+    """Print lines that are broken between their words for a terminal, and whole for programs."""
+    lines = text.split("\n")
+    if console.is_terminal:
+        lines = [part for line in lines for part in fitted_line(line, console.width, under)]
+    if whole and text:
+        is_apart = console.is_terminal and columns(f"{lines[-1]} {whole}") > console.width
+        lines[-1:] = [lines[-1], whole] if is_apart else [f"{lines[-1]} {whole}"]
+    console.print(Text("\n".join(lines) if text else whole, style), soft_wrap=True)
 
 
 def _console(stream: TextIO) -> Console:

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any
 from graph.calls.threads import run_sync
 from graph.cli.resumed_setup import setup_on_record
 from graph.cli.setup import Setup
-from graph.errors import AgentError, ConfigError, LedgerError, listed
+from graph.errors import AgentError, ConfigError, LedgerError
+from graph.name_list import listed
 from graph.runs.run import Run, run_of
 from graph.work.candidate import Candidate
 

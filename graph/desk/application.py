@@ -11,10 +11,11 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
-from graph.desk.desk import Desk, PolicyInForce, drives_of
-from graph.desk.drives import Agents
+from graph.desk.desk import Desk, drives_of
+from graph.desk.drives import Agents, SameAgents
 from graph.desk.pages import approvals, control, lists, live, login, review, run, sign_in
 from graph.desk.pages.respond import desk_of, page
+from graph.desk.policy_view import PolicyInForce
 from graph.desk.security.gate import Gate
 from graph.desk.settings import DeskSettings
 from graph.desk.templates import environment
@@ -36,9 +37,11 @@ def desk_application(
         database: An SQLite file, or the address of a PostgreSQL database.
         agents: Opens the agent that carries on a run after a decision; without it, decisions are kept for others.
         settings: Who may look and decide; by default whoever opens a link with a token of this process.
-        policy: Returns the policy of runs that are started here.
+        policy: Returns the policy of runs that are started here; by default that of `agents_with`.
         announce: Told the token of a link that a visitor asks for.
     """
+    if policy is None and isinstance(agents, SameAgents):
+        policy = agents.policy()
     desk = Desk(database, settings or DeskSettings(), environment(), drives_of(agents), policy)
     if announce is not None:
         desk.announce = announce
@@ -52,7 +55,7 @@ def desk_application(
 
     app = Starlette(
         routes=ROUTES,
-        middleware=[Middleware(Gate, door=desk.door)],
+        middleware=[Middleware(Gate, door=desk.door, has_ended=desk.has_ended)],
         lifespan=lifespan,
         exception_handlers={404: _missing, 405: _missing},
     )

@@ -1,6 +1,7 @@
 """The parts of a desk: records, drives, door and templates."""
 
-from collections.abc import Awaitable, Callable, Sequence
+import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -9,24 +10,18 @@ from jinja2 import Environment
 
 from graph.checkpoint import open_checkpointer
 from graph.desk.drives import Agents, Drives
+from graph.desk.policy_view import PolicyInForce
 from graph.desk.records import Records, ShownRun, open_records
 from graph.desk.security.gate import Door
 from graph.desk.settings import DeskSettings
+from graph.desk.views.plan_graph import PlanDrawing
 from graph.desk.watch import Watch
 from graph.ledger.opening import shown
 from graph.lifetime import OpenOnUse
+from graph.recent import Recent
 
-
-@dataclass(frozen=True)
-class PolicyView:
-    """The policy of runs started here: its source, its digest, and lines under headings."""
-
-    source: str
-    digest: str
-    sections: Sequence[tuple[str, Sequence[str]]]
-
-
-PolicyInForce = Callable[[], Awaitable[PolicyView]]
+MOST_DRAWINGS = 16
+"""Drawings that are kept: one of 1,000 steps has 1.5 MB."""
 
 
 def _nobody(_: str) -> None:
@@ -47,6 +42,7 @@ class Desk:
     policy: PolicyInForce | None = None
     announce: Callable[[str], None] = _nobody
     watch: Watch | None = None
+    drawings: Recent[PlanDrawing] = field(default_factory=lambda: Recent(MOST_DRAWINGS))
     door: Door = field(init=False)
     _records: OpenOnUse[Records] = field(init=False)
 
@@ -80,6 +76,15 @@ class Desk:
     async def records(self) -> Records:
         """Return the records."""
         return await self._records.get()
+
+    async def end_session(self, session: str) -> None:
+        """End a session for every copy of its cookie, and for every process of this desk."""
+        now = time.time()
+        await (await self.records()).runs.ledger.ended_sessions.add(session, now + self.settings.session_s, now)
+
+    async def has_ended(self, session: str) -> bool:
+        """Whether a session was ended."""
+        return await (await self.records()).runs.ledger.ended_sessions.has(session)
 
     def watch_of(self, records: Records) -> Watch:
         """Return what watches the database for all streams."""

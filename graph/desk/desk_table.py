@@ -10,7 +10,8 @@ from graph.desk.security.claims import Oidc
 from graph.desk.security.identity import proxy_identity, trusted_proxies
 from graph.desk.security.people import ALL, People, Permissions
 from graph.desk.settings import DeskSettings
-from graph.errors import ConfigError, listed
+from graph.errors import ConfigError
+from graph.name_list import listed
 from graph.serving.hosts import is_secure_address, parse_hosts
 from graph.settings_file import FROM_ENVIRONMENT, read_table, text_or_variable
 
@@ -77,10 +78,12 @@ def _with_provider(settings: DeskSettings, given: Mapping[str, Any]) -> DeskSett
 
 
 def _permissions(given: Mapping[str, Any], default: Permissions) -> Permissions:
+    """Return who decides and who looks; if only readers are named, nobody else comes in to decide."""
+    unnamed = People() if "readers" in given and default.reviewers == ALL else default.reviewers
     return Permissions(
         *(
             _people(given[name], f"desk.{name}") if name in given else standard
-            for name, standard in (("reviewers", default.reviewers), ("readers", ALL))
+            for name, standard in (("reviewers", unnamed), ("readers", default.readers))
         )
     )
 

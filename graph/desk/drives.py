@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from concurrent.futures import CancelledError, Future
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
@@ -10,17 +10,24 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from graph.async_agent import AsyncAgent
+from graph.bounded_graph import BoundedGraph
+from graph.calls.threads import run_sync
+from graph.configuration import policy_named
+from graph.desk.policy_view import NO_POLICY, KeptPolicy, PolicyView, policy_of
 from graph.desk.security.visitor import verified
 from graph.errors import AgentError, RunOwnedError
 from graph.ledger.protocol import RunKey
 from graph.lifetime import LoopThread
 from graph.runs import Run, Runs
+from graph.settings_file import settings_file
+from graph.trust import store_path
 
 SETTLES_S, LOOKS_S = 10.0, 0.05
 """How long a page waits until a decision is in the record, and how often it looks."""
 TELLING = ("decided", "voted", "late_answer", "run_ended", "steered", "run_reopened", "paused")
 """Events that show what came of a decision; after a request that is shown again, the drive ends by itself."""
 MOST_FAULTS = 1_000
+OF_CODE = "set by the program that serves this desk"
 
 
 @dataclass(frozen=True)
@@ -41,15 +48,41 @@ class Agents(Protocol):
         """Return the agent, open for the block."""
 
 
-def agents_with(database: str | Path, **options: Any) -> Agents:
-    """Return agents that carry on every run with the same options, which are those of `AsyncAgent`."""
+@dataclass(frozen=True)
+class SameAgents:
+    """Agents that carry on every run with the same options."""
+
+    database: str | Path
+    options: Mapping[str, Any]
 
     @asynccontextmanager
-    async def opened(run: Run | None) -> AsyncIterator[OpenedAgent]:  # noqa: ARG001  (the same for all)
-        async with AsyncAgent.open(database, **{"identity": verified, **options}) as agent:
+    async def __call__(self, run: Run | None) -> AsyncIterator[OpenedAgent]:  # noqa: ARG002  (the same for all)
+        """Open an agent."""
+        async with AsyncAgent.open(self.database, **{"identity": verified, **self.options}) as agent:
             yield OpenedAgent(agent, {})
 
-    return opened
+    def policy(self) -> KeptPolicy:
+        """Return the policy of runs that these agents start."""
+        return KeptPolicy(lambda: run_sync(lambda: asyncio.run(self._policy())), self._files)
+
+    async def _policy(self) -> PolicyView:
+        async with self(None) as opened:
+            named = self._named()
+            source = NO_POLICY if named is None else str(named) if isinstance(named, str | Path) else OF_CODE
+            assert isinstance(opened.agent.graph, BoundedGraph)
+            return policy_of(opened.agent.graph.services, source)
+
+    def _named(self) -> Any:
+        return policy_named(self.options.get("policy"), self.options.get("config"))
+
+    def _files(self) -> Iterator[Path]:
+        named = (settings_file(self.options.get("config")).path, self._named(), store_path())
+        return (Path(file) for file in named if isinstance(file, str | Path))
+
+
+def agents_with(database: str | Path, **options: Any) -> SameAgents:
+    """Return agents that carry on every run with the same options, which are those of `AsyncAgent`."""
+    return SameAgents(database, options)
 
 
 Work = Callable[[OpenedAgent], Awaitable[Run]]

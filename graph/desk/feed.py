@@ -6,6 +6,7 @@ from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from graph.desk.aside import aside
 from graph.ledger.protocol import RunKey
 from graph.ledger.run_store import RunStore
 from graph.record.events import Event, ValueRedacted
@@ -87,10 +88,10 @@ class Feed:
             if self._seq and any(event.kind == ValueRedacted.kind for event in news):  # it changes earlier events
                 self._forget()
                 news = await self._ledger.events(self._run)
-            self._apply(news)
+            await aside(lambda: self._apply(news))
             position = self._seq, await self._ledger.is_worked_on(self._run)
             if self.now is None or self.now.position != position:
-                self.now = self._moment(position)
+                self.now = await aside(lambda: self._moment(position))
                 before, self.changed = self.changed, asyncio.Event()
                 before.set()
             return self.now

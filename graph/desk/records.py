@@ -1,11 +1,13 @@
 """Runs as the desk shows them: read from the database alone, whoever executes them."""
 
+import asyncio
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from graph.desk.aside import aside
 from graph.ledger.protocol import RunKey
 from graph.record.events import ON_SERVER, Event
 from graph.record.projection import apply_events, known, project
@@ -17,18 +19,24 @@ from graph.stored_responses import open_request
 
 MOST_RUNS = 32
 """Runs whose events are kept between two looks."""
+MOST_NEWS = 100
+"""With more new events the state is projected anew on a thread, for one that others read changes on the event loop."""
 REDACTED = "redacted"
 
 
 @dataclass(frozen=True)
 class ShownRun:
-    """A run, its events and its state; `executing` means that a process works on it."""
+    """A run, its events and its state; `executing` means that a process works on it.
+
+    While `reading` is held, the state does not change: it is held by whoever reads it on a thread.
+    """
 
     key: RunKey
     run: Run
     events: Sequence[Event]
     record: RunState
     executing: bool
+    reading: asyncio.Lock = field(default_factory=asyncio.Lock, compare=False, repr=False)
 
     @property
     def seq(self) -> int:
@@ -47,6 +55,7 @@ class _Read:
 
     events: list[Event] = field(default_factory=list)
     record: RunState = field(default_factory=RunState)
+    reading: asyncio.Lock = field(default_factory=asyncio.Lock)
 
 
 @dataclass
@@ -74,7 +83,9 @@ class Records:
             await settle(self.runs.ledger, key)
             read = await self._news(key)
         executing = await self.runs.ledger.is_worked_on(key)
-        return ShownRun(key, run_of(read.record, executing), tuple(read.events), read.record, executing)
+        async with read.reading:
+            run = await aside(lambda: run_of(read.record, executing))
+            return ShownRun(key, run, tuple(read.events), read.record, executing, read.reading)
 
     async def _news(self, key: RunKey) -> _Read:
         """Read what is new in a run; a redaction changes earlier events, and everything is read again."""
@@ -82,15 +93,23 @@ class Records:
         news = await self.runs.ledger.events(key, after=_last(read))
         if read is None or any(event.kind == REDACTED for event in news):
             events = news if read is None else await self.runs.ledger.events(key)
-            read = _Read(list(events), project(known(events)))
-        elif news and _last(read) < news[0].seq:  # another reader may have been first
-            read.events.extend(news)
-            apply_events(read.record, known(news))
+            read = await _projected(events)
+        elif len(news) > MOST_NEWS:
+            read = await _projected([*read.events, *news])
+        elif news:
+            async with read.reading:
+                if _last(read) < news[0].seq:  # another reader may have been first
+                    read.events.extend(news)
+                    apply_events(read.record, known(news))
         self._read[key] = read
         self._read.move_to_end(key)
         while len(self._read) > MOST_RUNS:
             self._read.popitem(last=False)
         return read
+
+
+async def _projected(events: Sequence[Event]) -> _Read:
+    return _Read(list(events), await aside(lambda: project(known(events))))
 
 
 def _last(read: _Read | None) -> int:

@@ -11,8 +11,9 @@ from typing import Any
 
 from langchain_core.tools import BaseTool
 
-from graph.errors import SuiteError, ToolConfigError, listed
+from graph.errors import SuiteError, ToolConfigError
 from graph.evaluation.suite import Case, Suite
+from graph.name_list import listed
 from graph.plan.catalog import ToolSpec
 from tools.errors import ToolError
 from tools.extras import absent_tools

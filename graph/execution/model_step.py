@@ -102,9 +102,8 @@ class ModelStep:
         tools = [self.toolbox[name].tool for name in self.step.tools]
         while self._turn < MAX_TURNS:
             self._turn += 1
-            call = ModelCall(
-                "executor", f"{self._name}:{self._turn}", self._messages, self.step.id, tools, limits=self.limits
-            )
+            label = f"{self._name}:{self._turn}"
+            call = ModelCall("executor", label, self._messages, self.step.id, tools, limits=self.limits, item=self.item)
             answer = await self.gate.models.ask(self.model, call)
             if isinstance(answer, str):
                 raise StepFailed(answer)

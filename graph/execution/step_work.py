@@ -8,7 +8,8 @@ from typing import Any, TypeVar
 
 from pydantic import JsonValue
 
-from graph.calls.gate import CLOCK, CallGate
+from graph.calls.gate import CallGate
+from graph.calls.model_gate import CLOCK
 from graph.calls.threads import run_sync
 from graph.calls.tool_call import ToolCall
 from graph.calls.toolbox import Toolbox

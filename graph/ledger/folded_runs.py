@@ -1,11 +1,12 @@
 """Runs whose events are folded in memory, so that an event costs a driver no look at those before it."""
 
 from collections import OrderedDict
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable
+from typing import NamedTuple
 
-from graph.record.counters import RunCounter
+from graph.record.counters import Counts, RunCounter
 from graph.record.events import Event
+from graph.record.sample import Samples
 from graph.record.step_history import StepHistory
 from graph.record.summary import RunSummary, Summarizer
 
@@ -13,25 +14,33 @@ MOST = 4_096
 """So many runs are kept: those that were written to last."""
 
 
-@dataclass
-class FoldedRun:
-    """A run as far as it was folded; `link` is the hash of the last event that was, `row` the row written then."""
+class IndexChange(NamedTuple):
+    """What events bring: the run's row in the index, additions to the counters over all runs, what steps took."""
 
-    summarizer: Summarizer
-    counter: RunCounter = field(default_factory=RunCounter)
-    history: StepHistory = field(default_factory=StepHistory)
-    link: bytes = b""
-    row: RunSummary | None = None
+    row: RunSummary
+    counts: Counts
+    samples: Samples
 
-    @classmethod
-    def of(cls, thread: str, n: int, events: Iterable[Event], before_seq: int) -> "FoldedRun":
-        """Fold a run's events before that sequence number."""
-        folded = cls(Summarizer(thread, n))
-        earlier: Sequence[Event] = [event for event in events if event.seq < before_seq]
-        folded.summarizer.apply(earlier)
-        folded.counter.count(earlier)
-        folded.history.apply(earlier)
-        return folded
+
+class RunFold:
+    """A run's events as far as they were folded, each once and in order."""
+
+    def __init__(self, thread: str, n: int) -> None:
+        self._summarizer, self._counter, self._history = Summarizer(thread, n), RunCounter(), StepHistory()
+
+    def apply(self, events: Iterable[Event]) -> IndexChange:
+        """Fold more events."""
+        read = list(events)
+        row = self._summarizer.apply(read).summary
+        return IndexChange(row, self._counter.count(read), self._history.apply(read))
+
+
+class _KeptRun(NamedTuple):
+    """`link` is the hash of the last event that was folded, `row` the row written then."""
+
+    fold: RunFold
+    link: bytes
+    row: RunSummary
 
 
 class FoldedRuns:
@@ -42,18 +51,29 @@ class FoldedRuns:
     """
 
     def __init__(self) -> None:
-        self._runs: OrderedDict[int, FoldedRun] = OrderedDict()
+        self._runs: OrderedDict[int, _KeptRun] = OrderedDict()
 
-    def take(self, run_id: int, link: bytes) -> FoldedRun | None:
-        """Take out a run that was folded up to the event with this hash; None if there is none."""
-        folded = self._runs.pop(run_id, None)
-        return folded if folded is not None and folded.link == link else None
+    def apply(
+        self, run_id: int, before: bytes, events: Iterable[Event], link: bytes, anew: Callable[[], RunFold]
+    ) -> tuple[IndexChange, RunSummary | None]:
+        """Fold events that were just written; return the row of before too, if it is known to be stored.
 
-    def keep(self, run_id: int, folded: FoldedRun) -> None:
-        """Keep a run until it is taken, and others have been written to."""
-        self._runs[run_id] = folded
+        Args:
+            run_id: The run, as the tables know it.
+            before: The hash that the events are chained to.
+            events: The events.
+            link: The hash of the last of them.
+            anew: Folds the events before these, for a run that is not kept.
+        """
+        kept = self._runs.pop(run_id, None)
+        if kept is not None and kept.link != before:
+            kept = None
+        fold = kept.fold if kept is not None else anew()
+        change = fold.apply(events)
+        self._runs[run_id] = _KeptRun(fold, link, change.row)
         while len(self._runs) > MOST:
             self._runs.popitem(last=False)
+        return change, kept.row if kept is not None else None
 
     def forget(self, run_id: int) -> None:
         """Drop a run whose earlier events have changed."""

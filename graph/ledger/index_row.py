@@ -1,9 +1,11 @@
-"""A run's row in the index of runs, as every SQL driver stores it: lists and the open review are JSON text."""
+"""The index of runs as every SQL driver stores it: lists, the open review and labels of counts are JSON text."""
 
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
+from functools import lru_cache
 
+from graph.record.counters import Counts
 from graph.record.open_review import OpenReview
 from graph.record.summary import RunSummary
 
@@ -32,6 +34,14 @@ def changed(before: RunSummary, after: RunSummary) -> list[str]:
     """Return the names of the columns that differ."""
     old: Mapping[str, object] = vars(before)
     return sorted(name for name, value in vars(after).items() if value != old[name])
+
+
+def stored_counts(counts: Counts) -> list[tuple[str, str, float]]:
+    """Return counts over runs as they are stored: name, labels, value."""
+    return [(name, _labels(labels), float(count)) for (name, labels), count in counts.items()]
+
+
+_labels = lru_cache(maxsize=256)(json.dumps)
 
 
 def _cell(name: str, value: object) -> object:

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from graph.errors import ConfigError, LedgerUnavailableError
-from graph.ledger.memory.event_store import IN_MEMORY
+from graph.ledger.memory.event_reader import IN_MEMORY
 from graph.ledger.memory.ledger import MemoryLedger
 from graph.ledger.postgres.address import MISSPELT, SCHEMES, is_address, shown_address
 from graph.ledger.protocol import Ledger

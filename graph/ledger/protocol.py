@@ -2,12 +2,12 @@
 
 A driver holds statements and transactions. The rules are functions of this package, which every driver calls inside its
 transactions: `chaining` (numbers and hashes events), `refusals` (checks before a write), `lease` and `ownership`
-(owners of runs), `reading` (checks after a read), `search` (names, filters and pages), `erasure` (redaction),
-`graph.record.summary` and `graph.record.counters` (the index of runs). `tests/ledger_contract` checks each sentence
-below for every driver. See `docs/decisions/0037-ledger-drivers.md`.
+(owners of runs), `reading` and `checked_reader` (checks after a read), `search` (names, filters and pages), `erasure`
+(redaction), `graph.record.summary` and `graph.record.counters` (the index of runs). `tests/ledger_contract` checks each
+sentence below for every driver. See `docs/decisions/0037-ledger-drivers.md`.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import Protocol
@@ -241,8 +241,12 @@ class Ledger(Protocol):
     async def give_standing(self, approval: StandingApproval) -> None:
         """Keep a standing approval that holds in any run; one of the same name stays as it is."""
 
-    async def standing(self) -> list[StandingUse]:
+    async def standing(self, tool: str | None = None, named: Collection[str] = ()) -> list[StandingUse]:
         """Return the standing approvals that hold, or held, in any run, the oldest first.
+
+        Args:
+            tool: Leaves out those of other tools, and those that are over.
+            named: The ids of those that are not left out in any case.
 
         Raises:
             LedgerCorruptError: A row was changed.
@@ -264,8 +268,10 @@ class Ledger(Protocol):
     async def last_run(self, thread: str) -> RunKey | None:
         """Return the thread's latest run, or None."""
 
-    async def latest(self, thread: str) -> tuple[RunKey, list[Event]] | None:
-        """Return the thread's latest run with its events, or None.
+    async def latest(
+        self, thread: str, known: RunKey | None = None, after: int = 0
+    ) -> tuple[RunKey, list[Event]] | None:
+        """Return the thread's latest run with its events, or None; if it is `known`, those after the `after`-th.
 
         Raises:
             LedgerCorruptError: See `events`.

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
+from graph.ledger.ended_sessions import EndedSessions
 from graph.ledger.lease import Holder
 from graph.ledger.outbox import Outbox
 from graph.ledger.protocol import Ledger, Message, RunKey
@@ -192,6 +193,12 @@ class RunStore(Ledger, Protocol):
     async def due(self, limit: int, offset: int = 0) -> list[RunKey]:
         """Return runs whose open request has something due by `now`, what is due longest first."""
 
+    async def with_approvals(self, limit: int, before: RunKey | None = None) -> list[RunKey]:
+        """Return runs that have not ended and were given standing approvals of their own, the latest first.
+
+        Those behind `before`; none if that run is unknown.
+        """
+
     async def unfinished(self) -> list[Unfinished]:
         """Return the runs that are planned, executed or paused, the oldest first; those that wait are left out."""
 
@@ -214,6 +221,10 @@ class RunStore(Ledger, Protocol):
     @property
     def outbox(self) -> Outbox:
         """The deliveries of notices."""
+
+    @property
+    def ended_sessions(self) -> EndedSessions:
+        """The sessions of the review desk that were signed out of."""
 
     async def wait_for_news(self, most_s: float) -> None:
         """Return after `most_s` seconds, or sooner if events may have been written; only `changes` tells whether."""

@@ -13,6 +13,8 @@ LIVE = ("planning", "running")
 """Statuses that are shown as paused if the run has no owner."""
 UNFINISHED = (*LIVE, "paused")
 """Statuses of runs that can go on without a person."""
+UNDER_WAY = (*UNFINISHED, "waiting")
+"""Statuses of runs that have not ended."""
 
 
 def run_in(name: str) -> RunKey | None:

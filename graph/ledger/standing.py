@@ -7,7 +7,7 @@ that a row was changed; that the last rows are missing is shown by the intents o
 import json
 import secrets
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from graph.errors import InputError, LedgerCorruptError, StandingSpentError
@@ -17,6 +17,27 @@ from graph.record.redaction import Redactor, Unredactable, redacted_payload
 from graph.record.standing_approval import StandingApproval, StandingCall, StandingUse
 
 COLUMNS = "seq, kind, step, at, payload, salt, digest, link"
+
+
+def may_cover(first: Mapping[str, str | None], tool: str | None, named: Collection[str]) -> list[str]:
+    """Return the ids of approvals that may let a call of a tool through, or are named; all without a tool.
+
+    Args:
+        first: The payload of the first row by id, None if it is missing. One that cannot be read is not left out, so
+            that `use_of` finds the fault.
+        tool: The tool.
+        named: Ids that are not left out in any case.
+    """
+    now = time.time()
+    return [name for name, payload in first.items() if tool is None or name in named or _may(payload, tool, now)]
+
+
+def _may(payload: str | None, tool: str, now: float) -> bool:
+    try:
+        given = StandingApproval.from_json(json.loads(payload or ""))
+    except (KeyError, TypeError, ValueError):
+        return True
+    return given.tool == tool and (given.until is None or now < given.until)
 
 
 def given_row(approval: StandingApproval) -> Row:

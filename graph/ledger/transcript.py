@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 
@@ -38,7 +38,7 @@ class Transcript:
 
     def events(self) -> list[Event]:
         """Return the events; damaged rows are skipped, `verify` reports them."""
-        return [event for event in map(event_of, self.rows) if event is not None]
+        return list(events_of(self.rows))
 
     def lost_artifacts(self) -> dict[int, str]:
         """Return sequence number -> id, for events that name a missing or changed artifact."""
@@ -55,6 +55,11 @@ def event_of(row: Row) -> Event | None:
     if not isinstance(payload, dict):
         return None
     return Event(row.seq, row.kind, row.step, row.at, payload)
+
+
+def events_of(rows: Iterable[Row]) -> Iterator[Event]:
+    """Yield the events in rows; damaged ones are skipped."""
+    return (event for event in map(event_of, rows) if event is not None)
 
 
 def artifact_ids(events: Sequence[Event]) -> list[str]:

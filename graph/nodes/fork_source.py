@@ -6,8 +6,9 @@ from typing import Any
 
 from graph.caller import caller_on
 from graph.context import Services
-from graph.errors import InputError, listed
+from graph.errors import InputError
 from graph.ledger.protocol import RunKey
+from graph.name_list import listed
 from graph.plan.schema import Plan
 from graph.policy.inheritance import inherited, steps_anew
 from graph.record.events import Draft

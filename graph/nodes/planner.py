@@ -21,8 +21,8 @@ from graph.nodes.planner_input import (
     wants_to_retry,
 )
 from graph.nodes.retry import reopen, retry_hint
-from graph.nodes.review_message import message_about, message_without_plan
-from graph.nodes.run_to_continue import is_announced, run_to_continue, was_here
+from graph.nodes.review_message import message_about, message_without_plan, with_refusal
+from graph.nodes.run_to_continue import is_announced, run_to_continue, waiting_in_chat, was_here
 from graph.nodes.step_changes import take_changes
 from graph.pictures import pictures_of
 from graph.plan.canonical import digest
@@ -57,10 +57,23 @@ class Planner:
     async def __call__(self, state: State, config: RunnableConfig) -> StateUpdate:
         """Return the plan to review, the answer, or the reason that there is neither.
 
+        If words of a chat are refused while a request is open, the request is shown again after the reason.
+
         Raises:
-            InputError: There is no goal.
+            InputError: There is no goal, or a change of a step is refused, and no request is open in a chat.
             ModelConfigError: A model's server cannot be reached, refuses the key, or has no such model.
         """
+        try:
+            return await self._taken_in(state, config)
+        except InputError as refused:
+            run = await waiting_in_chat(self.services, state, config)
+            if run is None:
+                raise
+            writer = RunWriter(run)
+            async with writer.owned():
+                return with_refusal(run, refused, await self._continue(writer, state))
+
+    async def _taken_in(self, state: State, config: RunnableConfig) -> StateUpdate:
         thread = thread_of(state, config)
         source = await fork_source(self.services, state, thread)
         if source.goal is not None and brought_plan(state, source.goal) is None:

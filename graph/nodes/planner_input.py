@@ -77,9 +77,18 @@ def check_named(state: State, run: str, thread: str) -> None:
 
 
 def steering(state: State) -> str | None:
-    """Return the constraint that the user's last message adds to the current run, None if it adds none."""
+    """Return the constraint that the user's last message adds to the current run, None if it adds none.
+
+    Raises:
+        InputError: No constraint follows.
+    """
     words = last_words(state.get("messages") or ()) or ""
-    return words[len(STEER) :].strip() or None if words.lower().startswith(STEER) else None
+    if not words.lower().startswith(STEER):
+        return None
+    constraint = words[len(STEER) :].strip()
+    if not constraint:
+        raise InputError("steer", f"say what to add, such as `{STEER.capitalize()} use no web search`")
+    return constraint
 
 
 def goal_stated(state: State, record: RunState) -> list[HumanMessage]:
@@ -92,7 +101,7 @@ def goal_stated(state: State, record: RunState) -> list[HumanMessage]:
 
 def brought_plan(state: Mapping[str, Any], goal: Goal) -> Any:
     """Return the plan in the input, None if the plan in the state is that of the last run."""
-    raw = _from_form(state.get("plan"))
+    raw = plan_from_form(state.get("plan"))
     if raw is None or state.get("digest") is None:
         return raw
     try:
@@ -102,7 +111,7 @@ def brought_plan(state: Mapping[str, Any], goal: Goal) -> Any:
     return raw if not same or state.get("brought") == digest([goal.goal, state["digest"]]) else None
 
 
-def _from_form(plan: Any) -> Any:
+def plan_from_form(plan: Any) -> Any:
     """Return a plan submitted by a form: blank text is None, and other text is parsed as JSON."""
     if not isinstance(plan, str):
         return plan

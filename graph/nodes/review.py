@@ -10,6 +10,7 @@ from langgraph.types import interrupt
 from graph.caller import caller_on, invoked_by
 from graph.context import Services
 from graph.fork import is_after_the_end, is_fork
+from graph.ledger.refusals import check_control_seq
 from graph.ledger.values import content_value
 from graph.nodes.review_decision import carried_out, decide, plan_again
 from graph.nodes.review_events import passed, requested
@@ -18,15 +19,16 @@ from graph.nodes.review_message import is_announced, message_of, with_decision
 from graph.nodes.review_people import is_open
 from graph.nodes.review_request import request_about
 from graph.nodes.review_subject import Subject, plan_in, subject_of
-from graph.nodes.review_votes import ballot_of
+from graph.nodes.review_votes import Ballot, ballot_of
 from graph.nodes.step_changes import take_changes
 from graph.policy.scope import in_force, within_approved
 from graph.record.ending import Ending
-from graph.record.events import Draft, ResponseGiven, Voted
+from graph.record.events import Draft, ResponseGiven
 from graph.record.person import Approver
+from graph.record.projection import apply_events
 from graph.review.decision import InvalidResponse, read_answer
 from graph.review.request import ReviewRequest
-from graph.review.verdict import verdict_of
+from graph.review.verdict import ReviewVerdict, verdict_of
 from graph.review_clock import bring_up
 from graph.route import Route, route_of
 from graph.run_context import RunContext
@@ -146,23 +148,32 @@ class Review:
                 raise InvalidResponse("the plan leaves out what was asked for; a person has to review it")
             verdict = verdict_of(request, read_answer(answer, request), run.terms, unseen=unseen)
             ballot = ballot_of(run, request, verdict)
-            if ballot.vote is None:
-                return with_decision(run, await decide(writer, subject, ballot))
-            return await self._voted(writer, subject, request, ballot.vote, is_kept=is_kept)
+            if ballot.vote is not None:
+                ballot = await self._voted(run, request, verdict, is_kept=is_kept)
+            if ballot.vote is not None:
+                return _announced(run, request_about(run, subject), subject)
+            return with_decision(run, await decide(writer, subject, ballot))
         except InvalidResponse as fault:
             again = request.again(escaped(str(fault)), fault.issues)
             event, values = requested(run, again, skip=not is_kept, answer=answer, unseen=unseen)
             await writer.write(event, artifacts=values)
             return _announced(run, again, subject)
 
-    async def _voted(
-        self, writer: RunWriter, subject: Subject, request: ReviewRequest, vote: Voted, *, is_kept: bool
-    ) -> StateUpdate:
-        """Record a vote, and announce the request again to the others."""
-        run = writer.run
-        event, values = requested(run, request, skip=not is_kept)
-        await writer.write(Draft(vote), event, artifacts=values)
-        return _announced(run, request_about(run, subject), subject)
+    async def _voted(self, run: RunContext, request: ReviewRequest, verdict: ReviewVerdict, *, is_kept: bool) -> Ballot:
+        """Record a vote unless others have voted meanwhile and it decides; return what the answer comes to then.
+
+        Raises:
+            StaleRunError: The request was decided meanwhile.
+        """
+        seen = run.record.control_seq
+        async with run.ledger.owned_and_read(run.key, run.record.seq) as owned:
+            apply_events(run.record, owned.news.events)
+            check_control_seq(run.ledger.name, run.key, seen, run.record.control_seq)
+            ballot = ballot_of(run, request, verdict)
+            if ballot.vote is not None:
+                event, values = requested(run, request, skip=not is_kept)
+                await RunWriter(run, owned.lease).write(Draft(ballot.vote), event, artifacts=values)
+        return ballot
 
 
 def _announced(run: RunContext, request: ReviewRequest, subject: Subject, route: Route = "announce") -> StateUpdate:

@@ -23,7 +23,8 @@ def calls_for(request: ReviewRequest) -> list[ToolCall]:
         return []
     action = request.actions[0]
     of_step = {"step": action.args["step"]} if "step" in action.args else {}
-    name = sha256(f"{request.run}:{request.subject}".encode()).hexdigest()[:24]
+    again = f":{request.asked_before}" if request.asked_before else ""
+    name = sha256(f"{request.run}:{request.subject}{again}".encode()).hexdigest()[:24]
     args = {"run": request.run, "revision": request.revision, **of_step}
     return [ToolCall(name=action.name, args=args, id=f"{CALL}{name}", type="tool_call")]
 

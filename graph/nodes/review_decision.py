@@ -20,6 +20,7 @@ from graph.run_writer import RunWriter
 from graph.state import StateUpdate
 from graph.state_view import state_at_end, state_update, state_with_plan
 
+UNCHANGED = "the edit changes nothing; approve what is shown, or change it"
 PLAN_EXPECTED = 'an edit of the plan must have args: {"plan": {"steps": [...]}}'
 
 
@@ -68,6 +69,8 @@ async def _propose(writer: RunWriter, plan: Plan | None, calls: EditedCalls) -> 
         if edited is not None and isinstance(edited.data, PlanRevised):
             edited = Draft(replace(edited.data, like_steps=await expected_of(run, plan)))
     changes = ReviewVerdict(edits=verdict.edits, rejected=verdict.rejected, decisions=verdict.decisions)
+    if edited is None and not (changes.edits or changes.rejected):
+        raise InvalidResponse(UNCHANGED)  # its author would count as one who asked, and could not approve any more
     decision = decided(run, plan if edited else None, "propose", changes, message="edit")
     await writer.write(*([edited] if edited else []), decision)
     return _go_on(run, plan)

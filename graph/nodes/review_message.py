@@ -14,6 +14,7 @@ from shlex import quote
 
 from langchain_core.messages import AIMessage
 
+from graph.errors import InputError
 from graph.markdown import code
 from graph.nodes.review_calls import calls_for
 from graph.nodes.review_request import request_about
@@ -23,7 +24,7 @@ from graph.review.request import ReviewRequest
 from graph.run_context import RunContext
 from graph.sanitize import escaped
 from graph.state import REVIEW, State, StateUpdate
-from graph.text.decision import decision_text
+from graph.text.decision import decision_text, refused_text
 from graph.text.review.drawing import settled
 from graph.text.review.plan import plan_message
 
@@ -71,6 +72,12 @@ def with_decision(run: RunContext, update: StateUpdate) -> StateUpdate:
     """Return the state update with the message of the decision, if there is one, before any other."""
     said = _message_of_decision(run)
     return update if said is None else {**update, "messages": [said, *update.get("messages", ())]}
+
+
+def with_refusal(run: RunContext, refused: InputError, update: StateUpdate) -> StateUpdate:
+    """Return the state update with the reason why the user's words were refused, before any other message."""
+    said = AIMessage(refused_text(str(refused)), id=f"{run.record.id}-refused-{run.checkpoint}", name=REVIEW)
+    return {**update, "messages": [said, *update.get("messages", ())]}
 
 
 def is_announced(state: State, request: ReviewRequest) -> bool:

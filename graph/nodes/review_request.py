@@ -1,6 +1,7 @@
 """Building the review request: one request for everything that needs a decision now."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from graph.nodes.review_people import is_open, with_people
@@ -59,6 +60,8 @@ def request_about(run: RunContext, subject: Subject) -> ReviewRequest:
         issues=tuple(subject.issues),
         estimate=left if actions else {},
     )
+    before, names = record.review_state.asked_before, tuple(action.name for action in actions)
+    request = replace(request, asked_before=before(subject.digest, names, is_open=is_open(run, request)))
     request = with_people(run, request) if actions else request
     if is_open(run, request) and record.review_state.request and record.review_state.request.error:
         return request.again(record.review_state.request.error, record.review_state.request.issues)

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from graph.nodes.planner_input import plan_from_form
 from graph.plan.canonical import digest
 from graph.plan.issues import Issue
 from graph.plan.reading import ParsedPlan, read_plan
@@ -47,6 +48,8 @@ async def subject_of(writer: RunWriter, state: Mapping[str, Any]) -> Subject:
     reading = _unchanged(run, raw) or read_from_outside(run, raw)
     if reading.plan is not None and reading.plan.digest != run.record.plan_state.digest:
         await writer.revise(reading.plan, "state", "the plan stood in the state", notes=reading.notes)
+    if isinstance(raw, str) and reading.plan is not None:
+        raw = reading.plan.to_json()
     return Subject(raw, reading.plan, reading.issues, uncertain_calls(run.record, state.get("doubts")))
 
 
@@ -77,7 +80,8 @@ def _unchanged(run: RunContext, raw: Any) -> ParsedPlan | None:
 
 
 def read_from_outside(run: RunContext, raw: Any) -> ParsedPlan:
-    """Read an untrusted plan; steps that succeeded cannot change."""
+    """Read an untrusted plan, perhaps as JSON text; steps that succeeded cannot change."""
+    raw = plan_from_form(raw)
     specs, most = run.services.toolbox.specs, run.services.settings.max_steps
     current = run.recorded_plan()
     if current is None or not run.record.steps.succeeded:

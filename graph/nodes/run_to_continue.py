@@ -40,6 +40,14 @@ async def run_to_continue(services: Services, state: State, config: RunnableConf
     return next((run for run in (named, latest) if run is not None and not run.record.ended), None)
 
 
+async def waiting_in_chat(services: Services, state: State, config: RunnableConfig) -> RunContext | None:
+    """Return the thread's run that waits for a person, if the input is a message of a chat; else None."""
+    if last_words(state.get("messages") or ()) is None or state.get("operation"):
+        return None
+    latest = await latest_run(services, thread_of(state, config), state.get("run"))
+    return latest if latest is not None and latest.record.review_state.waits else None
+
+
 def was_here(run: RunContext, state: State) -> bool:
     """Whether this node has worked on just this input before: at this checkpoint, or in this invocation of a server."""
     return run.here_before or (run.is_repeated and is_same_input(state, run.record))

@@ -6,8 +6,9 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlsplit
 
-from graph.errors import ConfigError, listed
+from graph.errors import ConfigError
 from graph.ledger.protocol import RunKey
+from graph.name_list import listed
 from graph.notices.notice import KINDS
 from graph.settings_file import read_table, text_or_variable
 
@@ -63,11 +64,12 @@ def _read(table: Any) -> Addresses:
         raise ConfigError("notify.addresses must be a table: a name for each address")
     by_name = {name: Address(name, text_or_variable(url, f"notify.addresses.{name}")) for name, url in given.items()}
     told = {kind: _names(table.get(kind, []), kind, by_name) for kind in KINDS}
-    secret, link = table.get("secret"), table.get("link")
+    secret = table.get("secret")
     key = text_or_variable(secret, "notify.secret").encode() if secret is not None else b""
+    link = text_or_variable(table["link"], "notify.link") if "link" in table else None
     if any(address.is_webhook for address in by_name.values()) and len(key) < LEAST_SECRET:
         raise ConfigError(f"notify.secret must have at least {LEAST_SECRET} characters: webhooks are signed with it")
-    if link is not None and "{run}" not in text_or_variable(link, "notify.link"):
+    if link is not None and "{run}" not in link:
         raise ConfigError("notify.link must hold {run}, which the name of the run takes the place of")
     return Addresses(by_name, told, key, link)
 

@@ -20,7 +20,8 @@ def main() -> int:
     sender = apprise.Apprise()
     if not sender.add(given["url"]):
         return NOT_AN_ADDRESS
-    return 0 if sender.notify(title=given["title"], body=given["body"]) else NOT_SENT
+    told = sender.notify(title=given["title"], body=given["body"], body_format=apprise.NotifyFormat.TEXT)
+    return 0 if told else NOT_SENT
 
 
 if __name__ == "__main__":

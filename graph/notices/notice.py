@@ -6,12 +6,14 @@ from typing import Any
 
 from graph.ledger.outbox import Delivery
 from graph.record.summary import PERSON, RunSummary
-from graph.sanitize import escaped
+from graph.sanitize import one_line
 from graph.text.inbox import asked_in_words
 
 KINDS = ("waits", "expires", "escalated", "failed", "ended")
 """That a run waits for a person, that its request is about to expire, that others may decide it too, that it ended as
 `failed`, `partial` or `budget_exhausted`, or otherwise."""
+NAME_CHARACTERS = 100
+"""How much of a run's name a title holds."""
 FAILURES = ("failed", "partial", "budget_exhausted")
 SAID = {"waits": "waits", "expires": "is about to expire", "escalated": "is escalated to you"}
 """What a run that waits does, in words, by kind of notice."""
@@ -59,7 +61,7 @@ def title(delivery: Delivery) -> str:
     >>> title(Delivery(RunKey("t", 1), "waits", 5.0, "waiting", ("run_plan", "settle_effect"), "ops"))
     't.1 waits: a plan to approve, an uncertain effect to settle'
     """
-    name = escaped(delivery.run.id)
+    name = one_line(delivery.run.id, NAME_CHARACTERS)  # a thread's name may be a client's
     if delivery.kind not in SAID:
         return f"{name} ended: {delivery.status}"
     return f"{name} {SAID[delivery.kind]}: {asked_in_words(delivery.asks)}"

@@ -1,5 +1,6 @@
 """Webhooks: a notice as signed JSON. A receiver checks the signature and the time, and drops what it had before."""
 
+import asyncio
 import hashlib
 import hmac
 import json
@@ -44,10 +45,10 @@ def signature_fault(secret: bytes, headers: Mapping[str, str], body: bytes, now:
 
 
 async def send(url: str, secret: bytes, content: Mapping[str, object], now: float) -> None:
-    """Send a notice; redirects are not followed.
+    """Send a notice; redirects are not followed, and no more than the status of the answer is read.
 
     Raises:
-        NoticeError: The receiver did not answer with 2xx; the message names no address.
+        NoticeError: The receiver did not answer with 2xx in time; the message names no address.
     """
     body = json.dumps(content, ensure_ascii=False).encode()
     timestamp = str(int(now))
@@ -58,9 +59,13 @@ async def send(url: str, secret: bytes, content: Mapping[str, object], now: floa
         SIGNATURE: signature(secret, timestamp, body),
     }
     try:
-        async with httpx.AsyncClient(timeout=TIMEOUT_S, follow_redirects=False) as client:
-            answer = await client.post(url, content=body, headers=headers)
-    except (httpx.HTTPError, httpx.InvalidURL) as error:
+        async with (
+            asyncio.timeout(TIMEOUT_S),  # httpx limits each read, and no whole answer
+            httpx.AsyncClient(timeout=TIMEOUT_S, follow_redirects=False) as client,
+            client.stream("POST", url, content=body, headers=headers) as answer,
+        ):
+            pass
+    except (httpx.HTTPError, httpx.InvalidURL, TimeoutError, UnicodeError) as error:
         raise NoticeError(f"the receiver was not reached: {type(error).__name__}") from None
     if not answer.is_success:
         raise NoticeError(f"the receiver answered with {answer.status_code}")

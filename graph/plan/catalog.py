@@ -10,7 +10,7 @@ from jsonschema.exceptions import ValidationError
 from pydantic import JsonValue
 from referencing.exceptions import Unresolvable
 
-from graph.errors import listed
+from graph.name_list import listed
 from graph.plan.attempts import AttemptLimits
 from graph.plan.bounded_schema import bounded_errors, known_schema_fault, matches
 from graph.plan.canonical import canonical_json, digest

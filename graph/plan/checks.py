@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic import JsonValue
 
-from graph.errors import listed
+from graph.name_list import listed
 from graph.plan.canonical import canonical_json
 from graph.plan.expressions import expression_fault
 from graph.plan.inline_schema import schema_fault

@@ -8,6 +8,7 @@ from graph.sanitize import is_utf8
 
 MAX_DEPTH = 100
 TOO_DEEP = f"nested deeper than {MAX_DEPTH}"
+LONG_INTEGER = "an integer beyond 64 bits; write it as text"
 INT64 = (-(2**63), 2**64 - 1)
 
 
@@ -35,13 +36,28 @@ def json_faults(value: Any, most: int = 20) -> list[tuple[str, str]]:
     return faults
 
 
+def long_integer_fault(value: Any) -> str | None:
+    """Return why no checkpoint can hold a value, None if its integers have 64 bits at most.
+
+    >>> long_integer_fault({"a": [2**64]}), long_integer_fault([2**63, True])
+    ('an integer beyond 64 bits; write it as text', None)
+    """
+    stack = [value]
+    while stack:
+        item = stack.pop()
+        if isinstance(item, int) and not INT64[0] <= item <= INT64[1]:
+            return LONG_INTEGER
+        stack += item.values() if isinstance(item, dict) else item if isinstance(item, list | tuple) else ()
+    return None
+
+
 def _scalar_fault(item: Any) -> str | None:
     if isinstance(item, str):
         return None if _is_plain_text(item) else "text with a NUL character or a lone surrogate; remove it"
     if item is None or isinstance(item, bool | dict | list):
         return None
     if isinstance(item, int):
-        return None if INT64[0] <= item <= INT64[1] else "an integer beyond 64 bits; write it as text"
+        return None if INT64[0] <= item <= INT64[1] else LONG_INTEGER
     if isinstance(item, float):
         return None if isfinite(item) else f"{item} is not a JSON number"
     return f"a {type(item).__name__} is not a JSON value"

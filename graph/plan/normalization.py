@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from graph.errors import listed
+from graph.name_list import listed
 from graph.plan.catalog import ToolSpec
 from graph.plan.issues import Issue
 from graph.plan.schema import Step

@@ -11,6 +11,7 @@ from typing import Any
 import re2
 
 from graph.plan.work import spend
+from graph.sanitize import is_utf8
 
 MAX_CHARACTERS = 100_000
 """`first_match` and `all_matches` search this many characters; `has_match` and `full_match` refuse longer texts."""
@@ -67,7 +68,7 @@ def has_match(pattern: str, text: str) -> bool:
     >>> has_match("^[a-z]+$", "abc"), has_match("^[a-z]+$", "a" * MAX_CHARACTERS + "!")
     (True, False)
     """
-    return len(text) <= MAX_CHARACTERS and _is_clean(text) and _for(pattern, text).search(text) is not None
+    return is_searchable(text) and _for(pattern, text).search(text) is not None
 
 
 def full_match(pattern: str, text: str) -> bool:
@@ -76,7 +77,12 @@ def full_match(pattern: str, text: str) -> bool:
     >>> full_match("a|ab", "ab"), full_match("a", "ab")
     (True, False)
     """
-    return len(text) <= MAX_CHARACTERS and _is_clean(text) and _for(dotall(pattern), text).fullmatch(text) is not None
+    return is_searchable(text) and _for(dotall(pattern), text).fullmatch(text) is not None
+
+
+def is_searchable(text: str) -> bool:
+    """Whether `has_match` and `full_match` can judge a text: it is not too long, and holds no lone surrogate."""
+    return len(text) <= MAX_CHARACTERS and is_utf8(text)
 
 
 def dotall(pattern: str) -> str:
@@ -89,14 +95,6 @@ def _for(pattern: str, text: str) -> Any:
     found = _compiled(pattern)
     spend(1 + found.programsize * min(len(text), MAX_CHARACTERS) // _STEPS)
     return found
-
-
-def _is_clean(text: str) -> bool:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 @lru_cache(maxsize=256)

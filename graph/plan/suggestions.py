@@ -4,7 +4,7 @@ import difflib
 from collections.abc import Collection, Sequence
 from functools import cached_property
 
-from graph.errors import listed
+from graph.name_list import listed
 from graph.plan.schema import ITEM
 
 MAX_HINTS = 20

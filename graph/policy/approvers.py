@@ -8,7 +8,7 @@ from graph.plan.catalog import Effect, ToolSpec
 from graph.policy.time_limit import TimeLimit
 from graph.policy.time_limit_file import time_limit_of
 from graph.record.deadline import Deadline
-from graph.record.person import Approver, same_name
+from graph.record.person import Approver, exact_name
 
 
 @dataclass(frozen=True)
@@ -36,8 +36,8 @@ class ApproverRule:
         """Whether a person's decision counts, whatever the person asked for."""
         if not approver.is_verified:
             return False
-        name = approver.person if approver.source == "server" else same_name(str(approver))
-        is_named = name in map(same_name, self.names) or bool({*self.roles} & {*approver.roles})
+        name = f"{approver.source}:{exact_name(approver.name)}"
+        is_named = name in map(_label, self.names) or bool({*self.roles} & {*approver.roles})
         return is_named or not (self.names or self.roles)
 
     def __str__(self) -> str:
@@ -63,6 +63,12 @@ class ApproverRule:
         names, roles = (tuple(map(str, raw.get(name, ()))) for name in ("names", "roles"))
         quorum = raw.get("quorum", 1)
         return cls(names, roles, bool(raw.get("four_eyes")), quorum if type(quorum) is int else 1, time_limit_of(raw))
+
+
+def _label(name: str) -> str:
+    """Return the label of the person whom a rule names: of a server or an adapter, or of this machine as `os:ada`."""
+    exact = exact_name(name)
+    return exact if exact.startswith("os:") else f"server:{exact}"
 
 
 ANYBODY = ApproverRule()

@@ -21,18 +21,21 @@ roles = ["lead"]
 ```
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from math import inf
 from typing import Any, get_args
 
 from graph.plan.catalog import Effect
 from graph.policy.approvers import ApproverRule, Approvers
 from graph.policy.time_limit_file import ENTRIES, time_limit_faults, time_limit_of
+from graph.record.person import same_name
 
 RULE = ("names", "roles", "four_eyes", "quorum", *ENTRIES)
 TABLES = ("tools", "effects", "cost")
 MOST = 20
 """The largest quorum."""
+NO_SOURCES = ("server", "claimed")
+"""Sources that a record writes before a name; in a rule only `os:` is one."""
 Path = tuple[str, ...]
 
 
@@ -48,7 +51,8 @@ def approvers_of(raw: Mapping[str, Any]) -> Approvers:
 
 def approver_faults(raw: Mapping[str, Any]) -> Iterator[tuple[Path, str]]:
     """Yield (path, fault) of the table."""
-    yield from _rule_faults((), raw, (*RULE, *TABLES))
+    least = raw.get("quorum", 1)
+    yield from _rule_faults((), raw, (*RULE, *TABLES), least)
     for table in ("tools", "effects"):
         rules = raw.get(table, {})
         if not isinstance(rules, Mapping):
@@ -57,19 +61,20 @@ def approver_faults(raw: Mapping[str, Any]) -> Iterator[tuple[Path, str]]:
         for name, rule in rules.items():
             if table == "effects" and name not in get_args(Effect):
                 yield (table, name), f"is unknown; use one of {', '.join(get_args(Effect))}"
-            yield from _rule_faults((table, name), rule, RULE)
+            yield from _rule_faults((table, name), rule, RULE, least)
     costs = raw.get("cost", [])
     if not isinstance(costs, list):
         yield ("cost",), "must be a list of rules: [[approvers.cost]]"
         return
     for rule in costs:
-        yield from _rule_faults(("cost",), rule, (*RULE, "above_usd"))
+        yield from _rule_faults(("cost",), rule, (*RULE, "above_usd"), least)
         above = rule.get("above_usd") if isinstance(rule, Mapping) else None
         if not isinstance(above, int | float) or isinstance(above, bool) or not 0 <= above < inf:
             yield ("cost", "above_usd"), "must be a number of US dollars"
 
 
-def _rule_faults(path: Path, rule: Any, known: tuple[str, ...]) -> Iterator[tuple[Path, str]]:
+def _rule_faults(path: Path, rule: Any, known: tuple[str, ...], least: Any) -> Iterator[tuple[Path, str]]:
+    """Yield the faults of a rule; `least` is the quorum that holds for all rules."""
     if not isinstance(rule, Mapping):
         yield path, 'must be a table, such as { roles = ["finance"] }'
         return
@@ -83,9 +88,18 @@ def _rule_faults(path: Path, rule: Any, known: tuple[str, ...]) -> Iterator[tupl
         elif key == "quorum" and (type(value) is not int or not 1 <= value <= MOST):
             yield (*path, key), f"must be an integer from 1 to {MOST}"
     yield from time_limit_faults(path, rule)
-    names = rule.get("names", ())
-    if not rule.get("roles") and _is_texts(names) and len(names) < rule.get("quorum", 1):
-        yield (*path, "quorum"), f"takes more people than the {len(names)} named"
+    if _is_texts(names := rule.get("names", ())):
+        yield from _name_faults(path, names, [rule.get("quorum", 1), least] if not rule.get("roles") else [])
+
+
+def _name_faults(path: Path, names: Sequence[str], quorums: Sequence[Any]) -> Iterator[tuple[Path, str]]:
+    for name in names:
+        source, _, rest = name.partition(":")
+        if source in NO_SOURCES and rest:
+            yield (*path, "names"), f"has {name!r}; write {rest!r}, as a server or an adapter names the person"
+    people = len({*map(same_name, names)})
+    if any(type(quorum) is int and people < quorum for quorum in quorums):
+        yield (*path, "quorum"), f"takes more people than the {people} named"
 
 
 def _rule(raw: Mapping[str, Any]) -> ApproverRule:

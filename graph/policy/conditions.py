@@ -10,7 +10,7 @@ from pydantic import JsonValue
 
 from graph.plan.canonical import canonical_json
 from graph.plan.catalog import ToolSpec
-from graph.plan.patterns import full_match
+from graph.plan.patterns import full_match, is_searchable
 from graph.policy.constraints import Constraint, is_number, is_within
 from graph.policy.hosts import host_of, is_below
 
@@ -41,7 +41,7 @@ def may_meet(condition: Constraint, value: JsonValue) -> bool:
             not condition.within or any(_may_be_within(value, folder) for folder in condition.within),
             not is_number(value) or condition.number_fault(value) is None,
             not condition.one_of or canonical_json(value) in map(canonical_json, condition.one_of),
-            condition.pattern is None or not isinstance(value, str) or full_match(condition.pattern, value),
+            condition.pattern is None or _may_match(value, condition.pattern),
         )
     )
 
@@ -58,6 +58,10 @@ def in_words(condition: Constraint) -> str:
     words += [f"is one of {', '.join(map(str, condition.one_of))}"] if condition.one_of else []
     words += [f"matches {condition.pattern}"] if condition.pattern is not None else []
     return " and ".join(words)
+
+
+def _may_match(value: JsonValue, pattern: str) -> bool:
+    return not isinstance(value, str) or not is_searchable(value) or full_match(pattern, value)
 
 
 def _may_be_at(value: JsonValue, domains: tuple[str, ...]) -> bool:

@@ -13,9 +13,7 @@ from graph.plan.schema import ITEM, Plan, Step
 from graph.policy.approval_scope import ExecutionTerms
 from graph.policy.approvers import ApproverRule
 from graph.policy.conditions import in_words
-from graph.policy.day_limits import rate_cap
 from graph.policy.grants import Grant
-from graph.policy.policy import Policy
 from graph.policy.time_limit import TimeLimit
 from graph.record.trust_label import USER, TrustLabel, argument_labels, joined, label_of_tool
 
@@ -171,13 +169,15 @@ def _deciders(plan: Plan, terms: ExecutionTerms) -> Iterator[PolicyFinding]:
 def _of_plan_and_calls(
     plan: Plan, terms: ExecutionTerms, found: Callable[[Iterable[ToolSpec]], Found]
 ) -> Iterator[tuple[str, Found]]:
-    """Yield what is found for the tools of the plan, and for each tool that differs from it."""
+    """Yield what is found for the tools of the plan, for each that differs from it, and for requests without a tool."""
     tools = {name: terms.tools[name] for step in plan.steps for name in step.tool_names}
     if whole := found(tools.values()):
         yield "the plan", whole
     for name, tool in tools.items():
         if (own := found([tool])) and own != whole:
             yield f"a call of {name}", own
+    if (general := found([])) and general != whole:
+        yield "anything else", general
 
 
 def _joined_times(limits: Sequence[TimeLimit]) -> str:
@@ -202,14 +202,3 @@ def _limits(plan: Plan, terms: ExecutionTerms) -> Iterator[PolicyFinding]:
             yield PolicyFinding(
                 "asked", f"the limit {name} of {limit} may be reached: the plan takes up to {most[name]}"
             )
-
-
-def caps_of_plan(plan: Plan, policy: Policy) -> Iterator[str]:
-    """Yield the caps across runs that a plan's steps count against, one line each; models may be asked by any."""
-    tools = {name for step in plan.steps for name in step.tool_names}
-    for cap in policy.per_day.all_caps():
-        if not cap.name.startswith("calls.") or cap.name.removeprefix("calls.") in tools:
-            yield f"{cap}, over all runs; a run that reaches it pauses until midnight ({cap.time_zone})"
-    for name, rate in policy.rates.items():
-        if name in tools:
-            yield f"{rate_cap(name, rate)}, over all runs; a call waits for its turn"

@@ -6,7 +6,8 @@ from typing import Any
 
 from pydantic import JsonValue
 
-from graph.errors import ExpressionError, listed
+from graph.errors import ExpressionError
+from graph.name_list import listed
 from graph.plan.checks import OF, Check, check_kind, describe_check, is_number
 from graph.plan.expressions import evaluate
 from graph.plan.inline_schema import schema_errors

@@ -7,7 +7,8 @@ from typing import Literal
 
 from pydantic import JsonValue
 
-from graph.errors import UnresolvedReferenceError, listed
+from graph.errors import UnresolvedReferenceError
+from graph.name_list import listed
 from graph.plan.references import resolve
 from graph.plan.schedule import last_steps, waits_for
 from graph.plan.schema import Plan

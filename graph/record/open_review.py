@@ -80,7 +80,7 @@ class ReviewFold:
         self.open: OpenReview | None = None
         self._people = People()
 
-    def apply(self, event: Event) -> None:  # noqa: C901  (one case for each kind that counts here)
+    def apply(self, event: Event) -> None:
         """Fold one event."""
         match event.data:
             case ReviewRequested() as data:
@@ -93,19 +93,16 @@ class ReviewFold:
             case Decided() as data:
                 self._people.decided(data)
                 self.open = None
-            case ReviewExpired():
-                self._people.votes.clear()
-                self.open = None
             case Steered() | RunReopened() as data:
                 self._people.asked(data.approver)
-                self.open = None
+                self._close()
             case RunStarted() as data:
                 self._people.asked(data.started_by)
             case PlanRevised() as data:
                 if data.written_by is not None:
                     self._people.asked(data.written_by)
-            case RunEnded() | StepSkipped() | ResultSupplied():
-                self.open = None
+            case RunEnded() | StepSkipped() | ResultSupplied() | ReviewExpired():
+                self._close()
 
     def _requested(self, data: ReviewRequested) -> None:
         takes = {"takes": dict(data.takes)} if data.takes else {}
@@ -123,6 +120,10 @@ class ReviewFold:
             times = ("handled_s", "escalated_s", "reminded_at", "escalated_at")
             asked = replace(asked, **{name: getattr(before, name) for name in times})
         self.open = asked
+
+    def _close(self) -> None:
+        self._people.closed()
+        self.open = None
 
     def _fell_due(self, event: Event, data: ReviewReminded | ReviewEscalated) -> None:
         before = self.open

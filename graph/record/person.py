@@ -1,10 +1,11 @@
 """People: who acts, and how that is known."""
 
+import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from graph.sanitize import is_utf8
+from graph.sanitize import is_utf8, visible
 
 Source = Literal["server", "os", "claimed", "unverified"]
 """How a person is known: to a server or an adapter of the settings, to the operating system, by what calling code says
@@ -79,15 +80,27 @@ NOBODY = Approver("", "unverified")
 
 
 def same_name(name: str) -> str:
-    """Return a name without what distinguishes two spellings of one person.
+    """Return a name without what may distinguish two spellings of one person, so that nobody counts as two.
 
-    >>> same_name(" Ada@Example.org")
-    'ada@example.org'
+    >>> same_name(" Ada@Example.org"), same_name("\uff21da") == "ada"
+    ('ada@example.org', True)
     """
-    return name.strip().casefold()
+    plain = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).casefold())
+    return "".join(filter(str.isprintable, plain)).strip()
+
+
+def exact_name(name: str) -> str:
+    """Return a name as rules compare it: without case, and otherwise letter by letter, so that nobody is another.
+
+    A letter stays as it is if its lower case is another letter's too, such as the sign of Kelvin (decision 108).
+
+    >>> exact_name(" Ada@Example.org"), exact_name("\u212aate") == "kate", exact_name("Straße") == exact_name("STRASSE")
+    ('ada@example.org', False, False)
+    """
+    return "".join(letter.lower() if letter.lower().upper() == letter else letter for letter in name.strip())
 
 
 def is_name(text: Any) -> bool:
     """Whether a text can be the name of a person or of a role."""
-    is_text = isinstance(text, str) and is_utf8(text) and text.isprintable()
-    return is_text and bool(text.strip()) and len(text) <= MAX_CHARACTERS
+    is_short = isinstance(text, str) and len(text) <= MAX_CHARACTERS
+    return is_short and bool(text.strip()) and is_utf8(text) and text.isprintable() and visible(text) == text

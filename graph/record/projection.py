@@ -134,7 +134,7 @@ def _apply(record: RunState, event: Event, data: EventData) -> None:  # noqa: C9
             record.spending.passed(event.at - record.started_at)
         case RunEnded():
             record.ended = data
-            record.review_state.close()
+            record.close_review()
         case RunForked():
             record.assignment = record.assignment.run_forked(data)
             record.plan_state.run_forked(data)
@@ -144,10 +144,10 @@ def _apply(record: RunState, event: Event, data: EventData) -> None:  # noqa: C9
             record.calls.call_inherited(event.step or "", data)
         case StepSkipped():
             record.steps.step_skipped(event.step or "", data)
-            record.review_state.close()
+            record.close_review()
         case ResultSupplied():
             record.steps.result_supplied(event, data)
-            record.review_state.close()
+            record.close_review()
         case RunReopened():
             _run_reopened(record, data)
         case StandingGiven():
@@ -162,7 +162,7 @@ def _apply(record: RunState, event: Event, data: EventData) -> None:  # noqa: C9
             record.review_state.fell_due(data)
         case ReviewExpired():
             record.review_state.expired(data, record.plan_state.revision)
-            record.people.votes.clear()
+            record.people.closed()
         case LateAnswer():
             record.review_state.answered_late(data)
         case Paused():
@@ -205,7 +205,7 @@ def _steered(record: RunState, data: Steered) -> None:
     record.assignment = record.assignment.steered(data)
     record.plan_state.amended(data)
     record.people.asked(data.approver)
-    record.review_state.close()
+    record.close_review()
 
 
 def _decided(record: RunState, event: Event, data: Decided) -> None:

@@ -10,7 +10,7 @@ from typing import Any, Literal, get_args
 
 from pydantic import JsonValue
 
-from graph.errors import listed
+from graph.name_list import listed
 from graph.plan.catalog import ToolSpec
 from graph.plan.issues import Issue
 from graph.plan.kinds.table import kind_spec

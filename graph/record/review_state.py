@@ -64,7 +64,8 @@ class ReviewRequest:
 class ReviewState:
     """The open request of a run, its approval, and the calls that wait for a person; changed by events only.
 
-    `request` is None if none is open, `requests` is the number of the last one. `response` is one to the open request
+    `request` is None if none is open, `requests` is the number of the last one, `requests_about` how many there were by
+    plan and names of actions. `response` is one to the open request
     that nobody has carried out yet. `held` and `uncertain` have, by key,
     the calls that waited for review, or for other calls to be settled; `seen` has the keys of held calls that a person
     has approved, `replaced` the arguments that a person gave instead by key of a held call, `rejected` the calls that a
@@ -77,6 +78,7 @@ class ReviewState:
     approval: Approval | None = None
     request: ReviewRequest | None = None
     requests: int = 0
+    requests_about: dict[tuple[str, tuple[str, ...]], int] = field(default_factory=dict)
     response: ResponseGiven | None = None
     held: dict[str, HeldCall] = field(default_factory=dict)
     seen: set[str] = field(default_factory=set)
@@ -92,11 +94,18 @@ class ReviewState:
 
     def review_requested(self, data: ReviewRequested) -> None:
         """Open a request, or show it again; a response given before has been refused."""
+        if data.request != self.requests:
+            about = data.digest or "", data.asked
+            self.requests_about[about] = self.requests_about.get(about, 0) + 1
         before, self.last_expired, self.requests, self.response = self.request, None, data.request, None
         shown = data.request, data.subject, data.error, data.issues
         asked = ReviewRequest(*shown, data.checkpoint or "", data.skip, data.takes, data.asked, data.deadline)
         is_same = before is not None and before.number == asked.number
         self.request = asked if before is None or not is_same else _later(asked, before.handled_s, before.escalated_s)
+
+    def asked_before(self, digest: str, asked: tuple[str, ...], *, is_open: bool) -> int:
+        """Return how many earlier requests asked for the same about the same plan; one that is open is none of them."""
+        return self.requests_about.get((digest, asked), 0) - is_open
 
     def fell_due(self, data: ReviewReminded | ReviewEscalated) -> None:
         """Note a moment of the deadline; after an escalation others may decide too."""

@@ -68,6 +68,11 @@ class RunState:
         """The usage that the effective budget counts."""
         return self.spending.usage_under(self.bounds)
 
+    def close_review(self) -> None:
+        """Close the open request without a decision, and the votes on it."""
+        self.review_state.close()
+        self.people.closed()
+
     @property
     def lacks_plan(self) -> bool:
         """Whether the run has no plan to execute because the budget does not allow a planner call."""

@@ -1,7 +1,8 @@
 """What the steps of a run took: samples by likeness, folded from its events and kept at its end."""
 
 from collections import defaultdict, deque
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import starmap
 
 from graph.errors import UnknownEventError
@@ -12,7 +13,20 @@ from graph.record.summary import CHANGED
 
 Taken = tuple[float, float, Mapping[str, Tokens]]
 """The fields of a sample."""
+Place = tuple[str, int | None]
+"""A step, and the index of its list item if it runs once per item."""
 UNREADABLE = (UnknownEventError, *CHANGED)
+NOT_ASKED: tuple[Place, float] = ("", None), 0.0
+
+
+@dataclass
+class ModelWork:
+    """What a model did for a step or an item of it: `seconds` of its calls, its tools' included, and their tokens."""
+
+    model: str
+    seconds: float = 0.0
+    tokens: dict[str, Tokens] = field(default_factory=dict)
+    has_failed: bool = False
 
 
 class StepHistory:
@@ -21,16 +35,18 @@ class StepHistory:
     def __init__(self) -> None:
         self._tools: dict[tuple[str | None, int | None, int], str] = {}
         self._granted: Mapping[str, Sequence[str]] = {}
-        self._models: dict[str, str] = {}
-        self._tokens: defaultdict[str, dict[str, Tokens]] = defaultdict(dict)
+        self._for_each: Container[str] = ()
+        self._asked: dict[str, tuple[Place, float]] = {}
+        self._work: defaultdict[str, dict[int | None, ModelWork]] = defaultdict(dict)
         self._taken: defaultdict[str, deque[Taken]] = defaultdict(lambda: deque(maxlen=KEPT))
 
     def apply(self, events: Iterable[Event]) -> Samples:
-        """Fold more events; return the samples of the run if it has ended with them, and nothing before."""
-        ended: Samples = {}
+        """Fold more events; return the samples of the run up to its last end among them, nothing without one."""
+        ended: defaultdict[str, list[Sample]] = defaultdict(list)
         for event in events:
             if event.kind == "run_ended":
-                ended = {likeness: latest(starmap(Sample, taken)) for likeness, taken in self._taken.items()}
+                for likeness, taken in self._taken.items():
+                    ended[likeness].extend(latest(starmap(Sample, taken)))
                 self._taken.clear()
             elif (fold := FOLDS.get(event.kind)) is not None:
                 try:  # not `suppress`, which costs as much as the fold
@@ -40,11 +56,10 @@ class StepHistory:
         return ended
 
     def plan_revised(self, _event: Event, data: PlanRevised) -> None:
-        """Note the tools of the steps that a model carries out; those of each item of a list cannot be told apart."""
-        steps = data.plan["steps"]
-        self._granted = {
-            step["id"]: step.get("tools", ()) for step in steps if not step.get("tool") and "for_each" not in step
-        }
+        """Note the tools of the steps that a model carries out, and which of them it does for each item of a list."""
+        steps = [step for step in data.plan["steps"] if not step.get("tool")]
+        self._granted = {step["id"]: step.get("tools", ()) for step in steps}
+        self._for_each = {step["id"] for step in steps if "for_each" in step}
 
     def call_started(self, event: Event, data: CallStarted) -> None:
         """Note the tool of a call."""
@@ -55,29 +70,51 @@ class StepHistory:
         tool = self._tools.pop((event.step, data.item, data.call), None)
         if tool is not None:
             self._add(of_tool(tool), event, data.result, {})
+        if data.item is not None and (work := self._of(event.step or "", data.item)) is not None:
+            work.seconds += seconds_of(data.result) or 0.0
 
     def model_started(self, event: Event, data: ModelStarted) -> None:
         """Note the model of a step."""
         if event.step is not None and data.role == "executor":
-            self._models[event.step] = data.model
+            self._asked[data.key] = (event.step, data.item), event.at
+            self._work[event.step].setdefault(data.item, ModelWork(data.model)).model = data.model
 
     def model_finished(self, event: Event, data: ModelFinished) -> None:
-        """Count the tokens of a step."""
-        if event.step is not None and data.role == "executor" and data.usage is not None and data.model is not None:
-            read, written = self._tokens[event.step].get(data.model, (0, 0))
-            more = data.usage
-            self._tokens[event.step][data.model] = read + more.input_tokens, written + more.output_tokens
+        """Count the time and the tokens of a model's call."""
+        (step, item), began = self._asked.pop(data.key, NOT_ASKED)
+        if (work := self._of(step, item)) is None:
+            return
+        work.seconds += max(0.0, event.at - began)
+        work.has_failed = data.error is not None
+        if data.usage is not None and data.model is not None:
+            read, written = work.tokens.get(data.model, (0, 0))
+            work.tokens[data.model] = read + data.usage.input_tokens, written + data.usage.output_tokens
 
     def step_finished(self, event: Event, data: StepFinished) -> None:
-        """Add what a step of a model took, if it succeeded."""
-        step = event.step or ""
-        model, tokens = self._models.pop(step, None), self._tokens.pop(step, {})
-        if model is not None and step in self._granted:
-            self._add(of_model(model, self._granted[step]), event, data.result, tokens)
+        """Add what a step of a model took, or each item of it, if it succeeded."""
+        step, result = event.step or "", data.result
+        work, granted = self._work.pop(step, {}), self._granted.get(step)
+        if granted is None or result.status != "succeeded":
+            return
+        if step not in self._for_each and None in work:
+            one = work[None]
+            self._add(of_model(one.model, granted), event, result, one.tokens)
+        for one in (one for item, one in work.items() if item is not None and not one.has_failed):
+            self._taken[of_model(one.model, granted)].append((event.at, one.seconds, one.tokens))
+
+    def _of(self, step: str, item: int | None) -> ModelWork | None:
+        return self._work[step].get(item) if step in self._work else None
 
     def _add(self, likeness: str, event: Event, result: StepResult, tokens: Mapping[str, Tokens]) -> None:
-        if result.status == "succeeded" and result.started_at is not None and result.ended_at is not None:
-            self._taken[likeness].append((event.at, max(0.0, result.ended_at - result.started_at), tokens))
+        if result.status == "succeeded" and (seconds := seconds_of(result)) is not None:
+            self._taken[likeness].append((event.at, seconds, tokens))
+
+
+def seconds_of(result: StepResult) -> float | None:
+    """Return how long a call or a step took, None if that is not on record."""
+    if result.started_at is None or result.ended_at is None:
+        return None
+    return max(0.0, result.ended_at - result.started_at)
 
 
 FOLDS: Mapping[str, Callable[..., None]] = {
@@ -89,12 +126,3 @@ FOLDS: Mapping[str, Callable[..., None]] = {
     "step_finished": StepHistory.step_finished,
 }
 """Kind of event -> what it adds."""
-
-
-def samples_of(events: Iterable[Event]) -> dict[str, list[Sample]]:
-    """Return all samples of a run up to its last end."""
-    fold, found = StepHistory(), defaultdict[str, list[Sample]](list)
-    for event in events:
-        for likeness, samples in fold.apply([event]).items():
-            found[likeness].extend(samples)
-    return found

@@ -103,6 +103,9 @@ OF_WORDING = {
 }
 """Fields that follow from the texts of prompts, reviews and messages, which differ in records of another wording."""
 
+NEWER_FIELDS = {"model_started": frozenset({"item"})}
+"""Fields that earlier versions did not record; compared if they are on record."""
+
 
 def differing(
     recorded: Event, replayed: Draft, names: Names, is_redacted: bool = False, *, other_wording: bool = False
@@ -120,6 +123,7 @@ def differing(
         return ""
     learned = dict(names)
     left_out = WORDS if is_redacted else NONE
+    left_out |= NEWER_FIELDS.get(recorded.kind, NONE) - recorded.payload.keys()
     if other_wording:
         left_out |= OF_WORDING.get(recorded.kind, NONE)
     one, other = (

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import defaultdict
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import Any
@@ -188,7 +188,11 @@ class ReplayLedger:
     async def give_standing(self, approval: StandingApproval) -> None:
         """Keep nothing: the record of a run that uses it says so."""
 
-    async def standing(self) -> list[StandingUse]:
+    async def standing(
+        self,
+        tool: str | None = None,  # noqa: ARG002  (the record has those that were used)
+        named: Collection[str] = (),  # noqa: ARG002  (the record has those that were used)
+    ) -> list[StandingUse]:
         """Return the standing approvals of any run on record, each for the calls that it let through."""
         events = [event.data_if_known for event in self.recording.events]
         wide = [data.approval for data in events if isinstance(data, StandingGiven) and data.approval.run is None]
@@ -214,10 +218,12 @@ class ReplayLedger:
         """Return the run, once it was started."""
         return self._run if self._events and thread == self._run.thread else None
 
-    async def latest(self, thread: str) -> tuple[RunKey, list[Event]] | None:
+    async def latest(
+        self, thread: str, known: RunKey | None = None, after: int = 0
+    ) -> tuple[RunKey, list[Event]] | None:
         """Return the run with its replayed events, once it was started."""
         run = await self.last_run(thread)
-        return None if run is None else (run, await self.events(run))
+        return None if run is None else (run, await self.events(run, after if run == known else 0))
 
     async def artifact(self, artifact_id: str) -> str:
         """Return an artifact of the record, or one that was written."""

@@ -14,7 +14,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 
 from graph.builder import Graph
 from graph.caller import Caller, invoked_by
-from graph.calls.threads import is_waiting
+from graph.calls.threads import counting_waits
 from graph.chat_models.role_model import RoleModel
 from graph.errors import InputError, RunPausedError
 from graph.ledger.transcript import Transcript
@@ -172,15 +172,16 @@ class Player:
         self._ledger.dead, self._ledger.stopped = False, None
         at = {"checkpoint_id": given.checkpoint} if given.checkpoint is not None else {}
         config: Any = {"configurable": {**self._config["configurable"], **at}}
-        with invoked_by(
-            Caller(self._transcript.thread, self._started, given.unseen, given.changes, self._inherited, by=given.by)
-        ):
+        caller = Caller(
+            self._transcript.thread, self._started, given.unseen, given.changes, self._inherited, by=given.by
+        )
+        with counting_waits() as waits, invoked_by(caller):
             work: asyncio.Task[object] = asyncio.create_task(
                 self._graph.ainvoke(given.value, config, durability="sync")
             )
         with suppress(RunPausedError, ReplayStopped, asyncio.CancelledError):
             try:
-                await self._scheduler.conduct(work, self._is_busy)
+                await self._scheduler.conduct(work, lambda: bool(waits.count) or self._planner_is_busy)
             finally:
                 work.cancel()
                 await work
@@ -198,8 +199,9 @@ class Player:
             await self._invoke(APPROVE)
         return self._ledger.halt
 
-    def _is_busy(self) -> bool:
-        return is_waiting() or (self._planner is not None and bool(self._planner.busy))
+    @property
+    def _planner_is_busy(self) -> bool:
+        return self._planner is not None and bool(self._planner.busy)
 
     def _staged(self, configured: Configuration) -> Graph:
         return staged(configured, self._transcript, self._ledger, self._scheduler, self._saver, self._planner)

@@ -123,12 +123,6 @@ class Recording:
         return any(self.events[at].kind in kinds for at in range(self._front, end) if not self._played[at])
 
     @property
-    def is_blocked_by_itself(self) -> bool:
-        """Whether the next event may stand before the outcome that it came of: both are written at once."""
-        event = self.next
-        return event is not None and event.kind in ("step_held", "step_uncertain", "call_refused")
-
-    @property
     def is_mid_pass(self) -> bool:
         """Whether events of this pass over the plan are yet to come."""
         return self._front < self._barrier_place

@@ -7,10 +7,10 @@ from graph.record.events import INTERRUPTED, Event, Paused
 from graph.replay.ledger import ReplayLedger
 from graph.replay.recording import Recording
 
-STILL_S = 0.3
-"""How long nothing may happen before the process is taken to have died there, in seconds."""
-TICKS = 50
-"""How many turns of the event loop work that waits for nothing is given."""
+STILL_TURNS = 200
+"""How many turns of the event loop may pass without an event before the process is taken to have died there."""
+LOOK_S = 0.05
+"""How often to look whether work on other threads has come back, in seconds."""
 
 CallTask = asyncio.Task[object]
 
@@ -71,22 +71,29 @@ class Scheduler:
         """Wait until something happens; return whether it did."""
         change = asyncio.create_task(self._ledger.changed.wait())
         try:
-            while not await self._stirs({work, change}):
-                if not self._hurry() and not self._let_go() and not self._expire() and not is_busy():
+            while not await self._stirs({work, change}, is_busy):
+                if not self._hurry() and not self._let_go() and not self._expire():
                     return False
             return True
         finally:
             change.cancel()
 
-    async def _stirs(self, watched: set[asyncio.Task[object]]) -> bool:
-        for _ in range(TICKS):
-            await asyncio.sleep(0)
+    async def _stirs(self, watched: set[asyncio.Task[object]], is_busy: Callable[[], bool]) -> bool:
+        """Return whether something happens; by turns of the loop and not by a clock, which a slow machine would lose.
+
+        Nothing of a replay waits outside of the loop but what `is_busy` knows of.
+        """
+        turns = 0
+        while turns < STILL_TURNS:
+            if is_busy():
+                await asyncio.wait(watched, timeout=LOOK_S, return_when=asyncio.FIRST_COMPLETED)
+                turns = 0
+            else:
+                await asyncio.sleep(0)
+                turns += 1
             if any(task.done() for task in watched):
                 return True
-        if self._recording.is_blocked_by_itself and self._waiting:
-            return False
-        done, _ = await asyncio.wait(watched, timeout=STILL_S, return_when=asyncio.FIRST_COMPLETED)
-        return bool(done)
+        return False
 
     def _hurry(self) -> bool:
         """Release the first pending outcome: events caused by it may precede it on record."""

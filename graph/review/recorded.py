@@ -7,7 +7,9 @@ from graph.record.events import ReviewRequested
 from graph.review.response import RequestJson
 
 
-def request_on_record(run: str, shown: ReviewRequested, plan: Mapping[str, Any], texts: Sequence[str]) -> RequestJson:
+def request_on_record(
+    run: str, shown: ReviewRequested, plan: Mapping[str, Any], texts: Sequence[str], asked_before: int = 0
+) -> RequestJson:
     """Return a request in the shape of `graph.review.request.ReviewRequest.to_json`, without estimate and difference.
 
     Args:
@@ -15,6 +17,7 @@ def request_on_record(run: str, shown: ReviewRequested, plan: Mapping[str, Any],
         shown: The event of the request.
         plan: The plan of its revision, which the event leaves out.
         texts: The description of each action, which the event may keep as an artifact.
+        asked_before: The number of earlier requests of the run that asked for the same about the same plan.
     """
     found = [dict(action) for action in shown.actions]
     if "run_plan" in shown.asked and not any(action["name"] == "run_plan" for action in found):
@@ -26,4 +29,5 @@ def request_on_record(run: str, shown: ReviewRequested, plan: Mapping[str, Any],
         "digest": shown.digest,
         "issues": [issue.to_json() for issue in shown.issues],
         "error": shown.error,
+        **({"asked_before": asked_before} if asked_before else {}),
     }

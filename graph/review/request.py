@@ -55,7 +55,8 @@ class ReviewRequest:
     """A request to a person; `digest` is that of the plan to approve, `binding` that of the plan with its terms.
 
     `people` is a paragraph on who decides, who has voted and until when, empty if anybody decides at any time. `rules`
-    and `deadline` say the same as data.
+    and `deadline` say the same as data. `asked_before` is the number of earlier requests of the run that asked for the
+    same about the same plan.
     """
 
     run: str
@@ -70,6 +71,7 @@ class ReviewRequest:
     people: str = ""
     rules: tuple[ApproverRule, ...] = ()
     deadline: Deadline | None = None
+    asked_before: int = 0
 
     @property
     def subject(self) -> str:
@@ -78,9 +80,10 @@ class ReviewRequest:
         return digest([self.digest, self.binding, len(actions), _beside_plans(actions)])
 
     @property
-    def digests(self) -> tuple[str, str]:
-        """The digests that a response may name: that of the plan, or that of all actions (see `digest_of_all`)."""
-        return self.digest, digest_of_all(self.to_json())
+    def digests(self) -> tuple[str, str, str]:
+        """The digests that a response may name: that of the plan, of all actions, or of this very request."""
+        request = self.to_json()
+        return self.digest, digest_of_all(request), digest_of_request(request)
 
     def again(self, error: str, issues: Sequence[Issue]) -> "ReviewRequest":
         """Return the request with an error; the issues are kept unless there are new ones."""
@@ -104,6 +107,7 @@ class ReviewRequest:
             "estimate": dict(self.estimate),
             "error": self.error,
             **({"until": self.deadline.until} if self.deadline is not None else {}),
+            **({"asked_before": self.asked_before} if self.asked_before else {}),
         }
 
     def _described(self, action: ReviewAction) -> str:
@@ -121,13 +125,19 @@ def asked_again(error: str) -> str:
 
 
 def digest_of_all(request: Mapping[str, Any]) -> str:
-    """Return the digest of all actions of a request: the plan's own if the plan is the only one.
+    """Return the digest of all actions, which people see: the plan's own if the plan is the only one, asked about once.
 
-    A response that names it is not valid for another request about the same plan, such as the next call or question.
+    A decision that names it is not valid for another request of the run, such as the next call or question, even if
+    that asks for the same in the same words.
     """
-    actions = request["action_requests"]
-    others = _beside_plans(actions)
-    return digest([request["digest"], len(actions), others]) if others else str(request["digest"])
+    is_plan = not _beside_plans(request["action_requests"]) and not request.get("asked_before")
+    return str(request["digest"]) if is_plan else digest_of_request(request)
+
+
+def digest_of_request(request: Mapping[str, Any]) -> str:
+    """Return the digest that names one request of a run; the plan's would also name a later one about the same plan."""
+    actions, before = request["action_requests"], request.get("asked_before")
+    return digest([request["digest"], len(actions), _beside_plans(actions), *([before] if before else [])])
 
 
 def _beside_plans(actions: Sequence[Mapping[str, Any]]) -> list[JsonValue]:

@@ -6,8 +6,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from graph.errors import InputError
+from graph.plan.json_values import long_integer_fault
 from graph.review.human_steps import GATE
-from graph.review.request import digest_of_all
+from graph.review.request import digest_of_request
 
 RequestJson = Mapping[str, Any]
 """A review request as JSON, see `graph.review.request.ReviewRequest.to_json`."""
@@ -56,12 +57,12 @@ class ReviewResponse:
 
 
 def build_response(request: RequestJson, response: ReviewResponse) -> dict[str, Any]:
-    """Return one decision per action, bound to the digest of the whole request.
+    """Return one decision per action, bound to this very request.
 
     Raises:
-        InputError: An action is undecided, or a statement matches no action.
+        InputError: An action is undecided, or a statement matches no action, or holds what no checkpoint can.
     """
-    return {"decisions": _decisions(request["action_requests"], response), "digest": digest_of_all(request)}
+    return {"decisions": _decisions(request["action_requests"], response), "digest": digest_of_request(request)}
 
 
 def asked(request: RequestJson, name: str) -> list[ActionJson]:
@@ -83,6 +84,8 @@ def _decisions(actions: Sequence[ActionJson], response: ReviewResponse) -> list[
     ]
     if left := [describe_action(action) for action, decision in zip(actions, made, strict=True) if decision is None]:
         raise InputError("decision", f"undecided: {'; '.join(left)}; decide each of them")
+    if fault := long_integer_fault(made):
+        raise InputError("decision", fault)
     return [decision for decision in made if decision is not None]
 
 

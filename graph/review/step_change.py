@@ -6,7 +6,8 @@ from typing import Any
 
 from pydantic import JsonValue
 
-from graph.errors import InputError, ResultError, listed
+from graph.errors import InputError, ResultError
+from graph.name_list import listed
 from graph.plan.catalog import ToolSpec
 from graph.plan.schema import Plan, Step
 from graph.policy.approvers import Approvers, alone_fault

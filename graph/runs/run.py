@@ -17,6 +17,7 @@ from graph.record.said import spent_since
 from graph.review.response import ReviewResponse, build_response
 from graph.text.drawing.labels import waits_within
 from graph.text.event_text.values import until_text
+from graph.text.expectation import said_and_spent
 from graph.text.run_view import RunView
 
 END_STATUSES = ("succeeded", "partial", "failed", "rejected", "budget_exhausted", "cancelled")
@@ -68,6 +69,11 @@ class Run:
         skipped = skipped_in(self.plan, self.results) if self.plan else {}
         return {**known, **blocked_status, **dict.fromkeys(skipped, "skipped")}
 
+    @property
+    def compared(self) -> str:
+        """What was expected against what it took, in words; empty before the end, and if nothing was said."""
+        return said_and_spent(self.said or {}, self.spent or {}) if self.ended else ""
+
     def decide(self, **fields: Any) -> dict[str, Any]:
         """Return a response to the open review request, bound to its digest, for `resume`.
 
@@ -96,6 +102,7 @@ class Run:
             statuses=self.step_status,
             results=self.results,
             asked=[action["description"] for action in self.request["action_requests"]] if self.request else (),
+            compared=self.compared,
         )
         return view.bundle()
 

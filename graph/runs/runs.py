@@ -8,12 +8,13 @@ from typing import Any
 
 from pydantic import JsonValue
 
-from graph.errors import InputError, LedgerUnavailableError, PrunedRunError, UnknownRunError, listed
+from graph.errors import InputError, LedgerUnavailableError, PrunedRunError, UnknownRunError
 from graph.ledger.opening import open_ledger
 from graph.ledger.protocol import RunKey
 from graph.ledger.run_store import RunStore
 from graph.ledger.seal import key_from_environment
 from graph.ledger.values import answer_from_results, value_of
+from graph.name_list import listed
 from graph.record.amendment import Amendment
 from graph.record.counters import Counters
 from graph.record.events import Draft, Event, cancelled

@@ -7,7 +7,7 @@ from graph.record.call import Call
 from graph.record.deadline import moment_in_words
 from graph.record.events import Decided, ReviewExpired
 from graph.record.values import to_text
-from graph.text.review.frame import Prose, limit_name, name, to_markdown, words
+from graph.text.review.frame import Prose, limit_name, name, sentence, to_markdown, words
 from graph.text.review.layout import ITEM
 
 
@@ -31,6 +31,15 @@ def expired_text(expired: ReviewExpired) -> str:
         return f"{began} the request is closed as rejected, and the run ends."
     count = len(expired.rejected)
     return f"{began} {count} held call{'s count' if count != 1 else ' counts'} as rejected, and the run goes on."
+
+
+def refused_text(why: str) -> str:
+    """Return that words of a chat changed nothing, as a sentence before the request that is still open.
+
+    >>> refused_text("step: the plan has no step 'fax'")
+    "Nothing has changed: step: the plan has no step 'fax'. The request is still open."
+    """
+    return f"Nothing has changed: {sentence(why)}. The request is still open."
 
 
 def _sentence(decided: Decided, revision: int) -> str:

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 
 from pydantic import JsonValue
 
-from graph.errors import listed
 from graph.markdown import answer_markdown, fenced, text_markdown
+from graph.name_list import listed
 from graph.sanitize import escaped
 
 SAID_CHARACTERS = 10_000
@@ -15,16 +15,18 @@ LISTED = 20
 """Largest object that is shown as a list."""
 
 
-def ending_text(status: str, reason: str, answer: JsonValue, unjudged: Sequence[str] = ()) -> str:
+def ending_text(status: str, reason: str, answer: JsonValue, unjudged: Sequence[str] = (), compared: str = "") -> str:
     """Return the ending of a run as text: the answer, with the reason unless the run succeeded.
 
     A reason names the steps `unjudged`, whose success criteria nobody judged; a success names them after its answer.
+    `compared` is what was expected against what it took (see `graph.text.expectation`).
     """
-    answer_text = _answer_in_words(answer)
-    if status == "succeeded":
-        return f"{answer_text}\n\nSuccess criteria that nobody judged: {listed(unjudged)}." if unjudged else answer_text
-    end = fenced(f"{status}: {escaped(reason)}")
-    return end if answer is None else f"{end}\n\n{answer_text}"
+    parts = [] if status == "succeeded" else [fenced(f"{status}: {escaped(reason)}")]
+    if answer is not None or status == "succeeded":
+        parts.append(_answer_in_words(answer))
+    if unjudged and status == "succeeded":
+        parts.append(f"Success criteria that nobody judged: {listed(unjudged)}.")
+    return "\n\n".join([*parts, *([f"{compared[0].upper()}{compared[1:]}."] if compared else [])])
 
 
 def _answer_in_words(answer: JsonValue) -> str:

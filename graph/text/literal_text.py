@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from pydantic import JsonValue
 
-from graph.errors import listed
+from graph.name_list import listed
 from graph.plan.reference_spans import spans
 from graph.plan.schema import Plan, Step
 from graph.text.drawing.labels import plain

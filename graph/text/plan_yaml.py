@@ -59,6 +59,13 @@ def _mapping(loader: _Loader, node: Any) -> dict[str, Any]:
     return found
 
 
+def _integer(loader: _Loader, node: Any) -> int:
+    try:
+        return int(loader.construct_scalar(node))
+    except ValueError as error:  # Python reads 4,300 digits at most
+        raise YamlFault("the number has too many digits; quote it", node.start_mark.line) from error
+
+
 class _Dumper(yaml.SafeDumper):  # type: ignore[misc]  # PyYAML has no types
     """Writes what `_Loader` reads: text that would be read as anything else is quoted, long text is a block."""
 
@@ -79,6 +86,7 @@ for _name, _pattern, _first in _JSON_ONLY:
     for _class in (_Loader, _Dumper):
         _class.add_implicit_resolver(f"tag:yaml.org,2002:{_name}", re.compile(rf"(?:{_pattern})\Z"), list(_first))
 _Loader.add_constructor("tag:yaml.org,2002:map", _mapping)
+_Loader.add_constructor("tag:yaml.org,2002:int", _integer)
 _Loader.add_constructor("tag:yaml.org,2002:float", lambda loader, node: float(loader.construct_scalar(node)))
 _Dumper.add_representer(str, _text)
 

@@ -1,6 +1,6 @@
 """A policy's consequences for the known tools, in sentences: denials, review triggers, and limits."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from graph.plan.catalog import ToolSpec
 from graph.policy.approval_scope import ExecutionTerms
@@ -10,7 +10,7 @@ from graph.policy.day_limits import rate_cap
 from graph.policy.policy import Policy
 from graph.record.budget import unit_in_words
 from graph.record.trust_label import TrustLabel
-from graph.record.values import to_text
+from graph.settings import Settings
 
 PLANS = {
     "always": "every plan, and every revision beyond what was approved",
@@ -23,7 +23,27 @@ ALWAYS = (
     "a call that may have had its effect, before it is made again",
     "a plan that makes no progress: the same failure, plan or revision again",
 )
+BOUNDS: Mapping[str, str] = {
+    "max_replans": "revisions after failures",
+    "max_rounds": "rounds when planning one step at a time",
+    "max_feedback": "plans rejected with feedback",
+    "max_repairs": "repairs of an invalid plan",
+    "max_steps": "steps in a plan",
+    "max_depth": "levels of nested refined steps",
+    "max_concurrency": "steps at a time",
+}
 STRANGER = TrustLabel("untrusted", ("nobody that the policy knows",))
+
+
+def rule_sections(settings: Settings, terms: ExecutionTerms) -> list[tuple[str, list[str]]]:
+    """Return the rules in force as lines under headings."""
+    bounds = [f"{getattr(settings, name)} {words} ({name})" for name, words in BOUNDS.items()]
+    return [
+        ("needs a person", list(triggers(terms))),
+        ("denied, even if approved", list(denials(terms)) or ["nothing"]),
+        ("decides", list(deciders(terms.policy)) or ["anybody who can answer"]),
+        ("stops or delays a run", [*stops(terms.policy), *bounds]),
+    ]
 
 
 def denials(terms: ExecutionTerms) -> Iterator[str]:
@@ -34,9 +54,8 @@ def denials(terms: ExecutionTerms) -> Iterator[str]:
             continue
         rule = terms.policy.tools.get(tool.name)
         for name, constraint in (rule.args if rule else {}).items():
-            bounds = {word: bound for word, bound in constraint.to_json().items() if word != "untrusted_from"}
-            if bounds:
-                yield f"{tool.name} with {name} not in {to_text(bounds)}"
+            if bounds := in_words(constraint):
+                yield f"{tool.name} unless {name} {bounds}"
 
 
 def triggers(terms: ExecutionTerms) -> Iterator[str]:

@@ -26,7 +26,7 @@ MOST_ERRORS = 20
 class RunView:
     """The facts of a run to show: `statuses` and `results` by step id; without a plan there is no picture.
 
-    `asked` are the descriptions of the open review request.
+    `asked` are the descriptions of the open review request, `compared` is what was expected against what it took.
     """
 
     name: str
@@ -39,6 +39,7 @@ class RunView:
     statuses: Mapping[str, str]
     results: Mapping[str, StepResult]
     asked: Sequence[str] = ()
+    compared: str = ""
 
     def bundle(self) -> Bundle:
         """Return the run as HTML, as a picture if it has a plan, and as text."""
@@ -65,12 +66,14 @@ class RunView:
         rows = [("run", words(self.name)), ("goal", words(self.goal))]
         rows += [("respect", words(constraint)) for constraint in self.constraints]
         rows += [("status", badge(self.status) + reason)]
+        rows += [("spent", words(self.compared))] if self.compared else []
         rows += [("answer", words(_in_words(self.answer)))] if self.answer is not None else []
         return rows + [(f"{step} {word}", words(error)) for step, word, error in self._errors()]
 
     def _text(self) -> str:
         reason = f" ({self.reason})" if self.reason else ""
         lines = [escaped(f"run {self.name}: {self.status}{reason}"), f"goal: {escaped(self.goal)}"]
+        lines += [self.compared] if self.compared else []
         lines += [f"error in {step}: {escaped(error)}" for step, _, error in self._errors()]
         lines += [f"answer: {margined(_in_words(self.answer))}"] if self.answer is not None else []
         for description in self.asked:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from graph.agent_session import AgentSession
-from graph.builder import BoundedGraph
+from graph.bounded_graph import BoundedGraph
 from graph.caller import Caller
 from graph.errors import InputError
 from graph.record.hand_over import hand_over

@@ -4,9 +4,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from graph.context import Services
-from graph.errors import listed
 from graph.ledger.protocol import Ledger
 from graph.ledger.values import content_value
+from graph.name_list import listed
 from graph.record.events import Configuration
 from graph.record.values import to_text
 from graph.settings import current_settings

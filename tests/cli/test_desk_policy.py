@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from graph.cli.desk_policy import DeskPolicy
+from graph.cli.desk_policy import desk_policy
 from graph.cli.run_options import RunOptions
 from graph.errors import ConfigError
 
@@ -18,7 +18,7 @@ def no_policy_in_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_policy_is_read_once_and_anew_when_its_file_or_the_settings_file_changes(folder: Path) -> None:
     (folder / "one.toml").write_text('[effects]\nwrite = "deny"\n')
-    shown = DeskPolicy(RunOptions())
+    shown = desk_policy(RunOptions())
 
     none, again = asyncio.run(shown()), asyncio.run(shown())
     (folder / "planner-executor.toml").write_text('policy = "one.toml"\n')
@@ -34,7 +34,7 @@ def test_a_policy_is_read_once_and_anew_when_its_file_or_the_settings_file_chang
 def test_a_policy_that_cannot_be_read_is_not_kept(folder: Path) -> None:
     file = folder / "one.toml"
     file.write_text("[effects]\nwrite = 3\n")
-    shown = DeskPolicy(RunOptions(policy=file))
+    shown = desk_policy(RunOptions(policy=file))
 
     with pytest.raises(ConfigError):
         asyncio.run(shown())

@@ -3,11 +3,14 @@ import sqlite3
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 from typer.testing import Result
 
+from graph import Agent
 from graph.ledger.owner import new_owner
+from graph.testing import LoggedTools, ScriptedModel, step
 
 Cli = Callable[..., Result]
 
@@ -104,3 +107,27 @@ def test_pausing_a_run_that_does_not_execute_says_so(cli: Cli, waiting: str) -> 
     result = cli("pause", waiting)
 
     assert result.exit_code == 0 and "is not running" in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("change", "fault"),
+    [
+        ("UPDATE ledger_standing SET payload = replace(payload, '\"at_most\":2', '\"at_most\":9')", "was changed"),
+        ("DELETE FROM ledger_standing WHERE kind = 'used'", "is missing among those that the standing approval"),
+    ],
+)
+def test_changed_standing_approvals_are_found(cli: Cli, folder: Path, change: str, fault: str) -> None:
+    tools, wish = LoggedTools(), {"at_most": 2, "until": "2999-01-01T00:00:00Z"}
+    policy = {"approval": "never", "tools": {"pay": {"verdict": "ask"}}}
+    options: dict[str, Any] = {"tools": [tools.tool("pay", effect="external", trusted=True)], "policy": policy}
+    with Agent.open(folder / "planner-executor.db", planner=ScriptedModel([]), **options) as agent:
+        run = agent.start("g", plan={"steps": [step("a", "pay"), step("b", "pay", after=["a"])]})
+        agent.resume(run.id, {"type": "approve", "standing": wish})
+    assert cli("doctor").exit_code == 0 and len(tools.calls) == 2
+    with sqlite3.connect(folder / "planner-executor.db") as connection:
+        connection.execute(change)
+    connection.close()
+
+    result = cli("doctor")
+
+    assert result.exit_code == 4 and fault in result.stdout

@@ -81,7 +81,7 @@ def test_a_model_that_costs_money_needs_a_budget(cli: Cli) -> None:
     assert "budget" in result.stderr
 
 
-@pytest.mark.slow
+@pytest.mark.e2e
 def test_an_evaluation_that_is_killed_goes_on_where_it_was(cli: Cli, suite: Path) -> None:
     suite.write_text(f"repetitions = 4\n{SUITE}")
     results = Path("evaluations/sums/results.json")

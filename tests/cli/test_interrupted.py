@@ -29,7 +29,7 @@ BEFORE = ["typer", "pydantic", "graph.cli.commands.run", "rich.live"]
 AT_WORK = ["graph.chat_models.roles", "graph.agent", "langgraph.checkpoint.sqlite.aio"]
 
 
-@pytest.mark.slow
+@pytest.mark.e2e
 @pytest.mark.parametrize("moment", [*BEFORE, *AT_WORK, "the end"])
 def test_ctrl_c_is_one_sentence_and_its_code(folder: Path, moment: str) -> None:
     (folder / "hook").mkdir()

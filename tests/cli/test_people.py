@@ -82,3 +82,13 @@ def test_policy_check_says_who_decides(cli: Cli, folder: Path) -> None:
     assert "asked: s0: its call of write_file is shown, since the policy asks about every call" in checked.stdout
     assert "asked: about the plan decides 2 of the role finance" in checked.stdout
     assert "- calls and plans with write_file: 2 of the role finance" in cli("policy", "show", "policy.toml").stdout
+
+
+def test_whoever_was_one_of_several_is_told_so_and_not_asked_again(cli: Cli, start: Any, folder: Path) -> None:
+    run = start(f'{ASK}\n[approvers]\nnames = ["{ME}", "os:somebody"]\nquorum = 2\n', "a.txt")
+
+    voted = cli("resume", run, "--approve")
+
+    assert voted.exit_code == 3 and voted.stdout.count("is about to call write_file") == 1
+    assert f"your approval is on record; {run} waits for the others" in voted.stdout
+    assert "continue with one of" not in voted.stdout and not (folder / "workspace/a.txt").exists()

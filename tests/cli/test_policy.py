@@ -62,7 +62,7 @@ def test_show_lists_what_is_asked_what_is_denied_what_stops_a_run_and_the_prompt
         "- a call of write_file with untrusted path (but from list_files) or overwrite",
         "- a limit of the budget that is reached",
         "- move_file (write)",
-        '- write_file with path not in {"within":["reports"]}',
+        "- write_file unless path is within reports",
         "- 3 tool calls in a run",
         "- 1 call of write_file in a run",
         "- at most 30 calls of web_search a minute, over all runs",
@@ -114,7 +114,10 @@ def test_what_is_not_understood_is_named_with_its_line(
 def test_a_plan_that_nobody_is_asked_about(cli: Cli, folder: Path) -> None:
     result = cli("policy", "check", "policy.toml", steps(folder, ("calculator", {"expression": "1 + 1"})))
 
-    assert (result.exit_code, result.stdout.splitlines()[1:]) == (0, ["nothing is denied, no review is needed"])
+    assert (result.exit_code, result.stdout.splitlines()[1:]) == (
+        0,
+        ["nothing is denied, no review is needed", "limited: 3 tool calls in a run, which nobody can raise"],
+    )
 
 
 def test_what_is_asked_of_a_plan_and_why(cli: Cli, folder: Path) -> None:
@@ -136,6 +139,9 @@ def test_what_is_asked_of_a_plan_and_why(cli: Cli, folder: Path) -> None:
         "asked: b: its call of write_file is shown, since path comes from read_file",
         "asked: the limit tool_calls of 3 may be reached: the plan takes up to 4",
         "asked: the limit calls.write_file of 1 may be reached: the plan takes up to 2",
+        "refused: b: its call of write_file, unless path is within reports",
+        "limited: 3 tool calls in a run, which nobody can raise",
+        "limited: 1 call of write_file in a run, which nobody can raise",
         "counted: at most 30 calls of web_search a minute, over all runs; a call waits for its turn",
     ]
 

@@ -75,6 +75,7 @@ def test_a_run_that_waits_is_approved_by_another_process(process: Process, folde
     assert (folder / "workspace/report.md").read_text().strip() == "it is 42"
 
 
+@pytest.mark.e2e
 def test_the_command_works_in_a_new_process_that_nothing_was_imported_for(
     command: Callable[..., list[str]], folder: Path
 ) -> None:
@@ -147,6 +148,7 @@ def test_a_run_is_looked_at_and_cancelled_while_another_process_executes_it(
     assert shown["results"]["sum"]["value"] == 42
 
 
+@pytest.mark.e2e
 def test_a_listing_into_a_closed_pipe_ends_without_a_traceback(command: Callable[..., list[str]]) -> None:
     reader, writer = os.pipe()
     os.close(reader)

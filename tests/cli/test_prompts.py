@@ -69,7 +69,7 @@ def test_a_person_is_shown_the_plan_and_approves(terminal: Callable[..., Termina
     assert "it is 42" in said
 
 
-@pytest.mark.parametrize("words", ["yep", "aproove", "Yes!", "nope", "okey", "?"])
+@pytest.mark.parametrize("words", ["aproove", "Yes!", "?"])
 def test_words_that_are_nearly_a_decision_are_asked_again_and_decide_nothing(
     terminal: Callable[..., Terminal], folder: Path, cli: Cli, latest: Callable[[], str], words: str
 ) -> None:

@@ -11,7 +11,7 @@ from typer.testing import Result
 Cli = Callable[..., Result]
 
 
-@pytest.mark.slow
+@pytest.mark.e2e
 def test_a_run_that_the_command_line_started_is_decided_at_the_desk_with_the_folders_that_it_recorded(
     command: Callable[..., list[str]], cli: Cli, waiting: str, folder: Path
 ) -> None:

@@ -1,7 +1,9 @@
 """The graph on Aegra, a server with LangGraph's API: a small form of the trial, and who is let in."""
 
 import asyncio
+import re
 from collections.abc import Iterator
+from html import unescape
 from typing import Any
 
 import aegra
@@ -12,6 +14,14 @@ import trial
 from graph.runs import open_runs
 
 RUNS = 30
+DESK = """
+[desk]
+proxies = ["127.0.0.1"]
+reviewers = { names = ["ann"] }
+
+[desk.headers]
+name = "X-User"
+"""
 pytestmark = pytest.mark.e2e
 
 
@@ -19,7 +29,9 @@ pytestmark = pytest.mark.e2e
 def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[aegra.Engine]:
     if (why := aegra.missing()) is not None:
         pytest.skip(why)
-    with aegra.engine(tmp_path_factory.mktemp("aegra")) as engine:
+    home = tmp_path_factory.mktemp("aegra")
+    (home / "desk.toml").write_text(DESK)
+    with aegra.engine(home, PLANNER_EXECUTOR_CONFIG=str(home / "desk.toml")) as engine:
         yield engine
 
 
@@ -51,6 +63,46 @@ async def approved(engine: aegra.Engine, goal: str) -> tuple[Any, list[str]]:
     async with open_runs(engine.ledger) as runs:
         (run,) = await runs.list(text=goal)
         return run, [event.payload["approver"] for event in await runs.log(run.id) if event.kind == "decided"]
+
+
+def test_a_decision_at_the_desk_of_one_server_is_kept_and_the_other_takes_it_up(engine: aegra.Engine) -> None:
+    n = 19
+    run = asyncio.run(begun(engine, n))
+    with httpx.Client(base_url=engine.servers[0].url, headers={"x-api-key": aegra.TOKEN, "x-user": "ann"}) as ann:
+        page = ann.get("/desk/run/review", params={"run": run.id})
+        hidden = re.findall(r'type="hidden" name="([^"]+)" value="([^"]*)"', page.text)
+        fields = {name: unescape(value) for name, value in hidden} | {"decision": "approve"}
+        origin = {"Origin": engine.servers[0].url}
+        decided = ann.post("/desk/run/decide", params={"run": run.id}, data=fields, headers=origin)
+        shown = ann.get("/desk/run", params={"run": run.id})
+        outside = [
+            httpx.get(f"{engine.servers[0].url}/desk/runs", headers=headers).status_code
+            for headers in ({"x-user": "ann"}, {"x-api-key": aegra.TOKEN})
+        ]
+    asyncio.run(continued(engine, run))
+
+    assert page.status_code == 200 and decided.status_code == 303
+    assert "server:ann" in shown.text and "the decision is on record" in shown.text
+    assert outside == [401, 303]
+    assert asyncio.run(approved(engine, trial.label(n)))[1] == ["server:ann"]
+
+
+async def begun(engine: aegra.Engine, n: int) -> Any:
+    """Begin a run that asks, and return it as it waits."""
+    async with trial.connected(engine) as client, open_runs(engine.ledger) as runs:
+        await client.begin(n)
+        while not (found := await runs.list(text=trial.label(n), status="waiting")):
+            await asyncio.sleep(0.2)
+        return found[0]
+
+
+async def continued(engine: aegra.Engine, run: Any) -> None:
+    """Continue a run at the other server, as `work --server` does, until it has succeeded."""
+    async with trial.connected(engine) as client, open_runs(engine.ledger) as runs:
+        body = {"operation": "continue", "run": run.id}
+        assert await client.invoke(run.thread, engine.servers[1], input=body)
+        while (await runs.show(run.id)).status != "succeeded":
+            await asyncio.sleep(0.2)
 
 
 @pytest.mark.parametrize("end", [aegra.Server.kill, aegra.Server.stop])

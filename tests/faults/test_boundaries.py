@@ -25,7 +25,7 @@ def disturbed(folder: Path, every: int, *options: str) -> list[str]:
     return (folder / "runs" / "boundaries").read_text().splitlines()
 
 
-@pytest.mark.parametrize(("durability", "every"), [("sync", 60), ("async", 80)])
+@pytest.mark.parametrize(("durability", "every"), [("sync", 120), ("async", 160)])
 def test_a_run_survives_a_kill_at_sampled_boundaries(tmp_path: Path, durability: str, every: int) -> None:
     names = disturbed(tmp_path, every, "--durability", durability)
 
@@ -51,6 +51,7 @@ def test_a_run_that_is_skipped_tried_again_retried_and_forked_survives_a_kill(tm
     assert changed | {"after tried weak", "after tried weak letter", "after pay weak letter"} <= set(names)
 
 
+@pytest.mark.e2e
 def test_a_run_survives_a_second_kill_while_it_is_taken_up(tmp_path: Path) -> None:
     disturbed(tmp_path, 240, "--then", "40")
 

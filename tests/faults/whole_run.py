@@ -189,8 +189,8 @@ class WatchedLedger(SqliteLedger):
         self._boundary = boundary
         super().__init__(path)
 
-    def _database(self, held: Set[Lease], beat_s: float) -> Database:
-        database = WatchedDatabase(self.name, beats_of(held), beat_s)
+    def _database(self, name: str, held: Set[Lease], beat_s: float) -> Database:
+        database = WatchedDatabase(name, beats_of(held), beat_s)
         database.boundary = self._boundary
         return database
 

@@ -179,3 +179,12 @@ def test_a_client_may_choose_any_model_in_words_if_the_operator_offers_any() -> 
 def test_a_setting_of_the_operator_is_shown_and_not_changed(name: str, value: Any) -> None:
     with pytest.raises(ConfigError, match=f"{name}=.* is not for a client to choose; this graph has"):
         Context.model_validate({name: value}).limits(Settings())
+
+
+@pytest.mark.parametrize(("name", "hint"), [("approvel", "did you mean approval?"), ("x", "give one of planner, ")])
+def test_a_setting_that_does_not_exist_is_refused_with_the_names_that_do(name: str, hint: str) -> None:
+    app = build_graph(PLANNER)
+    for work in (app.stream, app.astream):
+        with pytest.raises(ConfigError) as refused:
+            work({"goal": "g"}, on_thread(), context={name: 1})
+        assert str(refused.value).startswith(f"the context has no setting {name!r}; {hint}")

@@ -7,7 +7,7 @@ import pytest
 from langgraph.graph import END, START, StateGraph
 from typing_extensions import TypedDict
 
-from graph.errors import InputError
+from graph.errors import ConfigError, InputError
 from graph.identity import UNVERIFIED, _of_server, acting
 from graph.identity import named as named_by
 from graph.record.person import Approver, Person
@@ -81,6 +81,8 @@ def test_a_person_whom_calling_code_names_is_claimed_and_one_that_an_adapter_ver
 def test_somebody_who_is_no_person_is_refused() -> None:
     with pytest.raises(InputError):
         named_by("server:ada")  # type: ignore[arg-type]
+    with pytest.raises(ConfigError, match="adapter returned a str"):
+        named_by(None, lambda _: "ada")  # type: ignore[arg-type, return-value]
 
 
 @pytest.mark.parametrize(

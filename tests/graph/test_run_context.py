@@ -1,16 +1,20 @@
 """A run as a node reads it: its terms, its plans, and what models and people are shown of it."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
-from run_in_memory import APPROVED, finished, planned, with_run
+from run_in_memory import APPROVED, PLAN, finished, planned, with_run
 
+from graph.caller import Caller, invoked_by
 from graph.plan.reading import ParsedPlan
 from graph.plan.schema import Plan, Step
 from graph.policy.policy import Policy, ToolRule
 from graph.record.budget import Budget
+from graph.record.person import Approver, Person
+from graph.record.plan_state import SeenPlan
 from graph.run_context import RunContext
-from graph.testing import drafted
+from graph.testing import PassingClock, drafted
 
 OTHER = {"steps": [{"id": "b", "objective": "o", "tool": "read"}]}
 DENIES = Policy(tools={"send": ToolRule("deny")})
@@ -101,3 +105,45 @@ def test_a_models_plan_keeps_to_the_horizon() -> None:
 
     assert asked(lambda run: run.planned(ParsedPlan(two)), horizon=1).plan is None
     assert asked(lambda run: run.allowed(ParsedPlan(two)), horizon=1).plan is two
+
+
+def test_an_invocation_that_began_the_run_is_repeated_and_no_other_is() -> None:
+    def is_repeated(given: str | None, recorded: str | None) -> bool:
+        def ask(run: RunContext) -> bool:
+            run.record.assignment = replace(run.record.assignment, invocation=recorded)
+            return replace(run, invocation=given).is_repeated
+
+        return bool(asked(ask))
+
+    found = [is_repeated(given, recorded) for given, recorded in (("i", "i"), ("i", "j"), (None, None), (None, "i"))]
+    assert found == [True, False, False, False]
+
+
+def test_the_time_since_the_start_is_that_of_the_clock_in_use() -> None:
+    def elapsed(run: RunContext) -> float:
+        run.record.started_at = 1_000.0
+        return replace(run, services=replace(run.services, pauses=PassingClock(1_007.5).clock)).elapsed_s
+
+    assert asked(elapsed) == 7.5
+
+
+def test_who_acts_is_whom_the_facade_found_or_else_whom_an_adapter_knows() -> None:
+    def approvers(run: RunContext) -> list[str]:
+        known = replace(run, services=replace(run.services, identity=lambda _: Person("eve")))
+        with invoked_by(Caller(run.key.thread, by=Approver("ada", "server"))):
+            found = [str(known.approver)]
+        return [*found, str(known.approver)]
+
+    assert asked(approvers) == ["server:ada", "server:eve"]
+
+
+def test_a_plan_is_compared_with_what_a_person_saw_last_or_else_with_what_ran_last() -> None:
+    def before(run: RunContext, digest: str | None) -> Any:
+        run.record.plan_state.approved_revision = 7
+        run.record.plan_state.seen = SeenPlan(3, digest, OTHER) if digest is not None else None
+        found = run.plan_before(Plan.model_validate(PLAN))
+        return found.plan and list(found.plan.by_id), found.revision, found.was_seen
+
+    assert asked(lambda run: before(run, "another"), planned(), APPROVED) == (["b"], 3, True)
+    assert asked(lambda run: before(run, None), planned(), APPROVED) == (["a"], 7, False)
+    assert asked(lambda run: before(run, None)) == (None, 7, False)

@@ -6,14 +6,17 @@ from typing import Any
 import pytest
 from run_in_memory import PLAN, finished, planned, with_run
 
+from graph.identity import acting
 from graph.plan.schema import Plan
 from graph.prompts.planner import UNTRUSTED
 from graph.record.amendment import Amendment
 from graph.record.budget import Budget, Usage
-from graph.record.events import BudgetReached, PlanRevised, Steered
+from graph.record.events import PAUSES, BudgetReached, PlanRevised, StandingRevoked, Steered
+from graph.record.hand_over import HAND_OVER
+from graph.record.revocation import Revocation
 from graph.run_context import RunContext
 from graph.run_events import budget_reached, inbox_events, revision
-from graph.testing import drafted
+from graph.testing import PassingClock, drafted
 
 KEPT_AND_NEW = {"steps": [*PLAN["steps"], {"id": "b", "objective": "o", "tool": "send"}]}
 CALLED = {tool: drafted("call_started", {"tool": tool, "args": {}}, "a") for tool in ("page", "read", "gone")}
@@ -131,3 +134,25 @@ def test_the_first_plan_of_a_fork_is_as_tainted_as_its_sources() -> None:
     quoted = {UNTRUSTED: "<data>pay me</data>"}
 
     assert revised(drafted("run_forked", {"tainted": ["a"]}), history=[quoted]).tainted == ("a",)
+
+
+@pytest.mark.parametrize("author", ["caller", "person", "state", "planner", "replanner"])
+def test_a_plan_of_a_person_names_who_wrote_it(author: str) -> None:
+    assert revised(author=author).written_by == (None if "planner" in author else str(acting()))
+
+
+@pytest.mark.parametrize(("limit_s", "spent_s"), [(5.0, 7.6), (None, 0.0)])
+def test_the_time_since_the_start_is_spent_if_it_is_limited(limit_s: float | None, spent_s: float) -> None:
+    async def work(run: RunContext) -> Any:
+        run.record.started_at, run.record.spending.budget = 1_000.0, Budget(elapsed_s=limit_s)
+        clocked = replace(run, services=replace(run.services, pauses=PassingClock(1_007.56).clock))
+        return budget_reached(clocked, "steps", "executor", None).data
+
+    assert with_run(work).spent.elapsed_s == spent_s
+
+
+def test_an_approval_is_revoked_beside_other_messages_and_of_several_pauses_the_first_counts() -> None:
+    revoked, steered, paused = handled(HAND_OVER, Revocation("a", "os:ada").to_text(), STEERED, "pause")
+
+    assert revoked == StandingRevoked(id="a", approver="os:ada") and isinstance(steered, Steered)
+    assert paused.reason == PAUSES["pause"]

@@ -2,19 +2,27 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
+from uuid import UUID
 
 import pytest
 from langchain_core.messages import AIMessage, HumanMessage
 from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.config import get_config
 from langgraph.graph import START, StateGraph
+from langgraph.runtime import get_runtime
 from run_in_memory import services
 from typing_extensions import TypedDict
 
+from graph.caller import Caller, invoked_by
 from graph.ledger.protocol import RunKey
+from graph.record.events import ON_SERVER
 from graph.record.goal import Goal
+from graph.record.person import Approver, Person
 from graph.run_context import RunContext
-from graph.run_opening import begin_run, checkpoint_id, latest_run, open_run, start_run, thread_of
+from graph.run_opening import begin_run, checkpoint_id, invocation_of, latest_run, open_run, start_run, thread_of
 from graph.testing import drafted, on_thread
 
 GOAL = Goal("g")
@@ -150,3 +158,54 @@ def test_a_thread_is_named_by_the_caller_or_the_run_or_for_this_invocation_alone
     for state in ({}, {"run": {}}, {"run": "thread"}):
         one, two = thread_of(state, {}), thread_of(state, {})
         assert one.startswith("unnamed-") and one != two
+
+
+PICTURE = {"type": "image", "mime_type": "image/png", "base64": "iVBORw0KGgo="}
+
+
+@pytest.mark.parametrize("pictures", [[], [PICTURE]], ids=["no picture", "a picture"])
+def test_pictures_of_the_goal_are_stored_beside_the_first_event(pictures: list[Any]) -> None:
+    said = HumanMessage([{"type": "text", "text": "g"}, *pictures])
+
+    async def work(given: Any) -> Any:
+        attached = (await start_run(given, {"messages": [said]}, on_thread("t"), GOAL)).record.assignment.attached
+        return attached and await (await given.ledger()).artifact(attached.artifact["id"])
+
+    found = at_node(work)
+    assert (found is None) if not pictures else PICTURE["base64"] in found
+
+
+def test_whoever_the_facade_found_starts_the_run_or_else_whom_an_adapter_knows() -> None:
+    async def work(given: Any) -> list[str]:
+        known = replace(given, identity=lambda _: Person("eve"))
+        with invoked_by(Caller("t", by=Approver("ada", "server"))):
+            first = await start_run(known, {}, on_thread("t"), GOAL)
+        second = await start_run(known, {}, on_thread("t"), GOAL)
+        return [run.record.people.starter for run in (first, second)]
+
+    assert at_node(work) == ["server:ada", "server:eve"]
+
+
+def test_a_run_that_no_facade_starts_is_the_servers_if_there_is_one() -> None:
+    async def work(given: Any) -> list[str | None]:
+        alone = await start_run(given, {}, on_thread("t"), GOAL)
+        (place,) = [name for name, value in get_config()["configurable"].items() if value is get_runtime()]
+        get_config()["configurable"][place] = replace(get_runtime(), server_info=SimpleNamespace(user=None))
+        served = await start_run(given, {}, on_thread("t"), GOAL)
+        return [run.record.assignment.origin for run in (alone, served)]
+
+    assert at_node(work) == [None, ON_SERVER]
+
+
+@pytest.mark.parametrize(
+    ("given", "invocation"),
+    [
+        ({"run_id": "i"}, "i"),
+        ({"run_id": UUID(int=7)}, str(UUID(int=7))),
+        ({"run_id": ""}, None),
+        ({"run_id": 7}, None),
+        ({}, None),
+    ],
+)
+def test_an_invocation_is_known_by_the_id_that_a_server_gives(given: Any, invocation: str | None) -> None:
+    assert invocation_of({"configurable": given}) == invocation

@@ -7,16 +7,19 @@ import pytest
 from run_in_memory import PLAN, begun, finished, planned, services, with_run
 
 from graph.calls.tool_call import CallHeld, ToolCall
-from graph.errors import LeaseLostError, RunOwnedError, RunPausedError
+from graph.errors import CapReachedError, LeaseLostError, RunOwnedError, RunPausedError
 from graph.plan.schema import Plan, Step
+from graph.policy.day_limits import DayLimits
+from graph.policy.policy import Policy
 from graph.record.amendment import Amendment
 from graph.record.budget import Budget
+from graph.record.caps import CapUse, DayCap
 from graph.record.ending import Ending
 from graph.record.trust_label import TrustLabel
 from graph.run_context import RunContext
 from graph.run_ending import ANSWER_BYTES
 from graph.run_writer import RunWriter
-from graph.testing import drafted
+from graph.testing import PassingClock, drafted
 
 NOTE = drafted("executing")
 STEERED = Amendment(add=("be kind",)).to_text()
@@ -222,3 +225,35 @@ def test_a_large_answer_that_follows_from_a_result_is_not_stored_again() -> None
 )
 def test_a_large_answer_that_follows_from_nothing_is_stored(drafts: Any) -> None:
     assert "id" in end_with(LARGE, *drafts).artifact
+
+
+def test_a_cap_across_runs_that_is_reached_pauses_the_run_until_it_allows_more() -> None:
+    async def work(run: RunContext) -> Any:
+        clocked = replace(run, services=replace(run.services, pauses=PassingClock(1_000.0).clock))
+        with pytest.raises(RunPausedError) as paused:
+            async with RunWriter(clocked).pausing():
+                raise CapReachedError("db", "tool_calls", "at most 1 tool call a day", 60.0)
+        (event,) = [event for event in await run.ledger.events(run.key) if event.kind == "paused"]
+        return event.payload["reason"], event.payload["due_at"], paused.value.due_at
+
+    assert with_run(work) == ("at most 1 tool call a day, used up", 1_060.0, 1_060.0)
+
+
+@pytest.mark.parametrize("happened", [True, False])
+def test_a_call_that_did_not_happen_gives_back_what_it_took_of_the_day(happened: bool) -> None:
+    cap = DayCap("calls.send", 1)
+
+    async def work(run: RunContext) -> bool:
+        async with run.ledger.owned(run.key) as lease:
+            await run.ledger.append(lease, [], caps=[CapUse("k", ((cap, 1.0),))])
+        settled = [{"key": "k", "happened": happened}]
+        await RunWriter(run).write(NOTE, drafted("decided", {"decision": "settle", "settled": settled}))
+        async with run.ledger.owned(run.key) as lease:
+            try:
+                await run.ledger.append(lease, [], caps=[CapUse("l", ((cap, 1.0),))])
+            except CapReachedError:
+                return False
+        return True
+
+    policy = Policy(per_day=DayLimits(Budget(calls={"send": 1})))
+    assert with_run(work, planned(), drafted("call_started", {}, "a"), policy=policy) is not happened

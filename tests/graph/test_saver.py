@@ -194,6 +194,35 @@ def test_a_locked_file_is_a_typed_error_and_nothing_is_half_deleted(
     assert len(on(tmp_path, work)) == 1
 
 
+def test_of_the_writes_of_a_node_all_are_kept_or_none_if_the_file_is_locked_meanwhile(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(busy_timeout, "BUSY_S", 0.05)
+    inserts: list[str] = []
+
+    async def work(saver: SharingSaver) -> Any:
+        await made(saver, "a", "r1")
+        other = sqlite3.connect(tmp_path / "runs.db", isolation_level=None, check_same_thread=False)
+        other.execute("BEGIN IMMEDIATE")
+
+        def until_the_second(statement: str) -> None:
+            inserts.extend([statement] if statement.startswith("INSERT") else [])
+            if len(inserts) == 2:
+                other.execute("ROLLBACK")
+
+        await saver.conn.set_trace_callback(until_the_second)
+        try:
+            with pytest.raises(LedgerUnavailableError):
+                await saver.put_writes_now(("a", "", "1"), [("one", 1), ("two", 2)], "task", "")
+        finally:
+            await saver.conn.set_trace_callback(lambda _: None)
+            other.close()
+        found = await saver.conn.execute_fetchall("SELECT channel FROM writes WHERE task_id = 'task'")
+        return [channel for (channel,) in found]
+
+    assert on(tmp_path, work) == [] and inserts
+
+
 def test_a_thread_whose_name_cannot_be_stored_is_a_fault_of_the_caller(tmp_path: Path) -> None:
     async def work(saver: SharingSaver) -> None:
         with pytest.raises(InputError, match="clean text"):

@@ -76,7 +76,7 @@ def test_a_facade_that_is_cancelled_stops_its_servers(small: Small, tmp_path: Pa
         os.kill(process, 0)
 
 
-@pytest.mark.slow
+@pytest.mark.e2e
 def test_servers_of_a_process_end_with_it(small: Small) -> None:
     script = f"""
 from graph.tool_servers import with_servers_to_the_end

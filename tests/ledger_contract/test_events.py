@@ -47,6 +47,8 @@ def test_what_was_written_is_read_by_another_ledger_on_the_database(driver: Driv
         assert await other.events(run) == await one.events(run)
         assert await other.latest("t") == (run, await one.events(run))
         assert await other.latest("nobody") is None
+        assert await other.latest("t", run, 1) == (run, await one.events(run, after=1))
+        assert await other.latest("t", RunKey("t", 2), 1) == (run, await one.events(run))
         assert [event.seq for event in await other.events(run, after=1)] == [2]
         assert await other.events(run, after=2) == []
 

@@ -63,6 +63,21 @@ def test_a_message_waits_for_its_own_run_whoever_opens_the_file(driver: Driver) 
     assert with_run(driver, find) == [[], ["cancel"]]
 
 
+def test_an_owner_hears_of_the_messages_of_its_own_run_alone(driver: Driver) -> None:
+    async def work(run: RunKey, ledger: RunStore, poster: RunStore) -> list[bool]:
+        other = await ledger.open_run("t", [STARTED])
+        found = []
+        async with ledger.owned(run) as lease, ledger.owned(other) as elsewhere:
+            for messages in ((), (run, run), (other,)):  # the first messages of a database have the numbers of its runs
+                for one in messages:
+                    await poster.post(one, "pause")
+                found += [(await ledger.news(each, 0)).has_messages for each in (lease, elsewhere)]
+                await ledger.take_messages(lease)
+        return found
+
+    assert with_run(driver, work, count=2) == [False, False, True, False, False, True]
+
+
 def test_a_message_holds_up_only_those_who_heed_it(driver: Driver) -> None:
     async def work(run: RunKey, ledger: RunStore, poster: RunStore) -> list[str]:
         other = await ledger.open_run("t", [STARTED])

@@ -46,6 +46,34 @@ def test_a_row_follows_each_event(driver: Driver) -> None:
     assert rows[-1].people == ("os:ada",) and rows[1].waiting_since == rows[1].updated_at
 
 
+def test_runs_with_standing_approvals_of_their_own_are_paged_until_they_end(driver: Driver) -> None:
+    bounds: dict[str, Any] = {"args": {}, "at_most": 2, "fingerprint": "f", "policy": "p"}
+    given = drafted(
+        "standing_given", {**bounds, "id": "a", "tool": "pay", "run": "a.1", "given_by": ["ada"], "given_at": 1.0}
+    )
+
+    async def work(ledger: RunStore) -> list[list[str]]:
+        runs = {
+            name: await ledger.open_run(name, [begun(), *more])
+            for name, more in (
+                ("a", [given]),
+                ("none", []),
+                ("b", [given, given]),
+                ("ended", [given, ENDED]),
+                ("c", [given, ASKED]),
+            )
+        }
+        pages = [
+            await ledger.with_approvals(2),
+            await ledger.with_approvals(2, runs["b"]),
+            await ledger.with_approvals(2, runs["none"]),
+            await ledger.with_approvals(2, RunKey("nowhere", 1)),
+        ]
+        return [[run.thread for run in page] for page in pages]
+
+    assert use(driver, work) == [["c", "b"], ["a"], ["a"], []]
+
+
 def test_what_was_refused_leaves_no_trace_in_row_and_counters(driver: Driver) -> None:
     async def work(ledger: RunStore) -> None:
         run = await ledger.open_run("t", [begun()])

@@ -207,5 +207,5 @@ class LedgerMachine(LedgerModel):
 def test_a_ledger_holds_in_any_order_of_work(name: str) -> None:
     machine = type(f"{name.capitalize()}Machine", (LedgerMachine,), {"make": staticmethod(DRIVERS[name])})
 
-    examples = 10 if name == "postgres" else 25  # a server takes ten times as long
+    examples = 10 if name == "postgres" else 12  # a server takes ten times as long
     run_state_machine_as_test(machine, settings=settings(max_examples=examples, stateful_step_count=25, deadline=None))

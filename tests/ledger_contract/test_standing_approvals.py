@@ -97,3 +97,14 @@ def test_of_two_processes_one_has_the_last_call(driver: Driver) -> None:
         return sum(made)
 
     assert with_run(driver, work) == 1
+
+
+def test_a_look_for_one_tool_leaves_out_others_and_those_that_are_over_unless_they_are_named(driver: Driver) -> None:
+    async def work(_: RunKey, ledger: RunStore) -> list[set[str]]:
+        kept = {"holds": {}, "other": {"tool": "mail"}, "over": {"until": 1.0}, "named": {"until": 1.0}}
+        for name, fields in kept.items():
+            await ledger.give_standing(approval(id=name, **fields))
+        looks = [await ledger.standing(), await ledger.standing("pay"), await ledger.standing("pay", {"named"})]
+        return [{use.approval.id for use in found} for found in looks]
+
+    assert with_run(driver, work) == [{"holds", "other", "over", "named"}, {"holds"}, {"holds", "named"}]

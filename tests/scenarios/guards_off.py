@@ -78,7 +78,7 @@ GUARDS = (
     ),
     Guard(
         "untrusted arguments are held",
-        "calls/gate.py",
+        "calls/held_calls.py",
         " if self._asks else {}",
         " if False else {}",
         "an open recipient",
@@ -313,6 +313,7 @@ def main() -> None:
 
     run(next(iter(ATTACKS.values())), says_yes, "always")  # so that all which it imports is there already
     there = functions()
+    gc.freeze()
     chosen = [guard for guard in GUARDS if len(sys.argv) < 3 or sys.argv[2] in guard.name]
     for guard in chosen:
         child = os.fork()

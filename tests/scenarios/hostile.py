@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import jsonschema
-from langchain_core.callbacks import CallbackManagerForLLMRun
+from langchain_core.callbacks import AsyncCallbackManagerForLLMRun, CallbackManagerForLLMRun
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.outputs import ChatGeneration, ChatResult
@@ -76,6 +76,16 @@ class ObedientModel(BaseChatModel):
         if not isinstance(answer, AIMessage):
             answer = AIMessage(answer if isinstance(answer, str) else json.dumps(answer))
         return ChatResult(generations=[ChatGeneration(message=answer)])
+
+    async def _agenerate(
+        self,
+        messages: list[BaseMessage],
+        stop: list[str] | None = None,
+        run_manager: AsyncCallbackManagerForLLMRun | None = None,
+        **kwargs: Any,
+    ) -> ChatResult:
+        await asyncio.sleep(0)
+        return self._generate(messages, stop, None, **kwargs)
 
 
 TEXT = {"type": "string"}

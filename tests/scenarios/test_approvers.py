@@ -1,5 +1,6 @@
 """Who decides: names, roles, four eyes and quorums of the policy, and the attempts to get round them."""
 
+import asyncio
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -7,7 +8,7 @@ from typing import Any
 import pytest
 from langchain_core.messages import HumanMessage
 
-from graph import Agent, Person
+from graph import Agent, AsyncAgent, Person
 from graph.caller import Caller
 from graph.errors import InputError
 from graph.runs import Run
@@ -112,6 +113,24 @@ def test_one_person_twice_is_no_quorum_however_the_name_is_written(
     assert run.status == "waiting" and tools.calls == []
 
 
+def test_two_who_vote_at_once_both_count(tmp_path: Path, tools: LoggedTools) -> None:
+    def opened() -> AsyncAgent:
+        own, rules = [tools.tool("pay", effect="external", trusted=True)], {"approvers": TWO}
+        return AsyncAgent(tmp_path / "runs.db", planner=ScriptedModel([]), tools=own, policy=rules, identity=verified)
+
+    async def main() -> None:
+        async with opened() as one, opened() as other:
+            run = (await one.start("g", plan=PAY, by=EVE)).id
+            await other.show(run)
+            await asyncio.gather(one.resume(run, APPROVE, by=ADA), other.resume(run, APPROVE, by=BOB))
+            log = [event.kind for event in await one.log(run)]
+
+            assert (await one.show(run)).status == "succeeded" and len(tools.calls) == 1
+            assert (log.count("voted"), log.count("decided")) == (1, 1)
+
+    asyncio.run(main())
+
+
 @pytest.mark.parametrize("first", ["approve", None])
 def test_one_rejection_decides(agent: Callable[..., Agent], tools: LoggedTools, first: Any) -> None:
     own = agent(TWO)
@@ -172,6 +191,18 @@ def test_an_edit_is_a_proposal_with_a_digest_of_its_own_and_its_author_asked(
     assert own.replay(run.id).is_same
 
 
+def test_an_edit_that_changes_nothing_is_no_proposal_and_its_author_may_still_approve(
+    agent: Callable[..., Agent],
+) -> None:
+    own = agent(EYES)
+    run = own.start("g", plan=PAY, by=EVE)
+
+    run = own.resume(run.id, PAY, by=ADA)
+
+    assert "changes nothing" in error(run)
+    assert own.resume(run.id, APPROVE, by=ADA).status == "succeeded"
+
+
 def test_an_edited_call_is_shown_to_others_with_its_new_arguments(
     agent: Callable[..., Agent], tools: LoggedTools
 ) -> None:
@@ -192,12 +223,21 @@ def test_an_edited_call_is_shown_to_others_with_its_new_arguments(
     assert run.status == "succeeded" and tools.named("pay") == [{"to": "ann", "amount": 9}]
 
 
-def test_who_steers_a_run_asked_for_what_comes_of_it(agent: Callable[..., Agent], tools: LoggedTools) -> None:
-    own = agent(EYES, OTHER)
+@pytest.mark.parametrize("way", ["steer", "rejected plan", "rejected call"])
+def test_who_says_what_to_do_instead_asked_for_what_comes_of_it(
+    agent: Callable[..., Agent], tools: LoggedTools, way: str
+) -> None:
+    is_call = way == "rejected call"
+    asks = {"approval": "never", "tools": {"pay": {"verdict": "ask"}}} if is_call else {}
+    own = agent(EYES, OTHER, **asks)
     run = own.start("g", plan=PAY, by=EVE)
 
-    run = own.steer(run.id, feedback="at most 90", by=ADA)
+    if way == "steer":
+        run = own.steer(run.id, feedback="at most 90", by=ADA)
+    else:
+        run = own.resume(run.id, {"type": "reject", "message": "at most 90"}, by=ADA)
 
+    assert run.plan is not None and run.plan.steps[0].args["amount"] == 90
     assert "asked for this" in error(own.resume(run.id, APPROVE, by=ADA)) and tools.calls == []
     assert own.resume(run.id, APPROVE, by=BOB).status == "succeeded"
 
@@ -302,3 +342,24 @@ def test_a_limit_that_others_raise_is_not_raised_by_a_retry(
         with pytest.raises(InputError, match=f"{by.name} may not do this alone; it takes"):
             own.retry(run.id, limits={"tool_calls": 4}, by=by)
     assert len(events(own, run, "run_reopened")) == is_taken
+
+
+@pytest.mark.parametrize("closes", ["skip", "cancel"])
+def test_a_vote_counts_for_no_request_after_the_one_that_was_seen(
+    agent: Callable[..., Agent], tools: LoggedTools, closes: str
+) -> None:
+    own = agent(TWO)
+    run = own.start("g", plan={"steps": [*PAY["steps"], step("l", "look")]}, by=EVE)
+    own.resume(run.id, APPROVE, by=ADA)
+    if closes == "skip":
+        own.skip(run.id, "l")
+        own.resume(run.id)
+    else:
+        own.cancel(run.id)
+        own.retry(run.id)
+
+    run = own.resume(run.id, APPROVE, by=BOB)
+
+    assert run.status == "waiting" and tools.calls == []
+    assert [row.voters for row in own.inbox()] == [("server:bob@example.org",)]
+    assert own.resume(run.id, APPROVE, by=CY).status == "succeeded" and own.replay(run.id).is_same

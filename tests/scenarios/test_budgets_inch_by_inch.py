@@ -70,10 +70,16 @@ def at(limit: str, most: int) -> dict[str, Any]:
     return {"calls": {limit[6:]: most}} if limit.startswith("calls.") else {limit: most}
 
 
-@pytest.mark.parametrize("at_once", [1, 8])
 @pytest.mark.parametrize(
-    ("limit", "times"),
-    [("model_calls", 7), ("tool_calls", 11), ("steps", 6), ("replans", 1), ("calls.look", 8), ("calls.pay", 1)],
+    ("limit", "times", "at_once"),
+    [
+        ("model_calls", 7, 1),
+        ("tool_calls", 11, 8),
+        ("steps", 6, 8),
+        ("replans", 1, 1),
+        ("calls.look", 8, 1),
+        ("calls.pay", 1, 8),
+    ],
 )
 def test_every_kind_of_step_goes_on_and_nothing_is_called_twice(
     tmp_path: Path, limit: str, times: int, at_once: int

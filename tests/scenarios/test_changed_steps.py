@@ -186,7 +186,7 @@ def graph(saver: InMemorySaver, options: dict[str, Any]) -> Graph:
     return build_graph(options.pop("planner"), checkpointer=saver, **options)
 
 
-def said(words: str) -> dict[str, Any]:
+def said(words: Any) -> dict[str, Any]:
     return {"messages": [{"role": "user", "content": words}]}
 
 
@@ -219,13 +219,35 @@ def test_a_chat_skips_and_supplies(
     assert runs_of(saver) == [RunKey("thread", 1)]
 
 
-def test_a_chat_that_names_no_step_of_the_run_is_told_so(graph: Graph, saver: InMemorySaver) -> None:
-    graph.invoke({"goal": "g", "plan": PLAN}, on_thread())
-    with pytest.raises(InputError, match="has no step 'nowhere'; there are look, mail"):
-        graph.invoke(said("skip nowhere"), on_thread())
+SOUND = {"type": "audio", "base64": "AAAA", "mime_type": "audio/wav"}
+REFUSED = [
+    ("skip nowhere", "has no step 'nowhere'; there are look, mail"),
+    ("supply nowhere = 1", "has no step 'nowhere'; there are look, mail"),
+    ("Steer:", "say what to add"),
+    ("", "give a goal"),
+    ([{"type": "text", "text": "another goal"}, SOUND], "goal: "),
+]
 
-    asked(graph.invoke(said("continue"), on_thread()))
+
+@pytest.mark.parametrize(("words", "why"), REFUSED, ids=[str(words)[:20] for words, _ in REFUSED])
+def test_words_of_a_chat_that_are_refused_leave_the_open_request_in_sight(
+    graph: Graph, saver: InMemorySaver, tools: LoggedTools, words: Any, why: str
+) -> None:
+    before = asked(graph.invoke({"goal": "g", "plan": PLAN}, on_thread()))
+
+    state = graph.invoke(said(words), on_thread())
+
+    refusal, last = (str(message.text) for message in state["messages"][-2:])
+    assert refusal.startswith("Nothing has changed: ") and why in refusal
+    assert last.startswith("Your decision is needed.") and asked(state)["digest"] == before["digest"]
+    assert graph.invoke(Command(resume="approve"), on_thread())["status"] == "succeeded" and tools.named("mail")
     assert runs_of(saver) == [RunKey("thread", 1)]
+
+
+def test_words_of_a_chat_that_are_refused_while_nothing_is_open_are_an_error(graph: Graph) -> None:
+    for words, why in (("Steer:", "say what to add"), ("", "give a goal")):
+        with pytest.raises(InputError, match=why):
+            graph.invoke(said(words), on_thread())
 
 
 @pytest.mark.parametrize(

@@ -1,15 +1,18 @@
 """What a plan may take is said before it is approved, by what like steps took, and compared at the end."""
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from langchain_core.messages import AIMessage
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.types import Command
 
-from graph import Agent
+from graph import Agent, build_graph
 from graph.runs import Run
-from graph.testing import LoggedTools, ScriptedModel, step
+from graph.testing import LoggedTools, ScriptedModel, on_thread, step
 
 PRICES = {"prices": {"scripted": {"input": 100.0, "output": 100.0}}}
 THINK = {"id": "m", "objective": "think", "depends_on": ["s"]}
@@ -68,6 +71,22 @@ def test_like_steps_give_a_range_and_the_end_compares(agent: Agent) -> None:
     run = agent.resume(run.id, APPROVE)
     assert run.said is not None and run.said["tokens"] == {"low": 1100, "high": 3200}
     assert run.spent is not None and (run.spent["tokens"], run.spent["cost_usd"]) == (2100, 0.21)
+    assert run.compared.endswith("took 0 seconds, 2,100 tokens and 0.21 US dollars")
+    shown = run._repr_mimebundle_()
+    assert all(run.compared in shown[kind] for kind in ("text/html", "text/plain"))
+
+
+def test_the_end_compares_in_a_chat_too() -> None:
+    tools, model = LoggedTools(), ScriptedModel([thought(str(n), 1000, 100) for n in range(2)])
+    saver = InMemorySaver()
+    graph = build_graph(planner=model, tools=[tools.tool("send", effect="external")], checkpointer=saver)
+    said = []
+    for thread in ("first", "second"):
+        graph.invoke({"goal": "g", "plan": PLAN}, on_thread(thread))
+        said.append(graph.invoke(Command(resume=APPROVE), on_thread(thread))["messages"][-1].text)
+
+    assert said[0].startswith("0\n\nExpected at least ") and "tokens; took " in said[0]
+    assert re.fullmatch(r"1\n\nExpected .* and about 1,100 tokens; took 0 seconds and 1,100 tokens\.", said[1])
 
 
 def test_a_step_unlike_any_before_leaves_the_upper_bound_open(agent: Agent) -> None:
@@ -102,3 +121,13 @@ def test_what_nobody_is_shown_costs_no_look_at_the_history(agent: Agent, tmp_pat
 
         (revised,) = [event.payload for event in other.log(run.id) if event.kind == "plan_revised"]
     assert "like_steps" not in revised and run.said is None
+
+
+def test_items_of_a_list_are_history_of_their_like(agent: Agent) -> None:
+    each = {"id": "e", "objective": "think", "for_each": ["x", "y"]}
+    finished(agent, {"steps": [each]})
+
+    run = agent.start("g", plan={"steps": [{"id": "m", "objective": "think"}]})
+
+    assert "unknown" not in takes(run) and takes(run)["tokens"] == {"low": 1100, "high": 3200}
+    assert takes(agent.start("g", plan={"steps": [{**each, "max_items": 5}]}))["tokens"] == {"low": 1100, "high": 16000}

@@ -1,6 +1,7 @@
 """The facade: one database, opened again and again, from synchronous and asynchronous code."""
 
 import asyncio
+import json
 import stat
 from pathlib import Path
 from typing import Any
@@ -71,6 +72,17 @@ def test_runs_are_listed_and_cancelled_and_a_cancelled_run_runs_nothing(
             agent.resume(first.id, "approve")
         assert agent.resume(first.id).status == "cancelled" and agent.cancel(first.id).status == "cancelled"
         assert agent.show(second.id).status == "waiting" and tools.calls == []
+
+
+def test_what_no_checkpoint_holds_is_asked_again_with_its_issues(tmp_path: Path, options: dict[str, Any]) -> None:
+    beyond = {"steps": [step("a", n=2**64)]}
+    with Agent.open(tmp_path / "runs.db", **options) as agent:
+        run = agent.start("g")
+        asked = [agent.resume(run.id, decision).request or {} for decision in (beyond, 2**64)]
+        edited = agent.edit(run.id, beyond).request or {}
+        text = agent.edit(run.id, json.dumps({"steps": [step("a", n=1)]}))
+        assert agent.resume(text.id, "approve").status == "succeeded"
+    assert "64 bits" in str(asked[0]["issues"]) and asked[1]["error"] and "64 bits" in str(edited["issues"])
 
 
 def test_what_cannot_be_done_is_said_in_a_typed_error(tmp_path: Path, options: dict[str, Any]) -> None:

@@ -1,29 +1,23 @@
 """Each guard is needed: with one of them switched off, an attack gets by that is stopped otherwise."""
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 from attacks import ATTACKS
 from guards_off import GUARDS, Guard, without
+from warm_process import run_warm
 
-pytestmark = pytest.mark.slow
 
-
-@pytest.fixture(scope="module")
-def escapes() -> dict[str, list[str]]:
+@pytest.mark.slow
+def test_without_any_one_guard_an_attack_gets_by() -> None:
     script = Path(__file__).with_name("guards_off.py")
-    ended = subprocess.run([sys.executable, script], cwd=script.parent, capture_output=True, text=True, check=False)
+
+    ended = run_warm([str(script)], cwd=script.parent, timeout=500)
+
     told = [json.loads(line) for line in ended.stdout.splitlines()]
-    assert {entry["guard"] for entry in told} == {guard.name for guard in GUARDS}, ended.stderr[-3000:]
-    return {entry["guard"]: entry["escapes"] for entry in told}
-
-
-@pytest.mark.parametrize("guard", GUARDS, ids=lambda guard: guard.name)
-def test_without_this_guard_an_attack_gets_by(guard: Guard, escapes: dict[str, list[str]]) -> None:
-    assert escapes[guard.name] == [f"{guard.attack}, {guard.mode}"]
+    escapes = {guard.name: [f"{guard.attack}, {guard.mode}"] for guard in GUARDS}
+    assert {entry["guard"]: entry["escapes"] for entry in told} == escapes, ended.stderr[-3000:]
 
 
 def test_a_guard_that_is_not_where_it_was_is_told_of() -> None:

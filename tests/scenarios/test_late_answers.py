@@ -5,10 +5,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from langchain_core.messages import AIMessage
+from langgraph.types import Command
 
 from graph import Agent
 from graph.errors import AgentError, NothingToDecideError
-from graph.testing import LoggedTools, ScriptedModel, step
+from graph.review.response import ReviewResponse, build_response
+from graph.testing import LoggedTools, ScriptedModel, asked, on_thread, step
 
 PLAN = {"steps": [step("a", "pay", amount=1)]}
 OTHER = {"steps": [step("b", "pay", amount=1_000)]}
@@ -143,3 +146,68 @@ def test_an_answer_to_one_question_is_no_answer_to_the_next(tmp_path: Path, tool
         run = agent.resume("t", said)
 
     assert run.status == "waiting" and run.request is not None and run.request["error"] and tools.calls == []
+
+
+PAY = AIMessage("", tool_calls=[{"name": "pay", "args": {"amount": 150}, "id": "1"}])
+TWICE = {"steps": [{"id": "m", "objective": "pay", "tools": ["pay"], "max_calls": 2}]}
+ASK: dict[str, Any] = {"policy": {"tools": {"pay": {"verdict": "ask"}}}, "approval": "never"}
+
+
+def test_an_approval_of_a_call_is_none_of_an_equal_one_later(tmp_path: Path, tools: LoggedTools) -> None:
+    own = [tools.tool("pay", effect="external")]
+    with Agent.open(tmp_path / "runs.db", planner=ScriptedModel([PAY, PAY, "done"]), tools=own, **ASK) as agent:
+        first = agent.start("g", plan=TWICE, thread="t")
+        said = first.decide(approve=True)
+
+        second = agent.resume("t", said)
+        run = agent.resume("t", said)
+
+        shown = [one.request["action_requests"][0]["args"] for one in (first, second, run)]
+        assert shown == [shown[0]] * 3 and "digest" in str(run.request["error"]) and len(tools.calls) == 1
+        assert agent.resume("t", run.decide(approve=True)).status == "succeeded" and len(tools.calls) == 2
+
+
+def test_no_command_repeats_an_approval_of_an_equal_call(build: Any, tools: LoggedTools) -> None:
+    graph = build(PAY, PAY, "done", tools=[tools.tool("pay", effect="external")], **ASK)
+    state = graph.invoke({"goal": "g", "plan": TWICE}, on_thread())
+    said, button = build_response(asked(state), ReviewResponse(approve=True)), buttons(state)
+
+    state = graph.invoke(Command(resume=said), on_thread())
+    assert len(buttons(state)) == 1 and buttons(state) != button
+    state = graph.invoke(Command(resume=said), on_thread())
+
+    assert "digest" in asked(state)["error"] and len(tools.calls) == 1
+
+
+def buttons(state: Any) -> list[str]:
+    """Return the names of the open calls by which a chat draws buttons."""
+    return [call["id"] for message in state["messages"] for call in getattr(message, "tool_calls", ())]
+
+
+def test_what_is_said_of_an_uncertain_call_is_not_said_of_its_next_attempt(tmp_path: Path, tools: LoggedTools) -> None:
+    fails = tools.tool("pay", lambda amount: 1 / 0)
+    options = {"tools": [fails], "approval": "never", "replan": "never"}
+    with Agent.open(tmp_path / "runs.db", planner=ScriptedModel([PLAN]), **options) as agent:
+        failed = agent.start("g", thread="t")
+        said = agent.retry(failed.id).decide(happened=[False])
+        assert agent.resume("t", said).status == "failed" and len(tools.calls) == 2
+        agent.retry(failed.id)
+
+        run = agent.resume("t", said)
+
+    assert "digest" in str(run.request["error"]) and len(tools.calls) == 2
+
+
+def test_an_approval_of_a_plan_is_none_of_it_under_other_terms(tmp_path: Path, tools: LoggedTools) -> None:
+    def opened(effect: str) -> Any:
+        own = [tools.tool("pay", effect=effect)]
+        return Agent.open(tmp_path / "runs.db", planner=ScriptedModel([PLAN]), tools=own)
+
+    with opened("write") as agent:
+        said = agent.start("g", thread="t").decide(approve=True)
+    with opened("external") as agent:
+        runs = [agent.resume("t", said) for _ in range(3)]
+
+        assert [run.status for run in runs] == ["waiting"] * 3 and tools.calls == []
+        assert "digest" in str(runs[-1].request["error"])
+        assert agent.resume("t", runs[-1].decide(approve=True)).status == "succeeded"

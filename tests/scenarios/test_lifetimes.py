@@ -139,7 +139,7 @@ def in_turn(folder: Path) -> Use:
     return lambda n: makes[n % len(makes)](n)
 
 
-@pytest.mark.slow
+@pytest.mark.e2e
 @pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="counts descriptors in /proc")
 def test_many_leave_no_more_behind_than_a_few(tmp_path: Path) -> None:
     make, ours = in_turn(tmp_path), our_threads()

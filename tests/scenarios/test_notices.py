@@ -211,4 +211,5 @@ def test_a_mail_names_the_run_and_links_to_it(tmp_path: Path) -> None:
     (letter,) = mailbox.letters
     assert letter["To"] and "ada@example.org" in letter["To"]
     assert letter["Subject"] == f"{run.id} waits: a plan to approve"
-    assert f"https://desk/{run.id}" in str(letter.get_body(("plain", "html")).get_content())
+    assert f"https://desk/{run.id}" in letter.get_content()
+    assert letter.get_content_type() == "text/plain"  # the name of a run is a client's, and no markup

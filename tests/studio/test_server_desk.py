@@ -63,6 +63,7 @@ def test_users_of_the_server_decide_at_its_desk_under_their_names_and_roles(guar
     with browser(guarded, Authorization="Bearer ada+finance") as asker:
         again = approved(asker, run)
         page = asker.get("/desk/run/review", params={"run": run}).text
+        rules = asker.get("/desk/policy").text
     with browser(guarded, Authorization="Bearer bob+finance") as other:
         decided = approved(other, run)
         guarded.until(lambda: ended(guarded, run), "the run ends")
@@ -71,9 +72,27 @@ def test_users_of_the_server_decide_at_its_desk_under_their_names_and_roles(guar
     votes = [event.payload for event in events(guarded, run) if event.kind == "decided"]
 
     assert again.status_code == decided.status_code == 303 and "asked for this" in page
+    assert "policy.toml" in rules and "calls and plans with write_file: 1 of the role finance" in rules
     assert votes[-1]["approver"] == "server:bob@example.com" and votes[-1]["roles"] == ["finance"]
     assert refused.status_code == 401
     assert ada.state()["values"]["status"] == "succeeded"
+
+
+def test_where_the_server_says_who_sees_which_thread_its_desk_is_for_those_whom_the_settings_name(
+    serve: Callable[..., Any], tmp_path: Path
+) -> None:
+    (shown,) = re.findall(r"```json\n(.*?)```", DOCS.read_text(), re.DOTALL)
+    settings = tmp_path / "settings.toml"
+    settings.write_text("[desk.readers]\nnames = ['ada@example.com']\n")
+    auth = Path(__file__).with_name("owner_auth.py")
+    owned = serve(auth=auth, http=json.loads(shown)["http"], PLANNER_EXECUTOR_CONFIG=str(settings))
+
+    with browser(owned, Authorization="Bearer ada") as named, browser(owned, Authorization="Bearer eve") as other:
+        reads, comes_in = named.get("/desk/"), other.get("/desk/runs")
+        told = other.get("/desk/login").text
+
+    assert reads.status_code == 200 and "read only" in reads.text
+    assert comes_in.status_code == 303 and "[desk.reviewers]" in told
 
 
 def test_without_users_a_link_of_the_servers_log_opens_the_desk_and_forms_of_others_do_nothing(

@@ -1,6 +1,5 @@
 """`planner-executor approvals`: the standing approvals, and revoking one."""
 
-import json as json_format
 from typing import Annotated
 
 import typer
@@ -36,7 +35,7 @@ def approvals(
             return
         found = with_runs(db, lambda runs: standing_approvals(runs, run))
         if json:
-            screen.say(json_format.dumps([use.to_json() for use in found]))
+            screen.show_json([use.to_json() for use in found])
             return
         for use in found:
             screen.say(standing_line(use))

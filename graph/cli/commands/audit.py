@@ -1,6 +1,5 @@
 """`planner-executor audit`: the history of a run."""
 
-import json
 from enum import StrEnum
 from typing import Annotated
 
@@ -11,6 +10,9 @@ from graph.cli.exit_codes import report_errors
 from graph.cli.run_lookup import with_run
 from graph.cli.screen import Screen
 from graph.record_service import audited
+
+GOES_ON = 18
+"""Column in which a line that is too long goes on: further in than the details of an event."""
 
 
 class Part(StrEnum):
@@ -38,7 +40,7 @@ def audit(
     with report_errors(screen):
         found = with_run(db, run, lambda runs: audited(runs, run, *(part.value for part in only or ())))
         if as_json:
-            screen.show_text(json.dumps(found.to_json(), indent=2))
+            screen.show_json(found.to_json())
             return
         for line in found.lines():
-            screen.show_text(line)
+            screen.show_text(line, under=GOES_ON)

@@ -1,5 +1,6 @@
 """`planner-executor doctor`: health of the database."""
 
+from collections.abc import Iterable, Iterator, Mapping
 from shlex import quote
 from typing import Annotated
 
@@ -14,6 +15,7 @@ from graph.ledger.postgres.address import is_address
 from graph.ledger.protocol import RunKey
 from graph.ledger.run_store import Health
 from graph.record.artifacts import artifacts_named
+from graph.record.events import CallStarted, Event
 from graph.record.run_state import run_name
 from graph.retention import missing
 from graph.runs import Runs
@@ -67,25 +69,36 @@ def lines(health: Health, what: str = "file") -> list[str]:
 
 
 async def faults(runs: Runs) -> list[str]:
-    """Return the faults of all runs' records, one per line."""
+    """Return the faults of all runs' records and of standing approvals, one per line."""
     try:
-        found = [(key, await _fault(runs, key)) for key in await runs.ledger.runs()]
+        counted = {use.approval.id: use.calls for use in await runs.ledger.standing()}
+        found = [(key, await _fault(runs, key, counted)) for key in await runs.ledger.runs()]
     except LedgerError as error:
         return [str(error)]
     return [f"run {run_name(key.thread, key.n)}: {fault}" for key, fault in found if fault is not None]
 
 
-async def _fault(runs: Runs, key: RunKey) -> str | None:
+async def _fault(runs: Runs, key: RunKey, counted: Mapping[str, frozenset[str]]) -> str | None:
     try:
-        named = artifacts_named(await runs.ledger.events(key))
+        events = await runs.ledger.events(key)
     except LedgerError:
         return "its records were changed or are damaged"
-    for artifact in named:
+    for name, call in _standing_calls(events):
+        if call not in counted.get(name, (call,)):  # those of another database came with a copied thread
+            return f"a call of it is missing among those that the standing approval {name} let through"
+    for artifact in artifacts_named(events):
         try:
             await runs.ledger.artifact(artifact)
         except LedgerError:
             return f"its artifact {artifact[:12]} is missing or was changed"
     return None
+
+
+def _standing_calls(events: Iterable[Event]) -> Iterator[tuple[str, str]]:
+    """Yield the standing approval and the key of each call that one let through."""
+    for event in events:
+        if isinstance(data := event.data_if_known, CallStarted) and data.approval is not None:
+            yield data.approval, data.key
 
 
 def megabytes(size: int) -> str:

@@ -26,5 +26,5 @@ def metrics(listen: Listen = None, db: options.Database = options.DATABASE) -> N
             print(exposition(registry), end="")  # noqa: T201  (standard output is the document)
             return
         with listening(listen, registry) as server:
-            screen.say(f"http://127.0.0.1:{server.server_port}/metrics")
+            screen.say(whole=f"http://127.0.0.1:{server.server_port}/metrics")
             server.serve_forever()

@@ -9,9 +9,10 @@ import typer
 from graph.cli import options
 from graph.cli.exit_codes import report_errors
 from graph.cli.screen import Screen
-from graph.errors import ConfigError, InputError, listed
+from graph.errors import ConfigError, InputError
 from graph.ledger.outbox import Delivery
 from graph.ledger.protocol import RunKey
+from graph.name_list import listed
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="Name of the address, as [notify.addresses] has it.")]
 

@@ -17,4 +17,4 @@ def pause(run: options.RunName, db: options.Database = options.DATABASE) -> None
             screen.say(f"{found.id} is not running; it is {headline(found)}")
             return
         with_runs(db, lambda runs: runs.pause(found.id))
-        screen.say(f"{found.id} pauses before its next call; continue with: {command('resume', found.id, db)}")
+        screen.say(f"{found.id} pauses before its next call; continue with:", whole=command("resume", found.id, db))

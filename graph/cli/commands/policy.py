@@ -1,6 +1,6 @@
 """`planner-executor policy`: the effective rules, and a preview of their effect on a plan."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,21 +18,12 @@ from graph.cli.screen import DIGEST_CHARACTERS, Screen
 from graph.cli.setup import Setup
 from graph.plan.reading import read_plan
 from graph.policy.approval_scope import ExecutionTerms
-from graph.policy.policy_preview import PolicyFinding, caps_of_plan, preview_policy
-from graph.text.policy import deciders, denials, stops, triggers
+from graph.policy.plan_limits import limits_of_plan
+from graph.policy.policy_preview import PolicyFinding, preview_policy
+from graph.text.policy import rule_sections
 
 if TYPE_CHECKING:
     from graph.settings import Settings
-
-BOUNDS: Mapping[str, str] = {
-    "max_replans": "revisions after failures",
-    "max_rounds": "rounds when planning one step at a time",
-    "max_feedback": "plans rejected with feedback",
-    "max_repairs": "repairs of an invalid plan",
-    "max_steps": "steps in a plan",
-    "max_depth": "levels of nested refined steps",
-    "max_concurrency": "steps at a time",
-}
 
 File = Annotated[Path, typer.Argument(metavar="FILE", help="The policy: a TOML file.")]
 InForce = Annotated[
@@ -91,8 +82,8 @@ def check(
             screen.say(str(finding))
         if not findings:
             screen.say("nothing is denied, no review is needed")
-        for cap in caps_of_plan(reading.plan, rules.terms.policy):
-            screen.say(f"counted: {cap}")
+        for limit in limits_of_plan(reading.plan, rules.terms):
+            screen.say(limit)
         raise typer.Exit(exit_code_of(findings))
 
 
@@ -142,22 +133,11 @@ def lines(rules: EffectiveRules) -> Iterator[str]:
     source = rules.source or "none: only the approval mode applies"
     yield f"policy {source}, digest {rules.terms.policy.digest[:DIGEST_CHARACTERS]}"
     yield f"approval {rules.settings.approval}"
-    for heading, entries in rule_sections(rules):
+    for heading, entries in rule_sections(rules.settings, rules.terms):
         yield from ("", heading, "")
         yield from (f"- {line}" for line in entries)
     yield from ("", "prompts, by role")
     yield from prompts()
-
-
-def rule_sections(rules: EffectiveRules) -> list[tuple[str, list[str]]]:
-    """Return the rules as lines under headings."""
-    bounds = [f"{getattr(rules.settings, name)} {words} ({name})" for name, words in BOUNDS.items()]
-    return [
-        ("needs a person", list(triggers(rules.terms))),
-        ("denied, even if approved", list(denials(rules.terms)) or ["nothing"]),
-        ("decides", list(deciders(rules.terms.policy)) or ["anybody who can answer"]),
-        ("stops or delays a run", [*stops(rules.terms.policy), *bounds]),
-    ]
 
 
 def prompts() -> Iterator[str]:

@@ -1,7 +1,6 @@
 """`planner-executor replay`: replay a run from its record."""
 
 import asyncio
-import json
 from pathlib import Path
 from typing import Annotated
 
@@ -37,7 +36,7 @@ def replay(
         else:
             played = with_run(db, run, lambda runs: replayed_run(runs, run, planner))
         if as_json:
-            screen.show_text(json.dumps(played.to_json(), indent=2))
+            screen.show_json(played.to_json())
         for line in () if as_json else played.lines():
             screen.show_text(line)
         if not played.is_same:

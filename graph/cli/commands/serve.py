@@ -46,20 +46,20 @@ def serve(
             import uvicorn
 
             from graph.cli.desk_agents import DeskAgents
-            from graph.cli.desk_policy import DeskPolicy
+            from graph.cli.desk_policy import desk_policy
             from graph.desk.application import desk_application
 
             settings = desk.settings(given.config)
         except ImportError:
             raise ConfigError(PACKAGES) from None
         listener = listening(desk.address, port)
-        address = f"http://{desk.address}:{listener.getsockname()[1]}"
+        address = origin(desk.address, listener.getsockname()[1])
 
         def announce(token: str) -> None:
-            screen.say(f"open {address}/login?token={token}")
+            screen.say("open", whole=f"{address}/login?token={token}")
 
         agents = None if desk.read_only else DeskAgents(screen, db, given)
-        app = desk_application(db, agents=agents, settings=settings, policy=DeskPolicy(given), announce=announce)
+        app = desk_application(db, agents=agents, settings=settings, policy=desk_policy(given), announce=announce)
         if settings.links:
             announce(app.state.desk.door.links.issue())
         else:
@@ -78,6 +78,15 @@ def serve(
             timeout_graceful_shutdown=STOPS_S,
         )
         asyncio.run(uvicorn.Server(config).serve([listener]))
+
+
+def origin(address: str, port: int) -> str:
+    """Return the beginning of a link to an address.
+
+    >>> origin("127.0.0.1", 80), origin("::1", 80)
+    ('http://127.0.0.1:80', 'http://[::1]:80')
+    """
+    return f"http://[{address}]:{port}" if ":" in address else f"http://{address}:{port}"
 
 
 def signs_in(settings: "DeskSettings") -> str:

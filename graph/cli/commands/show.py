@@ -22,7 +22,6 @@ from graph.record.values import to_text
 from graph.sanitize import escaped, margined, one_line
 from graph.text.drawing import plan_text
 from graph.text.event_text import event_text as in_words
-from graph.text.expectation import said_and_spent
 
 VALUE_CHARACTERS, WORDS_CHARACTERS = 160, 500
 
@@ -49,13 +48,13 @@ def show(
             return
         found = recorded_run(db, run)
         if as_json:
-            screen.show_text(json.dumps(as_data(found), indent=2))
+            screen.show_json(as_data(found))
             return
         for line in lines(found, screen.columns):
             screen.show_fact(line)
         if not found.run.ended:
             screen.say()
-            screen.say(f"continue with: {command('resume', found.run.id, db)}")
+            screen.say("continue with:", whole=command("resume", found.run.id, db))
 
 
 def as_data(found: RecordedRun) -> dict[str, Any]:
@@ -96,7 +95,7 @@ def lines(found: RecordedRun, columns: int) -> Iterator[str]:
     yield from (f"respect {escaped(constraint)}" for constraint in run.constraints)
     yield f"status  {escaped(headline(run))}"
     yield f"time    {local_time(run.started_at)} to {local_time(run.updated_at)}"
-    spent = spent_in_words(found.record.bounds, found.record.usage), said_and_spent(run.said or {}, run.spent or {})
+    spent = spent_in_words(found.record.bounds, found.record.usage), run.compared
     yield from (f"spent   {escaped(line)}" for line in spent if line)
     yield from (f"note    {in_words(event).sentence}" for event in found.events if event.kind == "redacted")
     if run.plan is not None:

@@ -42,5 +42,7 @@ def steer(
         change = Amendment(tuple(add or ()), tuple(withdraw or ()), feedback, str(named(options.person(as_, role))))
         is_running = with_runs(db, lambda runs: runs.steer(found.id, change))
         screen.say(f"{found.id}: {amendment_words(change.add, change.withdraw, change.feedback)}")
-        elsewhere = "it runs in another process and replans before its next call"
-        screen.say(elsewhere if is_running else f"continue with: {command('resume', found.id, db)}")
+        if is_running:
+            screen.say("it runs in another process and replans before its next call")
+        else:
+            screen.say("continue with:", whole=command("resume", found.id, db))

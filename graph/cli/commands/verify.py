@@ -1,6 +1,5 @@
 """`planner-executor verify`: verify the integrity of a run's record."""
 
-import json
 from pathlib import Path
 from typing import Annotated
 
@@ -43,7 +42,7 @@ def verify(
                 _show_tombstone(screen, db, run, key, removed)
                 return
         if as_json:
-            screen.show_text(json.dumps(found.to_json(), indent=2))
+            screen.show_json(found.to_json())
         for line in () if as_json else lines(found):
             screen.say(line)
         if not found.is_whole:

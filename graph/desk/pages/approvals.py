@@ -5,24 +5,31 @@ import time
 from starlette.requests import Request
 from starlette.responses import Response
 
-from graph.approvals import revoke, standing_approvals
+from graph.approvals import approvals_of_runs, revoke
 from graph.desk.pages.respond import Form, changes, desk_of, go_to, page, root_of, run_link, shows, visitor_of
 from graph.desk.security.visitor import verified
 from graph.desk.views.standing import standing_row
 from graph.identity import named
 
-RUNS = 25
-"""So many of the latest runs of each status that is no end are looked through for approvals of their own."""
+OVER = 50
+"""Approvals of any run that hold no longer and are shown, the latest first."""
 
 
 @shows
 async def approvals(request: Request) -> Response:
     """Show the standing approvals that hold in any run, and those of runs that have not ended."""
     records = await desk_of(request).records()
-    found = await standing_approvals(records.runs, most=RUNS)
-    rows = [standing_row(use, time.time()) for use in sorted(found, key=lambda use: -use.approval.given_at)]
-    wide, own = [row for row in rows if row.run is None], [row for row in rows if row.run is not None]
-    return page(request, "approvals.html", wide=wide, own=own, most=RUNS)
+    own = await approvals_of_runs(records.runs, before=request.query_params.get("before"))
+    rows = [standing_row(use, time.time()) for use in await records.runs.ledger.standing()][::-1]
+    holds, over = [row for row in rows if row.state == "holds"], [row for row in rows if row.state != "holds"]
+    return page(
+        request,
+        "approvals.html",
+        wide=[*holds, *over[:OVER]],
+        left_out=len(over[OVER:]),
+        own=[standing_row(use, time.time()) for use in own.uses],
+        before=own.next,
+    )
 
 
 @changes

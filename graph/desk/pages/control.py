@@ -9,7 +9,7 @@ from starlette.responses import Response
 from graph.desk.decisions import limits_in
 from graph.desk.drives import OpenedAgent, Work
 from graph.desk.pages.respond import Form, changes, desk_of, go_to, page, run_link, shows, visitor_of
-from graph.desk.pages.run import run_page, shown_run
+from graph.desk.pages.run_page import run_page, shown_run
 from graph.desk.records import Records, ShownRun
 from graph.desk.security.visitor import verified
 from graph.desk.views.plan_form import plan_of_text
@@ -39,7 +39,7 @@ async def control(request: Request, form: Form) -> Response:
 async def more(request: Request) -> Response:
     """Show the forms to steer, retry and fork a run."""
     _, shown = await shown_run(request)
-    return run_page(request, "run_more.html", "more", shown)
+    return await run_page(request, "run_more.html", "more", shown)
 
 
 @shows

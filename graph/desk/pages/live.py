@@ -8,7 +8,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from graph.desk.pages.respond import desk_of, run_name_in, shows
-from graph.desk.pages.run import int_of
+from graph.desk.pages.run_page import int_of
 
 PING_S = 15
 

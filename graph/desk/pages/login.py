@@ -5,10 +5,13 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 
-from graph.desk.pages.respond import desk_of, form_of, go_to, page, root_of
+from graph.desk.pages.respond import desk_of, form_of, go_to, page, root_of, shows
+from graph.desk.security.origin import own_path
 from graph.desk.security.sessions import COOKIE
 from graph.record.person import Person
 
+ID_TOKEN, AT = "planner_executor_desk_id", "/logout"
+"""The cookie with the provider's ID token, by which it knows whom to sign out, and the only path that gets it."""
 TOO_MANY = "too many attempts; wait a minute, then try again"
 
 
@@ -24,6 +27,7 @@ async def login(request: Request) -> Response:
         return PlainTextResponse(TOO_MANY, 429)
     if not desk.door.links.take(token):
         return login_page(request, 401, to=to, wrong="The link was used before, or is too old.")
+    desk.door.attempts.forgive(desk.door.address_of(request))
     return begun(request, None, to)
 
 
@@ -38,16 +42,30 @@ async def link(request: Request) -> Response:
     return login_page(request, 200, sent=True)
 
 
+@shows
 async def logout(request: Request) -> Response:
     """End the session, in this browser and for every copy of its cookie."""
     form = await form_of(request)
-    door, session = desk_of(request).door, request.state.visitor.session
-    if not door.sessions.is_form_token(session, form.get("token")):
+    desk, visitor = desk_of(request), request.state.visitor
+    if not desk.door.sessions.is_form_token(visitor.session, form.get("token")):
         return PlainTextResponse("the form is not of this session; open the page again", 403)
-    door.ended.add(session)
-    response = go_to(f"{root_of(request)}/login")
+    if visitor.has_session:
+        await desk.end_session(visitor.session)
+    request.state.visitor = None
+    response = await _left(request)
     response.delete_cookie(COOKIE, path=root_of(request) or "/")
+    response.delete_cookie(ID_TOKEN, path=root_of(request) + AT)
     return response
+
+
+async def _left(request: Request) -> Response:
+    """Lead on: to the provider, if it signs people out, else to the login."""
+    provider = desk_of(request).door.provider
+    address = await provider.sign_out(request.cookies.get(ID_TOKEN)) if provider is not None else None
+    if provider is None or address is None:
+        return go_to(f"{root_of(request)}/login")
+    # no redirect: the content policy lets a form lead to this desk only
+    return page(request, "signed_out.html", address=address, issuer=provider.oidc.issuer)
 
 
 def login_page(request: Request, status: int, *, to: str = "/", wrong: str = "", sent: bool = False) -> Response:
@@ -61,16 +79,6 @@ def login_page(request: Request, status: int, *, to: str = "/", wrong: str = "",
     return page(request, "login.html", status, wrong=wrong, sent=sent, to=to, **how)
 
 
-def own_path(to: str) -> str:
-    r"""Return a path of this desk to go on to; anything else leads to the first page.
-
-    >>> own_path("/run?run=a.1"), own_path("//example.org"), own_path("/\\example.org")
-    ('/run?run=a.1', '/', '/')
-    """
-    safe = to.startswith("/") and not to.startswith("//") and "\\" not in to and to.isprintable()
-    return to if safe else "/"
-
-
 def begun(request: Request, person: Person | None, to: str) -> Response:
     """Return the answer that opens a session of a person, None for the user of this process, and goes on."""
     desk = desk_of(request)
@@ -82,13 +90,15 @@ def begun(request: Request, person: Person | None, to: str) -> Response:
     return response
 
 
-def set_cookie(request: Request, response: Response, name: str, value: str, lasts_s: int, same_site: Any) -> None:
-    """Set a cookie that only this desk's pages get, and no script."""
+def set_cookie(
+    request: Request, response: Response, name: str, value: str, lasts_s: int, same_site: Any, at: str = ""
+) -> None:
+    """Set a cookie that only this desk's pages get, or those at one path of it, and no script."""
     response.set_cookie(
         name,
         value,
         max_age=lasts_s,
-        path=root_of(request) or "/",
+        path=root_of(request) + at or "/",
         secure=desk_of(request).settings.secure,
         httponly=True,
         samesite=same_site,

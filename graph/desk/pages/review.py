@@ -6,20 +6,21 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import Response
 
+from graph.desk.aside import aside
 from graph.desk.decisions import edited_plan, response_in
 from graph.desk.pages.respond import Form, changes, desk_of, go_to, page, run_link, shows, visitor_of
-from graph.desk.pages.run import GRAPH_STEPS, int_of, run_page, shown_run
+from graph.desk.pages.run_page import drawing_of, int_of, run_page, shown_run
 from graph.desk.records import Records, ShownRun
 from graph.desk.security.visitor import verified
 from graph.desk.views.new_steps import KINDS, new_steps
 from graph.desk.views.plan_form import answer_text, by_step, changes_of, plan_as_text, read_edit, step_forms
-from graph.desk.views.plan_graph import plan_graph
 from graph.desk.views.request import request_view
 from graph.desk.views.revisions import plan_of_revision, revision_rows, step_changes
 from graph.desk.views.standing_form import BOUNDS
 from graph.errors import AgentError, InputError, LedgerError, NothingToDecideError, RunOwnedError, StaleRunError
 from graph.identity import named
 from graph.ledger.values import tools_of
+from graph.plan.catalog import ToolSpec
 from graph.review.response import build_response
 from graph.review_clock import refuse_late
 from graph.stored_responses import store_response
@@ -59,45 +60,53 @@ async def review(request: Request) -> Response:
 async def edit(request: Request) -> Response:
     """Send the form of a large plan."""
     _, shown = await shown_run(request)
-    view = request_view(shown)
-    if view is None or view.plan is None:
-        raise InputError("plan", "the run asks about no plan any more; reload its page")
-    values = await _edit_values(request, shown, view.plan, {}, whole=True)
-    return page(request, "_edit_form.html", run=shown.run, given={}, **values)
+    tools = await _tools(request, shown)
+
+    def made() -> Response:
+        view = request_view(shown)
+        if view is None or view.plan is None:
+            raise InputError("plan", "the run asks about no plan any more; reload its page")
+        values = _edit_values(shown, view.plan, {}, tools, whole=True)
+        return page(request, "_edit_form.html", run=shown.run, given={}, **values)
+
+    async with shown.reading:
+        return await aside(made)
 
 
 async def review_page(
     request: Request, shown: ShownRun, fields: Mapping[str, str] | None = None, fault: str = "", status: int = 200
 ) -> Response:
     """Return the page of the open request; with what a person filled in before, and what is wrong with it."""
-    view, given, run = request_view(shown), fields or {}, shown.run
-    link = run_link(request, "/step", run.id) + "&step="
-    is_drawn = run.plan is not None and len(run.plan.steps) <= GRAPH_STEPS
-    return run_page(
-        request,
-        "run_review.html",
-        "review",
-        shown,
-        view=view,
-        given=given,
-        wrong=fault,
-        drawing=plan_graph(run.plan, run.step_status, link) if is_drawn and run.plan is not None else None,
-        bounds=BOUNDS,
-        http_status=status,
-        **await _edit_values(request, shown, view.plan if view is not None else None, given),
-    )
+    tools, given = await _tools(request, shown), fields or {}
+
+    def values() -> Mapping[str, Any]:
+        view = request_view(shown)
+        return {
+            "view": view,
+            "given": given,
+            "wrong": fault,
+            "drawing": drawing_of(request, shown),
+            "bounds": BOUNDS,
+            **_edit_values(shown, view.plan if view is not None else None, given, tools),
+        }
+
+    return await run_page(request, "run_review.html", "review", shown, values, status)
 
 
-async def _edit_values(
-    request: Request,
+async def _tools(request: Request, shown: ShownRun) -> Mapping[str, ToolSpec]:
+    records = await desk_of(request).records()
+    return await tools_of(records.runs.ledger, shown.record)
+
+
+def _edit_values(
     shown: ShownRun,
     plan: Mapping[str, Any] | None,
     given: Mapping[str, str],
+    tools: Mapping[str, ToolSpec],
     *,
     whole: bool = False,
 ) -> dict[str, Any]:
     """Return what the form of a plan shows; that of a large plan is left out unless it is asked for or was sent."""
-    records = await desk_of(request).records()
     forms = step_forms(plan, frozenset(shown.record.steps.succeeded)) if plan is not None else []
     by_id, added = {one.id: one for one in forms}, {f"new:{key}": form for key, form in new_steps(given).items()}
     order = given.get("order", "").split(",")
@@ -109,7 +118,7 @@ async def _edit_values(
         "added": added,
         "form_order": [key for key in dict.fromkeys((*order, *by_id, *added)) if key in by_id or key in added],
         "kinds": KINDS,
-        "tool_names": sorted(await tools_of(records.runs.ledger, shown.record)),
+        "tool_names": sorted(tools),
         "answer": answer_text(plan.get("answer")) if plan is not None else None,
         "text": given.get("plan") or (plan_as_text(shown, plan) if plan is not None and not is_large else ""),
     }
@@ -124,7 +133,7 @@ async def decide(request: Request, form: Form) -> Response:
     if view is None or view.digest != form.get("digest"):
         said, by = {"decision": form.get("decision")}, named(visitor_of(request).person, verified)
         is_late = view is None and await refuse_late(records.runs.ledger, shown.key, said, by) is not None
-        return stale_page(request, await records.show(shown.run.id) if is_late else shown, seen)
+        return await stale_page(request, await records.show(shown.run.id) if is_late else shown, seen)
     assert shown.run.request is not None
     try:
         answer = build_response(shown.run.request, response_in(shown, shown.run.request, form.after("")))
@@ -142,7 +151,7 @@ async def _carried_out(
             by = named(visitor_of(request).person, verified)
             await store_response(records.runs, shown.key, answer, by)
     except (RunOwnedError, NothingToDecideError, StaleRunError):
-        return stale_page(request, await records.show(run.id), seen)
+        return await stale_page(request, await records.show(run.id), seen)
     after = await records.show(run.id)
     if after.run.request is not None and after.run.request["error"] and after.seq > shown.seq:
         return go_to(run_link(request, "/review", run.id))
@@ -165,37 +174,38 @@ async def _driven(request: Request, records: Records, shown: ShownRun, answer: M
     return True
 
 
-def stale_page(request: Request, shown: ShownRun, seen: int) -> Response:
+async def stale_page(request: Request, shown: ShownRun, seen: int) -> Response:
     """Return what happened since the page was shown: who decided what, and how the plan changed."""
-    told = [(event, event_text(event)) for event in shown.events if event.seq > seen and event.kind in SINCE]
-    before = max((revision.number for revision in revision_rows(shown.events) if revision.seq <= seen), default=0)
-    plan = shown.run.plan
-    changed = step_changes(plan_of_revision(shown.events, before), plan) if plan is not None and before else []
-    return run_page(
-        request,
-        "run_stale.html",
-        "review",
-        shown,
-        told=told,
-        changes=changed,
-        view=request_view(shown),
-        http_status=409,
-    )
+
+    def values() -> Mapping[str, Any]:
+        told = [(event, event_text(event)) for event in shown.events if event.seq > seen and event.kind in SINCE]
+        before = max((revision.number for revision in revision_rows(shown.events) if revision.seq <= seen), default=0)
+        plan = shown.run.plan
+        changed = step_changes(plan_of_revision(shown.events, before), plan) if plan is not None and before else []
+        return {"told": told, "changes": changed, "view": request_view(shown)}
+
+    return await run_page(request, "run_stale.html", "review", shown, values, 409)
 
 
 @changes
 async def check(request: Request, form: Form) -> Response:
     """Validate an edited plan while it is typed; each fault is told at its step."""
     records, shown = await shown_run(request)
+    tools = await tools_of(records.runs.ledger, shown.record)
+    async with shown.reading:
+        values = await aside(lambda: _faults(shown, form, tools))
+    return page(request, "_faults.html", **values)
+
+
+def _faults(shown: ShownRun, form: Form, tools: Mapping[str, ToolSpec]) -> dict[str, Any]:
+    """Return what is wrong with an edited plan, by step, or what it changes."""
+    nothing = {"faults": {}, "wrong": "", "diff": ""}
     if shown.run.request is None:
-        return page(request, "_faults.html", faults={}, wrong="the run waits for no decision any more", diff="")
+        return {**nothing, "wrong": "the run waits for no decision any more"}
     try:
-        plan = edited_plan(shown.run.request, form.after(""))
-        parsed = read_edit(shown, plan, await tools_of(records.runs.ledger, shown.record))
+        parsed = read_edit(shown, edited_plan(shown.run.request, form.after("")), tools)
     except InputError as error:
-        return page(request, "_faults.html", faults={}, wrong=str(error), diff="")
+        return {**nothing, "wrong": str(error)}
     except (TypeError, ValueError, AgentError) as error:
-        return page(request, "_faults.html", faults={}, wrong=f"the plan cannot be read: {error}", diff="")
-    return page(
-        request, "_faults.html", faults=by_step(parsed.issues), wrong="", diff=changes_of(shown.run.plan, parsed)
-    )
+        return {**nothing, "wrong": f"the plan cannot be read: {error}"}
+    return {**nothing, "faults": by_step(parsed.issues), "diff": changes_of(shown.run.plan, parsed)}

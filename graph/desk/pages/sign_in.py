@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 
-from graph.desk.pages.login import TOO_MANY, begun, login_page, own_path, set_cookie
+from graph.desk.pages.login import AT, ID_TOKEN, TOO_MANY, begun, login_page, set_cookie
 from graph.desk.pages.respond import desk_of, root_of
+from graph.desk.security.origin import own_path
+from graph.desk.security.sessions import MOST_COOKIE
 from graph.desk.security.sign_ins import COOKIE, LASTS_S, SignIn
 from graph.errors import SignInError
 from graph.sanitize import escaped
@@ -60,12 +62,15 @@ async def _finished(request: Request, provider: "Provider", sign_in: SignIn | No
         words = fault if ERROR.fullmatch(fault) else "an error"
         return login_page(request, 401, to=sign_in.to, wrong=f"The provider did not sign you in: {words}.")
     try:
-        person = await provider.finish(sign_in, given.get("code", ""))
+        found = await provider.finish(sign_in, given.get("code", ""))
     except SignInError as error:
         return _refused(request, error)
-    if desk_of(request).door.admitted(person, "") is None:
-        return login_page(request, 403, wrong=f"{person.name} may not come in; ask whoever runs this desk.")
-    return begun(request, person, sign_in.to)
+    if desk_of(request).door.admitted(found.person, "") is None:
+        return login_page(request, 403, wrong=f"{found.person.name} may not come in; ask whoever runs this desk.")
+    response = begun(request, found.person, sign_in.to)
+    if len(found.id_token) <= MOST_COOKIE:
+        set_cookie(request, response, ID_TOKEN, found.id_token, desk_of(request).settings.session_s, "strict", AT)
+    return response
 
 
 def _refused(request: Request, error: SignInError) -> Response:

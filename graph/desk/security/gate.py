@@ -2,10 +2,11 @@
 
 import logging
 import time
-from dataclasses import dataclass, field
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field, replace
 from html import escape
 from typing import TYPE_CHECKING, Any
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote
 
 from starlette.datastructures import MutableHeaders
 from starlette.requests import Request
@@ -14,12 +15,13 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from graph.desk.security.headers import protect
 from graph.desk.security.links import Links
-from graph.desk.security.origin import refusal
+from graph.desk.security.origin import address_parts, leads_here, own_path, refusal
 from graph.desk.security.rate import Attempts
-from graph.desk.security.sessions import COOKIE, Ended, Sessions
+from graph.desk.security.sessions import COOKIE, Sessions
 from graph.desk.security.sign_ins import SignIns
 from graph.desk.security.visitor import Role, Visitor
 from graph.desk.settings import DeskSettings
+from graph.errors import AgentError
 from graph.record.person import Person
 from graph.sanitize import escaped
 from graph.serving.guard import request_head
@@ -39,11 +41,9 @@ class Door:
     settings: DeskSettings
     links: Links = field(default_factory=Links)
     attempts: Attempts = field(default_factory=Attempts)
-    ended: Ended = field(init=False)
     provider: "Provider | None" = field(init=False, default=None)
 
     def __post_init__(self) -> None:
-        self.ended = Ended(self.settings.session_s)
         if self.settings.oidc is not None:
             from graph.desk.security.oidc import Provider  # heavy; most desks have no provider
 
@@ -67,9 +67,10 @@ class Door:
         """Return who sends a request; an identity counts each time, so that no session outlives it."""
         settings = self.settings
         if settings.identity is not None and (person := settings.identity.person_in(request.scope)) is not None:
-            return self.admitted(person, f"identity {person.name}")
+            found = self.admitted(person, f"identity {person.name}")
+            return replace(found, has_session=False) if found is not None else None
         session = self.sessions.read(request.cookies.get(COOKIE))
-        if session is None or session.id in self.ended:
+        if session is None:
             return None
         if session.person is not None:
             return self.admitted(session.person, session.id) if self.provider is not None else None
@@ -83,10 +84,10 @@ class Door:
 
 
 class Gate:
-    """Middleware that lets visitors in."""
+    """Middleware that lets visitors in; `has_ended` says whether a session was signed out of, in whatever process."""
 
-    def __init__(self, app: ASGIApp, door: Door) -> None:
-        self.app, self.door = app, door
+    def __init__(self, app: ASGIApp, door: Door, has_ended: Callable[[str], Awaitable[bool]]) -> None:
+        self.app, self.door, self.has_ended = app, door, has_ended
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on with its visitor, or refuse it."""
@@ -95,37 +96,42 @@ class Gate:
             return
         request, path = Request(scope), path_in(scope)
         is_static = path.startswith(STATIC)
-        visitor = None if is_static else self.door.visitor(request)
-        scope.setdefault("state", {})["visitor"] = visitor
         protected = _Protected(send, is_static)
-        began = time.monotonic()
-        answer = self._refused(request, path, visitor)
+        began, visitor = time.monotonic(), None
+        try:
+            visitor = None if is_static else await self._visitor(request)
+            answer = self._refused(request, path, visitor)
+        except AgentError as error:  # nobody comes in if it cannot be said who signed out
+            answer = PlainTextResponse(f"{error}; try again", 503)
+        scope.setdefault("state", {})["visitor"] = visitor
         await (self.app if answer is None else answer)(scope, receive, protected)
         if not is_static:
             _note(request, path, visitor, protected.status, time.monotonic() - began)
+
+    async def _visitor(self, request: Request) -> Visitor | None:
+        found = self.door.visitor(request)
+        is_over = found is not None and found.has_session and await self.has_ended(found.session)
+        return None if is_over else found
 
     def _refused(self, request: Request, path: str, visitor: Visitor | None) -> Response | None:
         if (fault := refusal(request_head(request.scope), self.door.settings.hosts)) is not None:
             return PlainTextResponse(fault.reason, fault.status)
         if visitor is not None or path in OPEN or path.startswith(STATIC):
             return None
-        if (
-            request.headers.get("sec-fetch-site") == "cross-site"
-            and request.headers.get("sec-fetch-mode") == "navigate"
-        ):
-            return _from_elsewhere(request)
-        login = f"{request.scope.get('root_path', '')}/login"
+        root = request.scope.get("root_path", "")
+        if leads_here(request_head(request.scope)):
+            return _from_elsewhere(root + own_path(_with_query(path, request.url.query)))
+        login = f"{root}/login"
         if request.method == "GET" and "hx-request" not in request.headers:
-            return RedirectResponse(f"{login}?to={_quoted(path, request.url.query)}", 303)
+            return RedirectResponse(f"{login}?to={quote(_with_query(path, request.url.query), safe='')}", 303)
         if path.endswith("/live"):  # the page stays, with what was written on it
             return PlainTextResponse("your session has ended; sign in again in another tab", 401)
-        page = urlsplit(request.headers.get("referer", ""))
-        again = f"{login}?to={_quoted(page.path.removeprefix(request.scope.get('root_path', '')), page.query)}"
-        return _ended(again)
+        page = address_parts(request.headers.get("referer", ""))
+        return _ended(f"{login}?to={quote(_with_query(page.path.removeprefix(root), page.query), safe='')}")
 
 
-def _quoted(path: str, query: str) -> str:
-    return quote(path + (f"?{query}" if query else ""), safe="")
+def _with_query(path: str, query: str) -> str:
+    return path + (f"?{query}" if query else "")
 
 
 def _ended(login: str) -> Response:
@@ -138,12 +144,12 @@ def _ended(login: str) -> Response:
     )
 
 
-def _from_elsewhere(request: Request) -> Response:
-    """Return a page that asks again for the one wanted.
+def _from_elsewhere(to: str) -> Response:
+    """Return a page that asks again for the one wanted, at the path `to`.
 
     A browser leaves the session's cookie out if a page of another site, such as a mail or a provider, led it here.
     """
-    here = escape(request.url.path + (f"?{request.url.query}" if request.url.query else ""))
+    here = escape(to)
     return HTMLResponse(
         f'<!doctype html><html lang="en"><title>Review desk</title><meta http-equiv="refresh" content="0; url={here}">'
         f'<p><a href="{here}">Go on to the review desk</a></p></html>'

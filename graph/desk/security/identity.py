@@ -62,8 +62,8 @@ class ProxyIdentity:
     def person_in(self, scope: Scope) -> Person | None:
         """Return the person whom the proxy vouches for; a header that is there twice may be somebody else's."""
         head = request_head(scope)
-        name = (head.single(self.name) or "").strip()
-        given = head.all(self.roles) if self.roles else []
+        name = _text(head.single(self.name) or "").strip()
+        given = list(map(_text, head.all(self.roles))) if self.roles else []
         if not name or len(given) > 1 or not self.proxies.has(head.client):
             return None
         return known_person(name, [role.strip() for value in given for role in value.split(",")])
@@ -109,6 +109,14 @@ def proxy_identity(name: str, proxies: Proxies, where: str, roles: str | None = 
     if not proxies.networks:
         raise ConfigError(f"the header {name} needs the address of the proxy that sets it; name it with {where}")
     return ProxyIdentity(proxies, name.lower(), roles.lower() if roles else None)
+
+
+def _text(value: str) -> str:
+    """Return a header's text: proxies send UTF-8, and what is none is Latin-1, as HTTP has it."""
+    try:
+        return value.encode("latin-1").decode()
+    except UnicodeDecodeError:
+        return value
 
 
 def _address(text: str | None) -> IPv4Address | IPv6Address | None:

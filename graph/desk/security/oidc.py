@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from authlib.common.security import generate_token
+from authlib.common.urls import add_params_to_uri
 from authlib.integrations.base_client import OAuthError
 from authlib.integrations.httpx_client import AsyncOAuth2Client
 from authlib.oidc.core import CodeIDToken
@@ -23,6 +24,7 @@ from graph.serving.hosts import is_secure_address
 
 ALGORITHMS = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA")
 """Signatures with a public key; neither `none` nor one by the client's secret."""
+END = "end_session_endpoint"
 DISCOVERY = "/.well-known/openid-configuration"
 KEPT_S = 3600.0
 """How long the provider's addresses and keys are kept; a key that is not among them is looked for at once."""
@@ -36,6 +38,14 @@ class _Found:
     addresses: Mapping[str, Any]
     keys: Any
     at_s: float
+
+
+@dataclass(frozen=True)
+class SignedIn:
+    """A person, and the ID token by which the provider knows the sign-in again."""
+
+    person: Person
+    id_token: str = field(repr=False)
 
 
 @dataclass
@@ -63,8 +73,8 @@ class Provider:
             )
         return str(address), sign_in
 
-    async def finish(self, sign_in: SignIn, code: str) -> Person:
-        """Return the person whom the provider vouches for, in exchange for its code.
+    async def finish(self, sign_in: SignIn, code: str) -> SignedIn:
+        """Return whom the provider vouches for, in exchange for its code.
 
         Raises:
             SignInError: It vouches for nobody, or not for this sign-in; the message says why.
@@ -83,7 +93,20 @@ class Provider:
             raise SignInError(
                 f"the answer of {self.oidc.issuer} does not count ({_words(error)}); sign in again"
             ) from error
-        return person_of(self.oidc, claims)
+        return SignedIn(person_of(self.oidc, claims), str(token["id_token"]))
+
+    async def sign_out(self, id_token: str | None) -> str | None:
+        """Return the address at which a person signs out, None if the provider publishes none, or does not answer.
+
+        It leads back to the desk's login, as OpenID Connect RP-Initiated Logout 1.0 has it.
+        """
+        try:
+            address = _secure(str((await self._discovered()).addresses.get(END)))
+        except (SignInError, ValueError):
+            return None
+        back = self.redirect.removesuffix("/callback")
+        given = [("client_id", self.oidc.client_id), ("post_logout_redirect_uri", back)]
+        return str(add_params_to_uri(address, [*given, ("id_token_hint", id_token)] if id_token else given))
 
     async def _claims(self, found: _Found, token: Mapping[str, Any], sign_in: SignIn) -> dict[str, Any]:
         signed = self._verified(found, token)

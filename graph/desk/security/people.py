@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from graph.desk.security.visitor import Role
-from graph.record.person import Person, same_name
+from graph.record.person import Person, exact_name
 
 EVERYBODY = "*"
 
@@ -18,16 +18,18 @@ class People:
 
     @classmethod
     def of(cls, names: Iterable[str], roles: Iterable[str] = ()) -> "People":
-        """Return people by names, whatever their spelling, and roles.
+        """Return people by names, whatever their case, and roles.
 
         >>> People.of(["Ada@example.org"]).has(Person("ada@example.org"))
         True
         """
-        return cls(frozenset(map(same_name, names)), frozenset(roles))
+        return cls(frozenset(map(exact_name, names)), frozenset(roles))
 
     def has(self, person: Person) -> bool:
         """Whether the person is one of them."""
-        return not self.names.isdisjoint({EVERYBODY, same_name(person.name)}) or not self.roles.isdisjoint(person.roles)
+        return not self.names.isdisjoint({EVERYBODY, exact_name(person.name)}) or not self.roles.isdisjoint(
+            person.roles
+        )
 
 
 ALL = People(frozenset({EVERYBODY}))

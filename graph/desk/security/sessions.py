@@ -1,12 +1,8 @@
-"""Sessions in signed cookies: several servers with one secret share them; those that were ended early are kept."""
+"""Sessions in signed cookies, which several servers with one secret share."""
 
 import hmac
 import secrets
-import threading
-import time
-from collections import OrderedDict
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from hashlib import sha256
 
 from itsdangerous import BadData, URLSafeTimedSerializer
@@ -19,7 +15,6 @@ SESSION_S = 8 * 3600
 """How long a session lasts."""
 MOST_COOKIE = 3_800
 """Characters of a cookie; browsers drop one of more than 4,096 with its name and attributes."""
-MOST_ENDED = 100_000
 
 
 @dataclass(frozen=True)
@@ -64,24 +59,3 @@ class Sessions:
     @property
     def _serializer(self) -> URLSafeTimedSerializer:
         return URLSafeTimedSerializer(self.secret, salt=SALT)
-
-
-@dataclass
-class Ended:
-    """Sessions that were signed out of before their time: a copy of such a cookie opens nothing in this process."""
-
-    lasts_s: int = SESSION_S
-    now: Callable[[], float] = time.monotonic
-    _until: "OrderedDict[str, float]" = field(default_factory=OrderedDict)
-    _lock: threading.Lock = field(default_factory=threading.Lock)
-
-    def add(self, session: str) -> None:
-        """End a session."""
-        with self._lock:
-            now = self.now()
-            self._until[session] = now + self.lasts_s
-            while self._until and (len(self._until) > MOST_ENDED or next(iter(self._until.values())) <= now):
-                self._until.popitem(last=False)
-
-    def __contains__(self, session: str) -> bool:
-        return session in self._until

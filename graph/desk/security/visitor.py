@@ -20,12 +20,14 @@ class Role(StrEnum):
 class Visitor:
     """A person with a session; `session` is its random id, to which the tokens of its forms belong.
 
-    `person` is None for the user of this process.
+    `person` is None for the user of this process. Without `has_session`, who sends a request is said with each of them,
+    and there is nothing to sign out of here.
     """
 
     person: Person | None
     role: Role
     session: str
+    has_session: bool = True
 
     @property
     def name(self) -> str:

@@ -7,13 +7,16 @@
   const FEED = 60;
 
   // Times
+  const CLOCK = new Intl.DateTimeFormat(undefined, {hour: "2-digit", minute: "2-digit", second: "2-digit"});
+  const DAY = new Intl.DateTimeFormat(undefined, {dateStyle: "medium", timeStyle: "short"});
+  const WHOLE = new Intl.DateTimeFormat(undefined, {dateStyle: "full", timeStyle: "long"});
   const times = (within = document) => {
+    const today = new Date().toDateString();
     for (const element of all("time[datetime]:not([data-local])", within)) {
       const at = new Date(element.dateTime);
       if (isNaN(at)) continue;
-      const today = at.toDateString() === new Date().toDateString();
-      element.textContent = at.toLocaleString(undefined, today ? {hour: "2-digit", minute: "2-digit", second: "2-digit"} : {dateStyle: "medium", timeStyle: "short"});
-      element.title = at.toLocaleString(undefined, {dateStyle: "full", timeStyle: "long"});
+      element.textContent = (at.toDateString() === today ? CLOCK : DAY).format(at);
+      element.title = WHOLE.format(at);
       element.dataset.local = "";
     }
   };
@@ -30,24 +33,39 @@
     element.dataset.status = status;
     element.replaceChildren(Object.assign(document.createElement("span"), {ariaHidden: "true", textContent: MARKS[status] || "○"}), ` ${status.replaceAll("_", " ")}`);
   };
-  const step = (name, status) => {
-    for (const element of all(`[data-step="${CSS.escape(name)}"]`)) {
-      if (element.classList.contains("node")) {
-        element.dataset.status = status;
-        const mark = find(".mark", element);
-        if (mark) mark.textContent = MARKS[status] || "";
-      } else {
-        const badge = find(".status", element);
-        if (badge) setStatus(badge, status);
-      }
+  let places = null;  // step -> its elements; looked up once, until a part of the page is replaced
+  const placesOf = (name) => {
+    if (!places) {
+      places = new Map();
+      for (const element of all("[data-step]")) places.set(element.dataset.step, [...(places.get(element.dataset.step) || []), element]);
     }
+    return places.get(name) || [];
+  };
+  document.addEventListener("htmx:after:swap", () => { places = null; });
+  const isNode = (element) => element.classList.contains("node");
+  const setNode = (element, status) => {
+    element.dataset.status = status;
+    const mark = find(".mark", element);
+    if (mark) mark.textContent = MARKS[status] || "";
+  };
+  const setRow = (element, status) => {
+    const badge = find(".status", element);
+    if (badge) setStatus(badge, status);
+  };
+  // A drawing and a list of 1,000 steps are painted in two frames, so that neither of them takes long.
+  const nextFrame = (work) => requestAnimationFrame(() => setTimeout(work, 0));
+  const setSteps = (steps) => {
+    const changed = Object.entries(steps);
+    for (const [name, status] of changed) placesOf(name).filter(isNode).forEach((one) => setNode(one, status));
+    nextFrame(() => { for (const [name, status] of changed) placesOf(name).filter((one) => !isNode(one)).forEach((one) => setRow(one, status)); });
   };
   const feed = (events, leftOut) => {
     const list = find("#feed");
     if (!list) return;
     if (leftOut) list.prepend(Object.assign(document.createElement("li"), {textContent: `${leftOut} more events: see the audit`}));
-    for (const [seq, at, words] of events) {
-      if (find(`[data-seq="${seq}"]`, list)) continue;
+    const last = Number(find("[data-seq]", list)?.dataset.seq || 0);
+    for (const [seq, at, words] of events.slice(-FEED)) {
+      if (seq <= last) continue;
       const item = document.createElement("li"), time = document.createElement("time"), text = document.createElement("span");
       item.dataset.seq = seq;
       time.dateTime = new Date(at * 1000).toISOString();
@@ -60,7 +78,7 @@
     times(list);
   };
   const onRun = (live, message) => {
-    for (const [name, status] of Object.entries(message.steps)) step(name, status);
+    setSteps(message.steps);
     feed(message.events, message.left_out);
     const was = live.dataset.status, head = find("#run-status .status");
     if (was !== message.status) {

@@ -16,11 +16,24 @@ from graph.review.human_steps import GATE
 from graph.review.request import asked_again, digest_of_all
 from graph.review.response import call_names
 from graph.sanitize import visible, visible_json
+from graph.text.review.budget import ENDS
 from graph.text.review.frame import Data, is_plan, to_blocks
 from graph.text.review.layout import ITEM
 
 INLINE = MarkdownIt("zero", {"html": False}).enable(["backticks", "escape", "entity"])
 """Descriptions quote words from outside as code; nothing else of Markdown is drawn."""
+
+
+WITHOUT_A_FORM = ("Set happened to ", "Fill in answer,", "Raise it, by ", "It is a hard limit ")
+"""How paragraphs begin that say how to answer in a client that has no form."""
+ON_A_FORM = (
+    ("Set happened to true", "Say that it happened"),
+    (" or to false", " or that it did not"),
+    ("Fill in answer,", "Answer it,"),
+    ("Raise it, by an edit of budget,", "Raise it,"),
+    (ENDS, "Or finish with what there is; or reject the run, or write what to change to have it planned again."),
+)
+"""What they say there, and what a page with a form and buttons says."""
 
 
 @dataclass(frozen=True)
@@ -123,7 +136,11 @@ def parts_of(description: str) -> list[Part]:
             found.append(Part(data=visible("\n".join(block.lines)), is_schema=is_schema))
             continue
         is_item = block.text.startswith(ITEM)
-        text = INLINE.renderInline(visible(block.text.removeprefix(ITEM) if is_item else block.text))
+        words = block.text.removeprefix(ITEM) if is_item else block.text
+        if words.startswith(WITHOUT_A_FORM):
+            for said, on_a_form in ON_A_FORM:
+                words = words.replace(said, on_a_form)
+        text = INLINE.renderInline(visible(words))
         found.append(Part(text=Markup(text), is_item=is_item))
     return found
 
@@ -133,7 +150,7 @@ def _action(shown: ShownRun, action: Mapping[str, Any], error: str | None, numbe
     description = str(action["description"])
     if error:
         description = description.removeprefix(f"{asked_again(error)}\n\n")
-    description = re.sub(r"\n\nDigest: [0-9a-f]{64}$", "", description)
+    description = re.sub(r"\n\nDigest: [0-9a-f]{64}(?=\n\n|$)", "", description)
     return ActionView(
         name=name,
         step=str(args.get("step", "")),

@@ -11,7 +11,6 @@ from graph.text.drawing.labels import waits_within
 
 UNITS = 1000
 """Width of the drawing in its own units."""
-MOST_ROWS = 1_000
 NARROWEST = 5.0
 """Width of a bar that would be too narrow to be seen."""
 ANSWERS = ("decided", "response_given", "steered", "run_ended", "step_skipped", "result_supplied")
@@ -44,7 +43,6 @@ class Timeline:
     critical_s: float
     waits: Sequence[tuple[float, float]] = ()
     waited_s: float = 0.0
-    left_out: int = 0
 
     @property
     def ticks(self) -> list[tuple[float, float]]:
@@ -68,7 +66,7 @@ def timeline(
     took = {step: known[step][1] - known[step][0] if step in known else 0.0 for step in waits}
     critical_s, chain = critical_path(waits, took) if waits else (0.0, ())
     bars = []
-    for step in plan.steps[:MOST_ROWS]:
+    for step in plan.steps:
         span = known.get(step.id)
         left = UNITS * (span[0] - began_at) / max(span_s, 1e-6) if span else 0.0
         width = max(NARROWEST, UNITS * (span[1] - span[0]) / max(span_s, 1e-6)) if span else 0.0
@@ -86,7 +84,6 @@ def timeline(
         critical_s,
         [((begun - began_at) * scale, max(NARROWEST, (ended - begun) * scale)) for begun, ended in spans],
         sum(ended - begun for begun, ended in spans),
-        max(0, len(plan.steps) - MOST_ROWS),
     )
 
 

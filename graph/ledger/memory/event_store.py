@@ -1,53 +1,41 @@
 """The nodes' side of the ledger in memory: events of runs, written and read by their owners."""
 
-import asyncio
-import time
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from typing import TypeVar
 
-from graph.errors import AgentError
-from graph.ledger.chain import Row
 from graph.ledger.chaining import of_run
 from graph.ledger.lease import PACE, Pace, claimed
+from graph.ledger.memory.event_reader import EventReader
 from graph.ledger.memory.leases import MemoryAttempt, MemoryLeaseTable
+from graph.ledger.memory.standing import counted
 from graph.ledger.memory.store import Store, StoredRun
 from graph.ledger.ownership import Ownership
 from graph.ledger.protocol import Lease, Message, MessageHandler, News, Owned, RunKey, no_events
-from graph.ledger.reading import Snapshot, checked_events, checked_news
+from graph.ledger.reading import Snapshot
 from graph.ledger.refusals import (
     check_control_seq,
     check_inbox,
     check_lease,
-    lost_artifact,
-    not_storable,
 )
 from graph.ledger.seal import SealKey
-from graph.ledger.standing import given_row, revoked_row, use_of, used_row
-from graph.ledger.transcript import is_artifact
-from graph.record.call import Call
 from graph.record.caps import CapEntry
 from graph.record.events import Draft, Event
-from graph.record.other_runs import calls_to_know
-from graph.record.projection import project
-from graph.record.sample import Sample
-from graph.record.standing_approval import StandingApproval, StandingCall, StandingUse
+from graph.record.standing_approval import StandingCall
 from graph.record.values import Kept
 
 T = TypeVar("T")
 
-IN_MEMORY = ":memory:"
 ALONE = "alone"
 """Owner name for the length of one transaction; it is never committed."""
 
 
-class EventStore:
+class EventStore(EventReader):
     """See `graph.ledger.protocol.Ledger`. Ledgers with the same `store` see the same runs; `close` keeps them."""
 
     def __init__(self, key: SealKey | None = None, store: Store | None = None, pace: Pace = PACE) -> None:
-        self.name = IN_MEMORY
-        self._key, self._beat_s = key, pace.beat_s
-        self._store = store if store is not None else Store()
+        super().__init__(store if store is not None else Store(), key)
+        self._beat_s = pace.beat_s
         self._ownership = Ownership(self.name, MemoryLeaseTable(self._store), set(), pace)
 
     async def open_run(self, thread: str, drafts: Sequence[Draft], artifacts: Sequence[Kept] = ()) -> RunKey:
@@ -104,9 +92,9 @@ class EventStore:
 
         def write() -> int:
             stored = self._refused(lease, control_seq, require_empty_inbox)
-            counted = self._counted(uses)
+            standing = counted(self._store, self.name, uses)
             seq = self._write_capped(stored, drafts, artifacts, caps)
-            for name, rows in counted.items():
+            for name, rows in standing.items():
                 self._store.standing[name] = rows
             return seq
 
@@ -150,86 +138,8 @@ class EventStore:
 
         return await self._do(take)
 
-    async def events(self, run: RunKey, after: int = 0) -> list[Event]:
-        """Return a run's events after the `after`-th in order, their chain checked from there on."""
-        found = await self._do(lambda: self._store.run(self.name, run).found(after))
-        return self._checked(run, found, after)
-
-    async def calls_elsewhere(self, run: RunKey) -> list[Call]:
-        """Return calls of the thread's other runs that are uncertain, or were settled as happened."""
-        others = await self._do(
-            lambda: [one.key for one in self._store.of_thread(run.thread) if one.key != run and one.has_calls_to_know]
-        )
-        return calls_to_know([project(await self.events(other)) for other in others])
-
-    async def step_history(self, likenesses: Sequence[str]) -> Mapping[str, Sequence[Sample]]:
-        """Return what like steps of ended runs took."""
-        kept = self._store.history
-        return await self._do(lambda: {one: list(kept[one]) for one in likenesses if one in kept})
-
-    async def last_run(self, thread: str) -> RunKey | None:
-        """Return the thread's latest run, or None."""
-        return await self._do(lambda: next((run.key for run in reversed(self._store.of_thread(thread))), None))
-
-    async def latest(self, thread: str) -> tuple[RunKey, list[Event]] | None:
-        """Return the thread's latest run with its events, or None."""
-        run = await self.last_run(thread)
-        return None if run is None else (run, await self.events(run))
-
-    async def artifact(self, artifact_id: str) -> str:
-        """Return an artifact's JSON text."""
-        content = await self._do(lambda: self._store.artifacts.get(artifact_id))
-        if content is None or not is_artifact(artifact_id, content):
-            raise lost_artifact(self.name, artifact_id)
-        return content
-
-    async def give_standing(self, approval: StandingApproval) -> None:
-        """Keep a standing approval that holds in any run; one that is there stays as it is."""
-        await self._do(lambda: self._store.standing.setdefault(approval.id, [given_row(approval)]))
-
-    async def standing(self) -> list[StandingUse]:
-        """Return the standing approvals that hold, or held, in any run, the oldest first."""
-        rows = await self._do(lambda: {name: list(found) for name, found in self._store.standing.items()})
-        uses = [use_of(self.name, name, found) for name, found in rows.items()]
-        return sorted(uses, key=lambda use: use.approval.given_at)
-
-    async def revoke_standing(self, name: str, by: str) -> bool:
-        """End a standing approval; return whether there was one to end."""
-
-        def revoke() -> bool:
-            rows = self._store.standing.get(name, [])
-            row = revoked_row(self.name, rows, name, by)
-            rows += [row] if row is not None else []
-            return row is not None
-
-        return await self._do(revoke)
-
-    def _counted(self, uses: Sequence[StandingCall]) -> dict[str, list[Row]]:
-        """Return the rows of the approvals with these uses counted; nothing is kept yet."""
-        found: dict[str, list[Row]] = {}
-        for use in uses:
-            rows = found.get(use.approval) or list(self._store.standing.get(use.approval, ()))
-            row = used_row(self.name, rows, use)
-            found[use.approval] = [*rows, *([row] if row is not None else [])]
-        return found
-
-    async def now(self) -> float:
-        """Return the time of this machine."""
-        return time.time()
-
     async def close(self) -> None:
         """Do nothing: memory stays available for later calls."""
-
-    async def _do(self, work: Callable[[], T]) -> T:
-        """Run a function on the store, atomically; yields first, so that other tasks and cancellations get a turn."""
-        await asyncio.sleep(0)
-        with self._store.lock:
-            try:
-                return work()
-            except AgentError:  # some are ValueErrors
-                raise
-            except ValueError as error:
-                raise not_storable(self.name, error) from error
 
     def _attempt(self, run: RunKey, read: Callable[[StoredRun], T]) -> MemoryAttempt[T]:
         return MemoryAttempt(self._store, run, read, self._beat_s, self._do)
@@ -309,9 +219,3 @@ class EventStore:
         if require_empty_inbox:
             check_inbox(self.name, lease.run, bool(stored.inbox))
         return stored
-
-    def _checked(self, run: RunKey, found: Snapshot, after: int) -> list[Event]:
-        return checked_events(self.name, self._key, run, found, after)
-
-    def _news(self, run: RunKey, found: Snapshot, after: int) -> News:
-        return checked_news(self.name, self._key, run, found, after)

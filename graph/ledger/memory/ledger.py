@@ -8,7 +8,9 @@ from itertools import islice
 from pathlib import Path
 
 from graph.errors import InputError
-from graph.ledger.erasure import ThreadErasure, redactor_of, thread_erasure
+from graph.ledger.erasure import redactor_of, thread_erasure
+from graph.ledger.memory.ended_sessions import MemoryEndedSessions
+from graph.ledger.memory.erasure import erase, places_of
 from graph.ledger.memory.event_store import EventStore
 from graph.ledger.memory.outbox import MemoryOutbox
 from graph.ledger.memory.removal import forks_of, remove
@@ -16,13 +18,12 @@ from graph.ledger.memory.store import StoredRun
 from graph.ledger.owner import is_gone
 from graph.ledger.protocol import Message, RunKey
 from graph.ledger.run_store import Changes, Health, Redacted, Unfinished, Waiting, place_of
-from graph.ledger.search import CANDIDATES, UNFINISHED, as_shown, matches, run_in
-from graph.ledger.standing import redacted_rows
+from graph.ledger.search import CANDIDATES, UNDER_WAY, UNFINISHED, as_shown, matches, run_in
 from graph.ledger.tombstone import Tombstone, Tombstones
-from graph.ledger.transcript import Transcript, artifact_ids
+from graph.ledger.transcript import Transcript
 from graph.record.counters import Counters, Labels
+from graph.record.events import StandingGiven
 from graph.record.run_filter import RunFilter
-from graph.record.step_history import samples_of
 from graph.record.summary import PERSON, RunSummary
 
 
@@ -60,8 +61,10 @@ class MemoryLedger(EventStore):
                 await owned.enter_async_context(self.owned(run))
             transcripts = [await self.transcript(run) for run in runs]
             found = await asyncio.to_thread(thread_erasure, self.name, transcripts, value)
-            changed, approvals = await self._do(lambda: self._erase(runs, found, by, reason))
-        remaining = tuple(await asyncio.to_thread(self._places, forms))
+            changed, approvals = await self._do(
+                lambda: erase(self._store, self.name, self._key, runs, found, by, reason)
+            )
+        remaining = await asyncio.to_thread(lambda: tuple(places_of(self._store, forms)))
         return Redacted(changed, len(found.artifacts), 0, approvals, remaining)
 
     async def remove(self, runs: Sequence[Transcript], by: str) -> Tombstone:
@@ -112,6 +115,11 @@ class MemoryLedger(EventStore):
         return [run.summary for run in found if run is not None and run.summary is not None]
 
     @property
+    def ended_sessions(self) -> MemoryEndedSessions:
+        """The sessions of the review desk that were signed out of."""
+        return self._store.ended_sessions
+
+    @property
     def outbox(self) -> MemoryOutbox:
         """The deliveries of notices."""
         return self._store.outbox
@@ -126,6 +134,13 @@ class MemoryLedger(EventStore):
         now, rows = await self.now(), [(run.summary, run.key) for run in await self._all() if run.summary is not None]
         found = [(row.due_at, key) for row, key in rows if row.due_at is not None and row.due_at <= now]
         return [key for _, key in sorted(found, key=lambda one: one[0])][offset : offset + limit]
+
+    async def with_approvals(self, limit: int, before: RunKey | None = None) -> list[RunKey]:
+        """Return runs that have not ended and were given standing approvals of their own, the latest first."""
+        runs = await self._all()
+        keys = [run.key for run in runs]
+        behind = runs if before is None else runs[keys.index(before) + 1 :] if before in keys else []
+        return list(islice((run.key for run in behind if _has_approvals(run)), limit))
 
     async def unfinished(self) -> list[Unfinished]:
         """Return the runs that are planned, executed or paused, the oldest first."""
@@ -163,11 +178,8 @@ class MemoryLedger(EventStore):
             self._store.counts.update(self._store.carried)
             self._store.history.clear()
             for run in self._store.runs:
-                run.fold = run.empty_fold()
-                counts, _ = run.fold.apply(run.events())
-                self._store.counts.update(counts)
-                self._store.add_samples(samples_of(run.events()))
-                run.summary = run.fold.summarizer.summary
+                run.fold, whole = run.folded()
+                self._store.index(run, whole)
             return len(self._store.runs)
 
         return await self._do(rebuild)
@@ -175,7 +187,7 @@ class MemoryLedger(EventStore):
     async def misindexed(self) -> list[str]:
         """Return the names of the runs whose index row does not match their events."""
         runs = reversed(await self._all())
-        return [run.key.id for run in runs if run.summary != run.folded().summarizer.summary]
+        return [run.key.id for run in runs if run.summary != run.folded()[1].row]
 
     async def health(self) -> Health:
         """Return the sizes; memory has no damage."""
@@ -188,39 +200,6 @@ class MemoryLedger(EventStore):
     async def _all(self) -> list[StoredRun]:
         """Return all runs, the latest first."""
         return await self._do(lambda: self._store.runs[::-1])
-
-    def _erase(
-        self, runs: Sequence[RunKey], found: ThreadErasure, by: str, reason: str
-    ) -> tuple[dict[RunKey, tuple[int, ...]], int]:
-        approvals = redacted_rows(self.name, self._store.standing, found.redactor, by, reason)
-        changed = {}
-        for run, erasure in zip(runs, found.runs, strict=True):
-            stored = self._store.run(self.name, run)
-            stored.inbox[:] = map(found.redactor.text, stored.inbox)
-            if erasure.rows:
-                changed[run] = tuple(erasure.rows)
-                stored.rows[:] = [erasure.rows.get(row.seq, row) for row in stored.rows]
-                stored.fold = None
-                self._store.uses.forget(stored.number)
-                self._store.uses.note(stored.number, artifact_ids(stored.events()))
-                self._write(stored, [erasure.redacted(by, reason)])
-        self._store.artifacts.update({artifact.id: text for artifact, text in found.artifacts.values()})
-        self._store.remove_unused(found.artifacts)
-        for name, rows in approvals.items():
-            new = {row.seq: row for row in rows}
-            self._store.standing[name] = [new.pop(row.seq, row) for row in self._store.standing[name]] + [*new.values()]
-        return changed, len(approvals)
-
-    def _places(self, forms: Sequence[str]) -> Iterator[str]:
-        """Yield where a value, in one of its forms, still stands."""
-        for run in tuple(self._store.runs):
-            texts = [run.key.thread, *run.inbox, str(run.summary)]
-            texts += [text for row in run.rows for text in (row.payload, row.step or "")]
-            if any(form in text for form in forms for text in texts):
-                yield f"run {run.key.id}"
-        for name, content in tuple(self._store.artifacts.items()):
-            if any(form in content for form in forms):
-                yield f"artifact {name}"
 
 
 def _matching(runs: Sequence[StoredRun], wanted: RunFilter) -> Iterator[RunSummary]:
@@ -236,6 +215,11 @@ def _unfinished(runs: Iterable[StoredRun]) -> Iterator[Unfinished]:
     for run in runs:
         if run.summary is not None and run.summary.status in UNFINISHED:
             yield Unfinished(run.key, run.summary.seq, run.look(), _is_dead(run))
+
+
+def _has_approvals(run: StoredRun) -> bool:
+    is_under_way = run.summary is not None and run.summary.status in UNDER_WAY
+    return is_under_way and any(row.kind == StandingGiven.kind for row in run.rows)
 
 
 def _gauges(summaries: Sequence[RunSummary], now: float) -> dict[tuple[str, Labels], float]:

@@ -9,21 +9,22 @@ from dataclasses import dataclass, field, replace
 
 from graph.ledger.chain import Row, first_link
 from graph.ledger.chaining import chained
+from graph.ledger.folded_runs import IndexChange, RunFold
 from graph.ledger.lease import Holder, released, set_aside
 from graph.ledger.memory.artifact_uses import ArtifactUses
 from graph.ledger.memory.caps import MemoryCaps
+from graph.ledger.memory.ended_sessions import MemoryEndedSessions
 from graph.ledger.memory.outbox import MemoryOutbox
 from graph.ledger.protocol import Lease, RunKey
 from graph.ledger.reading import Snapshot
 from graph.ledger.refusals import Standing, check_end, standing_after, thread_is_there, unknown_run
 from graph.ledger.seal import SealKey
 from graph.ledger.tombstone import Tombstones
-from graph.ledger.transcript import Transcript, artifact_ids, artifacts_in, event_of
-from graph.record.counters import Counts, RunCounter
+from graph.ledger.transcript import Transcript, artifact_ids, artifacts_in, events_of
+from graph.record.counters import Counts
 from graph.record.events import CONTROL, Draft, Event
-from graph.record.sample import Sample, Samples, latest
-from graph.record.step_history import StepHistory, samples_of
-from graph.record.summary import RunSummary, Summarizer
+from graph.record.sample import Sample, latest
+from graph.record.summary import RunSummary
 from graph.record.values import Kept
 
 TO_KNOW = {
@@ -49,20 +50,6 @@ class Heart:
 
 
 @dataclass
-class Fold:
-    """A run's events as far as they were folded, for the index and the counters."""
-
-    summarizer: Summarizer
-    counter: RunCounter = field(default_factory=RunCounter)
-    history: StepHistory = field(default_factory=StepHistory)
-
-    def apply(self, events: Sequence[Event]) -> tuple[Counts, Samples]:
-        """Fold more events; return the change of the counters, and what steps took if the run has ended."""
-        self.summarizer.apply(events)
-        return self.counter.count(events), self.history.apply(events)
-
-
-@dataclass
 class StoredRun:
     """A run: its events, its row among the leases, its inbox, and its row in the index.
 
@@ -79,7 +66,7 @@ class StoredRun:
     holder: Holder | None = None
     heart: Heart | None = None
     inbox: list[str] = field(default_factory=list)
-    fold: "Fold | None" = None
+    fold: RunFold | None = None
     summary: RunSummary | None = None
 
     @property
@@ -117,22 +104,17 @@ class StoredRun:
 
     def events(self) -> list[Event]:
         """Return the events as they are stored; nothing of them is checked."""
-        return [event for event in map(event_of, self.rows) if event is not None]
+        return list(events_of(self.rows))
 
     @property
     def has_calls_to_know(self) -> bool:
         """Whether a call was begun that may not be repeated, or one was settled or found wanting."""
         return any(word in row.payload for row in self.rows for word in TO_KNOW.get(row.kind, ()))
 
-    def empty_fold(self) -> "Fold":
-        """Return the initial fold, before any event."""
-        return Fold(Summarizer(self.key.thread, self.key.n))
-
-    def folded(self) -> "Fold":
-        """Fold all events again: the expected index row."""
-        fold = self.empty_fold()
-        fold.apply(self.events())
-        return fold
+    def folded(self) -> tuple[RunFold, IndexChange]:
+        """Fold all events again: the expected index."""
+        fold = RunFold(self.key.thread, self.key.n)
+        return fold, fold.apply(self.events())
 
 
 @dataclass
@@ -155,6 +137,7 @@ class Store:
     standing: dict[str, list[Row]] = field(default_factory=dict)
     lock: threading.Lock = field(default_factory=threading.Lock)
     changes: int = 0
+    ended_sessions: MemoryEndedSessions = field(default_factory=MemoryEndedSessions)
     outbox: MemoryOutbox = field(default_factory=MemoryOutbox)
     caps: MemoryCaps = field(default_factory=MemoryCaps)
     history: dict[str, list[Sample]] = field(default_factory=dict)
@@ -205,11 +188,9 @@ class Store:
         if not drafts:
             return seq
         rows, events = chained(drafts, seq, before)
-        fold, run.fold = run.fold or run.folded(), None
-        counts, samples = fold.apply(events)
-        run.fold, run.summary = fold, fold.summarizer.summary
-        self.counts.update(counts)
-        self.add_samples(samples)
+        fold, run.fold = run.fold or run.folded()[0], None
+        self.index(run, fold.apply(events))
+        run.fold = fold
         run.rows.extend(rows)
         self._changed(run)
         run.control_seq = next((row.seq for row in reversed(rows) if row.kind in CONTROL), run.control_seq)
@@ -218,9 +199,11 @@ class Store:
         self.uses.note(run.number, artifacts_in(rows, events))
         return run.standing.events
 
-    def add_samples(self, samples: Samples) -> None:
-        """Add what the steps of a run took that has ended."""
-        for likeness, found in samples.items():
+    def index(self, run: StoredRun, change: IndexChange) -> None:
+        """Write what events of a run bring: its row, the counts over all runs, and what steps took."""
+        run.summary = change.row
+        self.counts.update(change.counts)
+        for likeness, found in change.samples.items():
             self.history[likeness] = latest([*found, *self.history.get(likeness, ())])
 
     def remove_unused(self, artifacts: Iterable[str]) -> None:
@@ -240,11 +223,8 @@ class Store:
             standing = Standing(run.written, run.key, run.seal)
             stored = StoredRun(RunKey(run.thread, run.n), self.opened + 1, list(run.rows), standing)
             stored.control_seq = next((row.seq for row in reversed(run.rows) if row.kind in CONTROL), 0)
-            stored.fold = stored.empty_fold()
-            counts, _ = stored.fold.apply(run.events())
-            self.counts.update(counts)
-            self.add_samples(samples_of(run.events()))
-            stored.summary = stored.fold.summarizer.summary
+            stored.fold, whole = stored.folded()
+            self.index(stored, whole)
             self.add(stored)
             self.uses.note(stored.number, artifact_ids(run.events()))
             self._changed(stored)

@@ -2,18 +2,15 @@
 
 from collections.abc import Sequence
 
+from graph.ledger.folded_runs import RunFold
 from graph.ledger.postgres.artifact_uses import note_uses
 from graph.ledger.postgres.event_writer import PUT_ARTIFACTS, PUT_EVENTS
-from graph.ledger.postgres.history_table import add_samples
 from graph.ledger.postgres.queries import NEXT_NUMBER
-from graph.ledger.postgres.run_index import add_counts, put
+from graph.ledger.postgres.run_index import add_folded
 from graph.ledger.postgres.transaction import Transaction
 from graph.ledger.refusals import thread_is_there
 from graph.ledger.tombstone import thread_digest
 from graph.ledger.transcript import Transcript, artifact_ids
-from graph.record.counters import RunCounter
-from graph.record.step_history import samples_of
-from graph.record.summary import Summarizer
 
 ROWS = 500
 """Events that one statement writes."""
@@ -37,6 +34,4 @@ def adopt(tx: Transaction, database: str, runs: Sequence[Transcript]) -> None:
         tx.tell_rows(PUT_ARTIFACTS, sorted(run.artifacts.items()))
         events = run.events()
         note_uses(tx, run_id, artifact_ids(events))
-        put(tx, run_id, Summarizer(run.thread, run.n).apply(events).summary)
-        add_counts(tx, run_id, RunCounter().count(events))
-        add_samples(tx, run_id, samples_of(events))
+        add_folded(tx, run_id, RunFold(run.thread, run.n).apply(events))

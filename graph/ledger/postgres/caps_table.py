@@ -7,14 +7,14 @@ from graph.ledger.postgres.transaction import Transaction
 from graph.record.caps import CapCorrection, CapEntry, CapUse, DayCap
 
 TABLES = """
-CREATE TABLE ledger_caps (
+CREATE TABLE IF NOT EXISTS ledger_caps (
     cap text COLLATE "C" NOT NULL,
     person text COLLATE "C" NOT NULL,
     until double precision NOT NULL,
     used double precision NOT NULL,
     PRIMARY KEY (cap, person, until)
 ) WITH (fillfactor = 50);
-CREATE TABLE ledger_counted (
+CREATE TABLE IF NOT EXISTS ledger_counted (
     call text COLLATE "C" NOT NULL,
     cap text COLLATE "C" NOT NULL,
     person text COLLATE "C" NOT NULL,
@@ -22,8 +22,8 @@ CREATE TABLE ledger_counted (
     amount double precision NOT NULL,
     PRIMARY KEY (call, cap, person)
 );
-CREATE INDEX ledger_counted_until ON ledger_counted (until);
-CREATE TABLE ledger_turns (
+CREATE INDEX IF NOT EXISTS ledger_counted_until ON ledger_counted (until);
+CREATE TABLE IF NOT EXISTS ledger_turns (
     name text COLLATE "C" PRIMARY KEY,
     last double precision NOT NULL
 ) WITH (fillfactor = 50);
@@ -40,6 +40,7 @@ _FIRST_TURN = "INSERT INTO ledger_turns (name, last) VALUES (%s, '-Infinity') ON
 _TURN = (
     "SELECT last, extract(epoch FROM clock_timestamp())::double precision FROM ledger_turns WHERE name = %s FOR UPDATE"
 )
+_GONE = "WITH gone AS (DELETE FROM ledger_counted WHERE until < %s RETURNING until) SELECT FROM gone LIMIT 1"
 _OF_A_CALL = "call = %s AND cap = %s AND person = %s"
 
 
@@ -71,12 +72,17 @@ def _count(tx: Transaction, database: str, call: str, cap: DayCap, amount: float
     until = cap.until(now)
     of_it, over = (cap.name, cap.user, until), min(until, now - KEPT_S)
     if tx.ask(_OPEN, *of_it):
-        tx.tell("DELETE FROM ledger_caps WHERE cap = %s AND until < %s", cap.name, over)
-        tx.tell("DELETE FROM ledger_counted WHERE until < %s", over)
+        _forget(tx, over)
     (used,), *_ = tx.ask(_HELD, *of_it)
     check_day(database, cap, used, amount, now)
     tx.tell(_ADD, amount, *of_it)
     tx.tell(_NOTE, call, *of_it, amount)
+
+
+def _forget(tx: Transaction, over: float) -> None:
+    """Remove the days before a time; sums, which no index orders by day, are looked through once a day."""
+    if tx.ask(_GONE, over):
+        tx.tell("DELETE FROM ledger_caps WHERE until < %s", over)
 
 
 def _correct(tx: Transaction, entry: CapCorrection) -> None:

@@ -1,58 +1,44 @@
 """The nodes' side of the ledger in a PostgreSQL database: events of runs, written and read by their owners."""
 
-from collections.abc import AsyncIterator, Mapping, Sequence, Set
+from collections.abc import AsyncIterator, Sequence, Set
 from contextlib import asynccontextmanager
 
-import psycopg
-
-from graph.errors import LedgerError
 from graph.ledger.lease import PACE, Holder, Pace
 from graph.ledger.ownership import Ownership
 from graph.ledger.postgres.caps_table import enter
 from graph.ledger.postgres.database import Database
+from graph.ledger.postgres.event_reader import EventReader
 from graph.ledger.postgres.event_writer import EventWriter
 from graph.ledger.postgres.held_leases import HeldLeases
-from graph.ledger.postgres.history_table import history
 from graph.ledger.postgres.lease import claim, release
 from graph.ledger.postgres.lease_table import PostgresAttempt, PostgresLeaseTable
 from graph.ledger.postgres.queries import (
     Head,
     found_of,
     head_of,
-    last_number,
     locked,
-    run_id_of,
-    runs_to_know,
-    runs_to_know_if_damaged,
 )
-from graph.ledger.postgres.standing_table import count, give, revoke, standing
+from graph.ledger.postgres.standing_table import count
 from graph.ledger.postgres.transaction import Transaction
 from graph.ledger.protocol import Lease, Message, MessageHandler, News, Owned, RunKey, no_events
-from graph.ledger.reading import Snapshot, checked_events, checked_news
-from graph.ledger.refusals import lost_artifact
+from graph.ledger.reading import Snapshot
 from graph.ledger.seal import SealKey
-from graph.ledger.transcript import ARTIFACT_ID, is_artifact
-from graph.record.call import Call
 from graph.record.caps import CapEntry
 from graph.record.events import Draft, Event
-from graph.record.other_runs import calls_to_know
-from graph.record.projection import project
-from graph.record.sample import Sample
-from graph.record.standing_approval import StandingApproval, StandingCall, StandingUse
+from graph.record.standing_approval import StandingCall
 from graph.record.values import Kept
 
 ALONE = "alone"
 """Owner name for the length of one transaction; it is never committed."""
 
 
-class EventStore:
+class EventStore(EventReader):
     """See `graph.ledger.protocol.Ledger`. The connections to one address are shared in a process."""
 
     def __init__(self, address: str, key: SealKey | None = None, pace: Pace = PACE) -> None:
         held: set[Lease] = set()
-        self._file = self._database(address, held, pace.beat_s)
-        self.name = self._file.name
-        self._key, self._lease_s, self._silent_s = key, pace.lease_s, max(pace.lease_s, pace.beat_s)
+        super().__init__(self._database(address, held, pace.beat_s), key)
+        self._lease_s, self._silent_s = pace.lease_s, max(pace.lease_s, pace.beat_s)
         self._writer = EventWriter(self.name, key)
         self._held = HeldLeases()
         self._ownership = Ownership(self.name, PostgresLeaseTable(self._file), held, pace)
@@ -200,75 +186,6 @@ class EventStore:
         thread = lease.run.thread
         return [] if await self._file.look(is_empty, thread) else await self._file.do(take, thread, full=True)
 
-    async def events(self, run: RunKey, after: int = 0) -> list[Event]:
-        """Return a run's events after the `after`-th in order, their chain checked from there on."""
-        found = await self._file.look(lambda tx: found_of(tx, run_id_of(tx, self.name, run), after), run.thread)
-        return self._checked(run, found, after)
-
-    async def calls_elsewhere(self, run: RunKey) -> list[Call]:
-        """Return calls of the thread's other runs that are uncertain, or were settled as happened."""
-
-        def others(tx: Transaction) -> list[int]:
-            return runs_to_know(tx, run)
-
-        try:
-            found = await self._file.look(others, run.thread)
-        except LedgerError as error:
-            if not isinstance(error.__cause__, psycopg.DataError):
-                raise
-            found = await self._file.look(lambda tx: runs_to_know_if_damaged(tx, run), run.thread)
-        return calls_to_know([project(await self.events(RunKey(run.thread, n))) for n in found])
-
-    async def step_history(self, likenesses: Sequence[str]) -> Mapping[str, Sequence[Sample]]:
-        """Return what like steps of ended runs took."""
-        return await self._file.look(lambda tx: history(tx, likenesses))
-
-    async def last_run(self, thread: str) -> RunKey | None:
-        """Return the thread's latest run, or None."""
-        n = await self._file.look(lambda tx: last_number(tx, thread), thread)
-        return RunKey(thread, n) if n else None
-
-    async def latest(self, thread: str) -> tuple[RunKey, list[Event]] | None:
-        """Return the thread's latest run with its events, or None."""
-
-        def look_up(tx: Transaction) -> tuple[RunKey, Snapshot] | None:
-            run = RunKey(thread, last_number(tx, thread))
-            return (run, found_of(tx, run_id_of(tx, self.name, run), 0)) if run.n else None
-
-        looked_up = await self._file.look(look_up, thread)
-        if looked_up is None:
-            return None
-        run, found = looked_up
-        return run, self._checked(run, found, 0)
-
-    async def artifact(self, artifact_id: str) -> str:
-        """Return an artifact's JSON text."""
-        if not ARTIFACT_ID.fullmatch(artifact_id):
-            raise lost_artifact(self.name, artifact_id)
-        query = "SELECT content FROM ledger_artifacts WHERE id = %s"
-        row = await self._file.look(lambda tx: tx.one(query, artifact_id))
-        if row is None or not is_artifact(artifact_id, row[0]):
-            raise lost_artifact(self.name, artifact_id)
-        content: str = row[0]
-        return content
-
-    async def give_standing(self, approval: StandingApproval) -> None:
-        """Keep a standing approval that holds in any run."""
-        await self._file.do(lambda tx: give(tx, approval), full=True)
-
-    async def standing(self) -> list[StandingUse]:
-        """Return the standing approvals that hold, or held, in any run."""
-        return await self._file.look(lambda tx: standing(tx, self.name))
-
-    async def revoke_standing(self, name: str, by: str) -> bool:
-        """End a standing approval; return whether there was one to end."""
-        return await self._file.do(lambda tx: revoke(tx, self.name, name, by), full=True)
-
-    async def now(self) -> float:
-        """Return the time of the server."""
-        query = "SELECT extract(epoch FROM clock_timestamp())::float8"
-        return await self._file.look(lambda tx: float(tx.ask(query)[0][0]))
-
     async def close(self) -> None:
         """Let go of the database."""
         await self._file.close()
@@ -283,9 +200,3 @@ class EventStore:
         lease = claim(tx, head, owner, self._lease_s)
         assert isinstance(lease, Lease)  # no other owner: the run is not committed yet
         return lease, found_of(tx, lease.run_id, 0)
-
-    def _checked(self, run: RunKey, found: Snapshot, after: int) -> list[Event]:
-        return checked_events(self.name, self._key, run, found, after)
-
-    def _news(self, run: RunKey, found: Snapshot, after: int) -> News:
-        return checked_news(self.name, self._key, run, found, after)

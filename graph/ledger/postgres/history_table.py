@@ -10,7 +10,7 @@ from graph.record.sample import KEPT, Sample, Samples, latest
 SHARES = 8
 """The samples of a likeness are spread over so many rows, by run: runs that end at once do not wait for each other."""
 TABLES = """
-CREATE TABLE ledger_history (
+CREATE TABLE IF NOT EXISTS ledger_history (
     likeness text COLLATE "C" NOT NULL,
     share smallint NOT NULL,
     samples text[] NOT NULL,

@@ -11,6 +11,7 @@ from graph.ledger.erasure import redactor_of
 from graph.ledger.owner import is_gone
 from graph.ledger.postgres.adoption import adopt
 from graph.ledger.postgres.changes import changes
+from graph.ledger.postgres.ended_sessions import PostgresEndedSessions
 from graph.ledger.postgres.erasure import erase, places_of
 from graph.ledger.postgres.event_store import EventStore
 from graph.ledger.postgres.health import examine
@@ -19,7 +20,16 @@ from graph.ledger.postgres.outbox import PostgresOutbox
 from graph.ledger.postgres.queries import head_of, locked, numbers_of, run_id_of, transcript_of
 from graph.ledger.postgres.removal import forks_of, remove, tombstones_of
 from graph.ledger.postgres.run_index import differences, rebuild
-from graph.ledger.postgres.run_search import counters, due, page, run_named, summaries, unfinished, waiting
+from graph.ledger.postgres.run_search import (
+    counters,
+    due,
+    page,
+    run_named,
+    summaries,
+    unfinished,
+    waiting,
+    with_approvals,
+)
 from graph.ledger.postgres.transaction import Transaction
 from graph.ledger.protocol import Message, RunKey
 from graph.ledger.run_store import Changes, Health, Redacted, Unfinished, Waiting
@@ -114,6 +124,11 @@ class PostgresLedger(EventStore):
         return await self._file.look(lambda tx: summaries(tx, runs))
 
     @property
+    def ended_sessions(self) -> PostgresEndedSessions:
+        """The sessions of the review desk that were signed out of."""
+        return PostgresEndedSessions(self._file)
+
+    @property
     def outbox(self) -> PostgresOutbox:
         """The deliveries of notices."""
         return PostgresOutbox(self._file)
@@ -125,6 +140,10 @@ class PostgresLedger(EventStore):
     async def due(self, limit: int, offset: int = 0) -> list[RunKey]:
         """Return runs whose open request has something due."""
         return await self._file.look(lambda tx: due(tx, limit, offset))
+
+    async def with_approvals(self, limit: int, before: RunKey | None = None) -> list[RunKey]:
+        """Return runs that have not ended and were given standing approvals of their own, the latest first."""
+        return await self._file.look(lambda tx: with_approvals(tx, limit, before))
 
     async def unfinished(self) -> list[Unfinished]:
         """Return the runs that are planned, executed or paused, the oldest first."""

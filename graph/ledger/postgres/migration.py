@@ -4,7 +4,7 @@ from graph.errors import LedgerUnavailableError
 from graph.ledger.lease import LEASE_S
 from graph.ledger.postgres.artifact_uses import note_all_uses
 from graph.ledger.postgres.run_index import renew_waiting
-from graph.ledger.postgres.schema import ADDED_IN_2, CONTROL_INDEX, TABLES, VERSION, version_of
+from graph.ledger.postgres.schema import ADDED, CONTROL_INDEX, TABLES, VERSION, version_of
 from graph.ledger.postgres.transaction import LONG, Transaction
 from graph.record.run_state import run_name
 
@@ -31,10 +31,12 @@ def bring_up(tx: Transaction, database: str) -> None:
         return
     if version:
         _refuse_while_owned(tx, database)
-    for tables in ((TABLES,) if version == 0 else ()) + ADDED_IN_2:
+    for tables in ((TABLES,) if version == 0 else ()) + ADDED:
         tx.tell(tables.strip().removesuffix(";"))
     if version:
-        tx.tell(f"DROP INDEX ledger_control; {CONTROL_INDEX.removesuffix(';')}")  # it has the kinds of version 1
+        tx.tell(
+            f"DROP INDEX IF EXISTS ledger_control; {CONTROL_INDEX.removesuffix(';')}"
+        )  # it has the kinds of version 1
         note_all_uses(tx)
         renew_waiting(tx)
     tx.tell("DELETE FROM ledger_schema")

@@ -133,7 +133,8 @@ def read_rows(tx: Transaction, run_id: int, after: int = ALL) -> Iterator[Row]:
 def found_of(tx: Transaction, run_id: int, after: int) -> Snapshot:
     """Return a run from its `after`-th event on; fewer rows than were written are a fault, not a shorter run."""
     rows = list(read_rows(tx, run_id, after))
-    query = "SELECT events, key, seal, EXISTS (SELECT FROM ledger_inbox WHERE run = id) FROM ledger_runs WHERE id = %s"
+    waits = "EXISTS (SELECT FROM ledger_inbox WHERE ledger_inbox.run = ledger_runs.id)"
+    query = f"SELECT events, key, seal, {waits} FROM ledger_runs WHERE id = %s"
     *standing, has_messages = tx.ask(query, run_id)[0]
     return Snapshot(rows, Standing._make(standing), has_messages)
 

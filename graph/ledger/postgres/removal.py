@@ -2,11 +2,11 @@
 
 from collections.abc import Sequence
 
+from graph.ledger.index_row import stored_counts
 from graph.ledger.owner import is_gone
 from graph.ledger.postgres.artifact_uses import LOCK, remove_unused
 from graph.ledger.postgres.event_writer import EventWriter
 from graph.ledger.postgres.queries import locked, numbers_of
-from graph.ledger.postgres.run_index import counted
 from graph.ledger.postgres.schema import OF_A_RUN
 from graph.ledger.postgres.thread_tables import remove_thread
 from graph.ledger.postgres.transaction import LONG, Transaction
@@ -15,6 +15,7 @@ from graph.ledger.refusals import changed_since, owned_elsewhere, sealed_otherwi
 from graph.ledger.seal import SealKey
 from graph.ledger.tombstone import Tombstone, Tombstones, end_fault, tombstone_after
 from graph.ledger.transcript import Transcript, artifact_ids, source_in
+from graph.record.counters import RunCounter
 
 _COLUMNS = "number, thread, first, heads, at, person, key, link"
 _CARRY = (
@@ -51,7 +52,7 @@ def remove(
     remove_unused(tx, {name for run in runs for name in artifact_ids(run.events())})
     remove_thread(tx, runs[0].thread)
     for run in runs:
-        tx.tell_rows(_CARRY, sorted(counted(run.events())))
+        tx.tell_rows(_CARRY, sorted(stored_counts(RunCounter().count(run.events()))))
     _put(tx, made, key)
     return made
 

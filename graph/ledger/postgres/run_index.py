@@ -1,19 +1,17 @@
 """The index of runs: one row per run, written in the transaction of the events that it follows from."""
 
-import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
-from graph.ledger.folded_runs import FoldedRun, FoldedRuns
-from graph.ledger.index_row import COLUMNS, SELECT, changed, stored
+from graph.ledger.folded_runs import FoldedRuns, IndexChange, RunFold
+from graph.ledger.index_row import COLUMNS, SELECT, changed, stored, stored_counts
 from graph.ledger.postgres.history_table import add_samples
 from graph.ledger.postgres.queries import Head, read_rows
 from graph.ledger.postgres.transaction import LONG, Transaction
-from graph.ledger.transcript import event_of
-from graph.record.counters import Counts, RunCounter
+from graph.ledger.transcript import events_of
+from graph.record.counters import Counts
 from graph.record.events import Event
 from graph.record.run_state import run_name
-from graph.record.step_history import samples_of
-from graph.record.summary import RunSummary, Summarizer
+from graph.record.summary import RunSummary
 
 _PUT = (
     f"INSERT INTO ledger_index (run, {', '.join(COLUMNS)}) VALUES (%s{', %s' * len(COLUMNS)}) "
@@ -36,16 +34,14 @@ class RunIndex:
 
     def add(self, tx: Transaction, head: Head, events: Sequence[Event], link: bytes) -> None:
         """Bring a run's row up to date with events that were just written after `head`; `link` is the last one's."""
-        folded = self._folded.take(head.run_id, head.link) or _folded(tx, head, events[0].seq)
-        summary = folded.summarizer.apply(events).summary
-        if folded.row is None or folded.row.tags != summary.tags:
-            put(tx, head.run_id, summary)
+        first = events[0].seq
+        change, row = self._folded.apply(head.run_id, head.link, events, link, lambda: _earlier(tx, head, first))
+        if row is None or row.tags != change.row.tags:
+            put(tx, head.run_id, change.row)
         else:
-            _change(tx, head.run_id, folded.row, summary)
-        add_counts(tx, head.run_id, folded.counter.count(events))
-        add_samples(tx, head.run_id, folded.history.apply(events))
-        folded.link, folded.row = link, summary
-        self._folded.keep(head.run_id, folded)
+            _change(tx, head.run_id, row, change.row)
+        add_counts(tx, head.run_id, change.counts)
+        add_samples(tx, head.run_id, change.samples)
 
     def forget(self, tx: Transaction, run_id: int) -> None:
         """Fold a run anew at its next event: earlier events have changed."""
@@ -59,6 +55,13 @@ def put(tx: Transaction, run_id: int, summary: RunSummary) -> None:
     tx.tell_rows(_PUT_TAGS, [(run_id, tag) for tag in summary.tags])
 
 
+def add_folded(tx: Transaction, run_id: int, whole: IndexChange) -> None:
+    """Write what all events of a run bring."""
+    put(tx, run_id, whole.row)
+    add_counts(tx, run_id, whole.counts)
+    add_samples(tx, run_id, whole.samples)
+
+
 def _change(tx: Transaction, run_id: int, before: RunSummary, after: RunSummary) -> None:
     """Write what changed in a run's row."""
     names = changed(before, after)
@@ -68,13 +71,8 @@ def _change(tx: Transaction, run_id: int, before: RunSummary, after: RunSummary)
 
 def add_counts(tx: Transaction, run_id: int, counts: Counts) -> None:
     """Add to the counts over all runs."""
-    rows = [(name, json.dumps(labels), run_id % SHARES, float(count)) for (name, labels), count in counts.items()]
+    rows = [(name, labels, run_id % SHARES, count) for name, labels, count in stored_counts(counts)]
     tx.tell_rows(_COUNT, sorted(rows))  # in one order, or two writers would wait for each other
-
-
-def counted(events: Iterable[Event]) -> list[tuple[str, str, float]]:
-    """Return the counts of runs as they are stored: name, labels, value."""
-    return [(name, json.dumps(labels), float(count)) for (name, labels), count in RunCounter().count(events).items()]
 
 
 def rebuild(tx: Transaction) -> int:
@@ -85,10 +83,7 @@ def rebuild(tx: Transaction) -> int:
         tx.tell(f"DELETE FROM {table}")
     found = tx.ask("SELECT id, thread, n FROM ledger_runs ORDER BY id")
     for run_id, thread, n in found:
-        events = list(_events(tx, run_id))
-        put(tx, run_id, Summarizer(thread, n).apply(events).summary)
-        add_counts(tx, run_id, RunCounter().count(events))
-        add_samples(tx, run_id, samples_of(events))
+        add_folded(tx, run_id, RunFold(thread, n).apply(_events(tx, run_id)))
     carried = tx.ask("SELECT name, labels, 0, value FROM ledger_carried ORDER BY name, labels")
     tx.tell_rows(_COUNT, carried)
     return len(found)
@@ -100,13 +95,13 @@ def renew_waiting(tx: Transaction) -> None:
         "SELECT run, thread, n FROM ledger_index JOIN ledger_runs ON ledger_runs.id = run WHERE waits_for IS NOT NULL"
     )
     for run_id, thread, n in tx.ask(query):
-        put(tx, run_id, Summarizer(thread, n).apply(_events(tx, run_id)).summary)
+        put(tx, run_id, RunFold(thread, n).apply(_events(tx, run_id)).row)
 
 
 def differences(tx: Transaction) -> Iterator[str]:
     """Yield the names of runs whose index row does not match their events."""
     for run_id, thread, n in tx.ask("SELECT id, thread, n FROM ledger_runs ORDER BY id"):
-        expected = Summarizer(thread, n).apply(_events(tx, run_id)).summary
+        expected = RunFold(thread, n).apply(_events(tx, run_id)).row
         row = tx.one(f"{SELECT} WHERE run = %s", run_id)
         tags = {tag for (tag,) in tx.ask("SELECT tag FROM ledger_tags WHERE run = %s", run_id)}
         if row is None or not _is_row_of(row, expected) or tags != set(expected.tags):
@@ -117,10 +112,13 @@ def _is_row_of(row: Sequence[object], expected: RunSummary) -> bool:
     return list(row[2:]) == stored(expected)
 
 
-def _folded(tx: Transaction, head: Head, before_seq: int) -> FoldedRun:
-    earlier = _events(tx, head.run_id) if before_seq > 1 else ()
-    return FoldedRun.of(head.run.thread, head.run.n, earlier, before_seq)
+def _earlier(tx: Transaction, head: Head, before_seq: int) -> RunFold:
+    """Fold the events before that sequence number."""
+    fold = RunFold(head.run.thread, head.run.n)
+    if before_seq > 1:
+        fold.apply(event for event in _events(tx, head.run_id) if event.seq < before_seq)
+    return fold
 
 
 def _events(tx: Transaction, run_id: int) -> Iterator[Event]:
-    return (event for event in map(event_of, read_rows(tx, run_id)) if event is not None)
+    return events_of(read_rows(tx, run_id))

@@ -10,8 +10,9 @@ from graph.ledger.postgres.queries import last_number
 from graph.ledger.postgres.transaction import Rows, Transaction
 from graph.ledger.protocol import RunKey
 from graph.ledger.run_store import Unfinished, Waiting
-from graph.ledger.search import CANDIDATES, LIVE, UNFINISHED, as_shown, run_in
+from graph.ledger.search import CANDIDATES, LIVE, UNDER_WAY, UNFINISHED, as_shown, run_in
 from graph.record.counters import Counters, Labels
+from graph.record.events import StandingGiven
 from graph.record.run_filter import RunFilter
 from graph.record.summary import PERSON, RunSummary
 
@@ -72,6 +73,18 @@ def unfinished(tx: Transaction, silent_s: float) -> list[Unfinished]:
         )
         for thread, n, seq, is_silent, owner, *beats in tx.ask(query, silent_s)
     ]
+
+
+def with_approvals(tx: Transaction, limit: int, before: RunKey | None) -> list[RunKey]:
+    """Return runs that have not ended and were given standing approvals of their own, the latest first."""
+    behind = "AND run < %s" if before is not None else ""
+    query = (
+        "SELECT thread, n FROM ledger_index JOIN ledger_runs ON ledger_runs.id = run "
+        f"WHERE status IN {UNDER_WAY} {behind} AND EXISTS (SELECT FROM ledger_events "
+        "WHERE ledger_events.run = ledger_index.run AND kind = %s) ORDER BY run DESC LIMIT %s"
+    )
+    place = [_run_id(tx, before)] if before is not None else []
+    return [RunKey(*row) for row in tx.ask(query, *place, StandingGiven.kind, limit)]
 
 
 def waiting(tx: Transaction, limit: int, after: Waiting | None) -> list[RunSummary]:

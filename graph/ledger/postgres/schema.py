@@ -6,8 +6,8 @@ from graph.ledger.postgres.standing_table import TABLES as STANDING
 from graph.ledger.postgres.transaction import Transaction
 from graph.record.events import CONTROL
 
-VERSION = 2
-"""Version 1 had none of the tables in `ADDED_IN_2`."""
+VERSION = 3
+"""Version 1 had nothing of what `ADDED` makes, and builds before the first release called part of that version 2."""
 
 TO_KNOW = """(kind = 'call_started' AND position('"repeatable":false' in payload) > 0
     OR kind = 'decided' AND position('"settled":[{' in payload) > 0
@@ -108,14 +108,14 @@ CREATE TABLE ledger_schema (version bigint NOT NULL);
 """
 
 RETENTION = """
-CREATE TABLE ledger_uses (
+CREATE TABLE IF NOT EXISTS ledger_uses (
     artifact text COLLATE "C" NOT NULL,
     run bigint NOT NULL,
     PRIMARY KEY (artifact, run)
 );
-CREATE INDEX ledger_uses_run ON ledger_uses (run);
-CREATE INDEX ledger_forks ON ledger_events (run) WHERE kind = 'run_forked';
-CREATE TABLE ledger_tombstones (
+CREATE INDEX IF NOT EXISTS ledger_uses_run ON ledger_uses (run);
+CREATE INDEX IF NOT EXISTS ledger_forks ON ledger_events (run) WHERE kind = 'run_forked';
+CREATE TABLE IF NOT EXISTS ledger_tombstones (
     number bigint PRIMARY KEY,
     thread bytea NOT NULL,
     first bigint NOT NULL,
@@ -127,8 +127,8 @@ CREATE TABLE ledger_tombstones (
     link bytea NOT NULL,
     seal bytea
 );
-CREATE INDEX ledger_tombstones_thread ON ledger_tombstones (thread, last);
-CREATE TABLE ledger_carried (
+CREATE INDEX IF NOT EXISTS ledger_tombstones_thread ON ledger_tombstones (thread, last);
+CREATE TABLE IF NOT EXISTS ledger_carried (
     name text COLLATE "C" NOT NULL,
     labels text COLLATE "C" NOT NULL,
     value double precision NOT NULL,
@@ -138,15 +138,15 @@ CREATE TABLE ledger_carried (
 """`ledger_uses` names the artifacts of each run, `ledger_carried` has the counts of removed runs."""
 
 CHANGES = """
-ALTER TABLE ledger_appends ADD COLUMN runs bigint[] NOT NULL DEFAULT '{}',
-    ADD COLUMN number bigint NOT NULL DEFAULT (pg_current_xact_id()::text::bigint);
-DROP INDEX ledger_appends_at;
-CREATE INDEX ledger_appends_number ON ledger_appends (number);
+ALTER TABLE ledger_appends ADD COLUMN IF NOT EXISTS runs bigint[] NOT NULL DEFAULT '{}',
+    ADD COLUMN IF NOT EXISTS number bigint NOT NULL DEFAULT (pg_current_xact_id()::text::bigint);
+DROP INDEX IF EXISTS ledger_appends_at;
+CREATE INDEX IF NOT EXISTS ledger_appends_number ON ledger_appends (number);
 """
 """Appends are numbered, and name their runs."""
 
 NOTICES = """
-CREATE TABLE ledger_notices (
+CREATE TABLE IF NOT EXISTS ledger_notices (
     run bigint NOT NULL,
     kind text COLLATE "C" NOT NULL,
     since double precision NOT NULL,
@@ -159,18 +159,18 @@ CREATE TABLE ledger_notices (
     failure text COLLATE "C",
     PRIMARY KEY (run, kind, since, address)
 );
-CREATE INDEX ledger_notices_due ON ledger_notices (due_at) WHERE due_at IS NOT NULL;
-CREATE TABLE ledger_noticed (position text COLLATE "C" NOT NULL);
+CREATE INDEX IF NOT EXISTS ledger_notices_due ON ledger_notices (due_at) WHERE due_at IS NOT NULL;
+CREATE TABLE IF NOT EXISTS ledger_noticed (position text COLLATE "C" NOT NULL);
 """
 """Deliveries of notices, which have no `due_at` when there is no further try, and the position looked at last."""
 
 DEADLINES = """
-ALTER TABLE ledger_index ADD COLUMN due_at double precision, ADD COLUMN review text;
-CREATE INDEX ledger_index_due ON ledger_index (due_at) WHERE due_at IS NOT NULL;
+ALTER TABLE ledger_index ADD COLUMN IF NOT EXISTS due_at double precision, ADD COLUMN IF NOT EXISTS review text;
+CREATE INDEX IF NOT EXISTS ledger_index_due ON ledger_index (due_at) WHERE due_at IS NOT NULL;
 """
 """The open request of a run, as JSON, and when something falls due for it."""
 
-ADDED_IN_2: tuple[str, ...] = (RETENTION, CHANGES, NOTICES, STANDING, CAPS, HISTORY, DEADLINES)
+ADDED = (RETENTION, CHANGES, NOTICES, STANDING, CAPS, HISTORY, DEADLINES)
 
 OF_A_RUN = (
     "ledger_events",

@@ -1,16 +1,16 @@
 """The table of standing approvals in a PostgreSQL database."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from itertools import groupby
 
 from graph.ledger.chain import Row
 from graph.ledger.postgres.transaction import Transaction
-from graph.ledger.standing import COLUMNS, given_row, redacted_rows, revoked_row, use_of, used_row
+from graph.ledger.standing import COLUMNS, given_row, may_cover, redacted_rows, revoked_row, use_of, used_row
 from graph.record.redaction import Redactor
 from graph.record.standing_approval import StandingApproval, StandingCall, StandingUse
 
 TABLES = """
-CREATE TABLE ledger_standing (
+CREATE TABLE IF NOT EXISTS ledger_standing (
     approval text COLLATE "C" NOT NULL,
     seq bigint NOT NULL,
     kind text COLLATE "C" NOT NULL,
@@ -23,6 +23,14 @@ CREATE TABLE ledger_standing (
     PRIMARY KEY (approval, seq)
 );
 """
+FIRST = """
+WITH RECURSIVE names (name) AS (
+    SELECT min(approval) FROM ledger_standing
+    UNION ALL SELECT (SELECT min(approval) FROM ledger_standing WHERE approval > name) FROM names WHERE name IS NOT NULL
+)
+SELECT name, (SELECT payload FROM ledger_standing WHERE approval = name AND seq = 1) FROM names WHERE name IS NOT NULL
+"""
+"""The first row of each approval, without a look at the rows of its uses."""
 PUT = f"INSERT INTO ledger_standing (approval, {COLUMNS}) VALUES {{}} ON CONFLICT DO NOTHING"
 
 
@@ -45,9 +53,10 @@ def revoke(tx: Transaction, database: str, name: str, by: str) -> bool:
     return row is not None
 
 
-def standing(tx: Transaction, database: str) -> list[StandingUse]:
-    """Return all standing approvals, the oldest first."""
-    uses = [use_of(database, name, rows) for name, rows in _all(tx).items()]
+def standing(tx: Transaction, database: str, tool: str | None, named: Collection[str]) -> list[StandingUse]:
+    """Return standing approvals, the oldest first; see `graph.ledger.protocol.Ledger.standing`."""
+    left = may_cover(dict(tx.ask(FIRST)), tool, named)
+    uses = [use_of(database, name, rows) for name, rows in _all(tx, left).items()]
     return sorted(uses, key=lambda use: use.approval.given_at)
 
 
@@ -63,8 +72,9 @@ def redact(tx: Transaction, database: str, redactor: Redactor, by: str, reason: 
     return len(changed)
 
 
-def _all(tx: Transaction) -> dict[str, list[Row]]:
-    found = tx.ask(f"SELECT approval, {COLUMNS} FROM ledger_standing ORDER BY approval, seq")
+def _all(tx: Transaction, names: Sequence[str] | None = None) -> dict[str, list[Row]]:
+    some, given = ("", ()) if names is None else (" WHERE approval = ANY(%s)", (list(names),))
+    found = tx.ask(f"SELECT approval, {COLUMNS} FROM ledger_standing{some} ORDER BY approval, seq", *given)
     return {str(name): [_row(row[1:]) for row in rows] for name, rows in groupby(found, key=lambda row: row[0])}
 
 

@@ -7,10 +7,8 @@ from graph.ledger.refusals import thread_is_there
 from graph.ledger.sqlite.artifact_uses import renew_uses
 from graph.ledger.sqlite.history_table import add_samples
 from graph.ledger.sqlite.queries import next_number, next_row, stored_row
-from graph.ledger.sqlite.run_index import add_counts, folded_summary, put
+from graph.ledger.sqlite.run_index import add_counts, folded, put
 from graph.ledger.transcript import Transcript
-from graph.record.counters import RunCounter
-from graph.record.step_history import samples_of
 
 
 def adopt(db: sqlite3.Connection, database: str, runs: Sequence[Transcript]) -> None:
@@ -30,6 +28,7 @@ def adopt(db: sqlite3.Connection, database: str, runs: Sequence[Transcript]) -> 
         db.executemany("INSERT INTO ledger_events VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
         db.executemany("INSERT OR IGNORE INTO ledger_artifacts VALUES (?, ?)", list(run.artifacts.items()))
         renew_uses(db, run_id)
-        put(db, run_id, folded_summary(db, run_id))
-        add_counts(db, RunCounter().count(run.events()))
-        add_samples(db, samples_of(run.events()))
+        whole = folded(db, run_id)
+        put(db, run_id, whole.row)
+        add_counts(db, whole.counts)
+        add_samples(db, whole.samples)

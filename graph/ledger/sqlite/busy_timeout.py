@@ -14,7 +14,7 @@ class BusyTimeout:
     """The remaining part of `BUSY_S` for one file, shared by all connections of this process to it.
 
     One timeout uses it up for all connections, so a lock costs one wait however many writers there are. It recovers at
-    one second per second.
+    one second per second, and at once when somebody gets the lock: then it had only changed hands too often.
     """
 
     def __init__(self, now_s: Callable[[], float] = time.monotonic) -> None:
@@ -33,13 +33,15 @@ class BusyTimeout:
 
     @contextmanager
     def tried(self) -> Iterator[None]:
-        """Run a block that may wait for the file; a timeout in it uses up the remaining time."""
+        """Run a block that takes the lock; a timeout in it uses up the remaining time."""
         try:
             yield
         except sqlite3.OperationalError as error:
             if error.sqlite_errorcode & 0xFF == sqlite3.SQLITE_BUSY:
                 self._in_vain_at = self._now_s()
             raise
+        else:
+            self._in_vain_at = -math.inf
 
 
 _with: WeakValueDictionary[str, BusyTimeout] = WeakValueDictionary()

@@ -8,14 +8,14 @@ from graph.ledger.caps import KEPT_S, check_day, check_turn, corrected
 from graph.record.caps import CapCorrection, CapEntry, CapUse, DayCap
 
 TABLES = """
-CREATE TABLE ledger_caps (
+CREATE TABLE IF NOT EXISTS ledger_caps (
     cap TEXT NOT NULL,
     person TEXT NOT NULL,
     until REAL NOT NULL,
     used REAL NOT NULL,
     PRIMARY KEY (cap, person, until)
 ) WITHOUT ROWID;
-CREATE TABLE ledger_counted (
+CREATE TABLE IF NOT EXISTS ledger_counted (
     call TEXT NOT NULL,
     cap TEXT NOT NULL,
     person TEXT NOT NULL,
@@ -23,8 +23,8 @@ CREATE TABLE ledger_counted (
     amount REAL NOT NULL,
     PRIMARY KEY (call, cap, person)
 ) WITHOUT ROWID;
-CREATE INDEX ledger_counted_until ON ledger_counted (until);
-CREATE TABLE ledger_turns (
+CREATE INDEX IF NOT EXISTS ledger_counted_until ON ledger_counted (until);
+CREATE TABLE IF NOT EXISTS ledger_turns (
     name TEXT PRIMARY KEY,
     last REAL NOT NULL
 ) WITHOUT ROWID;
@@ -66,10 +66,15 @@ def _count(db: sqlite3.Connection, database: str, call: str, cap: DayCap, amount
     row = db.execute(query, (cap.name, cap.user, until)).fetchone()
     check_day(database, cap, row[0] if row else 0.0, amount, now)
     if row is None:
-        db.execute("DELETE FROM ledger_caps WHERE cap = ? AND until < ?", (cap.name, now - KEPT_S))
-        db.execute("DELETE FROM ledger_counted WHERE until < ?", (now - KEPT_S,))
+        _forget(db, now - KEPT_S)
     db.execute(_ADD, (cap.name, cap.user, until, amount))
     db.execute(_NOTE, (call, cap.name, cap.user, until, amount))
+
+
+def _forget(db: sqlite3.Connection, over: float) -> None:
+    """Remove the days before a time; sums, which no index orders by day, are looked through once a day."""
+    if db.execute("DELETE FROM ledger_counted WHERE until < ?", (over,)).rowcount:
+        db.execute("DELETE FROM ledger_caps WHERE until < ?", (over,))
 
 
 def _correct(db: sqlite3.Connection, entry: CapCorrection) -> None:

@@ -1,8 +1,7 @@
 """The nodes' side of the ledger in an SQLite file: events of runs, written and read by their owners."""
 
 import sqlite3
-import time
-from collections.abc import AsyncIterator, Mapping, Sequence, Set
+from collections.abc import AsyncIterator, Sequence, Set
 from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
@@ -11,49 +10,41 @@ from graph.ledger.chaining import of_run
 from graph.ledger.lease import PACE, Holder, Pace
 from graph.ledger.ownership import Ownership
 from graph.ledger.protocol import Lease, Message, MessageHandler, News, Owned, RunKey, no_events
-from graph.ledger.reading import Snapshot, checked_events, checked_news
-from graph.ledger.refusals import check_control_seq, check_inbox, check_lease, lost_artifact
+from graph.ledger.reading import Snapshot
+from graph.ledger.refusals import check_control_seq, check_inbox, check_lease
 from graph.ledger.seal import SealKey
 from graph.ledger.sqlite.caps_table import enter
 from graph.ledger.sqlite.database import Database
+from graph.ledger.sqlite.event_reader import EventReader
 from graph.ledger.sqlite.event_writer import EventWriter
-from graph.ledger.sqlite.history_table import history
 from graph.ledger.sqlite.lease import claim, look, release
 from graph.ledger.sqlite.lease_table import SqliteAttempt, SqliteLeaseTable, beats_of
 from graph.ledger.sqlite.queries import (
     control_seq_of,
     found_of,
     has_messages,
-    last_number,
     next_number,
     next_row,
     run_id_of,
-    runs_to_know,
 )
-from graph.ledger.sqlite.standing_table import count, give, revoke, standing
-from graph.ledger.transcript import ARTIFACT_ID, is_artifact
-from graph.record.call import Call
+from graph.ledger.sqlite.standing_table import count
 from graph.record.caps import CapEntry
 from graph.record.events import Draft, Event
-from graph.record.other_runs import calls_to_know
-from graph.record.projection import project
-from graph.record.sample import Sample
-from graph.record.standing_approval import StandingApproval, StandingCall, StandingUse
+from graph.record.standing_approval import StandingCall
 from graph.record.values import Kept
 
 ALONE = "alone"
 """Owner name for the length of one transaction; it is never committed."""
 
 
-class EventStore:
+class EventStore(EventReader):
     """See `graph.ledger.protocol.Ledger`. One connection per file and process; the file is created with mode 0600."""
 
     def __init__(self, path: str | Path, key: SealKey | None = None, pace: Pace = PACE) -> None:
         held: set[Lease] = set()
-        self.name = str(path)
-        self._key = key
-        self._writer = EventWriter(self.name, key)
-        self._file = self._database(held, pace.beat_s)
+        name = str(path)
+        super().__init__(self._database(name, held, pace.beat_s), name, key)
+        self._writer = EventWriter(name, key)
         self._ownership = Ownership(self.name, SqliteLeaseTable(self._file), held, pace)
 
     async def open_run(self, thread: str, drafts: Sequence[Draft], artifacts: Sequence[Kept] = ()) -> RunKey:
@@ -177,71 +168,12 @@ class EventStore:
 
         return [] if await self._file.look(is_empty) else await self._file.do(take, full=True)
 
-    async def events(self, run: RunKey, after: int = 0) -> list[Event]:
-        """Return a run's events after the `after`-th in order, their chain checked from there on."""
-        found = await self._file.look(lambda db: found_of(db, run_id_of(db, run), after))
-        return self._checked(run, found, after)
-
-    async def calls_elsewhere(self, run: RunKey) -> list[Call]:
-        """Return calls of the thread's other runs that are uncertain, or were settled as happened."""
-        others = await self._file.look(partial(runs_to_know, run=run))
-        return calls_to_know([project(await self.events(RunKey(run.thread, n))) for n in others])
-
-    async def step_history(self, likenesses: Sequence[str]) -> Mapping[str, Sequence[Sample]]:
-        """Return what like steps of ended runs took."""
-        return await self._file.look(lambda db: history(db, likenesses))
-
-    async def last_run(self, thread: str) -> RunKey | None:
-        """Return the thread's latest run, or None."""
-        n = await self._file.look(partial(last_number, thread=thread))
-        return RunKey(thread, n) if n else None
-
-    async def latest(self, thread: str) -> tuple[RunKey, list[Event]] | None:
-        """Return the thread's latest run with its events, or None."""
-
-        def look_up(db: sqlite3.Connection) -> tuple[RunKey, Snapshot] | None:
-            run = RunKey(thread, last_number(db, thread) or 0)
-            return (run, found_of(db, run_id_of(db, run), 0)) if run.n else None
-
-        looked_up = await self._file.look(look_up)
-        if looked_up is None:
-            return None
-        run, found = looked_up
-        return run, self._checked(run, found, 0)
-
-    async def artifact(self, artifact_id: str) -> str:
-        """Return an artifact's JSON text."""
-        if not ARTIFACT_ID.fullmatch(artifact_id):
-            raise lost_artifact(self.name, artifact_id)
-        query = "SELECT content FROM ledger_artifacts WHERE id = ?"
-        row = await self._file.look(lambda db: db.execute(query, (artifact_id,)).fetchone())
-        if row is None or not is_artifact(artifact_id, row[0]):
-            raise lost_artifact(self.name, artifact_id)
-        content: str = row[0]
-        return content
-
-    async def give_standing(self, approval: StandingApproval) -> None:
-        """Keep a standing approval that holds in any run."""
-        await self._file.do(lambda db: give(db, approval), full=True)
-
-    async def standing(self) -> list[StandingUse]:
-        """Return the standing approvals that hold, or held, in any run."""
-        return await self._file.look(lambda db: standing(db, self.name))
-
-    async def revoke_standing(self, name: str, by: str) -> bool:
-        """End a standing approval; return whether there was one to end."""
-        return await self._file.do(lambda db: revoke(db, self.name, name, by), full=True)
-
-    async def now(self) -> float:
-        """Return the time of this machine."""
-        return time.time()
-
     async def close(self) -> None:
         """Let go of the file."""
         await self._file.close()
 
-    def _database(self, held: Set[Lease], beat_s: float) -> Database:
-        return Database(self.name, beats_of(held), beat_s)
+    def _database(self, name: str, held: Set[Lease], beat_s: float) -> Database:
+        return Database(name, beats_of(held), beat_s)
 
     def _begin(
         self, db: sqlite3.Connection, thread: str, drafts: Sequence[Draft], artifacts: Sequence[Kept], owner: str
@@ -258,12 +190,6 @@ class EventStore:
         db.execute("INSERT INTO ledger_runs (id, thread, n) VALUES (?, ?, ?)", (run_id, run.thread, run.n))
         self._writer.write(db, run, run_id, of_run(run, drafts), artifacts)
         return run
-
-    def _checked(self, run: RunKey, found: Snapshot, after: int) -> list[Event]:
-        return checked_events(self.name, self._key, run, found, after)
-
-    def _news(self, run: RunKey, found: Snapshot, after: int) -> News:
-        return checked_news(self.name, self._key, run, found, after)
 
     def _refuse(
         self, db: sqlite3.Connection, lease: Lease, control_seq: int | None = None, require_empty_inbox: bool = False

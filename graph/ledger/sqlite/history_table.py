@@ -9,7 +9,7 @@ from typing import Any
 from graph.record.sample import KEPT, Sample, Samples
 
 TABLES = """
-CREATE TABLE ledger_history (
+CREATE TABLE IF NOT EXISTS ledger_history (
     likeness TEXT PRIMARY KEY,
     samples TEXT NOT NULL
 ) WITHOUT ROWID;

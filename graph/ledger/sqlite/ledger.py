@@ -15,6 +15,7 @@ from graph.ledger.protocol import Message, RunKey
 from graph.ledger.run_store import Changes, Health, Redacted, Unfinished, Waiting
 from graph.ledger.sqlite.adoption import adopt
 from graph.ledger.sqlite.changes import changes
+from graph.ledger.sqlite.ended_sessions import SqliteEndedSessions
 from graph.ledger.sqlite.erasure import erase
 from graph.ledger.sqlite.event_store import EventStore
 from graph.ledger.sqlite.health import examine
@@ -23,7 +24,16 @@ from graph.ledger.sqlite.outbox import SqliteOutbox
 from graph.ledger.sqlite.queries import numbers_of, run_id_of, transcript_of
 from graph.ledger.sqlite.removal import forks_of, remove, tombstones_of
 from graph.ledger.sqlite.run_index import differences, rebuild
-from graph.ledger.sqlite.run_search import counters, due, page, run_named, summaries, unfinished, waiting
+from graph.ledger.sqlite.run_search import (
+    counters,
+    due,
+    page,
+    run_named,
+    summaries,
+    unfinished,
+    waiting,
+    with_approvals,
+)
 from graph.ledger.sqlite.vacuum import places_of
 from graph.ledger.tombstone import Tombstone, Tombstones
 from graph.ledger.transcript import Transcript
@@ -110,6 +120,11 @@ class SqliteLedger(EventStore):
         return await self._file.look(partial(summaries, runs=runs))
 
     @property
+    def ended_sessions(self) -> SqliteEndedSessions:
+        """The sessions of the review desk that were signed out of."""
+        return SqliteEndedSessions(self._file)
+
+    @property
     def outbox(self) -> SqliteOutbox:
         """The deliveries of notices."""
         return SqliteOutbox(self._file)
@@ -122,6 +137,10 @@ class SqliteLedger(EventStore):
         """Return runs whose open request has something due."""
         now = await self.now()
         return await self._file.look(lambda db: due(db, now, limit, offset))
+
+    async def with_approvals(self, limit: int, before: RunKey | None = None) -> list[RunKey]:
+        """Return runs that have not ended and were given standing approvals of their own, the latest first."""
+        return await self._file.look(lambda db: with_approvals(db, limit, before))
 
     async def unfinished(self) -> list[Unfinished]:
         """Return the runs that are planned, executed or paused, the oldest first."""

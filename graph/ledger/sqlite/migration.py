@@ -15,10 +15,10 @@ from graph.ledger.sqlite.artifact_uses import note_all_uses
 from graph.ledger.sqlite.backup import copy_to
 from graph.ledger.sqlite.run_index import rebuild, renew_waiting
 from graph.ledger.sqlite.schema import (
-    ADDED_IN_4,
     CONTROL_INDEX,
     INDEX,
     VERSION,
+    add,
     check_version,
     create,
     execute,
@@ -101,9 +101,8 @@ def _migrated(db: sqlite3.Connection, database: str) -> Migration | None:
     _back_up(database, about.backup)
     if about.makes_index:
         execute(db, INDEX)
-    for tables in ADDED_IN_4:
-        execute(db, tables)
-    execute(db, f"DROP INDEX ledger_control; {CONTROL_INDEX}")  # it has the kinds of the older version
+    add(db)
+    execute(db, f"DROP INDEX IF EXISTS ledger_control; {CONTROL_INDEX}")  # it has the kinds of the older version
     note_all_uses(db)
     (rebuild if about.makes_index else renew_waiting)(db)
     set_version(db)

@@ -3,6 +3,7 @@
 import sqlite3
 from collections.abc import Sequence
 
+from graph.ledger.index_row import stored_counts
 from graph.ledger.owner import is_gone
 from graph.ledger.protocol import RunKey
 from graph.ledger.refusals import changed_since, owned_elsewhere, sealed_otherwise
@@ -13,11 +14,11 @@ from graph.ledger.sqlite.event_writer import EventWriter
 from graph.ledger.sqlite.lease import look
 from graph.ledger.sqlite.packed_payload import payload_text
 from graph.ledger.sqlite.queries import head_of, next_row, numbers_of, run_id_of
-from graph.ledger.sqlite.run_index import counted
 from graph.ledger.sqlite.schema import OF_A_RUN
 from graph.ledger.sqlite.thread_tables import removed_thread
 from graph.ledger.tombstone import Tombstone, Tombstones, end_fault, tombstone_after
 from graph.ledger.transcript import Transcript, artifact_ids, source_in
+from graph.record.counters import RunCounter
 
 _COLUMNS = "number, thread, first, heads, at, person, key, link"
 _CARRY = "INSERT INTO ledger_carried VALUES (?, ?, ?) ON CONFLICT (name, labels) DO UPDATE SET value = value + ?"
@@ -42,8 +43,8 @@ def remove(db: sqlite3.Connection, writer: EventWriter, runs: Sequence[Transcrip
     if is_there(db, "checkpoints"):
         for statement, values in removed_thread(runs[0].thread):
             db.execute(statement, values)
-    counts = [(name, labels, value, value) for run in runs for name, labels, value in counted(run.events())]
-    db.executemany(_CARRY, counts)
+    counts = [count for run in runs for count in stored_counts(RunCounter().count(run.events()))]
+    db.executemany(_CARRY, [(name, labels, value, value) for name, labels, value in counts])
     _put(db, made, key, top)
     return made
 

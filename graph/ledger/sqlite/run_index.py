@@ -1,20 +1,17 @@
 """The index of runs: one row per run, written in the transaction of the events that it follows from."""
 
-import json
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
-from functools import lru_cache
+from collections.abc import Iterator, Sequence
 
-from graph.ledger.folded_runs import FoldedRun, FoldedRuns
-from graph.ledger.index_row import COLUMNS, SELECT, changed, read, stored
+from graph.ledger.folded_runs import FoldedRuns, IndexChange, RunFold
+from graph.ledger.index_row import COLUMNS, SELECT, changed, read, stored, stored_counts
 from graph.ledger.sqlite.history_table import add_samples
 from graph.ledger.sqlite.queries import read_rows
-from graph.ledger.transcript import event_of
-from graph.record.counters import Counts, RunCounter
+from graph.ledger.transcript import events_of
+from graph.record.counters import Counts
 from graph.record.events import Event
 from graph.record.run_state import run_name
-from graph.record.step_history import samples_of
-from graph.record.summary import RunSummary, Summarizer
+from graph.record.summary import RunSummary
 
 _PUT = (
     f"INSERT INTO ledger_index (run, {', '.join(COLUMNS)}) VALUES (?{', ?' * len(COLUMNS)}) "
@@ -39,14 +36,11 @@ class RunIndex:
             events: The events.
             link: The hash of the last of them.
         """
-        folded = self._folded.take(run_id, before) or _folded(db, run_id, events[0].seq)
-        summary = folded.summarizer.apply(events).summary
-        if folded.row is None or not _change(db, run_id, folded.row, summary):
-            put(db, run_id, summary)
-        add_counts(db, folded.counter.count(events))
-        add_samples(db, folded.history.apply(events))
-        folded.link, folded.row = link, summary
-        self._folded.keep(run_id, folded)
+        change, row = self._folded.apply(run_id, before, events, link, lambda: _earlier(db, run_id, events[0].seq))
+        if row is None or not _change(db, run_id, row, change.row):
+            put(db, run_id, change.row)
+        add_counts(db, change.counts)
+        add_samples(db, change.samples)
 
     def forget(self, db: sqlite3.Connection, run_id: int) -> None:
         """Fold a run anew at its next event: earlier events have changed."""
@@ -74,13 +68,7 @@ def _change(db: sqlite3.Connection, run_id: int, before: RunSummary, after: RunS
 def add_counts(db: sqlite3.Connection, counts: Counts) -> None:
     """Add to the counts over all runs."""
     if counts:
-        rows = [(name, _labels(labels), count, count) for (name, labels), count in counts.items()]
-        db.executemany(_COUNT, rows)
-
-
-def counted(events: Iterable[Event]) -> list[tuple[str, str, float]]:
-    """Return the counts of a run as they are stored: name, labels, value."""
-    return [(name, _labels(labels), count) for (name, labels), count in RunCounter().count(events).items()]
+        db.executemany(_COUNT, [(name, labels, count, count) for name, labels, count in stored_counts(counts)])
 
 
 def rebuild(db: sqlite3.Connection) -> int:
@@ -90,10 +78,10 @@ def rebuild(db: sqlite3.Connection) -> int:
     counts: Counts = Counts()
     run_ids = [run_id for (run_id,) in db.execute("SELECT id FROM ledger_runs ORDER BY id")]
     for run_id in run_ids:
-        put(db, run_id, folded_summary(db, run_id))
-        events = list(_events(db, run_id))
-        counts.update(RunCounter().count(events))
-        add_samples(db, samples_of(events))
+        whole = folded(db, run_id)
+        put(db, run_id, whole.row)
+        counts.update(whole.counts)
+        add_samples(db, whole.samples)
     add_counts(db, counts)
     db.executemany(_COUNT, db.execute("SELECT name, labels, value, value FROM ledger_carried").fetchall())
     return len(run_ids)
@@ -102,19 +90,19 @@ def rebuild(db: sqlite3.Connection) -> int:
 def renew_waiting(db: sqlite3.Connection) -> None:
     """Write the rows of runs that wait anew, within a transaction: an earlier version had no open request in them."""
     for (run_id,) in db.execute("SELECT run FROM ledger_index WHERE waits_for IS NOT NULL").fetchall():
-        put(db, run_id, folded_summary(db, run_id))
+        put(db, run_id, folded(db, run_id).row)
 
 
 def differences(db: sqlite3.Connection) -> Iterator[str]:
     """Yield the names of runs whose index row does not match their events."""
     for run_id, thread, n in db.execute("SELECT id, thread, n FROM ledger_runs ORDER BY id").fetchall():
-        if summary_of(db, run_id) != folded_summary(db, run_id) or _tags(db, run_id) != _tags_of_row(db, run_id):
+        if summary_of(db, run_id) != folded(db, run_id).row or _tags(db, run_id) != _tags_of_row(db, run_id):
             yield run_name(thread, n)
 
 
-def folded_summary(db: sqlite3.Connection, run_id: int) -> RunSummary:
-    """Return a run's expected index row."""
-    return Summarizer(*_name(db, run_id)).apply(_events(db, run_id)).summary
+def folded(db: sqlite3.Connection, run_id: int) -> IndexChange:
+    """Return what all events of a run bring: the expected index."""
+    return RunFold(*_name(db, run_id)).apply(_events(db, run_id))
 
 
 def summary_of(db: sqlite3.Connection, run_id: int) -> RunSummary | None:
@@ -123,13 +111,11 @@ def summary_of(db: sqlite3.Connection, run_id: int) -> RunSummary | None:
     return read(row) if row else None
 
 
-_labels = lru_cache(maxsize=256)(json.dumps)
-"""Labels of a count as they are stored."""
-
-
-def _folded(db: sqlite3.Connection, run_id: int, before_seq: int) -> FoldedRun:
-    thread, n = _name(db, run_id)
-    return FoldedRun.of(thread, n, _events(db, run_id), before_seq)
+def _earlier(db: sqlite3.Connection, run_id: int, before_seq: int) -> RunFold:
+    """Fold the events before that sequence number."""
+    fold = RunFold(*_name(db, run_id))
+    fold.apply(event for event in _events(db, run_id) if event.seq < before_seq)
+    return fold
 
 
 def _name(db: sqlite3.Connection, run_id: int) -> tuple[str, int]:
@@ -138,7 +124,7 @@ def _name(db: sqlite3.Connection, run_id: int) -> tuple[str, int]:
 
 
 def _events(db: sqlite3.Connection, run_id: int) -> Iterator[Event]:
-    return (event for event in map(event_of, read_rows(db, run_id)) if event is not None)
+    return events_of(read_rows(db, run_id))
 
 
 def _tags(db: sqlite3.Connection, run_id: int) -> set[str]:

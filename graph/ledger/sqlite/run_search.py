@@ -13,9 +13,10 @@ from graph.ledger.lease import Holder
 from graph.ledger.owner import is_gone
 from graph.ledger.protocol import RunKey
 from graph.ledger.run_store import Unfinished, Waiting
-from graph.ledger.search import CANDIDATES, LIVE, UNFINISHED, as_shown, run_in
+from graph.ledger.search import CANDIDATES, LIVE, UNDER_WAY, UNFINISHED, as_shown, run_in
 from graph.ledger.sqlite.queries import last_number
 from graph.record.counters import Counters, Labels
+from graph.record.events import StandingGiven
 from graph.record.run_filter import RunFilter
 from graph.record.summary import PERSON, RunSummary
 
@@ -66,6 +67,18 @@ def unfinished(db: sqlite3.Connection) -> list[Unfinished]:
         Unfinished(RunKey(thread, n), seq, Holder(owner, *beats) if owner is not None else None, _is_gone(owner))
         for thread, n, seq, owner, *beats in db.execute(query)
     ]
+
+
+def with_approvals(db: sqlite3.Connection, limit: int, before: RunKey | None) -> list[RunKey]:
+    """Return runs that have not ended and were given standing approvals of their own, the latest first."""
+    behind = "AND ledger_index.run < ?" if before is not None else ""
+    query = (
+        "SELECT thread, n FROM ledger_index JOIN ledger_runs ON ledger_runs.id = ledger_index.run "
+        f"WHERE status IN {UNDER_WAY} {behind} AND EXISTS (SELECT 1 FROM ledger_events "
+        f"WHERE ledger_events.run = ledger_index.run AND kind = ?) ORDER BY ledger_index.run DESC LIMIT ?"
+    )
+    place = [_run_id(db, before.id)] if before is not None else []
+    return [RunKey(*row) for row in db.execute(query, (*place, StandingGiven.kind, limit))]
 
 
 def waiting(db: sqlite3.Connection, limit: int, after: Waiting | None) -> list[RunSummary]:

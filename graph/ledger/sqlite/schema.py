@@ -9,9 +9,9 @@ from graph.ledger.sqlite.lease import SCHEMA as LEASES
 from graph.ledger.sqlite.standing_table import TABLES as STANDING
 from graph.record.events import CONTROL
 
-VERSION = 4
+VERSION = 5
 """Version 1 had neither the index of runs nor the version table; in version 2 every payload was text; version 3 had
-none of the tables in `ADDED_IN_4`."""
+nothing of what `add` makes, and builds before the first release called part of that version 4."""
 
 CONTROL_INDEX = f"CREATE INDEX IF NOT EXISTS ledger_control ON ledger_events (run, seq) WHERE kind IN {CONTROL};"
 
@@ -102,13 +102,13 @@ CREATE TABLE ledger_schema (version INTEGER NOT NULL);
 """
 
 RETENTION = """
-CREATE TABLE ledger_uses (
+CREATE TABLE IF NOT EXISTS ledger_uses (
     artifact TEXT NOT NULL,
     run INTEGER NOT NULL REFERENCES ledger_runs (id),
     PRIMARY KEY (artifact, run)
 ) WITHOUT ROWID;
-CREATE INDEX ledger_forks ON ledger_events (run) WHERE kind = 'run_forked';
-CREATE TABLE ledger_tombstones (
+CREATE INDEX IF NOT EXISTS ledger_forks ON ledger_events (run) WHERE kind = 'run_forked';
+CREATE TABLE IF NOT EXISTS ledger_tombstones (
     number INTEGER PRIMARY KEY,
     thread BLOB NOT NULL,
     first INTEGER NOT NULL,
@@ -121,8 +121,8 @@ CREATE TABLE ledger_tombstones (
     seal BLOB,
     top INTEGER NOT NULL
 );
-CREATE INDEX ledger_tombstones_thread ON ledger_tombstones (thread, last);
-CREATE TABLE ledger_carried (
+CREATE INDEX IF NOT EXISTS ledger_tombstones_thread ON ledger_tombstones (thread, last);
+CREATE TABLE IF NOT EXISTS ledger_carried (
     name TEXT NOT NULL,
     labels TEXT NOT NULL,
     value REAL NOT NULL,
@@ -133,7 +133,7 @@ CREATE TABLE ledger_carried (
 highest number that the tables had given to a run by then."""
 
 NOTICES = """
-CREATE TABLE ledger_notices (
+CREATE TABLE IF NOT EXISTS ledger_notices (
     run INTEGER NOT NULL REFERENCES ledger_runs (id),
     kind TEXT NOT NULL,
     since REAL NOT NULL,
@@ -146,19 +146,18 @@ CREATE TABLE ledger_notices (
     failure TEXT,
     PRIMARY KEY (run, kind, since, address)
 );
-CREATE INDEX ledger_notices_due ON ledger_notices (due_at) WHERE due_at IS NOT NULL;
-CREATE TABLE ledger_noticed (position TEXT NOT NULL);
+CREATE INDEX IF NOT EXISTS ledger_notices_due ON ledger_notices (due_at) WHERE due_at IS NOT NULL;
+CREATE TABLE IF NOT EXISTS ledger_noticed (position TEXT NOT NULL);
 """
 """Deliveries of notices, which have no `due_at` when there is no further try, and the position looked at last."""
 
 DEADLINES = """
-ALTER TABLE ledger_index ADD COLUMN due_at REAL;
-ALTER TABLE ledger_index ADD COLUMN review TEXT;
-CREATE INDEX ledger_index_due ON ledger_index (due_at) WHERE due_at IS NOT NULL;
+CREATE INDEX IF NOT EXISTS ledger_index_due ON ledger_index (due_at) WHERE due_at IS NOT NULL;
 """
-"""The open request of a run, as JSON, and when something falls due for it."""
 
-ADDED_IN_4: tuple[str, ...] = (RETENTION, NOTICES, STANDING, CAPS, HISTORY, DEADLINES)
+ADDED_COLUMNS = {"due_at": "REAL", "review": "TEXT"}
+"""Columns of the index: the open request of a run, as JSON, and when something falls due for it."""
+ADDED = (RETENTION, NOTICES, STANDING, CAPS, HISTORY, DEADLINES)
 
 OF_A_RUN = (
     "ledger_events",
@@ -174,9 +173,20 @@ OF_A_RUN = (
 
 def create(db: sqlite3.Connection) -> None:
     """Make the tables of a new database, within a transaction."""
-    for tables in (RECORDS, INDEX, *ADDED_IN_4):
+    for tables in (RECORDS, INDEX):
         execute(db, tables)
+    add(db)
     set_version(db)
+
+
+def add(db: sqlite3.Connection) -> None:
+    """Make what version 3 had not, as far as it is missing, within a transaction."""
+    there = {name for _, name, *_ in db.execute("PRAGMA table_info(ledger_index)")}
+    for column, kind in ADDED_COLUMNS.items():
+        if column not in there:
+            db.execute(f"ALTER TABLE ledger_index ADD COLUMN {column} {kind}")
+    for tables in ADDED:
+        execute(db, tables)
 
 
 def execute(db: sqlite3.Connection, statements: str) -> None:

@@ -1,16 +1,16 @@
 """The table of standing approvals in an SQLite file."""
 
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from itertools import groupby
 
 from graph.ledger.chain import Row
-from graph.ledger.standing import COLUMNS, given_row, redacted_rows, revoked_row, use_of, used_row
+from graph.ledger.standing import COLUMNS, given_row, may_cover, redacted_rows, revoked_row, use_of, used_row
 from graph.record.redaction import Redactor
 from graph.record.standing_approval import StandingApproval, StandingCall, StandingUse
 
 TABLES = """
-CREATE TABLE ledger_standing (
+CREATE TABLE IF NOT EXISTS ledger_standing (
     approval TEXT NOT NULL,
     seq INTEGER NOT NULL,
     kind TEXT NOT NULL,
@@ -23,6 +23,14 @@ CREATE TABLE ledger_standing (
     PRIMARY KEY (approval, seq)
 ) WITHOUT ROWID;
 """
+FIRST = """
+WITH RECURSIVE names (name) AS (
+    SELECT min(approval) FROM ledger_standing
+    UNION ALL SELECT (SELECT min(approval) FROM ledger_standing WHERE approval > name) FROM names WHERE name IS NOT NULL
+)
+SELECT name, (SELECT payload FROM ledger_standing WHERE approval = name AND seq = 1) FROM names WHERE name IS NOT NULL
+"""
+"""The first row of each approval, without a look at the rows of its uses."""
 PUT = "INSERT OR REPLACE INTO ledger_standing VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
 
 
@@ -47,9 +55,10 @@ def revoke(db: sqlite3.Connection, database: str, name: str, by: str) -> bool:
     return row is not None
 
 
-def standing(db: sqlite3.Connection, database: str) -> list[StandingUse]:
-    """Return all standing approvals, the oldest first."""
-    uses = [use_of(database, name, rows) for name, rows in _all(db).items()]
+def standing(db: sqlite3.Connection, database: str, tool: str | None, named: Collection[str]) -> list[StandingUse]:
+    """Return standing approvals, the oldest first; see `graph.ledger.protocol.Ledger.standing`."""
+    left = may_cover(dict(db.execute(FIRST)), tool, named)
+    uses = [use_of(database, name, _rows(db, name)) for name in left]
     return sorted(uses, key=lambda use: use.approval.given_at)
 
 

@@ -1,7 +1,8 @@
 """Removing leftovers of redacted values from a database file, searching it for a value, and making it smaller."""
 
 import sqlite3
-from collections.abc import Iterator, Sequence
+import time
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 
 from graph.ledger.owner import is_gone
@@ -12,6 +13,8 @@ BUSY_S = 5.0
 INCREMENTAL = 2
 STEP_PAGES = 500
 """Pages that one transaction moves: other writers get their turn in between."""
+TURN_S = 0.1
+"""How long others have for it: SQLite looks at a lock that it waits for no more often than that."""
 EMPTYING_MS = 100
 """How long the write-ahead log waits for readers to be emptied: meanwhile nobody can write."""
 
@@ -32,7 +35,7 @@ def compact(path: str) -> None:
         )
 
 
-def give_back(path: str) -> bool:
+def give_back(path: str, rest: Callable[[float], None] = time.sleep) -> bool:
     """Return free pages to the file system in small steps; return False if that would keep runs from their records.
 
     A file that an earlier version made has to be rewritten as a whole once, while no run has an owner.
@@ -44,8 +47,10 @@ def give_back(path: str) -> bool:
                 return False
             db.execute("PRAGMA auto_vacuum=INCREMENTAL")
             db.execute("VACUUM")
-        while db.execute("PRAGMA freelist_count").fetchone()[0]:
-            db.execute(f"PRAGMA incremental_vacuum({STEP_PAGES})").fetchall()
+        while free := db.execute("PRAGMA freelist_count").fetchone()[0]:
+            db.executescript(f"PRAGMA incremental_vacuum({STEP_PAGES})")  # `execute` would move one page
+            if free > STEP_PAGES:
+                rest(TURN_S)
         db.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()  # what takes long, beside other writers
         db.execute(f"PRAGMA busy_timeout={EMPTYING_MS}")
         db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()  # if others read the file, their checkpoint does it

@@ -62,6 +62,9 @@ class OpenFile:
         """Begin a transaction, unless the file was replaced: data written to a removed file would be lost."""
         if self._opened is not None and identity(self._path) != self._opened:
             raise sqlite3.OperationalError("the file was replaced by another one")
+        if not writes:
+            begin_at_once(connection, writes)
+            return
         if (waits := self._busy_timeout.pragma) != self._waits:
             connection.execute(waits)
             self._waits = waits

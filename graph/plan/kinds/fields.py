@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from graph.errors import listed
+from graph.name_list import listed
 from graph.plan.attempts import ATTEMPT_FIELDS
 from graph.plan.kinds.spec import FOR_EACH_FIELDS
 from graph.plan.kinds.table import kind_spec

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, Self
 
 from graph.record.events.content import NO_CONTENT, Content
-from graph.record.events.payload import Json, Payload, given, number, numbers
+from graph.record.events.payload import Json, Payload, given, integer, number, numbers
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -34,12 +34,16 @@ class Prompt:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ModelStarted(Payload):
-    """The intent of a model call; `reserved` is its reserved budget, `prompt` is None if prompts are not recorded."""
+    """The intent of a model call; `reserved` is its reserved budget, `prompt` is None if prompts are not recorded.
+
+    `item` is the index of the list item, if the step runs once per item.
+    """
 
     kind: ClassVar[Literal["model_started"]] = "model_started"
 
     key: str
     role: str
+    item: int | None = None
     model: str
     prompt_digest: str = ""
     provider: str = ""
@@ -51,6 +55,7 @@ class ModelStarted(Payload):
         return {
             "key": self.key,
             "role": self.role,
+            **given(item=self.item),
             "model": self.model,
             "prompt_digest": self.prompt_digest,
             "provider": self.provider,
@@ -64,6 +69,7 @@ class ModelStarted(Payload):
         return cls(
             key=raw["key"],
             role=raw.get("role", ""),
+            item=integer(raw, "item") if "item" in raw else None,
             model=raw.get("model", ""),
             prompt_digest=raw.get("prompt_digest", ""),
             provider=raw.get("provider", ""),

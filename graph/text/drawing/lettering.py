@@ -27,15 +27,20 @@ def sans(size: float) -> Measure:
 def wrapped(text: str, room: float, lines: int, measure: Measure) -> list[str]:
     """Break a plain text into at most `lines` lines of `room` pixels; the last one is cut if need be.
 
+    A word is broken only if it is longer than a line.
+
     >>> wrapped("Find what the documents say", 11, 2, len)
     ['Find what', 'the docume…']
+    >>> wrapped("an enormous plan", 9, 3, len)
+    ['an', 'enormous', 'plan']
     """
     broken: list[str] = []
     rest = text[: lines * int(room)]
     while len(broken) < lines - 1 and measure(rest) > room:
         end = max(1, fitting(rest, room, measure))
-        space = rest.rfind(" ", 0, end + 1)
-        end = space if space > end // 2 else end
+        space = rest.rfind(" ", 1, end + 1)
+        word = rest[space + 1 :].partition(" ")[0]
+        end = space if space > 0 and measure(word) <= room else end
         broken.append(rest[:end])
         rest = rest[end:].lstrip()
     return [*broken, cut(rest, room, measure)]

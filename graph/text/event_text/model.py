@@ -22,7 +22,8 @@ def format_model(data: ModelEvent, step: str) -> Formatted:
 
 
 def _model_started(step: str, data: ModelStarted) -> Words:
-    yield f"the {data.role} asked {data.model}{f' for {step}' if step else ''}"
+    place = step if data.item is None else f"{step}[{data.item}]"
+    yield f"the {data.role} asked {data.model}{f' for {place}' if step else ''}"
     if data.prompt is None:
         yield "the prompt is not recorded"
         return

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from graph.errors import listed
+from graph.name_list import listed
 from graph.record.budget import Budget, Usage, limit_in_words
 from graph.record.spending import BudgetExhausted
 from graph.text.review.frame import Block, Prose, limit_name, name, to_markdown

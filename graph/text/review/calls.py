@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from pydantic import JsonValue
 
-from graph.errors import listed
+from graph.name_list import listed
 from graph.plan.catalog import ToolSpec
 from graph.plan.schema import Step
 from graph.record.call import Call, HeldCall

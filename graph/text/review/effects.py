@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from graphlib import TopologicalSorter
 
-from graph.errors import listed
+from graph.name_list import listed
 from graph.plan.catalog import UNDECLARED, ToolSpec, is_undeclared
 from graph.plan.kinds.table import kind_spec
 from graph.plan.schema import Plan, Step

@@ -35,6 +35,22 @@ def entry(text: str, lead: str = ITEM, width: int = WIDTH) -> list[str]:
     return [f"{lead}{first}" if text else lead.rstrip(), *(further + other for other in others)]
 
 
+def fitted_line(line: str, width: int, under: int | None = None) -> list[str]:
+    """Return a line as lines of `width` columns; those that go on begin in column `under`, or below the line's own.
+
+    >>> fitted_line("goal    find out who called", 20, under=8)
+    ['goal    find out who', '        called']
+    >>> fitted_line("  | find out who called", 20)
+    ['  | find out who', '     called']
+    """
+    if columns(line) <= width:
+        return [line]
+    lead = line[:under] if under is not None else str(_LEAD.match(line)[0])  # type: ignore[index]
+    further = " " * (under if under is not None else _depth(lead) + GOES_ON)
+    first, *others = broken(line[len(lead) :], max(MIN_ROOM, width - max(len(lead), len(further))))
+    return [lead + first, *(further + other for other in others)]
+
+
 def broken(text: str, room: int) -> list[str]:
     """Break a text between its words, so that no letter of it is lost; a longer word is broken with a mark.
 

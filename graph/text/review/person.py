@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from pydantic import JsonValue
 
-from graph.errors import listed
+from graph.name_list import listed
 from graph.plan.schema import Step
 from graph.text.review.effects import counted
 from graph.text.review.frame import WORDS_CHARACTERS, Block, Data, Prose, name, to_markdown, words

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from graph.errors import listed
+from graph.name_list import listed
 from graph.policy.approval_scope import ShownFor
 from graph.record.plan_state import PlanState
 from graph.text.review.frame import Block, Prose, name, words

@@ -186,3 +186,12 @@ def test_tokens_are_added_up_if_the_answer_has_no_total() -> None:
     )
 
     assert counted.usage.tokens == 32
+
+
+def test_the_time_since_the_start_is_looked_at_if_it_is_bounded() -> None:
+    elapsed = iter([9.9, 10.0])
+    counted = Meter(Budget(elapsed_s=10.0), Usage(), PRICES, elapsed_s=lambda: next(elapsed))
+    assert [call(counted), call(counted)] == [None, "elapsed_s"]
+
+    unbounded = Meter(Budget(tool_calls=1), Usage(), PRICES, elapsed_s=lambda: next(elapsed))
+    assert call(unbounded) is None

@@ -10,6 +10,7 @@ import pytest
 from desk import Desk, at_desk
 from langchain_core.messages import AIMessage, HumanMessage
 
+from graph.calls.caps import Caps
 from graph.calls.meter import LimitReached, Meter
 from graph.calls.model_call import ModelCall
 from graph.calls.model_gate import ModelGate
@@ -17,11 +18,15 @@ from graph.calls.rate_limit import RateLimiter
 from graph.chat_models.retry import ONCE, Clock
 from graph.chat_models.role_model import RoleModel
 from graph.chat_models.roles import role_model
+from graph.errors import CapReachedError, ModelCallError
+from graph.pictures import without_bytes
 from graph.plan.attempts import AttemptLimits
 from graph.plan.canonical import digest
+from graph.policy.day_limits import DayLimits
+from graph.policy.policy import Policy
 from graph.record.budget import NO_BUDGET, Budget, Price, Usage
 from graph.record.events import Event
-from graph.testing import LoggedTools, ScriptedModel
+from graph.testing import LoggedTools, PassingClock, ScriptedModel
 
 
 def ask(model: ScriptedModel, times: int = 1, record_prompts: bool = True) -> tuple[list[Any], list[Event]]:
@@ -213,3 +218,96 @@ def test_a_process_that_died_between_two_attempts_is_followed_by_those_that_are_
         return len(model.prompts), [told.get("again", False) for told in events]
 
     assert at_desk(work) == (2, [True, False])
+
+
+def once(*answers: Any) -> RoleModel:
+    """Return a model that is asked once for each attempt."""
+    return RoleModel((replace(role_model(ScriptedModel(answers)).chats[0], retry_policy=ONCE),))
+
+
+class Silent(RoleModel):
+    """A model without a chat model, as a replay may have it."""
+
+    async def ask(self, request: Any) -> Any:
+        """Fail without an attempt."""
+        raise ModelCallError(self.name, ())
+
+
+DOWN, NO_QUOTA = ConnectionError("down"), ValueError("no quota")
+
+
+@pytest.mark.parametrize(
+    ("model", "limits", "again", "waits"),
+    [
+        (once(DOWN, DOWN, "late"), AttemptLimits(attempts=3, backoff_s=2), [True, True, False], [2.0, 4.0]),
+        (once(DOWN, DOWN, DOWN), AttemptLimits(attempts=3, backoff_s=2), [True, True, False], [2.0, 4.0]),
+        (once(DOWN, "late"), AttemptLimits(backoff_s=2), [False], []),
+        (once(NO_QUOTA, "late"), AttemptLimits(attempts=3), [False], []),
+        (RoleModel((*once(DOWN).chats, *once("so").chats)), AttemptLimits(attempts=3), [False], []),
+        (Silent(once("so").chats), AttemptLimits(attempts=3), [False], []),
+    ],
+    ids=["it passed", "no attempt is left", "one attempt", "it does not pass", "a fallback answered", "no request"],
+)
+def test_a_failure_that_may_pass_is_followed_by_as_many_attempts_as_the_step_allows(
+    model: RoleModel, limits: AttemptLimits, again: list[bool], waits: list[float]
+) -> None:
+    async def work(desk: Desk) -> tuple[int, list[bool]]:
+        await (await desk.models(clock.clock)).ask(
+            model, ModelCall("executor", "a:1", [HumanMessage("x")], "a", limits=limits)
+        )
+        ended = [event.payload for event in await desk.ledger.events(desk.run) if event.kind == "model_finished"]
+        return len({told["key"] for told in ended}), [told.get("again", False) for told in ended]
+
+    clock = PassingClock()
+    assert at_desk(work) == (len(again), again)
+    assert clock.waits == waits
+
+
+def test_the_next_process_goes_on_with_the_attempt_after_the_last_on_record() -> None:
+    async def work(desk: Desk) -> list[bool]:
+        call = ModelCall("executor", "a:1", [HumanMessage("x")], "a", limits=AttemptLimits(attempts=3, backoff_s=1))
+
+        async def die(_: float) -> None:
+            raise asyncio.CancelledError
+
+        model = once(DOWN, DOWN, DOWN)
+        with suppress(asyncio.CancelledError):
+            await (await desk.models(Clock(sleep=die))).ask(model, call)
+        await (await desk.models(PassingClock().clock)).ask(model, call)
+        events = await desk.ledger.events(desk.run)
+        return [event.payload.get("again", False) for event in events if event.kind == "model_finished"]
+
+    assert at_desk(work) == [True, True, False]
+
+
+def test_a_cap_across_runs_holds_a_call_before_its_model_is_asked_and_says_until_when() -> None:
+    model, clock = ScriptedModel(["so", "never"]), PassingClock(1_000.0)
+    caps = Caps(Policy(per_day=DayLimits(Budget(model_calls=1))), "unverified")
+
+    async def work(desk: Desk) -> tuple[list[str], float]:
+        meter, turns = Meter(NO_BUDGET, Usage(), {}), RateLimiter({}, lambda: 0.0)
+        gate = ModelGate(desk.ledger, desk.lease, await desk.record(), meter, turns, caps=caps, clock=clock.clock)
+        await gate.ask(role_model(model), ModelCall("planner", "plan:1", [HumanMessage("x")]))
+        with pytest.raises(CapReachedError):
+            await gate.ask(role_model(model), ModelCall("planner", "plan:2", [HumanMessage("x")]))
+        return await desk.kinds(), (await desk.last()).payload["due_at"]
+
+    kinds, due_at = at_desk(work)
+    assert kinds == ["model_started", "model_finished", "cap_reached"] and len(model.prompts) == 1
+    assert 1_000.0 < due_at <= 1_000.0 + 86_400.0
+
+
+@pytest.mark.parametrize("pictures", [0, 1, 2])
+def test_a_picture_counts_six_thousand_characters_and_none_of_its_bytes(pictures: int) -> None:
+    block = {"type": "image", "mime_type": "image/png", "base64": "AAAA" * 5_000}
+
+    async def work(desk: Desk) -> None:
+        gate = await desk.models()
+        for pad in range(4):  # four characters are a token
+            content: list[Any] = [{"type": "text", "text": "x" * pad}, *[block] * pictures]
+            await gate.ask(once("so"), ModelCall("planner", f"plan:{pad}", [HumanMessage(content)]))
+            reserved = [event for event in await desk.ledger.events(desk.run) if event.kind == "model_started"][-1]
+            characters = len(str(without_bytes(content))) + 6_000 * pictures
+            assert reserved.payload["reserved"]["tokens"] == characters // 4 + 1_000
+
+    at_desk(work)

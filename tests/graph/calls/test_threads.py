@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from graph.calls.threads import is_waiting, run_sync
+from graph.calls.threads import counting_waits, run_sync
 
 SPEAKER = contextvars.ContextVar("SPEAKER", default="nobody")
 
@@ -21,21 +21,23 @@ def test_work_runs_beside_the_event_loop_and_gives_what_it_returns() -> None:
     assert asyncio.run(run_sync(threading.get_ident)) != threading.get_ident()
 
 
-def test_a_loop_knows_whether_something_on_it_waits_for_such_work() -> None:
-    async def main() -> list[bool]:
+def test_the_waits_for_such_work_are_counted_where_it_was_begun() -> None:
+    async def main() -> list[int]:
         go_on = threading.Event()
-        seen = [is_waiting()]
-        works = [asyncio.create_task(run_sync(go_on.wait)) for _ in range(2)]
+        elsewhere = asyncio.create_task(run_sync(go_on.wait))
+        with counting_waits() as waits:
+            works = [asyncio.create_task(run_sync(go_on.wait)) for _ in range(2)]
+            seen = [waits.count]
         await asyncio.sleep(0)
-        seen.append(is_waiting())
+        seen.append(waits.count)
         works[0].cancel()
         await asyncio.wait(works[:1])
-        seen.append(is_waiting())
+        seen.append(waits.count)
         go_on.set()
-        await works[1]
-        return [*seen, is_waiting()]
+        await asyncio.gather(works[1], elsewhere)
+        return [*seen, waits.count]
 
-    assert asyncio.run(main()) == [False, True, True, False]
+    assert asyncio.run(main()) == [0, 2, 1, 0]
 
 
 def test_the_thread_does_not_hold_up_the_end_of_the_process() -> None:

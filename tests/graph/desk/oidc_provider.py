@@ -85,6 +85,9 @@ class OidcProvider:
         signed = jwt.encode({"alg": self.algorithm, "kid": self.key.kid}, claims, self.key, algorithms=algorithms)
         return JSONResponse({"access_token": "a", "token_type": "Bearer", "expires_in": 300, "id_token": signed})
 
+    async def end(self, request: Request) -> Response:
+        return RedirectResponse(request.query_params["post_logout_redirect_uri"], 303)
+
     async def userinfo(self, request: Request) -> Response:
         assert request.headers["authorization"] == "Bearer a"
         return JSONResponse(self.person)
@@ -104,6 +107,7 @@ def provided() -> Iterator[OidcProvider]:
         Route("/authorize", provider.authorize),
         Route("/token", provider.token, methods=["POST"]),
         Route("/userinfo", provider.userinfo),
+        Route("/end", provider.end),
     ]
     with serving(Starlette(routes=routes)) as url:
         provider.issuer = url.replace("127.0.0.1", "localhost")

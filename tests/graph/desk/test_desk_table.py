@@ -61,6 +61,12 @@ def test_a_proxys_headers_name_people_and_their_roles(tmp_path: Path) -> None:
     assert settings.permissions.role_of(Person("bob@example.com")) is Role.READER
 
 
+def test_where_only_readers_are_named_nobody_decides(tmp_path: Path) -> None:
+    settings = settings_by(tmp_path, HEADERS.replace('reviewers = { names = ["Ann@example.com"] }', ""))
+
+    assert settings.permissions.role_of(Person("ann@example.com")) is Role.READER
+
+
 def changed(text: str, *pairs: tuple[str, str]) -> str:
     for old, new in pairs:
         assert old in text

@@ -1,4 +1,6 @@
 import re
+import sqlite3
+from contextlib import ExitStack
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -9,9 +11,10 @@ from desk_server import HOSTILE, PLAN, DeskServer, Visit, query, served
 from graph.desk.security.headers import POLICY
 from graph.desk.security.identity import proxy_identity, trusted_proxies
 from graph.desk.security.links import LINK_S, Links
+from graph.desk.security.origin import EMBEDDED, refusal
 from graph.desk.security.people import ALL, People, Permissions
 from graph.desk.security.rate import ATTEMPTS, WINDOW_S, Attempts
-from graph.desk.security.sessions import Ended, Sessions
+from graph.desk.security.sessions import Sessions
 from graph.desk.settings import DeskSettings
 from graph.errors import ConfigError
 from graph.record.person import Person
@@ -83,6 +86,32 @@ def test_a_session_ends_in_time_and_none_can_be_forged() -> None:
     assert Sessions("a secret of a test").read(cookie) is not None
     assert Sessions("another secret").read(cookie) is None
     assert Sessions("a secret of a test").read(cookie[:-2]) is None
+
+
+def test_a_session_that_was_signed_out_of_is_over_in_every_process_of_the_desk(tmp_path: Path) -> None:
+    settings = DeskSettings(secret="s" * 32)
+    with ExitStack() as stack:
+        one = stack.enter_context(served(tmp_path / "runs.db", settings=settings))
+        other = stack.enter_context(served(one.database, settings=settings))
+        visit = stack.enter_context(one.visit())
+        copy = dict(visit.client.cookies)
+        before = httpx.get(f"{other.url}/runs", cookies=copy).status_code
+        out = visit.send("/", "/logout")
+    with served(one.database, settings=settings) as restarted:
+        after = httpx.get(f"{restarted.url}/runs", cookies=copy)
+
+    assert (before, out.headers["location"]) == (200, "/login")
+    assert after.status_code == 303 and after.headers["location"].startswith("/login")
+
+
+def test_a_database_that_cannot_say_who_signed_out_lets_nobody_in(tmp_path: Path) -> None:
+    with served(tmp_path / "runs.db") as server, server.visit() as visit:
+        visit.get("/")
+        with sqlite3.connect(server.database) as db:
+            db.execute("CREATE TABLE desk_ended_sessions (another TEXT)")
+        answers = [visit.get(path).status_code for path in ("/runs", "/start", "/login")]
+
+    assert answers == [503, 503, 503]
 
 
 @pytest.mark.parametrize(
@@ -190,6 +219,8 @@ def test_a_proxys_header_names_who_decides_and_the_record_keeps_it(tmp_path: Pat
         ([("X-User", "bob"), ("X-Roles", "finance"), ("X-Roles", "finance")], None),
         ([("X-User", "bob"), ("X-User", "ann"), ("X-Roles", "finance")], None),
         ([("X-User", "b\u200bob".encode()), ("X-Roles", "finance")], None),
+        ([("X-User", "Ünal".encode()), ("X-Roles", "finance")], ">Ünal<"),
+        ([("X-User", b"\xdcnal"), ("X-Roles", "finance")], ">Ünal<"),
     ],
 )
 def test_the_roles_of_a_proxys_header_say_who_decides_who_looks_and_who_stays_outside(
@@ -233,22 +264,43 @@ def test_only_a_proxy_of_ours_says_where_a_request_comes_from(client: str, forwa
     assert trusted_proxies(["10.0.0.0/24"], "--proxy").client_of(RequestHead("GET", headers, client)) == found
 
 
-def test_a_session_that_was_ended_is_remembered_until_it_would_have_ended() -> None:
-    moment = [0.0]
-    ended = Ended(100, now=lambda: moment[0])
-    ended.add("one")
-    moment[0] = 101.0
-    ended.add("two")
-
-    assert "two" in ended and "one" not in ended
-
-
 def test_a_page_that_another_site_leads_to_is_asked_for_again_with_the_sessions_cookie(server: DeskServer) -> None:
     from_a_mail = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate"}
 
     answer = httpx.get(f"{server.url}/run?run=a%22%3E.1&x=1", headers=from_a_mail)
 
     assert answer.status_code == 200 and 'content="0; url=/run?run=a%22%3E.1&amp;x=1"' in answer.text
+
+
+@pytest.mark.parametrize("path", ["//evil.example/x", "/%5Cevil.example", "/%09/evil.example"])
+def test_no_address_of_the_desk_leads_on_to_another_host(server: DeskServer, path: str) -> None:
+    from_a_mail = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate"}
+
+    answer = httpx.get(server.url + path, headers=from_a_mail)
+
+    assert 'content="0; url=/"' in answer.text and "evil" not in answer.text
+
+
+@pytest.mark.parametrize("site", ["cross-site", "same-site"])
+@pytest.mark.parametrize(("mode", "dest"), [("no-cors", "image"), ("navigate", "iframe"), ("cors", "empty")])
+def test_a_page_of_another_site_embeds_nothing_and_uses_up_no_attempt_to_sign_in(
+    site: str, mode: str, dest: str
+) -> None:
+    fetched = [
+        ("host", "127.0.0.1"),
+        *((f"sec-fetch-{n}", v) for n, v in (("site", site), ("mode", mode), ("dest", dest))),
+    ]
+
+    assert refusal(RequestHead("GET", fetched), frozenset()) == EMBEDDED
+    opened = [*fetched[:2], ("sec-fetch-mode", "navigate"), ("sec-fetch-dest", "document")]
+    assert refusal(RequestHead("GET", opened), frozenset()) is None
+
+
+def test_addresses_that_cannot_be_read_are_refused_like_those_of_others(server: DeskServer) -> None:
+    origin = httpx.post(f"{server.url}/link", headers={"Origin": "http://[::1"})
+    referer = httpx.post(f"{server.url}/run/decide", headers={"Origin": server.url, "Referer": "http://["})
+
+    assert (origin.status_code, referer.status_code) == (403, 401)
 
 
 def test_a_desk_that_only_shows_decides_nothing(tmp_path: Path) -> None:
@@ -261,6 +313,14 @@ def test_a_desk_that_only_shows_decides_nothing(tmp_path: Path) -> None:
             page = visit.get(query("/review", run)).text
 
     assert answer.status_code == 403 and 'name="decision"' not in page
+
+
+def test_links_that_work_are_not_limited(server: DeskServer) -> None:
+    for _ in range(ATTEMPTS + 1):
+        with server.visit():
+            pass
+
+    assert server.desk.door.attempts.allows("127.0.0.1")
 
 
 def test_logins_are_limited_by_address() -> None:

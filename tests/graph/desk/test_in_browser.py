@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from all_pages import PAGES, filled
 from desk_server import HOSTILE, PLAN, DeskServer, query, served
 from oidc_provider import CLIENT, SECRET, provided
 
@@ -20,7 +21,9 @@ from graph.testing import LoggedTools, step
 pytestmark = pytest.mark.e2e
 
 OF_A_RUN = ("", "/review", "/timeline", "/results", "/revisions", "/effects", "/budget", "/audit", "/more")
-RULES = ("wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa")
+RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
+OF_PHONES = ("color-contrast", "target-size", "scrollable-region-focusable", "link-in-text-block")
+"""Rules whose outcome depends on the room that there is."""
 ROOT = Path(__file__).parents[3]
 PHONE = {"width": 360, "height": 740}
 
@@ -61,13 +64,28 @@ def two_reviewers(browser: Any, folder: Path, **options: Any) -> Iterator[tuple[
         yield server, ann, bob
 
 
-def faults_of(page: Any) -> list[str]:
+def faults_of(page: Any, rules: Any = RULES) -> list[str]:
     """What axe finds wrong with a page."""
     from axe_playwright_python.base import AXE_SCRIPT
 
     page.evaluate(AXE_SCRIPT)
-    found = page.evaluate("rules => axe.run({runOnly: rules})", list(RULES))
+    found = page.evaluate("rules => axe.run({runOnly: rules})", rules)
     return [f"{page.url} {one['id']}: {one['nodes'][0]['html'][:160]}" for one in found["violations"]]
+
+
+def faults_of_all_looks(page: Any) -> list[str]:
+    """What is wrong with a page in the light, in the dark, where only colours differ, and on a phone."""
+    faults = faults_of(page)
+    page.emulate_media(color_scheme="dark")
+    faults += [f"dark: {one}" for one in faults_of(page, {"type": "rule", "values": ["color-contrast"]})]
+    page.emulate_media(color_scheme="light")
+    before = page.viewport_size
+    page.set_viewport_size(PHONE)
+    if (wide := page.evaluate("document.documentElement.scrollWidth")) > PHONE["width"]:
+        faults.append(f"{page.url} is {wide} pixels wide")
+    faults += [f"phone: {one}" for one in faults_of(page, {"type": "rule", "values": list(OF_PHONES)})]
+    page.set_viewport_size(before)
+    return faults
 
 
 def test_a_whole_run_from_goal_to_end_with_an_edit_and_a_replan(chat_browser: Any, tmp_path: Path) -> None:
@@ -232,6 +250,7 @@ def test_signing_in_at_a_provider_of_another_site_leads_to_the_page_that_was_wan
     """To a browser `localhost` is another site than 127.0.0.1: the session's cookie is left out on the way back."""
     with provided() as provider:
         provider.asks = True
+        provider.discovered = {"end_session_endpoint": f"{provider.issuer}/end"}
         oidc = Oidc(provider.issuer, CLIENT, SECRET)
         with (
             served(tmp_path / "runs.db", settings=DeskSettings(oidc=oidc, links=False)) as server,
@@ -244,7 +263,12 @@ def test_signing_in_at_a_provider_of_another_site_leads_to_the_page_that_was_wan
             page.get_by_role("link", name="Agree").click()
             page.get_by_role("heading", name="No run matches").wait_for()
             assert page.get_by_text("Ada@example.org").is_visible()
+            page.route("**/end?*", lambda route: route.fulfill(status=204))  # the browser stays where it is
             page.get_by_role("button", name="Sign out").click()
+            page.get_by_role("heading", name="Signed out").wait_for()
+            assert faults_of_all_looks(page) == []
+            page.unroute("**/end?*")
+            page.get_by_role("link", name="Sign out at").click()
             page.get_by_role("link", name="Sign in").wait_for()
             page.goto(server.url)
 
@@ -354,42 +378,60 @@ def test_seven_tabs_load_since_a_tab_that_nobody_sees_keeps_no_stream(chat_brows
         assert sum(feed.readers for feed in server.desk.watch.feeds.values()) == 1
 
 
-@pytest.mark.parametrize("look", [{}, {"color_scheme": "dark"}, {"viewport": PHONE}])
-def test_no_page_has_a_fault_that_axe_finds(chat_browser: Any, tmp_path: Path, look: dict[str, Any]) -> None:
-    long = "n" * 200
-    plan = {
-        "steps": [
-            {**step("look", "read", what="wind"), "success_criteria": "a result", "checks": [{"non_empty": True}]},
-            {"id": long, "objective": "ابحث عن الرياح", "ask": "من؟", "output": {"type": "string", "enum": ["a", "b"]}},
-            step("send", "mail", after=["look", long], to="ann", text="{look_result}"),
-        ]
-    }
-    with served(tmp_path / "runs.db") as server, page_on(chat_browser, server, **look) as page:
-        with server.agent(budget={"tool_calls": 5}) as agent:
-            run = agent.start("send the news", constraints=["be short"], tags=["news"], plan=plan, thread="t").id
-            agent.start("look", plan={"steps": [step("look", "read", what="wind")]}, thread="done")
-            ended = agent.resume("done", "approve").id
-        paths = [
-            "/",
-            "/runs",
-            "/runs?status=failed",
-            "/start",
-            "/approvals",
-            "/policy",
-            "/nowhere",
-            query("/step", run, step="look"),
-        ]
-        paths += [query(path, name) for path in OF_A_RUN for name in (run, ended)]
+def test_no_page_has_a_fault_that_axe_finds(chat_browser: Any, tmp_path: Path) -> None:
+    """Light, dark, and 360 pixels wide."""
+    with filled(tmp_path) as server, page_on(chat_browser, server) as page:
         faults = []
-        for path in paths:
+        for path in (path for paths in PAGES.values() for path in paths):
             page.goto(server.url + path)
-            faults += faults_of(page)
-            if "viewport" in look:
-                wide = page.evaluate("document.documentElement.scrollWidth")
-                faults += [f"{path} is {wide} pixels wide"] if wide > PHONE["width"] else []
-        page.goto(server.url + query("/review", run))
+            faults += faults_of_all_looks(page)
+        page.goto(server.url + query("/review", "plan.1"))
         page.get_by_text("Edit the plan", exact=True).click()
         page.get_by_role("button", name="Add a step").click()
-        faults += faults_of(page)
+        page.get_by_text("is missing").or_(page.get_by_text("unknown")).first.wait_for(state="attached")
+        faults += faults_of_all_looks(page)
+        page.keyboard.press("Escape")
+        page.locator("#help-button").click()
+        faults += faults_of_all_looks(page)
+
+    assert faults == []
+
+
+def test_no_answer_to_a_form_has_a_fault_that_axe_finds(chat_browser: Any, tmp_path: Path) -> None:
+    with filled(tmp_path) as server, page_on(chat_browser, server) as page:
+        page.goto(server.url + query("/review", "plan.1"))
+        page.get_by_label("What to change").fill("shorter")
+        page.evaluate("document.querySelector('[name=digest]').value = 'another'")
+        page.get_by_role("button", name="Approve and answer").click()
+        page.get_by_role("heading", name="Nothing was decided").wait_for()
+        faults = faults_of_all_looks(page)
+        page.goto(server.url + query("/review", "budget.1"))
+        page.get_by_label("New limit of tool_calls").fill("none")
+        page.get_by_role("button", name="Go on with the new limit").click()
+        page.locator("#wrong").wait_for()
+        faults += faults_of_all_looks(page)
+        page.goto(f"{server.url}/start")
+        page.get_by_label("Goal").fill(" ")
+        page.get_by_role("button", name="Plan it").click()
+        page.get_by_text("say what is to be done").wait_for()
+        faults += faults_of_all_looks(page)
+
+    assert faults == []
+
+
+def test_no_page_before_the_desk_has_a_fault_that_axe_finds(chat_browser: Any, tmp_path: Path) -> None:
+    proxies = trusted_proxies(["127.0.0.1"], "--proxy")
+    by_proxy = DeskSettings(identity=proxy_identity("X-User", proxies, "--proxy"), links=False)
+    faults = []
+    for name, settings in (("link", DeskSettings()), ("proxy", by_proxy)):
+        with served(tmp_path / f"{name}.db", settings=settings) as server, opened_page(chat_browser) as page:
+            for path in ("/", "/login?token=used"):
+                page.goto(server.url + path)
+                page.get_by_role("heading", name="Sign in").wait_for()
+                faults += faults_of_all_looks(page)
+            if name == "link":
+                page.get_by_role("button", name="Write a new link to the terminal").click()
+                page.get_by_text("A new link stands").wait_for()
+                faults += faults_of_all_looks(page)
 
     assert faults == []

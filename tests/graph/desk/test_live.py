@@ -187,6 +187,23 @@ def test_a_list_is_told_of_a_run_that_another_owner_starts(server: DeskServer) -
     assert asyncio.run(read()) == 1
 
 
+def test_the_state_of_a_run_does_not_change_while_a_page_of_it_is_made(server: DeskServer, waiting: str) -> None:
+    async def read() -> tuple[int, int, str]:
+        async with open_records(server.database) as records:
+            shown = await records.show(waiting)
+            await records.runs.cancel(waiting)
+            async with shown.reading:
+                other = asyncio.ensure_future(records.show(waiting))
+                await asyncio.wait([other], timeout=0.2)
+                assert not other.done()
+                meanwhile = shown.record.seq
+            return shown.seq, meanwhile, (await other).run.status
+
+    before, meanwhile, status = asyncio.run(read())
+
+    assert before == meanwhile and status == "cancelled"
+
+
 def test_what_is_kept_of_a_run_grows_by_its_news(server: DeskServer, waiting: str) -> None:
     async def read() -> tuple[ShownRun, ShownRun]:
         async with open_records(server.database) as records:

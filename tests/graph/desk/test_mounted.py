@@ -59,6 +59,24 @@ def test_everything_of_a_mounted_desk_is_below_its_path(tmp_path: Path, at: str)
     assert outside.headers["location"] == f"{at}/login?to=%2Fruns%3Fstatus%3Dfailed"
 
 
+def test_a_mounted_desk_shows_the_policy_of_its_agents_and_a_changed_file_at_once(tmp_path: Path) -> None:
+    file = tmp_path / "rules.toml"
+    file.write_text('[tools.mail]\nverdict = "deny"\n')
+
+    def shown(**options: Any) -> list[str]:
+        with served(tmp_path / "runs.db", options=options) as server, server.visit() as visit:
+            before = visit.get("/policy").text
+            file.write_text('[tools.mail]\nverdict = "ask"\n')
+            return [before, visit.get("/policy").text]
+
+    denied, asked = shown(policy=file)
+    of_code, _ = shown(policy={"tools": {"mail": {"verdict": "deny"}}})
+
+    assert str(file) in denied and '<li dir="auto">mail (external)</li>' in denied
+    assert "each call of what the policy asks about: mail (external)" in asked
+    assert "set by the program that serves this desk" in of_code
+
+
 class User(SimpleUser):
     def __init__(self, name: str, roles: list[str]) -> None:
         super().__init__(name)

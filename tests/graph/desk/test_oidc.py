@@ -1,5 +1,7 @@
 """Signing in with an OpenID Connect provider, against a small real one on loopback."""
 
+import html
+import re
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,6 +14,7 @@ from desk_server import NO_TLS, PLAN, DeskServer, Visit, query, served
 from joserfc.jwk import OctKey
 from oidc_provider import ADA, CLIENT, SECRET, OidcProvider, key_of, provided
 
+from graph.desk.pages.login import ID_TOKEN
 from graph.desk.security.claims import Oidc
 from graph.desk.security.people import People, Permissions
 from graph.desk.security.rate import ATTEMPTS
@@ -215,6 +218,35 @@ def test_signing_out_ends_the_session_for_every_copy_of_its_cookie(browser: http
 
     assert out.headers["location"] == "/login" and again.status_code == 303
     assert "Sign in" in browser.get("/login").text
+
+
+def test_signing_out_leads_to_the_provider_if_it_signs_people_out_and_back_to_the_login(
+    server: DeskServer, browser: httpx.Client, provider: OidcProvider
+) -> None:
+    provider.discovered = {"end_session_endpoint": f"{provider.issuer}/end?from=desk"}
+    signed_in(browser)
+    names = [cookie.path for cookie in browser.cookies.jar if cookie.name == ID_TOKEN]
+    out = browser.post("/logout", data={"token": Visit(browser).hidden("/")["token"]})
+    (led,) = set(re.findall(r'(?:href|url)="?=?([^"]*/end[^"]*)"', html.unescape(out.text)))
+    asked = dict(httpx.URL(led).params)
+
+    assert names == ["/logout"] and out.status_code == 200 and "location" not in out.headers
+    assert asked.pop("id_token_hint").count(".") == 2
+    back = f"{server.url}/login"
+    assert asked == {"from": "desk", "client_id": CLIENT, "post_logout_redirect_uri": back}
+    assert not browser.cookies and browser.get("/runs").status_code == 303
+
+
+@pytest.mark.parametrize("published", [{}, {"end_session_endpoint": "http://evil.example/end"}])
+def test_a_provider_that_signs_nobody_out_is_not_asked_to(
+    browser: httpx.Client, provider: OidcProvider, published: dict[str, Any]
+) -> None:
+    provider.discovered = published
+    signed_in(browser)
+
+    out = browser.post("/logout", data={"token": Visit(browser).hidden("/")["token"]})
+
+    assert out.headers["location"] == "/login"
 
 
 def test_a_link_opens_nothing_beside_a_provider(server: DeskServer, browser: httpx.Client) -> None:

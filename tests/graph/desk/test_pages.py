@@ -3,8 +3,12 @@
 import re
 from pathlib import Path
 
+from all_pages import ELSEWHERE, NO_PAGES, PAGES
 from desk_server import Visit, query, served
+from starlette.routing import Route
 
+from graph.desk.application import ROUTES
+from graph.desk.templates import environment
 from graph.testing import LoggedTools, step
 
 LONG = "wind " * 10_000
@@ -36,9 +40,20 @@ def test_long_audits_and_results_are_shown_a_part_at_a_time(tmp_path: Path) -> N
     assert "Page 2 of 2" in last and "ended as succeeded" in last and "Earlier" in last
     assert "Page 1 of 2" in first and "started for the goal" in first and "Later" in first
     assert "decided" in decisions or "approved" in decisions
-    assert "Part 1 of 3" in parts[0] and "Part 3 of 3" in parts[1] and len(parts[0]) < 40_000
+    assert "Page 1 of 3" in parts[0] and "Page 3 of 3" in parts[1] and len(parts[0]) < 40_000
     assert plan.count('data-status="succeeded"') >= 240
     assert story.headers["content-disposition"] == 'attachment; filename="audit.txt"' and "read a lot" in story.text
+
+
+def test_every_page_is_among_those_that_are_read_with_axe() -> None:
+    whole_pages = {name for name in environment().list_templates() if not name.startswith("_") and "base" not in name}
+    pages = {route.path for route in ROUTES if isinstance(route, Route) and route.methods and "GET" in route.methods}
+    read = {path.partition("?")[0] for paths in PAGES.values() for path in paths}
+    in_browser = Path(__file__).with_name("test_in_browser.py").read_text()
+
+    assert whole_pages == {*PAGES, *ELSEWHERE}
+    assert pages - {*NO_PAGES, "/login", "/login/start"} <= read
+    assert all(f"def {name}(" in in_browser for name in ELSEWHERE.values())
 
 
 def test_a_run_that_is_not_there_is_a_page_that_says_so(tmp_path: Path) -> None:
@@ -98,3 +113,13 @@ def test_a_step_says_where_each_value_comes_from_and_how_each_attempt_ended(tmp_
     assert re.match(r" +text +untrusted: fetch +from +get +and +look", text) and "{get_result}" in text
     assert "news calm" in text and "held" not in got
     assert "failed" in got and "cut off" in got and got.count("<code>fetch</code>") >= 2
+
+
+def test_the_budget_of_an_ended_run_says_what_was_expected(tmp_path: Path) -> None:
+    with served(tmp_path / "runs.db") as server, server.agent() as agent, server.visit() as visit:
+        for thread in ("first", "second"):
+            agent.start("read", plan={"steps": [step("a", "read")]}, thread=thread)
+            shown = whole(visit, "/budget", agent.show(thread).id), agent.resume(thread, "approve")
+
+        assert "xpected" not in shown[0] and shown[1].compared.startswith("expected less than 1 second; took 0")
+        assert f"<p>E{shown[1].compared[1:]}.</p>" in whole(visit, "/budget", shown[1].id)

@@ -1,11 +1,14 @@
 """Standing approvals at the desk: given with a call, listed with what is left, and revoked at once."""
 
+import asyncio
 from pathlib import Path
 from typing import Any
 
 import pytest
 from desk_server import DeskServer, Visit, decide, ended, query, served
 
+from graph.approvals import ApprovalsPage, approvals_of_runs
+from graph.runs import open_runs
 from graph.testing import LoggedTools, step
 
 
@@ -77,6 +80,24 @@ def test_one_of_a_run_is_revoked_on_its_page(server: DeskServer, visit: Visit) -
 
     assert answer.headers["location"].endswith(query("/effects", run))
     assert "revoked" in visit.get(query("/effects", run)).text
+
+
+def test_approvals_of_any_number_of_runs_are_listed_page_by_page(server: DeskServer, visit: Visit) -> None:
+    async def page(before: str | None) -> ApprovalsPage:
+        async with open_runs(server.database) as runs:
+            return await approvals_of_runs(runs, limit=1, before=before)
+
+    for thread in ("first", "second"):
+        decide(visit, run := held(server, thread, "one", "other"), **wish(at_most="5"))
+        assert ended(server, run) == "waiting"
+    latest = asyncio.run(page(None))
+    last = asyncio.run(page(latest.next))
+    behind = visit.get("/approvals?before=second.1").text
+
+    assert [use.approval.run for use in latest.uses] == ["second.1"] and latest.next == "second.1"
+    assert [use.approval.run for use in last.uses] == ["first.1"] and last.next is None
+    assert "first.1" in behind and "second.1" not in behind
+    assert "No active run has one" in visit.get("/approvals?before=nowhere").text
 
 
 def test_a_bound_without_a_value_is_told_and_keeps_what_was_filled_in(server: DeskServer, visit: Visit) -> None:

@@ -1,7 +1,8 @@
+import pytest
 from desk_server import HOSTILE
 
 from graph.desk.views.plan_form import plan_of_form, step_forms
-from graph.desk.views.plan_graph import plan_graph
+from graph.desk.views.plan_graph import drawn_plan
 from graph.desk.views.request import parts_of
 from graph.desk.views.revisions import step_changes
 from graph.desk.views.schema_form import fields_of, value_in
@@ -10,6 +11,7 @@ from graph.plan.schema import Plan
 from graph.record.events import Event
 from graph.record.results import StepResult
 from graph.testing import step
+from graph.text.review.budget import ENDS
 
 
 def plan_of(*steps: dict[str, object], **more: object) -> Plan:
@@ -20,7 +22,7 @@ def test_a_graph_has_each_step_once_with_its_status_and_no_markup_from_outside()
     hostile = {"id": "a", "objective": HOSTILE, "tool": HOSTILE}
     plan = plan_of(hostile, step("b", "read", after=["a"]))
 
-    drawing = str(plan_graph(plan, {"a": "failed", "b": "blocked"}, "/step?run=x&step="))
+    drawing = str(drawn_plan(plan, "/step?run=x&step=").with_statuses({"a": "failed", "b": "blocked"}))
 
     assert drawing.count("data-step=") == 2 and 'data-status="blocked"' in drawing
     assert "<script" not in drawing and " style=" not in drawing and "\u202e" not in drawing
@@ -29,7 +31,7 @@ def test_a_graph_has_each_step_once_with_its_status_and_no_markup_from_outside()
 def test_a_plan_of_500_steps_is_folded_and_has_all_of_them() -> None:
     plan = plan_of(step("s0", "read"), *(step(f"s{n}", "read", after=[f"s{(n - 1) // 3}"]) for n in range(1, 500)))
 
-    assert str(plan_graph(plan, {}, "/")).count('class="node') == 500
+    assert str(drawn_plan(plan, "/").with_statuses({})).count('class="node') == 500
 
 
 def test_the_timeline_marks_the_chain_that_sets_the_time() -> None:
@@ -149,3 +151,21 @@ def test_a_description_keeps_words_from_outside_as_code() -> None:
     assert prose.text is not None and "<script" not in prose.text and "<a " not in prose.text
     assert "<code>&lt;script&gt;" in prose.text
     assert item.is_item and data.data is not None and "\u202e" not in data.data
+
+
+@pytest.mark.parametrize(
+    ("described", "shown"),
+    [
+        (
+            "Set happened to true (with its result) to take it as it is, or to false to have it called once more.",
+            "Say that it happened (with its result) to take it as it is, or that it did not to have it called",
+        ),
+        ("Fill in answer, and the run goes on. Reject to stop the run.", "Answer it, and the run goes on."),
+        (f"Raise it, by an edit of budget, and the run goes on. {ENDS}", "Raise it, and the run goes on. Or finish"),
+        ("You read `Set happened to true`.", "You read <code>Set happened to true</code>."),
+    ],
+)
+def test_a_page_with_a_form_does_not_say_how_to_answer_without_one(described: str, shown: str) -> None:
+    (part,) = parts_of(described)
+
+    assert part.text is not None and part.text.startswith(shown)

@@ -12,6 +12,7 @@ from graph.execution.step_outcome import StepAttempt
 from graph.plan.schema import Step
 from graph.policy.grants import Refused
 from graph.record.budget import Budget
+from graph.record.results import StepResult
 from graph.record.trust_label import USER, TrustLabel
 from graph.testing import LoggedTools, ScriptedModel
 
@@ -104,6 +105,36 @@ class Silent:
     def person(self, *_: Any) -> None: ...
 
 
+class Noting(Silent):
+    """Keeps what is reported of items."""
+
+    def __init__(self) -> None:
+        self.items: list[Any] = []
+
+    def item(self, *told: Any) -> None:
+        self.items.append(told)
+
+
+def test_each_item_is_reported_as_it_ends() -> None:
+    async def good() -> ItemOutcome:
+        return ItemOutcome(2, USER, {})
+
+    async def bad() -> ItemOutcome:
+        raise Refused("odd")
+
+    async def main() -> None:
+        step = Step(id="a", objective="o", tool="half", for_each=[4, 3])
+        await Items(step, asyncio.Semaphore(2), USER, reports).do([good, bad])
+
+    reports = Noting()
+    asyncio.run(main())
+
+    assert reports.items == [
+        ("a", 0, StepResult("succeeded", 2)),
+        ("a", 1, StepResult("failed", error="odd")),
+    ]
+
+
 def test_a_list_has_the_calls_and_the_trust_of_all_its_items() -> None:
     step = Step(id="a", objective="o", tool="half", for_each=[4, 3], max_failures=1)
     page = TrustLabel("untrusted", ("page",))
@@ -115,6 +146,14 @@ def test_a_list_has_the_calls_and_the_trust_of_all_its_items() -> None:
 
     assert (whole.called, whole.label) == ({"half": 3}, USER)
     assert (partly.called, partly.label.untrusted) == ({"half": 1}, True), "the error may quote what the item read"
+
+
+def test_of_many_items_that_failed_five_are_named() -> None:
+    step, failed = Step(id="a", objective="o", tool="half", for_each=[1] * 7), dict.fromkeys(range(7), "odd")
+    label = TrustLabel("untrusted", ("page",))
+    ended = Items(step, asyncio.Semaphore(), label, Silent(), {}, failed).end(StepAttempt("a", "i", 1, 0.0), 7)
+
+    assert ended.result.error == "7 of 7 items failed; " + "; ".join(f"a[{place}] failed: odd" for place in range(5))
 
 
 def test_a_list_on_record_is_not_done_again(prepared: Any) -> None:

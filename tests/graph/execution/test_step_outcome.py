@@ -7,7 +7,7 @@ import pytest
 from graph.calls.meter import LimitReached
 from graph.calls.tool_call import CallHeld, CallUncertain, Finished, ToolCall
 from graph.errors import CapReachedError
-from graph.execution.step_outcome import StepAttempt, StepOutcome, not_now
+from graph.execution.step_outcome import StepAttempt, StepOutcome, not_now, pending
 from graph.record.assessment import Assessment
 from graph.record.check_results import Opinion
 from graph.record.events import Draft, StepChecked
@@ -62,8 +62,13 @@ def test_a_step_that_waits_for_a_budget_or_for_a_look_is_pending() -> None:
 def test_a_cap_across_runs_holds_a_step_without_a_person_and_leaves_other_reasons_to_one() -> None:
     cap = CapReachedError("runs.db", "calls.send", "at most 1 call of send a day", 60.0)
 
-    alone, beside = not_now("a", cap), not_now("a", cap, CallHeld("k", "why"))
+    alone, beside = not_now("a", cap), not_now("a", CallHeld("k", "why"), cap)
 
     assert (alone.cap, alone.needs_person, alone.result.status) == (cap, False, "pending")
     assert alone.result.error == "at most 1 call of send a day"
-    assert (beside.cap, beside.needs_person) == (cap, True)
+    assert (beside.cap, beside.needs_person, beside.result.error) == (cap, True, "why")
+
+
+def test_an_outcome_needs_nobody_unless_it_says_so() -> None:
+    assert not StepOutcome.of_call(SENT).needs_person
+    assert [pending("a", "why", needs_person=needs).needs_person for needs in (True, False)] == [True, False]

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 from langchain_core.messages import AIMessage, HumanMessage
 
+from graph.errors import InputError
 from graph.nodes.planner_input import brought_plan, goal_to_begin, steering, wants_to_go_on
 from graph.plan.canonical import digest
 from graph.record.goal import Goal
@@ -29,8 +30,12 @@ def test_words_of_the_assistant_ask_for_nothing() -> None:
 
 def test_a_message_that_begins_with_steer_is_a_constraint() -> None:
     assert steering({"messages": [HumanMessage("Steer: be brief ")]}) == "be brief"
-    assert steering({"messages": [HumanMessage("steer:  ")]}) is None
     assert steering({"messages": [HumanMessage("please steer: left")]}) is None
+
+
+def test_steering_without_a_constraint_is_refused_and_no_goal() -> None:
+    with pytest.raises(InputError, match="say what to add"):
+        steering({"messages": [HumanMessage("steer:  ")]})
 
 
 def test_a_plan_in_the_input_is_brought_and_may_be_text() -> None:

@@ -11,7 +11,7 @@ from graph.notices.addresses import addresses_of
 GOOD = """
 [notify]
 secret = "env:NOTIFY_SECRET"
-link = "https://desk.example.org/runs/{run}"
+link = "env:NOTIFY_LINK"
 waits = ["ops", "ada"]
 failed = ["ops"]
 [notify.addresses]
@@ -28,6 +28,7 @@ def read(folder: Path, text: str) -> object:
 
 def test_addresses_are_named_and_never_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NOTIFY_SECRET", "0123456789abcdef")
+    monkeypatch.setenv("NOTIFY_LINK", "https://desk.example.org/runs/{run}")
     found = read(tmp_path, GOOD)
     assert (
         found is not None and "s3cret" not in repr(found) and "0123" not in repr(found) and "hooks" not in repr(found)

@@ -38,6 +38,7 @@ def test_each_end_has_its_kind(status: str, kind: str) -> None:
     [
         ({"waits_for": "person", "waiting_since": 7.0}, [Notice("waits", "waiting", 7.0, ("run_plan",))]),
         ({"waits_for": "person"}, []),
+        ({"waits_for": "person", "review": OpenReview(1, reminded_at=7.0)}, []),
         ({"waits_for": "rate", "waiting_since": 7.0}, []),
     ],
 )

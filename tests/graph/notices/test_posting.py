@@ -2,7 +2,8 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from typing import TypeVar
+from types import SimpleNamespace
+from typing import Any, ClassVar, TypeVar
 
 import pytest
 
@@ -10,6 +11,7 @@ from graph.errors import NoticeError
 from graph.ledger.memory.ledger import MemoryLedger
 from graph.ledger.outbox import Delivery
 from graph.ledger.protocol import RunKey
+from graph.notices import apprise, webhook
 from graph.notices.addresses import Address, Addresses
 from graph.notices.posting import MOST_TRIES, again_s, deliveries_about, look, send_due
 from graph.record.summary import RunSummary
@@ -124,3 +126,42 @@ def test_what_did_not_arrive_is_tried_again_or_given_up(tries: int, then: str, g
 
     assert said == f"ops was not told that t.1 ended: failed: the receiver answered with 503; {then}"
     assert left == given_up
+
+
+def test_a_notice_that_arrived_is_settled_as_delivered() -> None:
+    class Outbox:
+        due: ClassVar = [[Delivery(RUN, "failed", 5.0, "failed", (), "ops")], []]
+        settled: ClassVar[list[Any]] = []
+
+        async def claim(self, *_: object) -> list[Delivery]:
+            return self.due.pop(0)
+
+        async def settle(self, *told: object) -> None:
+            self.settled.append(told[1:])
+
+    async def send(*_: object) -> None: ...
+
+    asyncio.run(send_due(SimpleNamespace(outbox=Outbox()), ADDRESSES, send))  # type: ignore[arg-type]
+
+    assert Outbox.settled == [(None,)]
+
+
+@pytest.mark.parametrize(("link", "body"), [("https://desk/{run}", "https://desk/t.1"), (None, "t.1 ended: failed")])
+def test_a_notice_is_sent_the_way_of_its_address(link: str | None, body: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    sent: list[Any] = []
+
+    async def note(*told: Any) -> None:
+        sent.append(told)
+
+    monkeypatch.setattr(webhook, "send", note)
+    monkeypatch.setattr(apprise, "send", note)
+    addresses = Addresses(ADDRESSES.by_name, {**TOLD, "failed": ("ops", "ada")}, b"secret", link)
+
+    async def work(ledger: MemoryLedger) -> None:
+        await look(ledger, addresses, [await ended(ledger, "t")])
+        await send_due(ledger, addresses)
+
+    in_memory(work)
+    mail, hook = sorted(sent, key=len)
+    assert mail == (ADA.url, "t.1 ended: failed", body)
+    assert hook[:2] == (OPS.url, b"secret") and (hook[2]["run"], hook[2]["link"]) == ("t.1", link and body)

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from contextlib import suppress
 
 import pytest
 
@@ -72,9 +73,30 @@ def test_another_answer_means_that_it_did_not_arrive(status: str, headers: list[
         sent(status, *headers)
 
 
-@pytest.mark.parametrize("url", ["http://127.0.0.1:1/s3cret", "http://[s3cret"])
+@pytest.mark.parametrize("url", ["http://127.0.0.1:1/s3cret", "http://[s3cret", "http://xn--s3cret-/"])
 def test_a_receiver_that_is_not_reached_is_told_without_its_address(url: str) -> None:
     with pytest.raises(NoticeError, match="the receiver was not reached") as failed:
         asyncio.run(send(url, SECRET, CONTENT, 1000.0))
 
     assert "s3cret" not in str(failed.value)
+
+
+def test_a_receiver_that_never_ends_its_answer_holds_nobody_up() -> None:
+    left = asyncio.Event()
+
+    async def flood(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
+        with suppress(ConnectionError):
+            while True:
+                writer.write(b"1\r\nx\r\n")
+                await writer.drain()
+        writer.close()
+        left.set()
+
+    async def main() -> None:
+        async with asyncio.timeout(20), await asyncio.start_server(flood, "127.0.0.1", 0) as server:
+            port = server.sockets[0].getsockname()[1]
+            await send(f"http://127.0.0.1:{port}/hook", SECRET, CONTENT, 1000.0)
+            await left.wait()
+
+    asyncio.run(main())

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.e2e
 RUN = """
 from langchain_core.tracers.langchain import wait_for_all_tracers
 from graph import build_graph

@@ -181,7 +181,7 @@ def test_an_observer_that_fails_is_told_nothing_more_and_stops_no_run(
     assert len([line for line in caplog.messages if "no space left" in line]) == 1
 
 
-@pytest.mark.slow
+@pytest.mark.e2e
 def test_looking_on_needs_no_package_of_its_own_unless_it_is_asked_for() -> None:
     import subprocess
     import sys

@@ -56,7 +56,7 @@ def test_without_the_packages_it_is_one_sentence(monkeypatch: pytest.MonkeyPatch
         with_exported_spans(())
 
 
-@pytest.mark.slow
+@pytest.mark.e2e
 def test_the_spans_of_a_command_are_exported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PLANNER_EXECUTOR_OTEL", "1")
     monkeypatch.setenv("OTEL_TRACES_EXPORTER", "console")

@@ -330,3 +330,8 @@ def test_a_path_with_a_mark_that_programs_read_differently_is_in_no_folder(mark:
 
 def test_a_home_folder_is_one_only_if_the_policy_names_it() -> None:
     assert is_within("~/x", "~") and not is_within("~/x", ".")
+
+
+def test_bounds_of_numbers_are_named_as_far_as_they_are_set() -> None:
+    assert Constraint(minimum=1, below=2.5).bounds_in_words == ["at least 1", "below 2.5"]
+    assert Constraint(pattern="x").bounds_in_words == []

@@ -3,7 +3,7 @@ from typing import Any
 import pytest
 
 from graph.errors import PolicyError
-from graph.policy.day_limits import NO_DAY_LIMITS, DayLimits
+from graph.policy.day_limits import NO_DAY_LIMITS, DayLimits, day_limit_faults, rate_of
 from graph.policy.policy import Policy
 from graph.policy.policy_file import policy_from, policy_from_toml
 from graph.policy.strictness import looser_points
@@ -90,3 +90,60 @@ def test_a_turn_taken_by_a_clock_that_was_ahead_holds_nobody_up() -> None:
     rate = RateCap("fetch", 10.0)
 
     assert [rate.wait_s(last, 100.0) for last in (None, 90.0, 95.0, 100.0, 5_000.0)] == [0.0, 0.0, 5.0, 10.0, 0.0]
+
+
+@pytest.mark.parametrize(
+    ("limits", "caps", "json"),
+    [
+        (DayLimits(), [], {}),
+        (SENDS, [DayCap("calls.send", 3)], {"calls": {"send": 3}}),
+        (
+            DayLimits(per_user=Budget(tokens=5), time_zone="Asia/Tokyo"),
+            [DayCap("tokens", 5, "each", "Asia/Tokyo")],
+            {"per_user": {"tokens": 5}, "time_zone": "Asia/Tokyo"},
+        ),
+        (DayLimits(Budget(tokens=0), Budget(tokens=0)), [DayCap("tokens", 0), DayCap("tokens", 0, "each")],
+         {"tokens": 0, "per_user": {"tokens": 0}}),
+    ],
+    ids=["none", "together", "each in Tokyo", "nothing at all"],
+)  # fmt: skip
+def test_limits_are_named_for_people_and_written_as_far_as_they_are_set(
+    limits: DayLimits, caps: list[DayCap], json: Any
+) -> None:
+    assert list(limits.all_caps()) == caps and limits.to_json() == json
+    assert limits.is_set is bool(caps)
+
+
+@pytest.mark.parametrize(
+    ("ours", "than", "points"),
+    [
+        (SENDS, DayLimits(per_user=Budget(tokens=5)), ["limits.per_day.per_user.tokens is higher or not set"]),
+        (DayLimits(time_zone="Asia/Tokyo"), DayLimits(), []),
+        (DayLimits(SENDS.together, time_zone="Asia/Tokyo"), SENDS, ["limits.per_day has another time_zone"]),
+    ],
+)
+def test_each_looser_limit_is_named(ours: DayLimits, than: DayLimits, points: list[str]) -> None:
+    assert list(ours.looser(than)) == points
+
+
+@pytest.mark.parametrize(
+    ("given", "rate"),
+    [
+        (0.5, 0.5),
+        (1, 1),
+        (0, None),
+        (-1, None),
+        (float("inf"), None),
+        (True, None),
+        ("0.5/hour", 0.5 / 60),
+        (None, None),
+    ],
+)
+def test_a_rate_is_a_number_above_none_at_all(given: Any, rate: float | None) -> None:
+    assert rate_of(given) == rate
+
+
+def test_faults_of_limits_name_their_places() -> None:
+    raw = {"calls": {"a.b": -1}, "time_zone": 7, "per_user": {"tokens": "many"}}
+
+    assert [path for path, _ in day_limit_faults(raw)] == [("calls", "a.b"), ("per_user", "tokens"), ("time_zone",)]

@@ -152,4 +152,5 @@ def test_until_when_one_decides_is_told_for_the_plan_and_for_calls_with_a_time_o
         "a call of mail is to be decided within 1 day, or the run ends as rejected",
         f"a call of save is to be decided within 3 days, or it counts as rejected; {lead}",
         "a call of crm is to be decided within 2 days, or it counts as rejected",
+        "anything else is to be decided within 2 days, or it counts as rejected",
     ]

@@ -253,11 +253,11 @@ def test_dropping_and_reordering_is_always_within(approved: Plan, data: st.DataO
     assert uncovered_steps(approved, Plan(steps=tuple(data.draw(st.permutations(kept)))), TOOLS) == []
 
 
-def record_of(plan: Plan | None, terms: ExecutionTerms, by: str = "person", stalled: str | None = None) -> RunState:
+def record_of(plan: Plan | None, terms: ExecutionTerms, by: str = "person", **state: Any) -> RunState:
     if plan is None:
         return RunState()
     approval = Approval(5, plan.digest, terms.binding(plan), by)
-    plan_state = PlanState(approved_plan=plan.to_json(), stalled=stalled)
+    plan_state = PlanState(approved_plan=plan.to_json(), **state)
     return RunState(plan_state=plan_state, review_state=ReviewState(approval))
 
 
@@ -410,10 +410,13 @@ def test_an_effect_that_is_allowed_needs_nobody_where_side_effects_do_first_or_c
 
 
 @pytest.mark.parametrize("mode", ["always", "side_effects"])
-def test_a_plan_that_makes_no_progress_is_for_a_person_though_it_is_approved(mode: ApprovalMode) -> None:
+@pytest.mark.parametrize("why", [{"stalled": "No progress"}, {"unchanged": "It stays"}, {"is_proposed": True}], ids=str)
+def test_a_plan_without_progress_or_the_change_asked_for_or_only_proposed_is_for_a_person_though_it_is_approved(
+    mode: ApprovalMode, why: Any
+) -> None:
     terms = ExecutionTerms(TOOLS, mode)
 
-    assert needs_person(record_of(PLAN, terms, stalled="No progress"), PLAN, terms)
+    assert needs_person(record_of(PLAN, terms, **why), PLAN, terms)
 
 
 def test_an_approved_read_that_is_gone_vouches_for_one_read_and_no_more() -> None:

@@ -104,3 +104,74 @@ def test_what_is_looser_is_named(policy: dict[str, Any], than: dict[str, Any]) -
 )
 def test_what_is_stricter_is_not(policy: dict[str, Any], than: dict[str, Any]) -> None:
     assert looser_points(policy_from(policy), policy_from(than)) == []
+
+
+PER_DAY = {"per_day": {"tokens": 5}}
+NUMBERS = {"x": {"minimum": 1, "maximum": 9}}
+BOUNDS = {"x": {"above": 1, "below": 9}}
+WRITES = {"effects": {"write": {"ask_when": BOUNDS}}}
+
+
+def rules(**rule: Any) -> dict[str, Any]:
+    return {"tools": {"send": rule}}
+
+
+@pytest.mark.parametrize(
+    ("policy", "than", "points"),
+    [
+        ({"approval": "side_effects"}, {"approval": "always"}, ["approval is side_effects"]),
+        ({"approval": "side_effects"}, {"approval": "side_effects"}, []),
+        ({"approval": "always"}, {"approval": "side_effects"}, []),
+        ({}, {"approval": "side_effects"}, ["approval is not set"]),
+        ({}, {"approval": "never"}, []),
+        ({"effects": {"write": "ask"}}, {"effects": {"write": "review"}}, ["a tool with effect write is ask"]),
+        ({"effects": {"write": "ask"}}, {"effects": {"write": "allow"}}, []),
+        ({}, {"effects": {"write": "deny"}}, ["a tool with effect write is not mentioned"]),
+        (rules(verdict="allow"), rules(verdict="deny"), ["send is allow"]),
+        ({}, rules(verdict="deny"), ["send is not mentioned"]),
+        ({"effects": dict.fromkeys(EFFECTS, "deny")}, rules(verdict="deny"), []),
+        ({"effects": {"read": "deny"}}, rules(verdict="deny"), ["send is not mentioned"]),
+        (rules(args=NUMBERS), rules(args=NUMBERS), []),
+        (rules(args={"x": {"minimum": 0, "maximum": 9}}), rules(args=NUMBERS), ["send.x admits more values"]),
+        (rules(args={"x": {"minimum": 2, "maximum": 10}}), rules(args=NUMBERS), ["send.x admits more values"]),
+        (rules(args={"x": {"minimum": 2, "maximum": 8}}), rules(args=NUMBERS), []),
+        (rules(args={"x": {"minimum": 2}}), rules(args=NUMBERS), ["send.x admits more values"]),
+        (rules(args={"x": {"maximum": 2}}), rules(args=NUMBERS), ["send.x admits more values"]),
+        (rules(args=BOUNDS), rules(args=BOUNDS), []),
+        (rules(args={"x": {"above": 0, "below": 9}}), rules(args=BOUNDS), ["send.x admits more values"]),
+        (rules(args={"x": {"above": 2, "below": 10}}), rules(args=BOUNDS), ["send.x admits more values"]),
+        (rules(args={"x": {"above": 2, "below": 8}}), rules(args=BOUNDS), []),
+        (rules(args={"x": {"above": 2}}), rules(args=BOUNDS), ["send.x admits more values"]),
+        (rules(args={"x": {"below": 2}}), rules(args=BOUNDS), ["send.x admits more values"]),
+        (rules(args={"x": {"minimum": 1}}), {}, []),
+        (rules(args={"x": {"pattern": "a"}}), {}, []),
+        (rules(args={"x": {"one_of": [1]}}), rules(args={"x": {"one_of": [True]}}), ["send.x admits more values"]),
+        (rules(args={"x": {"within": ["a"]}}), rules(args={"x": {"within": ["a"]}}), []),
+        (rules(args={"x": {"untrusted_from": ["look"]}}), {}, ["send.x admits more values"]),
+        ({}, rules(args={"x": {"untrusted_from": ["look"]}}), []),
+        (rules(ask_when=BOUNDS), rules(ask_when=BOUNDS), []),
+        (rules(ask_when=NUMBERS), rules(ask_when=BOUNDS), ["send is shown under other conditions"] * 3),
+        ({}, WRITES, ["a tool with effect write is shown under other conditions"]),
+        (rules(ask_when=BOUNDS), {}, []),
+        (rules(verdict="ask"), rules(ask_when=BOUNDS), []),
+        ({}, rules(verdict="ask", ask_when=BOUNDS), ["send is not mentioned"]),
+        ({"limits": {"tokens": 9}}, {"limits": {"tokens": 8}}, ["limits.tokens is higher or not set"]),
+        ({}, {"limits": PER_DAY}, ["limits.per_day.tokens is higher or not set"]),
+        ({"rates": {"send": 3}}, {"rates": {"send": 3}}, []),
+        ({"rates": {"send": 4}}, {"rates": {"send": 3}}, ["the rate of send is higher or not set"]),
+        ({"steps": {"timeout_s": 9}}, {"steps": {"timeout_s": 9}}, []),
+        ({"steps": {"timeout_s": 10}}, {"steps": {"timeout_s": 9}}, ["steps.timeout_s is higher or not set"]),
+        ({}, {"steps": {"timeout_s": 9}}, ["steps.timeout_s is higher or not set"]),
+        ({"approvers": {"roles": ["a"]}}, {}, []),
+        ({}, {"approvers": {"roles": ["a"]}}, ["approvers are others"]),
+        ({"approvers": {"roles": ["b"]}}, {"approvers": {"roles": ["a"]}}, ["approvers are others"]),
+        ({"approvers": {"roles": ["a"]}}, {"approvers": {"roles": ["a"]}}, []),
+        ({}, {"prices": {"m": {"input": 1, "output": 1}}}, ["the price of m differs"]),
+        ({"prices": {"m": {"input": 1, "output": 1}}}, {}, []),
+        ({"prices": {"m": {"input": 1, "output": 1}}}, {"prices": {"m": {"input": 1, "output": 1}}}, []),
+    ],
+)  # fmt: skip
+def test_each_point_is_named_and_nothing_else(policy: Any, than: Any, points: list[str]) -> None:
+    loosest = {"approval": "never"} if "approval" not in policy and "approval" not in than else {}
+
+    assert looser_points(policy_from({**loosest, **policy}), policy_from({**loosest, **than})) == points

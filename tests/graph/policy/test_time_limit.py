@@ -12,6 +12,7 @@ from graph.policy.approvers import Approvers
 from graph.policy.duration import seconds_in, written
 from graph.policy.policy import Policy
 from graph.policy.policy_file import policy_from, policy_from_toml
+from graph.policy.time_limit import TimeLimit
 from graph.text.policy import deciders
 
 PAY, MAIL, READ = (
@@ -142,3 +143,11 @@ def test_what_is_not_understood_is_refused(table: tuple[str, ...], entries: Any,
 def test_a_duration_is_read_as_it_is_written(seconds: float, unit: str) -> None:
     assert seconds_in(written(seconds)) == pytest.approx(seconds)
     assert seconds_in(f"1{unit}") == seconds_in(f"1 {unit}") is not None
+
+
+def test_a_time_alone_is_said_in_few_words() -> None:
+    alone = TimeLimit(3_600.0)
+
+    assert str(alone) == "within 1 hour, or it counts as rejected"
+    assert alone.to_json() == {"decide_within": "1h"}
+    assert TimeLimit(3_600.0, on_expire="end").to_json() == {"decide_within": "1h", "on_expire": "end"}

@@ -174,6 +174,7 @@ FULL: dict[str, dict[str, Any]] = {
     "model_started": {
         "key": "b" * 64,
         "role": "planner",
+        "item": 4,
         "model": "scripted",
         "prompt_digest": "d" * 64,
         "provider": "offline",

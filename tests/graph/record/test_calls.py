@@ -7,7 +7,16 @@ import pytest
 
 from graph.record.call import Call
 from graph.record.calls import Calls
-from graph.record.events import Arguments, CallFinished, CallInherited, CallStarted, Event, SettledCall
+from graph.record.events import (
+    Arguments,
+    CallAsked,
+    CallFinished,
+    CallInherited,
+    CallStarted,
+    Event,
+    ModelFinished,
+    SettledCall,
+)
 from graph.record.results import StepResult
 
 SENT = StepResult("succeeded", "sent")
@@ -32,6 +41,14 @@ def finished(calls: Calls, result: StepResult = SENT, step: str = "a", seq: int 
 def elsewhere(**fields: Any) -> Call:
     other = Call("o", "a", "send", {}, "d", repeatable=False, revision=0, number=0, begun_seq=3, run="t.1")
     return replace(other, **fields)
+
+
+def test_an_attempt_that_another_was_to_follow_is_known_and_has_no_response() -> None:
+    calls = Calls()
+    calls.model_finished(ModelFinished(key="m1", role="step", error="down", again=True))
+    calls.model_finished(ModelFinished(key="m2", role="step", response={"content": "ok"}))
+
+    assert (calls.followed, calls.responses) == ({"m1"}, {"m2": {"content": "ok"}})
 
 
 def test_a_call_is_uncertain_from_its_start_until_it_succeeds() -> None:
@@ -105,6 +122,20 @@ def test_a_call_that_did_not_happen_may_be_made() -> None:
     call = started(Calls()).settled(SettledCall("k", happened=False))
 
     assert (call.result, call.is_uncertain) == (None, False)
+
+
+def test_a_call_that_asked_and_did_not_happen_may_go_on_with_the_answers_given() -> None:
+    calls = started(Calls())
+    calls.replied("k", {"q": 1})
+    calls.replied("unknown", {"q": 1})
+    assert calls.by_key["k"].asked is None and set(calls.by_key) == {"k"}
+
+    calls.call_asked(CallAsked(key="k", call=0, tool="send", questions=(), revision=1))
+    calls.replied("k", {"q": 1})
+    assert started(calls).by_key["k"].may_go_on is False
+
+    call = calls.settled(SettledCall("k", happened=False))
+    assert call.asked is not None and (call.asked.forms, call.asked.anew, call.may_go_on) == ({"q": 1}, True, True)
 
 
 def test_a_call_of_another_run_is_settled_apart_from_ones_own() -> None:

@@ -4,7 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from graph.record.call import Call, HeldCall, WaitingCall
+from graph.record.budget import Budget
+from graph.record.call import AskedCall, Call, HeldCall, RejectedCall, WaitingCall
 from graph.record.calls import Calls
 from graph.record.plan_state import PlanState
 from graph.record.results import StepResult
@@ -42,6 +43,31 @@ def test_no_call_waits_for_a_person_if_its_step_is_not_to_be_done(over: RunState
     assert (over.waiting_calls, over.uncertain_calls) == ([], {})
 
 
+@pytest.mark.parametrize(("revision", "waiting"), [(1, []), (0, ["h"])], ids=["under this revision", "before it"])
+def test_a_rejected_call_waits_again_only_under_another_revision(revision: int, waiting: list[str]) -> None:
+    over = state()
+    over.review_state = replace(WAITS, rejected={"h": RejectedCall("too dear", revision)})
+
+    assert [held.key for held in over.waiting_calls] == waiting
+
+
+def test_waiting_calls_have_the_order_of_the_plan_of_items_and_of_calls() -> None:
+    places: list[tuple[str, int | None, int]] = [("z", None, 0), ("a", 0, 0), ("a", 1, 0), ("a", 1, 1), ("m", None, 2)]
+    calls = [HeldCall(f"k{at}", step, "send", {}, {}, 1, number=n, item=i) for at, (step, i, n) in enumerate(places)]
+    plan = {"steps": [{"id": name} for name in ("z", "a", "m")]}
+    for held in (calls, calls[::-1], calls[2:] + calls[:2]):
+        review = ReviewState(held={call.key: call for call in held})
+        found = RunState(plan_state=replace(IN_FORCE, plan=plan), review_state=review).waiting_calls
+        assert found == calls
+
+
+def test_two_waiting_calls_of_one_step_have_an_order_even_without_a_plan_to_read() -> None:
+    held = {f"k{number}": HeldCall(f"k{number}", "a", "send", {}, {}, 1, number=number) for number in (1, 0)}
+    over = RunState(plan_state=IN_FORCE, review_state=ReviewState(held=held))
+
+    assert [call.number for call in over.waiting_calls] == [0, 1]
+
+
 def test_a_run_lacks_a_plan_if_the_budget_does_not_allow_to_ask_for_one() -> None:
     short = Spending(shortage=BudgetExhausted("model_calls", ()))
 
@@ -57,6 +83,31 @@ def test_a_model_begins_a_step_anew_only_if_no_call_of_it_may_have_acted() -> No
     assert RunState(steps=failed).begins_anew("a", None) == 2
     acted = Calls({"k": CALL}, keys_of={"a": ["k"]})
     assert RunState(calls=acted, steps=failed).begins_anew("a", None) == 0
+
+
+@pytest.mark.parametrize(
+    ("asked", "asks"),
+    [
+        (AskedCall((), "s", 1), ["k"]),
+        (AskedCall((), "s", 1, resumed=True), []),
+        (AskedCall((), "s", 1, forms={}), []),
+        (AskedCall((), "s", 2), []),
+        (None, []),
+    ],
+    ids=["open", "started again", "answered", "of another plan", "never asked"],
+)
+def test_a_call_asks_until_it_is_answered_or_started_again(asked: AskedCall | None, asks: list[str]) -> None:
+    run = RunState(plan_state=IN_FORCE, calls=Calls({"k": replace(CALL, asked=asked)}))
+
+    assert [call.key for call in run.asking_calls] == asks
+
+
+def test_a_run_spends_within_the_limits_of_its_policy() -> None:
+    settings = {"policy": {"limits": {"tool_calls": 3}}}
+    run = RunState(spending=Spending(budget=Budget(tool_calls=5, steps=2)))
+    run.assignment = replace(run.assignment, configuration=replace(run.assignment.configuration, settings=settings))
+
+    assert run.bounds == Budget(tool_calls=3, steps=2)
 
 
 def test_a_run_begins_before_its_first_event() -> None:

@@ -150,3 +150,11 @@ def test_a_run_that_goes_on_is_short_of_nothing_and_may_have_another_budget(rais
     spending.run_reopened(RunReopened(approver="x", budget=raised))
 
     assert (spending.shortage, spending.budget.tool_calls) == (None, budget)
+
+
+@pytest.mark.parametrize(("limit_s", "elapsed_s"), [(60.0, 7.6), (None, 0.0)])
+def test_the_time_since_the_start_counts_if_it_is_limited(limit_s: float | None, elapsed_s: float) -> None:
+    spending = Spending()
+    spending.passed(7.56)
+
+    assert spending.usage_under(Budget(elapsed_s=limit_s)).elapsed_s == elapsed_s

@@ -2,7 +2,7 @@ from typing import Any
 
 from graph.record.events import Event
 from graph.record.sample import Sample
-from graph.record.step_history import StepHistory, samples_of
+from graph.record.step_history import StepHistory
 from graph.testing import drafted
 
 PLAN = {"steps": [{"id": "m", "tools": ["b", "a"]}, {"id": "each", "for_each": [1]}, {"id": "t", "tool": "send"}]}
@@ -23,7 +23,7 @@ def model(step: str | None, role: str = "executor") -> list[Any]:
 
 
 def test_a_step_of_a_model_has_its_own_tokens_and_nobody_elses() -> None:
-    found = samples_of(
+    found = StepHistory().apply(
         events(
             ("plan_revised", {"plan": PLAN}, None),
             *model(None, "planner"),
@@ -40,6 +40,40 @@ def test_a_step_of_a_model_has_its_own_tokens_and_nobody_elses() -> None:
     assert likeness == "model small: a, b"
     assert (sample.seconds, sample.tokens) == (2.0, {"small": (7, 3)})
     assert Sample.from_json(sample.to_json()) == sample
+
+
+def test_each_item_of_a_list_is_a_sample_by_the_time_of_its_own_calls() -> None:
+    def item(number: int, began_s: float, took_s: float, **more: Any) -> list[Event]:
+        key = {"key": str(number), "role": "executor"}
+        asked = drafted("model_started", {**key, "model": "small", "item": number}, "each")
+        answered = drafted("model_finished", {**key, "model": "small", "usage": USAGE, **more}, "each")
+        return [Event.written(0, began_s, asked), Event.written(0, began_s + took_s, answered)]
+
+    call = {"call": 1, "item": 0}
+    found = StepHistory().apply(
+        [
+            *events(("plan_revised", {"plan": PLAN}, None)),
+            *item(0, 10.0, 1.5),
+            *events(("call_started", {"tool": "send", **call}, "each"), ("call_finished", {**TIMES, **call}, "each")),
+            *item(1, 10.5, 4.0),
+            *item(0, 9_000.0, 0.5),
+            *item(2, 11.0, 9.0, error="refused"),
+            *events(("step_finished", TIMES, "each"), ("run_ended", {}, None)),
+        ]
+    )
+
+    assert [sample.seconds for sample in found["tool send"]] == [2.0]
+    assert {(sample.seconds, *sample.tokens["small"]) for sample in found["model small: "]} == {
+        (4.0, 14, 6),
+        (4.0, 7, 3),
+    }
+
+
+def test_items_that_an_earlier_release_did_not_tell_apart_are_no_samples() -> None:
+    assert (
+        StepHistory().apply(events(("plan_revised", {"plan": PLAN}, None), *model("each"), ("run_ended", {}, None)))
+        == {}
+    )
 
 
 def test_unreadable_events_and_outcomes_without_times_or_intents_are_no_samples() -> None:

@@ -58,13 +58,15 @@ def test_every_description_repeats_the_digest() -> None:
     assert all(value["digest"] in action["description"] for action in value["action_requests"])
 
 
-def test_the_digest_of_all_is_the_plans_where_only_the_plan_is_asked_about() -> None:
+def test_the_digest_of_all_is_the_plans_if_only_the_plan_is_asked_about_once() -> None:
     alone = replace(REQUEST, actions=(PLAN,))
     others = [replace(REQUEST, actions=(PLAN, replace(DOUBT, args={**DOUBT.args, "step": s}))) for s in ("a", "b")]
+    again = [replace(request, asked_before=1) for request in (alone, *others)]
 
-    assert alone.digests == (alone.digest, alone.digest)
-    assert len({request.digests[1] for request in (alone, *others)}) == 3
-    assert {request.to_json()["digest"] for request in (alone, *others)} == {alone.digest}
+    assert alone.digests[:2] == (alone.digest, alone.digest)
+    assert len({request.digests[1] for request in (alone, *others, *again)}) == 6
+    assert len({request.digests[2] for request in (alone, *others, *again)}) == 6
+    assert {request.to_json()["digest"] for request in (alone, *others, *again)} == {alone.digest}
 
 
 def test_a_description_that_says_the_digest_says_it_once() -> None:

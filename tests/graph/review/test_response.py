@@ -27,7 +27,7 @@ def request(*actions: ReviewAction) -> ReviewRequest:
 def decisions(said: ReviewResponse, *actions: ReviewAction) -> list[dict[str, Any]]:
     answer = build_response(request(*actions).to_json(), said)
     read_answer(answer, request(*actions))  # the review understands it
-    assert answer["digest"] == request(*actions).digests[1]
+    assert answer["digest"] == request(*actions).digests[2]
     return answer["decisions"]
 
 
@@ -108,6 +108,7 @@ def test_finishing_ends_the_run_by_its_budget_alone() -> None:
         (ReviewResponse(args={"send": {}}), (CALL, OTHER_CALL), "args"),
         (ReviewResponse(args={"send": {}}, rejected={"send": "no"}), (CALL,), "args"),
         (ReviewResponse(rejected={"send#1": "no"}), (CALL, OTHER_CALL), "decision"),
+        (ReviewResponse(args={"send": {"n": 2**64}}), (CALL,), "decision"),
     ],
     ids=str,
 )

@@ -42,3 +42,10 @@ def test_names_and_values_of_strangers_are_words() -> None:
 
     inline = [child.type for token in MarkdownIt("commonmark").parse(text) for child in token.children or ()]
     assert len(text.split("\n")) == 1 and not {"image", "link_open", "html_inline"} & set(inline)
+
+
+@pytest.mark.parametrize(("status", "first"), [("succeeded", "fine"), ("partial", "```text")])
+def test_what_was_expected_stands_below_the_answer(status: str, first: str) -> None:
+    lines = ending_text(status, "b failed", "fine", (), "expected 1 to 2 seconds; took 3 seconds").split("\n")
+
+    assert lines[-2:] == ["", "Expected 1 to 2 seconds; took 3 seconds."] and lines[0].startswith(first[:3])

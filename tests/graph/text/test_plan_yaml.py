@@ -65,6 +65,7 @@ def test_what_cannot_be_seen_is_written_as_an_escape() -> None:
         ("a: !!python/object/apply:os.system [true]", 0, "quote it"),
         ("a: \x01", 0, "special characters"),
         ("a: " + "[" * 5000, 0, "nested too deeply"),
+        ("a: 1\nb: " + "9" * 5000, 1, "too many digits"),
     ],
 )
 def test_a_text_that_is_no_plan_is_refused_with_its_line(text: str, line: int, words: str) -> None:

@@ -8,13 +8,20 @@ from postgres_server import execute, new_schema
 
 from graph.errors import LedgerUnavailableError
 from graph.ledger.opening import open_ledger
-from graph.ledger.postgres.schema import ADDED_IN_2, VERSION
+from graph.ledger.postgres.schema import ADDED, VERSION
 from graph.ledger.postgres.server import Server
 from graph.record.values import keep
 from graph.testing import drafted
 
 pytestmark = pytest.mark.e2e
 
+COLUMNS = """
+SELECT relname, attname, format_type(atttypid, atttypmod), attnotnull FROM pg_attribute
+JOIN pg_class ON pg_class.oid = attrelid
+WHERE relnamespace = current_schema()::regnamespace AND relname LIKE 'ledger%' AND attnum > 0 AND NOT attisdropped
+ORDER BY relname, attname
+"""
+"""The columns of all tables and indexes."""
 STARTED = drafted("run_started", {"goal": "g", "constraints": []})
 
 
@@ -23,11 +30,16 @@ def address() -> str:
     return new_schema()
 
 
+def drop(address: str, *statements: str) -> None:
+    """Drop the tables and indexes that statements make."""
+    made = re.findall(r"CREATE (TABLE|INDEX) IF NOT EXISTS ([a-z_]+)", "".join(statements))
+    for kind in ("TABLE", "INDEX"):
+        execute(address, f"DROP {kind} IF EXISTS {', '.join(name for of, name in made if of == kind)}")
+
+
 def as_version_1(address: str) -> None:
     """Take away what version 1 did not have."""
-    added = "".join(ADDED_IN_2)
-    for kind in ("TABLE", "INDEX"):
-        execute(address, f"DROP {kind} IF EXISTS {', '.join(re.findall(rf'CREATE {kind} ([a-z_]+)', added))}")
+    drop(address, *ADDED)
     execute(address, "ALTER TABLE ledger_appends DROP COLUMN runs, DROP COLUMN number")
     execute(address, "ALTER TABLE ledger_index DROP COLUMN due_at, DROP COLUMN review")
     execute(address, "CREATE INDEX ledger_appends_at ON ledger_appends (at)")
@@ -48,7 +60,27 @@ def test_tables_of_version_1_get_numbered_appends_and_keep_their_runs(address: s
         await ledger.close()
 
     asyncio.run(main())
-    assert execute(address, "SELECT version FROM ledger_schema") == [(2,)]
+    assert execute(address, "SELECT version FROM ledger_schema") == [(VERSION,)]
+
+
+@pytest.mark.parametrize("first", range(1, len(ADDED)))
+def test_tables_of_a_build_between_get_what_they_lack(address: str, first: int) -> None:
+    async def opened() -> None:
+        ledger = open_ledger(address)
+        await ledger.runs()
+        await ledger.close()
+
+    asyncio.run(opened())
+    made = execute(address, COLUMNS)
+    drop(
+        address, *ADDED[first:], "CREATE INDEX IF NOT EXISTS ledger_index_due; CREATE TABLE IF NOT EXISTS ledger_turns"
+    )
+    execute(address, "ALTER TABLE ledger_index DROP COLUMN review")
+    execute(address, "UPDATE ledger_schema SET version = 2")
+
+    asyncio.run(opened())
+    assert execute(address, COLUMNS) == made
+    assert execute(address, "SELECT version FROM ledger_schema") == [(VERSION,)]
 
 
 def test_an_older_database_gets_the_new_tables_and_knows_its_artifacts(address: str) -> None:

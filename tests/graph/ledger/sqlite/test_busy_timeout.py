@@ -47,6 +47,16 @@ def test_what_was_waited_for_in_vain_is_not_waited_for_again_and_comes_back_with
     assert patience.pragma == "PRAGMA busy_timeout=5000"
 
 
+def test_a_lock_that_somebody_gets_is_waited_for_again(locked: sqlite3.Connection) -> None:
+    patience = BusyTimeout(Clock())
+    with pytest.raises(sqlite3.OperationalError), patience.tried():
+        locked.execute("BEGIN IMMEDIATE")
+
+    with patience.tried():
+        locked.execute("SELECT 1")
+    assert patience.left_s == BUSY_S
+
+
 def test_another_trouble_than_a_lock_uses_nothing_up(locked: sqlite3.Connection) -> None:
     patience = BusyTimeout(Clock())
 

@@ -6,6 +6,7 @@ import stat
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,11 +14,13 @@ from graph.errors import LedgerUnavailableError
 from graph.ledger.sqlite.ledger import SqliteLedger
 from graph.ledger.sqlite.migration import bring_up, forecast
 from graph.ledger.sqlite.run_index import differences
-from graph.ledger.sqlite.schema import ADDED_IN_4, VERSION, version_of
+from graph.ledger.sqlite.schema import ADDED, VERSION, version_of
 from graph.record.events import CONTROL
 from graph.record.run_filter import RunFilter
 
 DATA = Path(__file__).parents[3] / "data"
+ADDITIONS = re.findall(r"CREATE (TABLE|INDEX) IF NOT EXISTS (\w+)", "".join(ADDED))
+COLUMNS = [("COLUMN", "due_at"), ("COLUMN", "review")]
 OLD = DATA / "schema_1" / "runs.db.gz"
 
 
@@ -78,10 +81,35 @@ def test_a_later_version_is_migrated_without_a_change_to_any_record_or_to_the_in
     assert (ahead.version, ahead.is_needed, ahead.makes_index) == (before, True, False)
     assert (version(path), version(path.with_name(f"runs.db.version-{before}"))) == (VERSION, before)
     changed = set(dumped).symmetric_difference(sqlite_dump(path))
-    new = ["ledger_schema", "INDEX ledger_control", *re.findall(r"CREATE (?:TABLE|INDEX) (\w+)", "".join(ADDED_IN_4))]
+    new = ["ledger_schema", "INDEX ledger_control", *(name for _, name in ADDITIONS)]
     rows = {'INSERT INTO "ledger_index"', "CREATE TABLE ledger_index"}  # whose new columns are null, if nothing waits
     others = [line for line in changed if not any(name in line for name in new)]
     assert changed and all(any(line.startswith(row) for row in rows) for line in others)
+    with closing(sqlite3.connect(path)) as db:
+        assert not list(differences(db))
+
+
+@pytest.mark.parametrize("missing", [*([one] for one in ADDITIONS[:3] + COLUMNS), ADDITIONS + COLUMNS])
+def test_a_database_of_a_build_between_gets_what_it_lacks(missing: list[tuple[str, str]], tmp_path: Path) -> None:
+    path, new = tmp_path / "runs.db", tmp_path / "new.db"
+    path.write_bytes(gzip.decompress((DATA / "schema_3" / "runs.db.gz").read_bytes()))
+    look(path)
+    look(new)
+    before = sqlite_dump(path)
+    change(path, "UPDATE ledger_schema SET version = 4")
+    change(path, "DROP INDEX ledger_index_due")
+    for kind, name in missing:
+        change(
+            path,
+            f"ALTER TABLE ledger_index DROP {kind} {name}" if kind == "COLUMN" else f"DROP {kind} IF EXISTS {name}",
+        )
+
+    assert "asks.1" in look(path)
+    assert version(path.with_name("runs.db.version-4")) == 4
+    assert tables_of(path) == tables_of(new)
+    renewed = ('INSERT INTO "ledger_history"', 'INSERT INTO "ledger_index"')
+    rows = [line for line in before if line.startswith("INSERT") and not line.startswith(renewed)]
+    assert sorted(line for line in sqlite_dump(path) if line in set(rows)) == sorted(rows)
     with closing(sqlite3.connect(path)) as db:
         assert not list(differences(db))
 
@@ -171,6 +199,17 @@ def test_a_forecast_says_what_would_be_done_and_writes_nothing(old: Path) -> Non
     ahead = forecast(str(old))
     assert (ahead.version, ahead.runs, ahead.is_needed) == (1, 8, True)
     assert {file.name: file.read_bytes() for file in old.parent.iterdir() if file.suffix == ".db"} == before
+
+
+def tables_of(path: Path) -> dict[str, set[Any]]:
+    """Return the columns of each table and index; in which order they were made does not matter."""
+    with closing(sqlite3.connect(path)) as db:
+        names = [name for (name,) in db.execute("SELECT name FROM sqlite_master WHERE name LIKE 'ledger%'")]
+        tables = {name: db.execute("SELECT * FROM pragma_table_info(?)", (name,)).fetchall() for name in names}
+        indexes = {
+            name: db.execute("SELECT seqno, name FROM pragma_index_info(?)", (name,)).fetchall() for name in names
+        }
+        return {name: {row[1:] for row in tables[name]} | set(indexes[name]) for name in names}
 
 
 def sqlite_dump(path: Path) -> list[str]:

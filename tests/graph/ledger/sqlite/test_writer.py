@@ -1,15 +1,17 @@
 """One connection on a thread of its own: shared commits, separate fates."""
 
 import asyncio
+import queue
 import sqlite3
 import threading
+import weakref
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from graph.ledger.sqlite.writer import WriterThread, begin_at_once
+from graph.ledger.sqlite.writer import WriterThread, _Rest, _Serving, _Work, begin_at_once
 
 
 def connect_to(path: Path | str) -> Callable[[], sqlite3.Connection]:
@@ -451,3 +453,95 @@ def test_the_first_pulse_comes_after_its_time() -> None:
     asyncio.run(main())
 
     assert pulses == []
+
+
+IN_MEMORY = connect_to(":memory:")
+
+
+class Turns:
+    """A queue that gives the thread one thing at each turn, and the end after the last; waiting moves its clock on."""
+
+    def __init__(self, *items: Any) -> None:
+        self.items, self.now, self.waits = [*items, None], 100.0, list[float]()
+
+    def get(self, timeout: float) -> Any:
+        self.waits.append(timeout)
+        item = self.items.pop(0)
+        if item is queue.Empty:
+            self.now += timeout
+            raise queue.Empty
+        return item() if callable(item) else item
+
+    def get_nowait(self) -> Any:
+        raise queue.Empty
+
+    def monotonic(self) -> float:
+        return self.now
+
+
+def served(asked: Turns, connect: Callable[[], Any] = IN_MEMORY, **options: Any) -> None:
+    """Serve the turns on this thread."""
+    serving: Any = _Serving(connect, options.get("pulse", list), options.get("pulse_s", 60.0), begin_at_once)
+    serving.serve(asked)
+
+
+def test_a_pulse_follows_another_after_its_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked, pulses = Turns(queue.Empty, queue.Empty), []
+    monkeypatch.setattr("graph.ledger.sqlite.writer.time", asked)
+
+    served(asked, pulse=lambda: pulses.append(asked.now) or [], pulse_s=10.0)
+
+    assert (pulses, asked.waits) == ([110.0, 120.0], [10.0, 10.0, 10.0])
+
+
+def test_a_thread_that_was_asked_for_nothing_ends_without_a_connection() -> None:
+    def connect() -> sqlite3.Connection:
+        raise AssertionError
+
+    served(Turns(), connect)
+
+
+def test_a_connection_is_closed_when_a_rest_begins_and_until_it_is_over() -> None:
+    opened: list[sqlite3.Connection] = []
+
+    def connect() -> sqlite3.Connection:
+        opened.append(connect_to(":memory:")())
+        return opened[-1]
+
+    class Fork(threading.Event):
+        def wait(self, timeout: float | None = None) -> bool:
+            assert rest.begun.is_set() and len(opened) == 1
+            with pytest.raises(sqlite3.ProgrammingError):
+                opened[0].execute("SELECT 1")
+            return not self.set()  # type: ignore[func-returns-value]
+
+    rest = _Rest(over=Fork())
+    served(Turns(_Work(rows), rest, _Work(rows)), connect)
+
+    assert rest.over.is_set() and len(opened) == 2
+
+
+def test_an_idle_thread_keeps_nothing_alive_that_was_asked_for() -> None:
+    class Wanted:
+        def __call__(self, db: sqlite3.Connection) -> None: ...
+
+    def work() -> Any:
+        wanted = Wanted()
+        found.append(weakref.ref(wanted))
+        return _Work(wanted)
+
+    def look() -> None:
+        found.append(found[0]())
+
+    found: list[Any] = []
+    served(Turns(work, look))
+
+    assert found[1] is None
+
+
+def test_work_that_fails_alone_is_undone_and_the_next_has_a_transaction_of_its_own() -> None:
+    failing, reading = _Work(insert(1, fails=True)), _Work(rows)
+
+    served(Turns(failing, reading))
+
+    assert isinstance(failing.failure, KeyError) and (reading.result, reading.failure) == ([], None)

@@ -1,0 +1,36 @@
+"""The compiled graph as its callers have it: what they give is bounded and checked before any node runs."""
+
+from collections.abc import AsyncIterator, Iterator
+from typing import Any
+
+from langchain_core.runnables import RunnableConfig
+from langgraph.graph.state import CompiledStateGraph
+
+from graph.client_context import Context, check_names
+from graph.client_input import keepable_input
+from graph.context import Services
+from graph.state import Input, State
+
+
+class BoundedGraph(CompiledStateGraph[State, Context, Input, State]):
+    """The compiled graph; its input is brought into a form that a serializer can keep, and is refused by its reader."""
+
+    services: Services
+
+    def stream(self, input: Any, *args: Any, **kwargs: Any) -> Iterator[Any]:
+        """Run the graph; see the base class."""
+        check_names(kwargs.get("context"))
+        return super().stream(keepable_input(input), *args, **kwargs)
+
+    def astream(self, input: Any, *args: Any, **kwargs: Any) -> AsyncIterator[Any]:
+        """Run the graph; see the base class."""
+        check_names(kwargs.get("context"))
+        return super().astream(keepable_input(input), *args, **kwargs)
+
+    def update_state(self, config: RunnableConfig, values: Any, *args: Any, **kwargs: Any) -> RunnableConfig:
+        """Change the state; see the base class."""
+        return super().update_state(config, keepable_input(values), *args, **kwargs)
+
+    async def aupdate_state(self, config: RunnableConfig, values: Any, *args: Any, **kwargs: Any) -> RunnableConfig:
+        """Change the state; see the base class."""
+        return await super().aupdate_state(config, keepable_input(values), *args, **kwargs)

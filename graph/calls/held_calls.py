@@ -1,0 +1,85 @@
+"""Calls that are not made now: refused, held for a review, or after others that are uncertain; each is on record."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from pydantic import JsonValue
+
+from graph.calls.call_events import hold, refusal, uncertainty
+from graph.calls.effects import Effects
+from graph.calls.standing_calls import StandingCalls
+from graph.calls.tool_call import CallHeld, CallUncertain, ToolCall
+from graph.ledger.protocol import Lease, Ledger
+from graph.plan.catalog import ToolSpec
+from graph.plan.schema import Step
+from graph.policy.grants import RejectedByPerson
+from graph.policy.policy import Policy
+from graph.record.call import Call
+from graph.record.events import Draft
+from graph.record.review_state import refusal_digest
+from graph.record.run_state import RunState
+from graph.record.trust_label import TrustLabel
+
+
+class HeldCalls:
+    """The calls of one run, in its recorded state, that need a person or may not be made at all."""
+
+    def __init__(
+        self,
+        ledger: Ledger,
+        lease: Lease,
+        record: RunState,
+        specs: Mapping[str, ToolSpec],
+        policy: Policy,
+        effects: Effects,
+        standing: StandingCalls,
+        *,
+        asks: bool,
+    ) -> None:
+        self._ledger, self._lease, self._record, self._specs = ledger, lease, record, specs
+        self._policy, self._effects, self._standing, self._asks = policy, effects, standing, asks
+
+    async def hold(self, call: ToolCall, labels: Mapping[str, TrustLabel]) -> str | None:
+        """Hold a call for review: the policy asks, or it acts with untrusted arguments or happened in another run.
+
+        A confirmed call of another run settles that call only, and a second one may be intended (decision 0025). Return
+        the standing approval that lets it through, None if nobody has to see it or a person has.
+
+        Raises:
+            CallHeld: Nobody has decided about it yet.
+            RejectedByPerson: A person rejected it, or nobody decided in time.
+        """
+        spec, review, name = self._specs[call.tool], self._record.review_state, call.replaces or call.key
+        asked = self._policy.asks(spec, call.args)
+        unseen = self._policy.arguments_to_review(spec, labels) if self._asks else {}
+        before = self._effects.happened_elsewhere(call)
+        if not (asked or unseen or before) or review.seen & {name, call.key}:
+            return None
+        revision = self._record.plan_state.revision
+        if why := review.rejection(name, revision):
+            raise RejectedByPerson(why)
+        if not before and (standing := await self._standing.covering(spec, call, unseen)):
+            return standing
+        known = review.held.get(name)
+        if known is None or known.revision != revision:
+            held, shown = hold(replace(call, key=name), revision, unseen, before, asked)
+            await self._ledger.append(self._lease, [held], artifacts=[shown])
+        why = "the same call happened before" if before else asked or "its arguments come from untrusted results"
+        raise CallHeld(name, f"{why}; a person has to see it first")
+
+    async def after(self, call: ToolCall, uncertain: Sequence[Call]) -> CallUncertain:
+        """Record that a call waits until a person has settled others, and return the exception to raise."""
+        keys = tuple(known.key for known in uncertain)
+        noted = self._record.review_state.uncertain.get(call.key)
+        new = [known for known in uncertain if known.run and known != self._record.calls.elsewhere.get(known.key)]
+        if new or noted is None or (noted.keys, noted.revision) != (keys, self._record.plan_state.revision):
+            event, shown = uncertainty(call, self._record.plan_state.revision, uncertain)
+            await self._ledger.append(self._lease, [event], artifacts=[shown])
+        return CallUncertain(keys)
+
+    async def note_refusal(self, step: Step, tool: str, args: Mapping[str, JsonValue], why: str) -> None:
+        """Record a call that was refused: a request to amend the plan, never an intent."""
+        refused, shown = refusal(tool, args, why, self._record.plan_state.revision)
+        if refusal_digest(step.id, refused) in self._record.review_state.refused:
+            return  # a resumed step repeats its refused request
+        await self._ledger.append(self._lease, [Draft(refused, step.id)], artifacts=[shown])

@@ -1,0 +1,36 @@
+"""Outcomes on record, which are reused instead of a call made again."""
+
+from dataclasses import replace
+
+from graph.calls.effects import Effects
+from graph.calls.tool_call import Finished, ToolCall
+from graph.ledger.protocol import Ledger
+from graph.ledger.values import value_of
+from graph.record.call import Call
+from graph.record.run_state import RunState
+from graph.record.trust_label import USER
+from graph.record.values import keep
+
+
+class RecordedOutcomes:
+    """The outcomes of the calls of one run."""
+
+    def __init__(self, ledger: Ledger, record: RunState, effects: Effects) -> None:
+        self._ledger, self._record, self._effects = ledger, record, effects
+
+    async def of(self, call: ToolCall) -> Finished | None:
+        """Return the recorded outcome to reuse: the call's own, or that of an identical call confirmed by a person."""
+        known = self._record.calls.finished(call.key) or self._effects.settled(call) or self._failed_within(call)
+        if known is None or known.result is None:
+            return None
+        if known.result.status == "failed":
+            return Finished(call, known.result)
+        label = USER if known.settled else call.label
+        return Finished(replace(call, label=label), known.result, keep(await value_of(self._ledger, known.result)))
+
+    def _failed_within(self, call: ToolCall) -> Call | None:
+        """Return an item's or a model's call that failed under this revision; another pass does not repeat it."""
+        within = call.item is not None or call.number > 0
+        known = self._record.calls.by_key.get(call.key) if within else None
+        failed = known is not None and known.result is not None and known.result.status == "failed" and not known.again
+        return known if known and failed and known.revision == self._record.plan_state.revision else None

@@ -1,0 +1,103 @@
+"""What the pages of one run share: the head, the tabs, the drawing, and long lists a part at a time."""
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from markupsafe import Markup
+from starlette.requests import Request
+from starlette.responses import Response
+
+from graph.desk.aside import aside
+from graph.desk.pages.respond import desk_of, page, run_link, run_name_in
+from graph.desk.records import Records, ShownRun
+from graph.desk.views.plan_graph import drawn_plan
+from graph.record.budget import spent_in_words
+from graph.record.reopening import RETRIED
+
+GRAPH_STEPS = 1_500
+"""Steps that are drawn; a larger plan has its list alone."""
+
+Values = Callable[[], Mapping[str, Any]]
+"""Makes what a template shows."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """A part of a long list, counted from 1."""
+
+    rows: Sequence[Any]
+    number: int
+    count: int
+
+
+async def shown_run(request: Request) -> tuple[Records, ShownRun]:
+    """Return the run that an address names.
+
+    Raises:
+        UnknownRunError: There is no such run.
+    """
+    records = await desk_of(request).records()
+    return records, await records.show(run_name_in(request))
+
+
+async def run_page(
+    request: Request, template: str, tab: str, shown: ShownRun, values: Values = dict, http_status: int = 200
+) -> Response:
+    """Return a page of a run, with its head and its tabs; it is made on a thread while nothing changes the run's state.
+
+    Raises:
+        InputError: `values` cannot be made of what the request asks for.
+    """
+    async with shown.reading:
+        return await aside(
+            lambda: page(request, template, http_status, **_shared_values(request, tab, shown), **values())
+        )
+
+
+def _shared_values(request: Request, tab: str, shown: ShownRun) -> Mapping[str, Any]:
+    desk = desk_of(request)
+    drives = desk.drives
+    return {
+        "shown": shown,
+        "run": shown.run,
+        "tab": tab,
+        "statuses": shown.run.step_status,
+        "spent": spent_in_words(shown.record.bounds, shown.record.usage),
+        "fault": drives.fault(shown.key.thread) if drives is not None else None,
+        "can_retry": shown.run.status in RETRIED,
+        "is_carried_on": desk.starts,
+        "response": shown.record.review_state.response,
+        "now": time.time(),
+    }
+
+
+def drawing_of(request: Request, shown: ShownRun) -> Markup | None:
+    """Return the drawing of a run's plan, None if there is no plan or a very large one.
+
+    What does not depend on the statuses is made once for a plan.
+    """
+    plan = shown.run.plan
+    if plan is None or not 0 < len(plan.steps) <= GRAPH_STEPS:
+        return None
+    link = run_link(request, "/step", shown.run.id) + "&step="
+    rests_on = link, shown.record.plan_state.digest, shown.run.revision
+    drawn = desk_of(request).drawings.get(rests_on, lambda: drawn_plan(plan, link))
+    return drawn.with_statuses(shown.run.step_status)
+
+
+def part_of(request: Request, rows: Sequence[Any], size: int, *, is_last: bool = False) -> Part:
+    """Return the part of a list that an address asks for, its first one by default, or its last one."""
+    count = max(1, -(-len(rows) // size))
+    number = min(max(1, int_of(request.query_params.get("part", str(count if is_last else 1)))), count)
+    return Part(rows[(number - 1) * size : number * size], number, count)
+
+
+def int_of(text: str) -> int:
+    """Return a number of an address, 0 for what is none.
+
+    >>> int_of("3"), int_of("-1"), int_of("x")
+    (3, 0, 0)
+    """
+    return int(text) if text.isascii() and text.isdecimal() and len(text) < 10 else 0

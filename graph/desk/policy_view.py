@@ -1,0 +1,75 @@
+"""The policy in force, as a page shows it: read by whoever knows it, kept until one of its files changes."""
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from graph.calls.threads import run_sync
+from graph.context import Services
+from graph.policy.approval_scope import ExecutionTerms
+from graph.text.policy import rule_sections
+
+KEPT_S = 60.0
+"""How long a policy is shown that no file has changed: servers of tools may have others by then."""
+NO_POLICY = "none: only the approval mode applies"
+
+Stamp = tuple[str, int, int, int]
+"""A file's path, inode, size and time of its last change; zeros if it is not there."""
+
+
+@dataclass(frozen=True)
+class PolicyView:
+    """The policy of runs started here: its source, its digest, and lines under headings."""
+
+    source: str
+    digest: str
+    sections: Sequence[tuple[str, Sequence[str]]]
+
+
+PolicyInForce = Callable[[], Awaitable[PolicyView]]
+
+
+@dataclass
+class KeptPolicy:
+    """The policy that `read` returns; `files` are those that say what it is.
+
+    To read it, the tools are made and their servers are started, so it is kept, and read by one caller at a time.
+    """
+
+    read: PolicyInForce
+    files: Callable[[], Iterable[Path]]
+    _reading: asyncio.Lock = field(default_factory=asyncio.Lock)
+    _kept: PolicyView | None = None
+    _stamps: tuple[Stamp, ...] = ()
+    _read_at_s: float = 0.0
+
+    async def __call__(self) -> PolicyView:
+        """Return the policy.
+
+        Raises:
+            ConfigError: It cannot be read.
+        """
+        async with self._reading:
+            stamps = await run_sync(lambda: tuple(map(_stamp, self.files())))
+            if self._kept is None or stamps != self._stamps or time.monotonic() - self._read_at_s > KEPT_S:
+                self._kept, self._stamps, self._read_at_s = await self.read(), stamps, time.monotonic()
+            return self._kept
+
+
+def policy_of(services: Services, source: str) -> PolicyView:
+    """Return the policy that a graph has."""
+    settings = services.settings
+    terms = ExecutionTerms(
+        services.toolbox.specs, settings.approval, settings.policy, executors=tuple(services.models.named)
+    )
+    return PolicyView(source, settings.policy.digest, rule_sections(settings, terms))
+
+
+def _stamp(file: Path) -> Stamp:
+    try:
+        found = file.stat()
+    except OSError:
+        return str(file), 0, 0, 0
+    return str(file), found.st_ino, found.st_size, found.st_mtime_ns

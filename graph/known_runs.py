@@ -1,0 +1,78 @@
+"""The state of a run from one node to the next of the same process, which then reads only what was written since.
+
+See `docs/decisions/0110-known-runs.md`.
+"""
+
+from collections import OrderedDict
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+
+from graph.ledger.protocol import Ledger, RunKey
+from graph.record.events import ValueRedacted
+from graph.record.projection import apply_events, project
+from graph.record.run_state import RunState
+
+MOST = 64
+"""So many runs are kept; of those of which no further node comes, the oldest go first."""
+
+
+@dataclass(frozen=True)
+class KnownRun:
+    """A run as its events up to `record.seq` leave it."""
+
+    key: RunKey
+    record: RunState
+
+
+@dataclass
+class _Node:
+    """The run that the current node has opened last."""
+
+    run: KnownRun | None = None
+
+
+_node: ContextVar[_Node | None] = ContextVar("node", default=None)
+
+
+class KnownRuns:
+    """Runs as nodes left them, by thread; each is taken once, since its state is the taker's to change."""
+
+    def __init__(self) -> None:
+        self._left: OrderedDict[str, KnownRun] = OrderedDict()
+
+    @contextmanager
+    def handing_on(self) -> Iterator[None]:
+        """Keep the run that the node within opens, unless the node fails or the run has ended."""
+        node = _Node()
+        token = _node.set(node)
+        try:
+            yield
+        finally:
+            _node.reset(token)
+        if node.run is not None and node.run.record.ended is None:
+            self._left[node.run.key.thread] = node.run
+            if len(self._left) > MOST:
+                self._left.popitem(last=False)
+
+    async def latest(self, ledger: Ledger, thread: str) -> KnownRun | None:
+        """Return the thread's latest run, None if it has none."""
+        known = self._left.pop(thread, None)
+        found = await ledger.latest(thread, *((known.key, known.record.seq) if known is not None else ()))
+        if found is None:
+            return None
+        key, events = found
+        if known is None or known.key != key:
+            return opened(key, project(events))
+        if any(event.kind == ValueRedacted.kind for event in events):  # what it removed is in the state still
+            return opened(key, project(await ledger.events(key)))
+        return opened(key, apply_events(known.record, events))
+
+
+def opened(key: RunKey, record: RunState) -> KnownRun:
+    """Return the run, which the current node may hand on."""
+    run = KnownRun(key, record)
+    if (node := _node.get()) is not None:
+        node.run = run
+    return run

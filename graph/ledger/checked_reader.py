@@ -1,0 +1,78 @@
+"""Reading runs, for every driver: the driver looks rows up in one transaction each, and they are checked here."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+
+from graph.ledger.protocol import News, RunKey
+from graph.ledger.reading import Snapshot, checked_events, checked_news
+from graph.ledger.refusals import lost_artifact
+from graph.ledger.seal import SealKey
+from graph.ledger.transcript import ARTIFACT_ID, is_artifact
+from graph.record.call import Call
+from graph.record.events import Event
+from graph.record.other_runs import calls_to_know
+from graph.record.projection import project
+
+
+class CheckedReader(ABC):
+    """The methods of `graph.ledger.protocol.Ledger` that return recorded events and artifacts."""
+
+    def __init__(self, name: str, key: SealKey | None) -> None:
+        self.name, self._key = name, key
+
+    async def events(self, run: RunKey, after: int = 0) -> list[Event]:
+        """Return a run's events after the `after`-th in order, their chain checked from there on."""
+        return self._checked(run, await self._found(run, after), after)
+
+    async def calls_elsewhere(self, run: RunKey) -> list[Call]:
+        """Return calls of the thread's other runs that are uncertain, or were settled as happened."""
+        others = await self._others_to_know(run)
+        return calls_to_know([project(await self.events(other)) for other in others])
+
+    async def last_run(self, thread: str) -> RunKey | None:
+        """Return the thread's latest run, or None."""
+        n = await self._last_number(thread)
+        return RunKey(thread, n) if n else None
+
+    async def latest(
+        self, thread: str, known: RunKey | None = None, after: int = 0
+    ) -> tuple[RunKey, list[Event]] | None:
+        """Return the thread's latest run with its events, or None."""
+        looked_up = await self._latest(thread, known, after)
+        if looked_up is None:
+            return None
+        run, found = looked_up
+        return run, self._checked(run, found, after if run == known else 0)
+
+    async def artifact(self, artifact_id: str) -> str:
+        """Return an artifact's JSON text."""
+        content = await self._content(artifact_id) if ARTIFACT_ID.fullmatch(artifact_id) else None
+        if content is None or not is_artifact(artifact_id, content):
+            raise lost_artifact(self.name, artifact_id)
+        return content
+
+    @abstractmethod
+    async def _found(self, run: RunKey, after: int) -> Snapshot:
+        """Return a run from its `after`-th event on."""
+
+    @abstractmethod
+    async def _others_to_know(self, run: RunKey) -> Sequence[RunKey]:
+        """Return the thread's other runs in which a call may be uncertain, or one was settled, in order."""
+
+    @abstractmethod
+    async def _last_number(self, thread: str) -> int:
+        """Return the number of the thread's latest run, 0 if there is none."""
+
+    @abstractmethod
+    async def _latest(self, thread: str, known: RunKey | None, after: int) -> tuple[RunKey, Snapshot] | None:
+        """Return the thread's latest run, from its `after`-th event on if it is the known one; or None."""
+
+    @abstractmethod
+    async def _content(self, artifact_id: str) -> str | None:
+        """Return what is stored as an artifact, or None."""
+
+    def _checked(self, run: RunKey, found: Snapshot, after: int) -> list[Event]:
+        return checked_events(self.name, self._key, run, found, after)
+
+    def _news(self, run: RunKey, found: Snapshot, after: int) -> News:
+        return checked_news(self.name, self._key, run, found, after)

@@ -1,0 +1,74 @@
+"""Look-ups in a PostgreSQL database that need no lease, and the standing approvals."""
+
+from collections.abc import Collection, Mapping, Sequence
+
+import psycopg
+
+from graph.errors import LedgerError
+from graph.ledger.checked_reader import CheckedReader
+from graph.ledger.postgres.database import Database
+from graph.ledger.postgres.history_table import history
+from graph.ledger.postgres.queries import found_of, last_number, run_id_of, runs_to_know, runs_to_know_if_damaged
+from graph.ledger.postgres.standing_table import give, revoke, standing
+from graph.ledger.postgres.transaction import Transaction
+from graph.ledger.protocol import RunKey
+from graph.ledger.reading import Snapshot
+from graph.ledger.seal import SealKey
+from graph.record.sample import Sample
+from graph.record.standing_approval import StandingApproval, StandingUse
+
+
+class EventReader(CheckedReader):
+    """Reads one database."""
+
+    def __init__(self, file: Database, key: SealKey | None) -> None:
+        super().__init__(file.name, key)
+        self._file = file
+
+    async def step_history(self, likenesses: Sequence[str]) -> Mapping[str, Sequence[Sample]]:
+        """Return what like steps of ended runs took."""
+        return await self._file.look(lambda tx: history(tx, likenesses))
+
+    async def give_standing(self, approval: StandingApproval) -> None:
+        """Keep a standing approval that holds in any run."""
+        await self._file.do(lambda tx: give(tx, approval), full=True)
+
+    async def standing(self, tool: str | None = None, named: Collection[str] = ()) -> list[StandingUse]:
+        """Return the standing approvals that hold, or held, in any run; see `Ledger`."""
+        return await self._file.look(lambda tx: standing(tx, self.name, tool, named))
+
+    async def revoke_standing(self, name: str, by: str) -> bool:
+        """End a standing approval; return whether there was one to end."""
+        return await self._file.do(lambda tx: revoke(tx, self.name, name, by), full=True)
+
+    async def now(self) -> float:
+        """Return the time of the server."""
+        query = "SELECT extract(epoch FROM clock_timestamp())::float8"
+        return await self._file.look(lambda tx: float(tx.ask(query)[0][0]))
+
+    async def _found(self, run: RunKey, after: int) -> Snapshot:
+        return await self._file.look(lambda tx: found_of(tx, run_id_of(tx, self.name, run), after), run.thread)
+
+    async def _others_to_know(self, run: RunKey) -> list[RunKey]:
+        try:
+            found = await self._file.look(lambda tx: runs_to_know(tx, run), run.thread)
+        except LedgerError as error:
+            if not isinstance(error.__cause__, psycopg.DataError):
+                raise
+            found = await self._file.look(lambda tx: runs_to_know_if_damaged(tx, run), run.thread)
+        return [RunKey(run.thread, n) for n in found]
+
+    async def _last_number(self, thread: str) -> int:
+        return await self._file.look(lambda tx: last_number(tx, thread), thread)
+
+    async def _latest(self, thread: str, known: RunKey | None, after: int) -> tuple[RunKey, Snapshot] | None:
+        def look_up(tx: Transaction) -> tuple[RunKey, Snapshot] | None:
+            run = RunKey(thread, last_number(tx, thread))
+            return (run, found_of(tx, run_id_of(tx, self.name, run), after if run == known else 0)) if run.n else None
+
+        return await self._file.look(look_up, thread)
+
+    async def _content(self, artifact_id: str) -> str | None:
+        query = "SELECT content FROM ledger_artifacts WHERE id = %s"
+        row = await self._file.look(lambda tx: tx.one(query, artifact_id))
+        return None if row is None else row[0]

@@ -1,0 +1,131 @@
+"""A form about an open request as a response: only what a person chose is decided."""
+
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from graph.desk.decisions import edited_plan, limits_in, response_in
+from graph.errors import InputError
+from graph.plan.schema import Plan
+from graph.record.run_state import RunState
+from graph.review.response import ReviewResponse
+from graph.testing import step
+
+NUMBER = {"type": "object", "properties": {"n": {"type": "integer"}, "why": {"type": "string"}}, "required": ["n"]}
+ASKS = {"id": "q", "objective": "o", "ask": "How many?", "output": NUMBER}
+PLAN = {"steps": [step("a", "send", to="x"), ASKS]}
+SHOWN: Any = SimpleNamespace(record=RunState(), run=SimpleNamespace(plan=Plan.model_validate(PLAN)))
+A_PLAN = ("run_plan", {"plan": PLAN})
+CALLS = [
+    ("run_step", {"step": "a", "tool": "send", "args": {}}),
+    ("run_step", {"step": "b", "tool": "send", "args": {}}),
+]
+QUESTION = ("answer_question", {"step": "q", "question": "How many?"})
+UNCERTAIN = [("settle_effect", {"step": "a", "tool": "send"}), ("settle_effect", {"step": "b", "tool": "pay"})]
+BUDGET = ("raise_budget", {"budget": {"steps": 1}, "spent": {}})
+
+
+def request(*actions: tuple[str, Any]) -> Any:
+    return {"action_requests": [{"name": name, "args": args} for name, args in actions]}
+
+
+def decided(*actions: tuple[str, Any], **fields: str) -> ReviewResponse:
+    made = response_in(SHOWN, request(*actions), {name.replace("__", ":"): text for name, text in fields.items()})
+    return replace(made, happened=tuple(made.happened), results=tuple(made.results))
+
+
+def faulty(*actions: tuple[str, Any], **fields: str) -> tuple[str, str]:
+    with pytest.raises(InputError) as refused:
+        decided(*actions, **fields)
+    return refused.value.field, str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("actions", "fields", "response"),
+    [
+        ((A_PLAN,), {"decision": "stop"}, ReviewResponse(stop=True)),
+        ((A_PLAN,), {"decision": "approve"}, ReviewResponse(approve=True)),
+        ((CALLS[0],), {"decision": "approve"}, ReviewResponse(approve=True)),
+        ((QUESTION,), {"decision": "answer", "answer__q__n": "4"}, ReviewResponse(answers={"q": {"n": 4}})),
+        (
+            (QUESTION,),
+            {"decision": "answer", "answer__q__n": "4", "answer__q__why": ""},
+            ReviewResponse(answers={"q": {"n": 4}}),
+        ),
+        ((QUESTION,), {"decision": "answer", "answer__q__n": ""}, ReviewResponse()),
+        ((A_PLAN,), {"decision": "feedback", "message": "cheaper"}, ReviewResponse(feedback="cheaper")),
+        (
+            (BUDGET, QUESTION),
+            {"decision": "finish", "answer__q__n": "4"},
+            ReviewResponse(finish=True, answers={"q": {"n": 4}}),
+        ),
+        ((BUDGET,), {"decision": "approve", "limit__steps": "5"}, ReviewResponse(limits={"steps": 5})),
+        ((A_PLAN,), {"decision": "approve", "limit__steps": "5"}, ReviewResponse(approve=True)),
+        (
+            (A_PLAN,),
+            {"decision": "edit", "edit_as": "text", "plan": '{"steps": []}'},
+            ReviewResponse(approve=True, plan={"steps": []}),
+        ),
+        ((A_PLAN,), {"decision": "approve", "edit_as": "text", "plan": "{"}, ReviewResponse(approve=True)),
+    ],
+    ids=[
+        *("stop", "a plan", "a call", "an answer", "part of an answer", "no answer", "feedback", "finish", "a budget"),
+        *("limits nobody asked about", "an edit", "no edit"),
+    ],
+)
+def test_a_form_is_the_response_that_a_person_chose(actions: Any, fields: Any, response: ReviewResponse) -> None:
+    assert decided(*actions, **fields) == response
+
+
+def test_each_call_has_a_decision_of_its_own() -> None:
+    made = decided(
+        *CALLS, decision="approve", call__a="edit", call__a__args='{"to": "y"}', call__b="reject", call__b__why="no"
+    )
+    assert made == ReviewResponse(approve=True, args={"a": {"to": "y"}}, rejected={"b": "no"})
+
+    further = decided(*CALLS, decision="approve", call__a="standing", call__a__at_most="3", until="2026-12-01")
+    assert further == ReviewResponse(approve=True, standing={"a": {"at_most": 3}})
+
+
+def test_uncertain_calls_are_settled_in_the_order_shown_with_the_results_of_those_that_happened() -> None:
+    fields = {"happened__0": "false", "happened__1": "true", "result__0": "9", "result__1": '{"id": 7}'}
+    for more in ({"decision": "approve"}, {"decision": "feedback", "message": "m"}, {"decision": "finish"}):
+        made = decided(*UNCERTAIN, **fields, **more)
+        assert (made.happened, made.results) == ((False, True), ({"id": 7},))
+
+    empty = decided(*UNCERTAIN, decision="approve", happened__0="true", happened__1="true")
+    assert (empty.happened, empty.results) == ((True, True), (None, None))
+
+
+@pytest.mark.parametrize(
+    ("actions", "fields", "field", "words"),
+    [
+        ((A_PLAN,), {}, "decision", "choose what to decide"),
+        ((A_PLAN,), {"decision": "aprove"}, "decision", "choose what to decide"),
+        ((A_PLAN,), {"decision": "feedback"}, "message", "say what to change"),
+        ((BUDGET,), {"decision": "approve"}, "budget", "give a higher limit"),
+        ((BUDGET,), {"decision": "approve", "limit__steps": "many"}, "steps", "integer >= 0"),
+        ((CALLS[0],), {"decision": "approve", "call__a": "reject"}, "a", "say why"),
+        ((CALLS[0],), {"decision": "approve", "call__a": "edit", "call__a__args": "x"}, "a", "a JSON object"),
+        (UNCERTAIN, {"decision": "approve", "happened__0": "true"}, "happened", "the call of pay happened"),
+        (UNCERTAIN, {"decision": "approve", "happened__0": "perhaps"}, "happened", "the call of send happened"),
+        ((CALLS[0],), {"decision": "edit"}, "plan", "no plan is asked about"),
+        ((("run_plan", {"plan": "text"}),), {"decision": "edit"}, "plan", "edit it as text"),
+    ],
+)
+def test_a_form_that_leaves_something_open_decides_nothing(actions: Any, fields: Any, field: str, words: str) -> None:
+    found, said = faulty(*actions, **fields)
+
+    assert found == field and words in said
+
+
+def test_limits_are_read_by_name_and_empty_ones_are_left_out() -> None:
+    fields = {"limit:steps": "5", "limit:calls.send": "2", "limit:calls.pay": "1", "limit:tokens": "", "steps": "9"}
+
+    assert limits_in(fields) == {"steps": 5, "calls": {"send": 2, "pay": 1}}
+
+
+def test_a_plan_is_edited_in_its_form_unless_its_text_was_sent() -> None:
+    assert edited_plan(request(A_PLAN), {}) == PLAN

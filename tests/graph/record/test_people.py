@@ -1,0 +1,42 @@
+"""Who asked for what is decided, and whose votes on it count."""
+
+from graph.record.events import Voted
+from graph.record.people import People
+from graph.testing import drafted
+
+
+def vote(approver: str, subject: str = "s", says: str = "d", *roles: str) -> Voted:
+    return Voted(request=1, subject=subject, says=says, missing="one more", approver=approver, roles=roles)
+
+
+def test_each_who_asked_is_named_once_and_nobody_if_it_is_not_known() -> None:
+    people = People()
+    assert people.starter == "unverified"
+    for label in ("os:ada", None, "os:ada", "os:bob"):
+        people.asked(label)
+
+    assert people.askers == ("os:ada", "unverified", "os:bob") and people.starter == "os:ada"
+
+
+def test_the_last_vote_of_a_person_on_a_subject_counts_with_those_that_say_the_same() -> None:
+    people = People()
+    for one in (vote("server:ada", says="e"), vote("server:Ada"), vote("server:bob", "s", "d", "finance")):
+        people.voted(one)
+    people.voted(vote("server:cy", subject="other"))
+
+    assert {person: str(by) for person, by in people.voters("s", "d").items()} == {
+        "ada": "server:Ada",
+        "bob": "server:bob",
+    }
+    assert people.voters("s", "d")["bob"].roles == ("finance",)
+    assert people.voters("s", "e") == {} and set(people.voters("other", "d")) == {"cy"}
+
+
+def test_a_decision_closes_the_vote_and_a_proposal_is_asked_for_by_its_author() -> None:
+    people = People()
+    for decision, by in (("approve", "server:cy"), ("propose", "server:ada")):
+        people.voted(vote("server:bob"))
+        people.decided(drafted("decided", {"decision": decision, "approver": by}).data)  # type: ignore[arg-type]
+        assert people.votes == {}
+
+    assert people.askers == ("server:ada",)
