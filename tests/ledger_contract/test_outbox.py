@@ -38,6 +38,15 @@ def test_a_delivery_goes_to_one_caller_and_only_to_addresses_it_knows(driver: Dr
     use(driver, work, count=2)
 
 
+def test_twenty_deliveries_are_given_at_a_time_unless_it_is_said_otherwise(driver: Driver) -> None:
+    async def work(one: RunStore) -> None:
+        run = await one.open_run("a", [STARTED])
+        await one.outbox.add([delivery(run, since=float(place)) for place in range(24)], "1")
+        assert [len(await one.outbox.claim(["ops"], HOUR_S, *most)) for most in ((), (3,), ())] == [20, 3, 1]
+
+    use(driver, work)
+
+
 def test_a_delivery_whose_process_died_is_due_again(driver: Driver) -> None:
     async def work(one: RunStore, other: RunStore) -> None:
         run = await one.open_run("a", [STARTED])

@@ -84,6 +84,7 @@ def test_a_call_counts_against_the_caps_of_all_and_of_its_user_that_are_set() ->
     expected = {DayCap("tool_calls", 9), DayCap("calls.send", 3), DayCap("calls.send", 1, "person:ada")}
     assert {cap for cap, _ in caps} == expected
     assert not limits.caps({"calls.read": 1}, "person:ada")
+    assert DayLimits(Budget(tokens=0)).caps({"tokens": 1}, "") == ((DayCap("tokens", 0), 1),)
 
 
 def test_a_turn_taken_by_a_clock_that_was_ahead_holds_nobody_up() -> None:

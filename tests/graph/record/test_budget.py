@@ -14,6 +14,7 @@ from graph.record.budget import (
     Price,
     Usage,
     limit_in_words,
+    limits_of_a_run,
     reached,
     read_budget,
     spent_in_words,
@@ -190,3 +191,8 @@ def test_a_number_that_was_taken_out_of_the_record_counts_as_nothing() -> None:
 
 def test_the_calls_of_a_usage_are_told_as_plain_data() -> None:
     assert type(Usage(calls=MappingProxyType({"send": 1})).to_json()["calls"]) is dict
+
+
+def test_the_limits_of_a_day_are_none_of_a_run() -> None:
+    assert limits_of_a_run({"limits": {"tokens": 5, "per_day": {"tokens": 9}}}) == {"tokens": 5}
+    assert limits_of_a_run({}) == {}

@@ -56,9 +56,9 @@ def test_what_is_done_is_not_counted_again() -> None:
 def test_what_is_left_of_each_limit_is_told() -> None:
     spent = RunState(spending=Spending(usage=Usage(tool_calls=4, tokens=10, calls={"send": 2})))
 
-    left = estimate(PLAN, spent, Budget(tool_calls=10, cost_usd=1.5, calls={"send": 1}))["budget_left"]
+    left = estimate(PLAN, spent, Budget(tool_calls=10, cost_usd=1.5, replans=0, calls={"send": 1}))["budget_left"]
 
-    assert left == {"tool_calls": 6, "cost_usd": 1.5, "calls.send": -1}
+    assert left == {"tool_calls": 6, "cost_usd": 1.5, "replans": 0, "calls.send": -1}
 
 
 def test_a_plan_without_steps_costs_nothing() -> None:
