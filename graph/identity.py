@@ -20,7 +20,7 @@ def acting(adapter: Adapter | None = None) -> Approver:
     """Return the sender of what the current node carries out.
 
     `server:` and the identity behind a LangGraph server, `os:` and the login name in a process of the user's own;
-    `unverified` where neither is known: a server without authentication says nothing of who is at the other end.
+    `unverified` if neither is known: a server without authentication does not identify its clients.
     """
     from langgraph.config import get_config  # heavy; who looks at records needs none of it
     from langgraph.runtime import get_runtime

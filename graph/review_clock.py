@@ -151,7 +151,7 @@ async def _expired(
 ) -> tuple[list[Draft], list[Kept]]:
     """Return the events that close a request as a rejection.
 
-    A run goes on without the calls that nobody decided about. What else was asked it cannot do without.
+    The run continues without the held calls if nothing else was asked and `on_expire` allows it; else it ends.
     """
     calls, why = record.waiting_calls, expired_in_words(deadline.until)
     others = {name for name in request.asked if name != CALL}

@@ -68,9 +68,9 @@ async def _to_desk(request: Request) -> Response:
 def desk_of_server(access: Access) -> Any:
     """Return the desk over the server's database and tools.
 
-    People are those whom the server's `auth` knows, or who sign in as `[desk]` in the settings file says; where nobody
-    is known, a link of the server's log opens a session. If `auth` says who sees which thread, `[desk]` has to name the
-    people: the desk shows all runs.
+    The server's `auth`, or a sign-in configured in `[desk]` of the settings file, identifies people; without either, a
+    link in the server's log opens a session. If `auth` restricts threads, `[desk]` has to name the people, since the
+    desk shows all runs.
 
     Raises:
         ConfigError: The settings file cannot be used.

@@ -78,7 +78,7 @@ class Effects:
         return [known for known in found.values() if known.is_uncertain]
 
     def others_uncertain(self, call: ToolCall) -> list[Call]:
-        """Return the same, without this very call if it goes on after an answer."""
+        """Return the uncertain identical calls, except this call itself if it continues after an answer."""
         known = self._record.calls.by_key.get(call.key)
         goes_on = known is not None and known.may_go_on
         return [found for found in self.uncertain(call) if not (goes_on and found.key == call.key)]

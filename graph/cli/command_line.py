@@ -3,12 +3,16 @@
 import shlex
 import shutil
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from graph.cli.options import DATABASE
 from graph.ledger.opening import shown
 
 NAME = "planner-executor"
+CONFIG = "--config"
+CONFIGURED = ("resume", "retry")
+"""Commands printed here that take a settings file."""
 
 
 def command(words: str, run: str, database: str | Path) -> str:
@@ -21,7 +25,22 @@ def command(words: str, run: str, database: str | Path) -> str:
     """
     name, _, options = words.partition(" ")
     db_option = "" if str(database) == DATABASE else f" --db {shlex.quote(shown(database))}"
-    return f"{program()} {name} {shlex.quote(run)}{options and ' '}{options}{db_option}"
+    config = config_option(sys.argv) if name in CONFIGURED else ""
+    return f"{program()} {name} {shlex.quote(run)}{options and ' '}{options}{config}{db_option}"
+
+
+def config_option(called: Sequence[str]) -> str:
+    """Return the option that names the settings file, as this process was called with it: an untrusted file has to be.
+
+    >>> config_option(["planner-executor", "run", "a goal", "--config", "my settings.toml"])
+    " --config 'my settings.toml'"
+    """
+    for place, word in enumerate(called):
+        if word == CONFIG and place + 1 < len(called):
+            return f" {CONFIG} {shlex.quote(called[place + 1])}"
+        if word.startswith(f"{CONFIG}="):
+            return f" {CONFIG} {shlex.quote(word.removeprefix(f'{CONFIG}='))}"
+    return ""
 
 
 def program() -> str:

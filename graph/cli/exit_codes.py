@@ -1,5 +1,8 @@
 """Exit codes, and the translation of errors into them."""
 
+import errno
+import os
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -12,9 +15,13 @@ from graph.runs import Run
 
 SUCCEEDED, ENDED_OTHERWISE, USAGE, WAITING, STORAGE, INTERRUPTED = 0, 1, 2, 3, 4, 130
 
+UNWRITABLE = frozenset({errno.ENOSPC, errno.EIO, errno.EDQUOT})
+"""Errors of a standard output that is on a full or broken disk."""
+
 EPILOG = (
     "Exit codes: 0 succeeded; 1 the run ended otherwise; 2 wrong usage or configuration; "
-    "3 waiting for a decision; 4 the database cannot be used; 130 interrupted by Ctrl-C or SIGTERM."
+    "3 waiting for a decision; 4 the database cannot be used, or the output cannot be written; "
+    "130 interrupted by Ctrl-C or SIGTERM."
 )
 
 
@@ -23,6 +30,13 @@ def exit_code(run: Run) -> int:
     if run.status == "succeeded":
         return SUCCEEDED
     return ENDED_OTHERWISE if run.ended else WAITING
+
+
+def give_up_output() -> None:
+    """Write what is still to be written nowhere: Python would try again at the end of the process."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, sys.stdout.fileno())
+    os.close(nowhere)
 
 
 @contextmanager
@@ -34,6 +48,14 @@ def report_errors(screen: Screen) -> Iterator[None]:
     try:
         with ctrl_c_as_exception():
             yield
+            if sys.stdout is not None:  # it may be closed
+                sys.stdout.flush()
+    except OSError as error:
+        if error.errno not in UNWRITABLE:
+            raise
+        give_up_output()
+        screen.complain(f"the output cannot be written: {error.strerror}")
+        raise typer.Exit(STORAGE) from None
     except LedgerError as error:
         screen.complain(str(error))
         raise typer.Exit(STORAGE) from None

@@ -1,4 +1,4 @@
-"""What the streams of a run are told: read, projected and worded once for all of them (decision 79)."""
+"""The messages for the streams of a run: read, projected and formatted once for all streams (decision 79)."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""Deliveries of notices: who is told of what, and when it is tried next; kept beside the events of the runs."""
+"""Deliveries of notices: address, notice and time of the next attempt; stored beside the events of the runs."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Spans by one environment variable: what is exported, and where to, is said by OpenTelemetry's own variables."""
+"""Export of spans, switched on by one environment variable; OpenTelemetry's own variables configure it."""
 
 import os
 from collections.abc import Sequence

@@ -58,7 +58,7 @@ def read_plan(raw: Any, tools: Mapping[str, ToolSpec], max_steps: int = MAX_STEP
 
 
 def no_object(raw: Any, message: str) -> Issue:
-    """Return the issue of what is no object: where the text of one is broken, or else the message."""
+    """Return the issue of a plan that is not an object: the place where its JSON is broken, or else the message."""
     return Issue(None, "plan", broken_json(raw) or message)
 
 

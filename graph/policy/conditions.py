@@ -70,7 +70,7 @@ def _may_be_at(value: JsonValue, domains: tuple[str, ...]) -> bool:
 
 
 def _may_be_within(value: JsonValue, folder: str) -> bool:
-    """Whether a path is in a folder, or is none that can be compared with it."""
+    """Whether a path is in a folder, or cannot be compared with it."""
     if not isinstance(value, str) or not is_within(value, "/" if value.startswith("/") else "."):
         return True
     return is_within(value, folder) or value.startswith("/") != folder.startswith("/")

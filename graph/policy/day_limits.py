@@ -121,7 +121,7 @@ def _is_zone(name: str) -> bool:
 
 
 def rate_of(given: Any) -> float | None:
-    """Return the calls per minute of a rate, None if it is none.
+    """Return the calls per minute of a rate, None if the value is not a rate.
 
     >>> rate_of(30), rate_of("5/second"), rate_of("90/hour"), rate_of("5/day"), rate_of(0)
     (30, 300.0, 1.5, None, None)

@@ -9,7 +9,7 @@ _DURATION = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,6})?)\s?([wdhms])")
 
 
 def seconds_in(text: Any) -> float | None:
-    """Return a duration in seconds, None if it is none or zero.
+    """Return a duration in seconds, None if it is invalid or zero.
 
     >>> seconds_in("24h"), seconds_in("1.5m"), seconds_in("soon"), seconds_in("0h")
     (86400.0, 90.0, None, None)

@@ -46,7 +46,7 @@ def standing_fault(wish: Any, now: float) -> str | None:
 
 
 def time_of(text: Any) -> float | None:
-    """Return an ISO time as Unix seconds, None if it is none, has no zone or is outside the years 1 to 9999 of UTC.
+    """Return an ISO time as Unix seconds, None if it is invalid, has no zone or is outside the years 1 to 9999 of UTC.
 
     >>> time_of("1970-01-01T01:00:00+01:00"), time_of("1970-01-01T00:00:00")
     (0.0, None)

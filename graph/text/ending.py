@@ -41,7 +41,7 @@ def _answer_in_words(answer: JsonValue) -> str:
 
 
 def _fits_a_line(value: JsonValue) -> bool:
-    """Whether a value can stand in a list: blocks of code have lines that no chat breaks."""
+    """Whether a value fits into a list item; longer ones get a code block, whose lines chats do not wrap."""
     return "\n" not in value if isinstance(value, str) else not isinstance(value, dict | list)
 
 

@@ -18,7 +18,7 @@ _TOLD = ("failed", "blocked", "uncertain", "interrupted")
 
 
 def todos(plan: Plan, statuses: Mapping[str, str], *, starts: bool) -> list[Todo]:
-    """Return an entry for each step; a status that the list does not know stands in words.
+    """Return an entry for each step; a status that to-do lists lack is added in words.
 
     Args:
         plan: The plan.

@@ -168,3 +168,20 @@ def test_looking_loads_no_graph_and_no_model(folder: Path) -> None:
     found = subprocess.run([sys.executable, "-c", look], capture_output=True, text=True, timeout=60, check=True)
 
     assert found.stdout == "[]\n"
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is full")
+@pytest.mark.parametrize("words", [["runs", "--json"], ["runs"]])
+def test_an_output_on_a_full_disk_is_one_sentence(folder: Path, words: list[str]) -> None:
+    with Path("/dev/full").open("w") as full:
+        result = subprocess.run(
+            [sys.executable, "-m", "planner_executor", *words],
+            cwd=folder,
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+
+    assert result.returncode == 4
+    assert result.stderr == "the output cannot be written: No space left on device\n"

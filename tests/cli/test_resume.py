@@ -1,9 +1,12 @@
 import json
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from typer.testing import Result
+
+from graph.cli.command_line import command
 
 Cli = Callable[..., Result]
 
@@ -128,3 +131,14 @@ def test_resume_can_be_given_another_workspace_which_is_approved_anew(cli: Cli, 
 
     assert (folder / "out/report.md").exists()
     assert not (folder / "workspace").exists()
+
+
+def test_a_printed_command_names_the_settings_file_that_this_one_was_called_with(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["planner-executor", "run", "g", "--config=own.toml"])
+
+    assert command("resume --approve", "t.1", "runs.db").endswith(
+        " resume t.1 --approve --config own.toml --db runs.db"
+    )
+    assert command("show", "t.1", "runs.db").endswith(" show t.1 --db runs.db")

@@ -5,7 +5,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from typer.core import TyperGroup
+from typer.main import get_command
 
+from graph.cli import app
 from graph.route import ENDS, STATUS
 
 ROOT = Path(__file__).parents[2]
@@ -34,6 +37,34 @@ def test_every_link_leads_somewhere(page: Path) -> None:
     assert lost == []
 
 
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_every_link_to_a_section_leads_to_one(page: Path) -> None:
+    links = re.findall(r"\]\(([^)#\s:]*)#([^)\s]+)\)", page.read_text())
+    assert [link for link in links if link[1] not in sections(page.parent / link[0] if link[0] else page)] == []
+
+
+def sections(page: Path) -> set[str]:
+    """Return the anchors of the headings of a page, as GitHub makes them."""
+    titles = re.findall(r"^#+ (.+)$", page.read_text(), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_every_command_line_names_a_command_and_its_options(page: Path) -> None:
+    for line in re.findall(r"^(?:\S*/)?planner-executor ([a-z].*)$", blocks(page), re.MULTILINE):
+        words = re.sub(r"#.*|\\$", "", line).split()
+        command: Any = get_command(app)
+        while words and isinstance(command, TyperGroup):
+            command = command.commands[words.pop(0)]
+        known = {name for parameter in command.params for name in (*parameter.opts, *parameter.secondary_opts)}
+        options = [word.partition("=")[0] for word in words if re.match(r"--?[a-z]", word)]
+        assert not set(options) - known - {"--help"}, line
+
+
+def blocks(page: Path) -> str:
+    return "\n".join(re.findall(r"```(?:sh|bash|console)?\n(.*?)```", page.read_text(), re.DOTALL))
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_every_row_of_a_table_has_as_many_cells_as_its_head(page: Path) -> None:
     text = re.sub(r"^```.*?^```", "", page.read_text(), flags=re.MULTILINE | re.DOTALL)
@@ -49,3 +80,14 @@ def test_every_status_has_a_next_move() -> None:
     }
 
     assert ENDS | set(STATUS.values()) | {"paused"} <= named
+
+
+def test_every_test_that_the_docs_name_is_there() -> None:
+    for page in PAGES:
+        for line in page.read_text().splitlines():
+            files = [ROOT / name for name in re.findall(r"`(tests/[\w/]+\.py)`", line)]
+            assert all(file.exists() for file in files), f"{page.name}: {line}"
+            text = "".join(file.read_text() for file in files)
+            assert not [name for name in re.findall(r"`(test_\w+)`", line) if files and f"def {name}(" not in text], (
+                line
+            )

@@ -19,7 +19,7 @@ from graph import Agent
 from graph.cli import app
 from graph.testing import ScriptedModel, step
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.e2e
 
 ANY = {"type": "object", "properties": {}, "additionalProperties": True}
 

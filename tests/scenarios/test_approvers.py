@@ -299,29 +299,31 @@ def test_a_result_for_a_call_that_others_approve_is_given_by_none_but_them(
     own = agent(rules)
     run = own.start("g", plan=LOOKED, by=CY)
 
-    def give() -> Any:
-        return own.supply(run.id, "a", 4000, by=by) if not is_in_state else given_in_a_chat(own, run, by)
+    refused = f"{by.name} may not do this alone; it takes"
 
-    if is_taken:
-        give()
+    if is_in_state:
+        assert (refused in said_in_a_chat(own, run, by)) != is_taken
+    elif is_taken:
+        own.supply(run.id, "a", 4000, by=by)
     else:
-        with pytest.raises(InputError, match=f"{by.name} may not do this alone; it takes"):
-            give()
+        with pytest.raises(InputError, match=refused):
+            own.supply(run.id, "a", 4000, by=by)
     assert len(events(own, run, "result_supplied")) == is_taken
     assert own.skip(run.id, "b", by=by).step_status["b"] == "skipped"
 
 
-def given_in_a_chat(own: Agent, run: Run, by: Person) -> None:
-    def said(session: Any) -> Any:
+def said_in_a_chat(own: Agent, run: Run, by: Person) -> str:
+    """Give the result in a chat, and return all that the chat says then."""
+
+    async def chat(agent: Any) -> str:
+        session = await agent._open.get()
         message = {"messages": [HumanMessage("supply a = 4000")]}
-        return session.drive(message, Caller.facade(run.thread, by=session.acts(by)), None)
+        await session.drive(message, Caller.facade(run.thread, by=session.acts(by)), None)
+        state = await session.graph.aget_state({"configurable": {"thread_id": run.thread}})
+        return "\n".join(one.text for one in state.values["messages"])
 
     agent = own._agent
-    own._do(lambda: driven(agent, said))
-
-
-async def driven(agent: Any, said: Any) -> None:
-    await said(await agent._open.get())
+    return str(own._do(lambda: chat(agent)))
 
 
 @pytest.mark.parametrize(

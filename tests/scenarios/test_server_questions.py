@@ -104,6 +104,7 @@ def question(run: Run) -> dict[str, Any]:
     return dict(action)
 
 
+@pytest.mark.e2e
 @pytest.mark.parametrize("served", [over_stdio, over_http])
 def test_what_a_server_asks_in_a_call_is_answered_by_a_person_and_the_call_goes_on(
     served: Any, opened: Any, tmp_path: Path
@@ -124,6 +125,7 @@ def test_what_a_server_asks_in_a_call_is_answered_by_a_person_and_the_call_goes_
         assert agent.verify(run.id) and agent.replay(run.id).is_same
 
 
+@pytest.mark.e2e
 def test_an_answer_on_another_day_reaches_a_server_that_was_started_anew(opened: Any, tmp_path: Path) -> None:
     (tmp_path / "key").write_bytes(b"0123456789abcdef0123456789abcdef")
     with over_stdio(tmp_path) as mcp:
@@ -135,6 +137,7 @@ def test_an_answer_on_another_day_reaches_a_server_that_was_started_anew(opened:
     assert run.status == "succeeded" and orders(tmp_path) == ["2 hat L"]
 
 
+@pytest.mark.e2e
 def test_a_server_that_forgot_a_harmless_call_is_asked_anew_with_the_same_answer(opened: Any, tmp_path: Path) -> None:
     with over_stdio(tmp_path) as mcp:
         with opened(mcp) as agent:
@@ -145,6 +148,7 @@ def test_a_server_that_forgot_a_harmless_call_is_asked_anew_with_the_same_answer
     assert (run.status, run.answer) == ("succeeded", {"result": "hat in L: 8"})
 
 
+@pytest.mark.e2e
 def test_a_server_that_forgot_a_call_with_an_effect_is_asked_anew_only_if_a_person_says_that_nothing_came_of_it(
     opened: Any, tmp_path: Path
 ) -> None:

@@ -29,7 +29,7 @@ class BriefSpec:
 
 
 Change = Callable[[BriefSpec, re.Match[str]], BriefSpec | None]
-"""None where the spec cannot be changed like that."""
+"""Returns None if the spec cannot be changed like that."""
 
 _WORDS_FOR_NUMBERS = {"one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "a single": 1}
 _COUNT = rf"(?P<count>\d{{1,2}}|{'|'.join(_WORDS_FOR_NUMBERS)})"

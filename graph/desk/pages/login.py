@@ -80,7 +80,7 @@ def login_page(request: Request, status: int, *, to: str = "/", wrong: str = "",
 
 
 def begun(request: Request, person: Person | None, to: str) -> Response:
-    """Return the answer that opens a session of a person, None for the user of this process, and goes on."""
+    """Return the response that opens a session and redirects to `to`; no person means the user of this process."""
     desk = desk_of(request)
     cookie = desk.door.sessions.begin(person)
     if cookie is None:

@@ -32,7 +32,7 @@ class Form:
         return next((value for field, value in self.fields if field == name), default).replace("\r\n", "\n").strip()
 
     def after(self, prefix: str) -> dict[str, str]:
-        """Return the fields whose names begin with a prefix, by the rest of the name."""
+        """Return the fields with this prefix: rest of the name -> value."""
         return {
             name.removeprefix(prefix): value.replace("\r\n", "\n").strip()
             for name, value in self.fields

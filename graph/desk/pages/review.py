@@ -1,4 +1,4 @@
-"""Deciding: the open request of a run, its answer, and what a page shows whose request is open no longer."""
+"""Deciding: the open request of a run, the response, and the page if the request is no longer open."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -189,7 +189,7 @@ async def stale_page(request: Request, shown: ShownRun, seen: int) -> Response:
 
 @changes
 async def check(request: Request, form: Form) -> Response:
-    """Validate an edited plan while it is typed; each fault is told at its step."""
+    """Validate an edited plan while it is typed; each fault is shown at its step."""
     records, shown = await shown_run(request)
     tools = await tools_of(records.runs.ledger, shown.record)
     async with shown.reading:

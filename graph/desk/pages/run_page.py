@@ -95,7 +95,7 @@ def part_of(request: Request, rows: Sequence[Any], size: int, *, is_last: bool =
 
 
 def int_of(text: str) -> int:
-    """Return a number of an address, 0 for what is none.
+    """Return a number from a URL, 0 if it is not a number.
 
     >>> int_of("3"), int_of("-1"), int_of("x")
     (3, 0, 0)

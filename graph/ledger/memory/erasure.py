@@ -35,7 +35,7 @@ def erase(
 
 
 def places_of(store: Store, forms: Sequence[str]) -> Iterator[str]:
-    """Yield where a value, in one of its forms, still stands."""
+    """Yield the places that still hold a value, in one of its forms."""
     for run in tuple(store.runs):
         texts = [run.key.thread, *run.inbox, str(run.summary)]
         texts += [text for row in run.rows for text in (row.payload, row.step or "")]

@@ -70,7 +70,7 @@ def _erase_messages(tx: Transaction, thread: str, redactor: Redactor) -> None:
 
 
 def places_of(tx: Transaction, forms: Sequence[str]) -> list[str]:
-    """Return where a value, in one of its forms, still stands, by run or thread where there is one."""
+    """Return the places that still hold a value, in one of its forms, named by run or thread if they have one."""
     return list(dict.fromkeys([*_ledger_places(tx, forms), *_checkpoint_places(tx, forms)]))
 
 

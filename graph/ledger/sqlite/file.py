@@ -91,6 +91,7 @@ ADVICE = {
     "malformed": RESTORE,
     "not a database": f"name another file, or {RESTORE}",
     "no such table": RESTORE,
+    "no such column": "another application has a table of that name; name another file",
 }
 
 

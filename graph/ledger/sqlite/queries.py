@@ -72,7 +72,7 @@ def runs_to_know(db: sqlite3.Connection, run: RunKey) -> list[int]:
 
 
 def control_seq_of(db: sqlite3.Connection, run_id: int) -> int:
-    """Return the sequence number of the last event that changes what is allowed, 0 where there is none."""
+    """Return the sequence number of the last event that changes what is allowed, 0 if there is none."""
     query = f"SELECT max(seq) FROM ledger_events WHERE run = ? AND kind IN {CONTROL}"
     return int(db.execute(query, (run_id,)).fetchone()[0] or 0)
 

@@ -58,7 +58,7 @@ def give_back(path: str, rest: Callable[[float], None] = time.sleep) -> bool:
 
 
 def places_of(db: sqlite3.Connection, forms: Sequence[str]) -> list[str]:
-    """Return where a value, in one of its forms, stands in any table, by run or thread where there is one."""
+    """Return the places that hold a value, in one of its forms, named by run or thread if they have one."""
     found = (place for table in _tables(db) for place in _places_in(db, table, forms))
     return list(dict.fromkeys([*found, *packed_places(db, forms)]))
 

@@ -1,4 +1,4 @@
-"""How it is told whether steps succeeded: their criteria, and who judges them."""
+"""The success criteria of the steps, and who judges them."""
 
 from collections.abc import Iterator, Sequence
 

@@ -85,6 +85,7 @@ def test_a_thread_may_be_called_anything(path: Path, thread: str) -> None:
     assert use(path, lambda ledger: ledger.last_run(thread)) == run
 
 
+@pytest.mark.slow
 def test_what_was_written_is_there_in_another_process(path: Path) -> None:
     code = f"""
 import asyncio

@@ -1,0 +1,29 @@
+"""What a read step costs beyond its tool, on a PostgreSQL server of the same machine."""
+
+import time
+
+from benchmarks.figures import Figure, at_most
+from benchmarks.runs_at_once import no_server, opened, ours, postgres_server, run
+from benchmarks.simulated import MODEL_S
+from benchmarks.sizes import Sizes
+from benchmarks.workloads import chain
+
+MOST_STEP_MS = 4
+
+
+async def steps_on_postgres(sizes: Sizes) -> list[Figure]:
+    """Measure a chain of steps, start and end of the run included, less the one call of the model."""
+    if no_server():
+        return no_server()
+    workload = chain(sizes.chains[-1], 0.0)
+    times_s = []
+    with postgres_server() as address:
+        async with opened(address) as database:
+            for number in range(sizes.repeats + 1):
+                app = ours(database, workload.plan())
+                begun_s = time.perf_counter()
+                await run(app, f"steps-{number}")
+                times_s.append(time.perf_counter() - begun_s)
+    each_ms = 1000 * (min(times_s[1:]) - MODEL_S) / len(workload.pieces)
+    name = f"a read step on local PostgreSQL, start and end of the run included, {workload.name}"
+    return [at_most(name, MOST_STEP_MS, each_ms, " ms")]
