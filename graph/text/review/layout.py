@@ -38,10 +38,10 @@ def entry(text: str, lead: str = ITEM, width: int = WIDTH) -> list[str]:
 def fitted_line(line: str, width: int, under: int | None = None) -> list[str]:
     """Return a line as lines of `width` columns; those that go on begin in column `under`, or below the line's own.
 
-    >>> fitted_line("goal    find out who called", 20, under=8)
-    ['goal    find out who', '        called']
-    >>> fitted_line("  | find out who called", 20)
-    ['  | find out who', '     called']
+    >>> fitted_line("goal    find out who called and why", 30, under=8)
+    ['goal    find out who called', '        and why']
+    >>> fitted_line("  | find out who called and why", 28)
+    ['  | find out who called and', '     why']
     """
     if columns(line) <= width:
         return [line]

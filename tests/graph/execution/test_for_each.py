@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from desk import Desk, at_desk
 
+from graph.chat_models.retry import Clock
 from graph.errors import StaleRunError
 from graph.execution.for_each import ItemOutcome, Items, items_of
 from graph.execution.step_outcome import StepAttempt
@@ -103,6 +104,25 @@ class Silent:
     def item(self, *_: Any) -> None: ...
     def again(self, *_: Any) -> None: ...
     def person(self, *_: Any) -> None: ...
+
+
+class Waiting(ScriptedModel):
+    """Never answers."""
+
+    async def _agenerate(self, *_: Any, **__: Any) -> Any:
+        await asyncio.Event().wait()
+
+
+def test_an_item_that_does_not_end_in_time_has_failed(prepared: Any) -> None:
+    async def at_once(*_: Any) -> None: ...
+
+    async def work(desk: Desk) -> Any:
+        step = {"id": "a", "objective": "o", "for_each": ["x"], "timeout_s": 5}
+        flow = await prepared(desk, step, model=Waiting([]))
+        flow.flow.work.clock = Clock(step_over=at_once)
+        return (await flow.run()).results["a"].error
+
+    assert at_desk(work) == "1 of 1 items failed; a[0] failed: the step did not end within 5 s"
 
 
 class Noting(Silent):

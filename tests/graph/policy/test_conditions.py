@@ -17,6 +17,7 @@ from graph.policy.constraints import Constraint
         (Constraint(domains=("rival.example",)), ["a@rival.example", "<@x:a@b.c>", 7], ["a@example.org"]),
         (Constraint(within=("contracts",)), ["contracts/a", "x/../contracts/a", "/srv/contracts/a"], ["notes/a"]),
         (Constraint(one_of=("EUR", 1)), ["EUR", 1], ["USD", True, "1"]),
+        (Constraint(pattern="https:.*"), ["https://a.example/x"], ["http://a.example/x"]),
         (Constraint(pattern="[0-9]+", above=5), ["77", 6], ["x", 5]),
         (Constraint(pattern="[0-9]+"), ["a" * 100_001, "\ud800"], ["a" * 100_000]),
     ],
