@@ -28,7 +28,7 @@ def test_no_database_is_no_trouble(cli: Cli, folder: Path) -> None:
 
 
 def test_changed_records_are_found_and_the_run_is_named(cli: Cli, waiting: str, folder: Path) -> None:
-    with sqlite3.connect(folder / "planner-executor.db") as connection:
+    with closing(sqlite3.connect(folder / "planner-executor.db")) as connection, connection:
         connection.execute("UPDATE ledger_events SET at = at + 1 WHERE seq = 2")
     connection.close()
 
@@ -50,7 +50,7 @@ def test_a_lost_or_changed_artifact_is_found_and_its_run_is_named(cli: Cli, fold
     (folder / "large.json").write_text(json.dumps(LARGE))
     cli("run", "tell", "--plan", "large.json", "--yes")
     assert cli("doctor").exit_code == 0
-    with sqlite3.connect(folder / "planner-executor.db") as connection:
+    with closing(sqlite3.connect(folder / "planner-executor.db")) as connection, connection:
         connection.execute(harm)
     connection.close()
 
@@ -93,7 +93,7 @@ def test_a_locked_database_can_be_examined(cli: Cli, waiting: str, folder: Path)
 
 
 def test_a_run_whose_process_died_is_named_with_the_next_move(cli: Cli, waiting: str, folder: Path) -> None:
-    with sqlite3.connect(folder / "planner-executor.db") as connection:
+    with closing(sqlite3.connect(folder / "planner-executor.db")) as connection, connection:
         (owner,) = connection.execute("SELECT owner FROM ledger_leases").fetchone()
         assert owner == ""
         host, boot, *_ = new_owner().split("|")
@@ -124,7 +124,7 @@ def test_changed_standing_approvals_are_found(cli: Cli, folder: Path, change: st
         run = agent.start("g", plan={"steps": [step("a", "pay"), step("b", "pay", after=["a"])]})
         agent.resume(run.id, {"type": "approve", "standing": wish})
     assert cli("doctor").exit_code == 0 and len(tools.calls) == 2
-    with sqlite3.connect(folder / "planner-executor.db") as connection:
+    with closing(sqlite3.connect(folder / "planner-executor.db")) as connection, connection:
         connection.execute(change)
     connection.close()
 

@@ -216,7 +216,7 @@ def test_a_disk_that_fills_up_between_two_effects_stops_before_the_second(small_
 def test_a_changed_ledger_is_refused_before_any_effect(tmp_path: Path, change: str) -> None:
     database = tmp_path / "runs.db"
     waiting(database)
-    with sqlite3.connect(database) as connection:
+    with closing(sqlite3.connect(database)) as connection, connection:
         connection.execute(change)
     connection.close()
     acts = Acts()
@@ -357,7 +357,7 @@ def test_a_planted_checkpoint_row_runs_no_code(tmp_path: Path) -> None:
     waiting(database)
     call = ormsgpack.packb(["os", "system", f"touch {trap}"])
     planted = ormsgpack.packb({"planted": ormsgpack.Ext(0, call)})
-    with sqlite3.connect(database) as connection:
+    with closing(sqlite3.connect(database)) as connection, connection:
         connection.execute("UPDATE writes SET type = 'msgpack', value = ?", (planted,))
         query = "SELECT type, checkpoint FROM checkpoints ORDER BY checkpoint_id DESC LIMIT 1"
         plain = unpacked_cell(*connection.execute(query).fetchone())

@@ -9,6 +9,7 @@ import threading
 import time
 import warnings
 from collections.abc import Callable
+from contextlib import closing
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -235,7 +236,7 @@ def test_a_forked_process_writes_through_a_connection_of_its_own(tmp_path: Path)
     assert os.waitpid(child, 0)[1] == 0
     use(graph, "after")
 
-    with sqlite3.connect(database) as db:
+    with closing(sqlite3.connect(database)) as db, db:
         threads = [thread for (thread,) in db.execute("SELECT thread FROM ledger_runs ORDER BY id")]
         damage = db.execute("PRAGMA integrity_check").fetchall()
     db.close()
@@ -267,7 +268,7 @@ def test_what_a_forked_process_writes_outlives_the_parents_close(tmp_path: Path)
     os.write(closed[1], b"x")
     assert os.waitpid(child, 0)[1] == 0
 
-    with sqlite3.connect(database) as db:
+    with closing(sqlite3.connect(database)) as db, db:
         threads = [thread for (thread,) in db.execute("SELECT thread FROM ledger_runs ORDER BY id")]
     db.close()
     for end in (*begun, *closed):

@@ -1,6 +1,6 @@
 import re
 import sqlite3
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -107,7 +107,7 @@ def test_a_session_that_was_signed_out_of_is_over_in_every_process_of_the_desk(t
 def test_a_database_that_cannot_say_who_signed_out_lets_nobody_in(tmp_path: Path) -> None:
     with served(tmp_path / "runs.db") as server, server.visit() as visit:
         visit.get("/")
-        with sqlite3.connect(server.database) as db:
+        with closing(sqlite3.connect(server.database)) as db, db:
             db.execute("CREATE TABLE desk_ended_sessions (another TEXT)")
         answers = [visit.get(path).status_code for path in ("/runs", "/start", "/login")]
 
