@@ -1,6 +1,7 @@
 """Which standing approval lets a call through, and what is written with the intent."""
 
 import time
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -8,6 +9,7 @@ from desk import Desk, at_desk
 
 from graph.calls.standing_calls import StandingCalls
 from graph.calls.tool_call import ToolCall
+from graph.errors import StandingSpentError
 from graph.plan.catalog import ToolSpec
 from graph.policy.approvers import ApproverRule, Approvers
 from graph.policy.constraints import Constraint
@@ -19,6 +21,7 @@ from graph.record.trust_label import TrustLabel
 from graph.testing import LoggedTools, drafted
 
 PAY = ToolSpec("pay", "", {"properties": {"to": {}}})
+MAIL = replace(PAY, name="mail")
 TOOL = LoggedTools().tool("send")
 EYES = Policy(approvers=Approvers(ApproverRule(four_eyes=True)))
 
@@ -186,6 +189,23 @@ def test_a_copy_that_is_on_record_is_not_written_again() -> None:
         return found.counted([call(approval="sa-1")])
 
     assert at_desk(work, TOOL) == ([], [StandingCall("sa-1", "k1", "t.1")])
+
+
+def test_those_of_a_tool_are_read_once_in_a_pass_and_one_revoked_since_is_refused_as_its_use_is_written() -> None:
+    async def work(desk: Desk) -> list[str | None]:
+        given = approval()
+        await desk.ledger.append(desk.lease, [drafted("standing_given", given.to_json(), "a")])
+        found = await standing(desk, given)
+        first = await names(found, call("k1"))
+        await desk.ledger.revoke_standing("sa-1", "os:ada")
+        assert await found.covering(MAIL, replace(call("m1"), tool="mail"), {}) is None
+        second = await names(found, call("k2"))
+        _, uses = found.counted([call("k2", approval="sa-1")])
+        with pytest.raises(StandingSpentError):
+            await desk.ledger.append(desk.lease, [drafted("paused", {})], uses=uses)
+        return [*first, *second]
+
+    assert at_desk(work, TOOL) == ["sa-1", "sa-1"]
 
 
 def test_without_a_held_call_nothing_is_read_or_counted() -> None:

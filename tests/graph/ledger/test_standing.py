@@ -1,14 +1,16 @@
 """The rows of a standing approval that holds in any run: given, used, revoked, and chained."""
 
 import time
+from collections.abc import Collection
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from graph.errors import InputError, LedgerCorruptError, StandingSpentError
 from graph.ledger.chain import Row
-from graph.ledger.standing import given_row, redacted_rows, revoked_row, use_of, used_row
+from graph.ledger.standing import given_row, may_cover, redacted_rows, revoked_row, use_of, used_row
 from graph.record.redaction import Redactor
 from graph.record.standing_approval import StandingApproval, StandingCall, StandingUse
 
@@ -32,6 +34,44 @@ def rows(*calls: str, by: str | None = None, **fields: Any) -> list[Row]:
         found += [row] if row is not None else []
     row = revoked_row("db", found, "sa-1", by) if by else None
     return [*found, *([row] if row is not None else [])]
+
+
+def first(**fields: Any) -> str:
+    """Return the payload of the first row of an approval with these fields."""
+    return given_row(replace(approval(), **fields)).payload
+
+
+FIRST = {
+    "unbounded": first(until=None),
+    "later": first(),
+    "past": first(until=time.time() - 1),
+    "of mail": first(tool="mail"),
+    "no json": "{",
+    "no approval": "{}",
+    "missing": None,
+}
+DAMAGED = ["no json", "no approval", "missing"]
+
+
+@pytest.mark.parametrize(
+    ("tool", "named", "found"),
+    [
+        (None, (), list(FIRST)),
+        ("pay", (), ["unbounded", "later", *DAMAGED]),
+        ("mail", (), ["of mail", *DAMAGED]),
+        ("pay", ("past", "of mail"), list(FIRST)),
+    ],
+)
+def test_only_those_of_the_tool_that_still_hold_are_read_with_the_named_and_the_damaged(
+    tool: str | None, named: Collection[str], found: list[str]
+) -> None:
+    assert may_cover(FIRST, tool, named) == found
+
+
+def test_an_approval_holds_no_longer_at_the_second_it_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("graph.ledger.standing.time", SimpleNamespace(time=lambda: LATER))
+
+    assert may_cover({"at": first(), "after": first(until=LATER + 1)}, "pay", ()) == ["after"]
 
 
 def test_rows_are_numbered_and_read_as_what_they_say() -> None:

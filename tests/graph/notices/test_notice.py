@@ -98,6 +98,11 @@ def test_a_thread_name_cannot_forge_a_line_of_a_notice() -> None:
     assert "\n" not in told
 
 
+def test_a_line_holds_a_hundred_characters_of_a_long_name() -> None:
+    told = title(Delivery(RunKey("x" * 200, 1), "ended", 1.0, "succeeded", (), "ops"))
+    assert told == "x" * 99 + "… ended: succeeded"
+
+
 def test_a_receiver_that_is_down_for_a_day_is_still_told() -> None:
     waits = [again_s(tries) for tries in range(1, MOST_TRIES)]
     assert sum(filter(None, waits)) > 2 * 86_400 and None not in waits

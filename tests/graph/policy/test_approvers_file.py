@@ -44,6 +44,7 @@ def test_a_table_is_read_as_it_is_written() -> None:
         ({"quorum": 21}, "quorum"),
         ({"quorum": True}, "quorum"),
         ({"quorum": 2.0}, "quorum"),
+        ({"names": ["ada"], "quorum": 2.5}, "quorum"),
         ({"names": ["ada"], "quorum": 2}, "quorum"),
         ({"names": "ada", "quorum": 5}, "names"),
         ({"names": ["ada", "ADA"], "quorum": 2}, "quorum"),
@@ -51,6 +52,7 @@ def test_a_table_is_read_as_it_is_written() -> None:
         ({"names": ["server:ada"]}, "names"),
         ({"effects": {"write": {"names": ["bob", "claimed:ada"]}}}, "effects.write.names"),
         ({"tools": []}, "tools"),
+        ({"tools": {"pay": {"remind_before": ["1h"]}}}, "tools.pay.remind_before"),
         ({"tools": {"pay": ["ada"]}}, "tools.pay"),
         ({"tools": {"pay": {"tools": {}}}}, "tools.pay.tools"),
         ({"effects": {"extern": {}}}, "effects.extern"),
@@ -67,6 +69,10 @@ def test_a_table_is_read_as_it_is_written() -> None:
 )
 def test_one_fault_is_named_by_its_place(table: dict[str, Any], path: str) -> None:
     assert [".".join(map(str, place)) for place, _ in approver_faults(table)] == [path]
+
+
+def test_a_name_may_have_the_source_os_or_be_called_as_another_source_is() -> None:
+    assert list(approver_faults({"names": ["os:ada", "server", "claimed:"]})) == []
 
 
 def test_a_rule_by_cost_that_is_no_table_has_no_bound_either() -> None:
