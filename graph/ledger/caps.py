@@ -7,6 +7,7 @@ each rate. Rows of a day are kept for a while, for calls whose outcome comes lat
 from collections.abc import Mapping
 
 from graph.errors import CapReachedError
+from graph.record.budget import exceeds
 from graph.record.caps import DayCap, RateCap
 
 KEPT_S = 3 * 86_400.0
@@ -19,7 +20,7 @@ def check_day(database: str, cap: DayCap, used: float, amount: float, now: float
     Raises:
         CapReachedError: It would.
     """
-    if used + amount > cap.limit:
+    if exceeds(used, amount, cap.limit):
         raise CapReachedError(database, cap.name, str(cap), cap.until(now) - now)
 
 

@@ -35,7 +35,7 @@ def may_cover(first: Mapping[str, str | None], tool: str | None, named: Collecti
 def _may(payload: str | None, tool: str, now: float) -> bool:
     try:
         given = StandingApproval.from_json(json.loads(payload or ""))
-    except (KeyError, TypeError, ValueError):
+    except (KeyError, TypeError, ValueError, AttributeError, RecursionError):
         return True
     return given.tool == tool and (given.until is None or now < given.until)
 

@@ -21,6 +21,8 @@ UNIT_OF_ONE: Mapping[str, str] = {"wall_s": "second of work", "elapsed_s": "seco
 TIMES = ("wall_s", "elapsed_s")
 """Limits that no call asks for: they are reached as time passes."""
 FRACTIONS = ("cost_usd", *TIMES)
+ROUNDING = 1e-9
+"""What a sum of amounts may be wrong by; a thousandth of what a token costs."""
 WHOLE, NUMBER = "must be an integer >= 0", "must be a number >= 0"
 CALLS = "must be an object: tool -> most calls"
 
@@ -161,12 +163,21 @@ def limits_of_a_run(policy: Mapping[str, Any]) -> Mapping[str, Any]:
     return {name: limit for name, limit in policy.get("limits", {}).items() if name != "per_day"}
 
 
+def exceeds(used: float, more: float, limit: float) -> bool:
+    """Whether `more` on top of `used` is beyond a limit; sums of amounts in decimals are not exact.
+
+    >>> 0.1 + 0.1 + 0.1 > 0.3, exceeds(0.1 + 0.1, 0.1, 0.3), exceeds(0.2, 0.100001, 0.3)
+    (True, False, True)
+    """
+    return used + more > limit + ROUNDING
+
+
 def reached(budget: Budget, usage: Usage, more: Usage) -> str | None:
     """Return the first limit that spending `more` would exceed, or None."""
     for name in budget.names:
         limit, asked = budget.of(name), more.of(name)
         used = usage.of(name)
-        if limit is not None and (used + asked > limit if asked else name in TIMES and used >= limit):
+        if limit is not None and (exceeds(used, asked, limit) if asked else name in TIMES and used >= limit):
             return name
     return None
 

@@ -35,3 +35,10 @@ def test_a_call_whose_turn_is_now_is_allowed_and_none_before() -> None:
 def test_a_correction_changes_what_counts_but_never_below_nothing(more: float, counts: float) -> None:
     assert corrected(5.0, {"tokens": more}, "tokens") == counts
     assert corrected(5.0, {"cost_usd": more}, "tokens") == 5.0
+
+
+def test_three_tenths_of_a_dollar_fit_into_a_cap_of_thirty_cents() -> None:
+    cap = DayCap("cost_usd", 0.3)
+    check_day("db", cap, 0.1 + 0.1, 0.1, 86_300.0)
+    with pytest.raises(CapReachedError):
+        check_day("db", cap, 0.1 + 0.1, 0.100001, 86_300.0)

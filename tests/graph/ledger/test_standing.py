@@ -68,6 +68,11 @@ def test_only_those_of_the_tool_that_still_hold_are_read_with_the_named_and_the_
     assert may_cover(FIRST, tool, named) == found
 
 
+@pytest.mark.parametrize("damaged", ["[]", "1", '{"tool": 1}', "[" * 100_000], ids=["list", "number", "part", "deep"])
+def test_a_damaged_row_is_read_so_that_its_fault_is_found(damaged: str) -> None:
+    assert may_cover({"a": damaged}, "pay", ()) == ["a"]
+
+
 def test_an_approval_holds_no_longer_at_the_second_it_ends(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("graph.ledger.standing.time", SimpleNamespace(time=lambda: LATER))
 
