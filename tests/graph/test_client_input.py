@@ -29,16 +29,24 @@ def test_a_plan_of_values_that_no_serializer_keeps_is_refused_with_its_issues(va
 
 @pytest.mark.parametrize(
     "given",
-    [{"goal": 2**70}, {"goal": "g", "constraints": [2**70]}, {"goal": "g", "plan": {"steps": [object()]}}],
+    [
+        {"goal": 2**70},
+        {"goal": "g", "constraints": [2**70]},
+        {"goal": "g", "plan": {"steps": [object()]}},
+        {"plan": [2**70, float("nan")]},
+    ],
 )
 def test_other_input_of_that_kind_is_a_fault_of_the_caller(given: dict[str, Any]) -> None:
+    with pytest.raises(InputError, match="it holds what JSON"):
+        keepable_input(given)
     with pytest.raises(InputError):
         build_graph(tools=[], checkpointer=InMemorySaver()).invoke(given, on_thread())
 
 
 @pytest.mark.parametrize("given", [None, "approve", 1, [], {}, {"steps": [{"x": (1, {2})}]}, {"a": float("nan")}])
 def test_what_a_serializer_keeps_stays_as_it_is(given: Any) -> None:
-    assert keepable_input({"goal": "g", "plan": given})["plan"] is given
+    whole = {"goal": "g", "plan": given}
+    assert keepable_input(whole) is whole and whole["plan"] is given
     assert keepable_input(Command(resume=given)).resume is given
 
 
@@ -49,3 +57,33 @@ def test_a_response_by_the_id_of_its_interrupt_stays_with_it() -> None:
 
     assert list(resume) == [INTERRUPT] and str(2**70) in resume[INTERRUPT]
     assert keepable_input(Command(resume={INTERRUPT: object()})).resume == {INTERRUPT: NO_DECISION}
+
+
+def test_text_is_left_to_its_reader_whatever_it_holds() -> None:
+    text = "half \ud800"
+
+    assert keepable_input({"goal": text, "plan": text}) == {"goal": text, "plan": text}
+    assert keepable_input(Command(resume=text)).resume is text
+
+
+def test_only_the_plan_is_read_as_json_text() -> None:
+    given = {"goal": "g", "plan": {"steps": [2**70]}}
+
+    assert keepable_input(given) == {"goal": "g", "plan": f'{{"steps": [{2**70}]}}'}
+    assert keepable_input({"goal": "g"}) == {"goal": "g"}
+
+
+@pytest.mark.parametrize(
+    ("response", "kept"),
+    [
+        ([2**70], f"[{2**70}]"),
+        ({"a": 2**70, INTERRUPT: 1}, f'{{"a": {2**70}, "{INTERRUPT}": 1}}'),
+        (2**70, NO_DECISION),
+        ([2**70, float("nan")], NO_DECISION),
+        ({1: "approve"}, NO_DECISION),
+        ({INTERRUPT: "approve", 1: "approve"}, NO_DECISION),
+        ({1: "approve", INTERRUPT: "approve"}, NO_DECISION),
+    ],
+)
+def test_a_response_that_no_serializer_keeps_is_json_text_or_no_decision(response: Any, kept: Any) -> None:
+    assert keepable_input(Command(resume=response)).resume == kept

@@ -6,12 +6,14 @@ from typing import Any
 
 import pytest
 
-from graph.known_runs import MOST, KnownRun, KnownRuns
+from graph.known_runs import KnownRun, KnownRuns
 from graph.ledger.memory.ledger import MemoryLedger
 from graph.ledger.protocol import RunKey
 from graph.record.projection import project
 from graph.testing import drafted
 
+KEPT = 64
+"""How many runs are kept; a run more takes the place of the oldest."""
 STARTED = drafted("run_started", {"goal": "g", "constraints": []})
 PAUSED = drafted("paused", {"reason": "asked to pause"})
 ENDED = drafted("run_ended", {"status": "failed", "reason": "r"})
@@ -89,9 +91,9 @@ def test_a_run_is_taken_once_since_its_state_is_the_takers_to_change() -> None:
 def test_a_run_in_which_a_value_was_redacted_meanwhile_is_read_anew() -> None:
     async def work(ledger: CountingLedger, runs: KnownRuns) -> None:
         first = await node(runs, ledger)
-        await write(ledger, drafted("redacted", {"left": [], "by": "b", "reason": "r"}))
+        await write(ledger, drafted("redacted", {"left": [], "by": "b", "reason": "r"}), PAUSED)
         second = await node(runs, ledger)
-        assert second.record is not first.record and second.record.seq == 3
+        assert second.record is not first.record and second.record.seq == 4
 
     with_ledger(work)
 
@@ -114,12 +116,36 @@ def test_runs_that_have_ended_are_not_kept_and_of_the_others_the_latest() -> Non
         for thread in ("ended", "ended"):
             await node(runs, ledger, thread)
         assert ledger.read[-2:] == [2, 2]
-        for number in range(MOST):
+        for number in range(KEPT):
             await ledger.open_run(f"{number}", [STARTED])
             await node(runs, ledger, f"{number}")
         ledger.read.clear()
         for thread in ("0", "t"):
             await node(runs, ledger, thread)
         assert ledger.read == [0, 2]
+
+    with_ledger(work)
+
+
+def test_a_node_on_a_thread_without_a_run_hands_nothing_on() -> None:
+    async def work(ledger: CountingLedger, runs: KnownRuns) -> None:
+        with runs.handing_on():
+            assert await runs.latest(ledger, "new") is None
+        await ledger.open_run("new", [STARTED])
+        await node(runs, ledger, "new")
+        assert ledger.read == [0, 1]
+
+    with_ledger(work)
+
+
+def test_a_node_hands_on_what_it_opens_after_another_one_within_it() -> None:
+    async def work(ledger: CountingLedger, runs: KnownRuns) -> None:
+        await ledger.open_run("inner", [STARTED])
+        with runs.handing_on():
+            await node(runs, ledger, "inner")
+            await runs.latest(ledger, "t")
+        for thread in ("inner", "t"):
+            await node(runs, ledger, thread)
+        assert ledger.read == [1, 2, 0, 0]
 
     with_ledger(work)

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from graph.plan.json_values import TOO_DEEP, json_faults
+from graph.plan.json_values import LONG_INTEGER, TOO_DEEP, json_faults, long_integer_fault
 
 LEAST, MOST = -9_223_372_036_854_775_808, 18_446_744_073_709_551_615
 """SQLite and PostgreSQL keep the first in 64 bits with a sign, JSON parsers of other languages the last without."""
@@ -52,3 +52,15 @@ def test_so_many_faults_are_listed_and_nesting_that_is_too_deep_always() -> None
     assert len(json_faults([b"a"] * 30, most=3)) == 3
     deep = nested(MAX_DEPTH + 1, lambda value: [value])
     assert json_faults([deep, *[b"a"] * 30], most=3)[-1][1] == TOO_DEEP
+
+
+@pytest.mark.parametrize("value", [None, "a", True, 1e300, LEAST, MOST, [], {"a": [LEAST, {"b": (MOST, "c")}]}])
+def test_integers_of_64_bits_and_what_is_no_integer_can_be_kept(value: Any) -> None:
+    assert long_integer_fault(value) is None
+
+
+@pytest.mark.parametrize(
+    "value", [LEAST - 1, MOST + 1, [MOST + 1, 1], (1, MOST + 1), {"a": [{"b": LEAST - 1}], "c": 1}]
+)
+def test_a_longer_integer_is_a_fault_wherever_it_is(value: Any) -> None:
+    assert long_integer_fault(value) == LONG_INTEGER

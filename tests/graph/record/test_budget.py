@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graph.record.budget import (
+    ROUNDING,
     TIMES,
     UNIT,
     Budget,
@@ -196,3 +197,10 @@ def test_the_calls_of_a_usage_are_told_as_plain_data() -> None:
 def test_the_limits_of_a_day_are_none_of_a_run() -> None:
     assert limits_of_a_run({"limits": {"tokens": 5, "per_day": {"tokens": 9}}}) == {"tokens": 5}
     assert limits_of_a_run({}) == {}
+
+
+def test_a_sum_may_be_wrong_by_what_rounding_takes_and_by_no_more() -> None:
+    budget = Budget(cost_usd=0.0)
+
+    assert reached(budget, Usage(), Usage(cost_usd=ROUNDING)) is None
+    assert reached(budget, Usage(), Usage(cost_usd=1.01 * ROUNDING)) == "cost_usd"

@@ -40,3 +40,20 @@ def test_a_decision_closes_the_vote_and_a_proposal_is_asked_for_by_its_author() 
         assert people.votes == {}
 
     assert people.askers == ("server:ada",)
+
+
+def test_who_rejects_a_call_with_words_asks_for_what_is_done_instead() -> None:
+    people = People()
+    for by, rejected in (("server:ada", {"k": "not him"}), ("server:bob", {})):
+        people.decided(drafted("decided", {"decision": "settle", "approver": by, "rejected": rejected}).data)  # type: ignore[arg-type]
+
+    assert people.askers == ("server:ada",)
+
+
+def test_a_vote_that_is_closed_without_a_decision_counts_no_more() -> None:
+    people = People()
+    people.voted(vote("server:bob"))
+
+    people.closed()
+
+    assert (people.voters("s", "d"), people.askers) == ({}, ())

@@ -8,10 +8,12 @@ from graph.record.call import WaitingCall
 from graph.record.events import (
     Arguments,
     CallRefused,
+    Content,
     Decided,
     EarlierCall,
     Event,
     LateAnswer,
+    ResponseGiven,
     ReviewEscalated,
     ReviewExpired,
     ReviewReminded,
@@ -238,3 +240,30 @@ def test_a_held_call_keeps_the_arguments_that_a_person_gave_when_it_is_held_agai
     state.step_held(Event(5, "step_held", "a", 0.0, {}), replace(held, revision=2))
 
     assert (state.held["k"].args, state.held["k"].replaces) == ({"to": "y"}, {"to": "x"})
+
+
+def test_requests_are_counted_by_plan_and_names_of_actions_and_one_shown_again_counts_once() -> None:
+    state, plan = ReviewState(), ("run_plan",)
+    shown = (
+        replace(SHOWN, request=1, asked=plan),
+        replace(SHOWN, request=1, asked=plan, error="not JSON"),
+        replace(SHOWN, request=2, asked=plan),
+        replace(SHOWN, request=3, asked=("run_step",)),
+        replace(SHOWN, request=4, digest=None, asked=plan),
+    )
+    for request in shown:
+        state.review_requested(request)
+
+    assert state.requests_about == {("d", plan): 2, ("d", ("run_step",)): 1, ("", plan): 1}
+    assert [state.asked_before("d", plan, is_open=is_open) for is_open in (False, True)] == [2, 1]
+    assert state.asked_before("e", plan, is_open=False) == 0
+
+
+def test_a_person_has_to_respond_to_an_open_request_until_a_response_is_given() -> None:
+    given, shown_again = asked_about(), asked_about()
+    for state in (given, shown_again):
+        state.response = ResponseGiven(request=3, digest="d", response=Content("yes"), approver="os:ada")
+    shown_again.review_requested(SHOWN)
+
+    states = (ReviewState(), asked_about(), given, shown_again)
+    assert [state.waits for state in states] == [False, True, False, True]

@@ -7,9 +7,11 @@ import pytest
 from graph.record.budget import Budget
 from graph.record.call import AskedCall, Call, HeldCall, RejectedCall, WaitingCall
 from graph.record.calls import Calls
+from graph.record.events import Voted
+from graph.record.people import People
 from graph.record.plan_state import PlanState
 from graph.record.results import StepResult
-from graph.record.review_state import ReviewState
+from graph.record.review_state import ReviewRequest, ReviewState
 from graph.record.run_state import RunState
 from graph.record.spending import BudgetExhausted, Spending
 from graph.record.steps import Steps
@@ -120,3 +122,13 @@ def test_a_call_that_was_seen_or_settled_waits_no_more() -> None:
     over.calls = Calls({"k": replace(CALL, nothing_happened=True)})
 
     assert (over.waiting_calls, over.uncertain_calls) == ([], {})
+
+
+def test_a_review_is_closed_with_the_votes_on_it() -> None:
+    vote = Voted(request=1, subject="s", says="d", missing="one more", approver="server:bob")
+    request = ReviewRequest(1, "s", None, (), "c", 0)
+    run = RunState(review_state=ReviewState(request=request), people=People(votes={"s": {"bob": vote}}))
+
+    run.close_review()
+
+    assert (run.review_state.request, run.people.votes) == (None, {})

@@ -5,7 +5,9 @@ from typing import Any
 
 import pytest
 from langchain.agents.middleware.human_in_the_loop import HITLRequest
+from pydantic import JsonValue
 
+from graph.plan.canonical import digest
 from graph.plan.issues import Issue
 from graph.record.deadline import Deadline
 from graph.review.request import ReviewAction, ReviewRequest
@@ -134,3 +136,16 @@ def test_who_decides_is_said_once_and_until_when_if_there_is_an_end() -> None:
 
     assert first.count(timed.people) == 1 and timed.people not in second
     assert timed.to_json()["until"] == 1_060.0
+
+
+def test_a_description_has_nothing_but_the_digest_after_it_if_anybody_decides() -> None:
+    described = [action["description"] for action in REQUEST.to_json()["action_requests"]]
+
+    assert described == [f"{action.description}\n\nDigest: {REQUEST.digest}" for action in (PLAN, DOUBT)]
+
+
+def test_a_first_request_has_the_digest_that_it_had_before_requests_were_counted() -> None:
+    beside: list[JsonValue] = [[DOUBT.name, dict(DOUBT.args)]]
+
+    assert REQUEST.digests[2] == digest([REQUEST.digest, 2, beside])
+    assert replace(REQUEST, asked_before=3).digests[2] == digest([REQUEST.digest, 2, beside, 3])
