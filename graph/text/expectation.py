@@ -9,6 +9,7 @@ UNITS: Mapping[str, Callable[[float], str]] = {
     "cost_usd": lambda amount: f"{amount:.2g}",
 }
 NAMES = {"seconds": "seconds", "tokens": "tokens", "cost_usd": "US dollars"}
+MOMENT = "less than 1 second"
 
 
 def takes_in_words(takes: Mapping[str, Any], name: Callable[[str], str] = str) -> str:
@@ -32,12 +33,21 @@ def takes_in_words(takes: Mapping[str, Any], name: Callable[[str], str] = str) -
 def said_and_spent(takes: Mapping[str, Any], spent: Mapping[str, float]) -> str:
     """Return what was said against what was spent, for the end of a run; empty if nothing was said.
 
+    Less than a second, as expected, is not worth a sentence.
+
     >>> said_and_spent({"seconds": {"low": 2.0, "high": 5.0}}, {"seconds": 4.2})
     'expected 2 to 5 seconds; took 4.2 seconds'
     """
-    told = [amount for kind in NAMES if kind in spent and (amount := _range(takes, kind))]
-    took = [f"{UNITS[kind](spent[kind])} {NAMES[kind]}" for kind in NAMES if kind in spent]
-    return f"expected {_joined(told)}; took {_joined(took)}" if told else ""
+    kinds = [kind for kind in NAMES if kind in spent]
+    told = {kind: amount for kind in kinds if (amount := _range(takes, kind))}
+    took = {kind: _amount(kind, spent[kind]) for kind in kinds}
+    if told.get("seconds") == took.get("seconds") == MOMENT:
+        del told["seconds"], took["seconds"]
+    return f"expected {_joined([*told.values()])}; took {_joined([*took.values()])}" if told else ""
+
+
+def _amount(kind: str, amount: float) -> str:
+    return MOMENT if kind == "seconds" and amount < 1 else f"{UNITS[kind](amount)} {NAMES[kind]}"
 
 
 def _range(takes: Mapping[str, Any], kind: str) -> str:
@@ -48,7 +58,7 @@ def _range(takes: Mapping[str, Any], kind: str) -> str:
     if "high" not in found:
         return f"at least {low} {NAMES[kind]}"
     if kind == "seconds" and found["high"] < 1:
-        return "less than 1 second"
+        return MOMENT
     high = UNITS[kind](found["high"])
     return f"{low} to {high} {NAMES[kind]}" if high != low else f"about {low} {NAMES[kind]}"
 

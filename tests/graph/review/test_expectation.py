@@ -82,6 +82,26 @@ def test_what_was_spent_is_counted_from_the_approval_on_and_told_beside_what_was
 
 
 @pytest.mark.parametrize(
+    ("spent", "told"),
+    [
+        ({"seconds": 0.4}, ""),
+        ({"seconds": 1.2}, "expected less than 1 second; took 1.2 seconds"),
+        ({"seconds": 0.4, "tokens": 7}, "expected 5 to 9 tokens; took 7 tokens"),
+    ],
+)
+def test_less_than_a_second_as_expected_is_not_told(spent: dict[str, float], told: str) -> None:
+    said = {"seconds": {"low": 0.1, "high": 0.4}, "tokens": {"low": 5, "high": 9}}
+
+    assert said_and_spent(said, spent) == told
+
+
+def test_a_duration_below_a_second_is_told_as_such() -> None:
+    told = said_and_spent({"seconds": {"low": 2.0, "high": 3.0}}, {"seconds": 0.0})
+
+    assert told == "expected 2 to 3 seconds; took less than 1 second"
+
+
+@pytest.mark.parametrize(
     ("found", "told"),
     [
         ({"seconds": {"low": 0.1, "high": 0.4}}, "By what like steps took: less than 1 second."),
