@@ -14,7 +14,10 @@ from graph.review.decision import FINAL, Decision, InvalidResponse, is_blank
 from graph.review.human_steps import PASSED, fit_answer
 from graph.review.request import ReviewAction, ReviewRequest
 
-RESULT_OF_NOTHING = "happened is false for the call of {tool} in {step}, so it has no result; leave the result out, or set happened to true"
+RESULT_OF_NOTHING = (
+    "happened is false for the call of {tool} in {step}, so it has no result; "
+    "leave the result out, or set happened to true"
+)
 
 
 @dataclass(frozen=True)
