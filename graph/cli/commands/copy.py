@@ -1,6 +1,7 @@
 """`planner-executor copy`: copy threads to another database."""
 
 import asyncio
+from contextlib import AsyncExitStack
 from typing import Annotated
 
 import typer
@@ -16,7 +17,13 @@ Names = Annotated[
     list[str] | None, typer.Argument(metavar="RUN...", help="Runs to copy, each with all runs of its thread.")
 ]
 Target = Annotated[
-    str, typer.Option("--to", metavar="FILE|ADDRESS", help="The other database: a file, or postgresql://...")
+    str,
+    typer.Option(
+        "--to",
+        metavar="FILE|ADDRESS",
+        callback=options.named,
+        help="The other database: a file, or postgresql://...",
+    ),
 ]
 All = Annotated[bool, typer.Option("--all", help="Copy every thread.")]
 
@@ -40,8 +47,13 @@ async def _copy(screen: Screen, db: str, to: str, names: list[str]) -> list[str]
     from graph.thread_copy import copy_thread, open_place
 
     is_open = []
-    async with open_place(db) as source, open_place(to) as target:
+    async with AsyncExitStack() as places:
+        source = await places.enter_async_context(open_place(db))
         keys = [await Runs(source.ledger).find(name) for name in names] or await source.ledger.runs()
+        if not keys:
+            screen.say(f"{shown(db)} has no runs to copy")
+            return []
+        target = await places.enter_async_context(open_place(to))  # only now, since it is created by that
         for thread in dict.fromkeys(key.thread for key in reversed(keys)):
             for run in await copy_thread(source, target, thread):
                 screen.say(f"copied run {run.run}: {len(run.rows)} events, {len(run.artifacts)} artifacts")
