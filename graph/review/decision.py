@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from graph.name_list import counted
 from graph.plan.broken_json import json_fault
 from graph.plan.depth import parse_json_or_text
 from graph.plan.issues import Issue, storable
@@ -106,7 +107,7 @@ def _read_list(answer: Mapping[str, Any], request: ReviewRequest) -> tuple[Decis
 
 def _count_message(request: ReviewRequest) -> str:
     names = ", ".join(action.name for action in request.actions)
-    return f'answer {{"decisions": [...]}} with {len(request.actions)} decision(s), in order: {names}'
+    return f'answer {{"decisions": [...]}} with {counted(len(request.actions), "decision")}, in order: {names}'
 
 
 def _read_decision(decision: Any, action: ReviewAction, digests: Sequence[str]) -> Decision:

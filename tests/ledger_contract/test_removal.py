@@ -193,10 +193,10 @@ def test_a_run_that_was_deleted_without_a_tombstone_is_noticed(driver: Driver) -
         for thread in ("a", "t", "t", "t"):
             await begun(ledger, thread)
         driver.delete(RunKey("t", 2))
-        lost = "runs that were started are neither there nor have a tombstone"
-        assert await findings(ledger) == ["run t.2 was removed without a tombstone", f"1 of 4 {lost}"]
+        lost = "neither a record nor a tombstone; 4 were started"
+        assert await findings(ledger) == ["run t.2 was removed without a tombstone", f"1 run has {lost}"]
         driver.delete(RunKey("a", 1))
-        assert f"2 of 4 {lost}" in await findings(ledger)
+        assert f"2 runs have {lost}" in await findings(ledger)
 
     use(driver, work)
 
