@@ -175,7 +175,10 @@ def test_a_tombstone_that_was_changed_is_named(column: str, value: object, drive
     use(driver, work)
 
 
-@pytest.mark.parametrize(("number", "found"), [(1, "tombstone 1 is missing"), (2, "1 of 3 runs that were started")])
+@pytest.mark.parametrize(
+    ("number", "found"),
+    [(1, "tombstone 1 is missing"), (2, "1 run has neither a record nor a tombstone; 3 were started")],
+)
 def test_a_tombstone_that_was_deleted_is_noticed(number: int, found: str, driver: Driver) -> None:
     async def work(ledger: RunStore) -> None:
         for thread in "abc":
