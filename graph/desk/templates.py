@@ -11,6 +11,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 from pydantic import JsonValue
 
+from graph.name_list import counted
 from graph.record.events import Event
 from graph.sanitize import document, escaped, one_line, visible_json
 from graph.text.drawing.statuses import LOOKS
@@ -48,6 +49,7 @@ def environment() -> Environment:
         "doc": document,
         "short": lambda text, most=LINE_CHARACTERS: one_line(str(text), most),
         "moment": moment,
+        "counted": counted,
         "took": took,
         "json": json.dumps,
         "anchor": anchor,
