@@ -173,7 +173,7 @@ class _Protected:
     async def __call__(self, message: Message) -> None:
         if message["type"] == "http.response.start":
             self.status, self._is_open = message["status"], True
-            protect(MutableHeaders(scope=message), self._is_static)
+            protect(MutableHeaders(scope=message), self._is_static and self.status in (200, 304))
         elif message["type"] == "http.response.body":
             self._is_open = bool(message.get("more_body"))
         await self._send(message)

@@ -307,6 +307,12 @@ def test_an_address_with_a_slash_too_many_leads_nowhere(visit: Visit) -> None:
     assert visit.get("/runs/").status_code == 404
 
 
+def test_a_browser_keeps_static_files_and_no_answer_that_there_is_none(visit: Visit) -> None:
+    kept, missing = (visit.get(f"/static/{name}").headers["cache-control"] for name in ("desk.css", "another.css"))
+
+    assert "max-age" in kept and missing == "no-store"
+
+
 def test_a_fault_of_the_desk_is_a_page_with_its_headers_and_on_the_access_log(
     server: DeskServer, visit: Visit, caplog: pytest.LogCaptureFixture
 ) -> None:
