@@ -12,6 +12,7 @@ from graph.name_list import listed
 from graph.plan.canonical import canonical_json
 from graph.plan.expressions import expression_fault
 from graph.plan.inline_schema import schema_fault
+from graph.plan.json_values import is_number
 from graph.plan.patterns import pattern_fault
 from graph.plan.relative_path import path_fault
 
@@ -94,11 +95,6 @@ def _path_fault(path: Any) -> str | None:
         return "must be the path of a file in the workspace, as text"
     fault = path_fault(path)
     return f"{path!r} {fault}; give a path within the workspace" if fault else None
-
-
-def is_number(value: Any) -> bool:
-    """Whether a value is a JSON number."""
-    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 KINDS: Mapping[str, Callable[[Any], str | None]] = {
