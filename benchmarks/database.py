@@ -5,8 +5,10 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, closing
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import aiosqlite
+from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
@@ -19,7 +21,7 @@ from graph.ledger.run_store import RunStore
 class Database:
     """Both, open; a ledger that nobody uses costs nothing."""
 
-    saver: AsyncSqliteSaver
+    saver: BaseCheckpointSaver[Any]
     ledger: RunStore
 
 
