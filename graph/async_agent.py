@@ -9,7 +9,7 @@ from pydantic import JsonValue
 
 from graph.agent_control import AgentControl
 from graph.agent_session import NotGiven, ProgressCallback
-from graph.caller import Caller, Changes
+from graph.caller import Caller, RetryChanges
 from graph.errors import InputError
 from graph.forking import fork_of
 from graph.record.person import Person
@@ -125,7 +125,7 @@ class AsyncAgent(AgentControl):
             raise InputError("run", f"{before.id} has not ended; continue it instead")
         session.require_tools(before)
         given: dict[str, Any] = {"operation": "retry", "run": before.id, **({"plan": plan} if plan is not None else {})}
-        changes = Changes(limits or {}, feedback)
+        changes = RetryChanges(limits or {}, feedback)
         await session.drive(
             given, replace(Caller.facade(before.thread, by=session.acts(by)), changes=changes), on_progress
         )

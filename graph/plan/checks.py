@@ -11,7 +11,7 @@ from pydantic import JsonValue
 from graph.name_list import listed
 from graph.plan.canonical import canonical_json
 from graph.plan.expressions import expression_fault
-from graph.plan.inline_schema import schema_fault
+from graph.plan.inline_schema import inline_schema_fault
 from graph.plan.json_values import is_number
 from graph.plan.patterns import pattern_fault
 from graph.plan.relative_path import path_fault
@@ -73,7 +73,7 @@ def _expression_fault(expression: Any) -> str | None:
 def _schema_fault(schema: Any) -> str | None:
     if not isinstance(schema, dict):
         return "must be a JSON Schema, an object"
-    fault = schema_fault(schema)
+    fault = inline_schema_fault(schema)
     return f"is not a usable JSON Schema: {fault}" if fault else None
 
 

@@ -21,7 +21,7 @@ CONSTRAINTS = (*CONDITIONS, "untrusted_from", "optional")
 Path = tuple[str, ...]
 
 
-def constraints_of(table: Mapping[str, Mapping[str, Any]]) -> dict[str, Constraint]:
+def read_constraints(table: Mapping[str, Mapping[str, Any]]) -> dict[str, Constraint]:
     """Return the constraints of a table without faults, by argument."""
     return {name: _constraint(raw) for name, raw in table.items()}
 

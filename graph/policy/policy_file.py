@@ -41,7 +41,7 @@ from graph.errors import PolicyError
 from graph.plan.attempts import ATTEMPT_FIELDS, AttemptLimits, limit_fault
 from graph.plan.catalog import Effect
 from graph.policy.approvers_file import approver_faults, approvers_of
-from graph.policy.constraint_table import CONDITIONS, CONSTRAINTS, constraint_table_faults, constraints_of
+from graph.policy.constraint_table import CONDITIONS, CONSTRAINTS, constraint_table_faults, read_constraints
 from graph.policy.day_limits import RATE_EXPECTED, day_limit_faults, day_limits_of, rate_of
 from graph.policy.entry_faults import is_finite, not_one_of, unknown_entry
 from graph.policy.policy import ApprovalMode, Policy, PolicyVerdict, ToolRule
@@ -84,7 +84,7 @@ def policy_from(raw: Mapping[str, Any], name: str = "policy", text: str = "") ->
         rates={name: rate_of(rate) or 0.0 for name, rate in raw.get("rates", {}).items()},
         prices={model: Price(**price) for model, price in raw.get("prices", {}).items()},
         steps=AttemptLimits(**raw.get("steps", {})),
-        ask_when={effect: constraints_of(rule["ask_when"]) for effect, rule in effects.items() if "ask_when" in rule},
+        ask_when={effect: read_constraints(rule["ask_when"]) for effect, rule in effects.items() if "ask_when" in rule},
         approvers=approvers_of(raw.get("approvers", {})),
         per_day=day_limits_of(raw.get("limits", {}).get("per_day", {})),
     )
@@ -156,7 +156,9 @@ def _price_faults(path: Path, price: Any) -> Iterator[tuple[Path, str]]:
 
 
 def _rule(rule: Mapping[str, Any]) -> ToolRule:
-    return ToolRule(rule.get("verdict"), constraints_of(rule.get("args", {})), constraints_of(rule.get("ask_when", {})))
+    return ToolRule(
+        rule.get("verdict"), read_constraints(rule.get("args", {})), read_constraints(rule.get("ask_when", {}))
+    )
 
 
 def _effect_rule(rule: Any) -> Mapping[str, Any]:

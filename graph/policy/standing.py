@@ -9,7 +9,7 @@ from pydantic import JsonValue
 
 from graph.plan.canonical import canonical_json
 from graph.plan.catalog import ToolSpec
-from graph.policy.constraint_table import constraint_table_faults, constraints_of
+from graph.policy.constraint_table import constraint_table_faults, read_constraints
 from graph.policy.constraints import Constraint
 from graph.policy.policy import Policy
 from graph.record.standing_approval import StandingApproval
@@ -84,7 +84,7 @@ def covers(
         return False
     if any(constraint_table_faults(("args",), approval.args)):  # a redaction may have changed a bound
         return False
-    constraints = constraints_of(approval.args)
+    constraints = read_constraints(approval.args)
     if any(name not in constraints or not constraints[name].admits(label.sources) for name, label in untrusted.items()):
         return False
     values = {**tool.defaults(constraints), **args}

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from shlex import quote
 
-from graph.policy.retention import Kept, Obstacle
+from graph.policy.retention import KeptThread, Obstacle
 
 LISTED = 5
 """So many threads are named for each reason."""
@@ -33,7 +33,7 @@ def removed_line(threads: int, runs: int, dry_run: bool) -> str:
     return f"{'would prune' if dry_run else 'pruned'} {_count(threads, 'thread')} with {_count(runs, 'run')}"
 
 
-def kept_lines(kept: Sequence[Kept]) -> Iterator[str]:
+def kept_lines(kept: Sequence[KeptThread]) -> Iterator[str]:
     """Yield how many threads stay, and for a few of each reason the run that keeps the thread, with the next move."""
     if not kept:
         return

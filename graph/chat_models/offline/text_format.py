@@ -15,7 +15,7 @@ _TURNS = frozenset(
 """Words that turn what stands beside them into something else."""
 
 
-def one_line(text: str, most: int) -> str:
+def short_line(text: str, most: int) -> str:
     """Return the text on one line with printable characters only, cut at a space to at most `most` characters."""
     line = " ".join("".join(letter if letter.isprintable() else " " for letter in text).split())
     return line if len(line) <= most else line[:most].rsplit(" ", 1)[0]
@@ -46,4 +46,4 @@ def slug(text: str, most: int = 60) -> str:
     ('latest-trends-in-renewable-energy', 'dotnet-or-cplusplus')
     """
     words = " ".join(map(spelled, words_in(text)))
-    return one_line(words, most).replace(" ", "-") or "report"
+    return short_line(words, most).replace(" ", "-") or "report"
