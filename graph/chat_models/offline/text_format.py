@@ -4,6 +4,7 @@ from collections.abc import Iterable
 
 from tools.words import content_words, spelled, words_in
 
+_SLUG_CHARACTERS = 60
 _COURTESY = frozenset(
     {"add", "answer", "ask", "brief", "don", "draft", "file", "give", "go", "keep", "kept", "look", "make", "need"}
     | {"plan", "put", "read", "report", "save", "stay", "store", "thank", "thanks", "use", "using", "want", "write"}
@@ -39,11 +40,11 @@ def capitalised(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-def slug(text: str, most: int = 60) -> str:
+def slug(text: str) -> str:
     """Return a file name for a text, without extension.
 
     >>> slug("Latest trends in renewable energy"), slug(".NET or C++")
     ('latest-trends-in-renewable-energy', 'dotnet-or-cplusplus')
     """
     words = " ".join(map(spelled, words_in(text)))
-    return short_line(words, most).replace(" ", "-") or "report"
+    return short_line(words, _SLUG_CHARACTERS).replace(" ", "-") or "report"
