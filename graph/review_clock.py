@@ -1,7 +1,7 @@
-"""What falls due for an open request: reminders, escalation, and its end; written once, by whoever looks first.
+"""What falls due for an open request: reminders, escalation, and its end; the first process that looks writes it.
 
-A worker looks for such requests in the index of runs, and whoever opens a run looks at that run. What is due is decided
-by the ledger's clock and the deadline on record alone, so that it does not matter who writes it (decision 0082).
+A worker looks for such requests in the index of runs, and a process that opens a run looks at that run. The ledger's
+clock and the deadline on record alone decide what is due, so that it does not matter who writes it (decision 0082).
 """
 
 from collections.abc import Mapping, Sequence

@@ -16,7 +16,7 @@ ANSWER_BYTES = 250_000
 
 
 async def outcome_so_far(ledger: Ledger, record: RunState) -> Ending | None:
-    """Return what a run's plan has come to so far, None without a plan."""
+    """Return the outcome of a run's plan so far, None without a plan."""
     if record.plan_state.plan is None:
         return None
     plan, steps = Plan.model_validate(record.plan_state.plan), record.steps

@@ -1,4 +1,4 @@
-"""What the operator of a desk chooses."""
+"""Settings of a desk, which its operator chooses."""
 
 import os
 import secrets
