@@ -9,7 +9,9 @@ from contextlib import ExitStack
 from statistics import quantiles
 from typing import IO
 
-from benchmarks.runs_at_once import SYSTEMS, Crowd, Measured, execute, opened
+from benchmarks.crowd import Crowd, Measured, execute
+from benchmarks.crowd_systems import SYSTEMS
+from benchmarks.database import open_database
 
 
 def measured_apart(address: str, crowd: Crowd, names: str) -> Measured:
@@ -50,7 +52,7 @@ def _pipe(pipe: IO[str] | None) -> IO[str]:
 
 async def _share(address: str, system: str, count: int, names: str) -> None:
     """Execute a share of the runs once a line is read, and print the seconds of each and when all had ended."""
-    async with opened(address) as database:
+    async with open_database(address) as database:
         app = SYSTEMS[system](database)
         await execute(app, f"{names}-before", 1, 1)
         sys.stdout.write("ready\n")

@@ -1,12 +1,14 @@
-"""The database of a run: LangGraph's checkpointer and, in the same file, our ledger."""
+"""The database of a run: LangGraph's checkpointer and, beside it, our ledger."""
 
 import sqlite3
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, closing
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import aiosqlite
+from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
@@ -19,7 +21,7 @@ from graph.ledger.run_store import RunStore
 class Database:
     """Both, open; a ledger that nobody uses costs nothing."""
 
-    saver: AsyncSqliteSaver
+    saver: BaseCheckpointSaver[Any]
     ledger: RunStore
 
 
@@ -27,11 +29,11 @@ OpenDatabase = Callable[[Path], AbstractAsyncContextManager[Database]]
 
 
 @asynccontextmanager
-async def open_database(path: Path) -> AsyncIterator[Database]:
-    """Open a file, which is created where there is none."""
-    ledger = open_ledger(path)
+async def open_database(place: Path | str) -> AsyncIterator[Database]:
+    """Open a file, which is created if there is none, or the address of a PostgreSQL database."""
+    ledger = open_ledger(place)
     try:
-        async with open_checkpointer(path) as saver:
+        async with open_checkpointer(place) as saver:
             yield Database(saver, ledger)
     finally:
         await ledger.close()

@@ -2,8 +2,11 @@
 
 import time
 
+from benchmarks.crowd import run
+from benchmarks.crowd_systems import ours
+from benchmarks.database import open_database
 from benchmarks.figures import Figure, at_most
-from benchmarks.runs_at_once import no_server, opened, ours, postgres_server, run
+from benchmarks.postgres_server import no_server, postgres_server
 from benchmarks.simulated import MODEL_S
 from benchmarks.sizes import Sizes
 from benchmarks.workloads import chain
@@ -18,7 +21,7 @@ async def steps_on_postgres(sizes: Sizes) -> list[Figure]:
     workload = chain(sizes.chains[-1], 0.0)
     times_s = []
     with postgres_server() as address:
-        async with opened(address) as database:
+        async with open_database(address) as database:
             for number in range(sizes.repeats + 1):
                 app = ours(database, workload.plan())
                 begun_s = time.perf_counter()

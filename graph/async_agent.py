@@ -1,4 +1,4 @@
-"""The asynchronous facade: start, resume, inspect and change runs in one database."""
+"""The asynchronous facade: start, resume, retry and fork runs in one database, and work on those of others."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -7,24 +7,21 @@ from typing import Any
 
 from pydantic import JsonValue
 
-from graph.agent_lifetime import AgentLifetime
-from graph.agent_records import AgentRecords
+from graph.agent_control import AgentControl
 from graph.agent_session import NotGiven, ProgressCallback
-from graph.caller import Caller, Changes
+from graph.caller import Caller, RetryChanges
 from graph.errors import InputError
 from graph.forking import fork_of
-from graph.identity import named
-from graph.record.amendment import Amendment
-from graph.record.person import Approver, Person
-from graph.runs import Run, Runs
+from graph.record.person import Person
+from graph.runs import Run
 from graph.work.continuing import ByPlace, BySession
 from graph.work.report import Report
 from graph.work.server import ByServer
 from graph.work.worker import CONCURRENCY, Worker
 
 
-class AsyncAgent(AgentLifetime, AgentRecords):
-    """Starts, resumes, inspects and cancels runs in one database; opened and closed as `AgentLifetime` says."""
+class AsyncAgent(AgentControl):
+    """Starts, resumes, inspects and cancels runs in one database; see `AgentLifetime` for opening and closing."""
 
     async def start(
         self,
@@ -128,7 +125,7 @@ class AsyncAgent(AgentLifetime, AgentRecords):
             raise InputError("run", f"{before.id} has not ended; continue it instead")
         session.require_tools(before)
         given: dict[str, Any] = {"operation": "retry", "run": before.id, **({"plan": plan} if plan is not None else {})}
-        changes = Changes(limits or {}, feedback)
+        changes = RetryChanges(limits or {}, feedback)
         await session.drive(
             given, replace(Caller.facade(before.thread, by=session.acts(by)), changes=changes), on_progress
         )
@@ -193,102 +190,3 @@ class AsyncAgent(AgentLifetime, AgentRecords):
         session = await self._open.get()
         place = ByPlace(BySession(session), ByServer(server) if server is not None else None)
         await Worker(session.runs, place, on_report, concurrency).run(once=once)
-
-    async def show(self, run: str) -> Run:
-        """Return a run's current state, with the open review request if it waits for a decision.
-
-        Raises:
-            UnknownRunError: There is no such run.
-        """
-        session = await self._open.get()
-        key = await session.runs.find(run)
-        latest = await session.latest(key.thread)
-        return latest if latest.n == key.n else await session.runs.show(key)
-
-    async def edit(
-        self, run: str, plan: JsonValue, *, by: Person | None = None, on_progress: ProgressCallback | None = None
-    ) -> Run:
-        """Propose another plan for what is left of a waiting or paused run; it is reviewed.
-
-        Args:
-            run: Its id, or its thread.
-            plan: The plan.
-            by: The person who does it, as your code knows them; the ledger says `claimed`, unless the adapter of the
-                settings verifies them. Default: the user of this process.
-            on_progress: Called with each step's changes as they happen.
-
-        Raises:
-            InputError: The run has ended, is executing, or its thread has a later run.
-        """
-        session, before = await self._open.get(), await self._latest(run)
-        if before.ended:
-            raise InputError("run", f"{before.id} has ended; retry it with the plan, or start a new run")
-        if before.status in ("running", "planning"):
-            raise InputError("run", f"{before.id} is executing; pause it first")
-        await session.propose(before, plan, on_progress, by)
-        return await session.latest(before.thread)
-
-    async def cancel(self, run: str) -> Run:
-        """End a run; one that executes elsewhere stops before its next call. A run that has ended stays as it is."""
-        return await (await self._all_runs()).cancel(run)
-
-    async def pause(self, run: str) -> Run:
-        """Ask a run that executes elsewhere to stop before its next call; it can be resumed."""
-        return await (await self._all_runs()).pause(run)
-
-    async def steer(
-        self,
-        run: str,
-        *,
-        add: Sequence[str] = (),
-        withdraw: Sequence[str] = (),
-        feedback: str | None = None,
-        by: Person | None = None,
-        on_progress: ProgressCallback | None = None,
-    ) -> Run:
-        """Change a run's constraints, or send feedback; the run plans again before it goes on.
-
-        A run that executes elsewhere reads the change before its next call; a waiting run is replanned at once, and
-        asks again if the plan exceeds the approval; a paused run reads the change when it is resumed.
-
-        Args:
-            run: Its id, or its thread.
-            add: Constraints to add.
-            withdraw: Constraints to withdraw.
-            feedback: Feedback for the planner.
-            by: The person who does it, as your code knows them; the ledger says `claimed`, unless the adapter of the
-                settings verifies them. Default: the user of this process.
-            on_progress: Called with each step's changes as they happen.
-
-        Raises:
-            UnknownRunError: There is no such run.
-            InputError: It has ended, or has no such constraint.
-        """
-        session = await self._open.get()
-        before = await self.show(run)
-        if not before.ended:
-            session.require_tools(before)
-        amendment = Amendment(tuple(add), tuple(withdraw), feedback, str(await self._actor(by)))
-        is_executing = await session.runs.steer(run, amendment)
-        if not is_executing and before.request is not None:
-            await session.drive(None, Caller.facade(before.thread, by=session.acts(by)), on_progress)
-        return await self.show(run)
-
-    async def _latest(self, run: str) -> Run:
-        """Return the latest run of its thread.
-
-        Raises:
-            InputError: The thread has a later run.
-        """
-        session = await self._open.get()
-        key = await session.runs.find(run)
-        latest = await session.latest(key.thread)
-        if latest.n != key.n:
-            raise InputError("run", f"{run} cannot go on: {latest.id} has taken its thread since")
-        return latest
-
-    async def _all_runs(self) -> Runs:
-        return (await self._open.get()).runs
-
-    async def _actor(self, by: Person | None) -> Approver:
-        return named(by, (await self._open.get()).identity)

@@ -16,7 +16,7 @@ from graph.record.values import Kept
 
 
 @dataclass(frozen=True)
-class Changes:
+class RetryChanges:
     """Changes that come with a retry: `limits` of the budget by name, and `feedback` for the planner."""
 
     limits: Mapping[str, Any] = field(default_factory=dict)
@@ -26,7 +26,7 @@ class Changes:
         return bool(self.limits or self.feedback)
 
 
-NO_CHANGES = Changes()
+NO_CHANGES = RetryChanges()
 NO_SETUP: Mapping[str, Any] = {"setup": {}}
 FACADE: Mapping[str, Any] = {"setup": {}, "origin": BY_FACADE}
 
@@ -44,7 +44,7 @@ class Caller:
     thread: str
     started: Mapping[str, Any] = field(default_factory=lambda: NO_SETUP)
     unseen: bool = False
-    changes: Changes = NO_CHANGES
+    changes: RetryChanges = NO_CHANGES
     inherited: tuple[Draft, ...] = ()
     values: tuple[Kept, ...] = ()
     by: Approver | None = None

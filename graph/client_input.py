@@ -1,4 +1,4 @@
-"""What a client gives to the graph, in a form that LangGraph's serializer can keep.
+"""Input of a client of the graph, in a form that LangGraph's serializer can keep.
 
 Numbers beyond 64 bits, keys that are not plain text and Python objects make a serializer fail before any node runs. As
 JSON text the same value comes to its reader, which refuses it with a message.

@@ -13,8 +13,9 @@ from graph.ledger.seal import FILE_VARIABLE as KEY_FILE_VARIABLE
 from graph.plan.attempts import ATTEMPT_FIELDS, limit_fault
 from graph.plan.catalog import ToolSpec, absent_in
 from graph.policy.policy import NO_POLICY, ApprovalMode, Policy
-from graph.policy.policy_file import line_of, policy_from, policy_from_toml
+from graph.policy.policy_file import policy_from, policy_from_toml
 from graph.policy.strictness import looser_points
+from graph.policy.toml_lines import line_of
 from graph.record.budget import NO_BUDGET, Budget, read_budget
 from graph.settings import Settings
 from graph.settings_file import SettingsFile, settings_file

@@ -1,4 +1,4 @@
-"""A fork of a run on a thread of its own, with copies of the results that do not depend on what is done anew."""
+"""A fork of a run on a thread of its own, with copies of the results that do not depend on the steps done anew."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -8,7 +8,7 @@ from graph.errors import InputError, LedgerError
 from graph.ledger.protocol import RunKey
 from graph.ledger.run_store import Waiting, place_of
 from graph.ledger.search import run_in
-from graph.policy.approvers import ApproverRule, people_rules, refusal
+from graph.policy.approvers import ApproverRule, approver_refusal, people_rules
 from graph.record.open_review import OpenReview
 from graph.record.person import Approver
 from graph.record.summary import PERSON, RunSummary
@@ -72,7 +72,7 @@ def _is_for(person: Approver, run: RunSummary) -> bool:
     review = run.review or OpenReview(0)
     rules = people_rules(_rules(review), review.escalated_s)
     voted = {Approver.of_label(label).person for label in review.voters}
-    return person.person not in voted and (not rules or refusal(rules, person, review.askers) is None)
+    return person.person not in voted and (not rules or approver_refusal(rules, person, review.askers) is None)
 
 
 def _rules(review: OpenReview) -> Iterator[ApproverRule]:

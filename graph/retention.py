@@ -17,7 +17,7 @@ from graph.ledger.seal import SealKey, key_from_environment
 from graph.ledger.tombstone import Tombstones, chain_faults, gaps
 from graph.ledger.transcript import Transcript
 from graph.ledger.verification import verify
-from graph.policy.retention import Kept, Retention, obstacle_of, threads_of
+from graph.policy.retention import KeptThread, Retention, obstacle_of, threads_of
 from graph.record.projection import project
 from graph.record.run_filter import RunFilter
 from graph.record.run_state import run_name
@@ -36,7 +36,7 @@ class Pruned:
     """
 
     threads: dict[str, tuple[str, ...]]
-    kept: tuple[Kept, ...]
+    kept: tuple[KeptThread, ...]
     is_smaller: bool = True
 
     @property
@@ -66,7 +66,7 @@ async def prune(
         await run_sync(lambda: _make_folder(export))
     due = [runs for runs in threads_of(await _summaries(ledger)) if wanted.is_due(runs)]
     done: dict[str, tuple[str, ...]] = {}
-    kept: list[Kept] = []
+    kept: list[KeptThread] = []
     while due:
         again = []
         for runs in due:
@@ -114,32 +114,32 @@ async def _removed(
     by: str,
     export: Path | None,
     dry_run: bool,
-) -> Kept | None:
+) -> KeptThread | None:
     """Remove a thread, and return None; or what keeps it."""
     last = runs[-1].id
     read = [await ledger.transcript(RunKey(run.thread, run.n)) for run in runs]
     if not all(map(_is_whole, read)):
-        return Kept(last, "damaged")
+        return KeptThread(last, "damaged")
     try:
         records = [project(transcript.events()) for transcript in read]
     except UnknownEventError:
-        return Kept(last, "newer")
+        return KeptThread(last, "newer")
     except CHANGED:
-        return Kept(last, "damaged")
+        return KeptThread(last, "damaged")
     thread = runs[0].thread
     forks = [(run_name(*key), source) for key, source in await _forks(ledger) if key[0] not in (thread, *gone)]
     if (kept := obstacle_of(records, forks)) is not None:
         return kept
     if dry_run:
-        return Kept(last, "executing") if await _is_worked_on(ledger, read) else None
+        return KeptThread(last, "executing") if await _is_worked_on(ledger, read) else None
     if export is not None:
         await run_sync(lambda: _export(export, read))
     try:
         await ledger.remove(read, by)
     except RunOwnedError:
-        return Kept(last, "executing")
+        return KeptThread(last, "executing")
     except StaleRunError:
-        return Kept(last, "changed")
+        return KeptThread(last, "changed")
     return None
 
 

@@ -1,7 +1,7 @@
-"""What falls due for an open request: reminders, escalation, and its end; written once, by whoever looks first.
+"""What falls due for an open request: reminders, escalation, and its end; the first process that looks writes it.
 
-A worker looks for such requests in the index of runs, and whoever opens a run looks at that run. What is due is decided
-by the ledger's clock and the deadline on record alone, so that it does not matter who writes it (decision 0082).
+A worker looks for such requests in the index of runs, and a process that opens a run looks at that run. The ledger's
+clock and the deadline on record alone decide what is due, so that it does not matter who writes it (decision 0082).
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,10 +16,10 @@ from graph.record.events import Draft, EventData, LateAnswer, ReviewEscalated, R
 from graph.record.events.content import Content
 from graph.record.person import Approver
 from graph.record.projection import apply_events, project
-from graph.record.review_state import ReviewRequest, expired_in_words
+from graph.record.review_state import RecordedRequest, expired_in_words
 from graph.record.run_state import RunState
 from graph.record.values import Kept, keep_anything
-from graph.run_ending import ended, reached
+from graph.run_ending import ended, outcome_so_far
 
 CALL, BUDGET = "run_step", "raise_budget"
 
@@ -133,7 +133,7 @@ async def _due(ledger: Ledger, record: RunState, now: float) -> tuple[list[Draft
     return [Draft(data) for data in _reminders(request, request.deadline, now - request.deadline.since)], []
 
 
-def _reminders(request: ReviewRequest, deadline: Deadline, passed_s: float) -> list[EventData]:
+def _reminders(request: RecordedRequest, deadline: Deadline, passed_s: float) -> list[EventData]:
     """Return the last escalation and the last reminder that are due, so many seconds after the request."""
     due = {
         kind: [moment for moment in moments if request.handled_s < moment <= passed_s]
@@ -147,7 +147,7 @@ def _reminders(request: ReviewRequest, deadline: Deadline, passed_s: float) -> l
 
 
 async def _expired(
-    ledger: Ledger, record: RunState, request: ReviewRequest, deadline: Deadline
+    ledger: Ledger, record: RunState, request: RecordedRequest, deadline: Deadline
 ) -> tuple[list[Draft], list[Kept]]:
     """Return the events that close a request as a rejection.
 
@@ -175,7 +175,7 @@ async def _expired(
 
 async def _ending(ledger: Ledger, record: RunState, why: str, finishes: bool) -> Ending:
     """Return the end that a rejection would have led to: a budget that nobody raises is exhausted."""
-    found = await reached(ledger, record)
+    found = await outcome_so_far(ledger, record)
     answer = found.answer if found is not None and record.steps.succeeded else None
     if finishes:
         return Ending("budget_exhausted", f"{why}; {found.reason if found else 'there is no plan yet'}", answer)

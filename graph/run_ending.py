@@ -15,8 +15,8 @@ ANSWER_BYTES = 250_000
 """Answers up to this size are inlined in the state."""
 
 
-async def reached(ledger: Ledger, record: RunState) -> Ending | None:
-    """Return what a run's plan has come to so far, None without a plan."""
+async def outcome_so_far(ledger: Ledger, record: RunState) -> Ending | None:
+    """Return the outcome of a run's plan so far, None without a plan."""
     if record.plan_state.plan is None:
         return None
     plan, steps = Plan.model_validate(record.plan_state.plan), record.steps

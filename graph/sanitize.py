@@ -92,14 +92,14 @@ def folded(text: str) -> str:
     return _BLANKS.sub(" ", text).strip(" ")
 
 
-def margined(text: str, margin: str = "| ") -> str:
+def margined(text: str) -> str:
     r"""Return a text from outside; of several lines all begin with a margin, so that none can pass for one of ours.
 
     >>> margined("fine\nstatus  succeeded")
     '| fine\n| status  succeeded'
     """
     lines = document(text).split("\n")
-    return lines[0] if len(lines) == 1 else "\n".join(f"{margin}{line}".rstrip() for line in lines)
+    return lines[0] if len(lines) == 1 else "\n".join(f"| {line}".rstrip() for line in lines)
 
 
 def escape(letter: str) -> str:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from graph.errors import ConfigError
 
-PRIVATE_FOLDER, PRIVATE_FILE, OTHERS_WRITE = 0o700, 0o600, 0o022
+PRIVATE_FOLDER, OTHERS_WRITE = 0o700, 0o022
 
 
 def store_path() -> Path | None:

@@ -44,7 +44,7 @@ def intent(call: ToolCall, spec: ToolSpec, args: Kept, revision: int) -> Draft:
     return Draft(started, call.step)
 
 
-def refusal(tool: str, args: Mapping[str, JsonValue], why: str, revision: int) -> tuple[CallRefused, Kept]:
+def refused_call(tool: str, args: Mapping[str, JsonValue], why: str, revision: int) -> tuple[CallRefused, Kept]:
     """Return the event of a call that is not allowed, and its arguments as they are stored."""
     try:
         shown = keep(normalise(dict(args)))

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from pydantic import JsonValue
 
-from graph.calls.call_events import hold, refusal, uncertainty
+from graph.calls.call_events import hold, refused_call, uncertainty
 from graph.calls.effects import Effects
 from graph.calls.standing_calls import StandingCalls
 from graph.calls.tool_call import CallHeld, CallUncertain, ToolCall
@@ -79,7 +79,7 @@ class HeldCalls:
 
     async def note_refusal(self, step: Step, tool: str, args: Mapping[str, JsonValue], why: str) -> None:
         """Record a call that was refused: a request to amend the plan, never an intent."""
-        refused, shown = refusal(tool, args, why, self._record.plan_state.revision)
+        refused, shown = refused_call(tool, args, why, self._record.plan_state.revision)
         if refusal_digest(step.id, refused) in self._record.review_state.refused:
             return  # a resumed step repeats its refused request
         await self._ledger.append(self._lease, [Draft(refused, step.id)], artifacts=[shown])

@@ -13,19 +13,19 @@ Result = TypeVar("Result")
 
 
 @dataclass
-class Waits:
+class WaitCount:
     """How many coroutines wait for blocking work now."""
 
     count: int = 0
 
 
-_counted: contextvars.ContextVar[Waits | None] = contextvars.ContextVar("counted waits", default=None)
+_counted: contextvars.ContextVar[WaitCount | None] = contextvars.ContextVar("counted waits", default=None)
 
 
 @contextmanager
-def counting_waits() -> Iterator[Waits]:
+def counting_waits() -> Iterator[WaitCount]:
     """Count the waits for blocking work in the block, and in the tasks that are begun there."""
-    counted = Waits()
+    counted = WaitCount()
     token = _counted.set(counted)
     try:
         yield counted
@@ -59,7 +59,7 @@ async def run_sync(work: Callable[[], Result]) -> Result:
         else:
             report(partial(future.set_result, result))
 
-    counted = _counted.get() or Waits()
+    counted = _counted.get() or WaitCount()
     counted.count += 1
     try:
         threading.Thread(target=serve, name="sync-tool", daemon=True).start()

@@ -18,7 +18,7 @@ class StillAtWork(TimeoutError):
     """A call missed its deadline and could not be stopped: it may still have its effect."""
 
 
-class Deadline:
+class CallDeadline:
     """Deadline of a call: `limit_s` after its start or its last progress, up to `MOST_EXTENDED` times the limit."""
 
     def __init__(self, limit_s: float) -> None:
@@ -46,7 +46,7 @@ class Deadline:
         return f"no answer within {self.limit_s * MOST_EXTENDED} s, although it told of progress"
 
 
-async def within(limit: "Deadline | float", call: Coroutine[Any, Any, Result], stoppable: bool) -> Result:
+async def within(limit: "CallDeadline | float", call: Coroutine[Any, Any, Result], stoppable: bool) -> Result:
     """Return the result of a call, or stop the call at its deadline.
 
     Args:
@@ -58,7 +58,7 @@ async def within(limit: "Deadline | float", call: Coroutine[Any, Any, Result], s
         TimeoutError: The call missed its deadline.
         StillAtWork: It did, and the work may still be running.
     """
-    deadline = limit if isinstance(limit, Deadline) else Deadline(limit)
+    deadline = limit if isinstance(limit, CallDeadline) else CallDeadline(limit)
     task = asyncio.create_task(call)
     try:
         while not task.done() and (left_s := deadline.left_s) > 0:

@@ -8,7 +8,7 @@ from contextlib import suppress
 from typing import Any
 
 from graph.calls.failures import error_of, failure_words
-from graph.calls.time_limit import Deadline, StillAtWork, within
+from graph.calls.time_limit import CallDeadline, StillAtWork, within
 from graph.calls.tool_call import Finished, ToolCall
 from graph.calls.toolbox import Toolbox
 from graph.chat_models.failures import failure_of
@@ -82,14 +82,14 @@ class ToolRunner:
         if call.tool not in self._is_direct:
             self._is_direct[call.tool] = bound.is_direct
         limit_s = call.limits.timeout_s
-        deadline = Deadline(limit_s) if limit_s is not None and self._toolbox.is_timed else None
+        deadline = CallDeadline(limit_s) if limit_s is not None and self._toolbox.is_timed else None
         progress = told_of_progress(self._progress_callback(call, deadline))
         with with_idempotency_key(call.key), progress, with_replies(call.replies):
             about = {"run": self._record.id, "revision": self._record.plan_state.revision, "step": call.step}
             work = bound.call(call.args, about, self._is_direct[call.tool])
             return await (work if deadline is None else within(deadline, work, bound.awaitable))
 
-    def _progress_callback(self, call: ToolCall, deadline: Deadline | None) -> ProgressListener:
+    def _progress_callback(self, call: ToolCall, deadline: CallDeadline | None) -> ProgressListener:
         """Return the progress callback of a tool; it may be called from any thread."""
         loop, context, notify = asyncio.get_running_loop(), contextvars.copy_context(), self._on_progress
 

@@ -13,7 +13,7 @@ from langchain_core.runnables import Runnable, RunnableConfig
 
 from graph.chat_models.client import check_whole
 from graph.chat_models.failures import Failure, failure_of
-from graph.chat_models.redaction import redacted, secrets_of
+from graph.chat_models.redaction import secrets_of, without_secrets
 from graph.chat_models.retry import RetryPolicy
 from graph.chat_models.structured import CANNOT_BIND, Bindings, as_text, cut_off
 from graph.plan.shortening import shortened
@@ -95,7 +95,7 @@ class Chat:
     def failure(self, error: Exception, now: float) -> Failure:
         """Return the failure behind an exception, with keys redacted."""
         failure = failure_of(error, now)
-        words = redacted(failure.words, secrets_of(self.model)).encode(errors="replace").decode()
+        words = without_secrets(failure.words, secrets_of(self.model)).encode(errors="replace").decode()
         return replace(failure, words=shortened(words, ERROR_CHARACTERS))
 
     def dispensable(self, failure: Failure, request: ModelRequest, without: AbstractSet[str]) -> str | None:

@@ -11,7 +11,7 @@ from pydantic import SecretStr, ValidationError
 
 from graph.chat_models.chat import Chat
 from graph.chat_models.client import configure_client, retries_itself
-from graph.chat_models.redaction import redacted
+from graph.chat_models.redaction import without_secrets
 from graph.chat_models.retry import ONCE, RetryPolicy
 from graph.chat_models.settings import OFFLINE, ModelSettings, ModelSource
 from graph.errors import MissingPackageError, ModelConfigError, ModelKeyError
@@ -149,7 +149,7 @@ def _package(error: ImportError) -> str:
 
 
 def _refused(name: str, provider: str, error: Exception) -> ModelConfigError:
-    words = redacted((str(error).strip() or type(error).__name__).splitlines()[0])
+    words = without_secrets((str(error).strip() or type(error).__name__).splitlines()[0])
     if words.startswith("Unsupported provider"):
         known = str(error).rpartition("are: ")[2].split(", ")
         close = difflib.get_close_matches(provider, known, 1)

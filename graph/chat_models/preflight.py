@@ -11,7 +11,7 @@ from langchain_core.messages import HumanMessage
 
 from graph.chat_models.chat import Chat, ModelRequest
 from graph.chat_models.failures import Failure
-from graph.chat_models.redaction import redacted
+from graph.chat_models.redaction import without_secrets
 from graph.chat_models.role_model import RoleModel
 from graph.errors import ModelConfigError, ModelKeyError, UnknownModelError, UnreachableModelError
 
@@ -49,7 +49,7 @@ async def _check_chat(chat: Chat) -> ModelConfigError | None:
     client: Any = getattr(chat.model, "root_async_client", None)
     if client is None:
         return await _check_connection(chat)
-    address = redacted(str(client.base_url))
+    address = without_secrets(str(client.base_url))
     try:
         async with asyncio.timeout(LIST_TIMEOUT_S):
             listed = {entry.id for entry in (await client.models.list()).data}
@@ -77,7 +77,7 @@ async def _check_connection(chat: Chat) -> ModelConfigError | None:
                 parts.hostname, parts.port or (443 if parts.scheme == "https" else 80)
             )
     except OSError as error:
-        return _unreachable(chat.name, redacted(address), redacted(str(error)) or "no answer in time")
+        return _unreachable(chat.name, without_secrets(address), without_secrets(str(error)) or "no answer in time")
     writer.close()
     return None
 

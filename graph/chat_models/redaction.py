@@ -24,10 +24,10 @@ _SHAPES = re.compile(
 )
 
 
-def redacted(text: str, secrets: Iterable[str] = ()) -> str:
+def without_secrets(text: str, secrets: Iterable[str] = ()) -> str:
     """Return the text without the given secrets, those in the environment, and anything shaped like a key.
 
-    >>> redacted("Incorrect API key provided: sk-proj-1234567890")
+    >>> without_secrets("Incorrect API key provided: sk-proj-1234567890")
     'Incorrect API key provided: [key]'
     """
     known = {value for value in (*secrets, *_environment()) if len(value) >= MIN_CHARACTERS}

@@ -102,7 +102,7 @@ class RoleModels:
             ModelConfigError: The operator does not offer the model, or the timeout exceeds the operator's.
         """
         own, offered = self._own(role), self.offered(role)
-        if model is not None and "*" not in offered and plain(model) not in map(plain, offered):
+        if model is not None and "*" not in offered and canonical_name(model) not in map(canonical_name, offered):
             fault = f"clients may not choose it for the {role}; choose {listed(offered)}, or omit it"
             raise ModelConfigError(model, fault)
         most = own.timeout_s or TIMEOUT_S
@@ -207,10 +207,10 @@ def role_model(given: ModelSpec) -> RoleModel:
     return RoleModel(tuple(create_chat(entry) for entry in (settings, *fallbacks)))
 
 
-def plain(model: str) -> str:
+def canonical_name(model: str) -> str:
     """Return a model's name in canonical spelling.
 
-    >>> plain("openai/gpt-5") == plain("OpenAI:gpt-5"), plain("offline")
+    >>> canonical_name("openai/gpt-5") == canonical_name("OpenAI:gpt-5"), canonical_name("offline")
     (True, 'offline')
     """
     try:
@@ -220,4 +220,4 @@ def plain(model: str) -> str:
 
 
 def _names(entry: ModelSettings, model: str | None) -> bool:
-    return entry.model is not None and model is not None and plain(entry.model) == plain(model)
+    return entry.model is not None and model is not None and canonical_name(entry.model) == canonical_name(model)

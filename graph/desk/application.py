@@ -39,7 +39,7 @@ def desk_application(
         agents: Opens the agent that carries on a run after a decision; without it, decisions are kept for others.
         settings: Who may look and decide; by default whoever opens a link with a token of this process.
         policy: Returns the policy of runs that are started here; by default that of `agents_with`.
-        announce: Told the token of a link that a visitor asks for.
+        announce: Receives the token of a link that a visitor asks for.
     """
     if policy is None and isinstance(agents, SameAgents):
         policy = agents.policy()

@@ -13,5 +13,5 @@ _threads = ThreadPoolExecutor(AT_A_TIME, thread_name_prefix="desk")
 
 
 async def aside(work: Callable[[], Result]) -> Result:
-    """Return what a function computes on a thread."""
+    """Return the result of a function that runs on a thread."""
     return await asyncio.get_running_loop().run_in_executor(_threads, work)

@@ -17,7 +17,7 @@ Fields = Mapping[str, str]
 
 
 def response_in(shown: ShownRun, request: RequestJson, fields: Fields) -> ReviewResponse:
-    """Return what a person decided.
+    """Return a person's decisions.
 
     Args:
         shown: The run.

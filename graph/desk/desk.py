@@ -25,12 +25,12 @@ MOST_DRAWINGS = 16
 
 
 def _nobody(_: str) -> None:
-    """Tell nobody of a new link."""
+    """Announce a new link to nobody."""
 
 
 @dataclass
 class Desk:
-    """A desk over one database; without `drives` it leaves runs to others. `announce` tells the operator of a new link.
+    """A desk over one database; without `drives` it leaves runs to others. `announce` gives the operator a new link.
 
     The database is opened on the first request, so that a desk works wherever it is mounted.
     """

@@ -1,8 +1,7 @@
-"""What the operator of a desk chooses."""
+"""Settings of a desk, which its operator chooses."""
 
 import os
 import secrets
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from graph.desk.security.claims import Oidc
@@ -40,13 +39,13 @@ class DeskSettings:
     session_s: int = SESSION_S
 
 
-def secret_from_environment(variables: Mapping[str, str] = os.environ) -> str:
+def secret_from_environment() -> str:
     """Return the secret that signs sessions, a new one if none is set.
 
     Raises:
         ConfigError: It is too short.
     """
-    secret = variables.get(SECRET, "").strip()
+    secret = os.environ.get(SECRET, "").strip()
     if not secret:
         return secrets.token_hex(32)
     if len(secret) < SECRET_CHARACTERS:

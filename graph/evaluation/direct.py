@@ -15,6 +15,7 @@ from langchain_core.messages import AIMessage, ToolMessage
 from langchain_core.tools import ToolException
 
 from graph.calls.bound_tool import BoundTool
+from graph.calls.failures import ERROR_CHARACTERS
 from graph.calls.meter import LimitReached, Meter
 from graph.calls.rate_limit import RateLimiter
 from graph.calls.time_limit import within
@@ -37,8 +38,6 @@ from tools.idempotency import with_idempotency_key
 
 MAX_TURNS = 100
 """Model calls of one run, at most, independent of the budget."""
-
-ERROR_CHARACTERS = 2_000
 
 
 FLAWS: Mapping[Flaw, str] = {

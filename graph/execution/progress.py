@@ -17,7 +17,7 @@ from graph.record.results import StepResult
 from graph.record.run_state import RunState
 from graph.record.stream_event import Kind, StreamEvent
 from graph.sanitize import one_line
-from graph.text.progress import WORDS_CHARACTERS, Standing
+from graph.text.progress import WORDS_CHARACTERS, PassProgress
 from tools.call_progress import CallProgress
 
 MESSAGE_EVERY_S = 1.0
@@ -112,7 +112,7 @@ class ProgressReporter:
 
     def _send(self) -> None:
         self._due = None
-        line = Standing(len(self.plan.steps), self.status, self._reported, self.waits).line()
+        line = PassProgress(len(self.plan.steps), self.status, self._reported, self.waits).line()
         if line == self._sent:
             return
         push = partial(push_message, state_key=None)

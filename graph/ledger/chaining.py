@@ -17,6 +17,11 @@ def of_run(run: RunKey, drafts: Sequence[Draft]) -> list[Draft]:
     return [draft.of_run(run.thread, run.n) for draft in drafts]
 
 
+def must_sync(drafts: Sequence[Draft]) -> bool:
+    """Whether events have to survive a power cut once they are written; see `graph.ledger.protocol.Ledger.append`."""
+    return not all(draft.safe for draft in drafts)
+
+
 def chained(drafts: Sequence[Draft], seq: int, before: bytes) -> tuple[list[Row], list[Event]]:
     """Return events as rows to store and as events to read.
 

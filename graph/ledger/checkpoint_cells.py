@@ -53,7 +53,7 @@ def erased(content: Any, kind: str, redactor: Redactor) -> Any:
     return json.dumps(new, ensure_ascii=False).encode() if new != found else content
 
 
-def plain(kind: str, content: bytes) -> bytes:
+def plain_bytes(kind: str, content: bytes) -> bytes:
     """Return a cell's unpacked bytes; the metadata of a packed checkpoint is not packed."""
     try:
         return unpacked_cell(kind, content)

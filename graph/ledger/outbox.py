@@ -1,10 +1,14 @@
 """Deliveries of notices: address, notice and time of the next attempt; stored beside the events of the runs."""
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 from graph.ledger.protocol import RunKey
+
+DeliveryKey = tuple[str, int, str, float, str]
+"""Thread and number of the run, kind, time, address."""
 
 
 @dataclass(frozen=True)
@@ -23,6 +27,17 @@ class Delivery:
     asks: tuple[str, ...]
     address: str
     tries: int = 0
+
+    @classmethod
+    def of_row(cls, row: Sequence[Any]) -> "Delivery":
+        """Return the delivery in a row of an SQL driver: thread and number of the run, and the other fields."""
+        thread, n, kind, since, status, asks, address, tries = row
+        return cls(RunKey(thread, n), kind, since, status, tuple(json.loads(asks)), address, tries)
+
+    @property
+    def key(self) -> DeliveryKey:
+        """What identifies it."""
+        return self.run.thread, self.run.n, self.kind, self.since, self.address
 
 
 class Outbox(Protocol):

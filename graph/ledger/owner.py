@@ -44,6 +44,11 @@ def is_gone(owner: str) -> bool:
     return False
 
 
+def may_live(owner: str | None) -> bool:
+    """Whether there is an owner, and it is not known to be dead; see `is_gone`."""
+    return bool(owner) and not is_gone(str(owner))
+
+
 @lru_cache(maxsize=1)
 def _this_process(pid: int) -> str:
     """Return the identity of this process: host, boot, process id and start time (a process id alone is reused)."""

@@ -32,6 +32,20 @@ def as_shown(summary: RunSummary, is_worked_on: bool) -> RunSummary:
     return summary if is_worked_on or summary.status not in LIVE else summary._replace(status="paused")
 
 
+def stored_statuses(shown: str) -> tuple[str, ...]:
+    """Return the statuses of the index under which runs may stand that are shown with this one."""
+    return (shown, *LIVE) if shown == "paused" else (shown,)
+
+
+def like_pattern(text: str) -> str:
+    r"""Return the pattern for LIKE of texts that contain this one; the escape character is a backslash.
+
+    >>> print(like_pattern("100%"))
+    %100\%%
+    """
+    return "%" + text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_") + "%"
+
+
 def matches(shown: RunSummary, wanted: RunFilter) -> bool:
     """Whether a run, as shown, matches the filter; page boundaries are not considered."""
     return (

@@ -14,7 +14,7 @@ from graph.ledger.refusals import check_control_seq
 from graph.ledger.values import content_value
 from graph.nodes.review_decision import carried_out, decide, plan_again
 from graph.nodes.review_events import passed, requested
-from graph.nodes.review_late import refuse_late, with_expiry
+from graph.nodes.review_late import answered_late, with_expiry
 from graph.nodes.review_message import is_announced, message_of, with_decision
 from graph.nodes.review_people import is_open
 from graph.nodes.review_request import request_about
@@ -54,7 +54,7 @@ class Review:
             run = await start_run(self.services, state, config, stated_goal(state))
         before = run.record.review_state.request
         await bring_up(run.ledger, run.key, run.record)
-        is_late = await refuse_late(run)
+        is_late = await answered_late(run)
         update = await self._reviewed(run, state)
         is_new = before is not None and run.record.review_state.last_expired is not None
         return with_expiry(run, update, is_late=is_late) if is_late or is_new else update

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from graph.nodes.review_edits import EditedCalls, edited_calls
 from graph.nodes.review_events import decided
-from graph.nodes.review_standing import standing_approvals
+from graph.nodes.review_standing import approvals_given
 from graph.nodes.review_subject import Subject, read_from_outside
 from graph.nodes.review_votes import Ballot
 from graph.plan.broken_json import broken_json
@@ -46,7 +46,7 @@ async def decide(writer: RunWriter, subject: Subject, ballot: Ballot) -> StateUp
         plan, edited = _edited(run, verdict.plan)
     if verdict.plan is not None and plan is None:
         raise InvalidResponse("this plan cannot be approved; edit it or reject it")
-    standing = standing_approvals(run, verdict, ballot.voters)
+    standing = approvals_given(run, verdict, ballot.voters)
     if verdict.plan is None:
         decision = decided(run, plan, "settle", verdict, voters=ballot.voters)
     else:

@@ -14,7 +14,7 @@ from graph.state import REVIEW, StateUpdate
 from graph.text.decision import expired_text
 
 
-async def refuse_late(run: RunContext) -> bool:
+async def answered_late(run: RunContext) -> bool:
     """Record the answer to a request that has expired, once; return whether there is one at this checkpoint.
 
     Whatever is asked after that is announced first, and so asked at another checkpoint, which has no answer yet.

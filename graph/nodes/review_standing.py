@@ -12,7 +12,7 @@ from graph.run_context import RunContext
 ID_CHARACTERS = 12
 
 
-def standing_approvals(run: RunContext, verdict: ReviewVerdict, by: tuple[str, ...]) -> list[StandingApproval]:
+def approvals_given(run: RunContext, verdict: ReviewVerdict, by: tuple[str, ...]) -> list[StandingApproval]:
     """Return the standing approvals given with the calls approved; `by` are the labels of all who gave them.
 
     Raises:

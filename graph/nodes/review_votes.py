@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 from graph.nodes.review_people import rules_on
 from graph.plan.canonical import digest
-from graph.policy.approvers import ApproverRule, is_proposed, missing, refusal
+from graph.policy.approvers import ApproverRule, approver_refusal, is_proposed, missing
 from graph.record.events import Voted
 from graph.review.decision import InvalidResponse
 from graph.review.request import ReviewRequest
@@ -41,7 +41,7 @@ def ballot_of(run: RunContext, request: ReviewRequest, verdict: ReviewVerdict) -
     if verdict.unseen:
         raise InvalidResponse(UNSEEN)
     askers = run.record.people.askers
-    if why := refusal(rules, approver, askers):
+    if why := approver_refusal(rules, approver, askers):
         raise InvalidResponse(why)
     if verdict.stop is not None or verdict.feedback is not None:
         return Ballot(verdict, (str(approver),))

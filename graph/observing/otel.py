@@ -16,7 +16,7 @@ from typing import Any
 from opentelemetry import trace
 from opentelemetry.trace import Link, Span, SpanKind, Status, StatusCode, Tracer, TracerProvider
 
-from graph.chat_models.redaction import redacted
+from graph.chat_models.redaction import without_secrets
 from graph.ledger.protocol import RunKey
 from graph.observing.masking import masked, words_of
 from graph.observing.observed import Work
@@ -70,7 +70,7 @@ class Segment:
         """Return the status of a failed span: its error without arguments and keys."""
         if error is None or self.hidden is None:
             return Status(StatusCode.ERROR)
-        return Status(StatusCode.ERROR, masked(redacted(error), self.hidden))
+        return Status(StatusCode.ERROR, masked(without_secrets(error), self.hidden))
 
 
 class OtelObserver:

@@ -3,6 +3,8 @@
 from math import inf
 from typing import Any, NamedTuple
 
+from graph.plan.json_values import is_number
+
 FIRST_WAIT_S = 1.0
 """Seconds before the second attempt, if nothing else is said."""
 LONGEST_WAIT_S = 60.0
@@ -63,12 +65,11 @@ def limit_fault(name: str, value: Any) -> str | None:
     >>> limit_fault("attempts", 0), limit_fault("timeout_s", 2.5)
     ('must be an integer >= 1', None)
     """
-    is_number = isinstance(value, int | float) and not isinstance(value, bool)
     if name == "attempts":
         return None if type(value) is int and value >= 1 else "must be an integer >= 1"
     if name == "timeout_s":
-        return None if is_number and 0 < value < inf else "must be a number of seconds above 0"
-    return None if is_number and 0 <= value < inf else "must be a number of seconds >= 0"
+        return None if is_number(value) and 0 < value < inf else "must be a number of seconds above 0"
+    return None if is_number(value) and 0 <= value < inf else "must be a number of seconds >= 0"
 
 
 ATTEMPT_FIELDS = AttemptLimits._fields

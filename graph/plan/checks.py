@@ -11,7 +11,8 @@ from pydantic import JsonValue
 from graph.name_list import listed
 from graph.plan.canonical import canonical_json
 from graph.plan.expressions import expression_fault
-from graph.plan.inline_schema import schema_fault
+from graph.plan.inline_schema import inline_schema_fault
+from graph.plan.json_values import is_number
 from graph.plan.patterns import pattern_fault
 from graph.plan.relative_path import path_fault
 
@@ -72,7 +73,7 @@ def _expression_fault(expression: Any) -> str | None:
 def _schema_fault(schema: Any) -> str | None:
     if not isinstance(schema, dict):
         return "must be a JSON Schema, an object"
-    fault = schema_fault(schema)
+    fault = inline_schema_fault(schema)
     return f"is not a usable JSON Schema: {fault}" if fault else None
 
 
@@ -94,11 +95,6 @@ def _path_fault(path: Any) -> str | None:
         return "must be the path of a file in the workspace, as text"
     fault = path_fault(path)
     return f"{path!r} {fault}; give a path within the workspace" if fault else None
-
-
-def is_number(value: Any) -> bool:
-    """Whether a value is a JSON number."""
-    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 KINDS: Mapping[str, Callable[[Any], str | None]] = {

@@ -14,7 +14,7 @@ from graph.plan.shortening import describe_schema_error
 from graph.plan.work import WorkLimitExceeded
 
 
-def schema_fault(schema: Mapping[str, Any]) -> str | None:
+def inline_schema_fault(schema: Mapping[str, Any]) -> str | None:
     """Return why a schema cannot be used in a plan, or None if it can."""
     if not isinstance(schema.get("$schema", ""), str):
         return "$schema must be text"

@@ -1,7 +1,7 @@
 """Values allowed in plans: JSON of bounded depth, text without NUL or lone surrogates, 64-bit integers."""
 
 from math import isfinite
-from typing import Any
+from typing import Any, TypeGuard
 
 from graph.plan.shortening import short_repr
 from graph.sanitize import is_utf8
@@ -34,6 +34,15 @@ def json_faults(value: Any, most: int = 20) -> list[tuple[str, str]]:
         elif isinstance(item, list):
             stack += [(part, f"{path}[{place}]", depth + 1) for place, part in enumerate(item)]
     return faults
+
+
+def is_number(value: Any) -> TypeGuard[float]:
+    """Whether a value is a JSON number; in Python a boolean is an integer too.
+
+    >>> is_number(0.5), is_number(True), is_number("5")
+    (True, False, False)
+    """
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def long_integer_fault(value: Any) -> str | None:

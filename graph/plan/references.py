@@ -136,7 +136,7 @@ def renamed(value: JsonValue, names: Mapping[str, str]) -> JsonValue:
     return value
 
 
-def escape(text: str) -> str:
+def escape_references(text: str) -> str:
     """Return `text` with its references escaped, so that `resolve` restores it."""
     escaped, end = [], 0
     for span in spans(text):
@@ -161,7 +161,7 @@ def join_pieces(parts: Iterable[str | Reference]) -> str:
     texts: list[str] = []
     for is_text, group in groupby(parts, lambda part: isinstance(part, str)):
         if is_text:
-            texts.append(escape("".join(map(str, group))))
+            texts.append(escape_references("".join(map(str, group))))
             continue
         if texts:  # `$` before a reference is written `$$`
             before = texts.pop()

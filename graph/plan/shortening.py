@@ -20,14 +20,14 @@ def shortened(text: str, most: int = MESSAGE_CHARACTERS) -> str:
     return text if len(text) <= most else f"{text[: most - 1 - end]}…{text[len(text) - end :]}"
 
 
-def short_repr(value: Any, most: int = VALUE_CHARACTERS) -> str:
+def short_repr(value: Any) -> str:
     """Return the `repr` of a value, or its beginning and its length.
 
-    >>> short_repr("a" * 200, 10)
-    "'aaaaaaaaa… (202 characters)"
+    >>> short_repr(["a"] * 100)[-25:]
+    "', 'a',… (500 characters)"
     """
     words = repr(value)
-    return words if len(words) <= most else f"{words[:most]}… ({len(words)} characters)"
+    return words if len(words) <= VALUE_CHARACTERS else f"{words[:VALUE_CHARACTERS]}… ({len(words)} characters)"
 
 
 def joined_messages(messages: Sequence[str], most: int = MESSAGE_CHARACTERS) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 from graph.plan.catalog import ToolSpec, unknown_tool
 from graph.plan.checks import check_faults
 from graph.plan.draft import StepDraft
-from graph.plan.inline_schema import schema_fault
+from graph.plan.inline_schema import inline_schema_fault
 from graph.plan.issues import Issue
 from graph.plan.json_values import json_faults
 from graph.plan.kinds.fields import field_faults
@@ -69,7 +69,7 @@ def _tool_issues(draft: StepDraft, tools: Mapping[str, ToolSpec]) -> list[Issue]
 
 def _output_issues(draft: StepDraft) -> list[Issue]:
     output = draft.fields.get("output")
-    fault = schema_fault(output) if isinstance(output, dict) else None
+    fault = inline_schema_fault(output) if isinstance(output, dict) else None
     return [Issue(draft.id, "output", f"not a usable JSON Schema: {fault}")] if fault else []
 
 

@@ -163,7 +163,7 @@ def people_rules(rules: Iterable[ApproverRule], escalated_s: float = 0.0) -> tup
     return tuple(dict.fromkeys(rule for rule in found if rule != ANYBODY))
 
 
-def refusal(rules: Sequence[ApproverRule], approver: Approver, askers: Sequence[str]) -> str | None:
+def approver_refusal(rules: Sequence[ApproverRule], approver: Approver, askers: Sequence[str]) -> str | None:
     """Return why a person may not decide, None if the decision counts for at least one of the rules."""
     if any(_counts(rule, approver, askers) for rule in rules):
         return None

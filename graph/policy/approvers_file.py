@@ -22,11 +22,11 @@ roles = ["lead"]
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from math import inf
 from typing import Any, get_args
 
 from graph.plan.catalog import Effect
 from graph.policy.approvers import ApproverRule, Approvers
+from graph.policy.entry_faults import are_texts, is_finite, unknown_entry
 from graph.policy.time_limit_file import ENTRIES, time_limit_faults, time_limit_of
 from graph.record.person import same_name
 
@@ -60,7 +60,7 @@ def approver_faults(raw: Mapping[str, Any]) -> Iterator[tuple[Path, str]]:
             continue
         for name, rule in rules.items():
             if table == "effects" and name not in get_args(Effect):
-                yield (table, name), f"is unknown; use one of {', '.join(get_args(Effect))}"
+                yield (table, name), unknown_entry(get_args(Effect), name)
             yield from _rule_faults((table, name), rule, RULE, least)
     costs = raw.get("cost", [])
     if not isinstance(costs, list):
@@ -69,7 +69,7 @@ def approver_faults(raw: Mapping[str, Any]) -> Iterator[tuple[Path, str]]:
     for rule in costs:
         yield from _rule_faults(("cost",), rule, (*RULE, "above_usd"), least)
         above = rule.get("above_usd") if isinstance(rule, Mapping) else None
-        if not isinstance(above, int | float) or isinstance(above, bool) or not 0 <= above < inf:
+        if not is_finite(above) or above < 0:
             yield ("cost", "above_usd"), "must be a number of US dollars"
 
 
@@ -80,15 +80,15 @@ def _rule_faults(path: Path, rule: Any, known: tuple[str, ...], least: Any) -> I
         return
     for key, value in rule.items():
         if key not in known:
-            yield (*path, key), f"is unknown; use one of {', '.join(known)}"
-        elif key in ("names", "roles") and not _is_texts(value):
+            yield (*path, key), unknown_entry(known, key)
+        elif key in ("names", "roles") and not are_texts(value):
             yield (*path, key), "must be a non-empty list of texts"
         elif key == "four_eyes" and not isinstance(value, bool):
             yield (*path, key), "must be true or false"
         elif key == "quorum" and (type(value) is not int or not 1 <= value <= MOST):
             yield (*path, key), f"must be an integer from 1 to {MOST}"
     yield from time_limit_faults(path, rule)
-    if _is_texts(names := rule.get("names", ())):
+    if are_texts(names := rule.get("names", ())):
         yield from _name_faults(path, names, [rule.get("quorum", 1), least] if not rule.get("roles") else [])
 
 
@@ -105,7 +105,3 @@ def _name_faults(path: Path, names: Sequence[str], quorums: Sequence[Any]) -> It
 def _rule(raw: Mapping[str, Any]) -> ApproverRule:
     names, roles = tuple(raw.get("names", ())), tuple(raw.get("roles", ()))
     return ApproverRule(names, roles, raw.get("four_eyes", False), raw.get("quorum", 1), time_limit_of(raw))
-
-
-def _is_texts(value: Any) -> bool:
-    return isinstance(value, list) and bool(value) and all(isinstance(item, str) and item.strip() for item in value)

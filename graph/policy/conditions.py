@@ -10,8 +10,9 @@ from pydantic import JsonValue
 
 from graph.plan.canonical import canonical_json
 from graph.plan.catalog import ToolSpec
+from graph.plan.json_values import is_number
 from graph.plan.patterns import full_match, is_searchable
-from graph.policy.constraints import Constraint, is_number, is_within
+from graph.policy.constraints import Constraint, is_within
 from graph.policy.hosts import host_of, is_below
 
 Conditions = Mapping[str, Constraint]

@@ -11,6 +11,7 @@ from urllib.parse import unquote
 from pydantic import JsonValue
 
 from graph.plan.canonical import canonical_json
+from graph.plan.json_values import is_number
 from graph.plan.patterns import full_match
 from graph.policy.hosts import host_of, is_below
 
@@ -135,8 +136,3 @@ def _decoded(path: str) -> list[str]:
         found.append(once)
     found.append(unicodedata.normalize("NFKC", found[-1]).replace("\\", "/").replace("\0", ""))
     return found
-
-
-def is_number(value: JsonValue) -> bool:
-    """Whether a value is a number; in Python a boolean is one too."""
-    return isinstance(value, int | float) and not isinstance(value, bool)

@@ -21,6 +21,7 @@ from functools import cached_property
 from typing import Any
 from zoneinfo import ZoneInfo
 
+from graph.plan.json_values import is_number
 from graph.record.budget import NO_BUDGET, Budget, read_budget
 from graph.record.caps import UNITS_S, UTC, DayCap, RateCap
 
@@ -129,8 +130,7 @@ def rate_of(given: Any) -> float | None:
     if isinstance(given, str):
         found = RATE.fullmatch(given)
         return rate_of(float(found[1]) * 60.0 / UNITS_S[found[2]]) if found else None
-    is_number = isinstance(given, int | float) and not isinstance(given, bool)
-    return given if is_number and 0 < given < float("inf") else None
+    return given if is_number(given) and 0 < given < float("inf") else None
 
 
 def rate_cap(name: str, per_minute: float) -> RateCap:

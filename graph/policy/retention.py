@@ -33,7 +33,7 @@ class Retention:
 
 
 @dataclass(frozen=True)
-class Kept:
+class KeptThread:
     """A thread that was to be removed and stays: the run that keeps it, and what is in the way.
 
     `about` names the fork, or the step of the uncertain call.
@@ -56,7 +56,7 @@ def threads_of(runs: Iterable[RunSummary]) -> list[list[RunSummary]]:
     return list(found.values())
 
 
-def obstacle_of(records: Sequence[RunState], forks: Collection[tuple[str, str]]) -> Kept | None:
+def obstacle_of(records: Sequence[RunState], forks: Collection[tuple[str, str]]) -> KeptThread | None:
     """Return what keeps a thread, or None.
 
     Args:
@@ -65,9 +65,9 @@ def obstacle_of(records: Sequence[RunState], forks: Collection[tuple[str, str]])
     """
     for record in records:
         if record.ended is None:
-            return Kept(record.id, "waiting" if record.status == "waiting" else "unfinished")
+            return KeptThread(record.id, "waiting" if record.status == "waiting" else "unfinished")
     for call in calls_to_know(records):
         if call.is_uncertain:
-            return Kept(call.run, "uncertain", call.step)
+            return KeptThread(call.run, "uncertain", call.step)
     names = {record.id for record in records}
-    return next((Kept(source, "forked", fork) for fork, source in forks if source in names), None)
+    return next((KeptThread(source, "forked", fork) for fork, source in forks if source in names), None)

@@ -9,9 +9,9 @@ from pydantic import JsonValue
 
 from graph.plan.canonical import canonical_json
 from graph.plan.catalog import ToolSpec
+from graph.policy.constraint_table import constraint_table_faults, read_constraints
 from graph.policy.constraints import Constraint
 from graph.policy.policy import Policy
-from graph.policy.policy_file import constraint_of, constraints_faults
 from graph.record.standing_approval import StandingApproval
 from graph.record.trust_label import TrustLabel
 
@@ -35,7 +35,7 @@ def standing_fault(wish: Any, now: float) -> str | None:
     most = wish.get("at_most")
     if type(most) is not int or not 1 <= most <= MOST_CALLS:
         return f"standing.at_most must be an integer from 1 to {MOST_CALLS}"
-    for path, why in constraints_faults(("standing", "args"), wish.get("args", {})):
+    for path, why in constraint_table_faults(("standing", "args"), wish.get("args", {})):
         return f"{'.'.join(map(str, path))} {why}"
     if "until" not in wish:
         return None
@@ -82,9 +82,9 @@ def covers(
     """
     if (approval.tool, approval.fingerprint, approval.policy) != (tool.name, tool.fingerprint, policy.digest):
         return False
-    if any(constraints_faults(("args",), approval.args)):  # a redaction may have changed a bound
+    if any(constraint_table_faults(("args",), approval.args)):  # a redaction may have changed a bound
         return False
-    constraints = {name: constraint_of(raw) for name, raw in approval.args.items()}
+    constraints = read_constraints(approval.args)
     if any(name not in constraints or not constraints[name].admits(label.sources) for name, label in untrusted.items()):
         return False
     values = {**tool.defaults(constraints), **args}

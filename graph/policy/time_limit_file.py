@@ -15,6 +15,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, get_args
 
 from graph.policy.duration import seconds_in
+from graph.policy.entry_faults import are_texts
 from graph.policy.time_limit import TimeLimit
 from graph.record.deadline import OnExpire
 
@@ -74,8 +75,4 @@ def _are_before(given: Any, within: float | None) -> bool:
 def _is_people(given: Any) -> bool:
     if not isinstance(given, Mapping) or not given or set(given) - set(PEOPLE):
         return False
-    return all(isinstance(names, list) and names and all(map(_is_name, names)) for names in given.values())
-
-
-def _is_name(text: Any) -> bool:
-    return isinstance(text, str) and bool(text.strip())
+    return all(map(are_texts, given.values()))

@@ -8,10 +8,11 @@ from pydantic import JsonValue
 
 from graph.errors import ExpressionError
 from graph.name_list import counted, listed
-from graph.plan.checks import OF, Check, check_kind, describe_check, is_number
+from graph.plan.checks import OF, Check, check_kind, describe_check
 from graph.plan.expressions import evaluate
 from graph.plan.inline_schema import schema_errors
 from graph.plan.issues import storable
+from graph.plan.json_values import is_number
 from graph.plan.patterns import MAX_CHARACTERS, all_matches, first_match
 from graph.plan.shortening import joined_messages
 from graph.plan.work import WorkLimitExceeded, work_limit

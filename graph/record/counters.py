@@ -67,6 +67,16 @@ class Counters:
         return (self.gauges if name in GAUGES else self.counts).get(key, 0)
 
 
+def waiting_gauges(waits: Iterable[tuple[str, int, float]]) -> dict[tuple[str, Labels], float]:
+    """Return the gauges of waiting runs: of what they wait for, how many do, and the longest wait in seconds."""
+    gauges: dict[tuple[str, Labels], float] = {}
+    for waits_for, count, waited_s in waits:
+        labels = (("waits_for", waits_for),)
+        gauges["runs_waiting", labels] = count
+        gauges["oldest_wait_seconds", labels] = max(0.0, waited_s)
+    return gauges
+
+
 class RunCounter:
     """Counts the events of one run, each once and in order."""
 

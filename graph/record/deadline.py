@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Literal
 
+from graph.plan.json_values import is_number
+
 OnExpire = Literal["reject", "end"]
 """What follows if nobody decides: all that was asked counts as rejected, or the run ends."""
 
@@ -47,15 +49,11 @@ class Deadline:
         """
         on_expire: OnExpire = "end" if raw["on_expire"] == "end" else "reject"
         reminders, escalations = (
-            tuple(filter(_is_number, raw.get(name, ()))) for name in ("reminders_s", "escalations_s")
+            tuple(filter(is_number, raw.get(name, ()))) for name in ("reminders_s", "escalations_s")
         )
-        if not (_is_number(raw["since"]) and _is_number(raw["within_s"])):
+        if not (is_number(raw["since"]) and is_number(raw["within_s"])):
             raise TypeError("since or within_s is not a number")
         return cls(raw["since"], raw["within_s"], reminders, escalations, on_expire)
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def moment_in_words(at: float) -> str:

@@ -16,6 +16,7 @@ from typing import Any
 from pydantic import JsonValue
 
 from graph.markdown import answer_markdown, text_markdown
+from graph.plan.json_values import is_number
 from graph.record.events import Event
 from graph.sanitize import document, escaped, folded, one_line, visible
 
@@ -97,7 +98,7 @@ class Redactor:
             return {self.text(key) if isinstance(key, str) else key: self.json(item) for key, item in value.items()}
         if isinstance(value, list | tuple):
             return [self.json(item) for item in value]
-        if isinstance(value, int | float) and not isinstance(value, bool) and json.dumps(value) == self.value.strip():
+        if is_number(value) and json.dumps(value) == self.value.strip():
             return MARK
         return value
 

@@ -40,7 +40,7 @@ class Approval:
 
 
 @dataclass(frozen=True)
-class ReviewRequest:
+class RecordedRequest:
     """A review request; `skip` is the number of answers stored at its checkpoint before it, `asked` names its actions.
 
     `takes` is what was said that the plan may take, None if no plan was shown. Of its deadline all up to `handled_s`
@@ -76,7 +76,7 @@ class ReviewState:
     """
 
     approval: Approval | None = None
-    request: ReviewRequest | None = None
+    request: RecordedRequest | None = None
     requests: int = 0
     requests_about: dict[tuple[str, tuple[str, ...]], int] = field(default_factory=dict)
     response: ResponseGiven | None = None
@@ -99,7 +99,7 @@ class ReviewState:
             self.requests_about[about] = self.requests_about.get(about, 0) + 1
         before, self.last_expired, self.requests, self.response = self.request, None, data.request, None
         shown = data.request, data.subject, data.error, data.issues
-        asked = ReviewRequest(*shown, data.checkpoint or "", data.skip, data.takes, data.asked, data.deadline)
+        asked = RecordedRequest(*shown, data.checkpoint or "", data.skip, data.takes, data.asked, data.deadline)
         is_same = before is not None and before.number == asked.number
         self.request = asked if before is None or not is_same else _later(asked, before.handled_s, before.escalated_s)
 
@@ -206,7 +206,7 @@ def expired_in_words(at: float) -> str:
     return f"nobody decided until {moment_in_words(at)}"
 
 
-def _later(request: ReviewRequest, handled_s: float, escalated_s: float) -> ReviewRequest:
+def _later(request: RecordedRequest, handled_s: float, escalated_s: float) -> RecordedRequest:
     handled, escalated = max(request.handled_s, handled_s), max(request.escalated_s, escalated_s)
     return replace(request, handled_s=handled, escalated_s=escalated)
 

@@ -9,7 +9,7 @@ from typing import Any
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
 from langgraph.types import Command
 
-from graph.caller import NO_CHANGES, Changes
+from graph.caller import NO_CHANGES, RetryChanges
 from graph.record.events import (
     CallInherited,
     Configured,
@@ -105,7 +105,7 @@ class GraphInput:
     value: Any = None
     unseen: bool = False
     checkpoint: str | None = None
-    changes: Changes = NO_CHANGES
+    changes: RetryChanges = NO_CHANGES
     by: Approver | None = None
 
     @classmethod
@@ -139,7 +139,7 @@ def retry_on_record(reopened: RunReopened, following: Sequence[Event]) -> GraphI
                 given["plan"] = plan
         break
     by = Approver.of_label(reopened.approver, reopened.roles)
-    return GraphInput(given, changes=Changes(limits, feedback), by=by)
+    return GraphInput(given, changes=RetryChanges(limits, feedback), by=by)
 
 
 def answer_on_record(coming: Sequence[Event], request: Mapping[str, Any], artifacts: Artifacts) -> GraphInput | None:

@@ -53,8 +53,9 @@ from graph.replay.inputs import (
     retry_on_record,
     state_of_fork,
 )
-from graph.replay.ledger import ReplayLedger, ReplayStopped
+from graph.replay.ledger import ReplayLedger
 from graph.replay.overlapping import votes_before
+from graph.replay.playback import Playback, ReplayStopped
 from graph.replay.recorded import SubstituteModel
 from graph.replay.recording import Recording
 from graph.replay.report import Replay
@@ -91,9 +92,10 @@ class Player:
             raise InputError("run", f"{transcript.run} was not recorded by a graph, so it cannot be replayed")
         self._planner = SubstituteModel((), other=planner) if planner is not None else None
         self._recording = Recording(self._events, PLANNER if planner is not None else frozenset())
-        self._ledger = ReplayLedger(transcript, self._recording, may_differ=planner is not None)
-        self._scheduler = Scheduler(self._recording, self._ledger)
-        self._ledger.refusal = OffRecord(self._recording, self._scheduler.given).refusal
+        self._playback = Playback(transcript, self._recording, may_differ=planner is not None)
+        self._ledger = ReplayLedger(self._playback)
+        self._scheduler = Scheduler(self._recording, self._playback)
+        self._playback.refusal = OffRecord(self._recording, self._scheduler.given).refusal
         self._saver = InMemorySaver(serde=strict_serializer())
         self._config: Any = {"configurable": {"thread_id": transcript.thread}}
         self._inherited = inherited_on_record(self._events)
@@ -103,7 +105,7 @@ class Player:
     async def play(self) -> Replay:
         """Play the run to its end, or to the first difference."""
         found, after = await self._played(), None
-        if (first := self._ledger.first) is not None:
+        if (first := self._playback.first) is not None:
             found, after = replace(first, why=_about_plans(first)), await self._after()
         redacted = any(event.kind == "redacted" for event in self._events)
         return Replay(self._transcript.run, len(self._recording.events), self._recording.count, found, after, redacted)
@@ -113,7 +115,7 @@ class Player:
         suspect, count = None, -1
         while self._recording.next is not None and given is not None:
             stopped = await self._invoke(given)
-            if self._recording.next is None or self._ledger.free:
+            if self._recording.next is None or self._playback.free:
                 return None
             if stopped is not None and stopped.field:
                 return stopped
@@ -147,7 +149,7 @@ class Player:
         while (event := self._recording.next) is not None and (_is_by_others(event) or has_expired):
             has_expired = isinstance(event.data_if_known, ReviewExpired) and event.data_if_known.ends
             is_kept = isinstance(event.data_if_known, ResponseGiven)
-            self._ledger.skip()
+            self._playback.skip()
         if event is None or is_kept:
             return GraphInput()
         if isinstance(event.data_if_known, Configured):
@@ -165,7 +167,7 @@ class Player:
             coming = coming[coming[0].kind == "plan_revised" :][:1]
         elif not state.interrupts:
             return GraphInput()
-        self._ledger.by_others = votes = votes_before(self._recording.ahead(MOST_VOTES))
+        self._playback.by_others = votes = votes_before(self._recording.ahead(MOST_VOTES))
         coming = self._recording.ahead(votes + LOOK_AHEAD)[votes:] if votes else coming
         request = state.interrupts[0].value if state.interrupts else NOT_ASKED
         answer = answer_on_record(coming, request, self._transcript.artifacts)
@@ -174,7 +176,7 @@ class Player:
 
     async def _invoke(self, given: GraphInput) -> Divergence | None:
         """Run the graph until it stops; return the difference that stopped it, or None if it stopped by itself."""
-        self._ledger.dead, self._ledger.stopped = False, None
+        self._playback.dead, self._playback.stopped = False, None
         at = {"checkpoint_id": given.checkpoint} if given.checkpoint is not None else {}
         config: Any = {"configurable": {**self._config["configurable"], **at}}
         caller = Caller(
@@ -190,11 +192,11 @@ class Player:
             finally:
                 work.cancel()
                 await work
-        return self._ledger.stopped
+        return self._playback.stopped
 
     async def _after(self) -> str:
         """Go on beyond the record, approving every plan, and describe the end."""
-        while self._ledger.halt is None:
+        while self._playback.halt is None:
             state = await self._graph.aget_state(self._config)
             if not state.interrupts:
                 return f"with every plan approved it ends as {state.values.get('status')}: {state.values.get('reason')}"
@@ -202,7 +204,7 @@ class Player:
             if set(asked) != {"run_plan"}:
                 return f"a person would be asked: {', '.join(asked)}"
             await self._invoke(APPROVE)
-        return self._ledger.halt
+        return self._playback.halt
 
     @property
     def _planner_is_busy(self) -> bool:

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable
 
 from graph.record.events import INTERRUPTED, Event, Paused
-from graph.replay.ledger import ReplayLedger
+from graph.replay.playback import Playback
 from graph.replay.recording import Recording
 
 STILL_TURNS = 200
@@ -18,8 +18,8 @@ CallTask = asyncio.Task[object]
 class Scheduler:
     """Calls that have been begun and wait for their outcome; `given` are outcomes of calls made off the record."""
 
-    def __init__(self, recording: Recording, ledger: ReplayLedger) -> None:
-        self._recording, self._ledger = recording, ledger
+    def __init__(self, recording: Recording, playback: Playback) -> None:
+        self._recording, self._playback = recording, playback
         self._waiting: dict[int, asyncio.Future[Event]] = {}
         self._limits: list[tuple[str, asyncio.Future[None]]] = []
         self.given: dict[str, Event] = {}
@@ -32,13 +32,13 @@ class Scheduler:
 
     async def outcome_of_call(self, key: str) -> Event:
         """Return a tool call's outcome once it is the next recorded event."""
-        return self.given[key] if key in self.given else await self._outcome(self._ledger.started.get(key))
+        return self.given[key] if key in self.given else await self._outcome(self._playback.started.get(key))
 
     async def outcome_of_prompt(self, prompt_digest: str) -> Event:
         """Return the outcome of a model call with this prompt once it is the next recorded event."""
         if prompt_digest in self.given:
             return self.given[prompt_digest]
-        places = self._ledger.asked[prompt_digest]
+        places = self._playback.asked[prompt_digest]
         return await self._outcome(places.pop(0) if places else None)
 
     async def conduct(self, work: CallTask, is_busy: Callable[[], bool]) -> None:
@@ -50,12 +50,12 @@ class Scheduler:
         """
         self._waiting.clear()
         self._limits.clear()
-        self._ledger.held_up.clear()
+        self._playback.held_up.clear()
         while not work.done():
-            self._ledger.changed.clear()
+            self._playback.changed.clear()
             self._give(work)
             if not await self._moves(work, is_busy):
-                self._ledger.dead = True
+                self._playback.dead = True
                 return
 
     def _give(self, work: CallTask) -> None:
@@ -64,12 +64,12 @@ class Scheduler:
         interrupted = isinstance(paused, Paused) and paused.reason == INTERRUPTED
         if interrupted and not work.cancelling():
             work.cancel()
-        for place in [*self._waiting] if self._ledger.free else [self._recording.front]:
+        for place in [*self._waiting] if self._playback.free else [self._recording.front]:
             self._release(place)
 
     async def _moves(self, work: CallTask, is_busy: Callable[[], bool]) -> bool:
         """Wait until something happens; return whether it did."""
-        change = asyncio.create_task(self._ledger.changed.wait())
+        change = asyncio.create_task(self._playback.changed.wait())
         try:
             while not await self._stirs({work, change}, is_busy):
                 if not self._hurry() and not self._let_go() and not self._expire():
@@ -102,8 +102,8 @@ class Scheduler:
 
     def _let_go(self) -> bool:
         """Let the work of a step go on that came no further on record while others did."""
-        waiting = [step for step in self._ledger.held_up if not step.done()]
-        self._ledger.held_up.clear()
+        waiting = [step for step in self._playback.held_up if not step.done()]
+        self._playback.held_up.clear()
         for step in waiting:
             step.set_result(None)
         return bool(waiting)
@@ -113,7 +113,7 @@ class Scheduler:
         self._limits = [(step, over) for step, over in self._limits if not over.done()]
         places = [(self._recording.next_of(step), over) for step, over in self._limits]
         due = [(place, over) for place, over in places if place is not None]
-        if not due or self._ledger.free:
+        if not due or self._playback.free:
             return False
         min(due, key=lambda one: one[0])[1].set_result(None)
         return True
@@ -131,5 +131,5 @@ class Scheduler:
         future: asyncio.Future[Event] = asyncio.get_running_loop().create_future()
         if at is not None:
             self._waiting[at] = future
-        self._ledger.changed.set()
+        self._playback.changed.set()
         return await future

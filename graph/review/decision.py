@@ -3,19 +3,19 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, assert_never
 
 from graph.name_list import counted
 from graph.plan.broken_json import json_fault
 from graph.plan.depth import parse_json_or_text
 from graph.plan.issues import Issue, storable
 from graph.plan.json_values import json_faults
-from graph.review.request import ReviewAction, ReviewRequest
+from graph.review.request import DecisionType, ReviewAction, ReviewRequest
 
 YES = ("approve", "yes", "y", "ok")
 NO = ("reject", "no", "n")
 FINAL = ("stop", "cancel", "reject", "no", "n")
-KEYS = {
+KEYS: Mapping[DecisionType, set[str]] = {
     "approve": {"type", "digest", "standing"},
     "edit": {"type", "digest", "edited_action"},
     "reject": {"type", "digest", "message", "final"},
@@ -35,7 +35,7 @@ class Decision:
     means that the run ends with its results so far because the budget is not raised.
     """
 
-    type: Literal["approve", "edit", "reject"]
+    type: DecisionType
     args: Mapping[str, Any] | None = None
     message: str | None = None
     final: bool = False
@@ -113,18 +113,22 @@ def _count_message(request: ReviewRequest) -> str:
 def _read_decision(decision: Any, action: ReviewAction, digests: Sequence[str]) -> Decision:
     if not isinstance(decision, dict) or not isinstance(decision.get("type"), str):
         raise InvalidResponse('a decision must be an object with "type"')
-    kind = decision["type"]
-    if kind not in action.allowed:
-        raise InvalidResponse(f"{action.name} takes {', '.join(action.allowed)}, not {kind!r}")
+    kind = next((one for one in action.allowed if one == decision["type"]), None)
+    if kind is None:
+        raise InvalidResponse(f"{action.name} takes {', '.join(action.allowed)}, not {decision['type']!r}")
     extra = {key for key, value in decision.items() if value is not None} - KEYS[kind]
     if extra:
         raise InvalidResponse(f"unknown keys in {kind}: {', '.join(sorted(map(str, extra)))}; remove them")
     _check_digest(decision, digests)
-    if kind == "reject":
-        return _read_reject(decision)
-    if kind == "edit":
-        return Decision("edit", args=_edited_args(decision.get("edited_action"), action))
-    return Decision("approve", standing=_read_standing(decision.get("standing"), action))
+    match kind:
+        case "approve":
+            return Decision("approve", standing=_read_standing(decision.get("standing"), action))
+        case "edit":
+            return Decision("edit", args=_edited_args(decision.get("edited_action"), action))
+        case "reject":
+            return _read_reject(decision)
+        case _:
+            assert_never(kind)
 
 
 def _read_standing(wish: Any, action: ReviewAction) -> Mapping[str, Any] | None:

@@ -13,11 +13,12 @@ from graph.policy.approvers import ApproverRule
 from graph.record.deadline import Deadline
 
 ActionName = Literal["run_plan", "run_step", "answer_question", "settle_effect", "raise_budget"]
+DecisionType = Literal["approve", "edit", "reject"]
 
 UNCHANGED = "the plan stays as it was"
 """Beginning of the error of a request that is repeated because feedback led to no other plan."""
 
-ALLOWED: Mapping[ActionName, tuple[str, ...]] = {
+ALLOWED: Mapping[ActionName, tuple[DecisionType, ...]] = {
     "run_plan": ("approve", "edit", "reject"),
     "run_step": ("approve", "edit", "reject"),
     "answer_question": ("edit", "reject"),
@@ -40,7 +41,7 @@ class ReviewAction:
     answer_schema: Any = None
 
     @property
-    def allowed(self) -> tuple[str, ...]:
+    def allowed(self) -> tuple[DecisionType, ...]:
         """The types of decisions that this action accepts; a gate, which no call belongs to, has nothing to edit."""
         found = ALLOWED[self.name]
         return tuple(one for one in found if one != "edit") if self.name == "run_step" and self.key is None else found

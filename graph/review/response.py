@@ -8,13 +8,13 @@ from typing import Any
 from graph.errors import InputError
 from graph.plan.json_values import long_integer_fault
 from graph.review.human_steps import GATE
-from graph.review.request import digest_of_request
+from graph.review.request import ActionName, digest_of_request
 
 RequestJson = Mapping[str, Any]
 """A review request as JSON, see `graph.review.request.ReviewRequest.to_json`."""
 ActionJson = Mapping[str, Any]
 
-WORDS = {
+WORDS: Mapping[ActionName, str] = {
     "run_plan": "the plan",
     "run_step": "{step} with {tool}",
     "answer_question": "{step}: {question}",

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, assert_never
 
 from pydantic import JsonValue
 
@@ -112,11 +112,16 @@ def _rejection(action: ReviewAction, decision: Decision) -> Decision:
 
     An uncertain call cannot be left open, so that its rejection always ends the run.
     """
-    if action.name == "settle_effect":
-        return replace(decision, final=True)
-    if action.name == "raise_budget" and decision.final and (decision.message or "").lower() not in FINAL:
-        return replace(decision, finishes=True)
-    return decision
+    match action.name:
+        case "settle_effect":
+            return replace(decision, final=True)
+        case "raise_budget":
+            is_bare = (decision.message or "").lower() not in FINAL
+            return replace(decision, finishes=decision.final and is_bare)
+        case "run_plan" | "run_step" | "answer_question":
+            return decision
+        case _:
+            assert_never(action.name)
 
 
 def _settled(action: ReviewAction, decision: Decision) -> Mapping[str, Any]:

@@ -12,7 +12,7 @@ from graph.record.step_costs import StepCost, step_costs
 from graph.record.stream_event import VERSION, preview_of
 from graph.review.human_steps import open_questions
 from graph.runs import Log, Run
-from graph.text.progress import Standing
+from graph.text.progress import PassProgress
 
 
 def run_progress(log: Log) -> dict[str, Any]:
@@ -28,7 +28,7 @@ def run_progress(log: Log) -> dict[str, Any]:
         "reason": run.reason,
         "revision": run.revision,
         "sequence": _last(log.events),
-        "line": Standing(len(statuses), statuses, {}, waits).line() if plan is not None else None,
+        "line": PassProgress(len(statuses), statuses, {}, waits).line() if plan is not None else None,
         "person": waits,
         "steps": [_step(step, statuses[step.id], run, costs.get(step.id, StepCost())) for step in plan.steps]
         if plan is not None

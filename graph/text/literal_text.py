@@ -14,10 +14,10 @@ MAX_LINES = 30
 SHOWN_CHARACTERS = 80
 
 
-def text_lines(steps: Sequence[Step], plan: Plan) -> list[str]:
+def literal_lines(steps: Sequence[Step], plan: Plan) -> list[str]:
     """Return a line for each argument, and for the answer, with literal text in the form of a reference.
 
-    >>> text_lines([step := Step(id="b", objective="o", args={"note": "see {{a_result}}"})], Plan(steps=(step,)))
+    >>> literal_lines([step := Step(id="b", objective="o", args={"note": "see {{a_result}}"})], Plan(steps=(step,)))
     ['- b: {a_result} in note is text, not a reference']
     """
     lines = [*(line for step in steps for line in _of_step(step)), *_of_answer(plan.answer)]

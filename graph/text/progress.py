@@ -12,7 +12,7 @@ WORDS_CHARACTERS = 80
 
 
 @dataclass(frozen=True)
-class Standing:
+class PassProgress:
     """How far a pass over a plan of `steps` steps is.
 
     `statuses` are those of the steps that have one, `reported` is what tools of running steps say of their progress,
@@ -27,7 +27,7 @@ class Standing:
     def line(self) -> str:
         """Return one line of Markdown.
 
-        >>> Standing(6, {"a": "succeeded", "b": "running", "c": "failed"}, {"b": "3 of 10"}).line()
+        >>> PassProgress(6, {"a": "succeeded", "b": "running", "c": "failed"}, {"b": "3 of 10"}).line()
         '1 of 6 steps done. Running: b (3 of 10). Failed: c.'
         """
         done = sum(status in ("succeeded", "skipped") for status in self.statuses.values())

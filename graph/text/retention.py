@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from shlex import quote
 
 from graph.name_list import counted
-from graph.policy.retention import Kept, Obstacle
+from graph.policy.retention import KeptThread, Obstacle
 
 LISTED = 5
 """So many threads are named for each reason."""
@@ -34,7 +34,7 @@ def removed_line(threads: int, runs: int, dry_run: bool) -> str:
     return f"{'would prune' if dry_run else 'pruned'} {counted(threads, 'thread')} with {counted(runs, 'run')}"
 
 
-def kept_lines(kept: Sequence[Kept]) -> Iterator[str]:
+def kept_lines(kept: Sequence[KeptThread]) -> Iterator[str]:
     """Yield how many threads stay, and for a few of each reason the run that keeps the thread, with the next move."""
     if not kept:
         return

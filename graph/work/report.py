@@ -1,4 +1,4 @@
-"""What a worker says of its runs, one line each."""
+"""A worker's report of its runs, one line each."""
 
 from dataclasses import dataclass
 from typing import Literal

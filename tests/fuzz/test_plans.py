@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from graph.errors import ExpressionError, UnresolvedReferenceError
 from graph.plan.catalog import ToolSpec
 from graph.plan.expressions import evaluate, expression_fault
-from graph.plan.inline_schema import schema_errors, schema_fault
+from graph.plan.inline_schema import inline_schema_fault, schema_errors
 from graph.plan.json_values import json_faults
 from graph.plan.reading import read_plan
 from graph.plan.references import references_in, resolve
@@ -98,7 +98,7 @@ def test_a_revision_is_read_or_refused(raw: Any) -> None:
 @given(schemas, odd_values)
 def test_a_schema_is_refused_or_says_what_is_wrong(schema: Any, value: Any) -> None:
     with in_time():
-        fault = schema_fault(schema) if isinstance(schema, dict) else None
+        fault = inline_schema_fault(schema) if isinstance(schema, dict) else None
         if isinstance(schema, dict) and fault is None:
             assert all(isinstance(words, str) for words in schema_errors(schema, value))
             ToolSpec("t", "d", schema).argument_faults({"a": value})

@@ -18,7 +18,7 @@ from graph.ledger.run_store import RunStore
 from graph.ledger.seal import SealKey
 from graph.ledger.sqlite.ledger import SqliteLedger
 from graph.ledger.sqlite.schema import OF_A_RUN
-from graph.policy.retention import Kept, Retention
+from graph.policy.retention import KeptThread, Retention
 from graph.record.values import Kept as Stored
 from graph.record.values import keep
 from graph.record_service import verified_file
@@ -92,12 +92,12 @@ def test_what_is_needed_stays_and_each_reason_is_named(database: Path) -> None:
 
     assert done.threads == {"harmless": ("harmless.1",), "ended": ("ended.1",)} and done.runs == 2
     assert set(done.kept) == {
-        Kept("waiting.1", "waiting"),
-        Kept("unfinished.1", "unfinished"),
-        Kept("uncertain.1", "uncertain", "a"),
-        Kept("source.1", "forked", "fork.1"),
-        Kept("fork.1", "unfinished"),
-        Kept("again.2", "unfinished"),
+        KeptThread("waiting.1", "waiting"),
+        KeptThread("unfinished.1", "unfinished"),
+        KeptThread("uncertain.1", "uncertain", "a"),
+        KeptThread("source.1", "forked", "fork.1"),
+        KeptThread("fork.1", "unfinished"),
+        KeptThread("again.2", "unfinished"),
     }
     assert use(database, missing)[1] == []
 
@@ -170,7 +170,7 @@ def test_a_damaged_thread_stays(database: Path) -> None:
     with closing(sqlite3.connect(database)) as db, db:
         db.execute("UPDATE ledger_events SET at = 1.0 WHERE run = 1 AND seq = 2")
 
-    assert Kept("ended.1", "damaged") in pruned(database).kept
+    assert KeptThread("ended.1", "damaged") in pruned(database).kept
 
 
 def test_a_removal_that_fails_in_the_middle_leaves_the_thread_whole(database: Path) -> None:

@@ -168,7 +168,7 @@ class MemoryDriver:
     def change_index(self, run: RunKey, status: str) -> None:
         stored = self.store.run("memory", run)
         assert stored.summary is not None
-        stored.summary = replace(stored.summary, status=status)
+        stored.summary = stored.summary._replace(status=status)
 
     def delete(self, run: RunKey) -> None:
         self.store.runs[:] = [one for one in self.store.runs if one.key != run]

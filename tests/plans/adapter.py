@@ -12,7 +12,7 @@ from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph.types import Command
 
 from graph import build_graph
-from graph.plan.references import escape
+from graph.plan.references import escape_references
 from graph.testing import ScriptedModel
 
 ANYTHING = {"type": "object", "properties": {}, "additionalProperties": True}
@@ -26,7 +26,7 @@ def render_ref(step_id: str, path: list[Any]) -> str:
 
 def escape_literal(text: str) -> str:
     """Return literal text as a plan writes it."""
-    return escape(text)
+    return escape_references(text)
 
 
 async def execute(goal: str, steps: list[dict[str, Any]], tools: dict[str, Any]) -> dict[str, Any]:

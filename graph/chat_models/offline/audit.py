@@ -3,7 +3,7 @@
 from typing import Any
 
 from graph.chat_models.offline.audit_goals import AuditGoal
-from graph.plan.references import escape
+from graph.plan.references import escape_references
 
 LOGS = {"read_logs": ("path", "min_level")}
 GROUPS = {"group_errors": ("records",)}
@@ -84,7 +84,7 @@ def audit_plan(audit: AuditGoal, without: str | None = None) -> dict[str, Any]:
 
 def read_step(step: str, path: str, min_level: str, objective: str) -> dict[str, Any]:
     """Return a step that reads one log."""
-    args = {"path": escape(path), "min_level": min_level}
+    args = {"path": escape_references(path), "min_level": min_level}
     return {"id": step, "objective": objective, "tool": "read_logs", "args": args}
 
 
@@ -118,5 +118,5 @@ def _report(step: str, group: str, source: str, audit: AuditGoal) -> dict[str, A
         "id": step,
         "objective": f"Draft a fix in {path}",
         "tool": "write_report",
-        "args": {"content": content, "path": escape(path), "title": escape(audit.title)},
+        "args": {"content": content, "path": escape_references(path), "title": escape_references(audit.title)},
     }

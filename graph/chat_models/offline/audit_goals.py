@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass, replace
 
 from graph.chat_models.offline.goals import FILE
-from graph.chat_models.offline.text_format import asks_for_more, capitalised, one_line
+from graph.chat_models.offline.text_format import asks_for_more, capitalised, short_line
 
 _MAX_CHARACTERS = 1000
 _MAX_TITLE_CHARACTERS = 200
@@ -68,7 +68,7 @@ def audit_goal(goal: str) -> AuditGoal | None:
     >>> audit_goal("Find out why wind farms fail") is None
     True
     """
-    text = one_line(goal.replace("\u2019", "'"), _MAX_CHARACTERS)
+    text = short_line(goal.replace("\u2019", "'"), _MAX_CHARACTERS)
     asks = _ASKS.match(text)
     if asks is None or _OF_DOCUMENTS.search(text) or not (_FAILS.search(text) and _RUNNING.search(text)):
         return None
@@ -86,7 +86,7 @@ def audit_goal(goal: str) -> AuditGoal | None:
 
 def apply_to_audit(audit: AuditGoal, wish: str) -> AuditGoal | None:
     """Return the audit as a person wishes it, or None if any part of the wish cannot be met."""
-    wish = one_line(wish, _MAX_CHARACTERS)
+    wish = short_line(wish, _MAX_CHARACTERS)
     understood = _LOG.findall(wish)
     if understood:
         audit = replace(audit, logs=tuple(dict.fromkeys([*audit.logs, *understood])))
@@ -104,4 +104,4 @@ def apply_to_audit(audit: AuditGoal, wish: str) -> AuditGoal | None:
 def _title(text: str) -> str:
     text = _OUTPUT.sub("", text).rstrip(" ?.!,;:")
     why = re.search(r"\bwhy\b.*", text, re.I)
-    return one_line(capitalised(why[0] if why else text), _MAX_TITLE_CHARACTERS)
+    return short_line(capitalised(why[0] if why else text), _MAX_TITLE_CHARACTERS)

@@ -8,7 +8,7 @@ from typing import Any
 from graph.chat_models.offline.constraints import BriefSpec
 from graph.chat_models.offline.goals import BriefGoal
 from graph.chat_models.offline.text_format import capitalised
-from graph.plan.references import escape
+from graph.plan.references import escape_references
 from tools.words import content_words
 
 SEARCH = {"search_documents": ("query",)}
@@ -143,7 +143,7 @@ def _search(number: int, query: str, min_words: int | None) -> dict[str, Any]:
         "id": f"step_{number}",
         "objective": _objective(query),
         "tool": "search_documents",
-        "args": {"query": escape(query), "limit": _PASSAGES, **needed},
+        "args": {"query": escape_references(query), "limit": _PASSAGES, **needed},
     }
 
 
@@ -158,7 +158,7 @@ def _web_search(number: int, topic: str) -> dict[str, Any]:
         "id": f"step_{number}",
         "objective": f"Search the web for {topic}",
         "tool": "web_search",
-        "args": {"query": escape(topic)},
+        "args": {"query": escape_references(topic)},
     }
 
 
@@ -171,7 +171,7 @@ def _summary(spec: BriefSpec, searches: list[str]) -> dict[str, Any]:
         "args": {
             "text": [f"{{{step}_result}}" for step in searches],
             "max_sentences": min(sentences, _MAX_SENTENCES),
-            "focus": escape(spec.topic),
+            "focus": escape_references(spec.topic),
         },
     }
 
@@ -184,7 +184,7 @@ def _report(spec: BriefSpec, summary: str) -> dict[str, Any]:
         "tool": "write_report",
         "args": {
             "content": f"{{{summary}_result}}",
-            "path": escape(path),
-            "title": escape(capitalised(spec.topic)),
+            "path": escape_references(path),
+            "title": escape_references(capitalised(spec.topic)),
         },
     }

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from graph.chat_models.offline.goals import FILE, NOT_THE_WEB, SENTENCES
-from graph.chat_models.offline.text_format import asks_for_more, one_line
+from graph.chat_models.offline.text_format import asks_for_more, short_line
 from tools.words import content_words
 
 
@@ -57,7 +57,7 @@ def _fewer(spec: BriefSpec, _: re.Match[str]) -> BriefSpec | None:
 
 
 def _also(spec: BriefSpec, match: re.Match[str]) -> BriefSpec | None:
-    query = one_line(match["query"], 300).strip("\"'` ")
+    query = short_line(match["query"], 300).strip("\"'` ")
     is_plain = content_words(query) and not re.search(r"\b(?:not|never|except|nor)\b", query, re.I)
     return replace(spec, queries=(*spec.queries, query)) if is_plain else None
 
@@ -117,7 +117,7 @@ def apply_to_brief(spec: BriefSpec, wish: str) -> BriefSpec | None:
     >>> apply_to_brief(spec, "Make it rhyme") is None, apply_to_brief(spec, "One search, and make it rhyme") is None
     (True, True)
     """
-    wish = one_line(wish.replace("\u2019", "'"), 1000)
+    wish = short_line(wish.replace("\u2019", "'"), 1000)
     left, understood = wish, list[str]()
     for pattern, change in _CHANGES:
         if not (match := pattern.search(left)):

@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass
 
-from graph.chat_models.offline.text_format import one_line
+from graph.chat_models.offline.text_format import short_line
 from tools.words import content_words
 
 _MAX_CHARACTERS = 1000
@@ -117,7 +117,7 @@ def brief_goal(goal: str) -> BriefGoal | None:
     >>> brief_goal("Research the latest trends in renewable energy and write a brief report").topic
     'latest trends in renewable energy'
     """
-    text = one_line(goal.replace("\u2019", "'"), _MAX_CHARACTERS)
+    text = short_line(goal.replace("\u2019", "'"), _MAX_CHARACTERS)
     file, sentences = _target(text), SENTENCES.search(text)
     text = text.replace(file[0], "") if file else text
     text, no_web = NOT_THE_WEB.subn("", text)
@@ -172,4 +172,4 @@ def _cleaned(topic: str) -> str:
             topic = pattern.sub("", topic)
     if _GIVEN_WITH_THE_GOAL.search(topic) or not content_words(topic):
         return ""
-    return one_line(topic, _MAX_TOPIC_CHARACTERS)
+    return short_line(topic, _MAX_TOPIC_CHARACTERS)

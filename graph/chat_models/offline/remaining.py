@@ -5,7 +5,7 @@ from typing import Any
 
 from graph.chat_models.offline.prompt_document import PromptDocument
 from graph.plan.lookalikes import lookalikes_in
-from graph.plan.references import Reference, escape, join_pieces, pieces, references_in
+from graph.plan.references import Reference, escape_references, join_pieces, pieces, references_in
 from graph.plan.schedule import last_steps, waits_for
 from graph.plan.schema import Step
 
@@ -129,7 +129,7 @@ class Remaining:
 
     def _words_for(self, step: str) -> str:
         """Return a step's objective, or its id if the objective contains a look-alike of a reference."""
-        objective = escape(str(self.steps[step].get("objective", step)))
+        objective = escape_references(str(self.steps[step].get("objective", step)))
         return step if any(lookalikes_in(objective, self.every_step)) else objective
 
     def _rewrite(self, step: str, write: Write) -> None:

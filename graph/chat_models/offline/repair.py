@@ -9,8 +9,8 @@ from graph.chat_models.offline import brief
 from graph.chat_models.offline.constraints import SEARCH_FOR
 from graph.chat_models.offline.goals import brief_goal
 from graph.chat_models.offline.remaining import NoRepair, Remaining
-from graph.chat_models.offline.text_format import one_line, slug
-from graph.plan.references import escape, references_in
+from graph.chat_models.offline.text_format import short_line, slug
+from graph.plan.references import escape_references, references_in
 from tools.words import content_words
 
 _NO_DOCUMENTS = re.compile(r"\bdocuments? folder\b|\bno (?:readable )?documents\b", re.I)
@@ -58,7 +58,7 @@ def repair_web_search(remaining: Remaining) -> None:
                     "id": step["id"],
                     "objective": f"Find what the documents say about {query}, since the web did not answer",
                     "tool": "search_documents",
-                    "args": {"query": escape(query)},
+                    "args": {"query": escape_references(query)},
                 }
             )
         else:
@@ -138,9 +138,9 @@ def _drop_all(remaining: Remaining, steps: list[str]) -> None:
 
 
 def _search_instead(remaining: Remaining, step: str, query: str) -> None:
-    query = one_line(query, 300)
+    query = short_line(query, 300)
     old = remaining.steps[step]
-    args = {**old.get("args", {}), "query": escape(query)}
+    args = {**old.get("args", {}), "query": escape_references(query)}
     remaining.give({**old, "objective": f"Find what the documents say about {query}", "args": args})
 
 

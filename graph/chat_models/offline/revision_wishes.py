@@ -13,7 +13,7 @@ from graph.chat_models.offline.remaining import NoRepair, Remaining
 from graph.chat_models.offline.sums import checked
 from graph.chat_models.offline.wishes import wished
 from graph.name_list import counted
-from graph.plan.references import escape
+from graph.plan.references import escape_references
 from tools.words import content_words
 
 JsonObject = dict[str, Any]
@@ -145,7 +145,7 @@ def _add_source(remaining: Remaining, tool: str, objective: str, query: str) -> 
         "id": remaining.new_id(),
         "objective": objective,
         "tool": tool,
-        "args": {"query": escape(query)},
+        "args": {"query": escape_references(query)},
     }
     remaining.give(step)
     _append(remaining, summaries[0], "text", step["id"])

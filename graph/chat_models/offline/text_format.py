@@ -4,6 +4,7 @@ from collections.abc import Iterable
 
 from tools.words import content_words, spelled, words_in
 
+_SLUG_CHARACTERS = 60
 _COURTESY = frozenset(
     {"add", "answer", "ask", "brief", "don", "draft", "file", "give", "go", "keep", "kept", "look", "make", "need"}
     | {"plan", "put", "read", "report", "save", "stay", "store", "thank", "thanks", "use", "using", "want", "write"}
@@ -15,7 +16,7 @@ _TURNS = frozenset(
 """Words that turn what stands beside them into something else."""
 
 
-def one_line(text: str, most: int) -> str:
+def short_line(text: str, most: int) -> str:
     """Return the text on one line with printable characters only, cut at a space to at most `most` characters."""
     line = " ".join("".join(letter if letter.isprintable() else " " for letter in text).split())
     return line if len(line) <= most else line[:most].rsplit(" ", 1)[0]
@@ -39,11 +40,11 @@ def capitalised(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-def slug(text: str, most: int = 60) -> str:
+def slug(text: str) -> str:
     """Return a file name for a text, without extension.
 
     >>> slug("Latest trends in renewable energy"), slug(".NET or C++")
     ('latest-trends-in-renewable-energy', 'dotnet-or-cplusplus')
     """
     words = " ".join(map(spelled, words_in(text)))
-    return one_line(words, most).replace(" ", "-") or "report"
+    return short_line(words, _SLUG_CHARACTERS).replace(" ", "-") or "report"

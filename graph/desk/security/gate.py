@@ -15,7 +15,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from graph.desk.security.headers import protect
 from graph.desk.security.links import Links
-from graph.desk.security.origin import address_parts, leads_here, own_path, refusal
+from graph.desk.security.origin import address_parts, leads_here, origin_refusal, own_path
 from graph.desk.security.rate import Attempts
 from graph.desk.security.sessions import COOKIE, Sessions
 from graph.desk.security.sign_ins import SignIns
@@ -121,7 +121,7 @@ class Gate:
         return None if is_over else found
 
     def _refused(self, request: Request, path: str, visitor: Visitor | None) -> Response | None:
-        if (fault := refusal(request_head(request.scope), self.door.settings.hosts)) is not None:
+        if (fault := origin_refusal(request_head(request.scope), self.door.settings.hosts)) is not None:
             return PlainTextResponse(fault.reason, fault.status)
         if visitor is not None or path in OPEN or path.startswith(STATIC):
             return None

@@ -10,7 +10,7 @@ ELSEWHERE = ("cross-site", "same-site")
 EMBEDDED = Refusal(403, "a page of another site may not embed this desk; open it by itself")
 
 
-def refusal(head: RequestHead, hosts: frozenset[Host]) -> Refusal | None:
+def origin_refusal(head: RequestHead, hosts: frozenset[Host]) -> Refusal | None:
     """Return why a request is refused, or None.
 
     The `Host` must be this machine's or one of `hosts`: by DNS rebinding, a page of any name could otherwise read the

@@ -67,7 +67,7 @@ class Origins:
 
 
 def origins_of(shown: ShownRun, plan: Plan, step: Step, call: Call | None, tools: Mapping[str, ToolSpec]) -> Origins:
-    """Return where the values of a step come from.
+    """Return the origins of the values of a step.
 
     Args:
         shown: The run.

@@ -79,7 +79,6 @@ class RequestView:
     """A request; `digest` binds a decision to all of it."""
 
     digest: str
-    plan_digest: str
     revision: int
     error: str | None
     issues: Sequence[Mapping[str, Any]]
@@ -115,7 +114,6 @@ def request_view(shown: ShownRun) -> RequestView | None:
     plan = next((one["args"].get("plan") for one in request["action_requests"] if one["name"] == "run_plan"), None)
     return RequestView(
         digest=digest_of_all(request),
-        plan_digest=str(request["digest"]),
         revision=int(request["revision"]),
         error=request["error"],
         issues=request["issues"],

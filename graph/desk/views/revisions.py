@@ -33,7 +33,7 @@ class FieldChange:
 
 
 @dataclass(frozen=True)
-class StepChange:
+class StepDifference:
     """A step that differs: `added`, `removed` or `changed`."""
 
     step: str
@@ -60,22 +60,22 @@ def plan_of_revision(events: Sequence[Event], number: int) -> Plan | None:
     return None
 
 
-def step_changes(before: Plan | None, after: Plan) -> list[StepChange]:
+def step_changes(before: Plan | None, after: Plan) -> list[StepDifference]:
     """Return the steps that differ, in the order of the later plan, and the answer."""
     diff: PlanDiff = difference(before, after)
     was: Mapping[str, Any] = before.by_id if before is not None else {}
     found = [
-        *(StepChange(step, "added", list(_fields({}, after.by_id[step].to_json()))) for step in diff.added),
+        *(StepDifference(step, "added", list(_fields({}, after.by_id[step].to_json()))) for step in diff.added),
         *(
-            StepChange(step, "changed", list(_fields(was[step].to_json(), after.by_id[step].to_json())))
+            StepDifference(step, "changed", list(_fields(was[step].to_json(), after.by_id[step].to_json())))
             for step in diff.changed
         ),
-        *(StepChange(step, "removed", list(_fields(was[step].to_json(), {}))) for step in diff.removed),
+        *(StepDifference(step, "removed", list(_fields(was[step].to_json(), {}))) for step in diff.removed),
     ]
     if diff.answer:
         old = {} if before is None or before.answer is None else {"answer": before.answer}
         new = {} if after.answer is None else {"answer": after.answer}
-        found.append(StepChange("answer", "changed", list(_fields(old, new))))
+        found.append(StepDifference("answer", "changed", list(_fields(old, new))))
     return found
 
 

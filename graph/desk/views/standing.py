@@ -59,7 +59,7 @@ def standing_row(use: StandingUse, now: float) -> StandingRow:
 
 
 def bound_in_words(constraint: Mapping[str, Any]) -> str:
-    """Return what an argument may be.
+    """Return the values that an argument may have.
 
     >>> bound_in_words({"one_of": ["ann"]}), bound_in_words({"minimum": 1, "maximum": 9}), bound_in_words({})
     ('ann', '1 or more, 9 or less', 'anything')

@@ -10,6 +10,7 @@ from graph.ledger.memory.event_reader import EventReader
 from graph.ledger.memory.leases import MemoryAttempt, MemoryLeaseTable
 from graph.ledger.memory.standing import counted
 from graph.ledger.memory.store import Store, StoredRun
+from graph.ledger.owned_writer import ALONE, Batch, OwnedWriter
 from graph.ledger.ownership import Ownership
 from graph.ledger.protocol import Lease, Message, MessageHandler, News, Owned, RunKey, no_events
 from graph.ledger.reading import Snapshot
@@ -20,17 +21,14 @@ from graph.ledger.refusals import (
 )
 from graph.ledger.seal import SealKey
 from graph.record.caps import CapEntry
-from graph.record.events import Draft, Event
+from graph.record.events import Draft
 from graph.record.standing_approval import StandingCall
 from graph.record.values import Kept
 
 T = TypeVar("T")
 
-ALONE = "alone"
-"""Owner name for the length of one transaction; it is never committed."""
 
-
-class EventStore(EventReader):
+class EventStore(OwnedWriter, EventReader):
     """See `graph.ledger.protocol.Ledger`. Ledgers with the same `store` see the same runs; `close` keeps them."""
 
     def __init__(self, key: SealKey | None = None, store: Store | None = None, pace: Pace = PACE) -> None:
@@ -100,30 +98,18 @@ class EventStore(EventReader):
 
         return await self._do(write)
 
-    async def write(
-        self,
-        by: Lease | RunKey,
-        drafts: Sequence[Draft],
-        *,
-        after: int,
-        artifacts: Sequence[Kept] = (),
-        control_seq: int | None = None,
-        and_release: bool = False,
-        caps: Sequence[CapEntry] = (),
-    ) -> list[Event]:
-        """Write events and return those after the run's `after`-th, in one transaction."""
-        if isinstance(by, Lease):
-            found = await self._do(
-                lambda: self._write_owned(by, drafts, after, artifacts, control_seq, and_release, caps)
-            )
+    async def _written(self, by: Lease | RunKey, batch: Batch, after: int, and_release: bool) -> Snapshot | None:
+        if isinstance(by, RunKey):
+            return await self._do(lambda: self._write_alone(by, batch, after))
+
+        def write() -> Snapshot:
+            stored = self._refused(by, batch.control_seq)
+            self._write_capped(stored, batch.drafts, batch.artifacts, batch.caps)
             if and_release:
-                self._ownership.held.discard(by)
-            return self._checked(by.run, found, after)
-        alone = await self._do(lambda: self._write_alone(by, drafts, after, artifacts, control_seq, caps))
-        if alone is not None:
-            return self._checked(by, alone, after)
-        async with self.owned(by) as lease:
-            return await self.write(lease, drafts, after=after, artifacts=artifacts, control_seq=control_seq, caps=caps)
+                stored.release(by.token)
+            return stored.found(after)
+
+        return await self._do(write)
 
     async def take_messages(self, lease: Lease, answer: MessageHandler = no_events) -> list[Message]:
         """Empty a run's inbox and write the events of `answer`, atomically."""
@@ -160,39 +146,15 @@ class EventStore(EventReader):
         assert row is not None
         return stored.hold(row, self._beat_s), stored.found(0)
 
-    def _write_owned(
-        self,
-        lease: Lease,
-        drafts: Sequence[Draft],
-        after: int,
-        artifacts: Sequence[Kept],
-        control_seq: int | None,
-        and_release: bool,
-        caps: Sequence[CapEntry],
-    ) -> Snapshot:
-        stored = self._refused(lease, control_seq)
-        self._write_capped(stored, drafts, artifacts, caps)
-        if and_release:
-            stored.release(lease.token)
-        return stored.found(after)
-
-    def _write_alone(
-        self,
-        run: RunKey,
-        drafts: Sequence[Draft],
-        after: int,
-        artifacts: Sequence[Kept],
-        control_seq: int | None,
-        caps: Sequence[CapEntry],
-    ) -> Snapshot | None:
+    def _write_alone(self, run: RunKey, batch: Batch, after: int) -> Snapshot | None:
         """Own a run for one transaction; return None if somebody else owns it."""
         stored = self._store.run(self.name, run)
         row = claimed(stored.look(), ALONE)
         if row is None:
             return None
-        if control_seq is not None:
-            check_control_seq(self.name, run, control_seq, stored.control_seq)
-        self._write_capped(stored, drafts, artifacts, caps)
+        if batch.control_seq is not None:
+            check_control_seq(self.name, run, batch.control_seq, stored.control_seq)
+        self._write_capped(stored, batch.drafts, batch.artifacts, batch.caps)
         stored.hold(row, self._beat_s)
         stored.release(row.token)
         return stored.found(after)

@@ -15,13 +15,13 @@ from graph.ledger.memory.event_store import EventStore
 from graph.ledger.memory.outbox import MemoryOutbox
 from graph.ledger.memory.removal import forks_of, remove
 from graph.ledger.memory.store import StoredRun
-from graph.ledger.owner import is_gone
+from graph.ledger.owner import is_gone, may_live
 from graph.ledger.protocol import Message, RunKey
 from graph.ledger.run_store import Changes, Health, Redacted, Unfinished, Waiting, place_of
 from graph.ledger.search import CANDIDATES, UNDER_WAY, UNFINISHED, as_shown, matches, run_in
 from graph.ledger.tombstone import Tombstone, Tombstones
 from graph.ledger.transcript import Transcript
-from graph.record.counters import Counters, Labels
+from graph.record.counters import Counters, waiting_gauges
 from graph.record.events import StandingGiven
 from graph.record.run_filter import RunFilter
 from graph.record.summary import PERSON, RunSummary
@@ -42,7 +42,7 @@ class MemoryLedger(EventStore):
     async def is_worked_on(self, run: RunKey) -> bool:
         """Whether the run has an owner that is not known to be dead."""
         holder = await self._do(lambda: self._store.run(self.name, run).holder)
-        return holder is not None and await asyncio.to_thread(_is_alive, holder.owner)
+        return holder is not None and await asyncio.to_thread(may_live, holder.owner)
 
     async def transcript(self, run: RunKey) -> Transcript:
         """Return everything that is stored of a run."""
@@ -168,7 +168,8 @@ class MemoryLedger(EventStore):
     async def counters(self) -> Counters:
         """Return the counters over all runs."""
         runs, counts = await self._all(), await self._do(lambda: dict(self._store.counts))
-        return Counters(counts, _gauges([run.summary for run in runs if run.summary is not None], time.time()))
+        summaries = [run.summary for run in runs if run.summary is not None]
+        return Counters(counts, waiting_gauges(_waits(summaries, time.time())))
 
     async def reindex(self) -> int:
         """Make the index of runs anew from their events, and return how many there are."""
@@ -206,7 +207,7 @@ def _matching(runs: Sequence[StoredRun], wanted: RunFilter) -> Iterator[RunSumma
     for run in runs:
         if run.summary is None:
             continue
-        shown = as_shown(run.summary, run.holder is not None and _is_alive(run.holder.owner))
+        shown = as_shown(run.summary, run.holder is not None and may_live(run.holder.owner))
         if matches(shown, wanted):
             yield shown
 
@@ -222,23 +223,15 @@ def _has_approvals(run: StoredRun) -> bool:
     return is_under_way and any(row.kind == StandingGiven.kind for row in run.rows)
 
 
-def _gauges(summaries: Sequence[RunSummary], now: float) -> dict[tuple[str, Labels], float]:
-    """Return the gauges at `now`, in Unix seconds."""
-    gauges: dict[tuple[str, Labels], float] = {}
+def _waits(summaries: Sequence[RunSummary], now: float) -> Iterator[tuple[str, int, float]]:
+    """Yield what runs wait for, how many do, and the longest wait in seconds."""
     for waits_for in sorted({run.waits_for for run in summaries if run.waits_for is not None}):
-        labels = (("waits_for", waits_for),)
         since = [run.waiting_since for run in summaries if run.waits_for == waits_for and run.waiting_since is not None]
-        gauges["runs_waiting", labels] = len(since)
-        gauges["oldest_wait_seconds", labels] = max(0.0, now - min(since, default=now))
-    return gauges
-
-
-def _is_alive(owner: str) -> bool:
-    return bool(owner) and not is_gone(owner)
+        yield waits_for, len(since), now - min(since, default=now)
 
 
 def _is_dead(run: StoredRun) -> bool:
-    return run.holder is not None and bool(run.holder.owner) and is_gone(run.holder.owner)
+    return run.holder is not None and is_gone(run.holder.owner)
 
 
 def _content(texts: Sequence[str]) -> tuple[int, int]:

@@ -4,9 +4,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from graph.ledger.outbox import Delivery
-
-_Key = tuple[object, str, float, str]
+from graph.ledger.outbox import Delivery, DeliveryKey
 
 
 @dataclass
@@ -21,7 +19,7 @@ class MemoryOutbox:
     """See `graph.ledger.outbox.Outbox`."""
 
     _position: str | None = None
-    _posted: dict[_Key, _Posted] = field(default_factory=dict)
+    _posted: dict[DeliveryKey, _Posted] = field(default_factory=dict)
 
     async def looked_until(self) -> str | None:
         """Return the position up to which runs were looked at."""
@@ -30,7 +28,7 @@ class MemoryOutbox:
     async def add(self, deliveries: Sequence[Delivery], position: str) -> None:
         """Add the deliveries that are not known yet, and note the position."""
         for one in deliveries:
-            self._posted.setdefault(_key(one), _Posted(one, time.monotonic()))
+            self._posted.setdefault(one.key, _Posted(one, time.monotonic()))
         self._position = position
 
     async def claim(self, addresses: Sequence[str], hold_s: float, most: int = 20) -> list[Delivery]:
@@ -44,7 +42,7 @@ class MemoryOutbox:
 
     async def settle(self, delivery: Delivery, again_s: float | None, failure: str | None = None) -> None:
         """Note the outcome of a try."""
-        if (posted := self._posted.get(_key(delivery))) is not None:
+        if (posted := self._posted.get(delivery.key)) is not None:
             posted.delivery = replace(posted.delivery, tries=posted.delivery.tries + 1)
             posted.due_at = None if again_s is None else time.monotonic() + again_s
             posted.is_delivered = failure is None
@@ -55,9 +53,4 @@ class MemoryOutbox:
 
     def forget(self, runs: Sequence[object]) -> None:
         """Forget the deliveries of removed runs."""
-        for key in [key for key in self._posted if key[0] in runs]:
-            del self._posted[key]
-
-
-def _key(delivery: Delivery) -> _Key:
-    return (delivery.run, delivery.kind, delivery.since, delivery.address)
+        self._posted = {key: one for key, one in self._posted.items() if one.delivery.run not in runs}

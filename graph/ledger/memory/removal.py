@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from graph.ledger.memory.store import Store, StoredRun
-from graph.ledger.owner import is_gone
+from graph.ledger.owner import may_live
 from graph.ledger.protocol import RunKey
 from graph.ledger.refusals import changed_since, owned_elsewhere, sealed_otherwise
 from graph.ledger.seal import SealKey
@@ -45,7 +45,7 @@ def _unchanged(store: Store, database: str, runs: Sequence[Transcript]) -> Seque
     if [run.key.n for run in stored] != [run.n for run in runs]:
         raise changed_since(database, RunKey(runs[0].thread, runs[-1].n))
     for run, read in zip(stored, runs, strict=True):
-        if run.holder is not None and run.holder.owner and not is_gone(run.holder.owner):
+        if run.holder is not None and may_live(run.holder.owner):
             raise owned_elsewhere(database, run.key)
         if run.end[1] != read.head:
             raise changed_since(database, run.key)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from graph.ledger.checkpoint_cells import plain
+from graph.ledger.checkpoint_cells import plain_bytes
 from graph.ledger.erasure import Erasure, thread_erasure
 from graph.ledger.packed_checkpoint import DICTIONARIES
 from graph.ledger.postgres.artifact_uses import remove_unused, renew_uses
@@ -103,7 +103,7 @@ def _checkpoint_places(tx: Transaction, forms: Sequence[str]) -> Iterator[str]:
             f"SELECT thread_id, type, blob FROM {table} WHERE type = ANY(%s) OR {found}", list(DICTIONARIES), *sought
         )
         for thread, kind, blob in rows:
-            if any(form in plain(kind, blob) for form in sought):
+            if any(form in plain_bytes(kind, blob) for form in sought):
                 yield f"{table} of thread {thread}"
 
 

@@ -3,8 +3,10 @@
 from collections.abc import AsyncIterator, Sequence, Set
 from contextlib import asynccontextmanager
 
+from graph.ledger.chaining import must_sync
 from graph.ledger.head import Head
 from graph.ledger.lease import PACE, Holder, Pace
+from graph.ledger.owned_writer import ALONE, Batch, OwnedWriter
 from graph.ledger.ownership import Ownership
 from graph.ledger.postgres.caps_table import enter
 from graph.ledger.postgres.database import Database
@@ -24,15 +26,12 @@ from graph.ledger.protocol import Lease, Message, MessageHandler, News, Owned, R
 from graph.ledger.reading import Snapshot
 from graph.ledger.seal import SealKey
 from graph.record.caps import CapEntry
-from graph.record.events import Draft, Event
+from graph.record.events import Draft
 from graph.record.standing_approval import StandingCall
 from graph.record.values import Kept
 
-ALONE = "alone"
-"""Owner name for the length of one transaction; it is never committed."""
 
-
-class EventStore(EventReader):
+class EventStore(OwnedWriter, EventReader):
     """See `graph.ledger.protocol.Ledger`. The connections to one address are shared in a process."""
 
     def __init__(self, address: str, key: SealKey | None = None, pace: Pace = PACE) -> None:
@@ -79,8 +78,7 @@ class EventStore(EventReader):
             self._writer.write(tx, head, opening)
             return found_of(tx, head.run_id, after), True
 
-        full = not all(draft.safe for draft in opening)
-        attempt = PostgresAttempt(self._file, run, read, self._held, self._lease_s, full)
+        attempt = PostgresAttempt(self._file, run, read, self._held, self._lease_s, must_sync(opening))
         async with self._ownership.acquire(attempt) as (lease, (found, opened)):
             with self._held.noted(lease, found.seq):
                 yield Owned(lease, self._news(run, found, after), opened)
@@ -106,7 +104,7 @@ class EventStore(EventReader):
         caps: Sequence[CapEntry] = (),
     ) -> int:
         """Write events, all or none."""
-        full, may_guess = not all(draft.safe for draft in drafts), bool(drafts)
+        may_guess = bool(drafts)
 
         def write(tx: Transaction) -> int:
             nonlocal may_guess
@@ -121,50 +119,34 @@ class EventStore(EventReader):
             self._held.leave(lease, head)
             return head.seq
 
-        seq = await self._file.do(write, lease.run.thread, full=full)
+        seq = await self._file.do(write, lease.run.thread, full=must_sync(drafts))
         self._held.note(lease, seq)
         return seq
 
-    async def write(
-        self,
-        by: Lease | RunKey,
-        drafts: Sequence[Draft],
-        *,
-        after: int,
-        artifacts: Sequence[Kept] = (),
-        control_seq: int | None = None,
-        and_release: bool = False,
-        caps: Sequence[CapEntry] = (),
-    ) -> list[Event]:
-        """Write events and return those after the run's `after`-th, in one transaction."""
-        full, run = not all(draft.safe for draft in drafts), by if isinstance(by, RunKey) else by.run
+    async def _written(self, by: Lease | RunKey, batch: Batch, after: int, and_release: bool) -> Snapshot | None:
+        run = by if isinstance(by, RunKey) else by.run
 
         def write(tx: Transaction) -> Snapshot | None:
             head = locked(tx, self.name, run)
             if isinstance(by, Lease):
-                self._held.check(self.name, head, by, control_seq)
+                self._held.check(self.name, head, by, batch.control_seq)
             elif isinstance(lease := claim(tx, head, ALONE, self._lease_s), Holder):
                 return None
             else:
                 head = head._replace(holder=Holder(ALONE, lease.token))
-                self._held.check(self.name, head, lease, control_seq)
-            enter(tx, self.name, caps)
-            left = self._writer.write(tx, head, drafts, artifacts)
+                self._held.check(self.name, head, lease, batch.control_seq)
+            enter(tx, self.name, batch.caps)
+            left = self._writer.write(tx, head, batch.drafts, batch.artifacts)
             if isinstance(by, Lease):
                 self._held.leave(by, left)
             if head.holder is not None and (and_release or isinstance(by, RunKey)):
                 release(tx, head, head.holder.token)
             return found_of(tx, head.run_id, after)
 
-        found = await self._file.do(write, run.thread, full=full)
+        found = await self._file.do(write, run.thread, full=must_sync(batch.drafts))
         if isinstance(by, Lease) and found is not None:
             self._held.note(by, found.seq)
-        if isinstance(by, Lease) and and_release:
-            self._ownership.held.discard(by)
-        if found is not None:
-            return self._checked(run, found, after)
-        async with self.owned(run) as lease:
-            return await self.write(lease, drafts, after=after, artifacts=artifacts, control_seq=control_seq, caps=caps)
+        return found
 
     async def take_messages(self, lease: Lease, answer: MessageHandler = no_events) -> list[Message]:
         """Empty a run's inbox and write the events of `answer`, atomically."""

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from graph.errors import InputError
 from graph.ledger.erasure import redactor_of
-from graph.ledger.owner import is_gone
+from graph.ledger.owner import may_live
 from graph.ledger.postgres.adoption import adopt
 from graph.ledger.postgres.changes import changes
 from graph.ledger.postgres.ended_sessions import PostgresEndedSessions
@@ -57,8 +57,7 @@ class PostgresLedger(EventStore):
 
         def is_held(tx: Transaction) -> bool:
             _, _, _, _, _, seen, silent_s, _, _ = head_of(tx, self.name, run)
-            is_owned = seen is not None and bool(seen.owner) and not is_gone(seen.owner)
-            return is_owned and silent_s <= self._silent_s
+            return seen is not None and may_live(seen.owner) and silent_s <= self._silent_s
 
         return await self._file.look(is_held, run.thread)
 

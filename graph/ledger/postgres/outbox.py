@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from graph.ledger.outbox import Delivery
 from graph.ledger.postgres.database import Database
 from graph.ledger.postgres.transaction import Transaction
-from graph.ledger.protocol import RunKey
 
 _OF = "run = (SELECT id FROM ledger_runs WHERE thread = %s AND n = %s) AND kind = %s AND since = %s AND address = %s"
 _ADD = (
@@ -57,17 +56,13 @@ class PostgresOutbox:
     async def claim(self, addresses: Sequence[str], hold_s: float, most: int = 20) -> list[Delivery]:
         """Return due deliveries to these addresses, and hold them back."""
         rows = await self.database.do(lambda tx: tx.ask(_CLAIM, list(addresses), most, hold_s))
-        return [
-            Delivery(RunKey(thread, n), kind, since, status, tuple(json.loads(asks)), address, tries)
-            for thread, n, kind, since, status, asks, address, tries in rows
-        ]
+        return [Delivery.of_row(row) for row in rows]
 
     async def settle(self, delivery: Delivery, again_s: float | None, failure: str | None = None) -> None:
         """Note the outcome of a try."""
-        key = (delivery.run.thread, delivery.run.n, delivery.kind, delivery.since, delivery.address)
         due = "clock_timestamp() + make_interval(secs => %s)"
         query = f"UPDATE ledger_notices SET tries = tries + 1, due_at = {due}, delivered = %s, failure = %s WHERE {_OF}"
-        await self.database.do(lambda tx: tx.tell(query, again_s, failure is None, failure, *key))
+        await self.database.do(lambda tx: tx.tell(query, again_s, failure is None, failure, *delivery.key))
 
     async def given_up(self) -> int:
         """Return the number of deliveries that were given up."""

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from graph.ledger.index_row import stored_counts
-from graph.ledger.owner import is_gone
+from graph.ledger.owner import may_live
 from graph.ledger.postgres.artifact_uses import LOCK, remove_unused
 from graph.ledger.postgres.event_writer import EventWriter
 from graph.ledger.postgres.queries import locked, numbers_of
@@ -84,7 +84,7 @@ def _unchanged(tx: Transaction, database: str, runs: Sequence[Transcript], silen
     for run, key in zip(runs, keys, strict=True):
         head = locked(tx, database, key)
         owner = head.holder.owner if head.holder is not None else ""
-        if owner and not is_gone(owner) and head.silent_s <= silent_s:
+        if may_live(owner) and head.silent_s <= silent_s:
             raise owned_elsewhere(database, key)
         if head.link != run.head:
             raise changed_since(database, key)

@@ -1,17 +1,17 @@
 """Finding runs in the index: by name, and page by page."""
 
-import json
 from collections.abc import Iterator, Sequence
+from typing import Any
 
-from graph.ledger.index_row import COLUMNS, SELECT, read
+from graph.ledger.index_row import COLUMNS, SELECT, read, read_counts
 from graph.ledger.lease import Holder
-from graph.ledger.owner import is_gone
+from graph.ledger.owner import is_gone, may_live
 from graph.ledger.postgres.queries import last_number
 from graph.ledger.postgres.transaction import Rows, Transaction
 from graph.ledger.protocol import RunKey
 from graph.ledger.run_store import Unfinished, Waiting
-from graph.ledger.search import CANDIDATES, LIVE, UNDER_WAY, UNFINISHED, as_shown, run_in
-from graph.record.counters import Counters, Labels
+from graph.ledger.search import CANDIDATES, UNDER_WAY, UNFINISHED, as_shown, like_pattern, run_in, stored_statuses
+from graph.record.counters import Counters, waiting_gauges
 from graph.record.events import StandingGiven
 from graph.record.run_filter import RunFilter
 from graph.record.summary import PERSON, RunSummary
@@ -110,23 +110,22 @@ def _rows(tx: Transaction, wanted: RunFilter, before: int | None, limit: int, si
     return tx.ask(f"{_SELECT} {where} ORDER BY run DESC LIMIT %s", silent_s, *values, limit)
 
 
-def _shown(row: Sequence[object]) -> RunSummary:
+def _shown(row: Sequence[Any]) -> RunSummary:
     *summary, owner, _ = row
-    return as_shown(read(summary), bool(owner) and not is_gone(str(owner)))
+    return as_shown(read(summary), may_live(owner))
 
 
 def _conditions(wanted: RunFilter, before: int | None) -> Iterator[tuple[str, Sequence[object]]]:
     if before is not None:
         yield "run < %s", [before]
     if wanted.status is not None:
-        yield "status = ANY(%s)", [[wanted.status, *(LIVE if wanted.status == "paused" else ())]]
+        yield "status = ANY(%s)", [[*stored_statuses(wanted.status)]]
     if wanted.tag is not None:
         yield "run IN (SELECT run FROM ledger_tags WHERE tag = %s)", [wanted.tag]
     if wanted.since is not None:
         yield "started_at >= %s", [wanted.since]
     if wanted.text is not None:
-        pattern = "%" + wanted.text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_") + "%"
-        yield "(goal ILIKE %s OR thread ILIKE %s)", [pattern, pattern]
+        yield "(goal ILIKE %s OR thread ILIKE %s)", [like_pattern(wanted.text)] * 2
 
 
 def _place(tx: Transaction, wanted: RunFilter) -> int | None:
@@ -144,19 +143,9 @@ def _run_id(tx: Transaction, run: RunKey) -> int:
 
 def counters(tx: Transaction) -> Counters:
     """Return the counts over all runs, and the gauges by the server's clock."""
-    counts = {
-        (name, tuple((key, label) for key, label in json.loads(labels))): value
-        for name, labels, value in tx.ask(
-            "SELECT name, labels, sum(value) FROM ledger_counters GROUP BY name, labels ORDER BY name, labels"
-        )
-    }
-    waiting = (
+    counts = "SELECT name, labels, sum(value) FROM ledger_counters GROUP BY name, labels ORDER BY name, labels"
+    waits = (
         "SELECT waits_for, count(*), extract(epoch FROM now())::float8 - min(waiting_since) FROM ledger_index "
         "WHERE waits_for IS NOT NULL GROUP BY waits_for"
     )
-    gauges: dict[tuple[str, Labels], float] = {}
-    for waits_for, count, waited_s in tx.ask(waiting):
-        labels = (("waits_for", waits_for),)
-        gauges["runs_waiting", labels] = count
-        gauges["oldest_wait_seconds", labels] = max(0.0, waited_s)
-    return Counters(counts, gauges)
+    return Counters(read_counts(tx.ask(counts)), waiting_gauges(tx.ask(waits)))

@@ -4,7 +4,7 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from graph.ledger.checkpoint_cells import erased, plain, with_more_names
+from graph.ledger.checkpoint_cells import erased, plain_bytes, with_more_names
 from graph.ledger.postgres.transaction import Transaction
 from graph.record.redaction import Redactor
 
@@ -72,14 +72,14 @@ def _cells(tx: Transaction, table: str, key: Sequence[str], thread: str) -> Sequ
 
 def _plain(heads: Sequence[Sequence[Any]], cells: dict[str, Sequence[Sequence[Any]]]) -> list[bytes]:
     texts = [text.encode() for _, _, *pair in heads for text in pair]
-    return texts + [plain(kind, blob) for rows in cells.values() for kind, blob, *_ in rows if blob is not None]
+    return texts + [plain_bytes(kind, blob) for rows in cells.values() for kind, blob, *_ in rows if blob is not None]
 
 
 def _brought(tx: Transaction, thread: str) -> list[bytes]:
     """Return the cells with the digest of a plan that the caller brought; small values stand in the checkpoint."""
     writes = "SELECT type, blob FROM checkpoint_writes WHERE thread_id = %s AND channel = 'brought'"
     inline = "SELECT checkpoint -> 'channel_values' ->> 'brought' FROM checkpoints WHERE thread_id = %s"
-    found = [plain(kind, blob) for kind, blob in tx.ask(writes, thread)]
+    found = [plain_bytes(kind, blob) for kind, blob in tx.ask(writes, thread)]
     return found + [text.encode() for (text,) in tx.ask(inline, thread) if text]
 
 

@@ -4,7 +4,7 @@ import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from graph.ledger.checkpoint_cells import erased, plain, with_more_names
+from graph.ledger.checkpoint_cells import erased, plain_bytes, with_more_names
 from graph.ledger.packed_checkpoint import DICTIONARIES
 from graph.record.redaction import Redactor
 
@@ -39,12 +39,12 @@ def _with_more_names(
     db: sqlite3.Connection, tables: Mapping[str, Sequence[str]], thread: str, redactor: Redactor
 ) -> Redactor:
     rows = [row for table, columns in tables.items() for row in _contents(db, table, columns, thread)]
-    cells = [plain(row[1], cell) for row in rows for cell in row if isinstance(cell, bytes)]
+    cells = [plain_bytes(row[1], cell) for row in rows for cell in row if isinstance(cell, bytes)]
     brought: list[Any] = []
     if "writes" in tables:
         query = "SELECT type, value FROM writes WHERE thread_id = ? AND channel = 'brought'"
         brought = db.execute(query, (thread,)).fetchall()
-    return with_more_names(redactor, cells, [plain(*row) for row in brought])
+    return with_more_names(redactor, cells, [plain_bytes(*row) for row in brought])
 
 
 def packed_places(db: sqlite3.Connection, forms: Sequence[str]) -> Iterator[str]:
@@ -56,7 +56,7 @@ def packed_places(db: sqlite3.Connection, forms: Sequence[str]) -> Iterator[str]
         kinds = ", ".join("?" * len(DICTIONARIES))
         rows = db.execute(f"SELECT thread_id, type, {column} FROM {table} WHERE type IN ({kinds})", [*DICTIONARIES])
         for thread, kind, content in rows:
-            text = plain(kind, content)
+            text = plain_bytes(kind, content)
             if any(form in text for form in sought):
                 yield f"{table} of thread {thread}"
 

@@ -6,9 +6,10 @@ from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
 
-from graph.ledger.chaining import of_run
+from graph.ledger.chaining import must_sync, of_run
 from graph.ledger.head import Head
 from graph.ledger.lease import PACE, Holder, Pace
+from graph.ledger.owned_writer import ALONE, Batch, OwnedWriter
 from graph.ledger.ownership import Ownership
 from graph.ledger.protocol import Lease, Message, MessageHandler, News, Owned, RunKey, no_events
 from graph.ledger.reading import Snapshot
@@ -28,15 +29,12 @@ from graph.ledger.sqlite.queries import (
 )
 from graph.ledger.sqlite.standing_table import count
 from graph.record.caps import CapEntry
-from graph.record.events import Draft, Event
+from graph.record.events import Draft
 from graph.record.standing_approval import StandingCall
 from graph.record.values import Kept
 
-ALONE = "alone"
-"""Owner name for the length of one transaction; it is never committed."""
 
-
-class EventStore(EventReader):
+class EventStore(OwnedWriter, EventReader):
     """See `graph.ledger.protocol.Ledger`. One connection per file and process; the file is created with mode 0600."""
 
     def __init__(self, path: str | Path, key: SealKey | None = None, pace: Pace = PACE) -> None:
@@ -77,7 +75,7 @@ class EventStore(EventReader):
             self._writer.write(db, head_of(db, run, lease.run_id), opening)
             return found_of(db, lease.run_id, after), True
 
-        attempt = SqliteAttempt(self._file, run, read, full=not all(draft.safe for draft in opening))
+        attempt = SqliteAttempt(self._file, run, read, full=must_sync(opening))
         async with self._ownership.acquire(attempt) as (lease, (found, opened)):
             yield Owned(lease, self._news(run, found, after), opened)
 
@@ -102,7 +100,6 @@ class EventStore(EventReader):
         caps: Sequence[CapEntry] = (),
     ) -> int:
         """Write events, all or none."""
-        full = not all(draft.safe for draft in drafts)
 
         def write(db: sqlite3.Connection) -> int:
             head = self._checked_head(db, lease, control_seq, require_empty_inbox)
@@ -111,44 +108,22 @@ class EventStore(EventReader):
                 enter(db, self.name, caps)
             return self._writer.write(db, head, drafts, artifacts)
 
-        return await self._file.do(write, full=full)
+        return await self._file.do(write, full=must_sync(drafts))
 
-    async def write(
-        self,
-        by: Lease | RunKey,
-        drafts: Sequence[Draft],
-        *,
-        after: int,
-        artifacts: Sequence[Kept] = (),
-        control_seq: int | None = None,
-        and_release: bool = False,
-        caps: Sequence[CapEntry] = (),
-    ) -> list[Event]:
-        """Write events and return those after the run's `after`-th, in one transaction."""
-        full, alone = not all(draft.safe for draft in drafts), isinstance(by, RunKey)
-
+    async def _written(self, by: Lease | RunKey, batch: Batch, after: int, and_release: bool) -> Snapshot | None:
         def write(db: sqlite3.Connection) -> Snapshot | None:
             lease = by if isinstance(by, Lease) else claim(db, by, run_id_of(db, by), ALONE)
             if isinstance(lease, Holder):
                 return None
-            head = self._checked_head(db, lease, control_seq)
-            if caps:
-                enter(db, self.name, caps)
-            self._writer.write(db, head, drafts, artifacts)
-            if and_release or alone:
+            head = self._checked_head(db, lease, batch.control_seq)
+            if batch.caps:
+                enter(db, self.name, batch.caps)
+            self._writer.write(db, head, batch.drafts, batch.artifacts)
+            if and_release or isinstance(by, RunKey):
                 release(db, lease)
             return found_of(db, lease.run_id, after)
 
-        found = await self._file.do(write, full=full)
-        if isinstance(by, Lease):
-            assert found is not None
-            if and_release:
-                self._ownership.held.discard(by)
-            return self._checked(by.run, found, after)
-        if found is not None:
-            return self._checked(by, found, after)
-        async with self.owned(by) as lease:
-            return await self.write(lease, drafts, after=after, artifacts=artifacts, control_seq=control_seq, caps=caps)
+        return await self._file.do(write, full=must_sync(batch.drafts))
 
     async def take_messages(self, lease: Lease, answer: MessageHandler = no_events) -> list[Message]:
         """Empty a run's inbox and write the events of `answer`, atomically."""

@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 
 from graph.ledger.erasure import redactor_of
-from graph.ledger.owner import is_gone
+from graph.ledger.owner import may_live
 from graph.ledger.protocol import Message, RunKey
 from graph.ledger.run_store import Changes, Health, Redacted, Unfinished, Waiting
 from graph.ledger.sqlite.adoption import adopt
@@ -55,7 +55,7 @@ class SqliteLedger(EventStore):
 
         def is_held(db: sqlite3.Connection) -> bool:
             seen = look(db, run_id_of(db, run))
-            return seen is not None and bool(seen.owner) and not is_gone(seen.owner)
+            return seen is not None and may_live(seen.owner)
 
         return await self._file.look(is_held)
 

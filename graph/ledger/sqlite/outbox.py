@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from graph.ledger.outbox import Delivery
-from graph.ledger.protocol import RunKey
 from graph.ledger.sqlite.database import Database
 
 _OF = "run = (SELECT id FROM ledger_runs WHERE thread = ? AND n = ?) AND kind = ? AND since = ? AND address = ?"
@@ -60,19 +59,15 @@ class SqliteOutbox:
             rows = db.execute(query, (now, *addresses, most)).fetchall()
             held = [(now + hold_s, row[0]) for row in rows]
             db.executemany("UPDATE ledger_notices SET due_at = ? WHERE rowid = ?", held)
-            return [
-                Delivery(RunKey(thread, n), kind, since, status, tuple(json.loads(asks)), address, tries)
-                for _, thread, n, kind, since, status, asks, address, tries in rows
-            ]
+            return [Delivery.of_row(row) for _, *row in rows]
 
         return await self.file.do(take)
 
     async def settle(self, delivery: Delivery, again_s: float | None, failure: str | None = None) -> None:
         """Note the outcome of a try."""
         due_at = None if again_s is None else time.time() + again_s
-        key = (delivery.run.thread, delivery.run.n, delivery.kind, delivery.since, delivery.address)
         query = f"UPDATE ledger_notices SET tries = tries + 1, due_at = ?, delivered = ?, failure = ? WHERE {_OF}"
-        await self.file.do(lambda db: db.execute(query, (due_at, failure is None, failure, *key)))
+        await self.file.do(lambda db: db.execute(query, (due_at, failure is None, failure, *delivery.key)))
 
     async def given_up(self) -> int:
         """Return the number of deliveries that were given up."""

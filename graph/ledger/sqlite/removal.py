@@ -4,7 +4,7 @@ import sqlite3
 from collections.abc import Sequence
 
 from graph.ledger.index_row import stored_counts
-from graph.ledger.owner import is_gone
+from graph.ledger.owner import may_live
 from graph.ledger.protocol import RunKey
 from graph.ledger.refusals import changed_since, owned_elsewhere, sealed_otherwise
 from graph.ledger.seal import SealKey
@@ -73,7 +73,7 @@ def _unchanged(db: sqlite3.Connection, database: str, runs: Sequence[Transcript]
     run_ids = [run_id_of(db, key) for key in keys]
     for run_id, run, key in zip(run_ids, runs, keys, strict=True):
         head = head_of(db, key, run_id)
-        if head.holder is not None and head.holder.owner and not is_gone(head.holder.owner):
+        if head.holder is not None and may_live(head.holder.owner):
             raise owned_elsewhere(database, key)
         if head.link != run.head:
             raise changed_since(database, key)

@@ -1,6 +1,5 @@
 """Finding runs in the index: by name, and page by page."""
 
-import json
 import sqlite3
 from collections.abc import Iterator, Sequence
 from heapq import merge
@@ -8,14 +7,14 @@ from itertools import islice
 from operator import itemgetter
 from typing import Any
 
-from graph.ledger.index_row import COLUMNS, SELECT, read
+from graph.ledger.index_row import COLUMNS, SELECT, read, read_counts
 from graph.ledger.lease import Holder
-from graph.ledger.owner import is_gone
+from graph.ledger.owner import is_gone, may_live
 from graph.ledger.protocol import RunKey
 from graph.ledger.run_store import Unfinished, Waiting
-from graph.ledger.search import CANDIDATES, LIVE, UNDER_WAY, UNFINISHED, as_shown, run_in
+from graph.ledger.search import CANDIDATES, UNDER_WAY, UNFINISHED, as_shown, like_pattern, run_in, stored_statuses
 from graph.ledger.sqlite.queries import last_number
-from graph.record.counters import Counters, Labels
+from graph.record.counters import Counters, waiting_gauges
 from graph.record.events import StandingGiven
 from graph.record.run_filter import RunFilter
 from graph.record.summary import PERSON, RunSummary
@@ -64,7 +63,7 @@ def unfinished(db: sqlite3.Connection) -> list[Unfinished]:
         f"LEFT JOIN ledger_leases USING (run) WHERE status IN {UNFINISHED} ORDER BY run"
     )
     return [
-        Unfinished(RunKey(thread, n), seq, Holder(owner, *beats) if owner is not None else None, _is_gone(owner))
+        Unfinished(RunKey(thread, n), seq, Holder(owner, *beats) if owner is not None else None, is_gone(owner or ""))
         for thread, n, seq, owner, *beats in db.execute(query)
     ]
 
@@ -97,19 +96,15 @@ def due(db: sqlite3.Connection, now: float, limit: int, offset: int) -> list[Run
     return [RunKey(*row) for row in db.execute(query, (now, limit, offset))]
 
 
-def _is_gone(owner: str | None) -> bool:
-    return bool(owner) and is_gone(str(owner))
-
-
 def _found(db: sqlite3.Connection, wanted: RunFilter) -> Iterator[RunSummary]:
     """Yield the runs that are wanted, the latest first, as far as they are asked for.
 
     Those of each stored status come from the index of statuses, in order, so that no list is sorted.
     """
-    stored = (None,) if wanted.status is None else (wanted.status, *(LIVE if wanted.status == "paused" else ()))
+    stored = (None,) if wanted.status is None else stored_statuses(wanted.status)
     found = [_rows(db, wanted, status) for status in stored]
     for _, *row, owner in merge(*found, key=itemgetter(0), reverse=True):
-        summary = as_shown(read(row), bool(owner) and not is_gone(owner))
+        summary = as_shown(read(row), may_live(owner))
         if wanted.status in (None, summary.status):
             yield summary
 
@@ -138,8 +133,8 @@ def _conditions(
     if wanted.since is not None:
         parts.append(("started_at >= ?", [wanted.since]))
     if wanted.text is not None:
-        pattern = "%" + wanted.text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_") + "%"
-        parts.append(("(goal LIKE ? ESCAPE '\\' OR thread LIKE ? ESCAPE '\\')", [pattern, pattern]))
+        found = [like_pattern(wanted.text)] * 2
+        parts.append(("(goal LIKE ? ESCAPE '\\' OR thread LIKE ? ESCAPE '\\')", found))
     return [condition for condition, _ in parts], [value for _, values in parts for value in values]
 
 
@@ -158,17 +153,9 @@ def _exists(db: sqlite3.Connection, run: RunKey) -> bool:
 
 def counters(db: sqlite3.Connection, now: float) -> Counters:
     """Return the counts over all runs, and the gauges at `now`, in Unix seconds."""
-    counts = {
-        (name, tuple((key, label) for key, label in json.loads(labels))): value
-        for name, labels, value in db.execute("SELECT name, labels, value FROM ledger_counters")
-    }
-    waiting = (
-        "SELECT waits_for, count(*), min(waiting_since) FROM ledger_index "
+    counts = "SELECT name, labels, value FROM ledger_counters"
+    waits = (
+        "SELECT waits_for, count(*), ? - min(waiting_since) FROM ledger_index "
         "WHERE waits_for IS NOT NULL GROUP BY waits_for"
     )
-    gauges: dict[tuple[str, Labels], float] = {}
-    for waits_for, count, since in db.execute(waiting):
-        labels = (("waits_for", waits_for),)
-        gauges["runs_waiting", labels] = count
-        gauges["oldest_wait_seconds", labels] = max(0.0, now - since)
-    return Counters(counts, gauges)
+    return Counters(read_counts(db.execute(counts)), waiting_gauges(db.execute(waits, (now,))))

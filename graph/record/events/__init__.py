@@ -5,13 +5,14 @@ handle it.
 """
 
 from graph.record.events.by_person import ResultSupplied, StepSkipped
-from graph.record.events.call import CallFinished, CallRefused, CallStarted, EarlierCall, StepHeld, StepUncertain
+from graph.record.events.call import CallFinished, CallRefused, CallStarted
 from graph.record.events.call_asked import AskedQuestion, CallAsked
 from graph.record.events.cap import CapReached
 from graph.record.events.content import Arguments, Content
 from graph.record.events.deadline import LateAnswer, ReviewEscalated, ReviewExpired, ReviewReminded
 from graph.record.events.event import ASIDE, CONTROL, TYPES, Draft, Event, EventData
 from graph.record.events.fork import CallInherited, Inherited, RunForked
+from graph.record.events.held_call import EarlierCall, StepHeld, StepUncertain
 from graph.record.events.model import FailedAttempt, ModelFinished, ModelStarted, Prompt, Tokens
 from graph.record.events.payload import Payload
 from graph.record.events.plan import Executing, PlanRefused, PlanRevised, Steered

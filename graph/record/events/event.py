@@ -6,11 +6,12 @@ from typing import Any, get_args
 
 from graph.errors import UnknownEventError
 from graph.record.events.by_person import ResultSupplied, StepSkipped
-from graph.record.events.call import CallFinished, CallRefused, CallStarted, StepHeld, StepUncertain
+from graph.record.events.call import CallFinished, CallRefused, CallStarted
 from graph.record.events.call_asked import CallAsked
 from graph.record.events.cap import CapReached
 from graph.record.events.deadline import LateAnswer, ReviewEscalated, ReviewExpired, ReviewReminded
 from graph.record.events.fork import CallInherited, Inherited, RunForked
+from graph.record.events.held_call import StepHeld, StepUncertain
 from graph.record.events.model import ModelFinished, ModelStarted
 from graph.record.events.payload import Json
 from graph.record.events.plan import Executing, PlanRefused, PlanRevised, Steered

@@ -86,6 +86,15 @@ def real(raw: Json, name: str) -> float:
     return float(value)
 
 
+def optional_integer(raw: Json, name: str) -> int | None:
+    """Return an integer of a payload, None if it is absent.
+
+    Raises:
+        TypeError: It is not an integer.
+    """
+    return integer(raw, name) if name in raw else None
+
+
 def number(value: Any) -> Any:
     """Return a number that is only displayed; None if a redaction replaced it.
 

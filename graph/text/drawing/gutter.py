@@ -7,6 +7,9 @@ from dataclasses import dataclass, field
 
 from graph.plan.schedule import Waits
 
+MOST_LINES = 10
+"""Lines that may run side by side."""
+
 
 def steps_in_order(waits: Waits) -> list[str]:
     """Return the steps so that each comes after its dependencies, otherwise in plan order.
@@ -33,14 +36,13 @@ def steps_in_order(waits: Waits) -> list[str]:
     return order
 
 
-def rails(waits: Waits, order: Sequence[str], mark: Callable[[str], str], most: int = 10) -> list[str] | None:
-    """Return one row per step of `order`, or None if more than `most` lines would run side by side.
+def rails(waits: Waits, order: Sequence[str], mark: Callable[[str], str]) -> list[str] | None:
+    """Return one row per step of `order`, or None if more than `MOST_LINES` lines would run side by side.
 
     Args:
         waits: Step id -> ids it waits for.
         order: Every step, after its dependencies.
         mark: One character for a step.
-        most: Lines that may run side by side.
 
     >>> print(*rails({"a": (), "b": (), "c": ("a", "b")}, ["a", "b", "c"], lambda step: "o"), sep="\\n")
     o
@@ -51,7 +53,7 @@ def rails(waits: Waits, order: Sequence[str], mark: Callable[[str], str], most: 
     rows = []
     for step in order:
         rows.append(lanes.row(step, waits[step], mark(step)))
-        if len(lanes.holders) > most:
+        if len(lanes.holders) > MOST_LINES:
             return None
     return rows
 

@@ -11,7 +11,7 @@ from graph.plan.revision import difference
 from graph.plan.schema import Plan
 from graph.record.budget import unit_in_words
 from graph.text.expectation import takes_in_words
-from graph.text.literal_text import text_lines
+from graph.text.literal_text import literal_lines
 from graph.text.review.changes import change_blocks
 from graph.text.review.criteria import criteria_blocks
 from graph.text.review.drawing import PASSED_LINES, plan_data
@@ -86,7 +86,7 @@ def _blocks(review: PlanReview) -> Iterator[Block]:
         yield Prose("Before you decide:")
         yield from sentences(review.warnings)
     yield from effect_blocks(left, plan, review.specs)
-    if notes := text_lines(left, plan):
+    if notes := literal_lines(left, plan):
         yield Data(tuple(line for note in notes for line in entry(note.removeprefix("- "))))
     yield from criteria_blocks(left, review.has_judge)
     yield plan_data(plan, review.done)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from graph.calls import time_limit
-from graph.calls.time_limit import Deadline, within
+from graph.calls.time_limit import CallDeadline, within
 
 NEVER_S, AT_ONCE_S = 60.0, 0.01
 
@@ -119,7 +119,7 @@ def test_a_caller_that_is_cancelled_waits_until_the_call_has_stopped() -> None:
 
 def test_a_call_that_tells_of_progress_has_more_time() -> None:
     async def steady() -> Any:
-        deadline = Deadline(0.2)
+        deadline = CallDeadline(0.2)
 
         async def work() -> str:
             end = time.monotonic() + 3 * deadline.limit_s
@@ -137,7 +137,7 @@ def test_a_call_that_tells_of_progress_for_ever_ends_too(monkeypatch: pytest.Mon
     monkeypatch.setattr(time_limit, "MOST_EXTENDED", 2)
 
     async def endless() -> Any:
-        deadline = Deadline(0.05)
+        deadline = CallDeadline(0.05)
 
         async def work() -> None:
             while True:

@@ -4,7 +4,7 @@ import pytest
 from langchain_openai import ChatOpenAI
 from pydantic import SecretStr
 
-from graph.chat_models.redaction import redacted, secrets_of
+from graph.chat_models.redaction import secrets_of, without_secrets
 
 KEY = "sk-proj-aBcDeFgH12345678"
 
@@ -21,7 +21,7 @@ KEY = "sk-proj-aBcDeFgH12345678"
     ],
 )
 def test_what_looks_like_a_key_is_taken_out(words: str) -> None:
-    shown = redacted(words)
+    shown = without_secrets(words)
 
     assert "[key]" in shown
     assert not any(part in shown for part in ("aBcDeFgH", "5678", "0123456789", "hunter2"))
@@ -29,21 +29,21 @@ def test_what_looks_like_a_key_is_taken_out(words: str) -> None:
 
 @pytest.mark.parametrize("words", ["too many requests (429): slow down", "a token is missing", "https://host/v1?q=1"])
 def test_other_words_stay_as_they_are(words: str) -> None:
-    assert redacted(words) == words
+    assert without_secrets(words) == words
 
 
 def test_a_known_secret_is_taken_out_wherever_it_stands() -> None:
-    assert redacted("the server said: hunter2hunter2!", {"hunter2hunter2"}) == "the server said: [key]!"
+    assert without_secrets("the server said: hunter2hunter2!", {"hunter2hunter2"}) == "the server said: [key]!"
 
 
 def test_keys_of_the_environment_are_known(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ACME_API_KEY", "plainwords12")
 
-    assert redacted("echo: plainwords12") == "echo: [key]"
+    assert without_secrets("echo: plainwords12") == "echo: [key]"
 
 
 def test_a_short_value_is_no_key() -> None:
-    assert redacted("ab is not taken out", {"ab"}) == "ab is not taken out"
+    assert without_secrets("ab is not taken out", {"ab"}) == "ab is not taken out"
 
 
 def test_the_secrets_of_a_chat_model_are_found_in_its_options_too() -> None:

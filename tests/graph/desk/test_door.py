@@ -12,7 +12,7 @@ from desk_server import HOSTILE, PLAN, DeskServer, Visit, query, served
 from graph.desk.security.headers import POLICY
 from graph.desk.security.identity import proxy_identity, trusted_proxies
 from graph.desk.security.links import LINK_S, Links
-from graph.desk.security.origin import EMBEDDED, refusal
+from graph.desk.security.origin import EMBEDDED, origin_refusal
 from graph.desk.security.people import ALL, People, Permissions
 from graph.desk.security.rate import ATTEMPTS, WINDOW_S, Attempts
 from graph.desk.security.sessions import Sessions
@@ -345,9 +345,9 @@ def test_a_page_of_another_site_embeds_nothing_and_uses_up_no_attempt_to_sign_in
         *((f"sec-fetch-{n}", v) for n, v in (("site", site), ("mode", mode), ("dest", dest))),
     ]
 
-    assert refusal(RequestHead("GET", fetched), frozenset()) == EMBEDDED
+    assert origin_refusal(RequestHead("GET", fetched), frozenset()) == EMBEDDED
     opened = [*fetched[:2], ("sec-fetch-mode", "navigate"), ("sec-fetch-dest", "document")]
-    assert refusal(RequestHead("GET", opened), frozenset()) is None
+    assert origin_refusal(RequestHead("GET", opened), frozenset()) is None
 
 
 def test_addresses_that_cannot_be_read_are_refused_like_those_of_others(server: DeskServer) -> None:

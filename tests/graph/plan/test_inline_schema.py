@@ -2,7 +2,7 @@ import time
 
 import pytest
 
-from graph.plan.inline_schema import schema_errors, schema_fault
+from graph.plan.inline_schema import inline_schema_fault, schema_errors
 
 
 def test_a_value_fits_or_what_is_wrong_is_said() -> None:
@@ -35,8 +35,8 @@ def test_a_pattern_in_a_schema_takes_no_longer_than_any_other() -> None:
     ids=str,
 )
 def test_a_schema_that_cannot_be_used_is_said_to_be_none(schema: dict[str, object]) -> None:
-    assert schema_fault(schema)
+    assert inline_schema_fault(schema)
 
 
 def test_a_property_may_be_called_pattern() -> None:
-    assert schema_fault({"properties": {"pattern": {"type": "string"}}}) is None
+    assert inline_schema_fault({"properties": {"pattern": {"type": "string"}}}) is None

@@ -15,7 +15,7 @@ from graph.plan.expressions import MAX_CHARACTERS
 from graph.plan.reference_spans import spans
 from graph.plan.references import (
     Reference,
-    escape,
+    escape_references,
     join_pieces,
     needs_evaluation,
     pieces,
@@ -398,7 +398,7 @@ def test_a_path_that_is_too_long_or_too_deep_is_a_fault(path: str, word: str) ->
 @example("{a_result'{b_result}")
 @example("{{{a_result}}}")
 def test_escaped_text_resolves_to_itself(text: str) -> None:
-    assert resolve(escape(text), {}) == text
+    assert resolve(escape_references(text), {}) == text
 
 
 @given(texts, st.lists(texts, max_size=3), texts)

@@ -10,11 +10,11 @@ from graph.policy.approvers import (
     ApproverRule,
     Approvers,
     alone_fault,
+    approver_refusal,
     givers_fault,
     is_proposed,
     missing,
     quorum_of,
-    refusal,
 )
 from graph.policy.time_limit import TimeLimit
 from graph.record.person import NOBODY, Approver
@@ -122,7 +122,7 @@ def test_four_eyes_and_quorum_of_the_general_rule_hold_for_all(
 def test_a_decision_counts_for_at_least_one_rule_or_is_refused_with_the_reason(
     rules: list[ApproverRule], approver: Approver, askers: list[str], why: str | None
 ) -> None:
-    found = refusal(rules, approver, askers)
+    found = approver_refusal(rules, approver, askers)
 
     assert found is None if why is None else why in str(found)
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from graph.errors import PolicyError
 from graph.policy.constraints import Constraint
 from graph.policy.policy import Policy, ToolRule
-from graph.policy.policy_file import line_of, policy_from, policy_from_toml
+from graph.policy.policy_file import policy_from, policy_from_toml
 from graph.record.budget import Budget, Price
 
 WHOLE = """
@@ -182,10 +182,3 @@ def test_whatever_the_tools_are_called_the_line_of_the_odd_one_is_named(names: l
     tomllib.loads(text)
 
     assert refused(text).line == line
-
-
-@given(st.text(max_size=200), st.lists(st.text(max_size=5), max_size=4).map(tuple))
-def test_any_text_has_a_line_or_none(text: str, path: tuple[str, ...]) -> None:
-    line = line_of(text, path)
-
-    assert line is None or 1 <= line <= len(text.splitlines())

@@ -4,13 +4,13 @@ from typing import Any
 
 import pytest
 
-from graph.policy.retention import Kept, Retention, obstacle_of, threads_of
+from graph.policy.retention import KeptThread, Retention, obstacle_of, threads_of
 from graph.record.assignment import Assignment
 from graph.record.call import Call
 from graph.record.calls import Calls
 from graph.record.events import RunEnded
 from graph.record.results import StepResult
-from graph.record.review_state import ReviewRequest, ReviewState
+from graph.record.review_state import RecordedRequest, ReviewState
 from graph.record.run_state import RunState
 from graph.record.summary import RunSummary
 
@@ -42,7 +42,7 @@ def test_without_statuses_any_old_thread_is_due() -> None:
 
 
 ENDED = RunEnded(status="failed", reason="r")
-WAITS = ReviewState(request=ReviewRequest(1, "s", None, (), "c", 0))
+WAITS = ReviewState(request=RecordedRequest(1, "s", None, (), "c", 0))
 
 
 def call(key: str, **fields: Any) -> Call:
@@ -58,17 +58,17 @@ def record(n: int, *calls: Call, ended: RunEnded | None = ENDED, review: ReviewS
     ("records", "kept"),
     [
         ([record(1), record(2)], None),
-        ([record(1), record(2, ended=None)], Kept("t.2", "unfinished")),
-        ([record(1), record(2, ended=None, review=WAITS)], Kept("t.2", "waiting")),
-        ([record(1, call("k")), record(2)], Kept("t.1", "uncertain", "mail")),
+        ([record(1), record(2, ended=None)], KeptThread("t.2", "unfinished")),
+        ([record(1), record(2, ended=None, review=WAITS)], KeptThread("t.2", "waiting")),
+        ([record(1, call("k")), record(2)], KeptThread("t.1", "uncertain", "mail")),
         ([record(1, call("k", settled=True, result=StepResult("succeeded")))], None),
         ([record(1, call("k", nothing_happened=True))], None),
     ],
 )
-def test_a_thread_stays_while_something_in_it_is_open(records: list[RunState], kept: Kept | None) -> None:
+def test_a_thread_stays_while_something_in_it_is_open(records: list[RunState], kept: KeptThread | None) -> None:
     assert obstacle_of(records, []) == kept
 
 
 def test_a_thread_stays_while_a_fork_of_one_of_its_runs_is_there() -> None:
-    assert obstacle_of([record(1), record(2)], [("u.1", "s.9"), ("v.1", "t.2")]) == Kept("t.2", "forked", "v.1")
+    assert obstacle_of([record(1), record(2)], [("u.1", "s.9"), ("v.1", "t.2")]) == KeptThread("t.2", "forked", "v.1")
     assert obstacle_of([record(1)], [("u.1", "s.9")]) is None

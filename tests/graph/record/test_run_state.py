@@ -11,7 +11,7 @@ from graph.record.events import Voted
 from graph.record.people import People
 from graph.record.plan_state import PlanState
 from graph.record.results import StepResult
-from graph.record.review_state import ReviewRequest, ReviewState
+from graph.record.review_state import RecordedRequest, ReviewState
 from graph.record.run_state import RunState
 from graph.record.spending import BudgetExhausted, Spending
 from graph.record.steps import Steps
@@ -126,7 +126,7 @@ def test_a_call_that_was_seen_or_settled_waits_no_more() -> None:
 
 def test_a_review_is_closed_with_the_votes_on_it() -> None:
     vote = Voted(request=1, subject="s", says="d", missing="one more", approver="server:bob")
-    request = ReviewRequest(1, "s", None, (), "c", 0)
+    request = RecordedRequest(1, "s", None, (), "c", 0)
     run = RunState(review_state=ReviewState(request=request), people=People(votes={"s": {"bob": vote}}))
 
     run.close_review()

@@ -1,16 +1,27 @@
 """Section 5: the interrupt value is LangChain's `HITLRequest`, with our keys beside it."""
 
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from langchain.agents.middleware.human_in_the_loop import HITLRequest
 from pydantic import JsonValue
 
+from graph.desk.pages.lists import ASKS
 from graph.plan.canonical import digest
 from graph.plan.issues import Issue
 from graph.record.deadline import Deadline
-from graph.review.request import ReviewAction, ReviewRequest
+from graph.review.request import ALLOWED, ActionName, ReviewAction, ReviewRequest
+from graph.review.response import WORDS
+from graph.text.inbox import ASKED
+
+WORDED: Mapping[str, Mapping[Any, object]] = {
+    "what it may be answered": ALLOWED,
+    "a statement that is missing": WORDS,
+    "the inbox": ASKED,
+    "the desk's inbox": ASKS,
+}
 
 PLAN = ReviewAction("run_plan", {"plan": {"steps": []}}, "Revision 1. Changes: added: a.")
 DOUBT = ReviewAction(
@@ -149,3 +160,8 @@ def test_a_first_request_has_the_digest_that_it_had_before_requests_were_counted
 
     assert REQUEST.digests[2] == digest([REQUEST.digest, 2, beside])
     assert replace(REQUEST, asked_before=3).digests[2] == digest([REQUEST.digest, 2, beside, 3])
+
+
+@pytest.mark.parametrize("where", WORDED)
+def test_every_kind_of_action_has_its_words(where: str) -> None:
+    assert set(WORDED[where]) == set(get_args(ActionName))

@@ -3,11 +3,11 @@
 from typing import Any
 
 from graph.plan.schema import Plan, Step
-from graph.text.literal_text import MAX_LINES, text_lines, text_note
+from graph.text.literal_text import MAX_LINES, literal_lines, text_note
 
 
 def lines(*steps: Step, answer: Any = None) -> list[str]:
-    return text_lines(steps, Plan(steps=steps, answer=answer))
+    return literal_lines(steps, Plan(steps=steps, answer=answer))
 
 
 def test_a_review_says_what_is_text_and_no_reference() -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from graph.ledger.protocol import RunKey
 from graph.record.events import ASKED, HANDED_OVER, INTERRUPTED, Draft, Event, Paused, RunEnded
-from graph.record.review_state import ReviewRequest
+from graph.record.review_state import RecordedRequest
 from graph.record.run_state import RunState
 from graph.testing import drafted
 from graph.work.candidate import Candidate, due_in_s, hindrance, pause_reason
@@ -62,7 +62,7 @@ def test_a_run_goes_on_unless_a_person_or_another_program_has_it(run: Candidate,
 def test_a_run_that_ended_or_waits_for_a_person_is_left() -> None:
     ended, waits = candidate(), candidate()
     ended.record.ended = RunEnded(status="failed", reason="r")
-    waits.record.review_state.request = ReviewRequest(1, "s", None, (), "c", 0)
+    waits.record.review_state.request = RecordedRequest(1, "s", None, (), "c", 0)
 
     assert (hindrance(ended), hindrance(waits)) == ("it has ended", "it waits for a person")
 

@@ -1,0 +1,66 @@
+"""Writing events under a lease, or under one for a single transaction, for every driver."""
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from contextlib import AbstractAsyncContextManager
+from typing import NamedTuple
+
+from graph.ledger.checked_reader import CheckedReader
+from graph.ledger.ownership import Ownership
+from graph.ledger.protocol import Lease, RunKey
+from graph.ledger.reading import Snapshot
+from graph.record.caps import CapEntry
+from graph.record.events import Draft, Event
+from graph.record.values import Kept
+
+ALONE = "alone"
+"""Owner name for the length of one transaction; it is never committed."""
+
+
+class Batch(NamedTuple):
+    """Events, and what is written or checked with them; see `graph.ledger.protocol.Ledger.write`."""
+
+    drafts: Sequence[Draft]
+    artifacts: Sequence[Kept]
+    control_seq: int | None
+    caps: Sequence[CapEntry]
+
+
+class OwnedWriter(CheckedReader):
+    """The method `write` of `graph.ledger.protocol.Ledger`; a driver adds one transaction."""
+
+    _ownership: Ownership
+
+    async def write(
+        self,
+        by: Lease | RunKey,
+        drafts: Sequence[Draft],
+        *,
+        after: int,
+        artifacts: Sequence[Kept] = (),
+        control_seq: int | None = None,
+        and_release: bool = False,
+        caps: Sequence[CapEntry] = (),
+    ) -> list[Event]:
+        """Write events and return those after the run's `after`-th, in one transaction."""
+        run = by if isinstance(by, RunKey) else by.run
+        found = await self._written(by, Batch(drafts, artifacts, control_seq, caps), after, and_release)
+        if found is None:
+            async with self.owned(run) as lease:
+                return await self.write(
+                    lease, drafts, after=after, artifacts=artifacts, control_seq=control_seq, caps=caps
+                )
+        if and_release and isinstance(by, Lease):
+            self._ownership.held.discard(by)
+        return self._checked(run, found, after)
+
+    @abstractmethod
+    def owned(self, run: RunKey) -> AbstractAsyncContextManager[Lease]:
+        """Own a run for the length of the block."""
+
+    @abstractmethod
+    async def _written(self, by: Lease | RunKey, batch: Batch, after: int, and_release: bool) -> Snapshot | None:
+        """Write a batch in one transaction, and return the run from its `after`-th event on.
+
+        Without a lease the run is owned as `ALONE` until the end of the transaction; None if somebody else owns it.
+        """

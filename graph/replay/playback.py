@@ -1,0 +1,150 @@
+"""The events of a replay: each is compared with the record when it is written, and kept in memory only."""
+
+import asyncio
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from graph.errors import CapReachedError, LedgerError, MessageWaitingError
+from graph.ledger.protocol import RunKey
+from graph.ledger.transcript import Transcript
+from graph.record.artifacts import with_values
+from graph.record.events import CallStarted, Draft, Event, ModelStarted
+from graph.record.values import Kept
+from graph.replay.comparison import WORLD, Divergence
+from graph.replay.recording import Recording
+
+NAME = "(replay)"
+
+
+class ReplayStopped(LedgerError):
+    """The replay goes no further here; it never leaves the player."""
+
+    def __init__(self) -> None:
+        super().__init__(NAME, "the replay goes no further")
+
+
+class EventsMissing(Exception):
+    """Events that are not on record, although others of the same pass over the plan are yet to come."""
+
+    def __init__(self, difference: Divergence) -> None:
+        self.difference = difference
+        super().__init__()
+
+
+class Playback:
+    """How far the graph has come along the record, and the events and artifacts that it has written.
+
+    An event not on record stops the graph (`stopped`, `dead`). If it may differ it continues: `first` is then
+    the first difference, `refusal` why an event cannot be, and `halt` keeps the first such reason. `started`
+    and `asked` map calls to their place on record: by the key of a tool call, by the digest of a prompt. `held_up` are
+    steps that wait for the others of their pass. `by_others` counts the next events that another process wrote: they
+    are there when the run is owned next.
+    """
+
+    def __init__(self, transcript: Transcript, recording: Recording, *, may_differ: bool) -> None:
+        self.run = RunKey(transcript.thread, transcript.n)
+        self.recording = recording
+        self.events: list[Event] = []
+        self.artifacts = dict(transcript.artifacts)
+        self.stopped: Divergence | None = None
+        self.dead = False
+        self.first: Divergence | None = None
+        self.refusal: Callable[[Draft], str | None] = lambda _: None
+        self.halt: str | None = None
+        self.started: dict[str, int] = {}
+        self.asked: defaultdict[str, list[int]] = defaultdict(list)
+        self.changed = asyncio.Event()
+        self.held_up: list[asyncio.Future[None]] = []
+        self.by_others = 0
+        self._may_differ = may_differ
+
+    @property
+    def free(self) -> bool:
+        """Whether the graph has left the record."""
+        return self.first is not None
+
+    def check_alive(self) -> None:
+        """Raise `ReplayStopped` if the replay goes no further."""
+        if self.dead:
+            raise ReplayStopped
+
+    def write(self, drafts: Sequence[Draft], artifacts: Sequence[Kept], require_empty_inbox: bool = False) -> None:
+        """Compare events with the record, and keep them.
+
+        Raises:
+            ReplayStopped: They differ, and the replay goes no further.
+            EventsMissing: Others of their pass have to come first.
+            MessageWaitingError: A message was left for the run at this place of the record.
+        """
+        self.check_alive()
+        self.artifacts.update({kept.artifact.id: kept.text for kept in artifacts if kept.artifact})
+        drafts = [draft.with_payload(with_values(draft.payload, self.artifacts)) for draft in drafts]
+        compared = [draft for draft in drafts if not self.recording.is_aside(draft)]
+        places, difference = self.recording.place(compared) if not self.free else ([], None)
+        if difference is not None:
+            self._differ(difference, places, require_empty_inbox)
+            places = []
+        if self.free and (halt := next(filter(None, map(self.refusal, drafts)), None)):
+            self.halt, self.dead = halt, True
+            raise ReplayStopped
+        at = dict(zip(map(id, compared), places, strict=False))
+        for draft in drafts:
+            self._note(draft, at.get(id(draft)))
+        self.recording.play(places)
+        self.changed.set()
+
+    def skip(self) -> None:
+        """Accept the next recorded event as it is: another process wrote it."""
+        event = self.recording.next
+        assert event is not None
+        self._keep(event, event.payload)
+        self.recording.play([self.recording.front])
+
+    def check_caps(self, drafts: Sequence[Draft]) -> None:
+        """Refuse an intent that was refused by a cap on record; a replay counts nothing.
+
+        Raises:
+            CapReachedError: It was.
+        """
+        self.check_alive()
+        starting = [draft for draft in drafts if isinstance(draft.data, CallStarted | ModelStarted)]
+        if not starting or self.free or self.recording.place(starting)[1] is None:
+            return
+        if (reached := self.recording.cap_reached(starting[0].step)) is not None:
+            raise CapReachedError(NAME, reached.cap, reached.allows, wait_s=0.0)
+
+    def _differ(self, difference: Divergence, places: Sequence[int], require_empty_inbox: bool) -> None:
+        """Take up a message that was left for the run, leave the record, or go no further."""
+        if require_empty_inbox and self.recording.messages_ahead():
+            raise MessageWaitingError(NAME, self.run.id)
+        if difference.recorded is None:
+            self.recording.play(places)  # the record ends in the middle of one transaction
+        elif self.recording.is_mid_pass and difference.is_of_a_step:
+            raise EventsMissing(difference)
+        elif self._may_differ and (difference.field or difference.is_of_plans):
+            self.first = difference
+            return
+        self.stopped, self.dead = difference, True
+        self.changed.set()
+        raise ReplayStopped
+
+    def _note(self, draft: Draft, place: int | None) -> None:
+        if place is None:
+            self._keep(Event(0, draft.kind, draft.step, self.events[-1].at if self.events else 0.0, {}), draft.payload)
+            return
+        recorded = self.recording.events[place]
+        if isinstance(draft.data, CallStarted):
+            self.started[draft.data.key] = place
+        elif isinstance(draft.data, ModelStarted):
+            self.asked[draft.data.prompt_digest].append(place)
+        self._keep(recorded, _timed(draft.payload, recorded.payload))
+
+    def _keep(self, like: Event, payload: Mapping[str, Any]) -> None:
+        self.events.append(Event(len(self.events) + 1, like.kind, like.step, like.at, payload))
+
+
+def _timed(payload: Mapping[str, Any], recorded: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a payload with the times of the record; the checkpoint is the replay's own."""
+    times = {name: recorded[name] for name in WORLD & set(recorded) if name != "checkpoint"}
+    return {**payload, **times}
