@@ -101,6 +101,20 @@ def test_who_may_not_decide_is_refused_on_record_and_the_request_stays_open(
     assert own.replay(run.id).is_same
 
 
+def test_a_vote_that_counts_is_not_recorded_as_the_refused_answer_before_it(agent: Callable[..., Agent]) -> None:
+    own = agent(TWO)
+    run = own.start("g", plan=PAY, by=CY)
+    for refused, by in ((APPROVE, EVE), ({"type": "edit"}, BOB)):
+        assert error(own.resume(run.id, refused, by=by))
+
+    voted = own.resume(run.id, APPROVE, by=ADA)
+
+    assert voted.request is not None and voted.request["error"] is None and voted.request["issues"] == []
+    last = events(own, run, "review_requested")[-1]
+    assert (last["error"], last.get("approver")) == (None, None)
+    assert own.resume(run.id, APPROVE, by=BOB).status == "succeeded" and own.replay(run.id).is_same
+
+
 def test_one_person_twice_is_no_quorum_however_the_name_is_written(
     agent: Callable[..., Agent], tools: LoggedTools
 ) -> None:
