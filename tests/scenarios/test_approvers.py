@@ -61,6 +61,10 @@ def error(run: Run) -> str:
     return str(run.request["error"]) if run.request else ""
 
 
+def asks(run: Run) -> str:
+    return str(run.request["action_requests"][0]["name"]) if run.request else ""
+
+
 def events(agent: Agent, run: Run, kind: str) -> list[Any]:
     return [event.payload for event in agent.log(run.id) if event.kind == kind]
 
@@ -203,6 +207,25 @@ def test_an_edit_is_a_proposal_with_a_digest_of_its_own_and_its_author_asked(
 
     assert run.status == "succeeded" and tools.named("pay") == [{"to": "ann", "amount": 90}]
     assert own.replay(run.id).is_same
+
+
+@pytest.mark.parametrize("rule", [{"quorum": 2}, {"four_eyes": True}])
+def test_a_plan_from_which_one_person_has_a_step_dropped_is_put_to_others(
+    agent: Callable[..., Agent], tools: LoggedTools, rule: Any
+) -> None:
+    check, pay = step("check", "look"), step("a", "pay", after=["check"], to="ann", amount=150)
+    then = step("b", "pay", after=["a"], to="bob", amount=9)
+    own = agent(rule, {"steps": [pay, then, check]}, {"steps": [pay, check]}, tools={"look": {"verdict": "ask"}})
+    run = own.start("g", by=EVE)
+    for by in (ADA, BOB):
+        run = own.resume(run.id, APPROVE, by=by) if asks(run) == "run_plan" else run
+    assert asks(run) == "run_step"
+
+    run = own.steer(run.id, add=["nothing for bob"], by=CY)
+
+    assert asks(run) == "run_plan"
+    assert "asked for this" in error(own.resume(run.id, APPROVE, by=CY)) or "quorum" in rule
+    assert tools.calls == []
 
 
 def test_an_edit_that_changes_nothing_is_no_proposal_and_its_author_may_still_approve(
