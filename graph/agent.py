@@ -142,7 +142,7 @@ class Agent:
         """See `AsyncAgent.replay`."""
         return self._do(lambda: self._agent.replay(run, planner=planner))
 
-    def redact(self, run: str, value: str, *, reason: str, by: str | None = None) -> Redacted:
+    def redact(self, run: str, value: str, *, reason: str, by: Person | str | None = None) -> Redacted:
         """See `AsyncAgent.redact`."""
         return self._do(lambda: self._agent.redact(run, value, reason=reason, by=by))
 

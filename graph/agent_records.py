@@ -10,7 +10,6 @@ from pydantic import JsonValue
 from graph.approvals import revoke, standing_approvals
 from graph.calls.threads import run_sync
 from graph.chat_models.settings import ModelSpec
-from graph.errors import InputError
 from graph.inbox import Inbox, inbox
 from graph.ledger.run_store import Redacted
 from graph.ledger.seal import SealKey
@@ -127,16 +126,14 @@ class AgentRecords(ABC):
             run: Its id, or its thread. No run of the thread may be executing.
             value: A text of at least four characters, removed also from longer texts.
             reason: The reason, for the record.
-            by: The person who asked for it; by default the operating system's user.
+            by: The person who asked for it, or only their name; see `start`. Default: the user of this process.
 
         Raises:
-            InputError: The record cannot be read without the value, or `by` names somebody as verified.
+            InputError: The record cannot be read without the value.
             RunOwnedError: A run of the thread is executing.
         """
-        if isinstance(by, str) and by.startswith("server:"):
-            raise InputError("by", f"{by!r} is for a server or an adapter to say; give graph.Person(name)")
-        label = by if isinstance(by, str) else str(await self._actor(by))
-        return await redacted(await self._all_runs(), run, value, reason, label)
+        actor = await self._actor(Person(by) if isinstance(by, str) else by)
+        return await redacted(await self._all_runs(), run, value, reason, str(actor))
 
     async def skip(self, run: str, step: str, why: str = "", *, by: Person | None = None) -> Run:
         """Leave a step of a waiting or paused run out, and with it the steps that need it; then `resume` the run.

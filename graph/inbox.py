@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from math import isfinite
 from typing import Any, overload
 
 from graph.errors import InputError, LedgerError
@@ -123,7 +124,7 @@ def _place(after: str | None) -> Waiting | None:
     since, _, name = after.partition("@")
     run = run_in(name)
     try:
-        assert run is not None
+        assert run is not None and isfinite(float(since))
         return Waiting(float(since), run.thread, run.n)
     except (ValueError, AssertionError):
         raise InputError("after", f"{after!r:.80} is no place of an inbox; give `next` of the page before") from None

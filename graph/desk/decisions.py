@@ -97,6 +97,8 @@ def _calls(request: RequestJson, fields: Fields) -> dict[str, Any]:
                 prefix = f"call:{name}:"
                 given = {field.removeprefix(prefix): text for field, text in fields.items() if field.startswith(prefix)}
                 standing[name] = standing_wish(given)
+            case said if said not in (None, "approve"):
+                raise InputError(name, "choose what to decide about this call")
     return {"args": args, "rejected": rejected, "standing": standing}
 
 

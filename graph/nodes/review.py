@@ -149,7 +149,8 @@ class Review:
             verdict = verdict_of(request, read_answer(answer, request), run.terms, unseen=unseen)
             ballot = ballot_of(run, request, verdict)
             if ballot.vote is not None:
-                ballot = await self._voted(run, request, verdict, is_kept=is_kept)
+                accepted = replace(request, error=None, issues=subject.issues)  # what was refused before is over
+                ballot = await self._voted(run, accepted, verdict, is_kept=is_kept)
             if ballot.vote is not None:
                 return _announced(run, request_about(run, subject), subject)
             return with_decision(run, await decide(writer, subject, ballot))

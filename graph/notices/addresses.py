@@ -28,7 +28,16 @@ class Address:
     @property
     def is_webhook(self) -> bool:
         """Whether the project's own signed JSON goes there."""
-        return urlsplit(self.url).scheme in WEBHOOKS
+        return self.url.partition(":")[0].strip().lower() in WEBHOOKS
+
+    @property
+    def has_host(self) -> bool:
+        """Whether a webhook's address has a host and, if it names one, a port."""
+        try:
+            split = urlsplit(self.url)
+            return bool(split.hostname) and split.port != 0
+        except ValueError:  # such as a port beyond 65535 or half of an IPv6 address
+            return False
 
 
 @dataclass(frozen=True)
@@ -66,6 +75,8 @@ def _read(table: Any) -> Addresses:
     told = {kind: _names(table.get(kind, []), kind, by_name) for kind in KINDS}
     secret = table.get("secret")
     key = text_or_variable(secret, "notify.secret").encode() if secret is not None else b""
+    if broken := [one.name for one in by_name.values() if one.is_webhook and not one.has_host]:
+        raise ConfigError(f"notify.addresses.{broken[0]} is no address of a webhook; write https://, a host and a path")
     link = text_or_variable(table["link"], "notify.link") if "link" in table else None
     if any(address.is_webhook for address in by_name.values()) and len(key) < LEAST_SECRET:
         raise ConfigError(f"notify.secret must have at least {LEAST_SECRET} characters: webhooks are signed with it")

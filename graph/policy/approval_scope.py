@@ -11,6 +11,7 @@ from graph.plan.canonical import digest
 from graph.plan.catalog import ToolSpec
 from graph.plan.issues import Issue
 from graph.plan.schema import Plan
+from graph.policy.approvers import is_proposed
 from graph.policy.policy import NO_POLICY, ApprovalMode, Policy
 from graph.record.budget import NO_BUDGET, Budget
 
@@ -71,6 +72,12 @@ class ExecutionTerms:
             return ShownFor("policy", tuple(reviewed))
         watched = sorted(name for name, tool in named.items() if self.policy.watches(tool))
         return ShownFor("effects", tuple(watched)) if watched and self.mode == "side_effects" else ShownFor()
+
+    def are_changes_proposed(self, plan: Plan) -> bool:
+        """Whether what one person changes of a plan has to be approved by others."""
+        named = dict.fromkeys(name for step in plan.steps for name in step.tool_names)
+        tools = (self.tools[name] for name in named)
+        return is_proposed(self.policy.approvers.rules(tools, self.bounds.cost_usd))
 
     def needs_person(self, plan: Plan) -> bool:
         """Whether a person has to approve a plan if nothing has been approved before."""

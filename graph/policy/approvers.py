@@ -9,7 +9,7 @@ from graph.plan.catalog import Effect, ToolSpec
 from graph.policy.time_limit import TimeLimit
 from graph.policy.time_limit_file import time_limit_of
 from graph.record.deadline import Deadline
-from graph.record.person import Approver, exact_name
+from graph.record.person import Approver, exact_name, same_name
 
 
 @dataclass(frozen=True)
@@ -40,6 +40,14 @@ class ApproverRule:
         name = f"{approver.source}:{exact_name(approver.name)}"
         is_named = name in map(_label, self.names) or bool({*self.roles} & {*approver.roles})
         return is_named or not (self.names or self.roles)
+
+    @property
+    def needed(self) -> tuple[str, ...]:
+        """The people none of whom may ask, since too few are left under four eyes; empty if others may decide too."""
+        is_open = bool(self.roles) or (self.time is not None and self.time.escalate_after_s is not None)
+        if is_open or not self.four_eyes or len({*map(same_name, self.names)}) > self.quorum:
+            return ()
+        return self.names
 
     def __str__(self) -> str:
         """Return who decides, in words.

@@ -12,8 +12,8 @@ from graph.plan.canonical import canonical_json
 from graph.plan.catalog import ToolSpec
 from graph.plan.json_values import is_number
 from graph.plan.patterns import full_match, is_searchable
-from graph.policy.constraints import Constraint, is_within
-from graph.policy.hosts import host_of, is_below
+from graph.policy.constraints import Constraint, is_within, may_be_within
+from graph.policy.hosts import host_of, is_below, is_odd_address
 
 Conditions = Mapping[str, Constraint]
 """Argument -> condition; one that is met is enough."""
@@ -67,11 +67,11 @@ def _may_match(value: JsonValue, pattern: str) -> bool:
 
 def _may_be_at(value: JsonValue, domains: tuple[str, ...]) -> bool:
     host = host_of(value)
-    return not host or any(is_below(host, domain) for domain in domains)
+    return not host or is_odd_address(host) or any(is_below(host, domain) for domain in domains)
 
 
 def _may_be_within(value: JsonValue, folder: str) -> bool:
     """Whether a path is in a folder, or cannot be compared with it."""
     if not isinstance(value, str) or not is_within(value, "/" if value.startswith("/") else "."):
         return True
-    return is_within(value, folder) or value.startswith("/") != folder.startswith("/")
+    return may_be_within(value, folder) or value.startswith("/") != folder.startswith("/")

@@ -119,7 +119,16 @@ def is_within(value: JsonValue, folder: str) -> bool:
     """
     if not isinstance(value, str) or len(value) > MAX_PATH_LENGTH or "\0" in value or "\\" in value:
         return False
-    return all(_stays(path, folder) for path in (value, *_decoded(value)))
+    return all(_stays(path, folder) for path in readings(value))
+
+
+def may_be_within(value: str, folder: str) -> bool:
+    """Whether any reading of a path is in a folder, also on a disk that does not distinguish case.
+
+    >>> may_be_within("%63ontracts/a", "contracts"), may_be_within("CONTRACTS/a", "contracts")
+    (True, True)
+    """
+    return any(_stays(path.casefold(), folder.casefold()) for path in readings(value))
 
 
 def _stays(path: str, folder: str) -> bool:
@@ -129,8 +138,8 @@ def _stays(path: str, folder: str) -> bool:
     return parts[: len(inside)] == inside and not (path.startswith("~") and not inside)
 
 
-def _decoded(path: str) -> list[str]:
-    """Return the other readings of a path: percent-decoded repeatedly, and with compatibility characters replaced."""
+def readings(path: str) -> list[str]:
+    """Return a path as written, percent-decoded repeatedly, and with compatibility characters replaced."""
     found = [path]
     while (once := unquote(found[-1])) != found[-1]:
         found.append(once)

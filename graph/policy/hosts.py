@@ -4,6 +4,7 @@ A text that two parsers read as different hosts has none here, so that no policy
 """
 
 import re
+from ipaddress import ip_address
 from urllib.parse import urlsplit
 
 from pydantic import JsonValue
@@ -53,6 +54,21 @@ def is_below(host: str, domain: str) -> bool:
     return host == above or (
         host.endswith(f".{above}") and not _NUMBERS.fullmatch(above) and not _NUMBERS.fullmatch(host)
     )
+
+
+def is_odd_address(host: str) -> bool:
+    """Whether a host is an IP address in another than its usual notation, which may be any address.
+
+    >>> is_odd_address("10.0.0.1"), is_odd_address("0x0a000001"), is_odd_address("::ffff:10.0.0.1")
+    (False, True, True)
+    """
+    if not _NUMBERS.fullmatch(host):
+        return False
+    try:
+        address = ip_address(host)
+    except ValueError:
+        return True
+    return str(address) != host or getattr(address, "ipv4_mapped", None) is not None
 
 
 def _host_of_address(text: str) -> str:

@@ -162,8 +162,16 @@ def _deciders(plan: Plan, terms: ExecutionTerms) -> Iterator[PolicyFinding]:
     approvers, cost = terms.policy.approvers, terms.bounds.cost_usd
     for subject, rules in _of_plan_and_calls(plan, terms, lambda tools: approvers.rules(tools, cost)):
         yield PolicyFinding("asked", f"about {subject} decides {_joined(rules)}")
+    for subject, rules in _of_plan_and_calls(plan, terms, lambda tools: _blocked(approvers.timed_rules(tools, cost))):
+        names = " or ".join(dict.fromkeys(name for rule in rules for name in rule.needed))
+        yield PolicyFinding("asked", f"if {names} asks for it, too few are left to decide about {subject}")
     for subject, limits in _of_plan_and_calls(plan, terms, lambda tools: approvers.time_limits(tools, cost)):
         yield PolicyFinding("asked", f"a request about {subject} is to be decided {_joined_times(limits)}")
+
+
+def _blocked(rules: Sequence[ApproverRule]) -> Sequence[ApproverRule]:
+    """Return the rules that nobody can meet if one of the people they name asks."""
+    return [rule for rule in rules if rule.needed]
 
 
 def _of_plan_and_calls(

@@ -42,13 +42,17 @@ def needs_person(record: RunState, plan: Plan, terms: ExecutionTerms) -> bool:
     """Whether a person has to approve the plan: it exceeds the approval, and the mode or a rule requires one.
 
     A plan without progress always needs a person, and so do one that stays although a change was asked for, and one
-    that a person proposed to others. In mode `side_effects`, a revision that changes no effect and nothing before one
-    does not.
+    that a person proposed to others. What follows from a person's words is a proposal too, although it only drops steps
+    (decision 107). In mode `side_effects`, a revision that changes no effect and nothing before one does not.
     """
     state = record.plan_state
     if state.stalled is not None or state.unchanged is not None or state.is_proposed:
         return True
-    if in_force(record, plan, terms) or within_approved(record, plan, terms):
+    if in_force(record, plan, terms):
+        return False
+    if state.is_wished and terms.are_changes_proposed(plan):
+        return terms.needs_person(plan)
+    if within_approved(record, plan, terms):
         return False
     approval = record.review_state.approval
     if terms.mode != "side_effects" or approval is None or not terms.needs_person(plan):

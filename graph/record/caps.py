@@ -62,11 +62,13 @@ class RateCap:
     def __str__(self) -> str:
         """Return the cap in words.
 
-        >>> str(RateCap("web_search", 0.2)), str(RateCap("send", 1800.0))
-        ('at most 5 calls of web_search a second', 'at most 2 calls of send an hour')
+        >>> str(RateCap("web_search", 0.2)), str(RateCap("send", 36.0))
+        ('at most 5 calls of web_search a second', 'at most 100 calls of send an hour')
         """
-        unit = next((unit for unit in UNITS_S if UNITS_S[unit] >= self.interval_s), "hour")
-        count = round(UNITS_S[unit] / self.interval_s, 3)
+        counts = {unit: round(size / self.interval_s, 3) for unit, size in UNITS_S.items() if size >= self.interval_s}
+        whole = (unit for unit, count in counts.items() if count.is_integer())
+        unit = next(whole, next(iter(counts), "hour"))
+        count = counts.get(unit, round(UNITS_S["hour"] / self.interval_s, 3))
         calls = "call" if count == 1 else "calls"
         return f"at most {count:g} {calls} of {self.name} {'an' if unit == 'hour' else 'a'} {unit}"
 

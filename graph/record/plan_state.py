@@ -37,7 +37,8 @@ class PlanState:
     saw last, `seen_before` the one before it, or the same once it is approved. The revision of `approved_plan` is
     `approved_revision`.
     `expected` is what like steps took when the revision was written.
-    A plan that somebody edited and others have to approve is `is_proposed`.
+    A plan that somebody edited and others have to approve is `is_proposed`; `is_wished` means that a person has said
+    what to do instead, by steering or in a rejection, since a person approved a plan.
     """
 
     revision: int = 0
@@ -70,6 +71,7 @@ class PlanState:
     seen_before: SeenPlan | None = None
     reopened: int = 0
     is_proposed: bool = False
+    is_wished: bool = False
 
     @property
     def dropped(self) -> tuple[str, ...]:
@@ -141,12 +143,13 @@ class PlanState:
                 self.seen_before = self.seen
         if data.decision == "feedback":
             self._said(data.message or "")
-            self.awaits_plan = True
+            self.awaits_plan = self.is_wished = True
 
     def amended(self, data: Steered) -> None:
         """Set the user's amendment since the last plan, for the next one."""
         words = amendment_words(data.added, data.withdrawn, data.feedback)
         self.steered = f"{self.steered}; {words}" if self.steered else words
+        self.is_wished = True
         if data.feedback:
             self._said(data.feedback)
 
@@ -171,7 +174,7 @@ class PlanState:
     def _approved(self, *, by_person: bool) -> None:
         self.approved_plan, self.approved_revision, self.stalled = self.plan, self.revision, None
         if by_person:
-            self.tainted = set()
+            self.tainted, self.is_wished = set(), False
             self.replaced = tuple(one.approved() for one in self.replaced)
         self.replaced_before = self.replaced
 

@@ -102,7 +102,9 @@ def test_an_inbox_is_read_page_by_page_also_for_a_person(agent: Any) -> None:
     assert pages(EVE) == [[runs[0], runs[2]], [runs[4]]]
 
 
-@pytest.mark.parametrize(("limit", "after"), [(0, None), (1, "x"), (1, "1.5@noNumber"), (1, "soon@a.1")])
+@pytest.mark.parametrize(
+    ("limit", "after"), [(0, None), (1, "x"), (1, "1.5@noNumber"), (1, "soon@a.1"), (1, "nan@a.1")]
+)
 def test_an_odd_page_is_refused(agent: Any, limit: int, after: str | None) -> None:
     with pytest.raises(InputError):
         agent({}).inbox(limit=limit, after=after)

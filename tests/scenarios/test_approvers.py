@@ -61,6 +61,10 @@ def error(run: Run) -> str:
     return str(run.request["error"]) if run.request else ""
 
 
+def asks(run: Run) -> str:
+    return str(run.request["action_requests"][0]["name"]) if run.request else ""
+
+
 def events(agent: Agent, run: Run, kind: str) -> list[Any]:
     return [event.payload for event in agent.log(run.id) if event.kind == kind]
 
@@ -99,6 +103,20 @@ def test_who_may_not_decide_is_refused_on_record_and_the_request_stays_open(
     asked = [shown for shown in events(own, run, "review_requested") if "approver" in shown][-1]
     assert why in asked["error"] and asked["approver"].split(":")[0] in ("server", "claimed", "os")
     assert own.replay(run.id).is_same
+
+
+def test_a_vote_that_counts_is_not_recorded_as_the_refused_answer_before_it(agent: Callable[..., Agent]) -> None:
+    own = agent(TWO)
+    run = own.start("g", plan=PAY, by=CY)
+    for refused, by in ((APPROVE, EVE), ({"type": "edit"}, BOB)):
+        assert error(own.resume(run.id, refused, by=by))
+
+    voted = own.resume(run.id, APPROVE, by=ADA)
+
+    assert voted.request is not None and voted.request["error"] is None and voted.request["issues"] == []
+    last = events(own, run, "review_requested")[-1]
+    assert (last["error"], last.get("approver")) == (None, None)
+    assert own.resume(run.id, APPROVE, by=BOB).status == "succeeded" and own.replay(run.id).is_same
 
 
 def test_one_person_twice_is_no_quorum_however_the_name_is_written(
@@ -197,6 +215,25 @@ def test_an_edit_is_a_proposal_with_a_digest_of_its_own_and_its_author_asked(
 
     assert run.status == "succeeded" and tools.named("pay") == [{"to": "ann", "amount": 90}]
     assert own.replay(run.id).is_same
+
+
+@pytest.mark.parametrize("rule", [{"quorum": 2}, {"four_eyes": True}])
+def test_a_plan_from_which_one_person_has_a_step_dropped_is_put_to_others(
+    agent: Callable[..., Agent], tools: LoggedTools, rule: Any
+) -> None:
+    check, pay = step("check", "look"), step("a", "pay", after=["check"], to="ann", amount=150)
+    then = step("b", "pay", after=["a"], to="bob", amount=9)
+    own = agent(rule, {"steps": [pay, then, check]}, {"steps": [pay, check]}, tools={"look": {"verdict": "ask"}})
+    run = own.start("g", by=EVE)
+    for by in (ADA, BOB):
+        run = own.resume(run.id, APPROVE, by=by) if asks(run) == "run_plan" else run
+    assert asks(run) == "run_step"
+
+    run = own.steer(run.id, add=["nothing for bob"], by=CY)
+
+    assert asks(run) == "run_plan"
+    assert "asked for this" in error(own.resume(run.id, APPROVE, by=CY)) or "quorum" in rule
+    assert tools.calls == []
 
 
 def test_an_edit_that_changes_nothing_is_no_proposal_and_its_author_may_still_approve(

@@ -95,14 +95,14 @@ def test_the_bytes_are_nowhere_in_the_file_and_the_chain_holds(database: Path, r
     assert any(holds(database, form) for form in IN_JSON) and holds(database, "quebec")
     before = agent.verify(name)
 
-    done = agent.redact(name, SECRET, reason="it was a secret", by="os:ann")
+    done = agent.redact(name, SECRET, reason="it was a secret", by="os:ann")  # a name, whatever it looks like
 
     assert not any(holds(database, form) for form in (SECRET, "quebec", "tango", *IN_JSON))
     assert done.remaining == () and done.artifacts > 0 and done.checkpoints > 0
     found = agent.verify(name, head=before.head)
     assert found.is_whole and found.noted_seq == before.events and found.events == before.events + 1
     (redaction,) = found.redactions
-    assert (redaction.by, redaction.reason, redaction.seq) == ("os:ann", "it was a secret", found.events)
+    assert (redaction.by, redaction.reason, redaction.seq) == ("claimed:os:ann", "it was a secret", found.events)
     assert list(redaction.events) == [seq for events in done.events.values() for seq in events]
 
 

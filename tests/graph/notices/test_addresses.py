@@ -69,6 +69,14 @@ def test_a_table_that_cannot_be_used_is_refused(tmp_path: Path, text: str, fault
     assert fault in str(refused.value)
 
 
+@pytest.mark.parametrize("rest", ["h:99999/s3cret", "[::1/s3cret", "/s3cret", "\u2100.example/s3cret", "h:0", ":8/x"])
+def test_a_webhook_that_no_client_can_reach_is_refused_before_anything_is_sent(tmp_path: Path, rest: str) -> None:
+    with pytest.raises(ConfigError) as refused:
+        read(tmp_path, f"[notify]\nsecret = '0123456789abcdef'\n[notify.addresses]\nops = 'HTTPS://{rest}'")
+    assert "notify.addresses.ops is no address of a webhook" in str(refused.value)
+    assert "s3cret" not in str(refused.value)
+
+
 def test_a_folder_cannot_have_notices_sent_before_it_is_trusted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

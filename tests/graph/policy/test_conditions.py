@@ -15,6 +15,11 @@ from graph.policy.constraints import Constraint
         (Constraint(above=100), [101, "1e3", True, None, [1, 101]], [100, 5.5, [], [1, 2]]),
         (Constraint(below=0, minimum=-5), [-5, "-1"], [0, -6]),
         (Constraint(domains=("rival.example",)), ["a@rival.example", "<@x:a@b.c>", 7], ["a@example.org"]),
+        (
+            Constraint(domains=("10.0.0.1",)),
+            ["http://10.0.0.1/", "http://0x0a000001/", "http://167772161/", "http://10.1/", "http://[::ffff:a00:1]/"],
+            ["http://10.0.0.2/", "http://[::1]/", "http://a.example/"],
+        ),
         (Constraint(within=("contracts",)), ["contracts/a", "x/../contracts/a", "/srv/contracts/a"], ["notes/a"]),
         (Constraint(one_of=("EUR", 1)), ["EUR", 1], ["USD", True, "1"]),
         (Constraint(pattern="https:.*"), ["https://a.example/x"], ["http://a.example/x"]),
@@ -65,7 +70,8 @@ def test_a_condition_is_read_after_the_name_of_its_argument(condition: Constrain
     ("folder", "met", "unmet"),
     [
         ("/srv", ["/srv/a", "/srv/../srv/a", "../srv/a", "a\\b", "srv/a"], ["/etc/a"]),
-        ("srv", ["srv/a", "srv%2fa/../..", "/srv"], ["etc/a", "a"]),
+        ("srv", ["srv/a", "srv%2fa/../..", "/srv", "%73rv/a", "%2e/srv/a", "\uff53rv/a", "SRV/a"], ["etc/a", "a"]),
+        ("Reports/2026", ["reports/2026/a", "REPORTS%2f2026"], ["reports/2027"]),
     ],
 )
 def test_a_path_that_cannot_be_compared_with_a_folder_is_shown(folder: str, met: list[str], unmet: list[str]) -> None:

@@ -154,3 +154,30 @@ def test_until_when_one_decides_is_told_for_the_plan_and_for_calls_with_a_time_o
         "a call of crm is to be decided within 2 days, or it counts as rejected",
         "anything else is to be decided within 2 days, or it counts as rejected",
     ]
+
+
+@pytest.mark.parametrize(
+    ("rule", "warned"),
+    [
+        ({"names": ["ada"], "four_eyes": True}, "ada"),
+        ({"names": ["ada", "Ada", "bob"], "four_eyes": True, "quorum": 2}, "ada or Ada or bob"),
+        ({"names": ["ada", "bob"], "four_eyes": True}, None),
+        ({"names": ["ada"]}, None),
+        ({"names": ["ada"], "roles": ["finance"], "four_eyes": True}, None),
+        (
+            {
+                "names": ["ada"],
+                "four_eyes": True,
+                "decide_within": "2h",
+                "escalate_after": "1h",
+                "escalate_to": {"roles": ["x"]},
+            },
+            None,
+        ),
+    ],
+)
+def test_people_without_whom_nobody_could_decide_are_named(rule: Any, warned: str | None) -> None:
+    lines = found(step("a", "mail"), policy={"approvers": {"tools": {"mail": rule}}}, mode="always")
+
+    expected = [] if warned is None else [f"asked: if {warned} asks for it, too few are left to decide about the plan"]
+    assert [line for line in lines if "too few" in line] == expected

@@ -35,6 +35,7 @@ def test_a_turn_comes_an_interval_after_the_last_one_unless_that_lies_ahead(last
         (1.0, "at most 1 call of send a second"),
         (1.5, "at most 40 calls of send a minute"),
         (7.0, "at most 8.571 calls of send a minute"),
+        (36.0, "at most 100 calls of send an hour"),
         (60.0, "at most 1 call of send a minute"),
         (1_800.0, "at most 2 calls of send an hour"),
         (7_200.0, "at most 0.5 calls of send an hour"),
