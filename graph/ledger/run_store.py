@@ -153,8 +153,11 @@ class RunStore(Ledger, Protocol):
             LedgerSealError: The chain of tombstones is not sealed with this ledger's key; nothing was changed.
         """
 
-    async def tombstones(self) -> Tombstones:
-        """Return what remains of removed threads, unchecked."""
+    async def tombstones(self, name: str | None = None) -> Tombstones:
+        """Return what remains of removed threads, unchecked; with a name, only of those that it may mean.
+
+        A database keeps a tombstone for each thread that it ever lost: read them all only to check their chain.
+        """
 
     async def forks(self) -> list[tuple[RunKey, str]]:
         """Return the runs that are forks, the oldest first, each with the name of the run that it is a fork of."""

@@ -71,9 +71,9 @@ class MemoryLedger(EventStore):
         """Remove a thread, and return its tombstone."""
         return await self._do(lambda: remove(self._store, self.name, self._key, runs, time.time(), by))
 
-    async def tombstones(self) -> Tombstones:
-        """Return what remains of removed threads."""
-        return await self._do(lambda: self._store.tombstones)
+    async def tombstones(self, name: str | None = None) -> Tombstones:
+        """Return what remains of removed threads, or of those that a name may mean."""
+        return await self._do(lambda: self._store.tombstones if name is None else self._store.tombstones.meant_by(name))
 
     async def forks(self) -> list[tuple[RunKey, str]]:
         """Return the forks, each with the name of the run that it is a fork of."""

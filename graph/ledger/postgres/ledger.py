@@ -89,9 +89,9 @@ class PostgresLedger(EventStore):
             lambda tx: remove(tx, self._writer, self._silent_s, runs, time.time(), by), runs[0].thread, full=True
         )
 
-    async def tombstones(self) -> Tombstones:
-        """Return what remains of removed threads."""
-        return await self._file.look(tombstones_of)
+    async def tombstones(self, name: str | None = None) -> Tombstones:
+        """Return what remains of removed threads, or of those that a name may mean."""
+        return await self._file.look(lambda tx: tombstones_of(tx, name))
 
     async def forks(self) -> list[tuple[RunKey, str]]:
         """Return the forks, each with the name of the run that it is a fork of."""

@@ -84,9 +84,9 @@ class SqliteLedger(EventStore):
         removed = partial(remove, writer=self._writer, runs=runs, at=time.time(), by=by)
         return await self._file.do(removed, full=True)
 
-    async def tombstones(self) -> Tombstones:
-        """Return what remains of removed threads."""
-        return await self._file.look(tombstones_of)
+    async def tombstones(self, name: str | None = None) -> Tombstones:
+        """Return what remains of removed threads, or of those that a name may mean."""
+        return await self._file.look(partial(tombstones_of, name=name))
 
     async def forks(self) -> list[tuple[RunKey, str]]:
         """Return the forks, each with the name of the run that it is a fork of."""
