@@ -91,6 +91,10 @@ class MemoryLedger(EventStore):
         """Return all runs, the latest first."""
         return [run.key for run in await self._all()]
 
+    async def numbers(self, thread: str) -> list[int]:
+        """Return the numbers of the thread's runs, in order."""
+        return await self._do(lambda: [run.key.n for run in self._store.of_thread(thread)])
+
     async def named(self, name: str) -> list[RunKey]:
         """Return the run of that id, or the latest of that thread, or of each of a few threads that begin so."""
         last = {run.key.thread: run.key for run in reversed(await self._all())}
