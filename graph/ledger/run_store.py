@@ -154,7 +154,7 @@ class RunStore(Ledger, Protocol):
         """
 
     async def tombstones(self, name: str | None = None) -> Tombstones:
-        """Return what remains of removed threads, unchecked: of all to check their chain, or of those a name may mean."""
+        """Return what remains of removed threads, unchecked: of all of them, or of those that a name may mean."""
 
     async def forks(self) -> list[tuple[RunKey, str]]:
         """Return the runs that are forks, the oldest first, each with the name of the run that it is a fork of."""
