@@ -46,10 +46,10 @@ async def copy_thread(source: Place, target: Place, thread: str) -> Sequence[Tra
         LedgerCorruptError: A record is damaged.
         LedgerUnavailableError: One of the databases cannot be used; the target has no such thread.
     """
-    last = await source.ledger.last_run(thread)
+    numbers = await source.ledger.numbers(thread)  # those before the first are pruned
     async with AsyncExitStack() as owned:
         transcripts = []
-        for n in range(1, last.n + 1 if last else 1):
+        for n in numbers:
             run = RunKey(thread, n)
             taken = await owned.enter_async_context(source.ledger.owned_and_read(run))
             if taken.news.has_messages:

@@ -24,9 +24,13 @@ def command(words: str, run: str, database: str | Path) -> str:
     'planner-executor show demo.1 --db postgresql://ada@localhost/runs'
     """
     name, _, options = words.partition(" ")
-    db_option = "" if str(database) == DATABASE else f" --db {shlex.quote(shown(database))}"
     config = config_option(sys.argv) if name in CONFIGURED else ""
-    return f"{program()} {name} {shlex.quote(run)}{options and ' '}{options}{config}{db_option}"
+    return f"{program()} {name} {shlex.quote(run)}{options and ' '}{options}{config}{db_option(database)}"
+
+
+def db_option(database: str | Path) -> str:
+    """Return the option that names a database, without its password; empty for the default one."""
+    return "" if str(database) == DATABASE else f" --db {shlex.quote(shown(database))}"
 
 
 def config_option(called: Sequence[str]) -> str:

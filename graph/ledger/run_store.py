@@ -153,8 +153,8 @@ class RunStore(Ledger, Protocol):
             LedgerSealError: The chain of tombstones is not sealed with this ledger's key; nothing was changed.
         """
 
-    async def tombstones(self) -> Tombstones:
-        """Return what remains of removed threads, unchecked."""
+    async def tombstones(self, name: str | None = None) -> Tombstones:
+        """Return what remains of removed threads, unchecked: of all of them, or of those that a name may mean."""
 
     async def forks(self) -> list[tuple[RunKey, str]]:
         """Return the runs that are forks, the oldest first, each with the name of the run that it is a fork of."""
@@ -174,6 +174,9 @@ class RunStore(Ledger, Protocol):
 
     async def runs(self) -> list[RunKey]:
         """Return all runs, the newest first."""
+
+    async def numbers(self, thread: str) -> list[int]:
+        """Return the numbers of the thread's runs that are there, in order; they may begin with a later one than 1."""
 
     async def named(self, name: str) -> list[RunKey]:
         """Return the run with that id; else that thread's latest run; else the latest of each thread with that prefix.

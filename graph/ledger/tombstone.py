@@ -95,6 +95,11 @@ class Tombstones:
                     return row
         return next(reversed(self.of(name)), None)
 
+    def meant_by(self, name: str) -> Self:
+        """Return the tombstones of the threads that a name may mean, without the seal."""
+        digests = digests_of(name)
+        return replace(self, rows=tuple(row for row in self.rows if row.thread in digests), seal=None)
+
     def of(self, thread: str) -> list[Tombstone]:
         """Return the tombstones of a thread, in order."""
         digest = thread_digest(thread)
@@ -108,6 +113,11 @@ def _cell(value: Any) -> bytes:
 
 def _heads(joined: bytes) -> tuple[str, ...]:
     return tuple(joined[at : at + LINK_BYTES].hex() for at in range(0, len(joined), LINK_BYTES))
+
+
+def digests_of(name: str) -> tuple[bytes, bytes]:
+    """Return the digests of the threads that a name may mean: that of a run's id, and that of the name itself."""
+    return thread_digest(name.rpartition(".")[0]), thread_digest(name)
 
 
 def thread_digest(thread: str) -> bytes:

@@ -181,7 +181,7 @@ class Runs:
 
     async def _unknown(self, name: str) -> UnknownRunError:
         """Return the error for a run that is not there."""
-        removed = (await self.ledger.tombstones()).named(name)
+        removed = (await self.ledger.tombstones(name)).named(name)
         return PrunedRunError(name, removed.by, removed.at) if removed else UnknownRunError(name, self.ledger.name)
 
     async def _read(self, key: RunKey, record: RunState) -> Run:

@@ -1,8 +1,7 @@
 """What a removal of threads did, in sentences."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from shlex import quote
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from graph.name_list import counted
 from graph.policy.retention import KeptThread, Obstacle
@@ -10,19 +9,20 @@ from graph.policy.retention import KeptThread, Obstacle
 LISTED = 5
 """So many threads are named for each reason."""
 OBSTACLES: Mapping[Obstacle, tuple[str, str]] = {
-    "waiting": ("waiting for a decision", "waits for a decision; decide or cancel it: planner-executor resume {named}"),
-    "unfinished": ("not ended", "has not ended; end it: planner-executor resume {named}, or cancel {named}"),
+    "waiting": ("waiting for a decision", "waits for a decision; decide or cancel it: {resume}"),
+    "unfinished": ("not ended", "has not ended; end it: {resume}, or {cancel}"),
     "uncertain": (
         "with an uncertain call",
-        "has a call in step {about} that may have happened; settle it: planner-executor retry {named}",
+        "has a call in step {about} that may have happened; settle it: {retry}",
     ),
     "forked": ("read by a fork", "is read by its fork {about}; prune the fork first"),
     "executing": ("being worked on", "is being worked on; prune again when it has ended"),
     "changed": ("changed meanwhile", "was changed meanwhile; prune again"),
-    "damaged": ("damaged", "is damaged; look at it: planner-executor verify {named}"),
+    "damaged": ("damaged", "is damaged; look at it: {verify}"),
     "newer": ("of a newer release", "was written by a newer release; prune with that release"),
 }
-"""Obstacle -> its name in a count, and what keeps a run with the next move; `named` is its name in a shell."""
+"""Obstacle -> its name in a count, and what keeps a run with the next move, in which commands are named in braces."""
+COMMANDS = ("resume", "cancel", "retry", "verify")
 
 
 def removed_line(threads: int, runs: int, dry_run: bool) -> str:
@@ -34,8 +34,13 @@ def removed_line(threads: int, runs: int, dry_run: bool) -> str:
     return f"{'would prune' if dry_run else 'pruned'} {counted(threads, 'thread')} with {counted(runs, 'run')}"
 
 
-def kept_lines(kept: Sequence[KeptThread]) -> Iterator[str]:
-    """Yield how many threads stay, and for a few of each reason the run that keeps the thread, with the next move."""
+def kept_lines(kept: Sequence[KeptThread], command: Callable[[str, str], str]) -> Iterator[str]:
+    """Yield how many threads stay, and for a few of each reason the run that keeps the thread, with the next move.
+
+    Args:
+        kept: The threads.
+        command: Returns the command line for a command's name and a run, quoted for a shell.
+    """
     if not kept:
         return
     counts = Counter(one.obstacle for one in kept)
@@ -43,4 +48,6 @@ def kept_lines(kept: Sequence[KeptThread]) -> Iterator[str]:
     yield f"kept {counted(len(kept), 'thread')}: {reasons}"
     for obstacle, (_, move) in OBSTACLES.items():
         same = [one for one in kept if one.obstacle == obstacle]
-        yield from (f"run {one.run} {move.format(named=quote(one.run), about=one.about)}" for one in same[:LISTED])
+        for one in same[:LISTED]:
+            commands = {name: command(name, one.run) for name in COMMANDS}
+            yield f"run {one.run} {move.format(about=one.about, **commands)}"

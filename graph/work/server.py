@@ -1,6 +1,8 @@
 """Runs of a LangGraph server, continued through its API; their checkpoints are never opened here."""
 
 import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 import httpx
@@ -12,6 +14,7 @@ TOKEN = "PLANNER_EXECUTOR_TOKEN"
 BUSY = (409, 422)
 """Answers to another run of a thread that is busy."""
 MISSING = 404
+REFUSED = (401, 403)
 GRAPH = "planner_executor"
 """The name of the graph in `langgraph.json`."""
 
@@ -20,7 +23,13 @@ class ByServer:
     """Continues runs by the operation `continue`; the server brings its own tools, models and policy."""
 
     def __init__(self, url: str, client: Any = None) -> None:
+        """Take the server's address.
+
+        Raises:
+            ConfigError: It is no address of a server.
+        """
         self._url, self._given = url, client
+        self._shown = _shown(url)
 
     @property
     def _client(self) -> Any:
@@ -34,19 +43,19 @@ class ByServer:
         """Return what is missing to continue a run: the server has to know its thread.
 
         Raises:
-            ConfigError: The server does not answer.
+            ConfigError: The server does not answer, or is another one.
         """
-        return None if await self._assistant(run) else f"{self._url} does not know thread {run.key.thread}"
+        return None if await self._assistant(run) else f"{self._shown} does not know thread {run.key.thread}"
 
     async def go_on(self, run: Candidate) -> None:
         """Continue a run, and wait until it stops; nothing is done if the server works on it already.
 
         Raises:
-            ConfigError: The server does not answer, or refuses.
+            ConfigError: The server does not answer, refuses, or is another one.
         """
         assistant = await self._assistant(run)
         given = {"operation": "continue", "run": run.key.id}
-        try:
+        with self._answering(*BUSY):
             await self._client.runs.wait(
                 run.key.thread,
                 assistant,
@@ -55,11 +64,6 @@ class ByServer:
                 on_disconnect="continue",
                 raise_error=False,
             )
-        except httpx.HTTPStatusError as error:
-            if error.response.status_code not in BUSY:
-                raise self._unusable(error) from error
-        except httpx.HTTPError as error:
-            raise self._unusable(error) from error
 
     async def let_go(self, run: Candidate) -> bool:  # noqa: ARG002  (the same for all runs)
         """Return False: the server goes on with the run."""
@@ -67,16 +71,41 @@ class ByServer:
 
     async def _assistant(self, run: Candidate) -> str | None:
         """Return the assistant that a thread belongs to, None if the server does not know the thread."""
-        try:
+        thread = None
+        with self._answering(MISSING, *BUSY):
             thread = await self._client.threads.get(run.key.thread)
-        except httpx.HTTPStatusError as error:
-            if error.response.status_code in (MISSING, *BUSY):
-                return None
-            raise self._unusable(error) from error
-        except httpx.HTTPError as error:
-            raise self._unusable(error) from error
+            if not isinstance(thread, Mapping) or not isinstance(thread.get("metadata") or {}, Mapping):
+                raise ValueError("it describes no thread")
+        if thread is None:
+            return None
         known = thread.get("metadata") or {}
         return str(known.get("assistant_id") or known.get("graph_id") or GRAPH)
 
-    def _unusable(self, error: httpx.HTTPError) -> ConfigError:
-        return ConfigError(f"{self._url} cannot be used: {str(error) or type(error).__name__}")
+    @contextmanager
+    def _answering(self, *expected: int) -> Iterator[None]:
+        """Raise a `ConfigError` for every answer but a good one and the expected refusals, which end the block."""
+        try:
+            yield
+        except httpx.HTTPStatusError as error:
+            if error.response.status_code in expected:
+                return
+            hint = f"; put its token into {TOKEN}" if error.response.status_code in REFUSED else ""
+            raise self._unusable(f"{error}{hint}") from error
+        except httpx.HTTPError as error:
+            raise self._unusable(str(error) or type(error).__name__) from error
+        except ValueError as error:  # a page, a redirection, another service
+            raise self._unusable(f"its answer is not that of LangGraph's API ({error}); check the address") from error
+
+    def _unusable(self, why: str) -> ConfigError:
+        return ConfigError(f"{self._shown} cannot be used: {why}")
+
+
+def _shown(url: str) -> str:
+    """Return a server's address without a user's name and password."""
+    try:
+        read = httpx.URL(url)
+    except httpx.InvalidURL as error:
+        raise ConfigError(f"server: {error}; write http://HOST:PORT") from error
+    if read.scheme not in ("http", "https") or not read.host:
+        raise ConfigError("server: this is no address of a server; write http://HOST:PORT")
+    return str(read.copy_with(userinfo=b""))

@@ -73,7 +73,7 @@ class Worker:
     async def run(self, *, once: bool = False) -> None:
         """Work until `stop` is called; with `once`, until no run is left that could be continued.
 
-        If it is cancelled, the runs in hand are cancelled too, and are then paused or abandoned.
+        If it is cancelled, so are the runs in hand. A database that cannot be used is an error with `once` only.
         """
         self._moved_s = self.clock()
         try:
@@ -96,6 +96,8 @@ class Worker:
                 await self._do_chores()
                 waits, rest_s = await self._look_if_due(rest_s)
             except LedgerUnavailableError as error:
+                if once and not self._in_hand:
+                    raise
                 self.report(Report("failed", text=str(error)))
                 waits, rest_s = True, min(rest_s * 2, LONGEST_S)
             if once and not self._in_hand and not (waits and self._is_watching):

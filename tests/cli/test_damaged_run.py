@@ -43,7 +43,7 @@ def test_the_approvals_of_other_runs_are_listed_and_revoked(cli: Cli, approval: 
 def test_the_other_threads_are_copied(cli: Cli, approval: str) -> None:
     done = cli("copy", "--all", "--to", "other.db")
 
-    assert done.exit_code == 4 and "copied run good.1" in done.stdout and "thread bad is not copied" in done.stderr
+    assert done.exit_code == 4 and "copied run good.1" in done.stdout and "thread bad was not copied" in done.stderr
     assert "good.1" in cli("runs", "--db", "other.db").stdout
 
 

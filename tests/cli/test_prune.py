@@ -26,6 +26,10 @@ def test_a_thread_that_ended_goes_and_one_that_waits_stays(cli: Cli, ended: str,
     assert "would prune 1 thread with 1 run\n" in ahead.stdout and "pruned 1 thread with 1 run\n" in done.stdout
     assert "kept 1 thread: 1 waiting for a decision" in done.stdout
     assert f"run {waiting} waits for a decision" in " ".join(done.stdout.split())
+    Path("planner-executor.db").rename("other.db")
+    told = cli("prune", "--older-than", "0s", "--dry-run", "--db", "other.db").stdout
+    assert f"planner-executor resume {waiting} --db other.db" in " ".join(told.split())
+    Path("other.db").rename("planner-executor.db")
     (file,) = Path("out").iterdir()
     head = cli("verify", str(file)).stdout.split("head ")[1].split()[0]
     shown, verified = cli("show", ended), cli("verify", ended)

@@ -1,6 +1,7 @@
 """Threads that are no longer needed are exported and removed; each is removed whole or stays whole."""
 
 import asyncio
+import errno
 import os
 import signal
 import sqlite3
@@ -164,6 +165,18 @@ def test_what_cannot_be_exported_is_not_removed(database: Path, tmp_path: Path) 
     with pytest.raises(InputError, match="out"):
         pruned(database, export=tmp_path / "out")
     assert pruned(database, dry_run=True).runs == 2
+
+
+def test_an_export_to_a_full_disk_removes_nothing_and_leaves_no_part_of_a_record(
+    database: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(_: int) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(InputError, match="No space left"):
+        pruned(database, export=tmp_path / "out")
+    assert list((tmp_path / "out").iterdir()) == [] and pruned(database, dry_run=True).runs == 2
 
 
 def test_a_damaged_thread_stays(database: Path) -> None:

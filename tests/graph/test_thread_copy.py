@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +15,14 @@ from graph.ledger.export import to_bytes
 from graph.ledger.lease import Pace
 from graph.ledger.protocol import RunKey
 from graph.ledger.sqlite.ledger import SqliteLedger
+from graph.policy.retention import Retention
 from graph.replay.player import replayed
+from graph.retention import prune
 from graph.testing import drafted
 from graph.thread_copy import copy_thread, open_place
 
 GOAL = "Compute 40 + 2"
+DIRECT = {"steps": [], "answer": 2}
 FILE, POSTGRES = "sqlite", pytest.param("postgres", marks=pytest.mark.e2e)
 BOTH = pytest.mark.parametrize("target", [FILE, POSTGRES])
 FROM = pytest.mark.parametrize("source", [FILE, POSTGRES])
@@ -42,6 +46,14 @@ def copied(source: str, target: str, thread: str = "t") -> Any:
             return await copy_thread(one, other, thread)
 
     return asyncio.run(main())
+
+
+def pruned(database: str) -> None:
+    async def main() -> None:
+        async with open_place(database) as place:
+            assert (await prune(place.ledger, Retention(inf), "os:ada")).runs == 1
+
+    asyncio.run(main())
 
 
 def exported(database: str, run: RunKey) -> bytes:
@@ -79,6 +91,21 @@ def test_a_run_that_has_ended_is_exported_and_replayed_the_same(database: Databa
     third = database("sqlite")
     copied(second, third)
     assert exported(first, RunKey("t", 1)) == exported(third, RunKey("t", 1))
+
+
+@BOTH
+def test_a_thread_whose_first_runs_were_pruned_is_copied(database: Database, target: str) -> None:
+    first, second, third = database("sqlite"), database(target), database("sqlite")
+    with Agent(first) as agent:
+        agent.start("What is 1 + 1?", thread="t", plan=DIRECT)
+    pruned(first)
+    with Agent(first) as agent:
+        assert agent.start(GOAL, thread="t").id == "t.2"
+    copied(first, second)
+    copied(second, third)
+    with Agent(third) as agent:
+        run = agent.resume("t", True)
+        assert (run.id, run.status) == ("t.2", "succeeded")
 
 
 def test_a_thread_that_is_there_is_not_copied_over(database: Database) -> None:

@@ -91,6 +91,22 @@ def test_a_new_run_on_the_thread_takes_no_name_of_a_removed_one(driver: Driver) 
     use(driver, work, count=2)
 
 
+def test_a_name_is_looked_up_without_reading_every_tombstone(driver: Driver) -> None:
+    async def work(ledger: RunStore) -> None:
+        for thread in ("t", "other", "t.2", "t"):
+            await begun(ledger, thread)
+            await removed(ledger, thread)
+
+        async def numbers(name: str) -> list[int]:
+            return [row.number for row in (await ledger.tombstones(name)).rows]
+
+        assert [await numbers(name) for name in ("t", "t.1", "t.2", "u")] == [[1, 4], [1, 4], [1, 3, 4], []]
+        found = (await ledger.tombstones("t.2")).named("t.2")
+        assert found is not None and found.number == 4
+
+    use(driver, work)
+
+
 def test_a_lease_on_a_removed_run_fits_no_later_run(driver: Driver) -> None:
     async def work(ledger: RunStore) -> None:
         async with ledger.owned(await begun(ledger, "t")) as old:

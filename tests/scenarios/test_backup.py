@@ -1,6 +1,8 @@
 """A backup made while runs go on is a whole database, and what waited in it goes on after it was restored."""
 
 import asyncio
+import errno
+import os
 import sqlite3
 import stat
 from collections.abc import Iterator
@@ -8,12 +10,14 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from pytest import MonkeyPatch
 from typer.testing import CliRunner, Result
 
 from graph import Agent
 from graph.cli import app
 from graph.errors import InputError
 from graph.ledger.opening import open_ledger
+from graph.ledger.sqlite.backup import back_up
 from graph.ledger.sqlite.ledger import SqliteLedger
 from graph.testing import LoggedTools, ScriptedModel, drafted, step
 
@@ -95,6 +99,42 @@ def test_a_file_that_is_there_is_not_replaced(agent: Agent, tmp_path: Path) -> N
     nowhere = backup(tmp_path / "runs.db", tmp_path / "none" / "copy.db")
     assert (refused.exit_code, nowhere.exit_code) == (2, 2) and "is there already" in refused.stderr
     assert (tmp_path / "copy.db").read_text() == "mine" and not (tmp_path / "copy.db.checking").exists()
+
+
+@pytest.mark.parametrize("name", [".", "", "..", "/"])
+def test_a_folder_is_no_file_for_a_backup(agent: Agent, tmp_path: Path, name: str) -> None:
+    agent.start("pay", plan=PLAN, thread="t")
+
+    refused = CliRunner().invoke(app, ["backup", name, "--db", str(tmp_path / "runs.db")])
+
+    assert refused.exit_code == 2 and "is there already" in refused.stderr
+
+
+def test_a_full_disk_is_said_of_the_copy_and_not_of_the_database(tmp_path: Path, monkeypatch: MonkeyPatch) -> None:
+    def on_a_full_disk(*_: str) -> None:
+        with closing(sqlite3.connect(":memory:")) as db:
+            db.execute("PRAGMA max_page_count = 1")
+            db.execute("CREATE TABLE t (c)")
+
+    monkeypatch.setattr("graph.ledger.sqlite.backup.copy_to", on_a_full_disk)
+    with pytest.raises(InputError, match=r"copy\.db: the disk is full"):
+        back_up("runs.db", tmp_path / "copy.db")
+
+
+def test_a_file_system_without_links_takes_a_backup_and_replaces_no_file(
+    agent: Agent, tmp_path: Path, monkeypatch: MonkeyPatch
+) -> None:
+    def without(*_: object) -> None:
+        raise PermissionError(errno.EPERM, "Operation not permitted")
+
+    agent.start("pay", plan=PLAN, thread="t")
+    monkeypatch.setattr(os, "link", without)
+    back_up(str(tmp_path / "runs.db"), tmp_path / "copy.db")
+    assert stat.S_IMODE((tmp_path / "copy.db").stat().st_mode) == 0o600
+    assert sorted(file.name for file in tmp_path.iterdir() if file.name.startswith("copy")) == ["copy.db"]
+    monkeypatch.setattr(Path, "exists", lambda _: False)  # it appears between the look and the renaming
+    with pytest.raises(InputError, match="is there already"):
+        back_up(str(tmp_path / "runs.db"), tmp_path / "copy.db")
 
 
 def test_a_damaged_database_makes_no_backup(agent: Agent, tmp_path: Path) -> None:

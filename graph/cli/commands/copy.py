@@ -2,17 +2,20 @@
 
 import asyncio
 from contextlib import AsyncExitStack
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from graph.cli import options
-from graph.cli.exit_codes import STORAGE, report_errors
+from graph.cli.exit_codes import STORAGE, USAGE, report_errors
 from graph.cli.run_lookup import is_missing
 from graph.cli.screen import Screen
-from graph.errors import InputError, LedgerCorruptError
+from graph.errors import AgentError, InputError, LedgerError, LedgerUnavailableError
 from graph.ledger.opening import shown
 from graph.name_list import counted
+
+if TYPE_CHECKING:
+    from graph.thread_copy import Place
 
 Names = Annotated[
     list[str] | None, typer.Argument(metavar="RUN...", help="Runs to copy, each with all runs of its thread.")
@@ -37,36 +40,46 @@ def copy(to: Target, names: Names = None, all_: All = False, db: options.Databas
             raise InputError("run", "name the runs to copy, or give --all")
         if is_missing(db):
             raise InputError("--db", f"the database {shown(db)} does not exist")
-        is_open, is_damaged = asyncio.run(_copy(screen, db, to, names or []))
-        if is_open:
-            screen.say(f"continue these runs in one of the two databases only: {', '.join(is_open)}")
-        if is_damaged:
-            raise typer.Exit(STORAGE)
+        left = asyncio.run(_copy(screen, db, to, names or []))
+        if left:
+            raise typer.Exit(STORAGE if any(isinstance(error, LedgerError) for error in left) else USAGE)
 
 
-async def _copy(screen: Screen, db: str, to: str, names: list[str]) -> tuple[list[str], bool]:
-    """Copy the threads, and return the runs that have not ended, and whether a thread is damaged."""
+async def _copy(screen: Screen, db: str, to: str, names: list[str]) -> list[AgentError]:
+    """Copy threads, and return why some stay: one that is there already, or in use, keeps no other back."""
     from graph.runs import Runs
-    from graph.thread_copy import copy_thread, open_place
+    from graph.thread_copy import open_place
 
-    is_open, damaged = list[str](), list[str]()
+    going, left = list[str](), list[AgentError]()
     async with AsyncExitStack() as places:
         source = await places.enter_async_context(open_place(db))
         keys = [await Runs(source.ledger).find(name) for name in names] or await source.ledger.runs()
         if not keys:
             screen.say(f"{shown(db)} has no runs to copy")
-            return [], False
+            return []
         target = await places.enter_async_context(open_place(to))  # only now, since it is created by that
-        for thread in dict.fromkeys(key.thread for key in reversed(keys)):
-            try:
-                copied = await copy_thread(source, target, thread)
-            except LedgerCorruptError as error:
-                screen.complain(f"thread {thread} is not copied: {error}")
-                damaged.append(thread)
-                continue
-            for run in copied:
-                events, artifacts = counted(len(run.rows), "event"), counted(len(run.artifacts), "artifact")
-                screen.say(f"copied run {run.run}: {events}, {artifacts}")
-                summary = await Runs(target.ledger).show(run.run)
-                is_open += [] if summary.ended else [run.run]
-    return is_open, bool(damaged)
+        try:
+            for thread in dict.fromkeys(key.thread for key in reversed(keys)):
+                try:
+                    going += await _copy_one(screen, source, target, thread)
+                except LedgerUnavailableError:
+                    raise
+                except AgentError as error:
+                    screen.complain(f"thread {thread} was not copied: {error}")
+                    left.append(error)
+        finally:
+            if going:
+                screen.say(f"continue these runs in one of the two databases only: {', '.join(going)}")
+    return left
+
+
+async def _copy_one(screen: Screen, source: "Place", target: "Place", thread: str) -> list[str]:
+    """Copy a thread, and return its runs that have not ended."""
+    from graph.runs import Runs
+    from graph.thread_copy import copy_thread
+
+    copied = await copy_thread(source, target, thread)
+    for run in copied:
+        events, artifacts = counted(len(run.rows), "event"), counted(len(run.artifacts), "artifact")
+        screen.say(f"copied run {run.run}: {events}, {artifacts}")
+    return [run.run for run in copied if not (await Runs(target.ledger).show(run.run)).ended]

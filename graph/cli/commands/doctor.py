@@ -1,13 +1,13 @@
 """`planner-executor doctor`: health of the database."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from shlex import quote
 from typing import Annotated
 
 import typer
 
 from graph.approvals import wide_approvals
 from graph.cli import options
+from graph.cli.command_line import command, db_option, program
 from graph.cli.exit_codes import STORAGE, report_errors
 from graph.cli.run_lookup import is_missing, with_runs
 from graph.cli.screen import Screen
@@ -36,13 +36,14 @@ def doctor(reindex: Reindex = False, db: options.Database = options.DATABASE) ->
             screen.say(f"runs in the rebuilt index: {with_runs(db, lambda runs: runs.ledger.reindex())}")
             return
         health = with_runs(db, lambda runs: runs.ledger.health())
-        for line in lines(health, "tables" if is_address(db) else "file"):
+        for line in lines(health, db):
             screen.say(line)
         broken = with_runs(db, faults)
         for line in broken:
             screen.say(line)
+        again = f"{program()} doctor --reindex{db_option(db)}"
         for name in [] if health.damage else with_runs(db, lambda runs: runs.ledger.misindexed()):
-            screen.say(f"run {name}: the index differs from the records; rebuild it: planner-executor doctor --reindex")
+            screen.say(f"run {name}: the index differs from the records; rebuild it: {again}")
         if lost := with_runs(db, lambda runs: runs.ledger.outbox.given_up()):
             screen.say(f"notices that were given up: {lost}; look at their addresses in [notify]")
         removed, gone = with_runs(db, lambda runs: missing(runs.ledger))
@@ -57,16 +58,15 @@ def doctor(reindex: Reindex = False, db: options.Database = options.DATABASE) ->
             raise typer.Exit(STORAGE)
 
 
-def lines(health: Health, what: str = "file") -> list[str]:
-    """Return the health of the database as lines; `what` is the place of its content."""
+def lines(health: Health, db: str) -> list[str]:
+    """Return the health of a database as lines."""
     log = f", write-ahead log {megabytes(health.write_ahead_log)}" if health.write_ahead_log else ""
     found = [
-        f"{what} {megabytes(health.file)}{log}",
+        f"{'tables' if is_address(db) else 'file'} {megabytes(health.file)}{log}",
         f"runs {health.runs}, {megabytes(health.per_run)} a run",
     ]
     found += [f"{table}: {counted(rows, 'row')}, {megabytes(size)}" for table, (rows, size) in health.tables.items()]
-    dead = "its process died; continue it: planner-executor resume"
-    found += [f"run {name}: {dead} {quote(name)}" for name in health.dead]
+    found += [f"run {name}: its process died; continue it: {command('resume', name, db)}" for name in health.dead]
     return found + [f"damage: {words}" for words in health.damage]
 
 

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from graph.cli import options
+from graph.cli.command_line import command
 from graph.cli.exit_codes import report_errors
 from graph.cli.moment import moment
 from graph.cli.run_lookup import is_missing, with_runs
@@ -54,13 +55,14 @@ def prune(
         done = with_runs(
             db, lambda runs: prune_threads(runs.ledger, wanted, str(local_user()), export=export, dry_run=dry_run)
         )
-        for line in lines(done, dry_run):
+        for line in lines(done, dry_run, db):
             screen.say(line)
 
 
-def lines(done: Pruned, dry_run: bool) -> list[str]:
+def lines(done: Pruned, dry_run: bool, db: str) -> list[str]:
     """Return what was removed, what stays and why, and whether the space was given back."""
-    found = [removed_line(len(done.threads), done.runs, dry_run), *kept_lines(done.kept)]
+    kept = kept_lines(done.kept, lambda name, run: command(name, run, db))
+    found = [removed_line(len(done.threads), done.runs, dry_run), *kept]
     later = "the freed space is used again; to make the file smaller, prune again while no run is executing"
     return found if done.is_smaller else [*found, later]
 

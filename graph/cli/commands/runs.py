@@ -11,6 +11,7 @@ from rich.table import Table
 from rich.text import Text as TableText
 
 from graph.cli import options
+from graph.cli.command_line import db_option, program
 from graph.cli.exit_codes import report_errors
 from graph.cli.local_time import local_time
 from graph.cli.moment import moment
@@ -67,7 +68,7 @@ def runs(
         elif any(filters.values()) or since:
             screen.say("no run matches; `planner-executor runs` lists all")
         else:
-            screen.say(f"no runs in {shown(db)} yet; start one with: planner-executor run GOAL")
+            screen.say(f"no runs in {shown(db)} yet; start one with: {program()} run GOAL{db_option(db)}")
 
 
 def show_runs(screen: Screen, found: RunPage) -> None:

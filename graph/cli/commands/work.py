@@ -69,7 +69,7 @@ async def _work(
     here = BySetup(db, given)
     try:
         async with open_runs(db) as runs:
-            place = ByPlace(here, ByServer(server) if server else None)
+            place = ByPlace(here, ByServer(server) if server is not None else None)
             worker = Worker(runs, place, tell, concurrency, chores=chores_of(given["config"]))
             return await _until_stopped(worker, once)
     finally:

@@ -71,9 +71,9 @@ class MemoryLedger(EventStore):
         """Remove a thread, and return its tombstone."""
         return await self._do(lambda: remove(self._store, self.name, self._key, runs, time.time(), by))
 
-    async def tombstones(self) -> Tombstones:
-        """Return what remains of removed threads."""
-        return await self._do(lambda: self._store.tombstones)
+    async def tombstones(self, name: str | None = None) -> Tombstones:
+        """Return what remains of removed threads, or of those that a name may mean."""
+        return await self._do(lambda: self._store.tombstones if name is None else self._store.tombstones.meant_by(name))
 
     async def forks(self) -> list[tuple[RunKey, str]]:
         """Return the forks, each with the name of the run that it is a fork of."""
@@ -90,6 +90,10 @@ class MemoryLedger(EventStore):
     async def runs(self) -> list[RunKey]:
         """Return all runs, the latest first."""
         return [run.key for run in await self._all()]
+
+    async def numbers(self, thread: str) -> list[int]:
+        """Return the numbers of the thread's runs, in order."""
+        return await self._do(lambda: [run.key.n for run in self._store.of_thread(thread)])
 
     async def named(self, name: str) -> list[RunKey]:
         """Return the run of that id, or the latest of that thread, or of each of a few threads that begin so."""

@@ -6,8 +6,12 @@ from urllib.parse import SplitResult, parse_qsl, quote, unquote, urlencode, urls
 SCHEMES = ("postgresql", "postgres")
 SHOWN = ("host", "port", "dbname", "user", "options")
 """Parameters of an address that are shown; every other one may hold a secret."""
-NO_PATH = re.compile(r"\s*(?P<scheme>[a-z][a-z0-9+.-]+):/|.*\bpassword\s*=", re.IGNORECASE | re.DOTALL)
-"""A text of this form is no path of a file: it may hold a password, which would become a name. `C:/` is a path."""
+NO_PATH = re.compile(
+    r"\s*(?P<scheme>[a-z][a-z0-9+.-]+):/|(?:.*\s)?(?:host|hostaddr|port|dbname|user|service)\s*=|.*\bpassword\s*=",
+    re.IGNORECASE | re.DOTALL,
+)
+"""A text of this form is no file: an address, or libpq's `host=... password=...`, which would be its name.
+`C:/` is a path."""
 MISSPELT = (
     "an address begins with postgresql://, in small letters and without a space; any other text is a path of a file"
 )

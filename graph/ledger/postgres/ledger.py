@@ -72,7 +72,7 @@ class PostgresLedger(EventStore):
     async def redact(self, thread: str, value: str, by: str, reason: str) -> Redacted:
         """Take a value out of all that is kept of a thread, and let the server forget the old rows."""
         forms = redactor_of(value).forms
-        runs = [RunKey(thread, n) for n in await self._file.look(lambda tx: numbers_of(tx, thread), thread)]
+        runs = [RunKey(thread, n) for n in await self.numbers(thread)]
         async with AsyncExitStack() as owned:
             for run in runs:
                 await owned.enter_async_context(self.owned(run))
@@ -88,9 +88,9 @@ class PostgresLedger(EventStore):
             lambda tx: remove(tx, self._writer, self._silent_s, runs, time.time(), by), runs[0].thread, full=True
         )
 
-    async def tombstones(self) -> Tombstones:
-        """Return what remains of removed threads."""
-        return await self._file.look(tombstones_of)
+    async def tombstones(self, name: str | None = None) -> Tombstones:
+        """Return what remains of removed threads, or of those that a name may mean."""
+        return await self._file.look(lambda tx: tombstones_of(tx, name))
 
     async def forks(self) -> list[tuple[RunKey, str]]:
         """Return the forks, each with the name of the run that it is a fork of."""
@@ -109,6 +109,10 @@ class PostgresLedger(EventStore):
         """Return all runs, the latest first."""
         found = await self._file.look(lambda tx: tx.ask("SELECT thread, n FROM ledger_runs ORDER BY id DESC"))
         return [RunKey(thread, n) for thread, n in found]
+
+    async def numbers(self, thread: str) -> list[int]:
+        """Return the numbers of the thread's runs, in order."""
+        return await self._file.look(lambda tx: numbers_of(tx, thread), thread)
 
     async def named(self, name: str) -> list[RunKey]:
         """Return the run of that id, or the latest of that thread, or of each of a few threads that begin so."""

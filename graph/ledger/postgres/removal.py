@@ -13,11 +13,12 @@ from graph.ledger.postgres.transaction import LONG, Transaction
 from graph.ledger.protocol import RunKey
 from graph.ledger.refusals import changed_since, owned_elsewhere, sealed_otherwise
 from graph.ledger.seal import SealKey
-from graph.ledger.tombstone import Tombstone, Tombstones, end_fault, tombstone_after
+from graph.ledger.tombstone import Tombstone, Tombstones, digests_of, end_fault, tombstone_after
 from graph.ledger.transcript import Transcript, artifact_ids, source_in
 from graph.record.counters import RunCounter
 
 _COLUMNS = "number, thread, first, heads, at, person, key, link"
+_READ = f"SELECT {_COLUMNS}, seal FROM ledger_tombstones"
 _CARRY = (
     "INSERT INTO ledger_carried AS carried (name, labels, value) VALUES {} "
     "ON CONFLICT (name, labels) DO UPDATE SET value = carried.value + excluded.value"
@@ -39,7 +40,7 @@ def remove(
     tx.tell(LONG)
     database, key = writer.database, writer.key
     run_ids = _unchanged(tx, database, runs, silent_s)
-    found = tombstones_of(tx, latest=True)
+    found = latest_tombstone(tx)
     last = found.rows[-1] if found.rows else None
     if fault := end_fault(last, found.seal, key):
         raise sealed_otherwise(database, fault)
@@ -57,10 +58,16 @@ def remove(
     return made
 
 
-def tombstones_of(tx: Transaction, *, latest: bool = False) -> Tombstones:
-    """Return all tombstones, or only the latest one."""
-    query = f"SELECT {_COLUMNS}, seal FROM ledger_tombstones ORDER BY number DESC"
-    return Tombstones.read(reversed(tx.ask(f"{query} LIMIT 1" if latest else query)))
+def tombstones_of(tx: Transaction, name: str | None = None) -> Tombstones:
+    """Return all tombstones, or only those of the threads that a name may mean."""
+    if name is None:
+        return Tombstones.read(tx.ask(f"{_READ} ORDER BY number"))
+    return Tombstones.read(tx.ask(f"{_READ} WHERE thread IN (%s, %s) ORDER BY number", *digests_of(name)))
+
+
+def latest_tombstone(tx: Transaction) -> Tombstones:
+    """Return the tombstone that the next one is chained to, with the seal; none in a database that lost no thread."""
+    return Tombstones.read(tx.ask(f"{_READ} ORDER BY number DESC LIMIT 1"))
 
 
 def forks_of(tx: Transaction) -> list[tuple[RunKey, str]]:

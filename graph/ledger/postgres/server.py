@@ -37,6 +37,8 @@ OTHERS = "another application has a table of that name: name a schema of your ow
 ADVICE = {
     "password": "check the user and the password of the address",
     "no password supplied": "put the password into the address, PGPASSWORD or a password file",
+    'role "': "make the user, or name another one in the address",
+    "definition of service": "correct this part of the address",
     "database": "make it, or name another one in the address",
     "refused": "start the server, or check host and port of the address",
     "No such file": "start the server, or check the host of the address",

@@ -1,11 +1,15 @@
 """A consistent copy of a database file, made while others write to it."""
 
+import errno
 import os
 import sqlite3
 from contextlib import closing
 from pathlib import Path
 
 from graph.errors import InputError, LedgerUnavailableError
+
+NO_LINKS = frozenset({errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS})
+"""Errors of a file system without hard links, such as those of memory sticks and some network shares."""
 
 
 def copy_to(database: str, target: str) -> None:
@@ -37,14 +41,14 @@ def back_up(database: str, target: Path) -> None:
         LedgerUnavailableError: The copy is damaged, as the database is.
         sqlite3.Error: The database cannot be read.
     """
-    whole = target.with_name(f"{target.name}.checking")
-    if target.exists():
+    if target.exists():  # so are `.` and `/`, which have no name
         raise InputError("file", f"{target} is there already; name a new file")
+    whole = target.with_name(f"{target.name}.checking")
     try:
         copy_to(database, str(whole))
         try:
             _check(database, whole)
-            os.link(whole, target)  # unlike a renaming, it replaces no file
+            _name(whole, target)
             _sync(str(target.absolute().parent))
         finally:
             whole.unlink(missing_ok=True)
@@ -52,6 +56,21 @@ def back_up(database: str, target: Path) -> None:
         raise InputError("file", f"{target} is there already; name a new file") from None
     except OSError as error:
         raise InputError("file", f"{target}: {error.strerror or error}") from error
+    except sqlite3.OperationalError as error:
+        if error.sqlite_errorcode != sqlite3.SQLITE_FULL:
+            raise
+        raise InputError("file", f"{target}: the disk is full; name a file on another one") from error
+
+
+def _name(whole: Path, target: Path) -> None:
+    """Give a file its name, unless another one has it: a link replaces no file, as a renaming would."""
+    try:
+        os.link(whole, target)
+    except OSError as error:
+        if error.errno not in NO_LINKS:
+            raise
+        os.close(os.open(target, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+        whole.replace(target)
 
 
 def _check(database: str, copy: Path) -> None:

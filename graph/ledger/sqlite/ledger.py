@@ -70,7 +70,7 @@ class SqliteLedger(EventStore):
     async def redact(self, thread: str, value: str, by: str, reason: str) -> Redacted:
         """Take a value out of all that is kept of a thread, and out of the file."""
         forms = redactor_of(value).forms
-        runs = [RunKey(thread, n) for n in await self._file.look(partial(numbers_of, thread=thread))]
+        runs = [RunKey(thread, n) for n in await self.numbers(thread)]
         async with AsyncExitStack() as owned:
             for run in runs:
                 await owned.enter_async_context(self.owned(run))
@@ -84,9 +84,9 @@ class SqliteLedger(EventStore):
         removed = partial(remove, writer=self._writer, runs=runs, at=time.time(), by=by)
         return await self._file.do(removed, full=True)
 
-    async def tombstones(self) -> Tombstones:
-        """Return what remains of removed threads."""
-        return await self._file.look(tombstones_of)
+    async def tombstones(self, name: str | None = None) -> Tombstones:
+        """Return what remains of removed threads, or of those that a name may mean."""
+        return await self._file.look(partial(tombstones_of, name=name))
 
     async def forks(self) -> list[tuple[RunKey, str]]:
         """Return the forks, each with the name of the run that it is a fork of."""
@@ -106,6 +106,10 @@ class SqliteLedger(EventStore):
             lambda db: db.execute("SELECT thread, n FROM ledger_runs ORDER BY id DESC").fetchall()
         )
         return [RunKey(thread, n) for thread, n in found]
+
+    async def numbers(self, thread: str) -> list[int]:
+        """Return the numbers of the thread's runs, in order."""
+        return await self._file.look(partial(numbers_of, thread=thread))
 
     async def named(self, name: str) -> list[RunKey]:
         """Return the run of that id, or the latest of that thread, or of each of a few threads that begin so."""

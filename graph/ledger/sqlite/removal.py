@@ -15,11 +15,12 @@ from graph.ledger.sqlite.packed_payload import payload_text
 from graph.ledger.sqlite.queries import head_of, next_row, numbers_of, run_id_of
 from graph.ledger.sqlite.schema import OF_A_RUN
 from graph.ledger.sqlite.thread_tables import removed_thread
-from graph.ledger.tombstone import Tombstone, Tombstones, end_fault, tombstone_after
+from graph.ledger.tombstone import Tombstone, Tombstones, digests_of, end_fault, tombstone_after
 from graph.ledger.transcript import Transcript, artifact_ids, source_in
 from graph.record.counters import RunCounter
 
 _COLUMNS = "number, thread, first, heads, at, person, key, link"
+_READ = f"SELECT {_COLUMNS}, seal FROM ledger_tombstones"
 _CARRY = "INSERT INTO ledger_carried VALUES (?, ?, ?) ON CONFLICT (name, labels) DO UPDATE SET value = value + ?"
 
 
@@ -27,7 +28,7 @@ def remove(db: sqlite3.Connection, writer: EventWriter, runs: Sequence[Transcrip
     """Remove a thread, within a transaction; see `graph.ledger.run_store.RunStore.remove`."""
     database, key = writer.database, writer.key
     run_ids = _unchanged(db, database, runs)
-    found = tombstones_of(db, latest=True)
+    found = latest_tombstone(db)
     last = found.rows[-1] if found.rows else None
     if fault := end_fault(last, found.seal, key):
         raise sealed_otherwise(database, fault)
@@ -48,11 +49,16 @@ def remove(db: sqlite3.Connection, writer: EventWriter, runs: Sequence[Transcrip
     return made
 
 
-def tombstones_of(db: sqlite3.Connection, *, latest: bool = False) -> Tombstones:
-    """Return all tombstones, or only the latest one."""
-    query = f"SELECT {_COLUMNS}, seal FROM ledger_tombstones ORDER BY number DESC"
-    found = db.execute(f"{query} LIMIT 1" if latest else query).fetchall()
-    return Tombstones.read(reversed(found))
+def tombstones_of(db: sqlite3.Connection, name: str | None = None) -> Tombstones:
+    """Return all tombstones, or only those of the threads that a name may mean."""
+    if name is None:
+        return Tombstones.read(db.execute(f"{_READ} ORDER BY number"))
+    return Tombstones.read(db.execute(f"{_READ} WHERE thread IN (?, ?) ORDER BY number", digests_of(name)))
+
+
+def latest_tombstone(db: sqlite3.Connection) -> Tombstones:
+    """Return the tombstone that the next one is chained to, with the seal; none in a database that lost no thread."""
+    return Tombstones.read(db.execute(f"{_READ} ORDER BY number DESC LIMIT 1"))
 
 
 def forks_of(db: sqlite3.Connection) -> list[tuple[RunKey, str]]:

@@ -2,8 +2,10 @@ from graph.policy.retention import KeptThread
 from graph.text.retention import kept_lines
 
 
-def test_a_command_to_copy_quotes_the_name_of_a_run_that_a_stranger_chose() -> None:
-    _, waits, unsettled = kept_lines([KeptThread("t; rm x.1", "waiting"), KeptThread("$(a).1", "uncertain", "pay")])
+def test_each_reason_names_the_next_move_with_the_run() -> None:
+    kept = [KeptThread("a.1", "waiting"), KeptThread("b.1", "unfinished"), KeptThread("c.1", "uncertain", "pay")]
 
-    assert waits.endswith("planner-executor resume 't; rm x.1'")
-    assert "in step pay" in unsettled and unsettled.endswith("planner-executor retry '$(a).1'")
+    _, waits, unfinished, unsettled = kept_lines(kept, lambda name, run: f"<{name} {run}>")
+
+    assert waits.endswith("cancel it: <resume a.1>") and unfinished.endswith("end it: <resume b.1>, or <cancel b.1>")
+    assert "in step pay" in unsettled and unsettled.endswith("settle it: <retry c.1>")

@@ -1,11 +1,11 @@
 """Runs of a LangGraph server go on through its API, and only there."""
 
 import asyncio
-from collections.abc import Mapping
 from typing import Any
 
 import httpx
 import pytest
+from langgraph_sdk.client import LangGraphClient
 
 from graph import build_graph
 from graph.errors import ConfigError
@@ -24,11 +24,11 @@ URL = "http://localhost:2024"
 class Client:
     """The part of langgraph-sdk's client that is used: one thread, and what is asked of it."""
 
-    def __init__(self, refusal: int | None = None, thread: Mapping[str, Any] | None = None) -> None:
+    def __init__(self, refusal: int | None = None, thread: Any = None) -> None:
         self.threads = self.runs = self
         self.refusal, self.thread, self.asked = refusal, thread, list[Any]()
 
-    async def get(self, thread: str) -> Mapping[str, Any]:
+    async def get(self, thread: str) -> Any:
         if self.thread is None:
             raise _answer(404)
         return self.thread
@@ -70,6 +70,40 @@ def test_a_server_that_refuses_is_named() -> None:
             await ByServer(URL, Client(500, {})).go_on(await on_server())
 
     asyncio.run(main())
+
+
+@pytest.mark.parametrize("answer", [[], "text", 17, {"metadata": "text"}])
+def test_another_service_at_the_address_is_named_and_ends_no_worker(answer: Any) -> None:
+    async def main() -> None:
+        with pytest.raises(ConfigError, match="is not that of LangGraph's API"):
+            await ByServer(URL, Client(thread=answer)).lacks(await on_server())
+
+    asyncio.run(main())
+
+
+def test_a_page_instead_of_an_answer_is_named_and_so_is_a_missing_token() -> None:
+    async def main(status: int) -> str:
+        answers = httpx.MockTransport(lambda _: httpx.Response(status, text="<html>"))
+        client = LangGraphClient(httpx.AsyncClient(transport=answers, base_url=URL))
+        with pytest.raises(ConfigError) as caught:
+            await ByServer(URL, client).lacks(await on_server())
+        return str(caught.value)
+
+    assert "is not that of LangGraph's API" in asyncio.run(main(200)) and "_TOKEN" in asyncio.run(main(401))
+    assert "is not that of LangGraph's API" in asyncio.run(main(302))
+
+
+@pytest.mark.parametrize("url", ["", "localhost:2024", "http://h:port", "ftp://h", "http://", "/x"])
+def test_what_is_no_address_of_a_server_is_refused_at_once(url: str) -> None:
+    with pytest.raises(ConfigError, match="http://HOST:PORT"):
+        ByServer(url)
+
+
+def test_an_address_is_named_without_its_password() -> None:
+    async def main() -> str | None:
+        return await ByServer("http://ada:s3cret@localhost:2024", Client()).lacks(await on_server())
+
+    assert asyncio.run(main()) == f"{URL} does not know thread t"
 
 
 def test_a_thread_that_the_server_does_not_know_is_missing() -> None:

@@ -6,10 +6,11 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from graph.errors import ConfigError, RunOwnedError
+from graph.errors import ConfigError, LedgerUnavailableError, RunOwnedError
 from graph.ledger.lease import Pace
 from graph.ledger.memory.ledger import MemoryLedger
 from graph.ledger.memory.store import Store
+from graph.ledger.run_store import Changes
 from graph.record.events import ASKED, HANDED_OVER, INTERRUPTED, Draft
 from graph.runs import Runs
 from graph.testing import drafted
@@ -164,6 +165,27 @@ def test_a_run_is_left_once_for_all_that_is_missing_until_it_changes(bench: Benc
 
     bench.do(work)
     assert bench.lines == ["t.1 left: needs look"] * 2
+
+
+def test_a_database_that_cannot_be_used_ends_a_worker_that_works_once_and_no_other(bench: Bench) -> None:
+    class Gone(MemoryLedger):
+        async def changes(self, since: str | None = None) -> Changes:
+            raise LedgerUnavailableError(self.name, "gone")
+
+    worker = Worker(Runs(Gone()), bench.continued, bench.reports.append, pace=AT_ONCE)
+
+    async def work() -> None:
+        with pytest.raises(LedgerUnavailableError):
+            await worker.run(once=True)
+        assert bench.lines == []
+        going = asyncio.create_task(worker.run())
+        while not bench.lines:
+            await asyncio.sleep(0)
+        worker.stop()
+        await going
+
+    bench.do(work)
+    assert "gone" in bench.lines[0]
 
 
 def test_two_workers_continue_each_run_once() -> None:

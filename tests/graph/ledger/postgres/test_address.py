@@ -31,6 +31,8 @@ SECRET = "s3cret"
         (f"postgresql:/a:{SECRET}@h/runs", "postgresql://..."),
         (f" POSTGRESQL://a:{SECRET}@h/runs", "POSTGRESQL://..."),
         (f"host=h user=a password={SECRET}", "(not shown)"),
+        ("dbname=runs", "(not shown)"),
+        ("connect_timeout=3 host = /tmp", "(not shown)"),
     ],
 )
 def test_an_address_is_shown_without_its_password(address: str, shown: str) -> None:
@@ -54,7 +56,10 @@ def test_an_address_that_cannot_be_read_is_refused_without_a_part_of_it(address:
     assert SECRET not in str(caught.value) and caught.value.__cause__ is None
 
 
-@pytest.mark.parametrize("text", ["runs.db", ":memory:", "postgresql", "/data/postgresql:/x", "C:/runs.db", "./a:/b"])
+@pytest.mark.parametrize(
+    "text",
+    ["runs.db", ":memory:", "postgresql", "/data/postgresql:/x", "C:/runs.db", "./a:/b", "ghost=1.db", "d/host=1.db"],
+)
 def test_paths_are_no_addresses(text: str) -> None:
     assert not is_address(text)
 
