@@ -101,6 +101,20 @@ class ModelSettings(BaseModel):
         return {**plain, **({"options": options} if options else {}), **({"fallbacks": fallbacks} if fallbacks else {})}
 
 
+NAMES = tuple(ModelSettings.model_fields)
+
+
+def setting_fault(part: Mapping[str, Any], known: Sequence[str] = NAMES) -> str:
+    """Return what is wrong with a setting, from pydantic's error on it, without its value, which may be a key.
+
+    >>> setting_fault({"type": "greater_than", "msg": "Input should be greater than 0"})
+    'must be greater than 0'
+    """
+    if part["type"] == "extra_forbidden":
+        return f"unknown setting; use {listed(known, 20)}"
+    return re.sub(r"^(Input|String) should ", "must ", str(part["msg"])).split(", unable")[0]
+
+
 class ClientSettings(BaseModel):
     """Model settings that a client of a graph server may set: no new addresses, no keys."""
 

@@ -10,6 +10,7 @@ from pydantic import ValidationError
 
 from graph.errors import SuiteError
 from graph.evaluation.suite import Suite
+from graph.unreadable import unreadable
 
 
 def read_suite(path: str | Path) -> Suite:
@@ -34,14 +35,14 @@ def _table(file: Path) -> dict[str, Any]:
     try:
         return tomllib.loads(file.read_text("utf-8"))
     except (OSError, ValueError, RecursionError) as error:
-        raise SuiteError(str(file), f"cannot be read: {getattr(error, 'strerror', None) or error}") from error
+        raise SuiteError(str(file), f"cannot be read: {unreadable(error)}") from error
 
 
 def _lines(file: Path) -> list[Any]:
     try:
         lines = file.read_text("utf-8").splitlines()
     except (OSError, ValueError) as error:
-        raise SuiteError(str(file), f"cannot be read: {getattr(error, 'strerror', None) or error}") from error
+        raise SuiteError(str(file), f"cannot be read: {unreadable(error)}") from error
     cases = []
     for number, line in enumerate(lines, 1):
         try:
@@ -64,4 +65,6 @@ def _check(file: Path, suite: Suite) -> None:
 
 def _fault(part: Any) -> str:
     place = ".".join(str(name) for name in part["loc"])
+    if part["type"] == "missing":
+        return f"{place} is missing"
     return f"{place}: {part['msg'].removeprefix('Value error, ')}"

@@ -561,7 +561,7 @@ def test_an_edit_of_a_call_has_arguments(args: dict[str, Any]) -> None:
 
 
 def test_a_bare_list_of_decisions_is_no_plan_and_its_error_names_the_form() -> None:
-    with pytest.raises(InvalidResponse, match="decisions.*in order: run_plan"):
+    with pytest.raises(InvalidResponse, match=r"decisions.*in order: run_plan"):
         read([{"type": "approve"}])
 
 
