@@ -6,7 +6,7 @@ def unreadable(error: Exception) -> str:
 
     >>> unreadable(FileNotFoundError(2, "No such file or directory", "/srv/rules.toml"))
     'No such file or directory'
-    >>> unreadable(UnicodeDecodeError("utf-8", b"caf\xe9", 3, 4, "unexpected end of data"))
+    >>> unreadable(UnicodeDecodeError("utf-8", bytes([99, 97, 102, 233]), 3, 4, "unexpected end of data"))
     'byte 3 is not UTF-8 text'
     """
     if isinstance(error, UnicodeDecodeError):
