@@ -3,6 +3,7 @@
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields, replace
+from os.path import realpath
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from graph.record.budget import NO_BUDGET, Budget, read_budget
 from graph.settings import Settings
 from graph.settings_file import SettingsFile, settings_file
 from graph.trust import is_trusted, store_path
+from graph.unreadable import unreadable
 
 POLICY_VARIABLE = "PLANNER_EXECUTOR_POLICY"
 CHOICES: Mapping[str, tuple[Any, ...]] = {
@@ -154,7 +156,7 @@ def policy_of(given: Any) -> Policy:
     try:
         text = Path(given).read_text("utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise PolicyError(str(given), f"cannot be read: {error}") from error
+        raise PolicyError(str(given), f"cannot be read: {unreadable(error)}") from error
     return policy_from_toml(text, str(given))
 
 
@@ -205,7 +207,7 @@ def check_reach(tools: Mapping[str, ToolSpec], file: str | Path) -> None:
         ConfigError: It lies in the folder of a tool that does more than read.
     """
     for tool in tools.values():
-        if tool.acts and tool.folder and Path(file).resolve().is_relative_to(Path(tool.folder).resolve()):
+        if tool.acts and tool.folder and Path(realpath(file)).is_relative_to(realpath(tool.folder)):
             raise ConfigError(f"{file} lies within {tool.folder}, where {tool.name} can write; keep it elsewhere")
 
 

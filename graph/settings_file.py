@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 from graph.errors import ConfigError
 from graph.name_list import listed
 from graph.trust import is_trusted
+from graph.unreadable import unreadable
 
 FILE_VARIABLE = "PLANNER_EXECUTOR_CONFIG"
 FILE = Path("planner-executor.toml")
@@ -70,7 +71,7 @@ def settings_file(named: str | Path | None) -> SettingsFile:
         content = path.read_bytes()
         values = tomllib.loads(content.decode())
     except (OSError, ValueError, RecursionError) as error:
-        raise ConfigError(f"{path}: {getattr(error, 'strerror', None) or error}") from error
+        raise ConfigError(f"{path}: {unreadable(error)}") from error
     if unknown := [name for name in values if name not in TABLES]:
         raise ConfigError(f"{path}: {unknown[0]} is unknown; there are {listed(TABLES)}")
     return SettingsFile(path, values, bool(named), not named and is_trusted(path, content))

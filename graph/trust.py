@@ -9,6 +9,7 @@ import os
 import stat
 import tempfile
 from contextlib import suppress
+from os.path import realpath
 from pathlib import Path
 
 from graph.errors import ConfigError
@@ -64,7 +65,7 @@ def digest_of(content: bytes) -> str:
 
 
 def _name(file: Path) -> str:
-    return str(file.resolve())
+    return realpath(file)
 
 
 def _read() -> dict[str, str]:

@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue, SecretStr, field_v
 
 from graph.errors import ModelConfigError
 from graph.name_list import listed
+from graph.validation_message import fault_message
 
 Role = Literal["planner", "executor", "replanner", "judge"]
 ROLES: tuple[Role, ...] = get_args(Role)
@@ -99,6 +100,20 @@ class ModelSettings(BaseModel):
         options = {name: value for name, value in self.options.items() if name in SAMPLING}
         fallbacks = [fallback.without_secrets() for fallback in self.fallbacks]
         return {**plain, **({"options": options} if options else {}), **({"fallbacks": fallbacks} if fallbacks else {})}
+
+
+NAMES = tuple(ModelSettings.model_fields)
+
+
+def setting_fault(part: Mapping[str, Any], known: Sequence[str] = NAMES) -> str:
+    """Return what is wrong with a setting, from pydantic's error on it, without its value, which may be a key.
+
+    >>> setting_fault({"type": "greater_than", "msg": "Input should be greater than 0"})
+    'must be greater than 0'
+    """
+    if part["type"] == "extra_forbidden":
+        return f"unknown setting; use {listed(known, 20)}"
+    return re.sub(r"^(Input|String) should ", "must ", fault_message(part)).split(", unable")[0]
 
 
 class ClientSettings(BaseModel):

@@ -8,17 +8,15 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict, SettingsError
 
-from graph.chat_models.settings import ROLES, Layer, ModelSettings, ModelSpec, Role, layer
+from graph.chat_models.settings import NAMES, ROLES, Layer, ModelSettings, ModelSpec, Role, layer, setting_fault
 from graph.chat_models.untrusted import acts_needing_trust
 from graph.errors import ConfigError
 from graph.name_list import listed
 from graph.settings_file import settings_file
-from graph.validation_message import fault_message
 
 PREFIX = "PLANNER_EXECUTOR_"
 CLIENT_MODELS_VARIABLE = "PLANNER_EXECUTOR_CLIENT_MODELS"
 EXECUTORS_VARIABLE = "PLANNER_EXECUTOR_EXECUTORS"
-NAMES = tuple(ModelSettings.model_fields)
 _EXECUTORS = TypeAdapter(dict[str, ModelSettings], config=ConfigDict(hide_input_in_errors=True))
 
 
@@ -126,7 +124,4 @@ def _place(loc: Sequence[Any], upper: bool) -> str:
 
 
 def _words(part: Any) -> str:
-    if part["type"] == "extra_forbidden":
-        known = ROLES if len(part["loc"]) == 1 else NAMES
-        return f"unknown setting; use {listed(known, 20)}"
-    return fault_message(part)
+    return setting_fault(part, ROLES if len(part["loc"]) == 1 else NAMES)

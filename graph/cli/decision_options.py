@@ -31,7 +31,10 @@ Digest = Annotated[
 EditFile = Annotated[
     Path | None,
     typer.Option(
-        "--edit", metavar="FILE", help="Run the plan in this JSON file instead; for a paused run it is reviewed."
+        "--edit",
+        parser=options.path_of,
+        metavar="FILE",
+        help="Run the plan in this JSON file instead; for a paused run it is reviewed.",
     ),
 ]
 Feedback = Annotated[

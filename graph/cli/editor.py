@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from graph.errors import InputError
+from graph.unreadable import unreadable
 
 VARIABLES = ("VISUAL", "EDITOR")
 USUAL = ("notepad",) if os.name == "nt" else ("sensible-editor", "nano", "vim", "vi")
@@ -32,7 +33,7 @@ def edited(text: str, name: str) -> str:
         try:
             return file.read_bytes().decode("utf-8-sig").replace("\r\n", "\n")
         except (OSError, UnicodeDecodeError) as error:
-            raise InputError("edit", f"what {command[0]} saved cannot be read: {error}") from error
+            raise InputError("edit", f"what {command[0]} saved cannot be read: {unreadable(error)}") from error
 
 
 def _run(command: list[str]) -> None:

@@ -42,15 +42,14 @@ def settings_of(recorded: Mapping[str, Mapping[str, Any]]) -> "Layer":
         return {}
     from pydantic import ValidationError
 
-    from graph.chat_models.settings import ModelSettings
-    from graph.validation_message import fault_message
+    from graph.chat_models.settings import ModelSettings, setting_fault
 
     settings: dict[Any, Any] = {}
     for role, place in recorded.items():
         try:
             settings[role] = ModelSettings.model_validate(place)
         except ValidationError as error:
-            faults = [f"{role}.{'.'.join(map(str, part['loc']))}: {fault_message(part)}" for part in error.errors()]
+            faults = [f"{role}.{'.'.join(map(str, part['loc']))}: {setting_fault(part)}" for part in error.errors()]
             raise InputError("models", "; ".join(faults)) from None
     return settings
 

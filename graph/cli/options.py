@@ -72,6 +72,13 @@ def texts(given: list[str]) -> list[str]:
     return [words for words in given if text(words)]
 
 
+def path_of(given: str | Path) -> Path:
+    """Return a path; a blank one, as of an unset variable, would be the current folder."""
+    if not str(given).strip():
+        raise typer.BadParameter("the path is blank")
+    return Path(given)
+
+
 RunName = Annotated[str, typer.Argument(metavar="RUN", help="Name of the run; `planner-executor runs` lists them.")]
 RunOrFile = Annotated[str, typer.Argument(metavar="RUN|FILE", help="Name of the run, or a file written by `export`.")]
 Database = Annotated[
@@ -86,15 +93,15 @@ Database = Annotated[
 ]
 Documents = Annotated[
     Path | None,
-    typer.Option("--docs", metavar="DIR", help="Folder of documents to search and read."),
+    typer.Option("--docs", parser=path_of, metavar="DIR", help="Folder of documents to search and read."),
 ]
 Workspace = Annotated[
     Path | None,
-    typer.Option("--workspace", metavar="DIR", help="Folder for reports."),
+    typer.Option("--workspace", parser=path_of, metavar="DIR", help="Folder for reports."),
 ]
 McpFile = Annotated[
     Path | None,
-    typer.Option("--mcp", metavar="FILE", help="MCP servers to take tools from: JSON with mcpServers."),
+    typer.Option("--mcp", parser=path_of, metavar="FILE", help="MCP servers to take tools from: JSON with mcpServers."),
 ]
 OwnTools = Annotated[
     list[str] | None,
@@ -106,7 +113,9 @@ OwnTools = Annotated[
 ]
 PolicyFile = Annotated[
     Path | None,
-    typer.Option("--policy", metavar="FILE", help="Policy: a TOML file with rules to allow, review and deny."),
+    typer.Option(
+        "--policy", parser=path_of, metavar="FILE", help="Policy: a TOML file with rules to allow, review and deny."
+    ),
 ]
 PlannerName = Annotated[
     str | None,
@@ -134,7 +143,9 @@ ModelSets = Annotated[
 ]
 ConfigFile = Annotated[
     Path | None,
-    typer.Option("--config", metavar="FILE", help="Settings file. Default: planner-executor.toml, if it exists."),
+    typer.Option(
+        "--config", parser=path_of, metavar="FILE", help="Settings file. Default: planner-executor.toml, if it exists."
+    ),
 ]
 ApprovalName = Annotated[
     Approval | None,

@@ -6,6 +6,7 @@ from typing import Any
 from graph.errors import InputError
 from graph.plan.broken_json import json_fault
 from graph.plan.unique_keys import read_json
+from graph.unreadable import unreadable
 
 
 def read_plan_file(option: str, path: Path) -> Any:
@@ -16,10 +17,8 @@ def read_plan_file(option: str, path: Path) -> Any:
     """
     try:
         text = path.read_bytes().decode("utf-8-sig")
-    except OSError as error:
-        raise InputError(option, f"{path}: {error.strerror or error}") from error
-    except UnicodeDecodeError as error:
-        raise InputError(option, f"{path}, byte {error.start}: not UTF-8 text") from error
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(option, f"{path}: {unreadable(error)}") from error
     if fault := json_fault(text):
         raise InputError(option, f"{path} is not valid JSON: {fault}")
     plan = read_json(text)

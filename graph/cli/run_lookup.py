@@ -26,6 +26,14 @@ class RecordedRun:
     record: RunState
 
 
+def is_file(name: str) -> bool:
+    """Whether the name of a run or a file is that of a file."""
+    try:
+        return Path(name).is_file()
+    except OSError:  # too long for a file
+        return False
+
+
 def find_run(database: str | Path, name: str) -> Run:
     """Return a run.
 

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
+from os.path import lexists
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -142,7 +143,7 @@ def check_folders(documents: Path | None, workspace: Path | None) -> None:
     """
     if documents is not None and not documents.is_dir():
         raise InputError("--docs", f"{documents} is not a folder; name the folder of the documents")
-    if workspace is not None and workspace.exists() and not workspace.is_dir():
+    if workspace is not None and lexists(workspace) and not workspace.is_dir():
         raise InputError(
             "--workspace", f"{workspace} is not a folder; name a folder, or a path that does not exist yet"
         )

@@ -20,7 +20,7 @@ class UnknownRunError(InputError):
 
     def __init__(self, run: str, database: str) -> None:
         self.run = run
-        super().__init__("run", f"no run {run!r} in {database}; `planner-executor runs` lists them")
+        super().__init__("run", f"no run {run!r:.80} in {database}; `planner-executor runs` lists them")
 
 
 class PrunedRunError(UnknownRunError):

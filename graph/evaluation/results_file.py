@@ -14,6 +14,7 @@ from graph.errors import ResultsError
 from graph.evaluation.summary import Summary, summarise
 from graph.evaluation.trial import PlannedTrial, Trial
 from graph.record.budget import Usage
+from graph.unreadable import unreadable
 
 RESULTS, CHART, RECORDS, TRIALS, LOCK = "results.json", "results.svg", "runs.db", "trials", "results.lock"
 """File names in an evaluation's folder; each trial has a folder in `TRIALS`."""
@@ -109,7 +110,7 @@ def read_results(folder: Path, about: Mapping[str, Any], slots: Iterable[Planned
     try:
         trials = tuple(Trial.from_json(each) for each in json.loads(file.read_text("utf-8"))["trials"])
     except (OSError, ValueError, TypeError, LookupError) as error:
-        raise ResultsError(str(file), f"cannot be read: {error}; name another folder with --out") from error
+        raise ResultsError(str(file), f"cannot be read: {unreadable(error)}; name another folder with --out") from error
     expected = set(slots)
     for trial in trials:
         if trial.slot not in expected:

@@ -10,6 +10,7 @@ from pydantic import ValidationError
 
 from graph.errors import SuiteError
 from graph.evaluation.suite import Suite
+from graph.unreadable import unreadable
 from graph.validation_message import fault_messages
 
 
@@ -35,14 +36,14 @@ def _table(file: Path) -> dict[str, Any]:
     try:
         return tomllib.loads(file.read_text("utf-8"))
     except (OSError, ValueError, RecursionError) as error:
-        raise SuiteError(str(file), f"cannot be read: {getattr(error, 'strerror', None) or error}") from error
+        raise SuiteError(str(file), f"cannot be read: {unreadable(error)}") from error
 
 
 def _lines(file: Path) -> list[Any]:
     try:
         lines = file.read_text("utf-8").splitlines()
     except (OSError, ValueError) as error:
-        raise SuiteError(str(file), f"cannot be read: {getattr(error, 'strerror', None) or error}") from error
+        raise SuiteError(str(file), f"cannot be read: {unreadable(error)}") from error
     cases = []
     for number, line in enumerate(lines, 1):
         try:

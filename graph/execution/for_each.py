@@ -12,6 +12,7 @@ from graph.execution.model_step import StepFailed
 from graph.execution.reports import Reports
 from graph.execution.step_outcome import NOT_NOW, NotNow, StepAttempt, StepOutcome, not_now
 from graph.name_list import counted
+from graph.plan.json_values import json_kind
 from graph.plan.references import resolve
 from graph.plan.schema import Step
 from graph.policy.grants import Refused
@@ -40,7 +41,7 @@ def items_of(step: Step, values: Mapping[str, JsonValue]) -> list[JsonValue]:
     """
     items = resolve(step.for_each, values)
     if not isinstance(items, list):
-        raise Refused(f"for_each must be a list, not a {type(items).__name__}; refer to a list")
+        raise Refused(f"for_each must be a list, not {json_kind(items)}; refer to a list")
     if len(items) > step.most_items:
         limit = f"the plan allows {step.most_items}"
         raise Refused(f"for_each has {len(items)} items, {limit}; raise max_items or shorten the list")

@@ -74,3 +74,13 @@ def _scalar_fault(item: Any) -> str | None:
 
 def _is_plain_text(item: object) -> bool:
     return isinstance(item, str) and "\0" not in item and is_utf8(item)
+
+
+def json_kind(value: object) -> str:
+    """Return the kind of a JSON value, in the words of JSON.
+
+    >>> [json_kind(value) for value in ({}, [], "a", 1.5, True, None)]
+    ['an object', 'a list', 'text', 'a number', 'a boolean', 'null']
+    """
+    kinds = {dict: "an object", list: "a list", str: "text", bool: "a boolean", type(None): "null"}
+    return kinds.get(type(value), "a number")

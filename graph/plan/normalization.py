@@ -11,8 +11,9 @@ from typing import Any
 from graph.name_list import listed
 from graph.plan.catalog import ToolSpec
 from graph.plan.issues import Issue
-from graph.plan.schema import Step
+from graph.plan.schema import MAX_ITEMS, Step
 from graph.plan.shortening import short_repr
+from graph.plan.step_kind import kind_of
 from graph.plan.unique_keys import read_json
 
 ALIASES = {
@@ -107,6 +108,7 @@ def read_fields(raw: Mapping[Any, Any], tools: Mapping[str, ToolSpec]) -> Fields
         found.notes.append(f"the tool {fields.pop('tool').strip()} was read as no tool")
     if isinstance(fields.get("args"), str):
         _read_text_args(found, tools, step, is_json="arguments" in raw)
+    _leave_out_defaults(fields)
     return found
 
 
@@ -201,6 +203,16 @@ def _read_ids(found: Fields) -> None:
         fields["replaces"] = read_id(fields["replaces"])
         if fields["replaces"] == fields.get("id"):  # a step replaces one of the same id anyway
             del fields["replaces"]
+
+
+def _leave_out_defaults(fields: dict[str, Any]) -> None:
+    """Leave out limits that state what holds without them: plans that mean the same share a digest."""
+    stated = {"max_calls": 1} if kind_of(fields) == "model" else {}
+    if "for_each" in fields:
+        stated |= {"max_items": MAX_ITEMS, "max_failures": 0}
+    for name, default in stated.items():
+        if type(fields.get(name)) is int and fields[name] == default:
+            del fields[name]
 
 
 def _is_count(given: Any) -> bool:

@@ -10,6 +10,7 @@ from pydantic import ValidationError
 from graph.plan.broken_json import broken_json
 from graph.plan.catalog import ToolSpec
 from graph.plan.draft import StepDraft
+from graph.plan.field_errors import field_errors
 from graph.plan.issues import Issue
 from graph.plan.json_values import TOO_DEEP, json_faults
 from graph.plan.normalization import group_notes, name_of, read_fields, unwrap
@@ -17,7 +18,6 @@ from graph.plan.schema import Plan, Step
 from graph.plan.shortening import short_repr
 from graph.plan.validation import graph_issues, step_issues
 from graph.plan.work import WorkLimitExceeded, work_limit
-from graph.validation_message import fault_message
 
 MAX_STEPS = 10_000
 MAX_WORK = 10_000_000
@@ -106,7 +106,7 @@ def read_step(raw: Mapping[Any, Any], tools: Mapping[str, ToolSpec]) -> StepDraf
     try:
         draft.step = Step.model_validate(fields)
     except ValidationError as error:
-        issues += [Issue(draft.id, _place(part["loc"]), _words(part)) for part in error.errors()]
+        issues += [Issue(draft.id, place, message) for place, message in field_errors(error).items()]
     issues += step_issues(draft, tools)
     return draft
 
@@ -125,14 +125,3 @@ def finish(drafts: list[StepDraft], answer: Any, issues: list[Issue], notes: Ite
     plan = Plan(steps=tuple(draft.step for draft in drafts if draft.step is not None), answer=answer)
     of_plan, of_steps = [(None, note) for note in notes], [(d.id, note) for d in drafts for note in d.notes]
     return ParsedPlan(plan, notes=group_notes(chain(of_plan, of_steps)))
-
-
-def _place(loc: tuple[int | str, ...]) -> str:
-    head, *rest = loc or ("step",)
-    return str(head) + "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in rest)
-
-
-def _words(part: Any) -> str:
-    if part["type"] == "missing":
-        return f"missing; every step needs {part['loc'][0]}"
-    return fault_message(part)

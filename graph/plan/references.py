@@ -17,6 +17,7 @@ from pydantic import JsonValue
 from graph.errors import ExpressionError, UnresolvedReferenceError
 from graph.plan.expressions import MAX_CHARACTERS, Allowance, evaluate, expression_fault
 from graph.plan.issues import storable
+from graph.plan.json_values import json_kind
 from graph.plan.reference_spans import spans
 
 _LINK = re.compile(r"""\.([A-Za-z_][A-Za-z0-9_]*)|\.("(?:[^"\\]|\\.)*")|\[(-?[0-9]+)\]""")
@@ -235,4 +236,4 @@ def _kind(value: object) -> str:
         return f"an object with {', '.join(map(str, list(value)[:8])) or 'no fields'}"
     if isinstance(value, list):
         return f"a list of {len(value)}"
-    return "null" if value is None else f"a {type(value).__name__}"
+    return json_kind(value)

@@ -30,7 +30,7 @@ class KnownSteps:
     @cached_property
     def listing(self) -> str:
         """The list of ids, as a sentence."""
-        return f"the steps are {listed(sorted(self.ids))}"
+        return f"the steps are {listed(sorted(self.ids))}" if self.ids else "the plan has no steps"
 
     def hint_for_itself(self, step: str, form: str) -> str:
         """Return the hint for a step that names itself: authors who count from 0 mean the step before.

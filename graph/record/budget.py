@@ -24,6 +24,7 @@ FRACTIONS = ("cost_usd", *TIMES)
 ROUNDING = 1e-9
 """What a sum of amounts may be wrong by; a thousandth of what a token costs."""
 WHOLE, NUMBER = "must be an integer >= 0", "must be a number >= 0"
+MOST, TOO_LARGE = 2**63 - 1, "is beyond 64 bits; leave it out for no limit"
 CALLS = "must be an object: tool -> most calls"
 
 
@@ -144,13 +145,14 @@ def read_budget(raw: Any) -> tuple[Budget, list[tuple[str, str]]]:
     faults, plain = [], {}
     for name, limit in raw.items():
         if name == "calls" and isinstance(limit, Mapping):
-            faults += [(f"calls.{tool}", WHOLE) for tool, most in limit.items() if not _is_limit("calls", most)]
+            found = ((f"calls.{tool}", _limit_fault(name, most)) for tool, most in limit.items())
+            faults += [(place, fault) for place, fault in found if fault]
         elif name == "calls" and limit is not None:
             faults.append((name, CALLS))
         elif name not in UNIT and name != "calls":
             faults.append((str(name), f"is not a limit of a budget; the limits are {', '.join(UNIT)}, calls"))
-        elif limit is not None and not _is_limit(name, limit):
-            faults.append((name, NUMBER if name in FRACTIONS else WHOLE))
+        elif limit is not None and (fault := _limit_fault(name, limit)):
+            faults.append((name, fault))
         elif limit is not None:
             plain[name] = limit
     if faults:
@@ -224,6 +226,8 @@ def _lower(one: Any, other: Any) -> Any:
     return min((limit for limit in (one, other) if limit is not None), default=None)
 
 
-def _is_limit(name: str, limit: Any) -> bool:
+def _limit_fault(name: str, limit: Any) -> str | None:
     kinds = (int, float) if name in FRACTIONS else (int,)
-    return isinstance(limit, kinds) and not isinstance(limit, bool) and 0 <= limit < float("inf")
+    if not isinstance(limit, kinds) or isinstance(limit, bool) or not 0 <= limit < float("inf"):
+        return NUMBER if name in FRACTIONS else WHOLE
+    return TOO_LARGE if isinstance(limit, int) and limit > MOST else None

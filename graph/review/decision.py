@@ -79,7 +79,7 @@ def read_answer(answer: Any, request: ReviewRequest) -> tuple[Decision, ...]:
             raise InvalidResponse(_count_message(request))
         return (_read_decision(answer, request.actions[0], request.digests),)
     if single and request.actions[0].name == "run_plan":
-        return (_read_short(answer),)
+        return (_read_short(answer, request),)
     raise InvalidResponse(_count_message(request))
 
 
@@ -139,7 +139,7 @@ def _read_standing(wish: Any, action: ReviewAction) -> Mapping[str, Any] | None:
     if not isinstance(wish, dict):
         raise InvalidResponse('standing must be an object such as {"at_most": 5}')
     for path, message in json_faults(wish):
-        raise InvalidResponse(f"standing{path} is {message}")
+        raise InvalidResponse(f"standing{path}: {message}")
     return wish
 
 
@@ -174,7 +174,7 @@ def _edited_args(edited: Any, action: ReviewAction) -> Mapping[str, Any]:
         raise InvalidResponse(f"{action.name} has no argument {', '.join(sorted(map(str, extra)))}; remove it")
     args = {name: _as_shown(value, action.args[name], name) for name, value in edited["args"].items()}
     for path, message in json_faults({name: value for name, value in args.items() if name != "plan"}):
-        raise InvalidResponse(f"{path.lstrip('.')} is {message}")
+        raise InvalidResponse(f"{path.lstrip('.')}: {message}")
     for name in SUBJECT_ARGS & set(args):
         if (action.name, name) != ("run_step", "args") and args[name] != action.args[name]:
             raise InvalidResponse(f"the decision is about another {name} than the request; review the request again")
@@ -201,7 +201,7 @@ def _as_shown(value: Any, shown: Any, name: str) -> Any:
     return value if read is text else read
 
 
-def _read_short(answer: Any) -> Decision:
+def _read_short(answer: Any, request: ReviewRequest) -> Decision:
     """Read a short form, valid for a single `run_plan` only."""
     if answer is True:
         return Decision("approve")
@@ -215,6 +215,8 @@ def _read_short(answer: Any) -> Decision:
     if isinstance(answer, dict) and "steps" in answer:
         return Decision("edit", args={"plan": answer})
     if isinstance(answer, list) and answer and all(isinstance(item, dict) for item in answer):
+        if any("type" in item for item in answer):  # no field of a step
+            raise InvalidResponse(_count_message(request))
         return Decision("edit", args={"plan": answer})
     raise InvalidResponse(
         'answer with approve, reject, feedback for a new plan, an edited plan, or {"decisions": [{"type": ...}]}'

@@ -29,7 +29,7 @@ def bad_files(folder: Path) -> None:
         (["run", "x", "--plan", "."], "."),
         (["run", "x", "--plan", "broken.json"], "line 2, column 10"),
         (["run", "x", "--plan", "null.json"], "null.json"),
-        (["run", "x", "--plan", "bytes.json"], "bytes.json, byte 0"),
+        (["run", "x", "--plan", "bytes.json"], "bytes.json: byte 0"),
         (["run", "x", "--plan", "deep.json"], "deep.json"),
         (["run", "x", "--planner", "gpt"], "gpt"),
         (["run", "x", "--planner", "openai:gpt-5-mini"], "OPENAI_API_KEY"),

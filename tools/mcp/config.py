@@ -104,6 +104,8 @@ def read_config(file: Path) -> list[StdioServer | HttpServer]:
         document = json.loads(file.read_text(encoding="utf-8"))
     except OSError as error:
         raise ConfigInvalid(source, f"cannot be read ({error.strerror})") from error
+    except UnicodeDecodeError as error:
+        raise ConfigInvalid(source, f"cannot be read (byte {error.start} is not UTF-8 text)") from error
     except (ValueError, RecursionError) as error:
         raise ConfigInvalid(source, f"is not JSON ({error})") from error
     if not isinstance(document, dict) or not isinstance(document.get("mcpServers"), dict):

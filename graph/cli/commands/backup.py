@@ -13,7 +13,7 @@ from graph.cli.screen import Screen
 from graph.errors import InputError
 from graph.ledger.opening import shown
 
-Target = Annotated[Path, typer.Argument(metavar="FILE", help="A new file for the copy.")]
+Target = Annotated[Path, typer.Argument(parser=options.path_of, metavar="FILE", help="A new file for the copy.")]
 
 
 def backup(file: Target, db: options.Database = options.DATABASE) -> None:

@@ -17,7 +17,13 @@ from graph.text.drawing import plan_mermaid, plan_svg, plan_text
 
 Output = Annotated[
     Path | None,
-    typer.Option("-o", "--output", metavar="FILE", help="File to write: .svg, .mmd, .txt, or .json to edit the plan."),
+    typer.Option(
+        "-o",
+        "--output",
+        parser=options.path_of,
+        metavar="FILE",
+        help="File to write: .svg, .mmd, .txt, or .json to edit the plan.",
+    ),
 ]
 Status = Mapping[str, str]
 

@@ -29,11 +29,19 @@ OFFLINE = (
 )
 
 SuiteFile = Annotated[
-    Path, typer.Argument(metavar="SUITE", help="A TOML file with goals and the checks of their outcomes.")
+    Path,
+    typer.Argument(
+        parser=options.path_of, metavar="SUITE", help="A TOML file with goals and the checks of their outcomes."
+    ),
 ]
 Out = Annotated[
     Path | None,
-    typer.Option("--out", metavar="DIR", help="Folder for the results. Default: evaluations/NAME of the suite."),
+    typer.Option(
+        "--out",
+        parser=options.path_of,
+        metavar="DIR",
+        help="Folder for the results. Default: evaluations/NAME of the suite.",
+    ),
 ]
 
 

@@ -12,7 +12,9 @@ from graph.cli.screen import Screen
 from graph.cli.verification_text import lines
 from graph.record_service import exported
 
-File = Annotated[Path, typer.Argument(metavar="FILE", help="The file to write; it must not exist yet.")]
+File = Annotated[
+    Path, typer.Argument(parser=options.path_of, metavar="FILE", help="The file to write; it must not exist yet.")
+]
 
 
 def export(run: options.RunName, file: File, db: options.Database = options.DATABASE) -> None:

@@ -25,11 +25,12 @@ from graph.text.policy import rule_sections
 if TYPE_CHECKING:
     from graph.settings import Settings
 
-File = Annotated[Path, typer.Argument(metavar="FILE", help="The policy: a TOML file.")]
+File = Annotated[Path, typer.Argument(parser=options.path_of, metavar="FILE", help="The policy: a TOML file.")]
 InForce = Annotated[
-    Path | None, typer.Argument(metavar="[FILE]", help="The policy. Default: the one that a run would use.")
+    Path | None,
+    typer.Argument(parser=options.path_of, metavar="[FILE]", help="The policy. Default: the one that a run would use."),
 ]
-PlanFile = Annotated[Path | None, typer.Argument(metavar="[PLAN]", help="A plan as JSON.")]
+PlanFile = Annotated[Path | None, typer.Argument(parser=options.path_of, metavar="[PLAN]", help="A plan as JSON.")]
 
 policy = typer.Typer(name="policy", cls=CommandGroup, help="Rules that allow, review and deny.", no_args_is_help=True)
 

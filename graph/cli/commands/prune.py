@@ -34,7 +34,10 @@ Ends = Annotated[
     ),
 ]
 Export = Annotated[
-    Path | None, typer.Option("--export", metavar="DIR", help="Export each run to this folder before it is removed.")
+    Path | None,
+    typer.Option(
+        "--export", parser=options.path_of, metavar="DIR", help="Export each run to this folder before it is removed."
+    ),
 ]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Only print what would be removed.")]
 

@@ -22,7 +22,8 @@ Reason = Annotated[
     str, typer.Option("--reason", metavar="TEXT", help="The reason, which is recorded.", callback=options.text)
 ]
 ValueFile = Annotated[
-    Path | None, typer.Option("--value-file", metavar="FILE", help="A file that contains only the value.")
+    Path | None,
+    typer.Option("--value-file", parser=options.path_of, metavar="FILE", help="A file that contains only the value."),
 ]
 Yes = Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")]
 

@@ -8,7 +8,7 @@ import typer
 
 from graph.cli import options
 from graph.cli.exit_codes import ENDED_OTHERWISE, report_errors
-from graph.cli.run_lookup import with_run
+from graph.cli.run_lookup import is_file, with_run
 from graph.cli.screen import Screen
 
 Planner = Annotated[
@@ -31,7 +31,7 @@ def replay(
     with report_errors(screen):
         from graph.replay.opening import replayed_file, replayed_run
 
-        if Path(run).is_file():
+        if is_file(run):
             played = asyncio.run(replayed_file(Path(run), planner))
         else:
             played = with_run(db, run, lambda runs: replayed_run(runs, run, planner))

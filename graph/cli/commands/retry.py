@@ -26,7 +26,10 @@ Limits = Annotated[
     typer.Option("--limit", metavar="NAME=VALUE", help="A new limit of the budget; keeps the approval. Repeatable."),
 ]
 EditFile = Annotated[
-    Path | None, typer.Option("--edit", metavar="FILE", help="Review the plan in this JSON file for what is left.")
+    Path | None,
+    typer.Option(
+        "--edit", parser=options.path_of, metavar="FILE", help="Review the plan in this JSON file for what is left."
+    ),
 ]
 Feedback = Annotated[
     str | None,

@@ -29,7 +29,10 @@ Tags = Annotated[
     typer.Option("--tag", metavar="TAG", help="A tag for `runs --tag`; may be repeated."),
 ]
 PlanFile = Annotated[
-    Path | None, typer.Option("--plan", metavar="FILE", help="Use the plan in this JSON file instead of the planner.")
+    Path | None,
+    typer.Option(
+        "--plan", parser=options.path_of, metavar="FILE", help="Use the plan in this JSON file instead of the planner."
+    ),
 ]
 Budget = Annotated[
     list[str] | None,

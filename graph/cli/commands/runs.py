@@ -32,17 +32,30 @@ HEAD = ("run", "status", "steps", "changed")
 
 Last = Annotated[int, typer.Option("--last", min=1, max=10_000, metavar="N", help="Number of runs to list, at most.")]
 Before = Annotated[
-    str | None, typer.Option("--before", metavar="RUN", help="Only runs started before this one: the next page.")
+    str | None,
+    typer.Option(
+        "--before", callback=options.text, metavar="RUN", help="Only runs started before this one: the next page."
+    ),
 ]
 OfStatus = Annotated[
     options.Status | None,
     typer.Option("--status", metavar="STATUS", help=f"Only runs with this status: {options.STATUSES}."),
 ]
-Tag = Annotated[str | None, typer.Option("--tag", metavar="TAG", help="Only runs with this tag.")]
-Text = Annotated[str | None, typer.Option("--text", metavar="TEXT", help="Only runs with this text in goal or name.")]
+Tag = Annotated[
+    str | None, typer.Option("--tag", callback=options.text, metavar="TAG", help="Only runs with this tag.")
+]
+Text = Annotated[
+    str | None,
+    typer.Option("--text", callback=options.text, metavar="TEXT", help="Only runs with this text in goal or name."),
+]
 Since = Annotated[
     str | None,
-    typer.Option("--since", metavar="WHEN", help="Only runs started since: 90m, 24h, 7d, or 2026-11-01[T09:30]."),
+    typer.Option(
+        "--since",
+        callback=options.text,
+        metavar="WHEN",
+        help="Only runs started since: 90m, 24h, 7d, or 2026-11-01[T09:30].",
+    ),
 ]
 
 

@@ -15,6 +15,7 @@ from graph.errors import InputError
 from graph.identity import named
 from graph.plan.depth import parse_json_or_text
 from graph.step_changes import supply_result
+from graph.unreadable import unreadable
 
 Value = Annotated[str, typer.Argument(metavar="VALUE", help="The result, as JSON or text; @FILE reads it from a file.")]
 
@@ -48,4 +49,4 @@ def _text(value: str) -> str:
     try:
         return Path(value[1:]).read_text("utf-8-sig")
     except (OSError, ValueError) as error:
-        raise InputError("VALUE", f"{value[1:]} cannot be read: {error}") from error
+        raise InputError("VALUE", f"{value[1:]} cannot be read: {unreadable(error)}") from error

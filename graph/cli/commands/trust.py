@@ -6,13 +6,14 @@ from typing import Annotated
 import typer
 
 from graph.cli.exit_codes import report_errors
+from graph.cli.options import path_of
 from graph.cli.screen import DIGEST_CHARACTERS, Screen
 from graph.errors import InputError
 from graph.settings_file import FILE, settings_file
 from graph.trust import digest_of, forget
 from graph.trust import trust as trust_file
 
-SettingsOfFolder = Annotated[Path, typer.Argument(metavar="[FILE]", help="The settings file.")]
+SettingsOfFolder = Annotated[Path, typer.Argument(parser=path_of, metavar="[FILE]", help="The settings file.")]
 Revoke = Annotated[bool, typer.Option("--revoke", help="Revoke the trust.")]
 
 

@@ -7,7 +7,7 @@ import typer
 
 from graph.cli import options
 from graph.cli.exit_codes import STORAGE, report_errors
-from graph.cli.run_lookup import with_run
+from graph.cli.run_lookup import is_file, with_run
 from graph.cli.screen import Screen
 from graph.cli.verification_text import lines, tombstone_lines
 from graph.errors import PrunedRunError
@@ -19,7 +19,9 @@ Head = Annotated[
     str | None,
     typer.Option("--head", metavar="HASH", help="A hash noted earlier, which the record must contain."),
 ]
-KeyFile = Annotated[Path | None, typer.Option("--key-file", metavar="FILE", help="The key of the run's seal.")]
+KeyFile = Annotated[
+    Path | None, typer.Option("--key-file", parser=options.path_of, metavar="FILE", help="The key of the run's seal.")
+]
 
 
 def verify(
@@ -33,7 +35,7 @@ def verify(
     screen = Screen.here()
     with report_errors(screen):
         key = key_from_file(key_file) if key_file is not None else None
-        if Path(run).is_file():
+        if is_file(run):
             found = verified_file(Path(run), head, key)
         else:
             try:

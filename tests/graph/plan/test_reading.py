@@ -52,9 +52,26 @@ def test_a_missing_field_is_named() -> None:
     assert ("a", "objective", "missing; every step needs objective") in issues({"steps": [{"id": "a"}]})
 
 
-def test_a_message_of_the_type_is_kept_when_the_field_is_there() -> None:
-    ((_, field, message),) = [fault for fault in issues({"steps": [step(max_calls=0)]}) if fault[1] == "max_calls"]
-    assert field == "max_calls" and message and not message.startswith("missing")
+def test_a_field_of_a_wrong_type_has_one_fault_in_the_words_of_json() -> None:
+    wrong: dict[str, Any] = {"tools": "x", "output": 5, "timeout_s": "soon", "max_calls": 0, "literal": [4], "gate": ""}
+    found = {(field, message) for _, field, message in issues({"steps": [step(**{k: v}) for k, v in wrong.items()]})}
+    assert found == {
+        ("id", "6 steps have this id; make ids unique"),
+        ("tools", "must be a list"),
+        ("output", 'must be "json" or a JSON Schema'),
+        ("timeout_s", "must be a number of seconds"),
+        ("max_calls", "must be at least 1"),
+        ("literal[0]", "must be text"),
+        ("gate", "must not be empty"),
+    }
+    assert [message for _, _, message in issues({"steps": [{"id": "1a", "objective": "\ud800"}]})] == [
+        "text with a NUL character or a lone surrogate; remove it",
+        "must be a letter, then letters, digits and underscores",
+    ]
+
+
+def test_a_reference_in_an_answer_without_steps_says_that_there_are_none() -> None:
+    assert issues({"answer": "{a_result}"}) == [(None, "answer", "{a_result} refers to no step; the plan has no steps")]
 
 
 @pytest.mark.parametrize("text", ['{"n": 1e999}', '{"n": [99999999999999999999999]}'])

@@ -474,7 +474,7 @@ def test_the_part_of_a_chain_that_is_not_there_is_named_as_it_is_written() -> No
         resolve("{a_result.b[5]}", {"a": {"b": [1]}})
 
 
-@pytest.mark.parametrize(("value", "kind"), [(None, "null"), (4, "a int"), ({}, "an object with no fields")])
+@pytest.mark.parametrize(("value", "kind"), [(None, "null"), (4, "a number"), ({}, "an object with no fields")])
 def test_what_a_chain_ends_in_too_early_is_named(value: Any, kind: str) -> None:
     with pytest.raises(UnresolvedReferenceError, match=re.escape(f".gone is not there; the value is {kind}")):
         resolve("{a_result.b.gone}", {"a": {"b": value}})

@@ -534,7 +534,7 @@ def test_a_held_call_is_approved_with_further_ones_and_the_wish_is_kept() -> Non
     ("wish", "words"),
     [
         ("5", "standing must be an object"),
-        ({"at_most": float("nan")}, "standing.at_most is nan is not a JSON number"),
+        ({"at_most": float("nan")}, "standing.at_most: nan is not a JSON number"),
     ],
 )
 def test_a_wish_for_further_calls_that_is_no_object_of_json_is_refused(wish: Any, words: str) -> None:
@@ -558,3 +558,14 @@ def test_a_held_call_is_edited_in_its_arguments_alone() -> None:
 def test_an_edit_of_a_call_has_arguments(args: dict[str, Any]) -> None:
     with pytest.raises(InvalidResponse, match="arguments to call it with"):
         held(edit("run_step", **args))
+
+
+def test_a_bare_list_of_decisions_is_no_plan_and_its_error_names_the_form() -> None:
+    with pytest.raises(InvalidResponse, match=r"decisions.*in order: run_plan"):
+        read([{"type": "approve"}])
+
+
+def test_a_value_that_json_cannot_hold_is_named_in_a_sentence() -> None:
+    edited = {"name": "raise_budget", "args": {"budget": {"tool_calls": float("inf")}}}
+    with pytest.raises(InvalidResponse, match=r"^budget\.tool_calls: inf is not a JSON number$"):
+        read({"type": "edit", "edited_action": edited}, "raise_budget")
