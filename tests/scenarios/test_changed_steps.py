@@ -86,6 +86,46 @@ def test_a_supplied_result_is_used_and_the_step_is_not_executed(agent: Agent, wa
     only_run(agent, waiting)
 
 
+@pytest.mark.parametrize("before", ["skipped", "failed"])
+def test_a_supplied_result_counts_whatever_became_of_the_steps_before_it(agent: Agent, before: str) -> None:
+    fails = {**step("look", "look", at="x"), "checks": [{"matches": "never said"}]}
+    run = agent.start("g", plan={"steps": [fails, *PLAN["steps"][1:]], "answer": "{mail_result}"})
+    if before == "skipped":
+        agent.skip(run.id, "look")
+    agent.supply(run.id, "mail", "by hand")
+    agent.resume(run.id)
+    ended = agent.resume(run.id, "approve")
+
+    assert (ended.answer, ended.results["mail"].value) == ("by hand", "by hand")
+    assert ended.step_status["look"] == before and ended.step_status["mail"] == "succeeded"
+    only_run(agent, run)
+
+
+def test_a_supplied_result_opens_no_gate_before_its_step(agent: Agent, tools: LoggedTools) -> None:
+    gate = {"id": "gate", "objective": "o", "gate": "Go on?"}
+    steps = [gate, step("look", "look", at="x", after=["gate"]), step("mail", "mail", to="{look_result}")]
+    run = agent.start("g", plan={"steps": steps})
+    agent.supply(run.id, "look", "ada")
+    agent.resume(run.id)
+    agent.resume(run.id, {"decisions": [{"type": "approve"}, {"type": "reject", "message": "not now"}]})
+
+    assert tools.calls == []
+    again = agent.show(run.id)
+    assert agent.resume(run.id, again.decide(approve=True)).status == "succeeded"
+    assert tools.calls == [("mail", {"to": "ada"})]
+    only_run(agent, run)
+
+
+def test_each_supplied_result_brings_the_plan_up_again(agent: Agent, waiting: Run) -> None:
+    agent.supply(waiting.id, "look", "ada")
+    agent.resume(waiting.id)
+    agent.supply(waiting.id, "mail", "by hand")
+    agent.resume(waiting.id)
+
+    assert agent.resume(waiting.id, "approve").status == "succeeded"
+    only_run(agent, waiting)
+
+
 def test_a_supplied_result_has_to_meet_the_checks_of_its_step(agent: Agent, tools: LoggedTools) -> None:
     checked = {**step("look", "look", at="x"), "checks": [{"condition": "n >= `3`"}]}
     run = agent.start("g", plan={"steps": [checked]})
