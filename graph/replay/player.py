@@ -61,7 +61,6 @@ from graph.replay.scheduler import Scheduler
 from graph.saver import strict_serializer
 
 PLANNER = frozenset({"planner"})
-CONTINUE = GraphInput.message("continue")
 APPROVE = GraphInput.answer({"decisions": [{"type": "approve"}]}, unseen=False)
 LOOK_AHEAD = 4
 
@@ -165,7 +164,7 @@ class Player:
         request = state.interrupts[0].value if state.interrupts else NOT_ASKED
         answer = answer_on_record(coming, request, self._transcript.artifacts)
         is_shown_again = not swapped and coming[0].kind == "review_requested"
-        return answer or (CONTINUE if is_shown_again else GraphInput())
+        return answer or (GraphInput.message("continue") if is_shown_again else GraphInput())
 
     async def _invoke(self, given: GraphInput) -> Divergence | None:
         """Run the graph until it stops; return the difference that stopped it, or None if it stopped by itself."""
