@@ -123,8 +123,15 @@ class AgentSession:
     async def propose(
         self, run: Run, plan: Any, on_progress: ProgressCallback | None, by: Person | None = None
     ) -> None:
-        """Put a plan into the state of a run, as a client of a server does; review then asks about it."""
-        await self.graph.aupdate_state({"configurable": {"thread_id": run.thread}}, {"plan": plan})
+        """Put a plan into the state of a run, as a client of a server does; review then asks about it.
+
+        Raises:
+            InputError: The process died before the state named the run, so that the plan would begin another run.
+        """
+        config: Any = {"configurable": {"thread_id": run.thread}}
+        if ((await self.graph.aget_state(config)).values.get("run") or {}).get("id") != run.id:
+            raise InputError("run", f"{run.id} was interrupted while it was planned; resume it first, then edit it")
+        await self.graph.aupdate_state(config, {"plan": plan})
         await self.drive(None, Caller.facade(run.thread, by=self.acts(by)), on_progress)
 
     async def drive(self, given: Any, caller: Caller, on_progress: ProgressCallback | None) -> None:

@@ -11,7 +11,7 @@ from langchain_core.tools import StructuredTool
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 
-from graph import Agent, build_graph
+from graph import Agent, AsyncAgent, build_graph
 from graph.builder import Graph
 from graph.checkpoint import ledger_of
 from graph.errors import InputError, NothingToDecideError
@@ -206,6 +206,28 @@ def test_an_edited_plan_is_reviewed_wherever_the_run_stands_still(
 
     assert ended.status == "succeeded" and tools.calls == [("mail", {"to": "bo"})]
     only_run(agent, waiting)
+
+
+def test_a_run_that_was_interrupted_while_it_was_planned_is_resumed_before_it_is_edited(tmp_path: Path) -> None:
+    class Hanging(ScriptedModel):
+        async def _agenerate(self, *_: Any, **__: Any) -> Any:
+            begun.set()
+            await asyncio.Event().wait()
+
+    begun = asyncio.Event()
+
+    async def work() -> list[str]:
+        async with AsyncAgent.open(tmp_path / "runs.db", planner=Hanging([]), tools=[]) as agent:
+            start = asyncio.create_task(agent.start("g", thread="t"))
+            await begun.wait()
+            start.cancel()
+            with suppress(asyncio.CancelledError):
+                await start
+            with pytest.raises(InputError, match=r"t\.1 was interrupted while it was planned; resume it first"):
+                await agent.edit("t.1", {"steps": [], "answer": "at once"})
+            return [run.id for run in await agent.list()]
+
+    assert asyncio.run(work()) == ["t.1"]
 
 
 def test_an_approval_given_before_a_step_was_skipped_does_not_count(
