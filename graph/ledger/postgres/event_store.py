@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator, Sequence, Set
 from contextlib import asynccontextmanager
 
+from graph.ledger.head import Head
 from graph.ledger.lease import PACE, Holder, Pace
 from graph.ledger.ownership import Ownership
 from graph.ledger.postgres.caps_table import enter
@@ -13,7 +14,6 @@ from graph.ledger.postgres.held_leases import HeldLeases
 from graph.ledger.postgres.lease import claim, release
 from graph.ledger.postgres.lease_table import PostgresAttempt, PostgresLeaseTable
 from graph.ledger.postgres.queries import (
-    Head,
     found_of,
     head_of,
     locked,

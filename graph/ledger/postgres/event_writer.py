@@ -4,8 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from graph.ledger.chaining import chained, of_run
+from graph.ledger.head import Head
 from graph.ledger.postgres.artifact_uses import note_uses
-from graph.ledger.postgres.queries import NEXT_NUMBER, Head, head_of
+from graph.ledger.postgres.queries import NEXT_NUMBER, head_of
 from graph.ledger.postgres.run_index import RunIndex
 from graph.ledger.postgres.transaction import Transaction
 from graph.ledger.protocol import RunKey

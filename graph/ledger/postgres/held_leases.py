@@ -5,10 +5,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from graph.errors import LeaseLostError
-from graph.ledger.postgres.queries import Head, guess
+from graph.ledger.head import Head
+from graph.ledger.postgres.queries import guess
 from graph.ledger.postgres.transaction import Transaction
 from graph.ledger.protocol import Lease
-from graph.ledger.refusals import check_control_seq, check_inbox, check_lease
 
 
 @dataclass
@@ -79,16 +79,11 @@ class HeldLeases:
 
         Raises:
             LeaseLostError: The token is outdated, or the server has forgotten the lease or its last events.
-            StaleRunError: See `check_control_seq`.
-            MessageWaitingError: See `check_inbox`.
+            StaleRunError, MessageWaitingError: See `Head.check`.
         """
-        check_lease(database, lease, head.holder)
         if self._is_forgotten(lease, head):
             raise LeaseLostError(database, lease.run.id)
-        if control_seq is not None:
-            check_control_seq(database, lease.run, control_seq, head.control_seq)
-        if require_empty_inbox:
-            check_inbox(database, lease.run, head.has_messages)
+        head.check(database, lease, control_seq, require_empty_inbox)
 
     def _is_forgotten(self, lease: Lease, head: Head) -> bool:
         known = self.known.get(lease)

@@ -3,8 +3,8 @@
 Every change of a row is made with the run's row locked, so no event is written under a token that has been replaced.
 """
 
+from graph.ledger.head import Head
 from graph.ledger.lease import Holder, claimed, released, set_aside, taken_over
-from graph.ledger.postgres.queries import Head
 from graph.ledger.postgres.transaction import Transaction
 from graph.ledger.protocol import Lease
 

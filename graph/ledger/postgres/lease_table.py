@@ -4,11 +4,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
+from graph.ledger.head import Head
 from graph.ledger.lease import Holder
 from graph.ledger.postgres.database import Database
 from graph.ledger.postgres.held_leases import HeldLeases
 from graph.ledger.postgres.lease import claim, disown, release, take_over
-from graph.ledger.postgres.queries import Head, head_of, locked
+from graph.ledger.postgres.queries import head_of, locked
 from graph.ledger.postgres.transaction import Transaction
 from graph.ledger.protocol import Lease, RunKey
 

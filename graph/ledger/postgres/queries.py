@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import NamedTuple
 
 from graph.ledger.chain import Row, first_link
+from graph.ledger.head import Head
 from graph.ledger.lease import Holder
 from graph.ledger.postgres.schema import TO_KNOW
 from graph.ledger.postgres.transaction import Transaction
@@ -52,23 +52,6 @@ _AS_GUESSED = """SELECT 1 / count(*) FROM ledger_runs AS runs JOIN ledger_leases
 _NO_MESSAGES = " AND NOT EXISTS (SELECT FROM ledger_inbox AS inbox WHERE inbox.run = runs.id)"
 
 
-class Head(NamedTuple):
-    """A run as its writers need it; `seq` and `link` are those of its last event.
-
-    `silent_s` is the time since the holder's last heartbeat, in seconds, by the server's clock.
-    """
-
-    run: RunKey
-    run_id: int
-    standing: Standing
-    seq: int
-    link: bytes
-    holder: Holder | None
-    silent_s: float
-    has_messages: bool
-    control_seq: int
-
-
 def locked(tx: Transaction, database: str, run: RunKey) -> Head:
     """Return a run, after its row was locked for this transaction; whoever changes a run locks its row first.
 
@@ -100,7 +83,7 @@ def head_of(tx: Transaction, database: str, run: RunKey) -> Head:
     holder = Holder(owner, token, beat) if owner is not None else None
     link = first_link(run.id) if link is None else link
     standing = Standing(events, key, seal)
-    return Head(run, run_id, standing, seq or 0, link, holder, silent_s or 0.0, has_messages, control_seq or 0)
+    return Head(run, run_id, standing, seq or 0, link, holder, has_messages, control_seq or 0, silent_s or 0.0)
 
 
 def run_id_of(tx: Transaction, database: str, run: RunKey) -> int:

@@ -3,9 +3,10 @@
 from collections.abc import Iterator, Sequence
 
 from graph.ledger.folded_runs import FoldedRuns, IndexChange, RunFold
+from graph.ledger.head import Head
 from graph.ledger.index_row import COLUMNS, SELECT, changed, stored, stored_counts
 from graph.ledger.postgres.history_table import add_samples
-from graph.ledger.postgres.queries import Head, read_rows
+from graph.ledger.postgres.queries import read_rows
 from graph.ledger.postgres.transaction import LONG, Transaction
 from graph.ledger.transcript import events_of
 from graph.record.counters import Counts

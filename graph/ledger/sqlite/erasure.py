@@ -10,7 +10,7 @@ from graph.ledger.sqlite.artifact_uses import remove_unused, renew_uses
 from graph.ledger.sqlite.checkpoint_redaction import erase_checkpoints
 from graph.ledger.sqlite.event_writer import EventWriter
 from graph.ledger.sqlite.packed_payload import stored_payload
-from graph.ledger.sqlite.queries import run_id_of, transcript_of
+from graph.ledger.sqlite.queries import head_of, run_id_of, transcript_of
 from graph.ledger.sqlite.standing_table import redact
 from graph.record.events import Draft
 from graph.record.redaction import Redactor
@@ -46,7 +46,7 @@ def _write(db: sqlite3.Connection, writer: EventWriter, run: RunKey, erasure: Er
     db.executemany(query, changed)
     renew_uses(db, run_id)
     writer.index.forget(db, run_id)
-    writer.write(db, run, run_id, [redacted])
+    writer.write(db, head_of(db, run, run_id), [redacted])
 
 
 def _replace_artifacts(db: sqlite3.Connection, old: Mapping[str, tuple[Artifact, str]]) -> None:

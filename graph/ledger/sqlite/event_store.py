@@ -7,22 +7,21 @@ from functools import partial
 from pathlib import Path
 
 from graph.ledger.chaining import of_run
+from graph.ledger.head import Head
 from graph.ledger.lease import PACE, Holder, Pace
 from graph.ledger.ownership import Ownership
 from graph.ledger.protocol import Lease, Message, MessageHandler, News, Owned, RunKey, no_events
 from graph.ledger.reading import Snapshot
-from graph.ledger.refusals import check_control_seq, check_inbox, check_lease
 from graph.ledger.seal import SealKey
 from graph.ledger.sqlite.caps_table import enter
 from graph.ledger.sqlite.database import Database
 from graph.ledger.sqlite.event_reader import EventReader
 from graph.ledger.sqlite.event_writer import EventWriter
-from graph.ledger.sqlite.lease import claim, look, release
+from graph.ledger.sqlite.lease import claim, release
 from graph.ledger.sqlite.lease_table import SqliteAttempt, SqliteLeaseTable, beats_of
 from graph.ledger.sqlite.queries import (
-    control_seq_of,
     found_of,
-    has_messages,
+    head_of,
     next_number,
     next_row,
     run_id_of,
@@ -75,7 +74,7 @@ class EventStore(EventReader):
             found = found_of(db, lease.run_id, after)
             if not opening or not found.is_as_read(after):
                 return found, False
-            self._writer.write(db, run, lease.run_id, opening)
+            self._writer.write(db, head_of(db, run, lease.run_id), opening)
             return found_of(db, lease.run_id, after), True
 
         attempt = SqliteAttempt(self._file, run, read, full=not all(draft.safe for draft in opening))
@@ -86,7 +85,7 @@ class EventStore(EventReader):
         """Return the unread part of an owned run."""
 
         def found(db: sqlite3.Connection) -> Snapshot:
-            self._refuse(db, lease)
+            self._checked_head(db, lease)
             return found_of(db, lease.run_id, after)
 
         return self._news(lease.run, await self._file.look(found), after)
@@ -106,11 +105,11 @@ class EventStore(EventReader):
         full = not all(draft.safe for draft in drafts)
 
         def write(db: sqlite3.Connection) -> int:
-            self._refuse(db, lease, control_seq, require_empty_inbox)
+            head = self._checked_head(db, lease, control_seq, require_empty_inbox)
             count(db, self.name, uses)
             if caps:
                 enter(db, self.name, caps)
-            return self._writer.write(db, lease.run, lease.run_id, drafts, artifacts)
+            return self._writer.write(db, head, drafts, artifacts)
 
         return await self._file.do(write, full=full)
 
@@ -132,10 +131,10 @@ class EventStore(EventReader):
             lease = by if isinstance(by, Lease) else claim(db, by, run_id_of(db, by), ALONE)
             if isinstance(lease, Holder):
                 return None
-            self._refuse(db, lease, control_seq)
+            head = self._checked_head(db, lease, control_seq)
             if caps:
                 enter(db, self.name, caps)
-            self._writer.write(db, lease.run, lease.run_id, drafts, artifacts)
+            self._writer.write(db, head, drafts, artifacts)
             if and_release or alone:
                 release(db, lease)
             return found_of(db, lease.run_id, after)
@@ -155,15 +154,14 @@ class EventStore(EventReader):
         """Empty a run's inbox and write the events of `answer`, atomically."""
 
         def is_empty(db: sqlite3.Connection) -> bool:
-            self._refuse(db, lease)
-            return not has_messages(db, lease.run_id)
+            return not self._checked_head(db, lease).has_messages
 
         def take(db: sqlite3.Connection) -> list[Message]:
-            self._refuse(db, lease)
+            head = self._checked_head(db, lease)
             query = "DELETE FROM ledger_inbox WHERE run = ? RETURNING id, message"
             messages: list[Message] = [message for _, message in sorted(db.execute(query, (lease.run_id,)).fetchall())]
             if drafts := answer(messages):
-                self._writer.write(db, lease.run, lease.run_id, drafts)
+                self._writer.write(db, head, drafts)
             return messages
 
         return [] if await self._file.look(is_empty) else await self._file.do(take, full=True)
@@ -188,15 +186,13 @@ class EventStore(EventReader):
     ) -> RunKey:
         run, run_id = RunKey(thread, next_number(db, thread)), next_row(db)
         db.execute("INSERT INTO ledger_runs (id, thread, n) VALUES (?, ?, ?)", (run_id, run.thread, run.n))
-        self._writer.write(db, run, run_id, of_run(run, drafts), artifacts)
+        self._writer.write(db, head_of(db, run, run_id), of_run(run, drafts), artifacts)
         return run
 
-    def _refuse(
+    def _checked_head(
         self, db: sqlite3.Connection, lease: Lease, control_seq: int | None = None, require_empty_inbox: bool = False
-    ) -> None:
-        """Raise if the lease or its holder's last control event is outdated."""
-        check_lease(self.name, lease, look(db, lease.run_id))
-        if control_seq is not None:
-            check_control_seq(self.name, lease.run, control_seq, control_seq_of(db, lease.run_id))
-        if require_empty_inbox:
-            check_inbox(self.name, lease.run, has_messages(db, lease.run_id))
+    ) -> Head:
+        """Return a run; raise if the lease or its holder's last control event is outdated."""
+        head = head_of(db, lease.run, lease.run_id)
+        head.check(self.name, lease, control_seq, require_empty_inbox)
+        return head

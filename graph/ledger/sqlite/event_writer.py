@@ -5,11 +5,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from graph.ledger.chaining import chained
-from graph.ledger.protocol import RunKey
+from graph.ledger.head import Head
 from graph.ledger.refusals import check_end, standing_after
 from graph.ledger.seal import SealKey
 from graph.ledger.sqlite.artifact_uses import note_uses
-from graph.ledger.sqlite.queries import head_of, standing_of, stored_row
+from graph.ledger.sqlite.queries import stored_row
 from graph.ledger.sqlite.run_index import RunIndex
 from graph.ledger.transcript import artifacts_in
 from graph.record.events import Draft
@@ -24,20 +24,18 @@ class EventWriter:
     key: SealKey | None
     index: RunIndex = field(default_factory=RunIndex)
 
-    def write(
-        self, db: sqlite3.Connection, run: RunKey, run_id: int, drafts: Sequence[Draft], artifacts: Sequence[Kept] = ()
-    ) -> int:
+    def write(self, db: sqlite3.Connection, head: Head, drafts: Sequence[Draft], artifacts: Sequence[Kept] = ()) -> int:
         """Write events, the artifacts they name and the run's row in the index; return the last sequence number.
 
         Raises:
             LedgerCorruptError: Events of the run are missing at its end.
             LedgerSealError: The run is not sealed with this key.
         """
-        seq, before = self._head(db, run, run_id)
+        check_end(self.database, head.run, head.seq, head.link, head.standing, self.key)
         if not drafts:
-            return seq
-        rows, events = chained(drafts, seq, before)
-        seq, link = rows[-1].seq, rows[-1].link
+            return head.seq
+        rows, events = chained(drafts, head.seq, head.link)
+        run_id, seq, link = head.run_id, rows[-1].seq, rows[-1].link
         stored = [(run_id, *stored_row(row)) for row in rows]
         db.executemany("INSERT INTO ledger_events VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", stored)
         standing = standing_after(seq, link, self.key)
@@ -45,11 +43,5 @@ class EventWriter:
         if kept := [(value.artifact.id, value.text) for value in artifacts if value.artifact]:
             db.executemany("INSERT OR IGNORE INTO ledger_artifacts VALUES (?, ?)", kept)
         note_uses(db, run_id, artifacts_in(rows, events))
-        self.index.add(db, run_id, before, events, link)
+        self.index.add(db, run_id, head.link, events, link)
         return seq
-
-    def _head(self, db: sqlite3.Connection, run: RunKey, run_id: int) -> tuple[int, bytes]:
-        """Return the sequence number and the hash of a run's last event, after a check that it is the last."""
-        seq, before = head_of(db, run_id, run)
-        check_end(self.database, run, seq, before, standing_of(db, run_id), self.key)
-        return seq, before

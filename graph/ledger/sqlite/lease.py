@@ -1,7 +1,8 @@
 """The table of leases, one row per run; `graph.ledger.lease` defines the rows."""
 
 import sqlite3
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 from graph.ledger.lease import Holder, claimed, released, set_aside, taken_over
 from graph.ledger.protocol import Lease, RunKey
@@ -64,9 +65,19 @@ def look(db: sqlite3.Connection, run_id: int) -> Holder | None:
         sqlite3.DatabaseError: The row is damaged.
     """
     row = db.execute("SELECT owner, token, beat FROM ledger_leases WHERE run = ?", (run_id,)).fetchone()
-    if row is not None and tuple(map(type, row)) != (str, int, int):
+    return holder_of(row) if row is not None else None
+
+
+def holder_of(row: Sequence[Any]) -> Holder:
+    """Return the holder in a row: owner, token, heartbeat.
+
+    Raises:
+        sqlite3.DatabaseError: The row is damaged.
+    """
+    owner, token, beats = row
+    if (type(owner), type(token), type(beats)) != (str, int, int):
         raise sqlite3.DatabaseError("a lease was changed")
-    return Holder(*row) if row else None
+    return Holder(owner, token, beats)
 
 
 def _put(db: sqlite3.Connection, run: RunKey, run_id: int, row: Holder) -> Lease:

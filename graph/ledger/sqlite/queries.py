@@ -6,9 +6,11 @@ from dataclasses import replace
 from typing import Any
 
 from graph.ledger.chain import Row, first_link
+from graph.ledger.head import Head
 from graph.ledger.protocol import RunKey
 from graph.ledger.reading import Snapshot
 from graph.ledger.refusals import Standing
+from graph.ledger.sqlite.lease import holder_of
 from graph.ledger.sqlite.packed_payload import UNPACKED, payload_text, stored_payload
 from graph.ledger.sqlite.schema import TO_KNOW
 from graph.ledger.tombstone import thread_digest
@@ -23,6 +25,14 @@ FAILED = f"""(SELECT ended.kind != 'call_finished' OR json_extract({_ENDED}, '$.
     AND json_extract({_ENDED}, '$.item') IS json_extract(e.payload, '$.item')
     ORDER BY ended.seq LIMIT 1)"""
 """For a call's start: whether the call failed; null if it has no outcome."""
+
+_HEAD = f"""SELECT runs.events, runs.key, runs.seal, last.seq, last.link, owner, token, beat,
+    EXISTS (SELECT 1 FROM ledger_inbox WHERE ledger_inbox.run = runs.id),
+    (SELECT max(seq) FROM ledger_events WHERE run = runs.id AND kind IN {CONTROL})
+    FROM ledger_runs AS runs LEFT JOIN ledger_leases ON ledger_leases.run = runs.id
+    LEFT JOIN ledger_events AS last ON last.run = runs.id
+    AND last.seq = (SELECT seq FROM ledger_events WHERE run = runs.id ORDER BY seq DESC LIMIT 1)
+    WHERE runs.id = ?"""
 
 ALL = -(2**63)
 """Sequence number below every stored one, to select all rows, also damaged ones."""
@@ -71,17 +81,19 @@ def runs_to_know(db: sqlite3.Connection, run: RunKey) -> list[int]:
     return [n for (n,) in db.execute(query, (run.thread, run.n))]
 
 
-def control_seq_of(db: sqlite3.Connection, run_id: int) -> int:
-    """Return the sequence number of the last event that changes what is allowed, 0 if there is none."""
-    query = f"SELECT max(seq) FROM ledger_events WHERE run = ? AND kind IN {CONTROL}"
-    return int(db.execute(query, (run_id,)).fetchone()[0] or 0)
+def head_of(db: sqlite3.Connection, run: RunKey, run_id: int) -> Head:
+    """Return a run, with one statement: it is looked at before each event.
 
-
-def head_of(db: sqlite3.Connection, run_id: int, run: RunKey) -> tuple[int, bytes]:
-    """Return the last sequence number of a run and the hash to chain the next event to."""
-    query = "SELECT seq, link FROM ledger_events WHERE run = ? ORDER BY seq DESC LIMIT 1"
-    row = db.execute(query, (run_id,)).fetchone()
-    return (int(row[0]), bytes(row[1])) if row else (0, first_link(run.id))
+    Raises:
+        sqlite3.DatabaseError: Its row, its lease or the number of its last event is damaged.
+    """
+    row = db.execute(_HEAD, (run_id,)).fetchone()
+    standing = _standing(row and row[:3])
+    seq, link, owner, token, beat, has_messages, control_seq = row[3:]
+    holder = holder_of((owner, token, beat)) if owner is not None else None
+    if seq is None:
+        return Head(run, run_id, standing, 0, first_link(run.id), holder, bool(has_messages), 0)
+    return Head(run, run_id, standing, int(seq), bytes(link), holder, bool(has_messages), int(control_seq or 0))
 
 
 def rows_of(db: sqlite3.Connection, run_id: int, after: int) -> tuple[list[Row], Standing]:
@@ -121,7 +133,10 @@ def standing_of(db: sqlite3.Connection, run_id: int) -> Standing:
     Raises:
         sqlite3.DatabaseError: The row is damaged.
     """
-    row = db.execute("SELECT events, key, seal FROM ledger_runs WHERE id = ?", (run_id,)).fetchone()
+    return _standing(db.execute("SELECT events, key, seal FROM ledger_runs WHERE id = ?", (run_id,)).fetchone())
+
+
+def _standing(row: Sequence[Any] | None) -> Standing:
     if row is None or type(row[0]) is not int:
         raise sqlite3.DatabaseError("the list of runs was changed")
     return Standing._make(row)

@@ -11,7 +11,6 @@ from graph.ledger.seal import SealKey
 from graph.ledger.sqlite.artifact_uses import remove_unused
 from graph.ledger.sqlite.checkpoint_redaction import is_there
 from graph.ledger.sqlite.event_writer import EventWriter
-from graph.ledger.sqlite.lease import look
 from graph.ledger.sqlite.packed_payload import payload_text
 from graph.ledger.sqlite.queries import head_of, next_row, numbers_of, run_id_of
 from graph.ledger.sqlite.schema import OF_A_RUN
@@ -73,10 +72,10 @@ def _unchanged(db: sqlite3.Connection, database: str, runs: Sequence[Transcript]
         raise changed_since(database, keys[-1])
     run_ids = [run_id_of(db, key) for key in keys]
     for run_id, run, key in zip(run_ids, runs, keys, strict=True):
-        seen = look(db, run_id)
-        if seen is not None and seen.owner and not is_gone(seen.owner):
+        head = head_of(db, key, run_id)
+        if head.holder is not None and head.holder.owner and not is_gone(head.holder.owner):
             raise owned_elsewhere(database, key)
-        if head_of(db, run_id, key)[1] != run.head:
+        if head.link != run.head:
             raise changed_since(database, key)
     names = {key.id for key in keys}
     for fork, source in forks_of(db):

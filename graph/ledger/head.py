@@ -1,0 +1,40 @@
+"""A run as its writers find it: one look in the transaction of new events, and the checks on it."""
+
+from typing import NamedTuple
+
+from graph.ledger.lease import Holder
+from graph.ledger.protocol import Lease, RunKey
+from graph.ledger.refusals import Standing, check_control_seq, check_inbox, check_lease
+
+
+class Head(NamedTuple):
+    """A run; `seq` and `link` are those of its last event, `control_seq` is that of the last one in `CONTROL`.
+
+    `silent_s` is the time since the holder's last heartbeat, in seconds, by the clock of a database server.
+    """
+
+    run: RunKey
+    run_id: int
+    standing: Standing
+    seq: int
+    link: bytes
+    holder: Holder | None
+    has_messages: bool
+    control_seq: int
+    silent_s: float = 0.0
+
+    def check(
+        self, database: str, lease: Lease, control_seq: int | None = None, require_empty_inbox: bool = False
+    ) -> None:
+        """Refuse what is outdated: the lease, or its holder's last control event.
+
+        Raises:
+            LeaseLostError: See `check_lease`.
+            StaleRunError: See `check_control_seq`.
+            MessageWaitingError: See `check_inbox`.
+        """
+        check_lease(database, lease, self.holder)
+        if control_seq is not None:
+            check_control_seq(database, lease.run, control_seq, self.control_seq)
+        if require_empty_inbox:
+            check_inbox(database, lease.run, self.has_messages)
