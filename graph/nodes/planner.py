@@ -163,8 +163,9 @@ class Planner:
         return state_at_end(run, **shown)
 
     async def _refused(self, writer: RunWriter, proposal: Proposal, brought: Any) -> StateUpdate:
-        """End the run without a plan, and record the reason; a plan that was waiting waits again instead."""
-        if brought is None and writer.run.recorded_plan() is not None and writer.run.terms.mode != "never":
+        """End the run without a new plan, and record the reason; a plan that was waiting waits again instead."""
+        is_planned = writer.run.recorded_plan() is not None
+        if brought is None and is_planned and writer.run.terms.mode != "never":
             await writer.write(Draft(proposal.refusal("planner", stays=True)), last=True)
             return self._shown(writer.run)
         kept = keep_anything(brought)
@@ -172,8 +173,8 @@ class Planner:
         if brought is not None:
             refused = replace(refused, brought=Content.of(kept))
         await writer.end(Ending("failed", proposal.reason), Draft(refused), artifacts=[kept])
-        shown = {"plan": None, "digest": None, "results": {}, "issues": refused.to_json()["issues"], "brought": ""}
-        return state_at_end(writer.run, **shown)
+        without: dict[str, Any] = {} if is_planned else {"plan": None, "digest": None, "results": {}}
+        return state_at_end(writer.run, **without, issues=refused.to_json()["issues"], brought="")
 
     def _read(self, run: RunContext, brought: Any) -> Proposal:
         reading = run.allowed(read_plan(brought, self.services.toolbox.specs, self.services.settings.max_steps))
