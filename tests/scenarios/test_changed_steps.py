@@ -1,6 +1,7 @@
 """People change what is left of a run that stands still: skip a step, give its result, edit the plan."""
 
 import asyncio
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,8 @@ from graph.checkpoint import ledger_of
 from graph.errors import InputError, NothingToDecideError
 from graph.ledger.protocol import RunKey
 from graph.nodes.step_changes import change_in_words
+from graph.record.events import Event
+from graph.replay.report import Replay
 from graph.runs import Run
 from graph.testing import LoggedTools, ScriptedModel, asked, on_thread, step
 
@@ -208,26 +211,33 @@ def test_an_edited_plan_is_reviewed_wherever_the_run_stands_still(
     only_run(agent, waiting)
 
 
-def test_a_run_that_was_interrupted_while_it_was_planned_is_resumed_before_it_is_edited(tmp_path: Path) -> None:
-    class Hanging(ScriptedModel):
-        async def _agenerate(self, *_: Any, **__: Any) -> Any:
-            begun.set()
-            await asyncio.Event().wait()
+@pytest.mark.parametrize("last", ["run_started", "plan_revised", "review_requested", "decided"])
+def test_an_edit_is_of_the_same_run_though_its_process_ended_before_the_checkpoint_of_an_event(
+    tmp_path: Path, options: dict[str, Any], last: str
+) -> None:
+    planner = ScriptedModel([PLAN, PLAN])
+    driven: list[asyncio.Task[Run]] = []
 
-    begun = asyncio.Event()
+    def end(_: Any, events: Sequence[Event]) -> None:
+        if any(event.kind == last for event in events):
+            driven[-1].cancel()
 
-    async def work() -> list[str]:
-        async with AsyncAgent.open(tmp_path / "runs.db", planner=Hanging([]), tools=[]) as agent:
-            start = asyncio.create_task(agent.start("g", thread="t"))
-            await begun.wait()
-            start.cancel()
+    async def work() -> tuple[Run, list[str], Replay]:
+        async with AsyncAgent.open(tmp_path / "runs.db", **{**options, "planner": planner}, observers=[end]) as agent:
+            driven.append(asyncio.create_task(agent.start("g", thread="t")))
             with suppress(asyncio.CancelledError):
-                await start
-            with pytest.raises(InputError, match=r"t\.1 was interrupted while it was planned; resume it first"):
-                await agent.edit("t.1", {"steps": [], "answer": "at once"})
-            return [run.id for run in await agent.list()]
+                approval = (await driven[-1]).decide(approve=True)
+                driven.append(asyncio.create_task(agent.resume("t", approval)))
+                await driven[-1]
+            assert driven[-1].cancelled()
+            driven.append(asyncio.create_task(asyncio.sleep(0)))
+            run = await agent.edit("t", {"steps": [step("mail", "mail", to="bo")]})
+            assert run.request is not None and run.request["action_requests"][0]["name"] == "run_plan"
+            ended = await agent.resume("t", "approve")
+            return ended, [one.id for one in await agent.list()], await agent.replay("t")
 
-    assert asyncio.run(work()) == ["t.1"]
+    ended, runs, played = asyncio.run(work())
+    assert (ended.answer, runs) == ("sent to bo", ["t.1"]) and played.is_same, str(played)
 
 
 def test_an_approval_given_before_a_step_was_skipped_does_not_count(
