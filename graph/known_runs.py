@@ -7,11 +7,12 @@ from collections import OrderedDict
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from graph.ledger.protocol import Ledger, RunKey
 from graph.record.events import ValueRedacted
 from graph.record.projection import apply_events, project
+from graph.record.recorded_plans import RecordedPlans
 from graph.record.run_state import RunState
 
 MOST = 64
@@ -20,10 +21,11 @@ MOST = 64
 
 @dataclass(frozen=True)
 class KnownRun:
-    """A run as its events up to `record.seq` leave it."""
+    """A run as its events up to `record.seq` leave it, and the models of its plans."""
 
     key: RunKey
     record: RunState
+    plans: RecordedPlans = field(default_factory=RecordedPlans, compare=False)
 
 
 @dataclass
@@ -67,12 +69,15 @@ class KnownRuns:
             return opened(key, project(events))
         if any(event.kind == ValueRedacted.kind for event in events):  # what it removed is in the state still
             return opened(key, project(await ledger.events(key)))
-        return opened(key, apply_events(known.record, events))
+        return _opened(KnownRun(key, apply_events(known.record, events), known.plans))
 
 
 def opened(key: RunKey, record: RunState) -> KnownRun:
     """Return the run, which the current node may hand on."""
-    run = KnownRun(key, record)
+    return _opened(KnownRun(key, record))
+
+
+def _opened(run: KnownRun) -> KnownRun:
     if (node := _node.get()) is not None:
         node.run = run
     return run

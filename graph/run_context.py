@@ -19,6 +19,7 @@ from graph.policy.replanning import ReplanPolicy
 from graph.record.budget import Usage
 from graph.record.ending import Ending, ending_of
 from graph.record.person import Approver
+from graph.record.recorded_plans import RecordedPlans
 from graph.record.replacement import Replaced, replaced_in, replaces_issues
 from graph.record.results import StepResult
 from graph.record.run_state import RunState
@@ -49,8 +50,8 @@ class RunContext:
     shown: Any = None
     named: Any = None
     invocation: str | None = None
+    plans: RecordedPlans = field(default_factory=RecordedPlans, repr=False)
     _terms: ExecutionTerms | None = field(default=None, init=False, repr=False)
-    _plans: dict[int, tuple[Mapping[str, Any], Plan]] = field(default_factory=dict, init=False, repr=False)
 
     @property
     def here_before(self) -> bool:
@@ -111,12 +112,7 @@ class RunContext:
         return PlanBefore(self.approved_plan(), state.approved_revision, was_seen=False)
 
     def _validated(self, raw: Mapping[str, Any] | None) -> Plan | None:
-        """Return a recorded plan as a model, cached by identity: validating a large plan is slow."""
-        if raw is None:
-            return None
-        if id(raw) not in self._plans:
-            self._plans[id(raw)] = raw, Plan.model_validate(raw)  # the plan is kept, so that its id stays its own
-        return self._plans[id(raw)][1]
+        return self.plans.plan_of(raw) if raw is not None else None
 
     def replaced_in(self, plan: Plan) -> list[Replaced]:
         """Return the failed steps that a plan omits or changes, each with the status of its replacement."""

@@ -87,7 +87,7 @@ async def _known(ledger: Ledger, key: RunKey) -> KnownRun:
 
 def _run_context(services: Services, ledger: Ledger, run: KnownRun, named: Any, shown: Any = None) -> RunContext:
     invocation = invocation_of(get_config())
-    return RunContext(services, ledger, run.key, run.record, checkpoint_id(), shown, named=named, invocation=invocation)
+    return RunContext(services, ledger, run.key, run.record, checkpoint_id(), shown, named, invocation, plans=run.plans)
 
 
 def _started(

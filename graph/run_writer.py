@@ -187,6 +187,9 @@ class RunWriter:
         replaced = await self.run.services.toolbox.would_replace(plan)
         like_steps = await expected_of(self.run, plan)
         await self.write(Draft(replace(revised, would_replace=tuple(replaced), like_steps=like_steps)), last=last)
+        state = self.run.record.plan_state
+        if state.plan is not None and state.digest == plan.digest:
+            self.run.plans.keep(state.plan, plan)
 
     async def end(
         self,

@@ -122,7 +122,7 @@ class CallGate:
         labels = {name: labels.get(name, given.by_model if spec.declared else given) for name in call.args}
         labels.update(dict.fromkeys(call.edited, USER))
         same_digest = "" if spec.repeatable else self.effects.digest(tool, call.args)
-        call = replace(call, label=joined([label_of_tool(spec), *labels.values()]), same_digest=same_digest)
+        call = call.changed(label=joined([label_of_tool(spec), *labels.values()]), same_digest=same_digest)
         if not spec.repeatable:
             await self.effects.look_up(tool)
         # Recall comes first: a settled call answers for the identical uncertain ones too (decision 0025).
@@ -137,7 +137,7 @@ class CallGate:
         wait_s = self._turns.wait_s(tool)  # a call over its rate takes its turn after the wait, in `commit_in_turn`
         queued = not spec.repeatable and (wait_s > 0 or not self.effects.take_turn(call))
         caps = self._caps.of_tool(tool, call.key)
-        return replace(call, wait_s=wait_s, queued=queued, approval=approval, replies=replies, caps=caps)
+        return call.changed(wait_s=wait_s, queued=queued, approval=approval, replies=replies, caps=caps)
 
     def again(self, call: ToolCall) -> ToolCall:
         """Return a repeatable call, to be committed and made again.
@@ -147,7 +147,7 @@ class CallGate:
         """
         assert self._toolbox.specs[call.tool].repeatable
         self._reserve_again(call)
-        return replace(call, wait_s=self._turns.wait_s(call.tool))
+        return call.changed(wait_s=self._turns.wait_s(call.tool))
 
     async def commit(
         self, ended: Sequence[Finished | Draft], starting: Sequence[ToolCall], kept: Sequence[Kept] = ()
@@ -221,7 +221,7 @@ class CallGate:
             while finished.is_passing and call.attempt < call.limits.most and self._reserved(call):
                 await self.commit([replace(finished, again=True, worked_s=self._meter.wall_s)], [])
                 await self._clock.sleep(call.limits.wait_s(call.attempt, self._clock.jitter()))
-                call = replace(call, attempt=call.attempt + 1, wait_s=self._turns.wait_s(call.tool), queued=False)
+                call = call.changed(attempt=call.attempt + 1, wait_s=self._turns.wait_s(call.tool), queued=False)
                 await self.commit_in_turn(call)
                 finished = await self._runner.run(call)
         except asyncio.CancelledError:  # a step's time limit: what the call did is not known

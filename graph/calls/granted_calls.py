@@ -2,7 +2,6 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping
-from dataclasses import replace
 
 from pydantic import JsonValue
 
@@ -52,7 +51,7 @@ class GrantedCalls:
         args_digest = digest(args)
         key = call_key(self._record.id, step.id, call.item, call.number, call.tool, args_digest)
         edited = tuple(name for name in args if name not in call.args or call.args[name] != args[name])
-        return replace(call, key=key, args=args, args_digest=args_digest, edited=edited, replaces=call.key)
+        return call.changed(key=key, args=args, args_digest=args_digest, edited=edited, replaces=call.key)
 
     def _check(self, spec: ToolSpec, args: Mapping[str, JsonValue]) -> None:
         if faults := spec.argument_faults(args) or self._policy.faults(spec, args):
@@ -63,8 +62,8 @@ class GrantedCalls:
         spec = self._specs[call.tool]
         limits = self._limits.lowest(spec.attempt_limits, step.attempt_limits)
         if step.tool is None:  # the step's own limit is that of all its turns
-            limits = replace(limits, timeout_s=self._limits.lowest(spec.attempt_limits).timeout_s)
-        return replace(call, attempt=self._attempt(call.key), limits=limits)
+            limits = limits._replace(timeout_s=self._limits.lowest(spec.attempt_limits).timeout_s)
+        return call.changed(attempt=self._attempt(call.key), limits=limits)
 
     def _attempt(self, key: str) -> int:
         """Return the number of the call's next attempt, after those on record that the next was to follow."""

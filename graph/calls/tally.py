@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from graph.record.events import Draft
 from graph.record.step_costs import StepCost, cost_with
 
+NOTHING = StepCost()
+
 
 @dataclass
 class Tally:
@@ -23,4 +25,4 @@ class Tally:
 
     def cost(self, step: str) -> StepCost:
         """Return what a step has cost in this pass."""
-        return self.costs.get(step, StepCost())
+        return self.costs.get(step, NOTHING)

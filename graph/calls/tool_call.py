@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from pydantic import JsonValue
 
@@ -44,6 +45,10 @@ class ToolCall:
     replaces: str | None = None
     approval: str | None = None
     caps: CapUse | None = None
+
+    def changed(self, **fields: Any) -> "ToolCall":
+        """Return the call with other fields; a call changes often, and `replace` takes many times as long."""
+        return ToolCall(**{**vars(self), **fields})
 
     @property
     def has_turn(self) -> bool:

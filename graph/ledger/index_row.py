@@ -1,15 +1,14 @@
 """The index of runs as every SQL driver stores it: lists, the open review and labels of counts are JSON text."""
 
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import fields
+from collections.abc import Sequence
 from functools import lru_cache
 
 from graph.record.counters import Counts
 from graph.record.open_review import OpenReview
 from graph.record.summary import RunSummary
 
-COLUMNS = tuple(entry.name for entry in fields(RunSummary) if entry.name not in ("thread", "n"))
+COLUMNS = RunSummary._fields[2:]
 SELECT = (
     f"SELECT thread, n, {', '.join(COLUMNS)} FROM ledger_index JOIN ledger_runs ON ledger_runs.id = ledger_index.run"
 )
@@ -26,14 +25,13 @@ def read(row: Sequence[object]) -> RunSummary:
 
 def stored(summary: RunSummary, names: Sequence[str] = COLUMNS) -> list[object]:
     """Return the columns of these names as they are stored."""
-    values = vars(summary)
-    return [_cell(name, values[name]) for name in names]
+    return [_cell(name, getattr(summary, name)) for name in names]
 
 
 def changed(before: RunSummary, after: RunSummary) -> list[str]:
     """Return the names of the columns that differ."""
-    old: Mapping[str, object] = vars(before)
-    return sorted(name for name, value in vars(after).items() if value != old[name])
+    pairs = zip(RunSummary._fields, before, after, strict=True)
+    return sorted(name for name, old, new in pairs if new != old)
 
 
 def stored_counts(counts: Counts) -> list[tuple[str, str, float]]:

@@ -1,7 +1,5 @@
 """Run lookup rules of every ledger: names, filters and shown statuses."""
 
-from dataclasses import replace
-
 from graph.ledger.protocol import RunKey
 from graph.ledger.tombstone import NUMBER_DIGITS
 from graph.record.run_filter import RunFilter
@@ -31,7 +29,7 @@ def run_in(name: str) -> RunKey | None:
 
 def as_shown(summary: RunSummary, is_worked_on: bool) -> RunSummary:
     """Return a run as shown in lists: paused if it is live but has no owner."""
-    return summary if is_worked_on or summary.status not in LIVE else replace(summary, status="paused")
+    return summary if is_worked_on or summary.status not in LIVE else summary._replace(status="paused")
 
 
 def matches(shown: RunSummary, wanted: RunFilter) -> bool:

@@ -1,16 +1,14 @@
 """How often and how long a step is tried: limits that the plan, the tool, the policy and the settings may each set."""
 
-from dataclasses import dataclass, fields
 from math import inf
-from typing import Any
+from typing import Any, NamedTuple
 
 FIRST_WAIT_S = 1.0
 """Seconds before the second attempt, if nothing else is said."""
 LONGEST_WAIT_S = 60.0
 
 
-@dataclass(frozen=True)
-class AttemptLimits:
+class AttemptLimits(NamedTuple):
     """Limits of a step's attempts; None means that nothing is said.
 
     `timeout_s` bounds one call, or all turns of a model step. `attempts` counts all of them, the first one included.
@@ -53,7 +51,7 @@ class AttemptLimits:
 
     def to_json(self) -> dict[str, Any]:
         """Return the limits that are set."""
-        return {name: value for name, value in vars(self).items() if value is not None}
+        return {name: value for name, value in self._asdict().items() if value is not None}
 
 
 NO_LIMITS = AttemptLimits()
@@ -73,4 +71,4 @@ def limit_fault(name: str, value: Any) -> str | None:
     return None if is_number and 0 <= value < inf else "must be a number of seconds >= 0"
 
 
-ATTEMPT_FIELDS = tuple(one.name for one in fields(AttemptLimits))
+ATTEMPT_FIELDS = AttemptLimits._fields

@@ -2,11 +2,23 @@
 
 import hashlib
 import json
+import re
 from collections.abc import Callable
 from json.encoder import encode_basestring
 
 import rfc8785
 from pydantic import JsonValue
+
+SHORT_CHARACTERS = 100_000
+"""In longer texts the search for floats may take more time than it saves."""
+
+_encoded = json.JSONEncoder(
+    ensure_ascii=False, separators=(",", ":"), sort_keys=True, allow_nan=False, check_circular=False
+).encode
+"""Writes what is canonical except for some floats, and for the order of keys beyond ASCII."""
+
+_OTHER_FLOAT = re.compile(r"[0-9](?:\.0(?![0-9])|e[+-])")
+"""A float that JavaScript writes otherwise than Python does: a whole one, or one with an exponent."""
 
 
 def canonical_json(value: JsonValue) -> bytes:
@@ -23,9 +35,12 @@ def canonical_json(value: JsonValue) -> bytes:
     >>> canonical_json({"b": 1.0, "a": [None, "é"]}).decode()
     '{"a":[null,"é"],"b":1}'
     """
-    parts: list[str] = []
-    _write(value, parts.append)
-    return "".join(parts).encode()
+    text = _encoded(value)
+    if len(text) > SHORT_CHARACTERS or not text.isascii() or _OTHER_FLOAT.search(text):
+        parts: list[str] = []
+        _write(value, parts.append)
+        text = "".join(parts)
+    return text.encode()
 
 
 def digest(value: JsonValue) -> str:

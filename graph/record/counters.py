@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 
 from graph.errors import UnknownEventError
@@ -24,6 +23,7 @@ from graph.record.events import (
 from graph.record.results import StepResult
 from graph.record.summary import CHANGED
 
+UNREADABLE = (UnknownEventError, *CHANGED)
 Labels = tuple[tuple[str, str], ...]
 Counts = Counter[tuple[str, Labels]]
 """Name and labels -> count."""
@@ -78,8 +78,10 @@ class RunCounter:
         """Return the increments of the counters for these events."""
         self._counts = Counter()
         for event in events:
-            with suppress(UnknownEventError, *CHANGED):
+            try:  # not `suppress`, which costs as much as the rest
                 self._event(event)
+            except UNREADABLE:
+                continue
         return self._counts
 
     def _add(self, name: str, amount: float = 1, *labels: tuple[str, str]) -> None:

@@ -1,7 +1,7 @@
 """The open request of a run as lists of runs need it: who decides, who has voted, until when, and what it may cost."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -10,16 +10,12 @@ from graph.record.events import (
     Decided,
     Event,
     PlanRevised,
-    ResultSupplied,
     ReviewEscalated,
-    ReviewExpired,
     ReviewReminded,
     ReviewRequested,
-    RunEnded,
     RunReopened,
     RunStarted,
     Steered,
-    StepSkipped,
     Voted,
 )
 from graph.record.people import People
@@ -81,30 +77,40 @@ class ReviewFold:
         self._people = People()
 
     def apply(self, event: Event) -> None:
-        """Fold one event."""
-        match event.data:
-            case ReviewRequested() as data:
-                self._requested(data)
-            case Voted() as data:
-                self._people.voted(data)
-                self._with(voters=self._voters(data.subject))
-            case ReviewReminded() | ReviewEscalated() as data:
-                self._fell_due(event, data)
-            case Decided() as data:
-                self._people.decided(data)
-                self.open = None
-            case Steered() | RunReopened() as data:
-                self._people.asked(data.approver)
-                self._close()
-            case RunStarted() as data:
-                self._people.asked(data.started_by)
-            case PlanRevised() as data:
-                if data.written_by is not None:
-                    self._people.asked(data.written_by)
-            case RunEnded() | StepSkipped() | ResultSupplied() | ReviewExpired():
-                self._close()
+        """Fold one event; most events of a run are of a kind that says nothing here."""
+        if (fold := FOLDS.get(event.kind)) is not None:
+            fold(self, event, event.data)
 
-    def _requested(self, data: ReviewRequested) -> None:
+    def voted(self, _event: Event, data: Voted) -> None:
+        """Note the vote."""
+        self._people.voted(data)
+        self._with(voters=self._voters(data.subject))
+
+    def decided(self, _event: Event, data: Decided) -> None:
+        """Close the request."""
+        self._people.decided(data)
+        self.open = None
+
+    def asked(self, _event: Event, data: Steered | RunReopened) -> None:
+        """Note who asked for more, and close the request."""
+        self._people.asked(data.approver)
+        self._close()
+
+    def started(self, _event: Event, data: RunStarted) -> None:
+        """Note who asked for the run."""
+        self._people.asked(data.started_by)
+
+    def revised(self, _event: Event, data: PlanRevised) -> None:
+        """Note who wrote the plan."""
+        if data.written_by is not None:
+            self._people.asked(data.written_by)
+
+    def closed(self, _event: Event, _data: object) -> None:
+        """Close the request."""
+        self._close()
+
+    def requested(self, _event: Event, data: ReviewRequested) -> None:
+        """Open the request, or go on with it if it is asked again."""
         takes = {"takes": dict(data.takes)} if data.takes else {}
         asked = OpenReview(
             data.request,
@@ -125,7 +131,8 @@ class ReviewFold:
         self._people.closed()
         self.open = None
 
-    def _fell_due(self, event: Event, data: ReviewReminded | ReviewEscalated) -> None:
+    def fell_due(self, event: Event, data: ReviewReminded | ReviewEscalated) -> None:
+        """Note a reminder or an escalation."""
         before = self.open
         if before is None or before.request != data.request:
             return
@@ -140,3 +147,21 @@ class ReviewFold:
 
     def _voters(self, subject: str) -> tuple[str, ...]:
         return tuple(vote.approver for vote in self._people.votes.get(subject, {}).values())
+
+
+FOLDS: Mapping[str, Callable[..., None]] = {
+    "review_requested": ReviewFold.requested,
+    "voted": ReviewFold.voted,
+    "review_reminded": ReviewFold.fell_due,
+    "review_escalated": ReviewFold.fell_due,
+    "decided": ReviewFold.decided,
+    "steered": ReviewFold.asked,
+    "run_reopened": ReviewFold.asked,
+    "run_started": ReviewFold.started,
+    "plan_revised": ReviewFold.revised,
+    "run_ended": ReviewFold.closed,
+    "step_skipped": ReviewFold.closed,
+    "result_supplied": ReviewFold.closed,
+    "review_expired": ReviewFold.closed,
+}
+"""Kind of event -> what it does to the request."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from graph.errors import UnknownEventError
 from graph.record.events import (
@@ -42,8 +43,7 @@ CHANGED = (KeyError, TypeError, ValueError, AttributeError)
 """Exceptions raised by reading such an event."""
 
 
-@dataclass(frozen=True)
-class RunSummary:
+class RunSummary(NamedTuple):
     """A summary of a run from its events, which do not show whether a process executes it.
 
     A waiting run `waits_for` a person, and `asks` names the open requests, such as `run_plan`. `people` are those who

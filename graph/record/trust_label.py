@@ -60,8 +60,10 @@ def joined(labels: Iterable[TrustLabel]) -> TrustLabel:
     >>> joined([USER, TrustLabel("untrusted", ("web",)), TrustLabel("trusted", ("clock",))])
     TrustLabel(trust='untrusted', sources=('web',))
     """
-    found = list(labels)
-    worst = max((label.trust for label in found), key=ORDER.index, default=USER.trust)
+    found = [label for label in labels if label is not USER]  # which adds nothing
+    if not found:
+        return USER
+    worst = max((label.trust for label in found), key=ORDER.index)
     sources = [source for label in found if label.trust in (worst, "undeclared") for source in label.sources]
     return TrustLabel(worst, tuple(dict.fromkeys(sources)))
 

@@ -16,6 +16,7 @@ KEPT = 64
 """How many runs are kept; a run more takes the place of the oldest."""
 STARTED = drafted("run_started", {"goal": "g", "constraints": []})
 PAUSED = drafted("paused", {"reason": "asked to pause"})
+REDACTED = drafted("redacted", {"left": [], "by": "b", "reason": "r"})
 ENDED = drafted("run_ended", {"status": "failed", "reason": "r"})
 
 
@@ -67,6 +68,17 @@ def test_the_next_node_reads_only_what_was_written_since() -> None:
     with_ledger(work)
 
 
+def test_the_next_node_has_the_models_of_the_plans_too() -> None:
+    async def work(ledger: CountingLedger, runs: KnownRuns) -> None:
+        first = await node(runs, ledger)
+        await write(ledger, PAUSED)
+        assert (await node(runs, ledger)).plans is first.plans
+        await write(ledger, REDACTED)
+        assert (await node(runs, ledger)).plans is not first.plans
+
+    with_ledger(work)
+
+
 def test_a_node_that_fails_or_is_interrupted_hands_nothing_on() -> None:
     async def work(ledger: CountingLedger, runs: KnownRuns) -> None:
         with pytest.raises(ZeroDivisionError), runs.handing_on():
@@ -91,7 +103,7 @@ def test_a_run_is_taken_once_since_its_state_is_the_takers_to_change() -> None:
 def test_a_run_in_which_a_value_was_redacted_meanwhile_is_read_anew() -> None:
     async def work(ledger: CountingLedger, runs: KnownRuns) -> None:
         first = await node(runs, ledger)
-        await write(ledger, drafted("redacted", {"left": [], "by": "b", "reason": "r"}), PAUSED)
+        await write(ledger, REDACTED, PAUSED)
         second = await node(runs, ledger)
         assert second.record is not first.record and second.record.seq == 4
 

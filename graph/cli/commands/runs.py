@@ -4,7 +4,7 @@ import json
 import time
 from collections.abc import Iterator
 from dataclasses import asdict
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.table import Table
@@ -85,8 +85,11 @@ def show_runs(screen: Screen, found: RunPage) -> None:
 
 def _as_json(found: RunPage) -> str:
     """Return a page as JSON: `{"runs": [...], "next": RUN | null}`."""
-    listed = [{"id": run.id, **asdict(run)} for run in found]
-    return json.dumps({"runs": listed, "next": found.next}, ensure_ascii=False, indent=2)
+    return json.dumps({"runs": list(map(_data, found)), "next": found.next}, ensure_ascii=False, indent=2)
+
+
+def _data(run: RunSummary) -> dict[str, Any]:
+    return {"id": run.id, **run._asdict(), "review": asdict(run.review) if run.review is not None else None}
 
 
 def _facts(run: RunSummary) -> tuple[str, ...]:

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any, get_args
 
 from graph.errors import UnknownEventError
@@ -91,10 +90,13 @@ class Draft:
         """Whether the event may be lost in a power cut without harm."""
         return self.data.safe
 
-    @cached_property
+    @property
     def payload(self) -> Json:
         """The payload as the ledger keeps it."""
-        return self.data.to_json()
+        found: Json | None = vars(self).get("_payload")  # a cached property takes a lock in Python 3.11
+        if found is None:
+            found = vars(self)["_payload"] = self.data.to_json()
+        return found
 
     def of_run(self, thread: str, n: int) -> "Draft":
         """Return the draft as an event of that run, which the first event names."""
@@ -139,7 +141,7 @@ class Event:
             UnknownEventError: A newer release wrote it.
             KeyError, TypeError, ValueError, AttributeError: The payload is malformed.
         """
-        found: EventData | None = vars(self).get("_data")  # a cached property takes a lock in Python 3.11
+        found: EventData | None = vars(self).get("_data")  # see `Draft.payload`
         if found is None:
             found = vars(self)["_data"] = self._decoded()
         return found
