@@ -119,6 +119,8 @@ class Planner:
         if not run.record.plan_state.awaits_plan and not run.record.plan_state.steered:
             is_proposed = wants_to_retry(state) and _brings_plan(run, state)
             return _proposed(run) if is_proposed else self._shown(run)
+        if run.record.lacks_plan:
+            return self._short(run)
         stated = goal_stated(state, run.record) if not run.record.plan_state.revision else []
         try:
             update = await self._plan(writer, state)
@@ -128,9 +130,12 @@ class Planner:
 
     async def _ask_for_budget(self, writer: RunWriter, limit: str) -> StateUpdate:
         """Ask a person to raise the budget, since it prevents a request for a plan."""
-        run, plan = writer.run, writer.run.recorded_plan()
-        await writer.write(budget_reached(run, limit, "planner", plan))
-        shown = {} if plan is not None else {"plan": None, "digest": None}
+        await writer.write(budget_reached(writer.run, limit, "planner", writer.run.recorded_plan()))
+        return self._short(writer.run)
+
+    def _short(self, run: RunContext) -> StateUpdate:
+        """Return the state of a run that lacks a plan until its budget is raised."""
+        shown = {} if run.recorded_plan() is not None else {"plan": None, "digest": None}
         message = message_without_plan(run)
         update = {"goal": run.record.assignment.goal, "reason": None, "messages": [message], "doubts": []}
         return state_update(run, "review", **update, **shown)

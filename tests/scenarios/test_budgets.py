@@ -23,6 +23,7 @@ from graph.calls.toolbox import Toolbox
 from graph.chat_models.retry import Clock
 from graph.chat_models.roles import role_models
 from graph.chat_models.settings import ModelSettings
+from graph.checkpoint import ledger_of
 from graph.configuration import settings_of
 from graph.context import Services
 from graph.errors import ConfigError
@@ -235,8 +236,12 @@ def test_a_run_that_is_steered_beyond_its_budget_asks_once_and_then_plans(
 
     state = graph.invoke({"messages": [("user", "steer: be kind")]}, bounded)
 
+    state = graph.invoke({"operation": "continue"}, bounded)
     (request,) = shown.asked(state)["action_requests"]
     assert request["name"] == "raise_budget" and len(model.prompts) == model_calls
+    ledger = asyncio.run(ledger_of(None, saver, lambda _: None)())
+    events = asyncio.run(ledger.events(RunKey("thread", 1)))
+    assert [event.kind for event in events].count("budget_reached") == 1
     raised = {"name": "raise_budget", "args": {**request["args"], "budget": {"model_calls": 9}}}
     state = graph.invoke(Command(resume={"decisions": [{"type": "edit", "edited_action": raised}]}), bounded)
     assert state["plan"]["steps"][0]["args"] == {"at": "y"}

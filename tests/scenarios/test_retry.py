@@ -10,9 +10,11 @@ from langgraph.types import Command
 from pydantic import JsonValue
 
 from graph import Agent, AsyncAgent, build_graph
+from graph.checkpoint import ledger_of
 from graph.errors import InputError
+from graph.ledger.protocol import RunKey
 from graph.runs import Run
-from graph.testing import LoggedTools, ScriptedModel, asked, on_thread, step
+from graph.testing import LoggedTools, ScriptedModel, asked, drafted, on_thread, step
 
 OUTAGE = "the service is out"
 
@@ -202,6 +204,22 @@ def test_a_retry_without_a_valid_plan_leaves_the_plan_and_what_was_done_in_the_s
         assert [state["results"][name]["status"] for name in ("first", "second")] == ["succeeded", "succeeded"]
 
     asyncio.run(work())
+
+
+def test_a_retry_whose_process_died_after_the_run_was_reopened_may_be_sent_again(
+    saver: InMemorySaver, own: list[Any], service: Service
+) -> None:
+    graph = build_graph(ScriptedModel([]), tools=own, checkpointer=saver, approval="never", replan="never")
+    graph.invoke({"goal": "g", "plan": mails_and_a_failure()}, on_thread())
+
+    async def reopened() -> None:
+        ledger, run = await ledger_of(None, saver, lambda _: None)(), RunKey("thread", 1)
+        async with ledger.owned(run) as lease:
+            await ledger.append(lease, [drafted("run_reopened", {"again": ["third"]})])
+
+    asyncio.run(reopened())
+    service.is_out = False
+    assert graph.invoke({"operation": "retry"}, on_thread())["status"] == "succeeded"
 
 
 def test_feedback_asks_the_planner_for_what_is_left(tmp_path: Path, own: list[Any], tools: LoggedTools) -> None:

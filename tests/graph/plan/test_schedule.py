@@ -122,6 +122,12 @@ def test_given_steps_wait_for_nothing_and_nobody_else_starts_any_earlier(waits: 
     assert all(len(set(befores)) == len(befores) for befores in without.values())
 
 
+def test_who_waits_for_a_given_step_waits_for_what_it_waited_for() -> None:
+    chain: Waits = {"a": (), "b": ("a",), "c": ("b",), "d": ("c",)}
+
+    assert waits_without(chain, {"b"}) == {"a": (), "b": (), "c": ("b", "a"), "d": ("c",)}
+
+
 @given(dags())
 def test_last_steps_are_awaited_by_nobody_and_stand_in_plan_order(waits: Waits) -> None:
     awaited = {before for befores in waits.values() for before in befores}
