@@ -133,7 +133,7 @@ def test_a_limit_prevents_planning_until_a_decision_a_change_or_a_plan(by: str |
     reopened.run_reopened(RunReopened(again=(), approver="os:ada"))
     again.budget_reached(BudgetReached(limit="tool_calls", by="executor"))
 
-    assert short().prevents_planning is prevents
+    assert short().prevents_planning is prevents and not Spending().prevents_planning
     assert not any(one.prevents_planning for one in (decided, steered, revised, reopened, again))
 
 
