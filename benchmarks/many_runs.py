@@ -16,6 +16,7 @@ from graph import AsyncAgent
 from graph.ledger.protocol import RunKey
 from graph.ledger.sqlite.event_writer import EventWriter
 from graph.ledger.sqlite.file import prepare
+from graph.ledger.sqlite.queries import head_of
 from graph.ledger.sqlite.schema import create
 from graph.testing import ScriptedModel, drafted
 
@@ -130,4 +131,4 @@ def _write(db: sqlite3.Connection, writer: EventWriter, number: int) -> None:
             drafted("call_finished", {"call": 0, "status": "succeeded", "value": 42}, "look"),
             drafted("run_ended", {"status": "succeeded", "reason": "1 of 1 steps succeeded", "value": 42}),
         ]
-    writer.write(db, run, run_id, drafts)
+    writer.write(db, head_of(db, run, run_id), drafts)

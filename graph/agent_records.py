@@ -157,8 +157,12 @@ class AgentRecords(ABC):
 
         Raises:
             UnknownRunError: There is no such run.
+            LedgerCorruptError: A record was changed; those of a single run can be read by its name.
         """
-        return await standing_approvals(await self._all_runs(), run)
+        found = await standing_approvals(await self._all_runs(), run)
+        if found.unread:
+            raise found.unread[0].error
+        return found.uses
 
     async def revoke(self, approval: str, *, by: Person | None = None) -> bool:
         """End a standing approval: no further call starts on it; see `graph.approvals.revoke`.

@@ -1,9 +1,9 @@
 """Standing approvals as people list and revoke them: those of single runs, and those that hold in any run."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from graph.errors import InputError
+from graph.errors import InputError, LedgerCorruptError, LedgerError, UnknownEventError
 from graph.ledger.protocol import RunKey
 from graph.ledger.search import run_in
 from graph.name_list import listed
@@ -18,14 +18,32 @@ PAGE = 50
 
 
 @dataclass(frozen=True)
+class Unread:
+    """The approvals of one run, or with `run` None those that hold in any run, which cannot be read."""
+
+    run: str | None
+    error: LedgerError
+
+    def __str__(self) -> str:
+        """Return which ones, and why."""
+        return (
+            f"run {self.run} is left out: {self.error}" if self.run else f"those of any run are left out: {self.error}"
+        )
+
+
+@dataclass(frozen=True)
 class ApprovalsPage:
-    """The standing approvals of some runs, the latest run first; `next` is the run behind which the next page is."""
+    """The standing approvals of some runs, the latest run first; `next` is the run behind which the next page is.
+
+    A damaged record hides no other: it is named in `unread`.
+    """
 
     uses: Sequence[StandingUse]
     next: str | None = None
+    unread: Sequence[Unread] = ()
 
 
-async def standing_approvals(runs: Runs, run: str | None = None) -> list[StandingUse]:
+async def standing_approvals(runs: Runs, run: str | None = None) -> ApprovalsPage:
     """Return the standing approvals that hold in any run, and those of one run, or of all runs that have not ended.
 
     Args:
@@ -34,17 +52,22 @@ async def standing_approvals(runs: Runs, run: str | None = None) -> list[Standin
 
     Raises:
         UnknownRunError: There is no such run.
-        LedgerCorruptError: A record was changed.
     """
-    wide = await runs.ledger.standing()
+    wide = await wide_approvals(runs)
     if run is not None:
-        return [*wide, *await _own(runs, await runs.find(run))]
-    page = await approvals_of_runs(runs)
-    own = [*page.uses]
-    while page.next is not None:
-        page = await approvals_of_runs(runs, before=page.next)
-        own += page.uses
-    return [*wide, *own]
+        return _together([wide, await _of_runs(runs, [await runs.find(run)])])
+    pages = [wide, await approvals_of_runs(runs)]
+    while pages[-1].next is not None:
+        pages.append(await approvals_of_runs(runs, before=pages[-1].next))
+    return _together(pages)
+
+
+async def wide_approvals(runs: Runs) -> ApprovalsPage:
+    """Return the standing approvals that hold in any run, the oldest first."""
+    try:
+        return ApprovalsPage(await runs.ledger.standing())
+    except LedgerCorruptError as error:
+        return ApprovalsPage((), unread=[Unread(None, error)])
 
 
 async def approvals_of_runs(runs: Runs, limit: int = PAGE, before: str | None = None) -> ApprovalsPage:
@@ -54,14 +77,11 @@ async def approvals_of_runs(runs: Runs, limit: int = PAGE, before: str | None = 
         runs: The runs of the ledger.
         limit: How many runs, at most.
         before: The run that the page is behind, see `ApprovalsPage.next`.
-
-    Raises:
-        LedgerCorruptError: A record was changed.
     """
     place = run_in(before) if before is not None else None
     keys = [] if before is not None and place is None else await runs.ledger.with_approvals(limit + 1, place)
-    uses = [use for key in keys[:limit] for use in await _own(runs, key)]
-    return ApprovalsPage(uses, keys[limit - 1].id if len(keys) > limit else None)
+    found = await _of_runs(runs, keys[:limit])
+    return replace(found, next=keys[limit - 1].id if len(keys) > limit else None)
 
 
 async def revoke(runs: Runs, name: str, by: str, run: str | None = None) -> bool:
@@ -79,11 +99,14 @@ async def revoke(runs: Runs, name: str, by: str, run: str | None = None) -> bool
     Raises:
         InputError: There is none of that name, or it was revoked before.
     """
-    uses = await standing_approvals(runs, run)
-    found = next((use for use in uses if use.approval.id == name), None)
+    page = await standing_approvals(runs, run)
+    found = next((use for use in page.uses if use.approval.id == name), None)
+    if found is None and any(one.run is None for one in page.unread) and await runs.ledger.revoke_standing(name, by):
+        return False
     if found is None or found.revoked_by is not None:
-        there = listed([use.approval.id for use in uses if use.revoked_by is None]) or "none"
-        raise InputError("approval", f"no standing approval {name!r} holds; there are: {there}")
+        there = listed([use.approval.id for use in page.uses if use.revoked_by is None]) or "none"
+        unread = "".join(f"; {one}" for one in page.unread)
+        raise InputError("approval", f"no standing approval {name!r} holds; there are: {there}{unread}")
     if found.approval.run is None:
         await runs.ledger.revoke_standing(name, by)
         return False
@@ -99,6 +122,18 @@ async def _revoke_in(runs: Runs, key: RunKey, revocation: Revocation) -> bool:
     return False
 
 
-async def _own(runs: Runs, key: RunKey) -> list[StandingUse]:
-    uses = project(await runs.ledger.events(key)).standing.by_id.values()
-    return [use for use in uses if use.approval.run]
+async def _of_runs(runs: Runs, keys: Sequence[RunKey]) -> ApprovalsPage:
+    uses, unread = list[StandingUse](), list[Unread]()
+    for key in keys:
+        try:
+            record = project(await runs.ledger.events(key))
+        except (LedgerCorruptError, UnknownEventError) as error:
+            unread.append(Unread(key.id, error))
+        else:
+            uses += [use for use in record.standing.by_id.values() if use.approval.run]
+    return ApprovalsPage(uses, unread=unread)
+
+
+def _together(pages: Sequence[ApprovalsPage]) -> ApprovalsPage:
+    uses = [use for page in pages for use in page.uses]
+    return ApprovalsPage(uses, unread=[one for page in pages for one in page.unread])

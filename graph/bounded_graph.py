@@ -6,7 +6,7 @@ from typing import Any
 from langchain_core.runnables import RunnableConfig
 from langgraph.graph.state import CompiledStateGraph
 
-from graph.client_context import Context, check_names
+from graph.client_context import Context, check_context
 from graph.client_input import keepable_input
 from graph.context import Services
 from graph.state import Input, State
@@ -19,12 +19,12 @@ class BoundedGraph(CompiledStateGraph[State, Context, Input, State]):
 
     def stream(self, input: Any, *args: Any, **kwargs: Any) -> Iterator[Any]:
         """Run the graph; see the base class."""
-        check_names(kwargs.get("context"))
+        check_context(kwargs.get("context"))
         return super().stream(keepable_input(input), *args, **kwargs)
 
     def astream(self, input: Any, *args: Any, **kwargs: Any) -> AsyncIterator[Any]:
         """Run the graph; see the base class."""
-        check_names(kwargs.get("context"))
+        check_context(kwargs.get("context"))
         return super().astream(keepable_input(input), *args, **kwargs)
 
     def update_state(self, config: RunnableConfig, values: Any, *args: Any, **kwargs: Any) -> RunnableConfig:

@@ -3,13 +3,14 @@
 from collections.abc import Mapping
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from graph.chat_models.roles import RoleModels
 from graph.chat_models.settings import ROLES, ClientSettings, Layer, Role
 from graph.errors import ConfigError
 from graph.plan.suggestions import did_you_mean
 from graph.settings import Settings
+from graph.validation_message import fault_messages
 
 LIMITS: Mapping[str, int] = {"max_concurrency": 1, "max_replans": 0, "max_repairs": 0}
 """Limits that a client may lower, and the minimum of each."""
@@ -140,18 +141,24 @@ class Context(BaseModel):
         return {role: settings for role, settings in read.items() if settings.explicit}
 
 
-def check_names(context: Any) -> None:
-    """Refuse a client's context that names a setting which does not exist.
+def check_context(context: Any) -> None:
+    """Refuse a client's context that names a setting which does not exist, or has a value that is none.
 
     LangGraph's server drops such keys before the graph sees them (decision 0106).
 
     Raises:
         ConfigError: It does.
     """
-    for name in context if isinstance(context, Mapping) else ():
+    if not isinstance(context, Mapping):
+        return
+    for name in context:
         if name not in Context.model_fields:
             hint = did_you_mean(str(name), Context.model_fields) or f"give one of {', '.join(Context.model_fields)}"
             raise ConfigError(f"the context has no setting {name!r}; {hint.strip()}")
+    try:
+        Context.model_validate(context)
+    except ValidationError as error:
+        raise ConfigError(f"the context is invalid: {fault_messages(error)}") from None
 
 
 def in_force(settings: Settings, name: str) -> Any:

@@ -38,6 +38,8 @@ def keepable_input(given: Any) -> Any:
     for name in FIELDS:
         if name in bounded and not _is_keepable(bounded[name]):
             raise InputError(name, "it holds what JSON or 64 bits cannot hold; give text")
+        if isinstance(bounded.get(name), str) and "\0" in bounded[name]:  # no other saver over PostgreSQL keeps it
+            raise InputError(name, "text with a NUL character cannot be kept; remove it")
     texts = {name: _as_text(name, bounded[name]) for name in READ_AS_TEXT if not _is_keepable(bounded.get(name))}
     return {**bounded, **texts} if texts else bounded
 

@@ -163,6 +163,8 @@ def goal_of(state: Mapping[str, Any]) -> Goal:
     for field, text in (("goal", goal), *(("constraints", item) for item in constraints)):
         if not is_utf8(text):
             raise InputError(field, "text with half a surrogate pair cannot be kept; give clean text")
+        if "\0" in text:
+            raise InputError(field, "text with a NUL character cannot be kept; remove it")
     return Goal(goal.strip(), tuple(constraints))
 
 

@@ -9,6 +9,7 @@ from pydantic import Field
 
 from tools.declaration import ToolArgs, declare
 from tools.errors import SourceNotReadable
+from tools.numbers_in_words import counted
 from tools.web.blocking import blocking
 from tools.web.exchange import WebResponse, within
 from tools.web.guard import Guard
@@ -87,7 +88,7 @@ async def _fetched(url: str, guard: Guard, bounds: FetchBounds) -> WebResponse:
 def _part(source: str, page: Page, start: int, most: int) -> dict[str, Any]:
     total = len(page.text)
     if start >= total:
-        raise SourceNotReadable(source, f"its text has {total} characters, none at {start}")
+        raise SourceNotReadable(source, f"its text has {counted(total, 'character')}, none at {start}")
     end = min(start + most, total)
     return {
         "source": source,

@@ -13,6 +13,7 @@ from tools.failures.grouping import grouped
 from tools.failures.normalize import LogRecord, normalize_records
 from tools.failures.requests import failed_requests
 from tools.folder import Folder
+from tools.numbers_in_words import counted
 
 _MOST_RECORDS = 50_000
 
@@ -33,9 +34,8 @@ def group_errors(folder: Folder) -> BaseTool:
         given = list(normalize_records(records))[:_MOST_RECORDS]
         errors = [record for record in given if record.is_error]
         if not errors:
-            raise NothingFound(
-                f"none of the {len(given)} records is an error; read other logs, rotated ones, or another time"
-            )
+            read = counted(len(given), "record")
+            raise NothingFound(f"none of the {read} is an error; read other logs, rotated ones, or another time")
         said = (record for record in errors if not record.is_access)
         groups = [found.to_json() for found in grouped(said, cache(folder.named_like))]
         requests = failed_requests(record for record in errors if record.is_access)
@@ -69,7 +69,9 @@ def _summary(groups: list[dict[str, Any]], requests: list[dict[str, Any]], error
         top = groups[0]
         what = f"{top['exception']}: {top['message']}" if top["exception"] else top["message"]
         where = f" at {top['where']}" if top["where"] else ""
-        said.append(f"Most telling: {what}{where}, {top['count']} times from {top['first']} to {top['last']}.")
+        said.append(
+            f"Most telling: {what}{where}, {counted(top['count'], 'time')} from {top['first']} to {top['last']}."
+        )
     if requests:
         said.append(f"First to fail: {requests[0]['text']}.")
     return " ".join(said)

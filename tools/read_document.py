@@ -9,6 +9,7 @@ from tools.declaration import ToolArgs, declare
 from tools.documents.library import Library
 from tools.documents.loading import KINDS, read_lines, read_pages
 from tools.errors import SourceNotReadable
+from tools.numbers_in_words import counted
 
 _LONGEST_LINE = 4000
 
@@ -46,7 +47,7 @@ def read_document(library: Library) -> BaseTool:
 
 def _lines(source: str, lines: list[str], start: int, most: int) -> dict[str, Any]:
     if start > max(len(lines), 1):
-        raise SourceNotReadable(source, f"it has {len(lines)} lines, none at {start}")
+        raise SourceNotReadable(source, f"it has {counted(len(lines), 'line')}, none at {start}")
     end = min(start + most - 1, len(lines))
     return {
         "source": source,
@@ -60,7 +61,7 @@ def _lines(source: str, lines: list[str], start: int, most: int) -> dict[str, An
 
 def _page(source: str, pages: list[str], number: int, most: int) -> dict[str, Any]:
     if number > len(pages):
-        raise SourceNotReadable(source, f"it has {len(pages)} pages, none at {number}")
+        raise SourceNotReadable(source, f"it has {counted(len(pages), 'page')}, none at {number}")
     return {
         "source": source,
         "page": number,

@@ -9,6 +9,7 @@ from tools.declaration import ToolArgs, declare
 from tools.errors import FileNotReadable
 from tools.files.root import Root
 from tools.files.text import Decoded, decode
+from tools.numbers_in_words import counted
 
 LARGEST_BYTES = 10_000_000
 _MOST_CHARACTERS = 200_000
@@ -29,7 +30,7 @@ def read_file(workspace: Root) -> BaseTool:
         decoded = read_text(workspace, path)
         lines = decoded.lines()
         if start_line > max(len(lines), 1):
-            raise FileNotReadable(path, f"it has {len(lines)} lines, none at {start_line}")
+            raise FileNotReadable(path, f"it has {counted(len(lines), 'line')}, none at {start_line}")
         text, count = _joined(lines[start_line - 1 : start_line - 1 + max_lines])
         end = start_line - 1 + count
         return {

@@ -9,6 +9,7 @@ from pydantic import Field
 from tools.declaration import ToolArgs, declare
 from tools.errors import SourceNotReadable
 from tools.folder import Folder
+from tools.numbers_in_words import counted
 
 _SUFFIXES = (
     ".py", ".pyi", ".js", ".mjs", ".ts", ".tsx", ".jsx", ".go", ".java", ".kt", ".rb", ".rs", ".php", ".pl", ".scala",
@@ -33,7 +34,7 @@ def read_source(folder: Folder) -> BaseTool:
     def read(path: str, line: int = 1, around: int = 8) -> dict[str, Any]:
         lines = _lines(path, folder.file(path))
         if line > len(lines):
-            raise SourceNotReadable(path, f"it has {len(lines)} lines, none at {line}")
+            raise SourceNotReadable(path, f"it has {counted(len(lines), 'line')}, none at {line}")
         first, last = max(1, line - around), min(len(lines), line + around)
         return {
             "source": path,

@@ -10,6 +10,7 @@ from tools.documents.index import Found, PassageIndex
 from tools.documents.library import Catalogue, Library
 from tools.documents.query import query_words
 from tools.errors import NothingFound
+from tools.numbers_in_words import counted
 
 
 class SearchDocumentsArgs(ToolArgs):
@@ -55,5 +56,6 @@ def _nothing_found(words: tuple[str, ...], catalogue: Catalogue, min_words: int)
     tried = f"none of the words {', '.join(words)} occurs" if words else "the query holds no word to look for"
     if words and min_words > 1:
         tried = f"no passage with {min_words} of the words {', '.join(words)} together is"
-    skipped = f" ({len(catalogue.skipped)} files were skipped)" if catalogue.skipped else ""
-    return f"{tried} in the {len(catalogue.documents)} documents looked through{skipped}; search with other words"
+    skipped = f" ({counted(len(catalogue.skipped), 'file was', 'files were')} skipped)" if catalogue.skipped else ""
+    searched = counted(len(catalogue.documents), "document")
+    return f"{tried} in the {searched} looked through{skipped}; search with other words"

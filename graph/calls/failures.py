@@ -1,10 +1,12 @@
 """Failures of tools and models as text for the record."""
 
 from langchain_core.tools import ToolException
+from pydantic import ValidationError
 
 from graph.chat_models.redaction import redacted
 from graph.errors import AgentError
 from graph.plan.shortening import shortened
+from graph.validation_message import fault_messages
 
 ERROR_CHARACTERS = 2_000
 
@@ -16,7 +18,8 @@ def error_of(words: str) -> str:
 
 def failure_words(failure: BaseException) -> str:
     """Return the message of an exception, with its type unless the message is written for users; keys are removed."""
-    words = redacted(str(failure)).encode(errors="replace").decode()
+    said = fault_messages(failure) if isinstance(failure, ValidationError) else str(failure)
+    words = redacted(said).encode(errors="replace").decode()
     if words and isinstance(failure, ToolException | AgentError):
         return words
     return f"{type(failure).__name__}: {words}" if words else type(failure).__name__

@@ -14,6 +14,7 @@ from pydantic import JsonValue
 from graph.calls.bound_tool import BoundTool, bind
 from graph.calls.threads import run_sync
 from graph.errors import ToolConfigError
+from graph.name_list import counted
 from graph.plan.catalog import UNDECLARED, Catalog, ToolSpec, is_undeclared
 from graph.plan.references import references_in
 from graph.plan.schema import Plan, Step
@@ -80,7 +81,7 @@ class Toolbox(Mapping[str, BoundTool]):
             except (NothingHappened, OSError):
                 continue
             if found is not None and stat.S_ISREG(found.st_mode):
-                return f"{found.st_size} bytes"
+                return counted(found.st_size, "byte")
         return None
 
     def __getitem__(self, name: str) -> BoundTool:

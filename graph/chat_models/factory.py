@@ -16,6 +16,7 @@ from graph.chat_models.retry import ONCE, RetryPolicy
 from graph.chat_models.settings import OFFLINE, ModelSettings, ModelSource
 from graph.errors import MissingPackageError, ModelConfigError, ModelKeyError
 from graph.name_list import listed
+from graph.validation_message import fault_message
 
 TIMEOUT_S = 300.0
 CLIENT_TIMEOUT_S = 600.0
@@ -112,7 +113,7 @@ def _construct(name: str, options: dict[str, Any]) -> BaseChatModel:
     except ImportError as error:
         raise MissingPackageError(name, _package(error)) from error
     except ValidationError as error:
-        raise ModelConfigError(name, "; ".join(_fault(part) for part in error.errors())) from None
+        raise ModelConfigError(name, _faults(error)) from None
     except Exception as error:  # noqa: BLE001  (a provider's package may raise anything)
         raise _refused(name, provider, error) from None
     return made
@@ -185,5 +186,7 @@ def _is_sendable(text: str) -> bool:
     return text.isascii() and text.isprintable()
 
 
-def _fault(part: Any) -> str:
-    return f"option {'.'.join(map(str, part['loc']))}: {part['msg']}"
+def _faults(error: ValidationError) -> str:
+    """Return the faults by option; a model as a whole has no option to name."""
+    faults = [(".".join(map(str, part["loc"])), fault_message(part)) for part in error.errors()]
+    return "; ".join(f"option {option}: {message}" if option else message for option, message in faults)

@@ -13,6 +13,7 @@ from graph.chat_models.untrusted import acts_needing_trust
 from graph.errors import ConfigError
 from graph.name_list import listed
 from graph.settings_file import settings_file
+from graph.validation_message import fault_message
 
 PREFIX = "PLANNER_EXECUTOR_"
 CLIENT_MODELS_VARIABLE = "PLANNER_EXECUTOR_CLIENT_MODELS"
@@ -128,4 +129,4 @@ def _words(part: Any) -> str:
     if part["type"] == "extra_forbidden":
         known = ROLES if len(part["loc"]) == 1 else NAMES
         return f"unknown setting; use {listed(known, 20)}"
-    return str(part["msg"])
+    return fault_message(part)

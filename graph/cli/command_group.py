@@ -2,14 +2,28 @@
 
 from typing import Any
 
+import typer
 from typer.core import TyperGroup
+
+from graph.validation_message import without_prefix
 
 WHOLE = 1_000
 """More letters than any first sentence has."""
 
 
 class CommandGroup(TyperGroup):
-    """A group whose help breaks the summaries of its commands into lines, where click's own leaves their ends out."""
+    """A group whose help breaks the summaries of its commands into lines, where click's own leaves their ends out.
+
+    Options are read with pydantic, whose prefixes no reader needs.
+    """
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command that the arguments name."""
+        try:
+            return super().invoke(ctx)
+        except typer.BadParameter as error:
+            error.message = without_prefix(error.message)
+            raise
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """Write the names and summaries of the commands."""

@@ -10,6 +10,7 @@ from graph.evaluation.formatting import format_interval
 from graph.evaluation.intervals import Interval
 from graph.evaluation.summary import MEASURES, ArmDifference, ArmSummary, Summary
 from graph.evaluation.trial import Trial
+from graph.name_list import counted
 from graph.plan.checks import describe_check
 from graph.sanitize import escaped, one_line
 
@@ -21,7 +22,7 @@ FAILURE_CHARACTERS = 240
 def trial_line(trial: Trial, number: int, total: int) -> str:
     """Return one line about a finished trial."""
     spent, failure = trial.spent, trial.void or _unmet(trial)
-    took = f"{spent.seconds:.1f} s, {spent.model_calls} model calls, {spent.tokens:,} tokens"
+    took = f"{spent.seconds:.1f} s, {counted(spent.model_calls, 'model call')}, {spent.tokens:,} tokens"
     return f"{'✗' if failure else '✓'} {number}/{total} {escaped(trial.slot.name)}: {took}" + (
         f"; {one_line(failure, FAILURE_CHARACTERS)}" if failure else ""
     )

@@ -43,13 +43,14 @@ def settings_of(recorded: Mapping[str, Mapping[str, Any]]) -> "Layer":
     from pydantic import ValidationError
 
     from graph.chat_models.settings import ModelSettings
+    from graph.validation_message import fault_message
 
     settings: dict[Any, Any] = {}
     for role, place in recorded.items():
         try:
             settings[role] = ModelSettings.model_validate(place)
         except ValidationError as error:
-            faults = [f"{role}.{'.'.join(map(str, part['loc']))}: {part['msg']}" for part in error.errors()]
+            faults = [f"{role}.{'.'.join(map(str, part['loc']))}: {fault_message(part)}" for part in error.errors()]
             raise InputError("models", "; ".join(faults)) from None
     return settings
 

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from graph.errors import InputError
+from graph.ledger.opening import UNNAMED
 from graph.record.person import Person
 from graph.sanitize import is_utf8
 
@@ -59,6 +60,13 @@ def text(given: str | None) -> str | None:
     return given
 
 
+def named(database: str) -> str:
+    """Return the name of a database; refuse a blank one."""
+    if not database.strip():
+        raise typer.BadParameter(UNNAMED)
+    return database
+
+
 def texts(given: list[str]) -> list[str]:
     """Return the texts; refuse them like `text` does."""
     return [words for words in given if text(words)]
@@ -71,6 +79,7 @@ Database = Annotated[
     typer.Option(
         "--db",
         envvar="PLANNER_EXECUTOR_DB",
+        callback=named,
         metavar="FILE|ADDRESS",
         help="The database of runs: a file, or postgresql://...",
     ),

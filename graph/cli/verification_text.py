@@ -5,11 +5,12 @@ from collections.abc import Iterator
 from graph.cli.local_time import local_time
 from graph.ledger.tombstone import Tombstones
 from graph.ledger.verification import Verification
+from graph.name_list import counted
 
 
 def lines(found: Verification) -> Iterator[str]:
     """Yield the lines of a report."""
-    yield f"run {found.run}: {found.events} events, {found.artifacts} artifacts"
+    yield f"run {found.run}: {counted(found.events, 'event')}, {counted(found.artifacts, 'artifact')}"
     yield f"head {found.head}"
     yield _sealed(found)
     if found.noted_seq is not None:

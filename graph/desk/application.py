@@ -17,6 +17,7 @@ from graph.desk.pages import approvals, control, lists, live, login, review, run
 from graph.desk.pages.respond import desk_of, page
 from graph.desk.policy_view import PolicyInForce
 from graph.desk.security.gate import Gate
+from graph.desk.security.headers import protect
 from graph.desk.settings import DeskSettings
 from graph.desk.templates import environment
 
@@ -57,7 +58,10 @@ def desk_application(
         routes=ROUTES,
         middleware=[Middleware(Gate, door=desk.door, has_ended=desk.has_ended)],
         lifespan=lifespan,
-        exception_handlers={404: _missing, 405: _missing},
+        exception_handlers={404: _missing, 405: _missing, 500: _failed},
+    )
+    app.router.redirect_slashes = (
+        False  # it leads to an address with the scheme of the connection, which ends at a proxy
     )
     app.state.desk = desk
     return app
@@ -65,6 +69,14 @@ def desk_application(
 
 async def _missing(request: Request, _: Exception) -> Response:
     return page(request, "error.html", 404, title="Not found", why="there is no such page; go back to the inbox")
+
+
+async def _failed(request: Request, _: Exception) -> Response:
+    """Answer for a fault of ours, which the server's log has; this response does not pass the gate."""
+    why = "this desk met a fault, which its log has; what you sent may have been done: look before you send it again"
+    response = page(request, "error.html", 500, title="That did not work", why=why)
+    protect(response.headers, is_static=False)
+    return response
 
 
 async def _health(request: Request) -> Response:

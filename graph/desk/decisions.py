@@ -116,8 +116,10 @@ def _settled(request: RequestJson, fields: Fields) -> dict[str, Any]:
         if said not in ("true", "false"):
             raise InputError("happened", f"say whether the call of {action['args']['tool']} happened")
         happened.append(said == "true")
+        text = fields.get(f"result:{number}", "")
+        if text and said == "false":
+            raise InputError("result", f"{action['args']['tool']} has no result if it did not happen; empty the field")
         if said == "true":
-            text = fields.get(f"result:{number}", "")
             results.append(parse_json_or_text(text) if text else None)
     return {"happened": happened, "results": results}
 

@@ -11,8 +11,9 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 from pydantic import JsonValue
 
+from graph.name_list import counted
 from graph.record.events import Event
-from graph.sanitize import document, escaped, one_line, visible_json
+from graph.sanitize import document, escaped, one_line, visible, visible_json
 from graph.text.drawing.statuses import LOOKS
 from graph.text.event_text import event_text
 
@@ -46,8 +47,11 @@ def environment() -> Environment:
     made.filters |= {
         "line": escaped,
         "doc": document,
+        "visible": visible,
+        "told": told,
         "short": lambda text, most=LINE_CHARACTERS: one_line(str(text), most),
         "moment": moment,
+        "counted": counted,
         "took": took,
         "json": json.dumps,
         "anchor": anchor,
@@ -66,6 +70,16 @@ def _sentence(event: Event) -> str:
 
 def _answer_text(answer: JsonValue) -> str:
     return document(answer) if isinstance(answer, str) else visible_json(answer)
+
+
+def told(text: str, most: int = LINE_CHARACTERS) -> str:
+    r"""Return a line that a text of ours has escaped already, of at most `most` characters.
+
+    >>> told("the call of send failed: a\\u{202e}b", 30)
+    'the call of send failed: a\\u{…'
+    """
+    line = visible(text)
+    return line if len(line) <= most else f"{line[: most - 1]}…"
 
 
 def moment(unix_s: float) -> Markup:

@@ -8,6 +8,7 @@ from graph.evaluation.formatting import format_interval, format_value
 from graph.evaluation.intervals import Interval
 from graph.evaluation.suite import ARMS, Arm
 from graph.evaluation.summary import MEASURES, Summary
+from graph.name_list import counted
 from graph.text.drawing.labels import plain
 
 WIDTH, PANEL, COLUMNS, TOP, FOOT = 900, 290, 3, 84, 30
@@ -46,7 +47,7 @@ def chart_svg(about: Mapping[str, Any], summary: Summary) -> str:
 def _below_title(about: Mapping[str, Any], summary: Summary) -> str:
     trials = ", ".join(f"{arm.arm} {arm.trials}" for arm in summary.arms)
     models = ", ".join(dict.fromkeys(str(model["model"]) for model in about["models"].values()))
-    return f"{len(about['cases'])} cases · trials: {trials or 'none'} · {models}"
+    return f"{counted(len(about['cases']), 'case')} · trials: {trials or 'none'} · {models}"
 
 
 def _panel(left: float, top: float, name: str, figures: Mapping[Arm, Interval], arms: Sequence[Arm]) -> str:

@@ -13,7 +13,7 @@ from langchain_core.tools import BaseTool
 
 from graph.errors import SuiteError, ToolConfigError
 from graph.evaluation.suite import Case, Suite
-from graph.name_list import listed
+from graph.name_list import counted, listed
 from graph.plan.catalog import ToolSpec
 from tools.errors import ToolError
 from tools.extras import absent_tools
@@ -61,7 +61,7 @@ class Sandbox:
                 found = place.look()
         except (ToolError, OSError):
             return None
-        return f"{found.st_size} bytes" if found is not None and stat.S_ISREG(found.st_mode) else None
+        return counted(found.st_size, "byte") if found is not None and stat.S_ISREG(found.st_mode) else None
 
     def text(self, path: str) -> str | None:
         """Return the text of a workspace file, at most `MAX_READ_BYTES` of it, or None if there is no file."""

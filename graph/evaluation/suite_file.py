@@ -10,6 +10,7 @@ from pydantic import ValidationError
 
 from graph.errors import SuiteError
 from graph.evaluation.suite import Suite
+from graph.validation_message import fault_messages
 
 
 def read_suite(path: str | Path) -> Suite:
@@ -25,7 +26,7 @@ def read_suite(path: str | Path) -> Suite:
     try:
         suite = Suite.model_validate({"name": file.stem, **raw, "folder": file.absolute().parent})
     except ValidationError as error:
-        raise SuiteError(str(file), "; ".join(_fault(part) for part in error.errors())) from None
+        raise SuiteError(str(file), fault_messages(error)) from None
     _check(file, suite)
     return suite
 
@@ -60,8 +61,3 @@ def _check(file: Path, suite: Suite) -> None:
             if folder is not None and not folder.is_dir():
                 hint = "paths are relative to the suite's folder"
                 raise SuiteError(str(file), f"case {case.id}: {folder} is not a folder; {hint}")
-
-
-def _fault(part: Any) -> str:
-    place = ".".join(str(name) for name in part["loc"])
-    return f"{place}: {part['msg'].removeprefix('Value error, ')}"

@@ -15,6 +15,7 @@ from graph.calls.tool_call import Finished
 from graph.chat_models.json_text import objects_with
 from graph.chat_models.role_model import RoleModel
 from graph.execution.step_outcome import StepOutcome
+from graph.name_list import counted
 from graph.plan.issues import storable
 from graph.plan.kinds.table import kind_spec
 from graph.plan.schema import Step
@@ -138,8 +139,6 @@ def _read(answer: str) -> tuple[bool | None, str]:
     met = opinions[0]["met"] if len(opinions) == 1 else None
     if not isinstance(met, bool):
         words = cut(folded(answer), WHY_CHARACTERS) or "nothing"
-        return (
-            None,
-            f"the judge gave {len(opinions)} opinions, where one with met true or false is asked; it said: {words}",
-        )
+        given = counted(len(opinions), "opinion")
+        return None, f"the judge gave {given}, where one with met true or false is asked; it said: {words}"
     return met, cut(folded(storable(str(opinions[0].get("why") or "no reason given"))), WHY_CHARACTERS)

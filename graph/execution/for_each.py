@@ -11,6 +11,7 @@ from graph.errors import ResultError, StaleRunError, UnresolvedReferenceError
 from graph.execution.model_step import StepFailed
 from graph.execution.reports import Reports
 from graph.execution.step_outcome import NOT_NOW, NotNow, StepAttempt, StepOutcome, not_now
+from graph.name_list import counted
 from graph.plan.references import resolve
 from graph.plan.schema import Step
 from graph.policy.grants import Refused
@@ -96,7 +97,7 @@ class Items:
             return not_now(self.step.id, *self.asks)
         missing = [f"{self.step.id}[{place}] failed: {self.failed[place]}" for place in sorted(self.failed)]
         if len(self.failed) > (self.step.max_failures or 0):
-            error = f"{len(self.failed)} of {count} items failed; {'; '.join(missing[:5])}"
+            error = f"{len(self.failed)} of {counted(count, 'item')} failed; {'; '.join(missing[:5])}"
             return attempt.failed(error, sorted(self.failed))
         values = [self._value(place) for place in range(count)]
         called: Counter[str] = Counter()

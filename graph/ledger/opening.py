@@ -12,6 +12,7 @@ from graph.ledger.run_store import RunStore
 from graph.ledger.seal import SealKey
 from graph.ledger.sqlite.ledger import SqliteLedger
 
+UNNAMED = "the name of the database is blank; name a file, such as runs.db, or postgresql://..."
 Driver = Callable[[str, SealKey | None], RunStore]
 
 
@@ -44,10 +45,12 @@ def open_ledger(address: str | Path, key: SealKey | None = None) -> RunStore:
         key: Seals new runs.
 
     Raises:
-        ConfigError: The packages for such an address are not installed.
+        ConfigError: The address is blank, or the packages for it are not installed.
         LedgerUnavailableError: It is neither of them, such as "mysql://...".
     """
     text = str(address)
+    if not text.strip():  # SQLite would make a database that is gone with its connection
+        raise ConfigError(UNNAMED)
     scheme, _, _ = text.partition("://")
     return DRIVERS.get(scheme, _misspelt if is_address(text) else SqliteLedger)(text, key)
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from graph.errors import LedgerKeyError
+from graph.name_list import counted
 
 VARIABLE, FILE_VARIABLE = "PLANNER_EXECUTOR_LEDGER_KEY", "PLANNER_EXECUTOR_LEDGER_KEY_FILE"
 LEAST_BYTES = 16
@@ -26,7 +27,7 @@ class SealKey:
     def __post_init__(self) -> None:
         if len(self.secret) < LEAST_BYTES:
             raise LedgerKeyError(
-                f"it has {len(self.secret)} bytes, at least {LEAST_BYTES} are needed; use random bytes"
+                f"it has {counted(len(self.secret), 'byte')}, at least {LEAST_BYTES} are needed; use random bytes"
             )
 
     @property

@@ -13,6 +13,7 @@ from typing import Any, Self
 
 from graph.ledger.seal import SealKey, seal_fault
 from graph.ledger.transcript import Transcript
+from graph.name_list import counted
 
 LINK_BYTES = 32
 NUMBER_DIGITS = 18
@@ -188,4 +189,5 @@ def gaps(runs: Iterable[tuple[str, int]], found: Tombstones, started: int) -> It
         yield from (f"run {thread}.{n} was removed without a tombstone" for n in missing)
     there = sum(map(len, by_thread.values()))
     if (lost := started - there - found.runs) > 0:
-        yield f"{lost} of {started} runs that were started are neither there nor have a tombstone"
+        have = counted(lost, "run has", "runs have")
+        yield f"{have} neither a record nor a tombstone; {started} were started"

@@ -17,6 +17,7 @@ from graph.plan.schema import Plan, Step
 from graph.plan.shortening import short_repr
 from graph.plan.validation import graph_issues, step_issues
 from graph.plan.work import WorkLimitExceeded, work_limit
+from graph.validation_message import fault_message
 
 MAX_STEPS = 10_000
 MAX_WORK = 10_000_000
@@ -134,4 +135,4 @@ def _place(loc: tuple[int | str, ...]) -> str:
 def _words(part: Any) -> str:
     if part["type"] == "missing":
         return f"missing; every step needs {part['loc'][0]}"
-    return str(part["msg"])
+    return fault_message(part)

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from graph.name_list import counted
 from graph.plan.catalog import Effect, ToolSpec
 from graph.policy.time_limit import TimeLimit
 from graph.policy.time_limit_file import time_limit_of
@@ -47,7 +48,11 @@ class ApproverRule:
         '2 of ada and the role finance, none of whom asked for it'
         """
         people = [*self.names, *(f"the role {role}" for role in self.roles)]
-        who = f"{self.quorum} of {' and '.join(people)}" if people else f"{self.quorum} verified person(s)"
+        who = (
+            f"{self.quorum} of {' and '.join(people)}"
+            if people
+            else counted(self.quorum, "verified person", "verified people")
+        )
         return who + (", none of whom asked for it" if self.four_eyes else "")
 
     def to_json(self) -> dict[str, Any]:

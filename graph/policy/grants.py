@@ -7,6 +7,7 @@ from typing import Any
 
 from pydantic import JsonValue
 
+from graph.name_list import counted
 from graph.plan.canonical import canonical_json
 from graph.plan.schema import Step
 from graph.record.values import to_text
@@ -57,7 +58,8 @@ class Grant:
         if tool not in self.tools:
             raise Refused(f"{self.step} may not call {tool!r}; it has {', '.join(self.tools) or 'no tools'}")
         if made[tool] >= self.calls:
-            raise Refused(f"{tool} may be called {self.calls} time(s) in this step; answer with the results you have")
+            often = counted(self.calls, "time")
+            raise Refused(f"{tool} may be called {often} in this step; answer with the results you have")
 
     def bound(self, asked: Mapping[str, JsonValue], takes: Any) -> dict[str, JsonValue]:
         """Return the arguments of a call with the plan's literals filled in.

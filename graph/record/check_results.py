@@ -7,7 +7,7 @@ from typing import Any
 from pydantic import JsonValue
 
 from graph.errors import ExpressionError
-from graph.name_list import listed
+from graph.name_list import counted, listed
 from graph.plan.checks import OF, Check, check_kind, describe_check, is_number
 from graph.plan.expressions import evaluate
 from graph.plan.inline_schema import schema_errors
@@ -109,7 +109,7 @@ def _finding(check: Check, evidence: Evidence) -> CheckResult:
 def _called(tool: str, called: Mapping[str, int]) -> Seen:
     times = called.get(tool, 0)
     others = "; called were " + listed(sorted(called)) if called and not times else ""
-    return times > 0, f"{times} call(s) with success{others}"
+    return times > 0, f"{counted(times, 'call')} with success{others}"
 
 
 def _schema(schema: Any, part: JsonValue) -> Seen:
@@ -146,7 +146,7 @@ def _non_empty(_: Any, part: JsonValue) -> Seen:
 
 def _cites(least: Any, part: JsonValue) -> Seen:
     found = list(dict.fromkeys(_citations(part)))
-    return len(found) >= least, f"{len(found)} citation(s)" + (f": {listed(found)}" if found else "")
+    return len(found) >= least, counted(len(found), "citation") + (f": {listed(found)}" if found else "")
 
 
 def _citations(part: JsonValue) -> Iterator[str]:

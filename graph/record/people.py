@@ -11,8 +11,8 @@ from graph.record.person import NOBODY, Approver
 class People:
     """Who asked, and the votes on the open request; changed by events only.
 
-    `askers` are the labels of all who started, steered or retried the run, wrote a plan or a call of it, or said in the
-    words of a rejection what to do instead. `votes` has the last vote of each person on the request with this subject.
+    `askers` are the labels of all who started, steered or retried the run, or wrote a plan or a call of it. `votes` has
+    the last vote of each person on the request with this subject.
     """
 
     askers: tuple[str, ...] = ()
@@ -33,8 +33,11 @@ class People:
         self.votes.setdefault(data.subject, {})[person] = data
 
     def decided(self, data: Decided) -> None:
-        """Close the vote; the author of a proposal, or of words that a model is told, counts as one who asked."""
-        if data.decision in ("propose", "feedback") or data.rejected:
+        """Close the vote; the author of a proposal counts as one who asked, who rejects with words does not.
+
+        See decision 99.
+        """
+        if data.decision == "propose":
             self.asked(data.approver)
         self.votes.clear()
 

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from graph.errors import UnknownEventError
+from graph.name_list import counted
 from graph.plan.schema import Plan
 from graph.record.events import (
     CallFinished,
@@ -110,4 +111,4 @@ def _data(event: Event) -> object:
 
 
 def _counted(count: int, what: str) -> str:
-    return f"{count} {what}{'' if count == 1 else 's'}" if count else ""
+    return counted(count, what) if count else ""

@@ -54,7 +54,8 @@ class ReplayLedger:
     An event not on record stops the graph (`stopped`, `dead`). If it may differ it continues: `first` is then
     the first difference, `refusal` why an event cannot be, and `halt` keeps the first such reason. `started`
     and `asked` map calls to their place on record: by the key of a tool call, by the digest of a prompt. `held_up` are
-    steps that wait for the others of their pass.
+    steps that wait for the others of their pass. `by_others` counts the next events that another process wrote: they
+    are there when the run is owned next.
     """
 
     name = NAME
@@ -70,6 +71,7 @@ class ReplayLedger:
         self.asked: defaultdict[str, list[int]] = defaultdict(list)
         self.changed = asyncio.Event()
         self.held_up: list[asyncio.Future[None]] = []
+        self.by_others = 0
         self._may_differ = may_differ
         self._run = RunKey(transcript.thread, transcript.n)
         self._artifacts = dict(transcript.artifacts)
@@ -97,6 +99,9 @@ class ReplayLedger:
     async def owned(self, run: RunKey) -> AsyncIterator[Lease]:
         """Own the run: a replay has no other owner."""
         self._alive()
+        while self.by_others:
+            self.by_others -= 1
+            self.skip()
         self._tokens += 1
         self.time.begin()
         yield Lease(run, 1, self._tokens)

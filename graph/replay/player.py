@@ -54,6 +54,7 @@ from graph.replay.inputs import (
     state_of_fork,
 )
 from graph.replay.ledger import ReplayLedger, ReplayStopped
+from graph.replay.overlapping import votes_before
 from graph.replay.recorded import SubstituteModel
 from graph.replay.recording import Recording
 from graph.replay.report import Replay
@@ -64,6 +65,8 @@ from graph.saver import strict_serializer
 PLANNER = frozenset({"planner"})
 APPROVE = GraphInput.answer({"decisions": [{"type": "approve"}]}, unseen=False)
 LOOK_AHEAD = 4
+MOST_VOTES = 100
+"""Events of votes given at once, and one more."""
 
 
 async def replayed(transcript: Transcript, planner: RoleModel | None = None) -> Replay:
@@ -163,6 +166,8 @@ class Player:
             coming = coming[coming[0].kind == "plan_revised" :][:1]
         elif not state.interrupts:
             return GraphInput()
+        self._ledger.by_others = votes = votes_before(self._recording.ahead(MOST_VOTES))
+        coming = self._recording.ahead(votes + LOOK_AHEAD)[votes:] if votes else coming
         request = state.interrupts[0].value if state.interrupts else NOT_ASKED
         answer = answer_on_record(coming, request, self._transcript.artifacts)
         is_shown_again = not swapped and coming[0].kind == "review_requested"

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from graph.name_list import counted
 from graph.replay.comparison import Divergence
 from graph.sanitize import escaped
 
@@ -30,7 +31,7 @@ class Replay:
 
     def lines(self) -> Iterator[str]:
         """Yield the report."""
-        yield f"run {self.run}: {self.played} of {self.events} events came out the same"
+        yield f"run {self.run}: {self.played} of {counted(self.events, 'event')} came out the same"
         if self.redacted:
             yield "values were taken out of the record: it is replayed without them"
         if self.difference is not None:

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from graph.name_list import counted
 from graph.plan.broken_json import json_fault
 from graph.plan.depth import parse_json_or_text
 from graph.plan.issues import Issue, storable
@@ -106,7 +107,7 @@ def _read_list(answer: Mapping[str, Any], request: ReviewRequest) -> tuple[Decis
 
 def _count_message(request: ReviewRequest) -> str:
     names = ", ".join(action.name for action in request.actions)
-    return f'answer {{"decisions": [...]}} with {len(request.actions)} decision(s), in order: {names}'
+    return f'answer {{"decisions": [...]}} with {counted(len(request.actions), "decision")}, in order: {names}'
 
 
 def _read_decision(decision: Any, action: ReviewAction, digests: Sequence[str]) -> Decision:
@@ -175,12 +176,13 @@ def _edited_args(edited: Any, action: ReviewAction) -> Mapping[str, Any]:
             raise InvalidResponse(f"the decision is about another {name} than the request; review the request again")
     if action.name == "run_step" and not isinstance(args.get("args"), dict):
         raise InvalidResponse('an edit of a call must have the arguments to call it with: {"args": {...}}')
-    if action.name == "answer_question" and _is_blank(args.get("answer")):
+    if action.name == "answer_question" and is_blank(args.get("answer")):
         raise InvalidResponse("fill in the answer")
     return args
 
 
-def _is_blank(value: Any) -> bool:
+def is_blank(value: Any) -> bool:
+    """Whether a value that a person fills in was left as it was: null, or text without a word."""
     return value is None or (isinstance(value, str) and not value.strip())
 
 

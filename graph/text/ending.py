@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pydantic import JsonValue
 
 from graph.markdown import answer_markdown, fenced, text_markdown
-from graph.name_list import listed
+from graph.name_list import counted, listed
 from graph.sanitize import escaped
 
 SAID_CHARACTERS = 10_000
@@ -51,4 +51,8 @@ def _line(value: JsonValue) -> str:
 
 def _cut(text: str) -> str:
     more = len(text) - SAID_CHARACTERS
-    return text if more <= 0 else f"{text[:SAID_CHARACTERS]}\n… ({more} more letters; the whole is the run's answer)"
+    return (
+        text
+        if more <= 0
+        else f"{text[:SAID_CHARACTERS]}\n… ({counted(more, 'more letter')}; the whole is the run's answer)"
+    )

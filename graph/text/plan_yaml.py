@@ -109,6 +109,13 @@ class PlanText:
                 return _line_within(step, issue.field)
         return _line_within(self._root, "steps")
 
+    @property
+    def lines_of_steps(self) -> dict[str, int]:
+        """The line of each step's id; lines count from 0."""
+        steps = _child(self._root, "steps")
+        named = ((_child(step, "id"), step) for step in (steps.value if isinstance(steps, yaml.SequenceNode) else ()))
+        return {str(name.value): _line_within(step, "id") for name, step in named if name is not None}
+
 
 def plan_to_yaml(plan: Mapping[str, Any], run: str, revision: int, goal: str, statuses: Mapping[str, str]) -> str:
     """Return a plan for an editor, with comments: what it is, what a saved change does, which steps have run."""
@@ -120,8 +127,8 @@ def plan_to_yaml(plan: Mapping[str, Any], run: str, revision: int, goal: str, st
     ]
     text = _dumped(plan)
     done = [step for step, status in statuses.items() if status == "succeeded"]
-    comments = [(_line_of_step(text, step), "has succeeded and cannot change") for step in done]
-    body = _with_comments(text, [(line, f"# {words}") for line, words in comments if line is not None])
+    lines = plan_from_yaml(text).lines_of_steps if done else {}
+    body = _with_comments(text, [(lines[step], "# has succeeded and cannot change") for step in done if step in lines])
     return "\n".join([*(f"# {line}" for line in head), "", body])
 
 
@@ -160,12 +167,6 @@ def _dumped(plan: Mapping[str, Any]) -> str:
     options: dict[str, Any] = {"Dumper": _Dumper, "sort_keys": False, "width": 10**9, "default_flow_style": False}
     text = str(yaml.dump(dict(plan), allow_unicode=True, **options))
     return text if visible(text) == text else str(yaml.dump(dict(plan), allow_unicode=False, **options))
-
-
-def _line_of_step(text: str, step: str) -> int | None:
-    found = plan_from_yaml(text)
-    line = found.line_of(Issue(step, "id", ""))
-    return line or None
 
 
 def _with_comments(text: str, comments: Sequence[tuple[int, str]]) -> str:

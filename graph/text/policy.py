@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 
+from graph.name_list import counted
 from graph.plan.catalog import ToolSpec
 from graph.policy.approval_scope import ExecutionTerms
 from graph.policy.approvers import ANYBODY, ApproverRule
@@ -23,21 +24,22 @@ ALWAYS = (
     "a call that may have had its effect, before it is made again",
     "a plan that makes no progress: the same failure, plan or revision again",
 )
-BOUNDS: Mapping[str, str] = {
-    "max_replans": "revisions after failures",
-    "max_rounds": "rounds when planning one step at a time",
-    "max_feedback": "plans rejected with feedback",
-    "max_repairs": "repairs of an invalid plan",
-    "max_steps": "steps in a plan",
-    "max_depth": "levels of nested refined steps",
-    "max_concurrency": "steps at a time",
+BOUNDS: Mapping[str, tuple[str, str]] = {
+    "max_replans": ("revision", "after failures"),
+    "max_rounds": ("round", "when planning one step at a time"),
+    "max_feedback": ("plan", "rejected with feedback"),
+    "max_repairs": ("repair", "of an invalid plan"),
+    "max_steps": ("step", "in a plan"),
+    "max_depth": ("level", "of nested refined steps"),
+    "max_concurrency": ("step", "at a time"),
 }
+"""What a setting counts, and what of it."""
 STRANGER = TrustLabel("untrusted", ("nobody that the policy knows",))
 
 
 def rule_sections(settings: Settings, terms: ExecutionTerms) -> list[tuple[str, list[str]]]:
     """Return the rules in force as lines under headings."""
-    bounds = [f"{getattr(settings, name)} {words} ({name})" for name, words in BOUNDS.items()]
+    bounds = [f"{counted(getattr(settings, name), one)} {words} ({name})" for name, (one, words) in BOUNDS.items()]
     return [
         ("needs a person", list(triggers(terms))),
         ("denied, even if approved", list(denials(terms)) or ["nothing"]),
@@ -79,7 +81,6 @@ def triggers(terms: ExecutionTerms) -> Iterator[str]:
 
 STEP_LIMITS = {
     "timeout_s": "{:g} s for a call, or for all turns of a model in a step",
-    "attempts": "{} attempts of a call",
     "backoff_s": "{:g} s of wait before the second attempt of a call",
 }
 
@@ -103,11 +104,15 @@ def stops(policy: Policy) -> Iterator[str]:
     """Yield the policy's hard limits and rates."""
     limits = policy.limits
     yield from (f"{unit_in_words(name, limits.of(name) or 0)} in a run" for name in limits.names)
-    yield from (STEP_LIMITS[name].format(limit) for name, limit in policy.steps.to_json().items())
+    yield from (_step_limit(name, limit) for name, limit in policy.steps.to_json().items())
     yield from (f"{cap}, over all runs" for cap in policy.per_day.all_caps())
     if policy.per_day.is_set:
         yield f"a run over a limit of the day pauses until midnight ({policy.per_day.time_zone})"
     yield from (f"{rate_cap(name, rate)}, over all runs" for name, rate in policy.rates.items())
+
+
+def _step_limit(name: str, limit: float) -> str:
+    return f"{counted(int(limit), 'attempt')} of a call" if name == "attempts" else STEP_LIMITS[name].format(limit)
 
 
 def _named(tools: Iterable[ToolSpec]) -> str:

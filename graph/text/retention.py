@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from shlex import quote
 
+from graph.name_list import counted
 from graph.policy.retention import Kept, Obstacle
 
 LISTED = 5
@@ -30,7 +31,7 @@ def removed_line(threads: int, runs: int, dry_run: bool) -> str:
     >>> removed_line(1, 2, dry_run=True)
     'would prune 1 thread with 2 runs'
     """
-    return f"{'would prune' if dry_run else 'pruned'} {_count(threads, 'thread')} with {_count(runs, 'run')}"
+    return f"{'would prune' if dry_run else 'pruned'} {counted(threads, 'thread')} with {counted(runs, 'run')}"
 
 
 def kept_lines(kept: Sequence[Kept]) -> Iterator[str]:
@@ -39,11 +40,7 @@ def kept_lines(kept: Sequence[Kept]) -> Iterator[str]:
         return
     counts = Counter(one.obstacle for one in kept)
     reasons = ", ".join(f"{counts[obstacle]} {words}" for obstacle, (words, _) in OBSTACLES.items() if counts[obstacle])
-    yield f"kept {_count(len(kept), 'thread')}: {reasons}"
+    yield f"kept {counted(len(kept), 'thread')}: {reasons}"
     for obstacle, (_, move) in OBSTACLES.items():
         same = [one for one in kept if one.obstacle == obstacle]
         yield from (f"run {one.run} {move.format(named=quote(one.run), about=one.about)}" for one in same[:LISTED])
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from html import escape
 
+from graph.name_list import counted
 from graph.record.results import StepResult
 from graph.text.drawing.frame import framed
 from graph.text.drawing.labels import cut_middle, plain
@@ -41,7 +42,7 @@ def timeline_svg(statuses: Mapping[str, str], results: Mapping[str, StepResult])
         )
         height += ROW
     extent = (LEFT + WIDTH + RIGHT, height)
-    return framed(extent, f"Timeline of {len(statuses)} steps", "", "system-ui, sans-serif", rows)
+    return framed(extent, f"Timeline of {counted(len(statuses), 'step')}", "", "system-ui, sans-serif", rows)
 
 
 def _row(place: int, step: str, word: str, result: StepResult | None, begin_s: float, span_s: float) -> str:

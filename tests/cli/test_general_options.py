@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from importlib.metadata import version
+from pathlib import Path
 
 import pytest
 from typer.testing import Result
@@ -28,3 +29,21 @@ def test_completion_names_the_commands(cli: Cli, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setenv("COMP_CWORD", "1")
 
     assert set(cli().stdout.split()) == {"resume", "retry", "replay", "redact"}
+
+
+@pytest.mark.parametrize("words", [("runs", "--status"), ("prune", "--older-than", "1d", "--status")])
+def test_a_value_that_is_no_choice_is_refused_without_words_of_the_parser(cli: Cli, words: tuple[str, ...]) -> None:
+    refused = cli(*words, "zork")
+
+    assert refused.exit_code == 2 and "'--status': 'zork' is not one of" in refused.stderr
+
+
+@pytest.mark.parametrize("words", [("runs",), ("run", "x", "--yes"), ("backup", "copy.db"), ("migrate",), ("work",)])
+def test_a_blank_name_of_a_database_is_refused_before_a_file_is_made(
+    cli: Cli, words: tuple[str, ...], folder: Path
+) -> None:
+    before = set(folder.iterdir())
+
+    refused = cli(*words, "--db", "")
+
+    assert refused.exit_code == 2 and "is blank; name a file" in refused.stderr and set(folder.iterdir()) == before

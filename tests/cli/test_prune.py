@@ -31,7 +31,7 @@ def test_a_thread_that_ended_goes_and_one_that_waits_stays(cli: Cli, ended: str,
     shown, verified = cli("show", ended), cli("verify", ended)
     assert shown.exit_code == 2 and f"{ended} was pruned on" in shown.stderr
     assert verified.exit_code == 0 and head in verified.stdout and "the tombstones are unchanged" in verified.stdout
-    assert "pruned: 1 tombstones of 1 runs" in cli("doctor").stdout
+    assert "pruned: 1 tombstone of 1 run" in cli("doctor").stdout
 
 
 def test_a_tombstone_that_was_changed_makes_verify_and_doctor_fail(cli: Cli, ended: str) -> None:

@@ -27,7 +27,7 @@ def head_of(result: Result) -> str:
 def test_a_record_is_verified(cli: Cli, waiting: str) -> None:
     found = cli("verify", waiting)
 
-    assert found.exit_code == 0 and f"run {waiting}: 3 events, 1 artifacts" in found.stdout
+    assert found.exit_code == 0 and f"run {waiting}: 3 events, 1 artifact" in found.stdout
     assert "the record is unchanged" in found.stdout and "not sealed" in found.stdout
 
 

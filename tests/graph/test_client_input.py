@@ -87,3 +87,17 @@ def test_only_the_plan_is_read_as_json_text() -> None:
 )
 def test_a_response_that_no_serializer_keeps_is_json_text_or_no_decision(response: Any, kept: Any) -> None:
     assert keepable_input(Command(resume=response)).resume == kept
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"goal": "a\0b"},
+        {"goal": "g", "constraints": ["a\0b"]},
+        {"messages": [{"role": "user", "content": "a\0b"}]},
+        {"messages": [{"role": "user", "content": [{"type": "text", "text": "a\0b"}]}]},
+    ],
+)
+def test_a_nul_is_refused_in_words_on_every_way_in(given: Any) -> None:
+    with pytest.raises(InputError, match="NUL character cannot be kept; remove it"):
+        build_graph(tools=[], checkpointer=InMemorySaver()).invoke(given, on_thread())

@@ -175,7 +175,10 @@ def test_a_tombstone_that_was_changed_is_named(column: str, value: object, drive
     use(driver, work)
 
 
-@pytest.mark.parametrize(("number", "found"), [(1, "tombstone 1 is missing"), (2, "1 of 3 runs that were started")])
+@pytest.mark.parametrize(
+    ("number", "found"),
+    [(1, "tombstone 1 is missing"), (2, "1 run has neither a record nor a tombstone; 3 were started")],
+)
 def test_a_tombstone_that_was_deleted_is_noticed(number: int, found: str, driver: Driver) -> None:
     async def work(ledger: RunStore) -> None:
         for thread in "abc":
@@ -193,10 +196,10 @@ def test_a_run_that_was_deleted_without_a_tombstone_is_noticed(driver: Driver) -
         for thread in ("a", "t", "t", "t"):
             await begun(ledger, thread)
         driver.delete(RunKey("t", 2))
-        lost = "runs that were started are neither there nor have a tombstone"
-        assert await findings(ledger) == ["run t.2 was removed without a tombstone", f"1 of 4 {lost}"]
+        lost = "neither a record nor a tombstone; 4 were started"
+        assert await findings(ledger) == ["run t.2 was removed without a tombstone", f"1 run has {lost}"]
         driver.delete(RunKey("a", 1))
-        assert f"2 of 4 {lost}" in await findings(ledger)
+        assert f"2 runs have {lost}" in await findings(ledger)
 
     use(driver, work)
 

@@ -122,11 +122,19 @@ def test_two_who_vote_at_once_both_count(tmp_path: Path, tools: LoggedTools) -> 
         async with opened() as one, opened() as other:
             run = (await one.start("g", plan=PAY, by=EVE)).id
             await other.show(run)
-            await asyncio.gather(one.resume(run, APPROVE, by=ADA), other.resume(run, APPROVE, by=BOB))
-            log = [event.kind for event in await one.log(run)]
+            both = (one.resume(run, APPROVE, by=ADA), other.resume(run, APPROVE, by=BOB))
+            await asyncio.gather(*both, return_exceptions=True)  # one may find the run owned by the other
+            for person in (ADA, BOB) * 2:
+                log = await one.log(run)
+                counted = {event.payload["approver"] for event in log if event.kind in ("voted", "decided")}
+                if f"server:{person.name}" not in counted:
+                    await one.resume(run, APPROVE, by=person)
+            await one.resume(run)
+            kinds = [event.kind for event in await one.log(run)]
 
             assert (await one.show(run)).status == "succeeded" and len(tools.calls) == 1
-            assert (log.count("voted"), log.count("decided")) == (1, 1)
+            assert (kinds.count("voted"), kinds.count("decided")) == (1, 1)
+            assert (await one.replay(run)).is_same
 
     asyncio.run(main())
 
@@ -223,19 +231,26 @@ def test_an_edited_call_is_shown_to_others_with_its_new_arguments(
     assert run.status == "succeeded" and tools.named("pay") == [{"to": "ann", "amount": 9}]
 
 
-@pytest.mark.parametrize("way", ["steer", "rejected plan", "rejected call"])
-def test_who_says_what_to_do_instead_asked_for_what_comes_of_it(
-    agent: Callable[..., Agent], tools: LoggedTools, way: str
-) -> None:
-    is_call = way == "rejected call"
-    asks = {"approval": "never", "tools": {"pay": {"verdict": "ask"}}} if is_call else {}
-    own = agent(EYES, OTHER, **asks)
+def test_who_steers_a_run_asked_for_what_comes_of_it(agent: Callable[..., Agent], tools: LoggedTools) -> None:
+    own = agent(EYES, OTHER)
     run = own.start("g", plan=PAY, by=EVE)
 
-    if way == "steer":
-        run = own.steer(run.id, feedback="at most 90", by=ADA)
-    else:
-        run = own.resume(run.id, {"type": "reject", "message": "at most 90"}, by=ADA)
+    run = own.steer(run.id, feedback="at most 90", by=ADA)
+
+    assert run.plan is not None and run.plan.steps[0].args["amount"] == 90
+    assert "asked for this" in error(own.resume(run.id, APPROVE, by=ADA)) and tools.calls == []
+    assert own.resume(run.id, APPROVE, by=BOB).status == "succeeded"
+
+
+@pytest.mark.parametrize("rejects", ["the plan", "a call"])
+def test_who_rejects_with_words_may_approve_what_a_model_made_of_them(
+    agent: Callable[..., Agent], tools: LoggedTools, rejects: str
+) -> None:
+    asks = {"approval": "never", "tools": {"pay": {"verdict": "ask"}}} if rejects == "a call" else {}
+    own = agent(EYES, OTHER, **asks)
+    run = own.start("g", plan=PAY, by=ADA)
+
+    run = own.resume(run.id, {"type": "reject", "message": "at most 90"}, by=BOB)
 
     assert run.plan is not None and run.plan.steps[0].args["amount"] == 90
     assert "asked for this" in error(own.resume(run.id, APPROVE, by=ADA)) and tools.calls == []

@@ -222,7 +222,7 @@ def test_a_model_is_told_what_its_result_does_not_meet(saver: Any, tools: Logged
     state = graph.invoke({"goal": "g"}, on_thread())
 
     assert state["status"] == "succeeded" and state["answer"] == "wind is cheap (a.md:3)"
-    assert "cites 1: 0 citation(s)" in str(executor.prompts[1][-1].content)
+    assert "cites 1: 0 citations" in str(executor.prompts[1][-1].content)
 
 
 def test_a_model_that_may_act_is_not_asked_again(saver: Any, tools: LoggedTools) -> None:
@@ -231,7 +231,7 @@ def test_a_model_that_may_act_is_not_asked_again(saver: Any, tools: LoggedTools)
 
     state = graph.invoke({"goal": "g"}, on_thread())
 
-    assert state["status"] == "failed" and "called send: 0 call(s)" in state["reason"] and len(executor.prompts) == 1
+    assert state["status"] == "failed" and "called send: 0 calls" in state["reason"] and len(executor.prompts) == 1
 
 
 def test_a_call_that_a_model_made_is_seen(saver: Any, tools: LoggedTools) -> None:

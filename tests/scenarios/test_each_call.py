@@ -156,7 +156,7 @@ def test_a_rejected_call_counts_as_one_of_the_models_calls(case: Callable[..., C
         found.decide({"type": "reject", "message": "too much"})
 
     assert found.state["answer"] == "gave up" and tools.calls == []
-    assert "may be called 2 time(s)" in found.events("call_refused")[0]["why"]
+    assert "may be called 2 times" in found.events("call_refused")[0]["why"]
 
 
 def test_a_model_is_told_that_a_person_changed_its_call(case: Callable[..., Case], tools: LoggedTools) -> None:

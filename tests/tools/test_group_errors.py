@@ -104,7 +104,7 @@ def test_changes_in_the_hour_before_are_listed_and_nothing_else(folder: Path) ->
 
 
 def test_without_errors_there_is_nothing_to_group(folder: Path) -> None:
-    with pytest.raises(NothingFound, match="none of the 1 records is an error"):
+    with pytest.raises(NothingFound, match="none of the 1 record is an error"):
         group(folder, record(1, "info"))
 
 

@@ -136,7 +136,7 @@ def test_nothing_found_names_the_words_and_the_number_of_documents(tmp_path: Pat
     with pytest.raises(NothingFound) as error:
         search(tmp_path, "the zebra and the quagga")
 
-    assert "none of the words zebra, quagga occurs in the 1 documents" in str(error.value)
+    assert "none of the words zebra, quagga occurs in the 1 document" in str(error.value)
 
 
 def test_a_folder_that_comes_later_is_found_then(tmp_path: Path) -> None:
@@ -198,4 +198,4 @@ def test_any_query_is_answered_or_finds_nothing(tmp_path: Path, query: str) -> N
     try:
         assert search(tmp_path, query)
     except NothingFound as error:
-        assert "in the 1 documents" in str(error)
+        assert "in the 1 document" in str(error)

@@ -10,6 +10,7 @@ import warnings
 from typing import Any
 
 from tools.files.text import decode
+from tools.numbers_in_words import counted
 from tools.workers.fault import Fault
 
 CONVERTERS = {
@@ -45,7 +46,7 @@ def convert(handle: int, kind: str, start: int, most: int) -> dict[str, Any]:
     if not text.strip():
         raise Fault("there is no text in it; it may hold pictures of pages only")
     if start >= len(text):
-        raise Fault(f"it has {len(text)} characters, none at {start}")
+        raise Fault(f"it has {counted(len(text), 'character')}, none at {start}")
     end = min(start + most, len(text))
     return {
         "title": title,

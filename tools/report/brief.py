@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from tools.citation import citation
+from tools.numbers_in_words import counted
 
 _STATEMENTS_OF_A_GROUP = 1.5
 Statement = Mapping[str, Any]
@@ -46,18 +47,17 @@ def _is_statement(item: object) -> bool:
 
 def _intro(statements: Sequence[Statement]) -> str:
     documents = len({statement["source"] for statement in statements if statement.get("source")})
-    counted = _count(len(statements), "statement")
+    number = counted(len(statements), "statement")
     if not documents:
-        return f"{counted}, word for word."
-    return f"{counted} from {_count(documents, 'document')}, word for word; behind each stands where it was found."
+        return f"{number}, word for word."
+    return f"{number} from {counted(documents, 'document')}, word for word; behind each stands where it was found."
 
 
 def _looked_through(coverage: Mapping[str, Any]) -> Iterator[str]:
     if coverage:
         searched, skipped = coverage["searched"], coverage["skipped_count"]
-        verb = "was" if searched == 1 else "were"
-        also = f", {_count(skipped, 'file')} {'was' if skipped == 1 else 'were'} skipped" if skipped else ""
-        yield f"{_count(searched, 'document')} {verb} looked through{also}."
+        also = f", {counted(skipped, 'file was', 'files were')} skipped" if skipped else ""
+        yield f"{counted(searched, 'document was', 'documents were')} looked through{also}."
 
 
 def _skipped(coverage: Mapping[str, Any]) -> Iterator[str]:
@@ -67,11 +67,7 @@ def _skipped(coverage: Mapping[str, Any]) -> Iterator[str]:
         yield f"- {', '.join(' '.join(str(file['source']).split()) for file in files)}: {' '.join(str(reason).split())}"
     more = coverage.get("skipped_count", 0) - len(coverage.get("skipped", ()))
     if more > 0:
-        yield f"- and {_count(more, 'more file')}"
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+        yield f"- and {counted(more, 'more file')}"
 
 
 def _bullet(statement: Statement) -> str:

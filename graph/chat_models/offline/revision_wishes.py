@@ -12,6 +12,7 @@ from graph.chat_models.offline.goals import brief_goal
 from graph.chat_models.offline.remaining import NoRepair, Remaining
 from graph.chat_models.offline.sums import checked
 from graph.chat_models.offline.wishes import wished
+from graph.name_list import counted
 from graph.plan.references import escape
 from tools.words import content_words
 
@@ -83,7 +84,7 @@ def _searches(remaining: Remaining, spec: BriefSpec, wish: BriefSpec) -> None:
             remaining.drop(step)
             have -= 1
     if have > len(wish.queries):
-        raise NoRepair(f"{have} searches have been made already")
+        raise NoRepair(f"{counted(have, 'search has', 'searches have')} been made already")
 
 
 def _sentences(remaining: Remaining, wish: BriefSpec) -> None:

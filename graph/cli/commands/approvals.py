@@ -7,7 +7,7 @@ import typer
 from graph.approvals import revoke as revoke_standing
 from graph.approvals import standing_approvals
 from graph.cli import options
-from graph.cli.exit_codes import report_errors
+from graph.cli.exit_codes import STORAGE, report_errors
 from graph.cli.run_lookup import with_runs
 from graph.cli.screen import Screen
 from graph.identity import named
@@ -35,9 +35,13 @@ def approvals(
             return
         found = with_runs(db, lambda runs: standing_approvals(runs, run))
         if json:
-            screen.show_json([use.to_json() for use in found])
-            return
-        for use in found:
-            screen.say(standing_line(use))
-        if not found:
-            screen.say("no standing approvals")
+            screen.show_json([use.to_json() for use in found.uses])
+        else:
+            for use in found.uses:
+                screen.say(standing_line(use))
+            if not found.uses:
+                screen.say("no standing approvals")
+        for unread in found.unread:
+            screen.complain(str(unread))
+        if found.unread:
+            raise typer.Exit(STORAGE)

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from graph.approvals import wide_approvals
 from graph.cli import options
 from graph.cli.exit_codes import STORAGE, report_errors
 from graph.cli.run_lookup import is_missing, with_runs
@@ -14,6 +15,7 @@ from graph.errors import LedgerError
 from graph.ledger.postgres.address import is_address
 from graph.ledger.protocol import RunKey
 from graph.ledger.run_store import Health
+from graph.name_list import counted
 from graph.record.artifacts import artifacts_named
 from graph.record.events import CallStarted, Event
 from graph.record.run_state import run_name
@@ -45,7 +47,7 @@ def doctor(reindex: Reindex = False, db: options.Database = options.DATABASE) ->
             screen.say(f"notices that were given up: {lost}; look at their addresses in [notify]")
         removed, gone = with_runs(db, lambda runs: missing(runs.ledger))
         if removed.rows:
-            screen.say(f"pruned: {len(removed.rows)} tombstones of {removed.runs} runs")
+            screen.say(f"pruned: {counted(len(removed.rows), 'tombstone')} of {counted(removed.runs, 'run')}")
         for line in gone:
             screen.say(line)
         what = "database" if is_address(db) else "file"
@@ -62,7 +64,7 @@ def lines(health: Health, what: str = "file") -> list[str]:
         f"{what} {megabytes(health.file)}{log}",
         f"runs {health.runs}, {megabytes(health.per_run)} a run",
     ]
-    found += [f"{table}: {rows} rows, {megabytes(size)}" for table, (rows, size) in health.tables.items()]
+    found += [f"{table}: {counted(rows, 'row')}, {megabytes(size)}" for table, (rows, size) in health.tables.items()]
     dead = "its process died; continue it: planner-executor resume"
     found += [f"run {name}: {dead} {quote(name)}" for name in health.dead]
     return found + [f"damage: {words}" for words in health.damage]
@@ -70,21 +72,23 @@ def lines(health: Health, what: str = "file") -> list[str]:
 
 async def faults(runs: Runs) -> list[str]:
     """Return the faults of all runs' records and of standing approvals, one per line."""
+    wide = await wide_approvals(runs)
+    counted_calls = {use.approval.id: use.calls for use in wide.uses}
     try:
-        counted = {use.approval.id: use.calls for use in await runs.ledger.standing()}
-        found = [(key, await _fault(runs, key, counted)) for key in await runs.ledger.runs()]
+        found = [(key, await _fault(runs, key, counted_calls)) for key in await runs.ledger.runs()]
     except LedgerError as error:
         return [str(error)]
-    return [f"run {run_name(key.thread, key.n)}: {fault}" for key, fault in found if fault is not None]
+    of_runs = [f"run {run_name(key.thread, key.n)}: {fault}" for key, fault in found if fault is not None]
+    return [*(str(one.error) for one in wide.unread), *of_runs]
 
 
-async def _fault(runs: Runs, key: RunKey, counted: Mapping[str, frozenset[str]]) -> str | None:
+async def _fault(runs: Runs, key: RunKey, counted_calls: Mapping[str, frozenset[str]]) -> str | None:
     try:
         events = await runs.ledger.events(key)
     except LedgerError:
         return "its records were changed or are damaged"
     for name, call in _standing_calls(events):
-        if call not in counted.get(name, (call,)):  # those of another database came with a copied thread
+        if call not in counted_calls.get(name, (call,)):  # those of another database came with a copied thread
             return f"a call of it is missing among those that the standing approval {name} let through"
     for artifact in artifacts_named(events):
         try:

@@ -16,6 +16,7 @@ from graph.ledger.postgres.address import is_address
 from graph.ledger.sqlite.file import advice
 from graph.ledger.sqlite.migration import Migration, forecast
 from graph.ledger.sqlite.schema import VERSION
+from graph.name_list import counted
 
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Print the migration without changing the file.")]
 
@@ -45,7 +46,7 @@ def migrate(dry_run: DryRun = False, db: options.Database = options.DATABASE) ->
 
 
 def _changes(ahead: Migration, verb: str) -> str:
-    index = f"an index of {ahead.runs} runs {verb} built; " if ahead.makes_index else ""
+    index = f"an index of {counted(ahead.runs, 'run')} {verb} built; " if ahead.makes_index else ""
     return f"{index}new events may be packed, existing events stay unchanged"
 
 

@@ -14,9 +14,9 @@ from graph.cli.run_lookup import find_run, with_run
 from graph.cli.screen import Screen
 from graph.errors import InputError
 from graph.ledger.run_store import Redacted
+from graph.name_list import counted
 from graph.record.run_state import run_name
 from graph.record_service import redacted
-from graph.text.review.effects import counted
 
 Reason = Annotated[
     str, typer.Option("--reason", metavar="TEXT", help="The reason, which is recorded.", callback=options.text)

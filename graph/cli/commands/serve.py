@@ -3,6 +3,7 @@
 import asyncio
 import logging
 import socket
+import time
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -65,9 +66,7 @@ def serve(
         else:
             screen.say(f"serving the review desk at {address}; {signs_in(settings)}")
         if desk.access_log:
-            log = logging.getLogger("planner_executor.desk.access")
-            log.addHandler(logging.StreamHandler())
-            log.setLevel(logging.INFO)
+            log_access()
         # the address of the connection tells who the proxy is: no header may replace it
         config = uvicorn.Config(
             app,
@@ -78,6 +77,16 @@ def serve(
             timeout_graceful_shutdown=STOPS_S,
         )
         asyncio.run(uvicorn.Server(config).serve([listener]))
+
+
+def log_access() -> None:
+    """Write to standard error who looked at what, and when, in UTC."""
+    handler, log = logging.StreamHandler(), logging.getLogger("planner_executor.desk.access")
+    form = logging.Formatter("%(asctime)s %(message)s", "%Y-%m-%dT%H:%M:%SZ")
+    form.converter = time.gmtime
+    handler.setFormatter(form)
+    log.addHandler(handler)
+    log.setLevel(logging.INFO)
 
 
 def origin(address: str, port: int) -> str:

@@ -5,7 +5,7 @@ import time
 from starlette.requests import Request
 from starlette.responses import Response
 
-from graph.approvals import approvals_of_runs, revoke
+from graph.approvals import approvals_of_runs, revoke, wide_approvals
 from graph.desk.pages.respond import Form, changes, desk_of, go_to, page, root_of, run_link, shows, visitor_of
 from graph.desk.security.visitor import verified
 from graph.desk.views.standing import standing_row
@@ -20,7 +20,8 @@ async def approvals(request: Request) -> Response:
     """Show the standing approvals that hold in any run, and those of runs that have not ended."""
     records = await desk_of(request).records()
     own = await approvals_of_runs(records.runs, before=request.query_params.get("before"))
-    rows = [standing_row(use, time.time()) for use in await records.runs.ledger.standing()][::-1]
+    wide = await wide_approvals(records.runs)
+    rows = [standing_row(use, time.time()) for use in wide.uses][::-1]
     holds, over = [row for row in rows if row.state == "holds"], [row for row in rows if row.state != "holds"]
     return page(
         request,
@@ -29,6 +30,7 @@ async def approvals(request: Request) -> Response:
         left_out=len(over[OVER:]),
         own=[standing_row(use, time.time()) for use in own.uses],
         before=own.next,
+        unread=[*wide.unread, *own.unread],
     )
 
 

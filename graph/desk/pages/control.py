@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from starlette.requests import Request
 from starlette.responses import Response
 
+from graph.desk.aside import aside
 from graph.desk.decisions import limits_in
 from graph.desk.drives import OpenedAgent, Work
 from graph.desk.pages.respond import Form, changes, desk_of, go_to, page, run_link, shows, visitor_of
@@ -44,20 +45,24 @@ async def more(request: Request) -> Response:
 
 @shows
 async def new(request: Request) -> Response:
-    """Show the form that starts a run."""
+    """Show the form that starts a run, or why none is started here."""
     return page(request, "start.html", wrong="", given={})
 
 
 @changes
 async def start(request: Request, form: Form) -> Response:
-    """Start a run, and show it while it is planned."""
-    goal = form.get("goal")
-    if not goal:
-        return page(request, "start.html", 422, wrong="say what is to be done", given=dict(form.fields))
+    """Start a run, and show it while it is planned; what cannot be started stays in the form, with the reason."""
     try:
-        plan = plan_of_text(form.get("plan")) if form.get("plan") else None
+        return go_to(run_link(request, "", await _started(request, form)))
     except InputError as error:
         return page(request, "start.html", 422, wrong=str(error), given=dict(form.fields))
+
+
+async def _started(request: Request, form: Form) -> str:
+    goal = form.get("goal")
+    if not goal:
+        raise InputError("goal", "say what is to be done")
+    plan = await aside(lambda: plan_of_text(form.get("plan"))) if form.get("plan") else None
     constraints = [line.strip() for line in form.get("constraints").split("\n") if line.strip()]
     tags, thread = form.get("tags").split(), secrets.token_hex(4)
 
@@ -73,7 +78,7 @@ async def start(request: Request, form: Form) -> Response:
     key = await records.runs.ledger.last_run(thread)
     if key is None:
         raise InputError("goal", "the run has not begun yet; look for it in the list of runs")
-    return go_to(run_link(request, "", key.id))
+    return key.id
 
 
 async def _pause(_: Request, records: Records, shown: ShownRun, __: Form) -> str:

@@ -5,7 +5,7 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 
-from graph.desk.pages.respond import desk_of, form_of, go_to, page, root_of, shows
+from graph.desk.pages.respond import desk_of, form_of, go_to, page, refused, root_of, shows
 from graph.desk.security.origin import own_path
 from graph.desk.security.sessions import COOKIE
 from graph.record.person import Person
@@ -48,7 +48,7 @@ async def logout(request: Request) -> Response:
     form = await form_of(request)
     desk, visitor = desk_of(request), request.state.visitor
     if not desk.door.sessions.is_form_token(visitor.session, form.get("token")):
-        return PlainTextResponse("the form is not of this session; open the page again", 403)
+        return refused(request, "the form is not of this session; open the page again")
     if visitor.has_session:
         await desk.end_session(visitor.session)
     request.state.visitor = None

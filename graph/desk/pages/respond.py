@@ -6,12 +6,14 @@ from functools import wraps
 from typing import Any
 from urllib.parse import parse_qsl, quote
 
+from markupsafe import Markup
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
+from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from graph.desk.desk import Desk
 from graph.desk.security.visitor import Visitor
 from graph.errors import AgentError, InputError, LedgerError, UnknownRunError
+from graph.sanitize import escaped
 
 Answer = Callable[[Request], Awaitable[Response]]
 
@@ -19,6 +21,8 @@ MOST_BYTES, MOST_FIELDS = 2_000_000, 20_000
 """Limits of a form."""
 TOKEN = "token"
 """Name of the field that holds the form's token."""
+LOOKS_ON = "you may look, and decide nothing; ask for the role of a reviewer"
+ONLY_SHOWS = "this desk only shows runs; decide where they were started"
 
 
 @dataclass(frozen=True)
@@ -137,11 +141,11 @@ def changes(answer: Callable[[Request, Form], Awaitable[Response]]) -> Answer:
         try:
             form = await form_of(request)
             if not desk.door.sessions.is_form_token(visitor.session, form.get(TOKEN)):
-                return PlainTextResponse("the form is not of this session; open the page again", 403)
+                return refused(request, "the form is not of this session; open the page again")
             if not visitor.decides:
-                return PlainTextResponse("you may look, and decide nothing; ask for the role of a reviewer", 403)
+                return refused(request, LOOKS_ON)
             if not desk.decides:
-                return PlainTextResponse("this desk only shows runs; decide where they were started", 403)
+                return refused(request, ONLY_SHOWS)
             return await answer(request, form)
         except AgentError as error:
             return error_page(request, error)
@@ -152,6 +156,16 @@ def changes(answer: Callable[[Request, Form], Awaitable[Response]]) -> Answer:
 def error_page(request: Request, error: AgentError) -> Response:
     """Return an error as a page: what is wrong, and the next move."""
     status = 404 if isinstance(error, UnknownRunError) else 503 if isinstance(error, LedgerError) else 400
-    return page(
-        request, "error.html", status, title="Not found" if status == 404 else "That did not work", why=str(error)
-    )
+    return _wrong(request, status, "Not found" if status == 404 else "That did not work", str(error))
+
+
+def refused(request: Request, why: str) -> Response:
+    """Return the answer to a form that this visitor, or this desk, may not send."""
+    return _wrong(request, 403, "Nothing was done", why)
+
+
+def _wrong(request: Request, status: int, title: str, why: str) -> Response:
+    """Return a page that says what is wrong; a part of a page gets the words alone."""
+    if "hx-request" in request.headers:
+        return HTMLResponse(Markup('<p class="notice bad" role="alert">{}</p>').format(escaped(why)), status)
+    return page(request, "error.html", status, title=title, why=why)

@@ -21,7 +21,7 @@ from graph.errors import AgentError, InputError, LedgerError, NothingToDecideErr
 from graph.identity import named
 from graph.ledger.values import tools_of
 from graph.plan.catalog import ToolSpec
-from graph.review.response import build_response
+from graph.review.response import RequestJson, build_response
 from graph.review_clock import refuse_late
 from graph.stored_responses import store_response
 from graph.text.event_text import event_text
@@ -87,10 +87,17 @@ async def review_page(
             "wrong": fault,
             "drawing": drawing_of(request, shown),
             "bounds": BOUNDS,
+            "has_voted": _has_voted(request, shown),
             **_edit_values(shown, view.plan if view is not None else None, given, tools),
         }
 
     return await run_page(request, "run_review.html", "review", shown, values, status)
+
+
+def _has_voted(request: Request, shown: ShownRun) -> bool:
+    """Whether the visitor has approved the open request, which takes others too."""
+    asked, person = shown.record.review_state.request, named(visitor_of(request).person, verified).person
+    return asked is not None and person in shown.record.people.votes.get(asked.subject, {})
 
 
 async def _tools(request: Request, shown: ShownRun) -> Mapping[str, ToolSpec]:
@@ -136,10 +143,15 @@ async def decide(request: Request, form: Form) -> Response:
         return await stale_page(request, await records.show(shown.run.id) if is_late else shown, seen)
     assert shown.run.request is not None
     try:
-        answer = build_response(shown.run.request, response_in(shown, shown.run.request, form.after("")))
+        answer = await _answer(shown, shown.run.request, form)
     except InputError as error:
         return await review_page(request, shown, fields, str(error), 422)
     return await _carried_out(request, records, shown, answer, seen)
+
+
+async def _answer(shown: ShownRun, asked: RequestJson, form: Form) -> Mapping[str, Any]:
+    async with shown.reading:
+        return await aside(lambda: build_response(asked, response_in(shown, asked, form.after(""))))
 
 
 async def _carried_out(

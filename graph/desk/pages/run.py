@@ -22,7 +22,7 @@ from graph.ledger.values import tools_of
 from graph.record.budget import limit_in_words
 from graph.record.step_costs import step_costs
 from graph.record_service import audited, verified
-from graph.sanitize import visible_json
+from graph.sanitize import document, visible_json
 from graph.text.event_text import SECTIONS, Section, event_text
 
 PART = 20_000
@@ -99,7 +99,7 @@ async def value(request: Request) -> Response:
     found = await records.runs.value(shown.run.id, name)
 
     def values() -> Mapping[str, Any]:
-        part = part_of(request, found if isinstance(found, str) else visible_json(found), PART)
+        part = part_of(request, document(found) if isinstance(found, str) else visible_json(found), PART)
         return {"step": name, "text": part.rows, "part": part}
 
     return await run_page(request, "run_value.html", "results", shown, values)

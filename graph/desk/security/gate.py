@@ -104,9 +104,16 @@ class Gate:
         except AgentError as error:  # nobody comes in if it cannot be said who signed out
             answer = PlainTextResponse(f"{error}; try again", 503)
         scope.setdefault("state", {})["visitor"] = visitor
-        await (self.app if answer is None else answer)(scope, receive, protected)
-        if not is_static:
-            _note(request, path, visitor, protected.status, time.monotonic() - began)
+        try:
+            await (self.app if answer is None else answer)(scope, receive, protected)
+            await protected.end()
+        finally:
+            if not is_static:
+                who = f"{'-' if visitor is None else escaped(visitor.name or 'local')} {self._address(request)}"
+                _note(request, path, who, protected.status, time.monotonic() - began)
+
+    def _address(self, request: Request) -> str:
+        return escaped(self.door.address_of(request)) or "-"
 
     async def _visitor(self, request: Request) -> Visitor | None:
         found = self.door.visitor(request)
@@ -157,17 +164,24 @@ def _from_elsewhere(to: str) -> Response:
 
 
 class _Protected:
-    """Sends a response with the headers that protect it, and keeps its status."""
+    """Sends a response with the headers that protect it, and keeps its status; without one, that of a fault."""
 
     def __init__(self, send: Send, is_static: bool) -> None:
         self._send, self._is_static = send, is_static
-        self.status = 0
+        self.status, self._is_open = 500, False
 
     async def __call__(self, message: Message) -> None:
         if message["type"] == "http.response.start":
-            self.status = message["status"]
-            protect(MutableHeaders(scope=message), self._is_static)
+            self.status, self._is_open = message["status"], True
+            protect(MutableHeaders(scope=message), self._is_static and self.status in (200, 304))
+        elif message["type"] == "http.response.body":
+            self._is_open = bool(message.get("more_body"))
         await self._send(message)
+
+    async def end(self) -> None:
+        """End a response that was cut off, such as a stream when the server stops, so that the server does not err."""
+        if self._is_open:
+            await self._send({"type": "http.response.body", "body": b""})
 
 
 async def refuse_socket(receive: Receive, send: Send) -> None:
@@ -182,11 +196,10 @@ def path_in(scope: Scope) -> str:
     return path.removeprefix(root) if root and path.startswith(root) else path
 
 
-def _note(request: Request, path: str, visitor: Visitor | None, status: int, took_s: float) -> None:
+def _note(request: Request, path: str, who: str, status: int, took_s: float) -> None:
     """Log who looked at what, without tokens and without what was written into forms."""
     seen: dict[str, Any] = {
         name: request.query_params[name] for name in ("run", "step") if name in request.query_params
     }
     about = "".join(f" {name}={escaped(value)}" for name, value in seen.items())
-    who = "-" if visitor is None else escaped(visitor.name or "local")
     log.info("%s %s %s%s %s %.0fms", who, request.method, escaped(path), about, status, took_s * 1000)

@@ -1,5 +1,6 @@
 """Names that come with each request: from a trusted proxy's headers, or from the server that the desk is mounted in."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
@@ -14,6 +15,7 @@ from graph.serving.guard import Scope, request_head
 Network = IPv4Network | IPv6Network
 MOST_ROLES = 500
 FORWARDED_FOR = "x-forwarded-for"
+WITH_PORT = re.compile(r"([0-9.]+):[0-9]+|\[([0-9A-Fa-f:.]+)\](?::[0-9]+)?")
 
 
 class Identity(Protocol):
@@ -41,7 +43,7 @@ class Proxies:
     def client_of(self, head: RequestHead) -> str:
         """Return the address that a request comes from: through a proxy, the last one that no proxy of ours has."""
         found = head.client or ""
-        chain = [part.strip() for value in head.all(FORWARDED_FOR) for part in value.split(",")]
+        chain = [_without_port(part.strip()) for value in head.all(FORWARDED_FOR) for part in value.split(",")]
         while self.has(found) and chain:
             found = chain.pop()
         return found if _address(found) is not None else head.client or ""
@@ -117,6 +119,16 @@ def _text(value: str) -> str:
         return value.encode("latin-1").decode()
     except UnicodeDecodeError:
         return value
+
+
+def _without_port(text: str) -> str:
+    """Return an address without its port, which some proxies add.
+
+    >>> _without_port("192.0.2.1:4711"), _without_port("[2001:db8::1]:80"), _without_port("2001:db8::1")
+    ('192.0.2.1', '2001:db8::1', '2001:db8::1')
+    """
+    found = WITH_PORT.fullmatch(text)
+    return found[1] or found[2] if found else text
 
 
 def _address(text: str | None) -> IPv4Address | IPv6Address | None:

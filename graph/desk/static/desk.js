@@ -116,9 +116,26 @@
     connection("live", "live");
     onRun(event.target, JSON.parse(event.detail.data));
   });
-  document.addEventListener("htmx:sse:after:connection", () => connection("live", "live"));
+  document.addEventListener("htmx:sse:after:connection", (event) => {
+    connection("live", "live");
+    htmx.trigger(event.target, "desk:list");  // a stream of lists does not tell what changed before it
+  });
   document.addEventListener("htmx:sse:error", () => connection("lost", "connection lost"));
   document.addEventListener("htmx:sse:close", () => connection("off", ""));
+
+  // A part of the page that cannot be refreshed stays as it is, and is asked for again; a stream that does not open, too.
+  const REFRESHED = "#live, #list, #panel", AGAIN_MS = 5000;
+  const askAgain = (event) => {
+    const {ctx} = event.detail, part = ctx?.sourceElement;
+    if (!part?.matches(REFRESHED)) return;
+    ctx.swap = "none";
+    connection("lost", "not up to date");
+    const [asks] = part.getAttribute("hx-trigger").split(" ");
+    setTimeout(() => { const live = find("#live"); if (live) htmx.trigger(live, asks); }, AGAIN_MS);
+  };
+  document.addEventListener("htmx:response:error", askAgain);
+  document.addEventListener("htmx:error", askAgain);
+  document.addEventListener("htmx:after:swap", (event) => { if (event.detail.ctx?.sourceElement?.matches(REFRESHED) && event.detail.ctx.swap !== "none") connection("live", "live"); });
 
   // A tab that nobody sees opens no stream; htmx closes that of a tab that is hidden later.
   const open = () => { if (!document.hidden) for (const live of all("#live")) if (!live.dataset.open) { live.dataset.open = ""; htmx.trigger(live, "desk:visible"); } };

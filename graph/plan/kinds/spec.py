@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 from pydantic import JsonValue
 
+from graph.name_list import counted
 from graph.plan.catalog import ToolSpec
 from graph.plan.draft import StepDraft
 from graph.plan.schema import Step
@@ -102,7 +103,7 @@ def granted(fields: Mapping[str, Any]) -> str:
 
 def calls_of_model(step: Step, name: Show) -> str:
     """Return the tools that a model may call, and how often."""
-    often = f", up to {step.max_calls} times each" if step.max_calls else ""
+    often = f", up to {counted(step.max_calls, 'time')} each" if step.max_calls else ""
     return f"a model may call {', '.join(map(name, step.tools))}{often}"
 
 

@@ -9,7 +9,7 @@ from graph.record.events.content import NO_CONTENT, Content, content_in
 from graph.record.events.payload import Json, Payload, given, integer, number
 from graph.record.hand_over import HAND_OVER
 
-WORDING = 5
+WORDING = 6
 """Version of the wording of prompts and reviews, raised when the wording changes. Absent means 1."""
 
 BY_FACADE = "facade"

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 
+from graph.name_list import counted
 from graph.plan.schedule import Waits, levels
 from graph.plan.schema import Plan
 from graph.text.drawing.box import FAINT, WIDTH, Face, box, box_height, objective_lines
@@ -101,9 +102,9 @@ def _description(plan: Plan, waits: Waits, implied: int) -> str:
         checked = f", {checks(step)}" if step.checks else ""
         lines.append(f"{step.id} ({doer(step)}{checked}{part}{after}): {cut(plain(step.objective), 200)}")
     if len(plan.steps) > _DESCRIBED:
-        lines.append(f"And {len(plan.steps) - _DESCRIBED} more steps.")
+        lines.append(f"And {counted(len(plan.steps) - _DESCRIBED, 'more step')}.")
     if implied:
-        lines.append(f"{implied} edges that follow from longer chains are not drawn.")
+        lines.append(f"Not drawn: {counted(implied, 'edge')} implied by longer chains.")
     return "\n".join(lines)
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, assert_never
 
+from graph.name_list import counted
 from graph.record.events import ModelFinished, ModelStarted
 from graph.text.event_text.sections import Formatted, Words
 from graph.text.event_text.values import content, value_text
@@ -46,7 +47,7 @@ def _content_of(message: Mapping[str, Any]) -> Any:
 
 def _model_finished(step: str, data: ModelFinished) -> Words:
     usage = data.usage
-    tokens = f", {usage.input_tokens} tokens in and {usage.output_tokens} out" if usage is not None else ""
+    tokens = f", {counted(usage.input_tokens, 'token')} in and {usage.output_tokens} out" if usage is not None else ""
     by = f" by {data.model}" if data.model else ""
     yield f"the {data.role} was answered{by}{f' for {step}' if step else ''}{tokens}"
     yield from (f"attempt with {attempt.model} failed: {attempt.error}" for attempt in data.attempts)

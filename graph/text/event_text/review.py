@@ -2,6 +2,7 @@
 
 from typing import assert_never
 
+from graph.name_list import counted
 from graph.record.events import Decided, ResponseGiven, ReviewRequested, Voted
 from graph.text.event_text.sections import Formatted, Words
 from graph.text.event_text.values import content, issue_lines, limits_text, short_digest, truncated, value_text
@@ -65,7 +66,7 @@ def _decided(data: Decided) -> Words:
         where = f" of run {call.run}" if call.run else ""
         yield f"the call {short_digest(call.key)}{where} {happened}"
     if data.steps:
-        yield f"{len(data.steps)} call(s) may be made with the arguments that were shown"
+        yield f"{counted(len(data.steps), 'call')} may be made with the arguments that were shown"
     for key, args in data.replaced.items():
         yield f"the call {short_digest(key)} is replaced by one with {value_text(args)}"
     yield from (f"the call {short_digest(key)} is rejected: {why}" for key, why in data.rejected.items())

@@ -2,6 +2,7 @@
 
 from typing import assert_never
 
+from graph.name_list import counted
 from graph.record.events import (
     Configuration,
     Configured,
@@ -43,7 +44,7 @@ def _run_started(data: RunStarted) -> Words:
     for picture in data.pictures:
         yield f"with a picture: {picture['mime_type']}, {picture['size']} bytes, sha256 {picture['sha256']}"
     if data.history:
-        yield f"after {len(data.history)} message(s) of a chat"
+        yield f"after {counted(len(data.history), 'message')} of a chat"
     if data.budget.names:
         yield f"budget: {limits_text(data.budget)}"
     if data.configured is not None:

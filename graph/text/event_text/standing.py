@@ -3,6 +3,7 @@
 import time
 from typing import assert_never
 
+from graph.name_list import counted
 from graph.record.events import StandingGiven, StandingRevoked
 from graph.record.standing_approval import StandingApproval, StandingUse
 from graph.text.event_text.sections import Formatted, Words
@@ -31,7 +32,8 @@ def standing_line(use: StandingUse) -> str:
 
 def _given(approval: StandingApproval) -> Words:
     who = ", ".join(approval.given_by)
-    yield f"{who} approved {approval.at_most} further call(s) of {approval.tool} {_extent(approval)}: {approval.id}"
+    calls = counted(approval.at_most, "further call")
+    yield f"{who} approved {calls} of {approval.tool} {_extent(approval)}: {approval.id}"
     for name, constraint in approval.args.items():
         yield f"{name} within {value_text(constraint)}"
 

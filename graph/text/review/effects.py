@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from graphlib import TopologicalSorter
 
-from graph.name_list import listed
+from graph.name_list import counted, listed
 from graph.plan.catalog import UNDECLARED, ToolSpec, is_undeclared
 from graph.plan.kinds.table import kind_spec
 from graph.plan.schema import Plan, Step
@@ -89,12 +89,3 @@ def _undeclared_sources(plan: Plan, specs: Mapping[str, ToolSpec]) -> Mapping[st
 def _named_by(step: Step) -> list[str]:
     sees_results = kind_spec(step.kind).done_by == "model"
     return [ref.step for ref in step.references()] + list(step.depends_on if sees_results else ())
-
-
-def counted(number: int, thing: str) -> str:
-    """Return a number of things.
-
-    >>> counted(1, "step"), counted(2, "step")
-    ('1 step', '2 steps')
-    """
-    return f"{number} {thing}" if number == 1 else f"{number} {thing}s"

@@ -4,9 +4,8 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from pydantic import JsonValue
 
-from graph.name_list import listed
+from graph.name_list import counted, listed
 from graph.plan.schema import Step
-from graph.text.review.effects import counted
 from graph.text.review.frame import WORDS_CHARACTERS, Block, Data, Prose, name, to_markdown, words
 from graph.text.review.values import text_lines, value_lines
 

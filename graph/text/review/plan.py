@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from graph.name_list import counted
 from graph.plan.catalog import ToolSpec
 from graph.plan.issues import Issue
 from graph.plan.revision import difference
@@ -14,7 +15,7 @@ from graph.text.literal_text import text_lines
 from graph.text.review.changes import change_blocks
 from graph.text.review.criteria import criteria_blocks
 from graph.text.review.drawing import PASSED_LINES, plan_data
-from graph.text.review.effects import counted, effect_blocks, outcome
+from graph.text.review.effects import effect_blocks, outcome
 from graph.text.review.frame import Block, Data, Prose, limit_name, name, sentences, to_markdown, words
 from graph.text.review.layout import entry
 from graph.text.review.why import Reason, why_blocks

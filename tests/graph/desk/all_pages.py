@@ -90,7 +90,7 @@ def filled(folder: Path) -> Iterator[DeskServer]:
     with served(folder / "runs.db", tools=tools) as server:
         for name, steps in STEPS.items():
             with server.agent(**OPTIONS.get(name, {})) as agent:
-                words = ["be short", ARABIC]
+                words = ["be short", ARABIC, LONG * 2]
                 agent.start(f"{name}: {ARABIC}", constraints=words, tags=["news"], plan={"steps": steps}, thread=name)
                 for _ in range(APPROVED.get(name, 0)):
                     agent.resume(name, "approve")

@@ -49,8 +49,9 @@ class Visit:
         """Send a form with the hidden fields of a page."""
         return self.post(to, {**self.hidden(page), **fields})
 
-    def post(self, to: str, fields: dict[str, str]) -> httpx.Response:
-        return self.client.post(to, data=fields, headers={"Origin": str(self.client.base_url).rstrip("/")})
+    def post(self, to: str, fields: dict[str, str], **headers: str) -> httpx.Response:
+        own = {"Origin": str(self.client.base_url).rstrip("/")}
+        return self.client.post(to, data=fields, headers={**own, **headers})
 
 
 @dataclass

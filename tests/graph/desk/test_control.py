@@ -2,6 +2,7 @@ import threading
 from pathlib import Path
 from typing import Any
 
+import pytest
 from desk_server import PLAN, DeskServer, Visit, query, served
 
 from graph.testing import LoggedTools, step
@@ -32,12 +33,18 @@ def test_a_goal_becomes_a_run_that_waits_for_its_review(tmp_path: Path) -> None:
     assert "send the news" in run and ">b</span>" in run
 
 
-def test_a_start_without_a_goal_says_what_is_missing_and_keeps_the_form(visit: Visit) -> None:
-    fields = {"token": visit.hidden("/start")["token"], "goal": " ", "constraints": "be short"}
+@pytest.mark.parametrize(
+    ("goal", "tags", "plan", "why"),
+    [(" ", "", "", "say what is to be done"), ("x", "t" * 99, "", "list of at most"), ("x", "", "a: [", "line 1")],
+)
+def test_a_start_that_cannot_be_says_why_and_keeps_the_form(
+    visit: Visit, goal: str, tags: str, plan: str, why: str
+) -> None:
+    fields = {"token": visit.hidden("/start")["token"], "goal": goal, "tags": tags, "plan": plan}
 
-    answer = visit.post("/start", fields)
+    answer = visit.post("/start", {**fields, "constraints": "be short"})
 
-    assert answer.status_code == 422 and "say what is to be done" in answer.text and "be short" in answer.text
+    assert answer.status_code == 422 and why in answer.text and "be short" in answer.text
 
 
 def test_a_waiting_run_is_cancelled(server: DeskServer, visit: Visit, waiting: str) -> None:

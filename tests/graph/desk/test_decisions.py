@@ -90,7 +90,7 @@ def test_each_call_has_a_decision_of_its_own() -> None:
 
 
 def test_uncertain_calls_are_settled_in_the_order_shown_with_the_results_of_those_that_happened() -> None:
-    fields = {"happened__0": "false", "happened__1": "true", "result__0": "9", "result__1": '{"id": 7}'}
+    fields = {"happened__0": "false", "happened__1": "true", "result__0": "", "result__1": '{"id": 7}'}
     for more in ({"decision": "approve"}, {"decision": "feedback", "message": "m"}, {"decision": "finish"}):
         made = decided(*UNCERTAIN, **fields, **more)
         assert (made.happened, made.results) == ((False, True), ({"id": 7},))
@@ -111,6 +111,12 @@ def test_uncertain_calls_are_settled_in_the_order_shown_with_the_results_of_thos
         ((CALLS[0],), {"decision": "approve", "call__a": "edit", "call__a__args": "x"}, "a", "a JSON object"),
         (UNCERTAIN, {"decision": "approve", "happened__0": "true"}, "happened", "the call of pay happened"),
         (UNCERTAIN, {"decision": "approve", "happened__0": "perhaps"}, "happened", "the call of send happened"),
+        (
+            (UNCERTAIN[0],),
+            {"decision": "approve", "happened__0": "false", "result__0": "9"},
+            "result",
+            "send has no result",
+        ),
         ((CALLS[0],), {"decision": "edit"}, "plan", "no plan is asked about"),
         ((("run_plan", {"plan": "text"}),), {"decision": "edit"}, "plan", "edit it as text"),
     ],

@@ -3,6 +3,7 @@ import sqlite3
 from contextlib import ExitStack, closing
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -19,26 +20,39 @@ from graph.desk.settings import DeskSettings
 from graph.errors import ConfigError
 from graph.record.person import Person
 from graph.serving.access import RequestHead
-from graph.testing import step
+from graph.testing import LoggedTools, step
 
 PAGES = ("/", "/runs", "/start", "/policy")
 OF_A_RUN = ("", "/review", "/timeline", "/results", "/revisions", "/effects", "/budget", "/audit", "/more")
 
 
 class Inline(HTMLParser):
-    """Finds what a page must not have: scripts and styles of its own, and attributes that act."""
+    """Finds what a page must not have: scripts and styles of its own, attributes that act, forms that Enter sends.
+
+    A browser that is told Enter in a field presses the first button of the form, if that is not disabled.
+    """
 
     def __init__(self) -> None:
         super().__init__()
         self.found: list[str] = []
+        self.sends = False
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         given = dict(attrs)
+        if tag == "form":
+            self.sends = given.get("method") == "post"
+        elif tag == "button":
+            self.sends = self.sends and "disabled" not in given and given.get("type") != "button"
+        elif tag in ("input", "select") and given.get("type") != "hidden" and self.sends:
+            self.found.append(f"{tag} {given.get('name')} sends its form")
         if tag in ("style", "iframe", "object", "embed", "base") or (tag == "script" and "src" not in given):
             self.found.append(tag)
         for name, value in given.items():
             if name == "style" or name.startswith(("on", "hx-on")) or (value or "").startswith("javascript:"):
                 self.found.append(f"{tag} {name}")
+
+    def handle_endtag(self, tag: str) -> None:
+        self.sends = self.sends and tag != "form"
 
 
 def inline_in(page: str) -> list[str]:
@@ -180,6 +194,20 @@ def test_a_result_is_downloaded_and_never_opened(server: DeskServer, visit: Visi
     assert sent.headers["content-type"].startswith("application/octet-stream")
 
 
+def test_what_cannot_be_seen_in_a_result_is_shown_as_one_escape_wherever_it_is_read(tmp_path: Path) -> None:
+    def tools(log: LoggedTools) -> list[Any]:
+        return [log.tool("read", lambda **_: HOSTILE, effect="read")]
+
+    with served(tmp_path / "runs.db", tools=tools) as server, server.visit() as visit:
+        with server.agent() as agent:
+            agent.start("look", plan={"steps": [step("a", "read")]}, thread="t")
+            run = agent.resume("t", "approve").id
+        pages = [visit.get(query(path, run)).text for path in ("", "/value", "/results", "/audit")]
+
+    for page in pages:
+        assert "\\u{202e}" in page and "\u202e" not in page and "\\u{5c}" not in page
+
+
 def behind(*proxies: str, roles: str | None = None, reviewers: People = ALL, readers: People = ALL) -> DeskSettings:
     """Settings of a desk behind a proxy that names users in X-User."""
     trusted = trusted_proxies(proxies, "--proxy")
@@ -253,6 +281,8 @@ def test_a_proxy_without_an_address_is_refused() -> None:
     [
         ("10.0.0.5", "203.0.113.7", "203.0.113.7"),
         ("10.0.0.5", "198.51.100.1, 203.0.113.7, 10.0.0.6", "203.0.113.7"),
+        ("10.0.0.5", "203.0.113.7:4711", "203.0.113.7"),
+        ("10.0.0.5", "[2001:db8::7]:4711", "2001:db8::7"),
         ("10.0.0.5", "not an address", "10.0.0.5"),
         ("10.0.0.5", None, "10.0.0.5"),
         ("203.0.113.9", "203.0.113.7", "203.0.113.9"),
@@ -270,6 +300,30 @@ def test_a_page_that_another_site_leads_to_is_asked_for_again_with_the_sessions_
     answer = httpx.get(f"{server.url}/run?run=a%22%3E.1&x=1", headers=from_a_mail)
 
     assert answer.status_code == 200 and 'content="0; url=/run?run=a%22%3E.1&amp;x=1"' in answer.text
+
+
+def test_an_address_with_a_slash_too_many_leads_nowhere(visit: Visit) -> None:
+    """A redirect would name the scheme of the connection, which is no longer HTTPS behind a proxy."""
+    assert visit.get("/runs/").status_code == 404
+
+
+def test_a_browser_keeps_static_files_and_no_answer_that_there_is_none(visit: Visit) -> None:
+    kept, missing = (visit.get(f"/static/{name}").headers["cache-control"] for name in ("desk.css", "another.css"))
+
+    assert "max-age" in kept and missing == "no-store"
+
+
+def test_a_fault_of_the_desk_is_a_page_with_its_headers_and_on_the_access_log(
+    server: DeskServer, visit: Visit, caplog: pytest.LogCaptureFixture
+) -> None:
+    server.desk.policy = lambda: 1 / 0
+
+    with caplog.at_level("INFO", "planner_executor.desk.access"):
+        answer = visit.get("/policy")
+
+    assert answer.status_code == 500 and "look before you send it again" in answer.text
+    assert answer.headers["content-security-policy"] == POLICY and answer.headers["cache-control"] == "no-store"
+    assert "division" not in answer.text and "GET /policy 500" in caplog.text
 
 
 @pytest.mark.parametrize("path", ["//evil.example/x", "/%5Cevil.example", "/%09/evil.example"])
@@ -312,7 +366,12 @@ def test_a_desk_that_only_shows_decides_nothing(tmp_path: Path) -> None:
             answer = visit.post(query("/control", run), {"token": token, "act": "cancel"})
             page = visit.get(query("/review", run)).text
 
+            offered = visit.get("/start").text + visit.get(query("/more", run)).text
+            typed = visit.post(query("/check", run), {"token": token}, **{"HX-Request": "true"})
+
     assert answer.status_code == 403 and 'name="decision"' not in page
+    assert "<textarea" not in offered and "You may look" in offered
+    assert "Inbox" in answer.text and typed.status_code == 403 and "Inbox" not in typed.text
 
 
 def test_links_that_work_are_not_limited(server: DeskServer) -> None:
@@ -342,5 +401,5 @@ def test_the_access_log_says_who_looked_at_what_without_tokens(
         visit.get(query("/step", waiting, step="look", token="secret"))
         visit.get("/runs")  # the line is written after the page is sent
 
-    assert caplog.messages[0].startswith(f"local GET /run/step run={waiting} step=look 200")
+    assert caplog.messages[0].startswith(f"local 127.0.0.1 GET /run/step run={waiting} step=look 200")
     assert "secret" not in caplog.text

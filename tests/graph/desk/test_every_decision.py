@@ -202,6 +202,9 @@ def by(person: str) -> dict[str, str]:
     return {"X-User": person}
 
 
+VOTED = "You have approved this"
+
+
 @pytest.mark.parametrize("is_here", [True, False], ids=["here", "elsewhere"])
 def test_two_of_a_quorum_decide_one_after_the_other(is_here: bool, tmp_path: Path) -> None:
     options = {"policy": {"approvers": {"tools": {"mail": {"quorum": 2}}}}, "identity": verified}
@@ -218,7 +221,10 @@ def test_two_of_a_quorum_decide_one_after_the_other(is_here: bool, tmp_path: Pat
             else:
                 with server.agent() as owner:
                     owner.resume(run)
-        assert ended(server, run) == "succeeded"
+            if person == "ann":
+                with server.visit(**by("ann")) as first, server.visit(**by("bob")) as other:
+                    told = [VOTED in one.get(query("/review", run)).text for one in (first, other)]
+        assert ended(server, run) == "succeeded" and told == [True, False]
 
     assert "server:ann" in seen and server.tools.named("mail") == [SENT]
 

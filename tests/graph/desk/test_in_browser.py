@@ -1,5 +1,6 @@
 """The desk in a browser: whatever its content policy refuses, and every error of its scripts, fails the test."""
 
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -309,6 +310,7 @@ def test_the_first_key_after_the_list_of_keys_is_closed_acts(chat_browser: Any, 
         assert page.evaluate(at_once) == "send"
 
 
+LIST = re.compile(r"/runs\??$")
 CHOSEN = "document.activeElement.textContent"
 
 
@@ -376,6 +378,31 @@ def test_seven_tabs_load_since_a_tab_that_nobody_sees_keeps_no_stream(chat_brows
         page.locator("#connection[data-state=live]").wait_for()
 
         assert sum(feed.readers for feed in server.desk.watch.feeds.values()) == 1
+
+
+def test_a_list_that_cannot_be_refreshed_stays_and_one_that_nobody_saw_catches_up(
+    chat_browser: Any, tmp_path: Path
+) -> None:
+    seen = "seen => Object.defineProperty(document, 'hidden', {configurable: true, get: () => !seen})"
+    with served(tmp_path / "runs.db") as server, page_on(chat_browser, server) as page, server.agent() as agent:
+        agent.start("first", plan=PLAN, thread="first")
+        page.goto(f"{server.url}/runs")
+        page.locator("#connection[data-state=live]").wait_for()
+        page.route(LIST, lambda route: route.fulfill(status=503, body="<p>locked</p>"))
+        agent.start("second", plan=PLAN, thread="second")
+        page.get_by_text("not up to date").wait_for()
+        assert page.get_by_role("link", name="first").is_visible()
+        page.unroute(LIST)
+        page.get_by_role("link", name="second").wait_for()
+        page.locator("#connection[data-state=live]").wait_for()
+        for is_seen in (False, True):
+            page.evaluate(seen, is_seen)
+            page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
+            if not is_seen:
+                page.locator("#connection", has_text="paused").wait_for()
+                agent.start("third", plan=PLAN, thread="third")
+
+        page.get_by_role("link", name="third").wait_for()
 
 
 def test_no_page_has_a_fault_that_axe_finds(chat_browser: Any, tmp_path: Path) -> None:

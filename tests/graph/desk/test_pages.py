@@ -5,6 +5,7 @@ from pathlib import Path
 
 from all_pages import ELSEWHERE, NO_PAGES, PAGES
 from desk_server import Visit, query, served
+from langchain_core.messages import AIMessage
 from starlette.routing import Route
 
 from graph.desk.application import ROUTES
@@ -116,10 +117,12 @@ def test_a_step_says_where_each_value_comes_from_and_how_each_attempt_ended(tmp_
 
 
 def test_the_budget_of_an_ended_run_says_what_was_expected(tmp_path: Path) -> None:
-    with served(tmp_path / "runs.db") as server, server.agent() as agent, server.visit() as visit:
+    counts = {"input_tokens": 1000, "output_tokens": 100, "total_tokens": 1100}
+    thoughts = [AIMessage(text, usage_metadata=counts) for text in ("one", "two")]
+    with served(tmp_path / "runs.db") as server, server.agent(*thoughts) as agent, server.visit() as visit:
         for thread in ("first", "second"):
-            agent.start("read", plan={"steps": [step("a", "read")]}, thread=thread)
+            agent.start("think", plan={"steps": [{"id": "a", "objective": "think"}]}, thread=thread)
             shown = whole(visit, "/budget", agent.show(thread).id), agent.resume(thread, "approve")
 
-        assert "xpected" not in shown[0] and shown[1].compared.startswith("expected ")
+        assert "<p>Expected" not in shown[0] and shown[1].compared.startswith("expected ")
         assert f"<p>E{shown[1].compared[1:]}.</p>" in whole(visit, "/budget", shown[1].id)

@@ -1,6 +1,8 @@
 """Standing approvals at the desk: given with a call, listed with what is left, and revoked at once."""
 
 import asyncio
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -98,6 +100,23 @@ def test_approvals_of_any_number_of_runs_are_listed_page_by_page(server: DeskSer
     assert [use.approval.run for use in last.uses] == ["first.1"] and last.next is None
     assert "first.1" in behind and "second.1" not in behind
     assert "No active run has one" in visit.get("/approvals?before=nowhere").text
+
+
+def test_a_damaged_run_and_a_damaged_approval_are_named_and_hide_no_other(server: DeskServer, visit: Visit) -> None:
+    for thread in ("good", "bad"):
+        decide(visit, run := held(server, thread, "one", "other"), **wish(at_most="5"))
+        assert ended(server, run) == "waiting"
+    decide(visit, run := held(server, "wide", "one"), **wish(at_most="5", until="2999-12-31"))
+    assert ended(server, run) == "succeeded"
+    with closing(sqlite3.connect(server.database)) as file, file:
+        bad = "SELECT id FROM ledger_runs WHERE thread = 'bad'"
+        file.execute(f"UPDATE ledger_events SET at = 5 WHERE seq = 3 AND run = ({bad})")
+        file.execute("UPDATE ledger_standing SET at = 5")
+
+    shown = visit.get("/approvals")
+
+    assert shown.status_code == 200 and "run bad.1 is left out" in shown.text and "good.1" in shown.text
+    assert "those of any run are left out" in shown.text
 
 
 def test_a_bound_without_a_value_is_told_and_keeps_what_was_filled_in(server: DeskServer, visit: Visit) -> None:

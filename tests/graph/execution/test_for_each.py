@@ -122,7 +122,7 @@ def test_an_item_that_does_not_end_in_time_has_failed(prepared: Any) -> None:
         flow.flow.work.clock = Clock(step_over=at_once)
         return (await flow.run()).results["a"].error
 
-    assert at_desk(work) == "1 of 1 items failed; a[0] failed: the step did not end within 5 s"
+    assert at_desk(work) == "1 of 1 item failed; a[0] failed: the step did not end within 5 s"
 
 
 class Noting(Silent):

@@ -165,7 +165,7 @@ def test_calls_that_succeed_count_for_the_criteria_of_the_step(prepared: Any) ->
         checks: str = (await desk.last()).payload["checks"][0]["seen"]
         return checks
 
-    assert at_desk(seen, look) == "2 call(s) with success"
+    assert at_desk(seen, look) == "2 calls with success"
 
 
 def test_an_attempt_after_a_failure_for_good_is_another_conversation(prepared: Any) -> None:

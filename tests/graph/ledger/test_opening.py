@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from graph.errors import ConfigError
 from graph.ledger.memory.ledger import MemoryLedger
 from graph.ledger.opening import file_of, open_ledger
 from graph.ledger.sqlite.ledger import SqliteLedger
@@ -33,3 +34,9 @@ def test_each_ledger_in_memory_is_one_of_its_own_and_touches_no_file(
 
     assert asyncio.run(one.runs()) == [run] and asyncio.run(other.runs()) == []
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("name", ["", "  "])
+def test_a_blank_name_is_refused(name: str) -> None:
+    with pytest.raises(ConfigError, match="blank; name a file"):
+        open_ledger(name)

@@ -132,13 +132,13 @@ def test_a_decision_counts_for_at_least_one_rule_or_is_refused_with_the_reason(
     [
         ([FINANCE], [ADA], [], None),
         ([FINANCE], [], [], "0 of 1 approvals by 1 of the role finance"),
-        ([TWO], [ADA, Approver("ADA", "os")], [], "1 of 2 approvals by 2 verified person(s)"),
+        ([TWO], [ADA, Approver("ADA", "os")], [], "1 of 2 approvals by 2 verified people"),
         ([TWO], [ADA, BOB], [], None),
         ([FINANCE, OPS], [ADA], [], "0 of 1 approvals by 1 of the role ops"),
         ([FINANCE, OPS], [BOB], [], None),
         ([LEAD, OPS], [ADA], [], "0 of 1 approvals by 1 of the role lead; 0 of 1 approvals by 1 of the role ops"),
-        ([EYES], [ADA], ["server:ada"], "0 of 1 approvals by 1 verified person(s), none of whom asked for it"),
-        ([EYES], [ADA], ["claimed:eve"], "1 of 2 approvals by 2 verified person(s), none of whom asked for it"),
+        ([EYES], [ADA], ["server:ada"], "0 of 1 approvals by 1 verified person, none of whom asked for it"),
+        ([EYES], [ADA], ["claimed:eve"], "1 of 2 approvals by 2 verified people, none of whom asked for it"),
     ],
 )
 def test_every_rule_takes_its_own_number_of_people(
@@ -217,8 +217,8 @@ def test_an_edit_is_a_proposal_under_four_eyes_or_a_quorum(rule: ApproverRule, p
 @pytest.mark.parametrize(
     ("rule", "words", "json"),
     [
-        (ANYBODY, "1 verified person(s)", {}),
-        (EYES, "1 verified person(s), none of whom asked for it", {"four_eyes": True}),
+        (ANYBODY, "1 verified person", {}),
+        (EYES, "1 verified person, none of whom asked for it", {"four_eyes": True}),
         (
             ApproverRule(("ada", "os:bob"), ("ops",), quorum=2),
             "2 of ada and os:bob and the role ops",

@@ -4,7 +4,7 @@ from graph.record.assessment import Assessment
 from graph.record.check_results import CheckResult, Opinion
 
 MET, UNMET = (
-    CheckResult({"cites": 1}, True, "1 citation(s): a.md:3"),
+    CheckResult({"cites": 1}, True, "1 citation: a.md:3"),
     CheckResult({"matches": "x"}, False, "not found in 'a'"),
 )
 YES, NO = Opinion("it is good", True, "it is"), Opinion("it is good", False, "it is not")
@@ -40,7 +40,7 @@ def test_the_ledger_is_told_all_that_was_found() -> None:
     assert (draft.kind, draft.step) == ("step_checked", "a")
     assert draft.payload == {
         "met": False,
-        "checks": [{"check": {"cites": 1}, "met": True, "seen": "1 citation(s): a.md:3"}],
+        "checks": [{"check": {"cites": 1}, "met": True, "seen": "1 citation: a.md:3"}],
         "judged": {"criterion": "it is good", "met": False, "why": "it is not"},
         "error": "its result will not do: criterion 'it is good' is not met: it is not",
         "revision": 2,

@@ -65,9 +65,9 @@ def test_it_is_met(check: dict[str, Any]) -> None:
         ({"non_empty": True, "of": "none"}, "it is null"),
         ({"non_empty": True, "of": "items[?line > `9`]"}, "it is []"),
         ({"file_exists": "other.md"}, "there is no such file"),
-        ({"cites": 5}, "4 citation(s): a.md:3, b.pdf, page 3, https://x.org/a?b=c, größe.md:12-14"),
-        ({"cites": 1, "of": "title"}, "0 citation(s)"),
-        ({"called": "send"}, "0 call(s) with success; called were search"),
+        ({"cites": 5}, "4 citations: a.md:3, b.pdf, page 3, https://x.org/a?b=c, größe.md:12-14"),
+        ({"cites": 1, "of": "title"}, "0 citations"),
+        ({"called": "send"}, "0 calls with success; called were search"),
     ],
     ids=str,
 )
@@ -92,7 +92,7 @@ def test_true_is_not_one() -> None:
 
 
 def test_one_place_that_is_named_twice_is_one_citation() -> None:
-    assert found({"cites": 2}, "a.md:3, and again a.md:3.") == (False, "1 citation(s): a.md:3")
+    assert found({"cites": 2}, "a.md:3, and again a.md:3.") == (False, "1 citation: a.md:3")
 
 
 def test_what_is_seen_is_short_and_the_end_of_a_long_text_is_not_looked_at() -> None:

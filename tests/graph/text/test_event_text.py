@@ -53,7 +53,7 @@ def test_the_start_tells_goal_constraints_models_and_tools() -> None:
     assert told_so == [
         "started for the goal: g",
         "constraint: c",
-        "after 1 message(s) of a chat",
+        "after 1 message of a chat",
         "models: planner big then small",
         "settings: approval always",
         "tools: send (external)",
@@ -164,13 +164,13 @@ def test_every_kind_of_step_is_told_by_who_does_it(step: dict[str, Any], told_so
 
 
 def test_what_was_found_of_a_result_is_told_check_by_check() -> None:
-    checks = [{"check": {"cites": 1}, "met": True, "seen": "1 citation(s): a.md:3"}]
+    checks = [{"check": {"cites": 1}, "met": True, "seen": "1 citation: a.md:3"}]
     unmet = {"check": {"range": [0, 9], "of": "n"}, "met": False, "seen": "it is 10"}
     judged = {"criterion": "it is short", "met": None, "why": "the judge said nothing"}
 
     assert words("step_checked", "a", met=True, checks=checks) == [
         "the result of a meets its criteria",
-        "met: cites 1: 1 citation(s): a.md:3",
+        "met: cites 1: 1 citation: a.md:3",
     ]
     assert words("step_checked", "a", met=False, checks=[unmet], judged=judged, again=True) == [
         "the result of a does not meet its criteria, and it is tried once more",

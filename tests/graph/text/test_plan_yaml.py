@@ -1,5 +1,7 @@
 """A plan as YAML says what its JSON says, and a fault stands above its line."""
 
+import sys
+from types import FrameType
 from typing import Any
 
 import pytest
@@ -45,6 +47,23 @@ def test_a_plan_reads_as_yaml_with_its_goal_and_what_has_run_as_comments() -> No
     assert lines[at - 1] == "  # has succeeded and cannot change"
     assert lines[at + 1 : at + 3] == ["    objective: no", "    tool: send"]
     assert "      text: |" in lines and "    objective: wörld" in lines
+
+
+def test_the_text_of_a_plan_is_read_once_however_many_steps_have_run() -> None:
+    steps = [{"id": f"s{number}", "objective": "x"} for number in range(20)]
+    read: list[str] = []
+
+    def note(frame: FrameType, event: str, _: Any) -> None:
+        if event == "call" and frame.f_code is plan_from_yaml.__code__:
+            read.append("read")
+
+    sys.setprofile(note)
+    try:
+        text = shown({"steps": steps}, **{step["id"]: "succeeded" for step in steps})
+    finally:
+        sys.setprofile(None)
+
+    assert len(read) == 1 and text.count("# has succeeded and cannot change") == 20
 
 
 def test_what_cannot_be_seen_is_written_as_an_escape() -> None:

@@ -1,0 +1,40 @@
+"""Faults that pydantic found, in words for readers: without its prefixes, its links, and the values."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pydantic import ValidationError
+
+PREFIXES = ("Value error, ", "Assertion failed, ")
+"""What pydantic puts before the message of a validator of ours."""
+
+
+def fault_message(fault: Mapping[str, Any]) -> str:
+    """Return the message of one entry of `ValidationError.errors()`."""
+    return without_prefix(str(fault["msg"]))
+
+
+def fault_messages(error: "ValidationError") -> str:
+    """Return all faults as `place: message`; values are left out, since they may be keys.
+
+    >>> from pydantic import TypeAdapter, ValidationError
+    >>> try:
+    ...     TypeAdapter(dict[str, int]).validate_python({"limit": "many"})
+    ... except ValidationError as error:
+    ...     fault_messages(error)
+    'limit: Input should be a valid integer, unable to parse string as an integer'
+    """
+    faults = [(".".join(map(str, fault["loc"])), fault_message(fault)) for fault in error.errors(include_input=False)]
+    return "; ".join(f"{place}: {message}" if place else message for place, message in faults)
+
+
+def without_prefix(message: str) -> str:
+    """Return a message without the words that pydantic puts before it.
+
+    >>> without_prefix("Value error, the limit is too high")
+    'the limit is too high'
+    """
+    for prefix in PREFIXES:
+        message = message.removeprefix(prefix)
+    return message
