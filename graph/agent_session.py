@@ -24,7 +24,7 @@ from graph.record.person import Approver, Person
 from graph.record.projection import project
 from graph.record.run_state import run_name
 from graph.review_clock import refuse_late
-from graph.route import headed
+from graph.route import Route, headed
 from graph.runs import Run, Runs, open_runs
 from graph.stored_responses import responder
 from graph.tool_servers import Servers, Tools, awith_servers
@@ -123,8 +123,13 @@ class AgentSession:
     async def propose(
         self, run: Run, plan: Any, on_progress: ProgressCallback | None, by: Person | None = None
     ) -> None:
-        """Put a plan into the state of a run, as a client of a server does; review then asks about it."""
-        await self.graph.aupdate_state({"configurable": {"thread_id": run.thread}}, {"plan": plan})
+        """Put a plan into the state of a run for the review to ask about.
+
+        The state says anew what it has seen of the run: the process may have died after an event and before its
+        checkpoint, and a state that is older than a decision begins another run.
+        """
+        state = {**await self._as_on_record(run.thread, "review"), "plan": plan}
+        await self.graph.aupdate_state({"configurable": {"thread_id": run.thread}}, state, as_node="planner")
         await self.drive(None, Caller.facade(run.thread, by=self.acts(by)), on_progress)
 
     async def drive(self, given: Any, caller: Caller, on_progress: ProgressCallback | None) -> None:
@@ -144,11 +149,17 @@ class AgentSession:
 
     async def _restore(self, thread: str, config: Any) -> None:
         """Rebuild the state of a thread without checkpoints from the ledger (decision record 0011)."""
+        state = {**await self._as_on_record(thread, "plan"), "messages": [HumanMessage("resume")]}
+        await self.graph.aupdate_state(config, state, as_node="review")
+
+    async def _as_on_record(self, thread: str, route: Route) -> dict[str, Any]:
+        """Return a state that names the thread's latest run as it is on record, and where it goes."""
         key = await self.runs.latest(thread)
         seen = (await self.runs.ledger.events(key))[-1].seq
-        run = {"thread": key.thread, "n": key.n, "id": run_name(key.thread, key.n), "seq": seen}
-        state = {"run": run, **headed("plan"), "messages": [HumanMessage("resume")]}
-        await self.graph.aupdate_state(config, state, as_node="review")
+        return {
+            "run": {"thread": key.thread, "n": key.n, "id": run_name(key.thread, key.n), "seq": seen},
+            **headed(route),
+        }
 
     async def latest(self, thread: str) -> Run:
         """Return the thread's latest run, with its open review request."""

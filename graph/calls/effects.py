@@ -66,7 +66,7 @@ class Effects:
                 self._others = await self._ledger.calls_elsewhere(run)
             on_record = self._record.calls
             others = {call.key: self._as_settled_here(call) for call in self._others}
-            others |= {key: on_record.elsewhere[key] for key in on_record.inherited}
+            others |= {call.key: call for call in on_record.inherited_calls}
             calls = [call for call in (*on_record.by_key.values(), *others.values()) if call.tool == tool]
             relevant = [call for call in calls if call.is_uncertain or call.settled]
             self._known[tool] = [await self._read(call) for call in relevant]

@@ -14,7 +14,7 @@ from graph.execution.kinds.tool import make
 from graph.execution.starting import start_step
 from graph.execution.step_outcome import StepOutcome
 from graph.execution.step_work import StepWork, Task
-from graph.plan.schedule import blocked_by
+from graph.plan.schedule import blocked_by, waits_without
 from graph.plan.schema import Plan
 from graph.record.remaining import skipped_in
 from graph.record.results import StepResult
@@ -42,7 +42,8 @@ class Dataflow:
     cap: CapReachedError | None = None
 
     def __post_init__(self) -> None:
-        self._waits = self.work.waits
+        given = self.work.record.steps.supplied & self.work.record.steps.succeeded
+        self._waits = waits_without(self.work.waits, given) if given else self.work.waits
         self._position = {step.id: position for position, step in enumerate(self.plan.steps)}
         self._sorter = TopologicalSorter(self._waits)
         self._sorter.prepare()

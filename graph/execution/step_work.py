@@ -92,8 +92,8 @@ class StepWork:
         return StepAttempt(step.id, inputs, self.record.plan_state.revision, time.time())
 
     def before(self, step: Step) -> dict[str, JsonValue]:
-        """Return the results of a step's dependencies."""
-        return {before: self.values[before] for before in self.waits[step.id]}
+        """Return the results of a step's dependencies; a step whose result a person gave may lack some."""
+        return {before: self.values[before] for before in self.waits[step.id] if before in self.values}
 
     def label_read(self, step: Step) -> TrustLabel:
         """Return the label of everything that a step reads, the plan's text included."""

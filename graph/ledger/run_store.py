@@ -21,8 +21,8 @@ class Health:
     """The state of a database; sizes are in bytes, `tables` holds rows and bytes of content per table.
 
     `damage` is the result of the database's own check, empty if it passed; events are checked when a run is read.
-    `dead` lists runs with a dead owner. `tables` has at least `ledger_events` and `ledger_artifacts`. If there is no
-    file, `file` and `write_ahead_log` are 0.
+    `dead` lists runs that have not ended and whose owner is dead. `tables` has at least `ledger_events` and
+    `ledger_artifacts`. If there is no file, `file` and `write_ahead_log` are 0.
     """
 
     file: int

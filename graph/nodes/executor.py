@@ -124,7 +124,8 @@ class Executor:
         await writer.read_messages()  # messages that arrived while the last steps were running
         if run.record.ended:
             return state_at_end(run)
-        results = results_shown(run, plan, flow.results)
+        reached = {**run.record.steps.results, **flow.results}  # a pass that stops early has not come to every step
+        results = results_shown(run, plan, reached)
         if run.record.plan_state.steered:
             return state_update(run, "revise", results=results, doubts=[])
         if flow.limit is not None:
@@ -140,7 +141,6 @@ class Executor:
             return state_update(run, "revise", results=results, doubts=[])
         if flow.cap is not None:
             raise flow.cap
-        reached = {**run.record.steps.results, **flow.results}
         ending = run.ending_with(plan, reached, flow.work.values)
         await writer.end(run.replan_policy.ended(ending, run.record))
         return state_at_end(run, results=results)

@@ -119,6 +119,8 @@ class Planner:
         if not run.record.plan_state.awaits_plan and not run.record.plan_state.steered:
             is_proposed = wants_to_retry(state) and _brings_plan(run, state)
             return _proposed(run) if is_proposed else self._shown(run)
+        if run.record.lacks_plan:
+            return self._short(run)
         stated = goal_stated(state, run.record) if not run.record.plan_state.revision else []
         try:
             update = await self._plan(writer, state)
@@ -128,9 +130,12 @@ class Planner:
 
     async def _ask_for_budget(self, writer: RunWriter, limit: str) -> StateUpdate:
         """Ask a person to raise the budget, since it prevents a request for a plan."""
-        run, plan = writer.run, writer.run.recorded_plan()
-        await writer.write(budget_reached(run, limit, "planner", plan))
-        shown = {} if plan is not None else {"plan": None, "digest": None}
+        await writer.write(budget_reached(writer.run, limit, "planner", writer.run.recorded_plan()))
+        return self._short(writer.run)
+
+    def _short(self, run: RunContext) -> StateUpdate:
+        """Return the state of a run that lacks a plan until its budget is raised."""
+        shown = {} if run.recorded_plan() is not None else {"plan": None, "digest": None}
         message = message_without_plan(run)
         update = {"goal": run.record.assignment.goal, "reason": None, "messages": [message], "doubts": []}
         return state_update(run, "review", **update, **shown)
@@ -163,8 +168,9 @@ class Planner:
         return state_at_end(run, **shown)
 
     async def _refused(self, writer: RunWriter, proposal: Proposal, brought: Any) -> StateUpdate:
-        """End the run without a plan, and record the reason; a plan that was waiting waits again instead."""
-        if brought is None and writer.run.recorded_plan() is not None and writer.run.terms.mode != "never":
+        """End the run without a new plan, and record the reason; a plan that was waiting waits again instead."""
+        is_planned = writer.run.recorded_plan() is not None
+        if brought is None and is_planned and writer.run.terms.mode != "never":
             await writer.write(Draft(proposal.refusal("planner", stays=True)), last=True)
             return self._shown(writer.run)
         kept = keep_anything(brought)
@@ -172,8 +178,8 @@ class Planner:
         if brought is not None:
             refused = replace(refused, brought=Content.of(kept))
         await writer.end(Ending("failed", proposal.reason), Draft(refused), artifacts=[kept])
-        shown = {"plan": None, "digest": None, "results": {}, "issues": refused.to_json()["issues"], "brought": ""}
-        return state_at_end(writer.run, **shown)
+        without: dict[str, Any] = {} if is_planned else {"plan": None, "digest": None, "results": {}}
+        return state_at_end(writer.run, **without, issues=refused.to_json()["issues"], brought="")
 
     def _read(self, run: RunContext, brought: Any) -> Proposal:
         reading = run.allowed(read_plan(brought, self.services.toolbox.specs, self.services.settings.max_steps))

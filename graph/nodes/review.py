@@ -66,7 +66,7 @@ class Review:
         await take_changes(run, state)
         if decision := run.record.review_state.decided_at.get(run.checkpoint):
             return with_decision(run, carried_out(run, decision))
-        if run.record.plan_state.steered:
+        if run.record.plan_state.steered and not run.record.lacks_plan:
             return plan_again(run, run.record.plan_state.steered)
         writer = RunWriter(run)
         if plan_in(run, state) is None and run.record.spending.shortage is None:

@@ -16,6 +16,7 @@ from graph.nodes.planner_input import (
     wants_to_retry,
 )
 from graph.nodes.step_changes import change_in_words
+from graph.record.events import RunReopened
 from graph.record.reopening import is_retryable, retry_fault
 from graph.route import route_of
 from graph.run_context import RunContext
@@ -65,7 +66,8 @@ def _operated_on(run: RunContext | None, wanted: Operation, state: State) -> Run
     if wanted == "continue" and run.record.ended is not None:
         next_move = "retry it instead" if is_retryable(run.record) else "start a new run"
         raise InputError("operation", f"{run.record.id} has ended as {run.record.ended.status}; {next_move}")
-    if wanted == "retry" and run.record.ended is None:
+    is_reopened = run.record.last_kind == RunReopened.kind  # by a process that died before the checkpoint was kept
+    if wanted == "retry" and run.record.ended is None and not is_reopened:
         raise InputError("operation", f"{run.record.id} {retry_fault(run.record, changed=False)}")
     return run
 

@@ -13,6 +13,18 @@ def waits_for(steps: Iterable[Step]) -> dict[str, tuple[str, ...]]:
     return {step.id: step.waits for step in steps}
 
 
+def waits_without(waits: Waits, given: Collection[str]) -> dict[str, tuple[str, ...]]:
+    """Return what each step waits for if the given ones wait for nothing.
+
+    Who waits for a given step waits for its dependencies instead: a gate before it still guards what comes after it.
+    """
+    behind: dict[str, tuple[str, ...]] = {}
+    for step in TopologicalSorter(waits).static_order():
+        found = (one for before in waits[step] for one in (before, *(behind[before] if before in given else ())))
+        behind[step] = tuple(dict.fromkeys(found))
+    return {step: () if step in given else behind[step] for step in waits}
+
+
 def cycles(waits: Waits, most: int = 20) -> list[tuple[str, ...]]:
     """Return at most `most` disjoint cycles of the graph; unknown ids are ignored."""
     left = {step: tuple(before for before in befores if before in waits) for step, befores in waits.items()}

@@ -53,7 +53,7 @@ def _effects(record: RunState) -> Iterator[Call]:
     """Yield the calls that may not be repeated and happened, or may have: in the run, or in runs it was forked from."""
     own = (call for call in record.calls.by_key.values() if not (call.repeatable or call.nothing_happened))
     yield from own
-    yield from (record.calls.elsewhere[key] for key in record.calls.inherited)
+    yield from record.calls.inherited_calls
 
 
 def _call(call: Call, source: str) -> Draft:

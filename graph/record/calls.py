@@ -27,6 +27,11 @@ class Calls:
     responses: dict[str, Mapping[str, Any]] = field(default_factory=dict)
     followed: set[str] = field(default_factory=set)
 
+    @property
+    def inherited_calls(self) -> list[Call]:
+        """Calls that a fork inherited, in the order of the record; that of `inherited` differs between processes."""
+        return [call for key, call in self.elsewhere.items() if key in self.inherited]
+
     def find(self, key: str) -> Call | None:
         """Return a call of this run, or a call of another run that blocked one of this run."""
         return self.by_key.get(key) or self.elsewhere.get(key)

@@ -204,6 +204,7 @@ def _plan_revised(record: RunState, data: PlanRevised) -> None:
 def _steered(record: RunState, data: Steered) -> None:
     record.assignment = record.assignment.steered(data)
     record.plan_state.amended(data)
+    record.spending.steered()
     record.people.asked(data.approver)
     record.close_review()
 

@@ -76,7 +76,8 @@ class RunState:
     @property
     def lacks_plan(self) -> bool:
         """Whether the run has no plan to execute because the budget does not allow a planner call."""
-        return self.plan_state.awaits_plan and self.spending.shortage is not None
+        is_to_plan = self.plan_state.awaits_plan or (self.plan_state.steered and self.spending.prevents_planning)
+        return bool(is_to_plan) and self.spending.shortage is not None
 
     @property
     def waiting_calls(self) -> list[HeldCall]:

@@ -31,7 +31,8 @@ class Spending:
 
     `begun` are the steps that count as started. `reserved` is the reserve of model calls without a recorded end, and
     counts as spent. `shortage` is the limit reached since the last decision. `replanner_is_due` means that the budget
-    did not allow the replanner's call when it was due. `elapsed_s` is the time from the start of the run to its last
+    did not allow the replanner's call when it was due, `prevents_planning` that it did not allow a request for a plan
+    since the last decision or the user's last change. `elapsed_s` is the time from the start of the run to its last
     call or reached limit, in seconds.
     """
 
@@ -41,6 +42,7 @@ class Spending:
     reserved: dict[str, Mapping[str, float]] = field(default_factory=dict)
     shortage: BudgetExhausted | None = None
     replanner_is_due: bool = False
+    prevents_planning: bool = False
     elapsed_s: float = 0.0
 
     def usage_under(self, bounds: Budget) -> Usage:
@@ -53,18 +55,22 @@ class Spending:
 
     def run_reopened(self, data: RunReopened) -> None:
         """Go on counting, under the raised budget if there is one; a limit that still holds is reached again."""
-        self.shortage = None
+        self.shortage, self.prevents_planning = None, False
         if data.budget is not None:
             self.budget = data.budget
 
+    def steered(self) -> None:
+        """Let a plan be asked for once: a limit that still prevents it is reached again."""
+        self.prevents_planning = False
+
     def plan_revised(self, data: PlanRevised) -> None:
         """Count a replan, if the revision responds to a failure."""
-        self.replanner_is_due = False
+        self.replanner_is_due = self.prevents_planning = False
         self.usage = self.usage.plus(replans=int(data.answers_failure))
 
     def decided(self, data: Decided) -> None:
         """Set a raised budget, if there is one; any decision ends a shortage."""
-        self.shortage = None
+        self.shortage, self.prevents_planning = None, False
         if data.budget is not None:
             self.budget = data.budget
 
@@ -72,6 +78,7 @@ class Spending:
         """Set the limit that was reached."""
         self.shortage = BudgetExhausted(data.limit, data.left)
         self.replanner_is_due = data.by == "replanner"
+        self.prevents_planning = data.by in ("planner", "replanner")
 
     def call_started(self, event: Event, data: CallStarted) -> None:
         """Count a tool call, and its step if this is its first call."""

@@ -126,6 +126,8 @@ def differing(
     left_out |= NEWER_FIELDS.get(recorded.kind, NONE) - recorded.payload.keys()
     if other_wording:
         left_out |= OF_WORDING.get(recorded.kind, NONE)
+    if _is_same_prompt(recorded.payload, replayed.payload):
+        left_out |= {"prompt"}
     one, other = (
         {name: value for name, value in payload.items() if name not in left_out}
         for payload in (recorded.payload, replayed.payload)
@@ -134,6 +136,17 @@ def differing(
     if path is None:
         names.update(learned)
     return path
+
+
+def _is_same_prompt(recorded: Mapping[str, Any], replayed: Mapping[str, Any]) -> bool:
+    """Whether the same prompt is kept whole on one side, and on the other as what it adds to the one before.
+
+    A process that takes a run up does not know the prompt before, and may have died where nothing else shows it.
+    """
+    digests = {recorded.get("prompt_digest"), replayed.get("prompt_digest")}
+    kept = [payload.get("prompt") for payload in (recorded, replayed)]
+    whole = [prompt.get("continues") is None for prompt in kept if isinstance(prompt, Mapping)]
+    return len(digests) == 1 and None not in digests and sorted(whole) == [False, True]
 
 
 def _differing(recorded: Any, replayed: Any, names: Names, path: str) -> str | None:

@@ -119,12 +119,13 @@ class GraphInput:
         return cls({"messages": [HumanMessage(words)]})
 
 
-def retry_on_record(reopened: RunReopened, following: Sequence[Event]) -> GraphInput:
+def retry_on_record(reopened: RunReopened, following: Sequence[Event], artifacts: Artifacts) -> GraphInput:
     """Return the input of a retry, with the changes that came with it.
 
     Args:
         reopened: The event on record.
         following: The events after it.
+        artifacts: The recorded artifacts by id.
     """
     given: dict[str, Any] = {"operation": "retry"}
     limits = reopened.budget.to_json() if reopened.budget is not None else {}
@@ -137,6 +138,8 @@ def retry_on_record(reopened: RunReopened, following: Sequence[Event]) -> GraphI
                 feedback = steered.feedback
             case PlanRevised(author="state" | "caller", plan=plan):
                 given["plan"] = plan
+            case PlanRefused(brought=Content() as brought):
+                given["plan"] = held(brought, artifacts)
         break
     by = Approver.of_label(reopened.approver, reopened.roles)
     return GraphInput(given, changes=RetryChanges(limits, feedback), by=by)

@@ -60,10 +60,10 @@ from graph.replay.recorded import SubstituteModel
 from graph.replay.recording import Recording
 from graph.replay.report import Replay
 from graph.replay.scheduler import Scheduler
+from graph.route import headed
 from graph.saver import strict_serializer
 
 PLANNER = frozenset({"planner"})
-CONTINUE = GraphInput.message("continue")
 APPROVE = GraphInput.answer({"decisions": [{"type": "approve"}]}, unseen=False)
 LOOK_AHEAD = 4
 MOST_VOTES = 100
@@ -155,7 +155,8 @@ class Player:
         if isinstance(event.data_if_known, Configured):
             self._graph = self._staged(event.data_if_known.configuration)
         if isinstance(event.data_if_known, RunReopened):
-            return retry_on_record(event.data_if_known, self._recording.ahead(LOOK_AHEAD)[1:])
+            following = self._recording.ahead(LOOK_AHEAD)[1:]
+            return retry_on_record(event.data_if_known, following, self._transcript.artifacts)
         if isinstance(event.data_if_known, Steered):
             return GraphInput.message(f"steer: {event.data_if_known.added[0]}")
         coming = [event for event in self._recording.ahead(LOOK_AHEAD) if event.kind != "configured"]
@@ -163,7 +164,7 @@ class Player:
         plan = plan_in_state(coming[0])
         swapped = plan is not None and plan != state.values.get("plan")
         if swapped:
-            await self._graph.aupdate_state(self._config, {"plan": plan})
+            await self._propose(plan, is_planned="run" in state.values)
             coming = coming[coming[0].kind == "plan_revised" :][:1]
         elif not state.interrupts:
             return GraphInput()
@@ -172,7 +173,16 @@ class Player:
         request = state.interrupts[0].value if state.interrupts else NOT_ASKED
         answer = answer_on_record(coming, request, self._transcript.artifacts)
         is_shown_again = not swapped and coming[0].kind == "review_requested"
-        return answer or (CONTINUE if is_shown_again else GraphInput())
+        return answer or (GraphInput.message("continue") if is_shown_again else GraphInput())
+
+    async def _propose(self, plan: Any, *, is_planned: bool) -> None:
+        """Put a plan into the state; a run that was interrupted before its state named it goes to the review."""
+        if is_planned:
+            await self._graph.aupdate_state(self._config, {"plan": plan})
+            return
+        key = self._transcript
+        run = {"thread": key.thread, "n": key.n, "id": key.run, "seq": self._recording.count}
+        await self._graph.aupdate_state(self._config, {"run": run, **headed("review"), "plan": plan}, as_node="planner")
 
     async def _invoke(self, given: GraphInput) -> Divergence | None:
         """Run the graph until it stops; return the difference that stopped it, or None if it stopped by itself."""

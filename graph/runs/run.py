@@ -153,6 +153,8 @@ def _unfinished(record: RunState, worked_on: bool) -> dict[str, StepResult]:
     cut = dict.fromkeys(record.spending.begun - set(record.steps.results), "interrupted")
     open_calls = [call for call in record.calls.by_key.values() if call.result is None and not call.nothing_happened]
     for call in sorted(open_calls, key=lambda call: call.is_uncertain):
+        if record.steps.is_settled(call.step):
+            continue  # an earlier revision made it, or another attempt came to a result
         if not call.is_uncertain and record.steps.has_failed(call.step):
             continue  # the step's time limit cut it off
         cut[call.step] = "uncertain" if call.is_uncertain else "interrupted"

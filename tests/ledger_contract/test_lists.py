@@ -141,6 +141,17 @@ def test_a_run_that_somebody_works_on_is_told_from_one_that_stands_still(driver:
     use(driver, work)
 
 
+def test_a_run_that_has_ended_is_not_to_be_continued_though_its_owner_died(driver: Driver) -> None:
+    async def work(ledger: RunStore) -> None:
+        run = await ledger.open_run("t", [begun()])
+        async with ledger.owned(run) as lease:
+            await ledger.append(lease, [drafted("run_ended")])
+            driver.own(run, departed())
+            assert (await ledger.health()).dead == ()
+
+    use(driver, work)
+
+
 @pytest.mark.parametrize(
     ("name", "found"),
     [

@@ -114,6 +114,24 @@ def test_a_plan_that_is_kept_after_a_step_is_no_new_revision(build: Build, tools
     assert state["status"] == "succeeded" and state["revision"] == 1
 
 
+def test_a_pass_that_stops_early_shows_what_was_done_before_it(build: Build, tools: LoggedTools) -> None:
+    down = {"steps": [step("a", "down"), step("b", "search", query="1")]}
+    again = {"keep": ["b"], "steps": [step("a", "down")]}
+    kinds = [
+        tools.tool("down", lambda: 1 / 0, effect="write"),
+        tools.tool("search", lambda query: query, effect="read"),
+    ]
+    graph = build(down, again, "Hm.", "Hm.", tools=kinds, replan="every_step", approval="never", max_concurrency=1)
+    (settle,) = asked(graph.invoke({"goal": "g"}, on_thread()))["action_requests"]
+
+    edited = {"name": settle["name"], "args": {**settle["args"], "happened": False}}
+    answer = {"decisions": [{"type": "edit", "edited_action": edited}]}
+    passed = list(graph.stream(Command(resume=answer), on_thread(), stream_mode="updates"))
+
+    shown = [update["executor"]["results"] for update in passed if "executor" in update]
+    assert len(shown) > 0 and all(results["b"]["status"] == "succeeded" for results in shown)
+
+
 def test_after_the_last_round_the_plan_in_force_is_carried_on(build: Build, tools: LoggedTools) -> None:
     plan = {
         "steps": [step("a", "search", query="1"), *(step(b, "search", after=[a], query="2") for a, b in ("ab", "bc"))]

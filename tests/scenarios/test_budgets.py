@@ -23,6 +23,7 @@ from graph.calls.toolbox import Toolbox
 from graph.chat_models.retry import Clock
 from graph.chat_models.roles import role_models
 from graph.chat_models.settings import ModelSettings
+from graph.checkpoint import ledger_of
 from graph.configuration import settings_of
 from graph.context import Services
 from graph.errors import ConfigError
@@ -220,6 +221,31 @@ def test_finished_without_a_plan_a_run_says_so(tmp_path: Path, budget: dict[str,
     (limit,) = more
     assert (run.status, run.answer) == ("budget_exhausted", None)
     assert run.reason == f"the budget's limit of {limit} was reached; there is no plan yet"
+
+
+@pytest.mark.parametrize("model_calls", [1, 2])
+def test_a_run_that_is_steered_beyond_its_budget_asks_once_and_then_plans(
+    saver: InMemorySaver, tools: LoggedTools, model_calls: int
+) -> None:
+    look = tools.tool("look", lambda at: at, effect="read")
+    plan = {"steps": [step("a", "look", at="x"), step("think", after=["a"])], "answer": "{a_result}"}
+    model = ScriptedModel([plan, *(["thought"] if model_calls > 1 else []), {"steps": [step("a", "look", at="y")]}])
+    graph = build_graph(model, tools=[look], checkpointer=saver, budget={"model_calls": model_calls})
+    bounded = {**on_thread(), "recursion_limit": 20}
+    graph.invoke({"goal": "g"}, bounded)
+
+    state = graph.invoke({"messages": [("user", "steer: be kind")]}, bounded)
+
+    state = graph.invoke({"operation": "continue"}, bounded)
+    (request,) = shown.asked(state)["action_requests"]
+    assert request["name"] == "raise_budget" and len(model.prompts) == model_calls
+    ledger = asyncio.run(ledger_of(None, saver, lambda _: None)())
+    events = asyncio.run(ledger.events(RunKey("thread", 1)))
+    assert [event.kind for event in events].count("budget_reached") == 1
+    raised = {"name": "raise_budget", "args": {**request["args"], "budget": {"model_calls": 9}}}
+    state = graph.invoke(Command(resume={"decisions": [{"type": "edit", "edited_action": raised}]}), bounded)
+    assert state["plan"]["steps"][0]["args"] == {"at": "y"}
+    assert graph.invoke(Command(resume="approve"), bounded)["answer"] == "y"
 
 
 def test_time_is_what_was_worked_and_not_what_a_person_took(saver: InMemorySaver, tools: LoggedTools) -> None:

@@ -1,6 +1,7 @@
 """People change what is left of a run that stands still: skip a step, give its result, edit the plan."""
 
 import asyncio
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -11,12 +12,14 @@ from langchain_core.tools import StructuredTool
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 
-from graph import Agent, build_graph
+from graph import Agent, AsyncAgent, build_graph
 from graph.builder import Graph
 from graph.checkpoint import ledger_of
 from graph.errors import InputError, NothingToDecideError
 from graph.ledger.protocol import RunKey
 from graph.nodes.step_changes import change_in_words
+from graph.record.events import Event
+from graph.replay.report import Replay
 from graph.runs import Run
 from graph.testing import LoggedTools, ScriptedModel, asked, on_thread, step
 
@@ -83,6 +86,46 @@ def test_a_supplied_result_is_used_and_the_step_is_not_executed(agent: Agent, wa
 
     assert ended.status == "succeeded" and ended.results["note"].value == "sent to ada"
     assert [name for name, _ in tools.calls].count("look") == 0
+    only_run(agent, waiting)
+
+
+@pytest.mark.parametrize("before", ["skipped", "failed"])
+def test_a_supplied_result_counts_whatever_became_of_the_steps_before_it(agent: Agent, before: str) -> None:
+    fails = {**step("look", "look", at="x"), "checks": [{"matches": "never said"}]}
+    run = agent.start("g", plan={"steps": [fails, *PLAN["steps"][1:]], "answer": "{mail_result}"})
+    if before == "skipped":
+        agent.skip(run.id, "look")
+    agent.supply(run.id, "mail", "by hand")
+    agent.resume(run.id)
+    ended = agent.resume(run.id, "approve")
+
+    assert (ended.answer, ended.results["mail"].value) == ("by hand", "by hand")
+    assert ended.step_status["look"] == before and ended.step_status["mail"] == "succeeded"
+    only_run(agent, run)
+
+
+def test_a_supplied_result_opens_no_gate_before_its_step(agent: Agent, tools: LoggedTools) -> None:
+    gate = {"id": "gate", "objective": "o", "gate": "Go on?"}
+    steps = [gate, step("look", "look", at="x", after=["gate"]), step("mail", "mail", to="{look_result}")]
+    run = agent.start("g", plan={"steps": steps})
+    agent.supply(run.id, "look", "ada")
+    agent.resume(run.id)
+    agent.resume(run.id, {"decisions": [{"type": "approve"}, {"type": "reject", "message": "not now"}]})
+
+    assert tools.calls == []
+    again = agent.show(run.id)
+    assert agent.resume(run.id, again.decide(approve=True)).status == "succeeded"
+    assert tools.calls == [("mail", {"to": "ada"})]
+    only_run(agent, run)
+
+
+def test_each_supplied_result_brings_the_plan_up_again(agent: Agent, waiting: Run) -> None:
+    agent.supply(waiting.id, "look", "ada")
+    agent.resume(waiting.id)
+    agent.supply(waiting.id, "mail", "by hand")
+    agent.resume(waiting.id)
+
+    assert agent.resume(waiting.id, "approve").status == "succeeded"
     only_run(agent, waiting)
 
 
@@ -166,6 +209,35 @@ def test_an_edited_plan_is_reviewed_wherever_the_run_stands_still(
 
     assert ended.status == "succeeded" and tools.calls == [("mail", {"to": "bo"})]
     only_run(agent, waiting)
+
+
+@pytest.mark.parametrize("last", ["run_started", "plan_revised", "review_requested", "decided"])
+def test_an_edit_is_of_the_same_run_though_its_process_ended_before_the_checkpoint_of_an_event(
+    tmp_path: Path, options: dict[str, Any], last: str
+) -> None:
+    planner = ScriptedModel([PLAN, PLAN])
+    driven: list[asyncio.Task[Run]] = []
+
+    def end(_: Any, events: Sequence[Event]) -> None:
+        if any(event.kind == last for event in events):
+            driven[-1].cancel()
+
+    async def work() -> tuple[Run, list[str], Replay]:
+        async with AsyncAgent.open(tmp_path / "runs.db", **{**options, "planner": planner}, observers=[end]) as agent:
+            driven.append(asyncio.create_task(agent.start("g", thread="t")))
+            with suppress(asyncio.CancelledError):
+                approval = (await driven[-1]).decide(approve=True)
+                driven.append(asyncio.create_task(agent.resume("t", approval)))
+                await driven[-1]
+            assert driven[-1].cancelled()
+            driven.append(asyncio.create_task(asyncio.sleep(0)))
+            run = await agent.edit("t", {"steps": [step("mail", "mail", to="bo")]})
+            assert run.request is not None and run.request["action_requests"][0]["name"] == "run_plan"
+            ended = await agent.resume("t", "approve")
+            return ended, [one.id for one in await agent.list()], await agent.replay("t")
+
+    ended, runs, played = asyncio.run(work())
+    assert (ended.answer, runs) == ("sent to bo", ["t.1"]) and played.is_same, str(played)
 
 
 def test_an_approval_given_before_a_step_was_skipped_does_not_count(

@@ -1,5 +1,6 @@
 """A run that ended goes on: what succeeded stays, what failed is tried again, and no effect happens twice."""
 
+import asyncio
 from pathlib import Path
 from typing import Any
 
@@ -8,10 +9,12 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 from pydantic import JsonValue
 
-from graph import Agent, build_graph
+from graph import Agent, AsyncAgent, build_graph
+from graph.checkpoint import ledger_of
 from graph.errors import InputError
+from graph.ledger.protocol import RunKey
 from graph.runs import Run
-from graph.testing import LoggedTools, ScriptedModel, asked, on_thread, step
+from graph.testing import LoggedTools, ScriptedModel, asked, drafted, on_thread, step
 
 OUTAGE = "the service is out"
 
@@ -183,6 +186,40 @@ def test_another_plan_is_reviewed_and_what_succeeded_stays(
 
     assert [args.get("to") for name, args in tools.calls if name == "mail"] == ["ada", "bo", "dee", "cy"]
     assert ended.step_status == dict.fromkeys(("first", "second", "third", "fourth"), "succeeded")
+
+
+def test_a_retry_without_a_valid_plan_leaves_the_plan_and_what_was_done_in_the_state(
+    tmp_path: Path, own: list[Any]
+) -> None:
+    async def work() -> None:
+        agent = AsyncAgent.open(
+            tmp_path / "runs.db", planner=ScriptedModel(["Hm."] * 2), tools=own, approval="never", replan="never"
+        )
+        async with agent:
+            run = await agent.start("g", plan=mails_and_a_failure(), thread="t")
+            assert (await agent.retry("t", feedback="hurry")).status == "failed"
+            state = (await agent.graph.aget_state(on_thread("t"))).values
+
+        assert run.plan is not None and (state["status"], state["plan"]) == ("failed", run.plan.to_json())
+        assert [state["results"][name]["status"] for name in ("first", "second")] == ["succeeded", "succeeded"]
+
+    asyncio.run(work())
+
+
+def test_a_retry_whose_process_died_after_the_run_was_reopened_may_be_sent_again(
+    saver: InMemorySaver, own: list[Any], service: Service
+) -> None:
+    graph = build_graph(ScriptedModel([]), tools=own, checkpointer=saver, approval="never", replan="never")
+    graph.invoke({"goal": "g", "plan": mails_and_a_failure()}, on_thread())
+
+    async def reopened() -> None:
+        ledger, run = await ledger_of(None, saver, lambda _: None)(), RunKey("thread", 1)
+        async with ledger.owned(run) as lease:
+            await ledger.append(lease, [drafted("run_reopened", {"again": ["third"]})])
+
+    asyncio.run(reopened())
+    service.is_out = False
+    assert graph.invoke({"operation": "retry"}, on_thread())["status"] == "succeeded"
 
 
 def test_feedback_asks_the_planner_for_what_is_left(tmp_path: Path, own: list[Any], tools: LoggedTools) -> None:

@@ -199,7 +199,8 @@ class MemoryLedger(EventStore):
         runs, artifacts = await self._all(), await self._do(lambda: dict(self._store.artifacts))
         payloads = [row.payload for run in runs for row in run.rows]
         tables = {"ledger_events": _content(payloads), "ledger_artifacts": _content([*artifacts.values()])}
-        dead = await asyncio.to_thread(lambda: tuple(run.key.id for run in reversed(runs) if _is_dead(run)))
+        open_runs = [run for run in reversed(runs) if run.summary is not None and run.summary.status in UNDER_WAY]
+        dead = await asyncio.to_thread(lambda: tuple(run.key.id for run in open_runs if _is_dead(run)))
         return Health(file=0, write_ahead_log=0, runs=len(runs), tables=tables, damage=(), dead=dead)
 
     async def _all(self) -> list[StoredRun]:

@@ -4,6 +4,7 @@ from graph.ledger.owner import is_gone
 from graph.ledger.postgres.thread_tables import TABLES, tables_of
 from graph.ledger.postgres.transaction import Transaction
 from graph.ledger.run_store import Health
+from graph.ledger.search import UNDER_WAY
 from graph.record.run_state import run_name
 
 OURS = ("ledger_events", "ledger_artifacts")
@@ -44,7 +45,8 @@ def _content(tx: Transaction, table: str) -> tuple[int, int]:
 def _dead(tx: Transaction, silent_s: float) -> tuple[str, ...]:
     query = (
         "SELECT thread, n, owner, beat_at < clock_timestamp() - make_interval(secs => %s) "
-        "FROM ledger_leases JOIN ledger_runs ON ledger_runs.id = run WHERE owner != '' ORDER BY id"
+        "FROM ledger_leases JOIN ledger_runs ON ledger_runs.id = run "
+        f"JOIN ledger_index USING (run) WHERE owner != '' AND status IN {UNDER_WAY} ORDER BY id"
     )
     found = tx.ask(query, silent_s)
     return tuple(run_name(thread, n) for thread, n, owner, is_silent in found if is_silent or is_gone(owner))

@@ -8,6 +8,7 @@ from typing import TypeVar
 
 from graph.ledger.owner import is_gone
 from graph.ledger.run_store import Health
+from graph.ledger.search import UNDER_WAY
 from graph.record.run_state import run_name
 
 Found = TypeVar("Found")
@@ -64,7 +65,7 @@ def _is_there(db: sqlite3.Connection, table: str) -> bool:
 def _dead(db: sqlite3.Connection) -> tuple[str, ...]:
     query = (
         "SELECT thread, n, owner FROM ledger_leases JOIN ledger_runs ON ledger_runs.id = ledger_leases.run "
-        "WHERE owner != '' ORDER BY id"
+        f"JOIN ledger_index USING (run) WHERE owner != '' AND status IN {UNDER_WAY} ORDER BY id"
     )
     return tuple(run_name(thread, n) for thread, n, owner in db.execute(query) if is_gone(owner))
 

@@ -311,6 +311,18 @@ def test_of_a_steps_calls_with_other_arguments_only_those_of_the_source_count() 
     assert at_desk(work, SEND, PAY) == []
 
 
+def test_inherited_calls_come_in_the_order_of_the_record() -> None:
+    keys = [f"k{number}" for number in range(20)]
+
+    async def work(desk: Desk) -> list[str]:
+        for key in keys:
+            happened = {"source": "f.1", "key": key, "tool": "send", "args": {"to": key}, "happened": True}
+            await desk.ledger.append(desk.lease, [drafted("call_inherited", happened, "a")])
+        return await happened_elsewhere(desk, ToolCall("k", "a", 1, "send", {"to": "x"}, "d", same_digest="other"))
+
+    assert at_desk(work, SEND, PAY) == keys
+
+
 def test_a_fork_waits_for_an_uncertain_call_of_its_source() -> None:
     uncertain = {"source": "f.1", "key": "k9", "tool": "send", "args": {"to": "x"}, "happened": False, "error": "down"}
 

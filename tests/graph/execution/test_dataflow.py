@@ -10,7 +10,8 @@ from langchain_core.tools import StructuredTool
 
 from graph.calls.tool_call import ToolCall
 from graph.calls.toolbox import Toolbox
-from graph.errors import StaleRunError
+from graph.errors import CapReachedError, StaleRunError
+from graph.execution.step_outcome import not_now, pending
 from graph.plan.schema import Step
 from graph.record.budget import Budget
 from graph.testing import LoggedTools, ScriptedModel, drafted, step
@@ -269,3 +270,30 @@ def test_a_running_step_does_not_wait_for_the_turn_of_one_that_will_not_begin(pr
         return passed.started
 
     assert at_desk(work) == ["z", "e"]
+
+
+def test_a_step_whose_result_a_person_gave_waits_for_nothing(prepared: Any) -> None:
+    async def work(desk: Desk) -> dict[str, str]:
+        await desk.ledger.append(desk.lease, [drafted("result_supplied", {"value": "given"}, "b")])
+        steps = [step("a", "break"), step("b", "look", after=["a"]), step("c", "look", after=["b"])]
+        statuses: dict[str, str] = (await (await prepared(desk, *steps)).run()).statuses
+        return statuses
+
+    assert at_desk(work, look(), failing(effect="read")) == {"a": "failed", "b": "succeeded", "c": "blocked"}
+
+
+@pytest.mark.parametrize(
+    ("waits_s", "soonest"), [([], None), ([60.0], 0), ([60.0, 5.0], 1), ([5.0, 60.0], 0), ([5.0, 5.0], 0)]
+)
+def test_of_several_caps_the_one_that_allows_a_call_soonest_is_kept(
+    prepared: Any, waits_s: list[float], soonest: int | None
+) -> None:
+    caps = [CapReachedError("runs.db", "calls.look", "at most 1 call of look a day", wait_s) for wait_s in waits_s]
+
+    async def work(desk: Desk) -> Any:
+        flow = (await prepared(desk, step("a", "look"), step("b", "look"))).flow
+        for outcome in [*(not_now("a", cap) for cap in caps), pending("b", "later", needs_person=False)]:
+            flow._settle(outcome)
+        return flow.cap
+
+    assert at_desk(work, look()) is (None if soonest is None else caps[soonest])

@@ -35,6 +35,17 @@ def with_step(prepared: Any, one: dict[str, Any], ask: Any) -> Any:
     return at_desk(work, READ, SEND)
 
 
+def test_a_step_has_the_results_of_its_dependencies_as_far_as_there_are_any(prepared: Any) -> None:
+    one = step("send", "send", after=["page", "lost"])
+
+    async def work(desk: Desk) -> Any:
+        found = await work_on(prepared, desk, step("page", "read"), step("lost", "read"), one)
+        found.values["page"] = "text"
+        return found.before(Step.model_validate(one))
+
+    assert at_desk(work, READ, SEND) == {"page": "text"}
+
+
 @pytest.mark.parametrize(
     ("result", "value"),
     [(None, False), (StepResult("failed", error="down"), False), (StepResult("succeeded", "done"), ["done"])],

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph.plan.schedule import blocked_by, critical_path, cycles, last_steps, levels, waits_for
+from graph.plan.schedule import blocked_by, critical_path, cycles, last_steps, levels, waits_for, waits_without
 from graph.plan.schema import Step
 
 Waits = dict[str, tuple[str, ...]]
@@ -105,6 +105,27 @@ def test_blocked_are_those_behind_a_stuck_step_and_their_cause_is_one(waits: Wai
 
     assert set(blocked) == {step for step in waits if step not in stuck and reaches(waits, step) & stuck}
     assert all(cause in stuck & reaches(waits, step) for step, cause in blocked.items())
+
+
+def all_before(waits: Waits, step: str) -> set[str]:
+    return {one for before in waits[step] for one in {before, *all_before(waits, before)}}
+
+
+@given(dags(), st.data())
+def test_given_steps_wait_for_nothing_and_nobody_else_starts_any_earlier(waits: Waits, data: st.DataObject) -> None:
+    given_ = data.draw(st.sets(st.sampled_from(sorted(waits))))
+
+    without = waits_without(waits, given_)
+
+    assert list(without) == list(waits)
+    assert all(all_before(without, step) == (set() if step in given_ else all_before(waits, step)) for step in waits)
+    assert all(len(set(befores)) == len(befores) for befores in without.values())
+
+
+def test_who_waits_for_a_given_step_waits_for_what_it_waited_for() -> None:
+    chain: Waits = {"a": (), "b": ("a",), "c": ("b",), "d": ("c",)}
+
+    assert waits_without(chain, {"b"}) == {"a": (), "b": (), "c": ("b", "a"), "d": ("c",)}
 
 
 @given(dags())

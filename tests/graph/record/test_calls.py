@@ -222,3 +222,12 @@ def test_a_fork_has_the_calls_of_its_source_as_they_stand_there(
     assert calls.inherited == {"k"} and call.result is not None
     assert (call.result.status, call.is_uncertain, call.settled) == (status, is_uncertain, told["happened"])
     assert (call.repeatable, call.revision, call.number, call.run) == (False, 0, 0, "t.1")
+
+
+def test_inherited_calls_are_those_of_the_forked_run_in_their_order() -> None:
+    calls, fields = Calls(), {"source": "t.1", "seq": 4, "at": 5.0, "tool": "send", "args": Arguments({})}
+    for key in ("z", "a"):
+        calls.call_inherited("a", CallInherited(**{**fields, "key": key, "happened": True}))
+    calls.found_elsewhere([replace(calls.elsewhere["a"], key="other")])
+
+    assert [call.key for call in calls.inherited_calls] == ["z", "a"]

@@ -78,6 +78,27 @@ def test_a_run_lacks_a_plan_if_the_budget_does_not_allow_to_ask_for_one() -> Non
     assert not RunState().lacks_plan
 
 
+STEERED = PlanState(revision=1, awaits_plan=False, steered="the user added: be kind")
+
+
+@pytest.mark.parametrize(
+    ("plan_state", "prevents_planning", "is_short", "lacks"),
+    [
+        (STEERED, True, True, True),
+        (STEERED, False, True, False),
+        (STEERED, True, False, False),
+        (IN_FORCE, True, True, False),
+    ],
+)
+def test_a_run_that_was_steered_lacks_a_plan_once_the_budget_has_prevented_another(
+    plan_state: PlanState, prevents_planning: bool, is_short: bool, lacks: bool
+) -> None:
+    shortage = BudgetExhausted("model_calls", ()) if is_short else None
+    spending = Spending(shortage=shortage, prevents_planning=prevents_planning)
+
+    assert RunState(plan_state=plan_state, spending=spending).lacks_plan is lacks
+
+
 def test_a_model_begins_a_step_anew_only_if_no_call_of_it_may_have_acted() -> None:
     failed = Steps()
     failed.failed["a", None] = 2

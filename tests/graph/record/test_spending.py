@@ -117,6 +117,26 @@ def test_a_replanner_that_could_not_be_asked_is_due(by: str | None, is_due: bool
     assert spending.replanner_is_due is is_due
 
 
+@pytest.mark.parametrize(
+    ("by", "prevents"), [("replanner", True), ("planner", True), ("executor", False), (None, False)]
+)
+def test_a_limit_prevents_planning_until_a_decision_a_change_or_a_plan(by: str | None, prevents: bool) -> None:
+    def short() -> Spending:
+        spending = Spending()
+        spending.budget_reached(BudgetReached(limit="model_calls", by=by))
+        return spending
+
+    decided, steered, revised, reopened, again = (short() for _ in range(5))
+    decided.decided(decision())
+    steered.steered()
+    revised.plan_revised(PlanRevised(revision=1, plan={"steps": []}, digest="d", author="planner"))
+    reopened.run_reopened(RunReopened(again=(), approver="os:ada"))
+    again.budget_reached(BudgetReached(limit="tool_calls", by="executor"))
+
+    assert short().prevents_planning is prevents and not Spending().prevents_planning
+    assert not any(one.prevents_planning for one in (decided, steered, revised, reopened, again))
+
+
 def test_a_replanner_is_due_until_it_is_asked_and_not_until_a_step_is() -> None:
     spending = Spending(replanner_is_due=True)
 

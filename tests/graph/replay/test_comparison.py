@@ -61,6 +61,34 @@ def test_events_of_another_kind_or_step_differ_as_a_whole() -> None:
     assert differing(recorded({}, step="a"), drafted("paused", {}, "b"), {}) == ""
 
 
+WHOLE, ADDED = {"continues": None, "value": ["a", "b"]}, {"continues": "k", "value": ["b"]}
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "digest", "path"),
+    [
+        (WHOLE, ADDED, "d", None),
+        (ADDED, WHOLE, "d", None),
+        (WHOLE, ADDED, "e", "prompt_digest"),
+        (WHOLE, {**WHOLE, "value": ["b"]}, "d", "prompt.value"),
+        (ADDED, {**ADDED, "value": ["c"]}, "d", "prompt.value[0]"),
+    ],
+)
+def test_a_prompt_may_be_kept_whole_where_a_process_took_the_run_up(
+    one: Any, other: Any, digest: str, path: str | None
+) -> None:
+    recorded_ = recorded({"prompt_digest": "d", "prompt": one}, "model_started")
+    replayed = drafted("model_started", {"prompt_digest": digest, "prompt": other})
+
+    assert differing(recorded_, replayed, {}) == path
+
+
+def test_a_prompt_that_is_kept_otherwise_is_compared_if_no_digest_says_that_it_is_the_same() -> None:
+    left, right = ({"prompt": prompt} for prompt in (WHOLE, ADDED))
+
+    assert differing(recorded(left, "model_started"), drafted("model_started", right), {}) == "prompt.continues"
+
+
 def test_a_name_stands_for_one_digest_throughout() -> None:
     names: dict[str, str] = {}
 

@@ -12,9 +12,12 @@ from graph import Agent
 from graph.errors import InputError, UnknownRunError
 from graph.plan.schema import Plan
 from graph.record.amendment import Amendment
+from graph.record.events import Event
+from graph.record.projection import project
 from graph.record.results import StepResult
 from graph.runs import Run, Runs, open_runs
-from graph.testing import LoggedTools, ScriptedModel, step
+from graph.runs.run import run_of
+from graph.testing import LoggedTools, ScriptedModel, drafted, step
 
 PLAN = {"steps": [step("a", "look", name="x")], "answer": "{a_result}!"}
 
@@ -73,6 +76,32 @@ def test_a_step_that_waits_for_a_failed_one_is_blocked_and_another_is_pending(as
     failed = replace(run, plan=plan, results={"a": StepResult("failed", error="gone")})
 
     assert failed.step_status == {"a": "failed", "b": "blocked", "c": "blocked", "d": "pending"}
+
+
+PAID = {"revision": 1, "tool": "pay", "repeatable": False, "effect": "external", "args": {}}
+
+
+@pytest.mark.parametrize("repeatable", [True, False])
+def test_a_call_without_an_outcome_does_not_hide_the_result_that_its_step_has_since(repeatable: bool) -> None:
+    told = [
+        ("run_started", {}),
+        ("plan_revised", {"revision": 1}),
+        ("call_started", {**PAID, "key": "first", "repeatable": repeatable}),
+        ("plan_revised", {"revision": 2}),
+    ]
+    ends = [("call_started", {**PAID, "key": "other", "revision": 2}), ("call_finished", {"value": "done"})]
+
+    def status(*events: tuple[str, dict[str, Any]]) -> str:
+        steps = {kind: "a" for kind, _ in events if kind.startswith("call")}
+        drafts = [drafted(kind, payload, steps.get(kind)) for kind, payload in events]
+        return (
+            run_of(project([Event.written(seq, 0.0, one) for seq, one in enumerate(drafts, 1)]), False)
+            .results["a"]
+            .status
+        )
+
+    assert status(*told) == ("interrupted" if repeatable else "uncertain")
+    assert status(*told, *ends) == "succeeded"
 
 
 def test_runs_and_revisions_show_as_tables(ask: Any) -> None:
