@@ -180,13 +180,12 @@ def _edited_args(edited: Any, action: ReviewAction) -> Mapping[str, Any]:
             raise InvalidResponse(f"the decision is about another {name} than the request; review the request again")
     if action.name == "run_step" and not isinstance(args.get("args"), dict):
         raise InvalidResponse('an edit of a call must have the arguments to call it with: {"args": {...}}')
-    if action.name == "answer_question" and is_blank(args.get("answer")):
+    if action.name == "answer_question" and _is_blank(args.get("answer")):
         raise InvalidResponse("fill in the answer")
     return args
 
 
-def is_blank(value: Any) -> bool:
-    """Whether a value that a person fills in was left as it was: null, or text without a word."""
+def _is_blank(value: Any) -> bool:
     return value is None or (isinstance(value, str) and not value.strip())
 
 

@@ -10,14 +10,9 @@ from graph.policy.approval_scope import ExecutionTerms
 from graph.policy.raised_budget import read_raised
 from graph.record.budget import Budget, read_budget
 from graph.review.call_form import fit_form
-from graph.review.decision import FINAL, Decision, InvalidResponse, is_blank
+from graph.review.decision import FINAL, Decision, InvalidResponse
 from graph.review.human_steps import PASSED, fit_answer
 from graph.review.request import ReviewAction, ReviewRequest
-
-RESULT_OF_NOTHING = (
-    "happened is false for the call of {tool} in {step}, so it has no result; "
-    "leave the result out, or set happened to true"
-)
 
 
 @dataclass(frozen=True)
@@ -131,10 +126,7 @@ def _settled(action: ReviewAction, decision: Decision) -> Mapping[str, Any]:
         raise InvalidResponse(
             f"happened must be true or false for the call of {action.args['tool']} in {action.args['step']}"
         )
-    result = args.get("result")
-    if not happened and not is_blank(result):
-        raise InvalidResponse(RESULT_OF_NOTHING.format(**action.args))
-    return {"key": action.key, "happened": happened, "result": result}
+    return {"key": action.key, "happened": happened, "result": args.get("result")}
 
 
 def _answer(action: ReviewAction, decision: Decision) -> JsonValue:
