@@ -236,6 +236,21 @@ def test_a_server_that_does_not_answer_is_an_error_without_the_password(tmp_path
     assert "s3cret" not in asyncio.run(main())
 
 
+def test_nobody_works_on_a_run_whose_owner_is_silent_by_the_servers_clock(address: str) -> None:
+    async def main() -> list[bool]:
+        ledger = PostgresLedger(address)
+        run, said = await ledger.open_run("t", [STARTED]), []
+        async with ledger.owned(run):
+            for silent in ("0 seconds", "2 hours"):
+                beat = f"beat_at = clock_timestamp() - interval '{silent}'"
+                execute(address, f"UPDATE ledger_leases SET owner = 'far away', {beat}")
+                said.append(await ledger.is_worked_on(run))
+        await ledger.close()
+        return said
+
+    assert asyncio.run(main()) == [True, False]
+
+
 def test_an_owner_that_is_silent_by_the_servers_clock_is_replaced_at_once(address: str) -> None:
     async def main() -> int:
         ledger, other = PostgresLedger(address), PostgresLedger(address, pace=Pace(lease_s=3_600, look_s=3_600))

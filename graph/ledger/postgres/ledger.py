@@ -56,8 +56,8 @@ class PostgresLedger(EventStore):
         """Whether the run has an owner that is not known to be dead."""
 
         def is_held(tx: Transaction) -> bool:
-            _, _, _, _, _, seen, silent_s, _, _ = head_of(tx, self.name, run)
-            return seen is not None and may_live(seen.owner) and silent_s <= self._silent_s
+            head = head_of(tx, self.name, run)
+            return head.holder is not None and may_live(head.holder.owner) and head.silent_s <= self._silent_s
 
         return await self._file.look(is_held, run.thread)
 
