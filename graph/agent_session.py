@@ -22,9 +22,8 @@ from graph.ledger.protocol import RunKey
 from graph.own_tools import tool_name
 from graph.record.person import Approver, Person
 from graph.record.projection import project
-from graph.record.run_state import run_name
 from graph.review_clock import refuse_late
-from graph.route import Route, headed
+from graph.route import Route, headed, named_in_state
 from graph.runs import Run, Runs, open_runs
 from graph.stored_responses import responder
 from graph.tool_servers import Servers, Tools, awith_servers
@@ -153,13 +152,10 @@ class AgentSession:
         await self.graph.aupdate_state(config, state, as_node="review")
 
     async def _as_on_record(self, thread: str, route: Route) -> dict[str, Any]:
-        """Return a state that names the thread's latest run as it is on record, and where it goes."""
+        """Return the part of a state with which the thread's latest run continues from its record, on this route."""
         key = await self.runs.latest(thread)
         seen = (await self.runs.ledger.events(key))[-1].seq
-        return {
-            "run": {"thread": key.thread, "n": key.n, "id": run_name(key.thread, key.n), "seq": seen},
-            **headed(route),
-        }
+        return {"run": named_in_state(key, seen), **headed(route)}
 
     async def latest(self, thread: str) -> Run:
         """Return the thread's latest run, with its open review request."""

@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from typing import Any, Literal, get_args
 
+from graph.ledger.protocol import RunKey
+
 Route = Literal["plan", "revise", "announce", "review", "execute", "end"]
 """What is to be done next.
 
@@ -21,6 +23,11 @@ ENDS = frozenset({"succeeded", "partial", "failed", "rejected", "budget_exhauste
 ANNOUNCED = "what is asked is said first"
 """The reason that stood for `announce` in checkpoints without a route."""
 _BY_STATUS: Mapping[Any, Route] = {"planning": "plan", "waiting": "review", "running": "execute"}
+
+
+def named_in_state(run: RunKey, seq: int) -> dict[str, Any]:
+    """Return how a state names its run, and the last event of it that the state has seen."""
+    return {"thread": run.thread, "n": run.n, "id": run.id, "seq": seq}
 
 
 def headed(route: Route) -> dict[str, Any]:

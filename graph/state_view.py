@@ -9,7 +9,7 @@ from graph.plan.schema import Plan
 from graph.record.remaining import skipped_in
 from graph.record.results import StepResult
 from graph.record.said import spent_since
-from graph.route import Route, headed
+from graph.route import Route, headed, named_in_state
 from graph.run_context import RunContext
 from graph.state import END, StateUpdate, proof_of
 from graph.text.ending import ending_text
@@ -22,13 +22,7 @@ CLOSED = ("succeeded", "failed", "skipped")
 
 def state_update(run: RunContext, route: Route, **keys: Any) -> StateUpdate:
     """Return a state update that names the run, what it has seen of the ledger, and where it goes next."""
-    record = run.record
-    named: dict[str, Any] = {
-        "thread": record.assignment.thread,
-        "n": record.assignment.n,
-        "id": record.id,
-        "seq": record.seq,
-    }
+    named = named_in_state(run.key, run.record.seq)
     if isinstance(run.named, dict):
         named["saw"] = [run.named.get("n"), run.named.get("seq")]
     return {"run": named, **headed(route), "todos": _todos(run, route, keys.get("results")), **keys}

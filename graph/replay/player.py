@@ -60,7 +60,7 @@ from graph.replay.recorded import SubstituteModel
 from graph.replay.recording import Recording
 from graph.replay.report import Replay
 from graph.replay.scheduler import Scheduler
-from graph.route import headed
+from graph.route import headed, named_in_state
 from graph.saver import strict_serializer
 
 PLANNER = frozenset({"planner"})
@@ -180,9 +180,8 @@ class Player:
         if is_planned:
             await self._graph.aupdate_state(self._config, {"plan": plan})
             return
-        key = self._transcript
-        run = {"thread": key.thread, "n": key.n, "id": key.run, "seq": self._recording.count}
-        await self._graph.aupdate_state(self._config, {"run": run, **headed("review"), "plan": plan}, as_node="planner")
+        state = {"run": named_in_state(self._playback.run, self._recording.count), **headed("review"), "plan": plan}
+        await self._graph.aupdate_state(self._config, state, as_node="planner")
 
     async def _invoke(self, given: GraphInput) -> Divergence | None:
         """Run the graph until it stops; return the difference that stopped it, or None if it stopped by itself."""
