@@ -20,7 +20,7 @@ Build = Callable[[Database], Any]
 
 
 def ours(database: Database, plan: Any = None) -> Any:
-    """Return our graph; nobody is asked."""
+    """Return our graph, without approvals."""
     tools = simulated_tools(Meter())
     return build_graph(_model(plan), tools=tools, checkpointer=database.saver, ledger=database.ledger, approval="never")
 

@@ -20,6 +20,7 @@ INTERRUPT_ID = re.compile(r"[0-9a-f]{32}")
 NO_DECISION: Mapping[str, Any] = {"decisions": "not JSON"}
 """In place of a response that is no JSON: it is asked again."""
 READ_AS_TEXT = ("plan",)
+NUL = "text with a NUL character cannot be kept; remove it"
 FIELDS = ("goal", "constraints", "tags", "operation", "fork_from", "run")
 _serializer = JsonPlusSerializer()
 
@@ -39,7 +40,7 @@ def keepable_input(given: Any) -> Any:
         if name in bounded and not _is_keepable(bounded[name]):
             raise InputError(name, "it holds what JSON or 64 bits cannot hold; give text")
         if isinstance(bounded.get(name), str) and "\0" in bounded[name]:  # no other saver over PostgreSQL keeps it
-            raise InputError(name, "text with a NUL character cannot be kept; remove it")
+            raise InputError(name, NUL)
     texts = {name: _as_text(name, bounded[name]) for name in READ_AS_TEXT if not _is_keepable(bounded.get(name))}
     return {**bounded, **texts} if texts else bounded
 

@@ -12,6 +12,7 @@ from langgraph.graph.message import add_messages
 from pydantic import Field
 from typing_extensions import TypedDict  # before Python 3.12 pydantic, and so Studio, reads no schema of typing's own
 
+from graph.client_input import NUL
 from graph.errors import InputError
 from graph.record.goal import Goal
 from graph.route import Route
@@ -164,7 +165,7 @@ def goal_of(state: Mapping[str, Any]) -> Goal:
         if not is_utf8(text):
             raise InputError(field, "text with half a surrogate pair cannot be kept; give clean text")
         if "\0" in text:
-            raise InputError(field, "text with a NUL character cannot be kept; remove it")
+            raise InputError(field, NUL)
     return Goal(goal.strip(), tuple(constraints))
 
 

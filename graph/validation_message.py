@@ -1,18 +1,24 @@
 """Faults that pydantic found, in words for readers: without its prefixes, its links, and the values."""
 
+import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from pydantic import ValidationError
 
+_SHOULD = re.compile(r"^(?:Input|String) should ")
 PREFIXES = ("Value error, ", "Assertion failed, ")
 """What pydantic puts before the message of a validator of ours."""
 
 
 def fault_message(fault: Mapping[str, Any]) -> str:
-    """Return the message of one entry of `ValidationError.errors()`."""
-    return without_prefix(str(fault["msg"]))
+    """Return the message of one entry of `ValidationError.errors()`.
+
+    >>> fault_message({"msg": "Input should be a valid integer, unable to parse string as an integer"})
+    'must be a valid integer'
+    """
+    return _SHOULD.sub("must ", without_prefix(str(fault["msg"]))).split(", unable")[0]
 
 
 def fault_messages(error: "ValidationError") -> str:
@@ -23,7 +29,7 @@ def fault_messages(error: "ValidationError") -> str:
     ...     TypeAdapter(dict[str, int]).validate_python({"limit": "many"})
     ... except ValidationError as error:
     ...     fault_messages(error)
-    'limit: Input should be a valid integer, unable to parse string as an integer'
+    'limit: must be a valid integer'
     """
     faults = [(".".join(map(str, fault["loc"])), fault_message(fault)) for fault in error.errors(include_input=False)]
     return "; ".join(f"{place}: {message}" if place else message for place, message in faults)

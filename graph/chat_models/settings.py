@@ -113,7 +113,7 @@ def setting_fault(part: Mapping[str, Any], known: Sequence[str] = NAMES) -> str:
     """
     if part["type"] == "extra_forbidden":
         return f"unknown setting; use {listed(known, 20)}"
-    return re.sub(r"^(Input|String) should ", "must ", fault_message(part)).split(", unable")[0]
+    return fault_message(part)
 
 
 class ClientSettings(BaseModel):

@@ -60,9 +60,8 @@ def desk_application(
         lifespan=lifespan,
         exception_handlers={404: _missing, 405: _missing, 500: _failed},
     )
-    app.router.redirect_slashes = (
-        False  # it leads to an address with the scheme of the connection, which ends at a proxy
-    )
+    # a redirect has the scheme of the connection, which may end at a proxy
+    app.router.redirect_slashes = False
     app.state.desk = desk
     return app
 

@@ -25,7 +25,7 @@ MOST_DRAWINGS = 16
 
 
 def _nobody(_: str) -> None:
-    """Announce a new link to nobody."""
+    """Drop a new link: no operator is there to announce it to."""
 
 
 @dataclass

@@ -62,5 +62,5 @@ class OwnedWriter(CheckedReader):
     async def _written(self, by: Lease | RunKey, batch: Batch, after: int, and_release: bool) -> Snapshot | None:
         """Write a batch in one transaction, and return the run from its `after`-th event on.
 
-        Without a lease the run is owned as `ALONE` until the end of the transaction; None if somebody else owns it.
+        Without a lease, `ALONE` owns the run until the transaction ends. None if the run has another owner.
         """

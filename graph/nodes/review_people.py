@@ -9,7 +9,7 @@ from graph.policy.approvers import NO_APPROVERS, ApproverRule, people_rules, quo
 from graph.policy.time_limit import AFTERWARDS, TimeLimit
 from graph.record.budget import Budget
 from graph.record.deadline import Deadline, moment_in_words
-from graph.record.review_state import RecordedRequest as RecordedRequest
+from graph.record.review_state import RecordedRequest
 from graph.review.request import ReviewRequest
 from graph.run_context import RunContext
 from graph.text.review.frame import words

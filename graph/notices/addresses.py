@@ -76,7 +76,9 @@ def _read(table: Any) -> Addresses:
     secret = table.get("secret")
     key = text_or_variable(secret, "notify.secret").encode() if secret is not None else b""
     if broken := [one.name for one in by_name.values() if one.is_webhook and not one.has_host]:
-        raise ConfigError(f"notify.addresses.{broken[0]} is no address of a webhook; write https://, a host and a path")
+        raise ConfigError(
+            f"notify.addresses.{broken[0]} is not the address of a webhook; give https:// with a host and a path"
+        )
     link = text_or_variable(table["link"], "notify.link") if "link" in table else None
     if any(address.is_webhook for address in by_name.values()) and len(key) < LEAST_SECRET:
         raise ConfigError(f"notify.secret must have at least {LEAST_SECRET} characters: webhooks are signed with it")

@@ -9,8 +9,8 @@ from json.encoder import encode_basestring
 import rfc8785
 from pydantic import JsonValue
 
-SHORT_CHARACTERS = 100_000
-"""In longer texts the search for floats may take more time than it saves."""
+SEARCHED_CHARACTERS = 100_000
+"""Longer texts are not searched for floats: that may take more time than it saves."""
 
 _encoded = json.JSONEncoder(
     ensure_ascii=False, separators=(",", ":"), sort_keys=True, allow_nan=False, check_circular=False
@@ -36,7 +36,7 @@ def canonical_json(value: JsonValue) -> bytes:
     '{"a":[null,"é"],"b":1}'
     """
     text = _encoded(value)
-    if len(text) > SHORT_CHARACTERS or not text.isascii() or _OTHER_FLOAT.search(text):
+    if len(text) > SEARCHED_CHARACTERS or not text.isascii() or _OTHER_FLOAT.search(text):
         parts: list[str] = []
         _write(value, parts.append)
         text = "".join(parts)

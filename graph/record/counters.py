@@ -4,7 +4,6 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from graph.errors import UnknownEventError
 from graph.record.events import (
     CallFinished,
     CallRefused,
@@ -21,9 +20,8 @@ from graph.record.events import (
     StepFinished,
 )
 from graph.record.results import StepResult
-from graph.record.summary import CHANGED
+from graph.record.summary import UNREADABLE
 
-UNREADABLE = (UnknownEventError, *CHANGED)
 Labels = tuple[tuple[str, str], ...]
 Counts = Counter[tuple[str, Labels]]
 """Name and labels -> count."""

@@ -10,12 +10,16 @@ from graph.record.events import (
     Decided,
     Event,
     PlanRevised,
+    ResultSupplied,
     ReviewEscalated,
+    ReviewExpired,
     ReviewReminded,
     ReviewRequested,
+    RunEnded,
     RunReopened,
     RunStarted,
     Steered,
+    StepSkipped,
     Voted,
 )
 from graph.record.people import People
@@ -150,18 +154,18 @@ class ReviewFold:
 
 
 FOLDS: Mapping[str, Callable[..., None]] = {
-    "review_requested": ReviewFold.requested,
-    "voted": ReviewFold.voted,
-    "review_reminded": ReviewFold.fell_due,
-    "review_escalated": ReviewFold.fell_due,
-    "decided": ReviewFold.decided,
-    "steered": ReviewFold.asked,
-    "run_reopened": ReviewFold.asked,
-    "run_started": ReviewFold.started,
-    "plan_revised": ReviewFold.revised,
-    "run_ended": ReviewFold.closed,
-    "step_skipped": ReviewFold.closed,
-    "result_supplied": ReviewFold.closed,
-    "review_expired": ReviewFold.closed,
+    ReviewRequested.kind: ReviewFold.requested,
+    Voted.kind: ReviewFold.voted,
+    ReviewReminded.kind: ReviewFold.fell_due,
+    ReviewEscalated.kind: ReviewFold.fell_due,
+    Decided.kind: ReviewFold.decided,
+    Steered.kind: ReviewFold.asked,
+    RunReopened.kind: ReviewFold.asked,
+    RunStarted.kind: ReviewFold.started,
+    PlanRevised.kind: ReviewFold.revised,
+    RunEnded.kind: ReviewFold.closed,
+    StepSkipped.kind: ReviewFold.closed,
+    ResultSupplied.kind: ReviewFold.closed,
+    ReviewExpired.kind: ReviewFold.closed,
 }
 """Kind of event -> what it does to the request."""

@@ -5,17 +5,15 @@ from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import starmap
 
-from graph.errors import UnknownEventError
 from graph.record.events import CallFinished, CallStarted, Event, ModelFinished, ModelStarted, PlanRevised, StepFinished
 from graph.record.results import StepResult
 from graph.record.sample import KEPT, Sample, Samples, Tokens, latest, of_model, of_tool
-from graph.record.summary import CHANGED
+from graph.record.summary import UNREADABLE
 
 Taken = tuple[float, float, Mapping[str, Tokens]]
 """The fields of a sample."""
 Place = tuple[str, int | None]
 """A step, and the index of its list item if it runs once per item."""
-UNREADABLE = (UnknownEventError, *CHANGED)
 NOT_ASKED: tuple[Place, float] = ("", None), 0.0
 
 

@@ -41,6 +41,8 @@ DAMAGED = "damaged"
 """Status of a run with a malformed event."""
 CHANGED = (KeyError, TypeError, ValueError, AttributeError)
 """Exceptions raised by reading such an event."""
+UNREADABLE = (UnknownEventError, *CHANGED)
+"""The same, and that of an event of a newer release."""
 
 
 class RunSummary(NamedTuple):

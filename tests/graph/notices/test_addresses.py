@@ -73,7 +73,7 @@ def test_a_table_that_cannot_be_used_is_refused(tmp_path: Path, text: str, fault
 def test_a_webhook_that_no_client_can_reach_is_refused_before_anything_is_sent(tmp_path: Path, rest: str) -> None:
     with pytest.raises(ConfigError) as refused:
         read(tmp_path, f"[notify]\nsecret = '0123456789abcdef'\n[notify.addresses]\nops = 'HTTPS://{rest}'")
-    assert "notify.addresses.ops is no address of a webhook" in str(refused.value)
+    assert "notify.addresses.ops is not the address of a webhook" in str(refused.value)
     assert "s3cret" not in str(refused.value)
 
 
