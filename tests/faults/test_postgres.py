@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from cutting_proxy import CuttingProxy, cutting_proxy
-from postgres_server import connected, execute, new_schema, started
+from postgres_server import connected, execute, new_database, started
 from psycopg import OperationalError
 
 from graph.errors import LeaseLostError, LedgerUnavailableError
@@ -27,12 +27,14 @@ pytestmark = pytest.mark.e2e
 STARTED = drafted("run_started", {"goal": "g", "constraints": []})
 NOTE = drafted("paused", {})
 DECIDED = drafted("decided", {})
-LANES = "SELECT pid FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND application_name = 'planner-executor'"
+LANES = "SELECT pid FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()"
 
 
 @pytest.fixture
-def address() -> str:
-    return new_schema()
+def address() -> Iterator[str]:
+    """A database of its own: connections of other tests are not to be ended."""
+    with new_database() as made:
+        yield made
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from urllib.parse import quote, urlsplit
 
 import psycopg
 import pytest
-from postgres_server import execute, server
+from postgres_server import execute, new_database
 from psycopg.conninfo import conninfo_to_dict
 
 TRIES = 2_000
@@ -20,15 +20,14 @@ POOL = 2
 
 
 @contextmanager
-def pooled_database(name: str) -> Iterator[tuple[str, str]]:
+def pooled_database() -> Iterator[tuple[str, str]]:
     """Make a database of its own; yield its address behind PgBouncer, and that of the server itself."""
     program = shutil.which("pgbouncer", path=f"{os.environ['PATH']}:/usr/sbin")
     if program is None:
         pytest.skip("pgbouncer is not installed")
-    execute(server(), f"CREATE DATABASE {name} ENCODING 'UTF8' TEMPLATE template0")
-    direct = urlsplit(server())._replace(path=f"/{name}").geturl()
-    with tempfile.TemporaryDirectory(prefix="pgbouncer-") as folder:
+    with new_database() as direct, tempfile.TemporaryDirectory(prefix="pgbouncer-") as folder:
         Path(folder).chmod(0o777)
+        name = urlsplit(direct).path.removeprefix("/")
         process = subprocess.Popen([program, "-q", *_as_another(direct), str(_configured(Path(folder), name, direct))])
         address = f"postgresql://postgres@/{name}?host={quote(folder)}&port=6432"
         try:
@@ -38,7 +37,6 @@ def pooled_database(name: str) -> Iterator[tuple[str, str]]:
         finally:
             process.terminate()
             process.wait()
-            execute(server(), f"DROP DATABASE {name} WITH (FORCE)")
 
 
 def _answers(address: str) -> bool:

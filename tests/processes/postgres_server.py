@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, LiteralString, cast
-from urllib.parse import quote
+from urllib.parse import quote, urlsplit
 from uuid import uuid4
 
 import pytest
@@ -53,6 +53,17 @@ def new_schema() -> str:
     execute(server(), f"CREATE SCHEMA {schema}")
     _made.append(schema)
     return f"{server()}{'&' if '?' in server() else '?'}options={quote(f'-csearch_path={schema}')}"
+
+
+@contextmanager
+def new_database(options: LiteralString = "ENCODING 'UTF8'") -> Iterator[str]:
+    """Make a database of its own and yield its address: notices and `pg_stat_activity` tell of all its schemas."""
+    name = f"test_{uuid4().hex[:16]}"
+    execute(server(), f"CREATE DATABASE {name} {options} TEMPLATE template0")
+    try:
+        yield urlsplit(server())._replace(path=f"/{name}").geturl()
+    finally:
+        execute(server(), f"DROP DATABASE {name} WITH (FORCE)")
 
 
 def execute(address: str, statement: str, *values: Any) -> list[Any]:

@@ -9,7 +9,7 @@ from uuid import uuid4
 
 import psycopg
 import pytest
-from postgres_server import connected, execute, new_schema, server
+from postgres_server import connected, execute, new_database, new_schema, server
 
 from graph.checkpoint import open_checkpointer
 from graph.errors import LedgerUnavailableError
@@ -90,13 +90,9 @@ def test_a_table_of_another_application_is_left_alone_and_the_error_names_the_ne
 
 
 def test_a_database_in_another_encoding_is_refused() -> None:
-    database = f"test_{uuid4().hex[:12]}"
-    execute(server(), f"CREATE DATABASE {database} ENCODING 'SQL_ASCII' LOCALE 'C' TEMPLATE template0")
-    try:
-        with pytest.raises(LedgerUnavailableError, match="SQL_ASCII"):
-            Server(server().replace("/postgres?", f"/{database}?")).connect()
-    finally:
-        execute(server(), f"DROP DATABASE {database} WITH (FORCE)")
+    made = new_database("ENCODING 'SQL_ASCII' LOCALE 'C'")
+    with made as address, pytest.raises(LedgerUnavailableError, match="SQL_ASCII"):
+        Server(address).connect()
 
 
 def test_a_new_database_may_be_opened_by_several_at_once(address: str) -> None:

@@ -2,9 +2,10 @@
 
 import asyncio
 import time
+from collections.abc import Iterator
 
 import pytest
-from postgres_server import connected, execute, new_schema
+from postgres_server import connected, execute, new_database
 
 from graph.ledger.opening import open_ledger
 from graph.testing import drafted
@@ -13,12 +14,17 @@ pytestmark = pytest.mark.e2e
 
 STARTED = drafted("run_started", {"goal": "g", "constraints": []})
 NOTE = drafted("paused", {"reason": "asked to pause"})
-LISTENING = "SELECT 1 FROM pg_stat_activity WHERE query LIKE 'LISTEN%%' AND application_name = 'planner-executor'"
+LISTENING = "SELECT 1 FROM pg_stat_activity WHERE query LIKE 'LISTEN%%' AND datname = current_database()"
 
 
-def test_who_waits_is_woken_by_a_notice_and_finds_the_change() -> None:
-    address = new_schema()
+@pytest.fixture
+def address() -> Iterator[str]:
+    """A database of its own: a channel is one for all schemas."""
+    with new_database() as made:
+        yield made
 
+
+def test_who_waits_is_woken_by_a_notice_and_finds_the_change(address: str) -> None:
     async def main() -> None:
         ledger = open_ledger(address)
         since = (await ledger.changes()).position
@@ -34,8 +40,8 @@ def test_who_waits_is_woken_by_a_notice_and_finds_the_change() -> None:
     asyncio.run(main())
 
 
-def test_writes_cause_at_most_ten_notices_a_second() -> None:
-    address, began_s = new_schema(), time.monotonic()
+def test_writes_cause_at_most_ten_notices_a_second(address: str) -> None:
+    began_s = time.monotonic()
 
     async def main() -> None:
         ledger = open_ledger(address)
@@ -56,8 +62,7 @@ def test_writes_cause_at_most_ten_notices_a_second() -> None:
     assert 1 <= told <= 10 * (time.monotonic() - began_s) + 1
 
 
-def test_who_is_told_nothing_looks_when_the_time_is_over(monkeypatch: pytest.MonkeyPatch) -> None:
-    address = new_schema()
+def test_who_is_told_nothing_looks_when_the_time_is_over(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PLANNER_EXECUTOR_DB_DIRECT", "postgresql://nobody@/nowhere?host=/nonexistent")
 
     async def main() -> None:
