@@ -64,6 +64,12 @@ def test_one_decision_that_ends_the_run_stands_above_all_others() -> None:
     assert found.stop is not None and (found.plan, found.calls, found.feedback) == (None, (), None)
 
 
+def test_an_uncertain_call_rejected_with_words_stays_uncertain_and_what_was_said_of_others_stands() -> None:
+    found = verdict((EFFECT, rejection("ask the bank")), (EFFECT, edit(happened=True)), (RUN_PLAN, APPROVE))
+
+    assert (found.stop, found.plan, found.feedback, len(found.settled)) == (None, None, "ask the bank", 1)
+
+
 def test_feedback_approves_nothing_and_keeps_what_was_found_out() -> None:
     raised = edit(budget={"tool_calls": 4, "calls": {"send": 2}})
     found = verdict(
