@@ -142,7 +142,10 @@ def _filled(action: ReviewAction, decision: Decision) -> JsonValue:
 def _raised(action: ReviewAction, decision: Decision, terms: ExecutionTerms) -> Budget:
     """Return the edited budget, at most the policy's hard limits."""
     before, limit = read_budget(action.args["budget"])[0], str(action.key)
-    budget, fault = read_raised((decision.args or {}).get("budget"), before, terms)
+    raw = (decision.args or {}).get("budget")
+    if isinstance(raw, Mapping) and not (raw.keys() - {"calls"} or raw.get("calls")):
+        raise InvalidResponse(f"the budget is empty; name the limit {limit} and its new value, null removes a limit")
+    budget, fault = read_raised(raw, before, terms)
     if fault is not None:
         raise InvalidResponse(fault)
     most = budget.of(limit)

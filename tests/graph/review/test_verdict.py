@@ -135,6 +135,15 @@ def test_a_budget_that_is_not_raised_or_too_far_or_not_understood_is_asked_about
         verdict((BUDGET, edit(budget=budget)))
 
 
+@pytest.mark.parametrize("budget", [{}, {"calls": {}}, {"calls": None}], ids=str)
+def test_an_empty_budget_takes_no_limit_away_and_null_takes_one(budget: Any) -> None:
+    with pytest.raises(InvalidResponse, match="the budget is empty; name the limit tool_calls and its new value"):
+        verdict((BUDGET, edit(budget=budget)), terms=ExecutionTerms(TERMS.tools))
+
+    found = verdict((BUDGET, edit(budget={"tool_calls": None})), terms=ExecutionTerms(TERMS.tools))
+    assert found.budget == Budget()
+
+
 def test_the_limit_that_is_reached_may_be_taken_away_where_no_hard_one_stands() -> None:
     found = verdict((BUDGET, edit(budget={"calls": {"send": 2}})), terms=ExecutionTerms(TERMS.tools))
 
