@@ -188,9 +188,11 @@ def person(name: str | None, roles: list[str] | None) -> Person | None:
     Raises:
         InputError: A name is no short text, or there is a role without a person.
     """
-    if name is None and not roles:
+    if name is None and roles:
+        raise InputError("--role", f"{roles[0]!r:.80} is nobody's role; name the person with --as too")
+    if name is None:
         return None
     try:
-        return Person(name or "", roles or ())
+        return Person(name, roles or ())
     except ValueError as error:
         raise InputError("--as", str(error)) from error
