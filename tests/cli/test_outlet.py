@@ -1,7 +1,10 @@
 """The reader of the output goes away: the command goes on, and its exit code is that of what it did."""
 
 import os
+import subprocess
+import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TextIO
 
 import pytest
@@ -57,3 +60,15 @@ def test_the_exit_code_is_that_of_what_was_done(
         return 0
 
     assert command() == (code or 0)
+
+
+def test_no_file_gets_the_number_of_a_standard_stream_that_is_closed(tmp_path: Path) -> None:
+    program = (
+        "import os, sys, planner_executor; [os.close(number) for number in (0, 2)]; "
+        "planner_executor.occupy_closed_streams(); print(os.open(sys.argv[1], os.O_CREAT | os.O_WRONLY))"
+    )
+    command = [sys.executable, "-c", program, str(tmp_path / "runs.db")]
+
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
+
+    assert int(done.stdout) > 2
