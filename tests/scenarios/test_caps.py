@@ -121,7 +121,9 @@ def test_a_model_step_over_the_tokens_of_the_day_pauses_before_it_is_asked(opene
 
     run = agent.start("g", plan=plan)
 
-    assert run.status == "paused" and (run.reason or "").startswith("at most 10 tokens a day")
+    assert run.status == "paused" and (run.reason or "").startswith(
+        "at most 10 tokens a day, which this call alone exceeds on any day ("
+    )
     assert [event.kind for event in agent.log(run.id)][-2:] == ["cap_reached", "paused"]
     assert opened(per_day(tokens=10_000), "thought").resume(run.id).answer == "thought"
 
