@@ -13,7 +13,7 @@ from langgraph.errors import EmptyInputError
 from langgraph.types import Command
 
 from graph.builder import Graph, build_graph, identity_adapter, own_tools
-from graph.caller import Caller, Delivery, invoked_by
+from graph.caller import Caller, Receipt, invoked_by
 from graph.calls.threads import run_sync
 from graph.checkpoint import open_checkpointer
 from graph.errors import ConfigError, InputError, MissingToolsError, NothingToDecideError, RunPausedError, StaleRunError
@@ -119,9 +119,9 @@ class AgentSession:
             raise NothingToDecideError(run.id, run.status, late or await self._decided_first(run))
         caller = Caller.facade(run.thread, unseen=unseen, by=by)
         for _ in range(MOST_DELIVERIES):
-            delivery = Delivery()
-            await self.drive(Command(resume=decision), replace(caller, delivery=delivery), on_progress)
-            if delivery.is_read:
+            receipt = Receipt()
+            await self.drive(Command(resume=decision), replace(caller, receipt=receipt), on_progress)
+            if receipt.is_read:
                 return
             now = await self.latest(run.thread)
             if now.request is None:

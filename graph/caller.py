@@ -32,8 +32,8 @@ FACADE: Mapping[str, Any] = {"setup": {}, "origin": BY_FACADE}
 
 
 @dataclass
-class Delivery:
-    """A decision on its way to the review, which notes here that it has read it."""
+class Receipt:
+    """Whether the review has read the decision with which the facade resumes a run."""
 
     is_read: bool = False
 
@@ -45,7 +45,7 @@ class Caller:
     `started` goes into the event `run_started` of a run that begins: its origin, the setup, and who gave that. `unseen`
     says that a decision was given beforehand, with nobody looking. `changes` come with a retry, `inherited` are the
     events with which a fork begins, `values` are stored with them. `by` is who acts, as the facade found out; None
-    leaves it to the node. `delivery` is that of the decision with which the facade resumes the run.
+    leaves it to the node. `receipt` is for the decision with which the facade resumes the run.
     """
 
     thread: str
@@ -55,7 +55,7 @@ class Caller:
     inherited: tuple[Draft, ...] = ()
     values: tuple[Kept, ...] = ()
     by: Approver | None = None
-    delivery: Delivery | None = None
+    receipt: Receipt | None = None
 
     @classmethod
     def facade(
@@ -72,8 +72,8 @@ class Caller:
 
     def note_reading(self) -> None:
         """Note that the review has read the decision of this invocation."""
-        if self.delivery is not None:
-            self.delivery.is_read = True
+        if self.receipt is not None:
+            self.receipt.is_read = True
 
 
 _caller: ContextVar[Caller | None] = ContextVar("caller", default=None)
