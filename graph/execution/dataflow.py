@@ -62,7 +62,8 @@ class Dataflow:
         except BaseExceptionGroup as group:
             raise _first(group) from None
         for step, result in skipped_in(self.plan, self.results).items():
-            self._note(step, result)
+            if self.results.get(step) != result:  # a skipped step that was ready has been reported
+                self._note(step, result)
         stuck = [step for step, result in self.results.items() if result.status not in ("succeeded", "pending")]
         for step, cause in blocked_by(self._waits, stuck).items():
             self._note(step, StepResult("blocked", error=f"waits for {cause}, which {self.results[cause].status}"))

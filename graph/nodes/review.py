@@ -27,7 +27,7 @@ from graph.record.events import Draft, ResponseGiven
 from graph.record.person import Approver
 from graph.record.projection import apply_events
 from graph.review.decision import InvalidResponse, read_answer
-from graph.review.request import ReviewRequest
+from graph.review.request import STALE, ReviewRequest
 from graph.review.verdict import ReviewVerdict, verdict_of
 from graph.review_clock import bring_up
 from graph.route import Route, route_of
@@ -37,8 +37,6 @@ from graph.run_writer import RunWriter
 from graph.sanitize import escaped
 from graph.state import State, StateUpdate, stated_goal
 from graph.state_view import is_shown_by, state_at_end, state_update, state_while_waiting, state_with_plan
-
-STALE = "the response came before this request was shown; review the request below"
 
 
 @dataclass(frozen=True)

@@ -61,6 +61,13 @@ def test_every_command_line_names_a_command_and_its_options(page: Path) -> None:
         assert not set(options) - known - {"--help"}, line
 
 
+def test_every_command_is_in_the_table_of_commands() -> None:
+    page = (ROOT / "docs" / "command-line.md").read_text()
+    commands: Any = get_command(app)
+
+    assert set(re.findall(r"^\| `planner-executor ([\w-]+)", page, re.MULTILINE)) == set(commands.commands)
+
+
 def blocks(page: Path) -> str:
     return "\n".join(re.findall(r"```(?:sh|bash|console)?\n(.*?)```", page.read_text(), re.DOTALL))
 
@@ -83,11 +90,12 @@ def test_every_status_has_a_next_move() -> None:
 
 
 def test_every_test_that_the_docs_name_is_there() -> None:
+    defined = {file: set(re.findall(r"def (test_\w+)\(", file.read_text())) for file in (ROOT / "tests").rglob("*.py")}
+    lost = []
     for page in PAGES:
         for line in page.read_text().splitlines():
-            files = [ROOT / name for name in re.findall(r"`(tests/[\w/]+\.py)`", line)]
-            assert all(file.exists() for file in files), f"{page.name}: {line}"
-            text = "".join(file.read_text() for file in files)
-            assert not [name for name in re.findall(r"`(test_\w+)`", line) if files and f"def {name}(" not in text], (
-                line
-            )
+            files = [ROOT / name for name in re.findall(r"`(tests/[\w/]+\.py)[`:]", line)]
+            known = set().union(*(names for file, names in defined.items() if file in files or not files))
+            tests = re.findall(r"[`:](test_\w+)`", line)
+            lost += [name for name in (*files, *tests) if name not in known and name not in defined]
+    assert lost == []
