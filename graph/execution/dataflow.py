@@ -42,6 +42,7 @@ class Dataflow:
     cap: CapReachedError | None = None
 
     def __post_init__(self) -> None:
+        # A result that a person supplied counts whether or not the steps before it succeed, so its step waits for none.
         given = self.work.record.steps.supplied & self.work.record.steps.succeeded
         self._waits = waits_without(self.work.waits, given) if given else self.work.waits
         self._position = {step.id: position for position, step in enumerate(self.plan.steps)}
