@@ -1,6 +1,8 @@
 """What README and docs show is run: each Python block on its own, in an empty folder; each link leads somewhere."""
 
 import re
+from dataclasses import fields
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
@@ -8,8 +10,10 @@ import pytest
 from typer.core import TyperGroup
 from typer.main import get_command
 
+from graph import build_graph
 from graph.cli import app
 from graph.route import ENDS, STATUS
+from graph.settings import Settings
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -59,6 +63,28 @@ def test_every_command_line_names_a_command_and_its_options(page: Path) -> None:
         known = {name for parameter in command.params for name in (*parameter.opts, *parameter.secondary_opts)}
         options = [word.partition("=")[0] for word in words if re.match(r"--?[a-z]", word)]
         assert not set(options) - known - {"--help"}, line
+
+
+def first_cells(page: str, heading: str) -> str:
+    """Return the first cells of the table below a heading."""
+    section = (ROOT / "docs" / page).read_text().split(f"\n## {heading}\n")[1].split("\n## ")[0]
+    return "\n".join(re.findall(r"^\| (.*?) \|", section, re.MULTILINE))
+
+
+@pytest.mark.parametrize(("command", "heading"), [("run", "Options of `run`"), ("resume", "Decisions with `resume`")])
+def test_every_option_is_in_its_table(command: str, heading: str) -> None:
+    commands: Any = get_command(app)
+    known, of_run = ({name for each in commands.commands[one].params for name in each.opts} for one in (command, "run"))
+    expected = known if command == "run" else known - of_run
+
+    shown = set(re.findall(r"--[\w-]+", first_cells("command-line.md", heading)))
+    assert {name for name in expected if name.startswith("--")} <= shown <= known
+
+
+def test_every_argument_of_build_graph_is_in_its_table() -> None:
+    known = {*signature(build_graph).parameters, *(each.name for each in fields(Settings))} - {"settings"}
+
+    assert set(re.findall(r"`(\w+)`", first_cells("python.md", "Arguments of `build_graph`"))) == known
 
 
 def test_every_command_is_in_the_table_of_commands() -> None:
