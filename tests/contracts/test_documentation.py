@@ -14,6 +14,7 @@ from graph import build_graph
 from graph.cli import app
 from graph.route import ENDS, STATUS
 from graph.settings import Settings
+from graph.state import Input
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -85,6 +86,17 @@ def test_every_argument_of_build_graph_is_in_its_table() -> None:
     known = {*signature(build_graph).parameters, *(each.name for each in fields(Settings))} - {"settings"}
 
     assert set(re.findall(r"`(\w+)`", first_cells("python.md", "Arguments of `build_graph`"))) == known
+
+
+def test_every_table_in_postgresql_is_in_its_table() -> None:
+    sources = "".join(file.read_text() for file in (ROOT / "graph" / "ledger" / "postgres").glob("*.py"))
+
+    made = set(re.findall(r"CREATE TABLE (?:IF NOT EXISTS )?(\w+)", sources))
+    assert set(re.findall(r"`(\w+)`", first_cells("records.md", "PostgreSQL"))) == made
+
+
+def test_every_field_of_an_input_is_in_its_table() -> None:
+    assert set(re.findall(r"`(\w+)`", first_cells("studio.md", "Input"))) == set(Input.__annotations__)
 
 
 def test_every_command_is_in_the_table_of_commands() -> None:
