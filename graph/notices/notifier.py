@@ -1,4 +1,4 @@
-"""Telling people right after a commit: an observer that looks for notices and sends them, beside the run."""
+"""An observer that sends notices right after a commit, beside the run (decision 81)."""
 
 import atexit
 import threading
@@ -17,10 +17,10 @@ from graph.observing.listener import Observer
 from graph.observing.log import LOGGER
 from graph.record.events import Draft, ReviewEscalated, ReviewReminded, ReviewRequested, RunEnded
 
-TOLD = (ReviewRequested, ReviewReminded, ReviewEscalated, RunEnded)
+OCCASIONS = (ReviewRequested, ReviewReminded, ReviewEscalated, RunEnded)
 """Events that may call for a notice."""
 AT_EXIT_S = 10.0
-"""How long the exit of a process waits for notices on their way; `work` sends what is left."""
+"""How long the exit of a process waits for notices that are being sent; `work` sends the rest."""
 
 
 class Notifier:
@@ -35,17 +35,18 @@ class Notifier:
         _all.add(self)
 
     def __call__(self, run: RunKey, drafts: Sequence[Draft]) -> None:
-        """Look for notices if one of these events may call for one."""
-        if any(isinstance(draft.data, TOLD) for draft in drafts):
+        """Send what is due if one of these events may call for a notice."""
+        if any(isinstance(draft.data, OCCASIONS) for draft in drafts):
             with self._starting:
                 self._new.add(run)
+                # After a fork the thread exists in the parent alone.
                 if self._thread is None or not self._thread.is_here:
                     self._thread, self._sending = LoopThread(), None
                 if self._sending is None or self._sending.done():
                     self._sending = self._thread.begin(self._send())
 
     def finish(self, limit_s: float) -> None:
-        """Wait until the notices on their way were sent, but not for long."""
+        """Wait until the notices under way are sent, at most `limit_s` seconds."""
         if self._sending is not None and self._thread is not None and self._thread.is_here:
             wait([self._sending], limit_s)
 

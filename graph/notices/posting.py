@@ -1,7 +1,7 @@
-"""Telling people: what is new becomes deliveries, and what is due is sent; done by any process, at least once.
+"""Changes of runs become deliveries, and due deliveries are sent; by any process, at least once (decision 81).
 
-The process that wrote an event looks right after the commit; `planner-executor work` looks for what such a process left
-behind when it died. A delivery is known by run, kind, time and address, so that nothing is added twice.
+The process that wrote an event does it right after the commit; `planner-executor work` does it for processes that died
+before. Run, kind, time and address identify a delivery, so that nothing is added twice.
 """
 
 import time
@@ -35,9 +35,9 @@ def again_s(tries: int) -> float | None:
 
 
 async def look(ledger: RunStore, addresses: Addresses, also: Collection[RunKey] = ()) -> None:
-    """Add the deliveries about all runs that have changed since the last look.
+    """Add the deliveries about all runs that have changed since the last look, and about those in `also`.
 
-    The first look of a database adds those about the runs in `also` only: nobody wants to hear of all that went before.
+    The first look at a database adds those about `also` only: nobody wants a notice of every earlier run.
     """
     before = await ledger.outbox.looked_until()
     changed = await ledger.changes(before)
@@ -54,7 +54,7 @@ def deliveries_about(run: RunSummary, addresses: Addresses) -> list[Delivery]:
     return [
         Delivery(key, notice.kind, notice.since, notice.status, notice.asks, name)
         for notice in notices_of(run)
-        for name in addresses.told[notice.kind]
+        for name in addresses.names[notice.kind]
     ]
 
 

@@ -119,6 +119,7 @@ class Player:
                 return None
             if stopped is not None and stopped.field:
                 return stopped
+            # A process may have died anywhere: without an event more the graph is resumed once, then it differs.
             if self._recording.count > count:
                 suspect, count = stopped, self._recording.count
                 given = await self._next_input()

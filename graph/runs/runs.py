@@ -86,6 +86,7 @@ class Runs:
         events = await self.ledger.events(key)
         read = known(events)
         record = project(read)
+        # Nothing is written to a run with events of a newer release: their meaning is not known here.
         if len(read) == len(events) and await self._is_settled(key, record):
             events += await self.ledger.events(key, after=events[-1].seq)
         return events, record
@@ -107,7 +108,7 @@ class Runs:
         record = project(await self.ledger.events(key))
         result = _answer(record) if step is None else record.steps.results.get(step, NO_RESULT)
         if result.status != "succeeded":
-            raise InputError("step" if step else "run", f"{step or record.id} has come to no value")
+            raise InputError("step" if step else "run", f"{step or record.id} has no value; it has not succeeded")
         if result.artifact is not None and result.artifact.get("of"):
             return await answer_from_results(self.ledger, record)
         return await value_of(self.ledger, result)
@@ -124,7 +125,9 @@ class Runs:
         asked = RunFilter(**wanted)
         if asked.limit < 1:
             raise InputError("limit", f"limit must be an integer >= 1, got {asked.limit}")
-        found = await self.ledger.page(replace(asked, limit=asked.limit + 1))
+        found = await self.ledger.page(
+            replace(asked, limit=asked.limit + 1)
+        )  # one more says whether there is a next page
         more = len(found) > asked.limit
         runs = tuple(found[: asked.limit])
         return RunPage(runs, runs[-1].id if more else None)

@@ -1,7 +1,6 @@
-"""What falls due by a clock in a ledger: one row per chore, carried out by every worker.
+"""Regular work on a ledger, beside its runs: reminders, expired requests, notices. Every worker does all of it.
 
-A chore must be safe to be done by several workers at a time: what it changes is checked in the transaction that changes
-it.
+Several workers may do the same chore at a time, so its changes have to be checked in the transaction that makes them.
 """
 
 from collections.abc import Callable, Coroutine, Sequence
@@ -23,7 +22,7 @@ PAGE = 50
 
 @dataclass(frozen=True)
 class Chore:
-    """Something to look after every `every_s` seconds; `do` returns a sentence for each thing that it did.
+    """Work that is done every `every_s` seconds; `do` returns a sentence for each change.
 
     It may take long, as for a receiver that does not answer: the worker goes on with its runs meanwhile.
     """
@@ -34,26 +33,26 @@ class Chore:
 
 
 def notices_chore(addresses: Addresses) -> Chore:
-    """Return the chore that tells people of runs, also of those whose process died before it could."""
+    """Return the chore that sends notices, also those of processes that died before they could."""
 
-    async def told(runs: Runs) -> Sequence[str]:
+    async def send(runs: Runs) -> Sequence[str]:
         sentences: list[str] = []
         await tell(runs.ledger, addresses, sentences.append)
         return sentences
 
-    return Chore("notices", NOTICES_EVERY_S, told)
+    return Chore("notices", NOTICES_EVERY_S, send)
 
 
 async def look_after_reviews(runs: Runs) -> Sequence[str]:
     """Remind of open requests, escalate them, and close those that nobody decided in time."""
-    told: list[str] = []
-    left = 0
+    done: list[str] = []
+    left = 0  # rows that could not be settled now stay due: the next page begins after them
     while due := await runs.ledger.due(PAGE, left):
         for run in due:
             sentences = await _settled(runs, run)
-            told += sentences
+            done += sentences
             left += not sentences
-    return told
+    return done
 
 
 async def _settled(runs: Runs, run: RunKey) -> list[str]:
@@ -62,7 +61,7 @@ async def _settled(runs: Runs, run: RunKey) -> list[str]:
         written = await settle(runs.ledger, run)
     except LedgerUnavailableError:
         raise
-    except AgentError:  # a damaged record, of which `doctor` and `verify` tell
+    except AgentError:  # a damaged record must not stop the others; `doctor` and `verify` report it
         return []
     return [sentence for data in written if (sentence := sentence_of(run, data)) is not None]
 

@@ -23,7 +23,7 @@ CONCURRENCY = 8
 AGAIN_S, LONGEST_S = 10.0, 600.0
 """A run that could not go on is tried again after so many seconds, twice as many each time, up to the longest."""
 SOMEBODY_ELSES = (RunOwnedError, LeaseLostError, StaleRunError)
-"""Another process was faster, or a person decided: nothing to report."""
+"""Errors that mean that another process was faster, or that a person decided: nothing to report."""
 
 
 @dataclass(frozen=True)
@@ -59,6 +59,8 @@ class Worker:
     chores: tuple[Chore, ...] = CHORES
     clock: Callable[[], float] = monotonic
     now: Callable[[], float] = time
+    # Of single runs: those that are being continued, when each was last seen to move, at which event one was left to
+    # people, and how long one rests after a failure. `_forget` drops what is noted of runs that are finished.
     _in_hand: dict[RunKey, _InHand] = field(default_factory=dict, init=False)
     _sights: Mapping[RunKey, Sight] = field(default_factory=dict, init=False)
     _left: dict[RunKey, int] = field(default_factory=dict, init=False)
@@ -112,7 +114,7 @@ class Worker:
 
     @property
     def _is_watching(self) -> bool:
-        """Whether a run may be found abandoned that was not yet watched for long enough."""
+        """Whether some run has not yet been watched long enough to count as abandoned; `once` waits for that."""
         return self.clock() - self._moved_s <= self.pace.lease_s + self.pace.beat_s
 
     async def _look_if_due(self, rest_s: float) -> tuple[bool, float]:
@@ -173,6 +175,7 @@ class Worker:
             elif why is not None:
                 self._left[found.run] = found.seq
                 self.report(Report("left", found.run.id, why))
+            # Two workers may have come this far: the ledger gives the run to the first, if it has not moved since.
             elif await self.runs.ledger.set_aside(found):
                 self._start(run)
         except LedgerUnavailableError:
@@ -201,6 +204,7 @@ class Worker:
         """Continue a run, and report how it stands then."""
         await self.continuing.go_on(run)
         now = await self.runs.show(run.key)
+        # A run without a new event has not gone on, whatever the graph returned; it rests before the next try.
         if (await self.runs.ledger.events(run.key, after=run.record.seq)) or now.ended:
             self._failed.pop(run.key, None)
             self.report(Report("stopped", run.key.id, _standing(now)))
@@ -208,7 +212,7 @@ class Worker:
             self._has_failed(run.key, "it did not go on")
 
     def _over(self, key: RunKey, task: "asyncio.Task[None]") -> None:
-        """Note how a run's task ended; after an error that is none of ours the run is left alone in this process."""
+        """Note how a run's task ended; after an unexpected error, a bug, this process leaves the run alone for good."""
         del self._in_hand[key]
         self._moved_s = self.clock()
         self._woken.set()
