@@ -20,9 +20,9 @@ _encoded = json_writer(separators=COMPACT, sort_keys=True, allow_nan=False)
 _read = json.JSONDecoder(parse_float=lambda text: int(text[:-2]) if text.endswith(".0") else float(text)).decode
 """Reads whole floats as integers, which is how JavaScript writes them."""
 
-_WHOLE = re.compile(r"[0-9]\.0(?![0-9])")
-_OTHER = re.compile(r"[0-9]e[+-]|[\ud800-\U0010ffff]")
-"""What JavaScript writes or sorts otherwise: a float with an exponent, a character from the surrogates on in UTF-16."""
+_EXPONENT = re.compile("[0-9]e[+-]")
+_SORTED_OTHERWISE = re.compile("[\ud800-\U0010ffff]")
+"""Characters whose order among keys is another one in UTF-16."""
 
 
 def canonical_json(value: JsonValue) -> bytes:
@@ -40,13 +40,20 @@ def canonical_json(value: JsonValue) -> bytes:
     '{"a":[null,"é"],"b":1}'
     """
     text = _encoded(value)
-    if len(text) > SEARCHED_CHARACTERS or _OTHER.search(text):
+    if len(text) > SEARCHED_CHARACTERS or _is_written_otherwise(text):
         parts: list[str] = []
         _write(value, parts.append)
         text = "".join(parts)
-    elif _WHOLE.search(text):
+    elif ".0" in text:
         text = _encoded(_read(text))
     return text.encode()
+
+
+def _is_written_otherwise(text: str) -> bool:
+    """Whether JavaScript may write or sort something otherwise: a float with an exponent, or a character of a key."""
+    if ("e+" in text or "e-" in text) and _EXPONENT.search(text):  # to search for each alone is much faster
+        return True
+    return not text.isascii() and _SORTED_OTHERWISE.search(text) is not None
 
 
 def digest(value: JsonValue) -> str:
