@@ -35,7 +35,8 @@ def response_in(shown: ShownRun, request: RequestJson, fields: Fields) -> Review
         return ReviewResponse(stop=True)
     if decision not in ("approve", "edit", "feedback", "finish", "answer"):
         raise InputError("decision", "choose what to decide")
-    settled = _settled(request, fields)
+    says_nothing = not any(text for name, text in fields.items() if name.startswith("happened:"))
+    settled = {} if decision == "feedback" and says_nothing else _settled(request, fields)
     if decision == "feedback":
         if not fields.get("message"):
             raise InputError("message", "say what to change, or end the run")

@@ -111,6 +111,7 @@ class Review:
             raise
         if shown is not None and shown.skip:
             return _announced(run, request, subject)
+        caller_on(run.key.thread).note_reading()
         return await self._answered(writer, subject, request, answer, is_shown=shown is not None)
 
     async def _taken_up(

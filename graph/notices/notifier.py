@@ -12,7 +12,7 @@ from graph.ledger.protocol import Ledger, RunKey
 from graph.ledger.run_store import RunStore
 from graph.lifetime import LoopThread
 from graph.notices.addresses import Addresses, addresses_of
-from graph.notices.posting import look, send_due
+from graph.notices.posting import tell
 from graph.observing.listener import Observer
 from graph.observing.log import LOGGER
 from graph.record.events import Draft, ReviewEscalated, ReviewReminded, ReviewRequested, RunEnded
@@ -50,19 +50,22 @@ class Notifier:
             wait([self._sending], limit_s)
 
     async def _send(self) -> None:
-        while runs := self._taken():
+        while self._new:
             try:
                 ledger = cast("RunStore", await self._open())
-                await look(ledger, self._addresses, runs)
-                for told in await send_due(ledger, self._addresses):
-                    LOGGER.info("%s", told)
+                await tell(ledger, self._addresses, _log, self._taken)
             except AgentError as error:  # the ledger cannot be used; `work` sends what is left
                 LOGGER.warning("notices were not sent: %s", error)
+                self._taken()
 
     def _taken(self) -> set[RunKey]:
         with self._starting:
             runs, self._new = self._new, set()
         return runs
+
+
+def _log(told: str) -> None:
+    LOGGER.info("%s", told)
 
 
 _all: WeakSet[Notifier] = WeakSet()

@@ -25,6 +25,7 @@ from graph.record.run_state import RunState, run_name
 from graph.review_clock import settle
 from graph.runs.lists import Log, RunPage
 from graph.runs.run import Run, run_of
+from graph.sanitize import is_utf8
 
 NO_RESULT = StepResult("pending")
 
@@ -47,6 +48,8 @@ class Runs:
         """
         if not isinstance(name, str):
             raise InputError("run", f"name a run by its id or its thread, got {type(name).__name__}")
+        if not is_utf8(name):  # no thread is called that
+            raise UnknownRunError(name, self.ledger.name)
         found = await self.ledger.named(name)
         if not found:
             raise await self._unknown(name)

@@ -4,14 +4,15 @@ A chore must be safe to be done by several workers at a time: what it changes is
 it.
 """
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from graph.errors import AgentError, LedgerUnavailableError
 from graph.ledger.protocol import RunKey
 from graph.notices.addresses import Addresses, addresses_of
-from graph.notices.posting import look, send_due
+from graph.notices.posting import tell
 from graph.review_clock import sentence_of, settle
 from graph.runs import Runs
 
@@ -22,21 +23,25 @@ PAGE = 50
 
 @dataclass(frozen=True)
 class Chore:
-    """Something to look after every `every_s` seconds; `do` returns a sentence for each thing that it did."""
+    """Something to look after every `every_s` seconds; `do` returns a sentence for each thing that it did.
+
+    It may take long, as for a receiver that does not answer: the worker goes on with its runs meanwhile.
+    """
 
     name: str
     every_s: float
-    do: Callable[[Runs], Awaitable[Sequence[str]]]
+    do: Callable[[Runs], Coroutine[Any, Any, Sequence[str]]]
 
 
 def notices_chore(addresses: Addresses) -> Chore:
     """Return the chore that tells people of runs, also of those whose process died before it could."""
 
-    async def tell(runs: Runs) -> Sequence[str]:
-        await look(runs.ledger, addresses)
-        return await send_due(runs.ledger, addresses)
+    async def told(runs: Runs) -> Sequence[str]:
+        sentences: list[str] = []
+        await tell(runs.ledger, addresses, sentences.append)
+        return sentences
 
-    return Chore("notices", NOTICES_EVERY_S, tell)
+    return Chore("notices", NOTICES_EVERY_S, told)
 
 
 async def look_after_reviews(runs: Runs) -> Sequence[str]:

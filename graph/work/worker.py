@@ -13,6 +13,7 @@ from graph.ledger.run_store import Unfinished
 from graph.record.projection import project
 from graph.runs import Run, Runs
 from graph.work.candidate import Candidate, due_in_s, hindrance
+from graph.work.chore_tasks import ChoreTasks
 from graph.work.chores import CHORES, Chore
 from graph.work.continuing import Continuing
 from graph.work.report import Report
@@ -66,9 +67,12 @@ class Worker:
     _looked_s: float = field(default=-math.inf, init=False)
     _moved_s: float = field(default=-math.inf, init=False)
     _waits: bool = field(default=False, init=False)
-    _done_s: dict[str, float] = field(default_factory=dict, init=False)
     _woken: asyncio.Event = field(default_factory=asyncio.Event, init=False)
     _is_stopping: bool = field(default=False, init=False)
+    _chore_tasks: ChoreTasks = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._chore_tasks = ChoreTasks(self.clock)
 
     async def run(self, *, once: bool = False) -> None:
         """Work until `stop` is called; with `once`, until no run is left that could be continued.
@@ -80,6 +84,7 @@ class Worker:
             await self._work(once)
             await self._let_go()
         finally:
+            await self._chore_tasks.close()
             for held in self._in_hand.values():
                 held.task.cancel()
             await self._wait(None)
@@ -93,14 +98,15 @@ class Worker:
         rest_s = self.pace.look_s
         while not self._is_stopping:
             try:
-                await self._do_chores()
+                for sentence in await self._chore_tasks.turn(self.chores, self.runs):
+                    self.report(Report("due", text=sentence))
                 waits, rest_s = await self._look_if_due(rest_s)
             except LedgerUnavailableError as error:
                 if once and not self._in_hand:
                     raise
                 self.report(Report("failed", text=str(error)))
                 waits, rest_s = True, min(rest_s * 2, LONGEST_S)
-            if once and not self._in_hand and not (waits and self._is_watching):
+            if once and not (self._in_hand or self._chore_tasks.is_busy) and not (waits and self._is_watching):
                 return
             await self._rest(rest_s)
 
@@ -108,13 +114,6 @@ class Worker:
     def _is_watching(self) -> bool:
         """Whether a run may be found abandoned that was not yet watched for long enough."""
         return self.clock() - self._moved_s <= self.pace.lease_s + self.pace.beat_s
-
-    async def _do_chores(self) -> None:
-        for chore in self.chores:
-            if self.clock() - self._done_s.get(chore.name, -math.inf) >= chore.every_s:
-                self._done_s[chore.name] = self.clock()
-                for sentence in await chore.do(self.runs):
-                    self.report(Report("due", text=sentence))
 
     async def _look_if_due(self, rest_s: float) -> tuple[bool, float]:
         """Look at the unfinished runs if there are new events or it is time; return whether runs wait, and the rest."""

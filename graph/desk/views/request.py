@@ -92,11 +92,6 @@ class RequestView:
         return bool(self.names & {"run_plan", "run_step"}) and not self.issues
 
     @property
-    def can_give_feedback(self) -> bool:
-        """Whether feedback decides anything: not if all that is asked is whether calls happened."""
-        return self.names != {"settle_effect"}
-
-    @property
     def must_answer(self) -> bool:
         """Whether an approval needs answers beside it."""
         return bool(self.names - {"run_plan", "run_step"})

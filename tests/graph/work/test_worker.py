@@ -261,6 +261,25 @@ def test_a_worker_waits_for_runs_until_it_is_stopped(bench: Bench) -> None:
     bench.do(work)
 
 
+def test_a_chore_that_takes_long_holds_up_no_other_chore_and_is_waited_for_at_the_end(bench: Bench) -> None:
+    both = asyncio.Event()
+
+    async def slow(_runs: Runs) -> Sequence[str]:
+        await asyncio.wait_for(both.wait(), 5.0)
+        return ["told the slow one"]
+
+    async def quick(_runs: Runs) -> Sequence[str]:
+        both.set()
+        return ["closed a request"]
+
+    async def work() -> None:
+        bench.worker.chores = (Chore("slow", 60.0, slow), Chore("quick", 60.0, quick))
+        await bench.worker.run(once=True)
+
+    bench.do(work)
+    assert sorted(bench.lines) == ["closed a request", "told the slow one"]
+
+
 def test_chores_are_done_when_they_are_due_and_told(bench: Bench) -> None:
     async def nightly(_runs: Runs) -> Sequence[str]:
         return ["swept the floor"]
