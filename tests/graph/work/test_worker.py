@@ -222,7 +222,7 @@ def test_a_run_that_could_not_go_on_rests_twice_as_long_each_time(bench: Bench) 
             assert len(bench.continued.runs) == tries, now_s
 
     bench.do(work)
-    assert bench.lines[-1] == "t.1 succeeded: done" and bench.lines.count("t.1 failed: no server") == 2
+    assert bench.lines[-1] == "t.1 succeeded: done" and bench.lines.count("t.1 could not go on: no server") == 2
 
 
 def test_a_fault_of_ours_leaves_that_run_alone_and_not_the_others(bench: Bench) -> None:
@@ -235,7 +235,7 @@ def test_a_fault_of_ours_leaves_that_run_alone_and_not_the_others(bench: Bench) 
         await bench.worker.run(once=True)
 
     bench.do(work)
-    assert bench.continued.runs == ["a.1", "b.1"] and "a.1 failed: TypeError: a bug" in bench.lines
+    assert bench.continued.runs == ["a.1", "b.1"] and "a.1 could not go on: TypeError: a bug" in bench.lines
 
 
 def test_who_loses_a_run_to_another_process_says_nothing_of_it(bench: Bench) -> None:
