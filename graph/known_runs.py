@@ -25,7 +25,7 @@ class KnownRun:
 
     key: RunKey
     record: RunState
-    plans: RecordedPlans = field(default_factory=RecordedPlans, compare=False)
+    plans: RecordedPlans = field(default_factory=RecordedPlans)
 
 
 @dataclass

@@ -188,9 +188,8 @@ class RunWriter:
         replaced = await self.run.services.toolbox.would_replace(plan)
         like_steps = await expected_of(self.run, plan)
         await self.write(Draft(replace(revised, would_replace=tuple(replaced), like_steps=like_steps)), last=last)
-        state = self.run.record.plan_state
-        if state.plan is not None and state.digest == plan.digest:
-            self.run.plans.keep(state.plan, plan)
+        if (recorded := self.run.record.plan_state.plan) is not None:
+            self.run.plans.keep(recorded, plan)
 
     async def end(
         self,

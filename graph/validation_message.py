@@ -31,7 +31,7 @@ def fault_messages(error: "ValidationError") -> str:
     ...     fault_messages(error)
     'limit: must be a valid integer'
     """
-    faults = [(".".join(map(str, fault["loc"])), fault_message(fault)) for fault in error.errors(include_input=False)]
+    faults = [(".".join(map(str, fault["loc"])), fault_message(fault)) for fault in error.errors()]
     return "; ".join(f"{place}: {message}" if place else message for place, message in faults)
 
 

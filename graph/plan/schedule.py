@@ -27,7 +27,7 @@ def waits_without(waits: Waits, given: Collection[str]) -> dict[str, tuple[str, 
 
 def cycles(waits: Waits, most: int = 20) -> list[tuple[str, ...]]:
     """Return at most `most` disjoint cycles of the graph; unknown ids are ignored."""
-    left = {step: tuple(before for before in befores if before in waits) for step, befores in waits.items()}
+    left = waits
     found: list[tuple[str, ...]] = []
     while len(found) < most:
         try:
@@ -35,9 +35,7 @@ def cycles(waits: Waits, most: int = 20) -> list[tuple[str, ...]]:
         except CycleError as error:
             cycle = tuple(reversed(error.args[1]))
             found.append(cycle)
-            closed = set(cycle)
-            left = {step: befores for step, befores in left.items() if step not in closed}
-            left = {step: tuple(before for before in befores if before in left) for step, befores in left.items()}
+            left = {step: befores for step, befores in left.items() if step not in cycle}
         else:
             break
     return found

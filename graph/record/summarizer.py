@@ -54,7 +54,6 @@ class Summarizer:
     _plan_steps: frozenset[str] = frozenset()
     _succeeded: set[str] = field(default_factory=set)
     _succeeded_of_plan: int = 0
-    _unchecked: set[str] = field(default_factory=set)
     _step_of: dict[str, str] = field(default_factory=dict)
     _tool_calls: int = 0
     _model_calls: int = 0
@@ -75,7 +74,7 @@ class Summarizer:
                 if (fold := FOLDS.get(event.kind)) is not None:
                     fold(self, event, data)
             except UnknownEventError:
-                continue  # a newer release writes this row when it works on the run
+                pass  # a newer release writes this row when it works on the run
             except CHANGED:
                 self._damaged = True
         return self
@@ -179,17 +178,12 @@ class Summarizer:
             self._came_to(event, data)
 
     def _came_to(self, event: Event, data: CallFinished | StepFinished) -> None:
-        """Count a step's result, or hold it until its criteria are checked."""
+        """Count a step's result unless its criteria are still to be checked."""
         step, succeeded = event.step or "", data.result.status == "succeeded"
-        self._unchecked.discard(step)
         self._set(step, succeeded=succeeded and not data.unchecked)
-        if succeeded and data.unchecked:
-            self._unchecked.add(step)
 
     def _checked(self, event: Event, data: StepChecked) -> None:
-        step = event.step or ""
-        self._unchecked.discard(step)
-        self._set(step, succeeded=data.met)
+        self._set(event.step or "", succeeded=data.met)
 
     def _set(self, step: str, *, succeeded: bool) -> None:
         """Note whether a step has succeeded; to count all of them anew at each event would take longer and longer."""

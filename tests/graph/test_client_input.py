@@ -89,6 +89,12 @@ def test_a_response_that_no_serializer_keeps_is_json_text_or_no_decision(respons
     assert keepable_input(Command(resume=response)).resume == kept
 
 
+@pytest.mark.parametrize("field", ["goal", "run", "operation", "fork_from"])
+def test_a_text_with_a_nul_is_refused_before_a_saver_has_to_keep_it(field: str) -> None:
+    with pytest.raises(InputError, match="NUL character cannot be kept"):
+        keepable_input({field: "a\0b"})
+
+
 @pytest.mark.parametrize(
     "given",
     [

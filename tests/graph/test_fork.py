@@ -45,6 +45,7 @@ def test_a_state_that_knows_the_last_decision_is_no_fork() -> None:
 def test_a_state_from_before_a_decision_of_a_person_is_a_fork() -> None:
     assert is_fork(run_at("new", decided("person")), state(2))
     assert is_fork(run_at("new", decided("unseen")), state(2))
+    assert is_fork(run_at("new", SETTLED), state(2)), "nothing is approved, but a call is settled"
 
 
 def test_the_checkpoint_at_which_the_decision_was_written_is_run_again_and_is_no_fork() -> None:

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from graph import Agent
+from graph import Agent, retention
 from graph.errors import InputError, LedgerUnavailableError, PrunedRunError
 from graph.ledger.run_store import RunStore
 from graph.ledger.seal import SealKey
@@ -111,16 +111,54 @@ def test_a_dry_run_names_the_same_and_changes_nothing(database: Path, tmp_path: 
     assert pruned(database) == ahead
 
 
-def test_a_fork_goes_before_the_run_that_it_reads_in_one_go(tmp_path: Path) -> None:
+@pytest.mark.parametrize("dry_run", [True, False])
+def test_a_fork_goes_before_the_run_that_it_reads_in_one_go(dry_run: bool, tmp_path: Path) -> None:
     async def fill(ledger: RunStore) -> None:
         await ledger.open_run("a", [STARTED, ENDED])
         await ledger.open_run("b", [STARTED, forked("a.1"), ENDED])
         await ledger.open_run("c", [STARTED, forked("b.1"), ENDED])
-        await ledger.open_run("a", [STARTED, ENDED])
+        await ledger.open_run("a", [STARTED, forked("a.1"), ENDED])
 
     use(tmp_path / "runs.db", fill)
 
-    assert list(pruned(tmp_path / "runs.db").threads) == ["c", "b", "a"]
+    assert list(pruned(tmp_path / "runs.db", dry_run=dry_run).threads) == ["c", "b", "a"]
+
+
+@pytest.mark.parametrize("count", [3, 4])
+def test_more_threads_than_are_read_at_once_are_all_removed(
+    count: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(retention, "PAGE", 2)
+
+    async def fill(ledger: RunStore) -> None:
+        for n in range(count):
+            await ledger.open_run(f"t{n}", [STARTED, ENDED])
+
+    use(tmp_path / "runs.db", fill)
+
+    assert pruned(tmp_path / "runs.db").runs == count
+
+
+def test_a_dry_run_says_which_threads_are_executing_and_gives_no_space_back(tmp_path: Path) -> None:
+    async def look(ledger: RunStore) -> Pruned:
+        first, _ = await ledger.open_run("t", [STARTED, ENDED]), await ledger.open_run("t", [STARTED, ENDED])
+        async with ledger.owned(first):
+            return await prune(ledger, ALL, "os:ada", dry_run=True)
+
+    class Unchanged(SqliteLedger):
+        """A ledger that refuses to make its file smaller."""
+
+        async def give_back(self) -> bool:
+            raise AssertionError("a dry run gives space back")
+
+    async def main() -> Pruned:
+        ledger = Unchanged(tmp_path / "runs.db")
+        try:
+            return await look(ledger)
+        finally:
+            await ledger.close()
+
+    assert asyncio.run(main()) == Pruned({}, (KeptThread("t.2", "executing"),))
 
 
 def test_only_old_threads_that_ended_as_named_are_removed(tmp_path: Path) -> None:
@@ -159,11 +197,27 @@ def test_each_run_is_exported_with_its_seal_before_it_goes(tmp_path: Path, monke
     assert all(verified_file(file, key=KEY).seal == "whole" for file in files)
 
 
+def test_what_is_exported_is_on_disk_before_it_is_removed_and_only_its_owner_reads_it(
+    database: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder, synced = tmp_path / "out", list[os.stat_result]()
+    monkeypatch.setattr(os, "fsync", lambda fd: synced.append(os.fstat(fd)))
+    for _ in range(2):  # the folder may be there
+        pruned(database, export=folder)
+
+    on_disk = {(one.st_ino, one.st_size) for one in synced}
+    assert {(file.stat().st_ino, file.stat().st_size) for file in folder.iterdir()} <= on_disk
+    assert folder.stat().st_ino in {inode for inode, _ in on_disk} and stat.S_IMODE(folder.stat().st_mode) == 0o700
+    assert folder not in [one.resolve() for one in Path("/proc/self/fd").iterdir()]
+
+
 def test_what_cannot_be_exported_is_not_removed(database: Path, tmp_path: Path) -> None:
     (tmp_path / "out").write_text("in the way")
 
     with pytest.raises(InputError, match="out"):
         pruned(database, export=tmp_path / "out")
+    with pytest.raises(InputError, match="out"):  # also if there would be nothing to export
+        pruned(database, Retention(before=0), export=tmp_path / "out")
     assert pruned(database, dry_run=True).runs == 2
 
 
@@ -184,6 +238,47 @@ def test_a_damaged_thread_stays(database: Path) -> None:
         db.execute("UPDATE ledger_events SET at = 1.0 WHERE run = 1 AND seq = 2")
 
     assert KeptThread("ended.1", "damaged") in pruned(database).kept
+
+
+def test_a_thread_stays_if_one_of_its_runs_is_damaged(tmp_path: Path) -> None:
+    async def fill(ledger: RunStore) -> None:
+        for _ in range(2):
+            await ledger.open_run("t", [STARTED, ENDED])
+
+    use(tmp_path / "runs.db", fill)
+    with closing(sqlite3.connect(tmp_path / "runs.db")) as db, db:
+        db.execute("UPDATE ledger_events SET at = 1.0 WHERE run = 2 AND seq = 2")
+
+    assert pruned(tmp_path / "runs.db") == Pruned({}, (KeptThread("t.2", "damaged"),))
+
+
+@pytest.mark.parametrize(("key", "kept"), [(KEY, True), (SealKey(b"another secret of many letters"), False)])
+def test_a_seal_is_checked_with_the_key_of_the_environment_if_it_is_of_that_key(
+    key: SealKey, kept: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "runs.db"
+    use(path, lambda ledger: ledger.open_run("t", [STARTED, ENDED]), KEY)
+    use(path, lambda ledger: ledger.open_run("unsealed", [STARTED, ENDED]))
+    with closing(sqlite3.connect(path)) as db, db:
+        db.execute("UPDATE ledger_runs SET seal = ? WHERE thread = 't'", (b"forged",))
+    monkeypatch.setenv("PLANNER_EXECUTOR_LEDGER_KEY", key.secret.decode())
+
+    assert set(pruned(path, dry_run=True).threads) == {"unsealed"} | (set() if kept else {"t"})
+
+
+def test_tombstones_are_checked_with_the_key_that_is_given_or_else_that_of_the_environment(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, other = tmp_path / "runs.db", SealKey(b"another secret of many letters")
+    use(path, lambda ledger: ledger.open_run("t", [STARTED, ENDED]), KEY)
+    use(path, lambda ledger: prune(ledger, ALL, "os:ada"), KEY)
+
+    def faults(key: SealKey | None) -> bool:
+        return bool(use(path, lambda ledger: missing(ledger, key))[1])
+
+    assert (faults(None), faults(KEY), faults(other)) == (False, False, True)
+    monkeypatch.setenv("PLANNER_EXECUTOR_LEDGER_KEY", other.secret.decode())
+    assert (faults(None), faults(KEY)) == (True, False)
 
 
 def test_a_removal_that_fails_in_the_middle_leaves_the_thread_whole(database: Path) -> None:

@@ -55,6 +55,8 @@ def test_a_state_of_before_the_route_goes_where_its_status_says(route: Any) -> N
 
     assert STATUS[route_of(said) or "end"] == STATUS[route] and said.items() <= headed(route).items()
     assert route_of({"status": "planning", "reason": ANNOUNCED}) == "announce"
+    assert route_of({"status": "waiting", "reason": ANNOUNCED}) == "review", "a reason alone says nothing"
+    assert headed("end") == {"route": "end"}, "the status is that of the end"
     assert {route_of({"status": end}) for end in ENDS} == {"end"}
 
 

@@ -182,8 +182,10 @@ def test_a_gate_asks_about_untrusted_arguments_unless_nobody_is_asked(approval: 
 def test_a_revision_is_recorded_and_the_run_is_kept_unless_it_is_the_last_event(last: bool) -> None:
     async def work(run: RunContext) -> Any:
         async with (writer := RunWriter(run)).owned():
-            await writer.revise(Plan.model_validate(PLAN), "planner", "because", **({"last": True} if last else {}))
-            assert run.record.plan_state.digest == Plan.model_validate(PLAN).digest
+            plan = Plan.model_validate(PLAN)
+            await writer.revise(plan, "planner", "because", **({"last": True} if last else {}))
+            assert run.record.plan_state.digest == plan.digest
+            assert run.recorded_plan() is plan, "it is not validated again"
             if last:
                 with pytest.raises(LeaseLostError):
                     await writer.write(NOTE)

@@ -41,6 +41,13 @@ def test_a_fault_is_its_place_and_the_words_of_the_check(amount: int, words: str
     assert fault_messages(faulty(amount)) == words
 
 
+def test_a_fault_of_a_whole_value_has_no_place() -> None:
+    with pytest.raises(ValidationError) as caught:
+        TypeAdapter(int).validate_python("many")
+
+    assert fault_messages(caught.value) == "must be a valid integer"
+
+
 def test_a_tool_that_refuses_its_arguments_fails_with_the_words_of_its_check() -> None:
     assert failure_words(faulty(50)) == "ValidationError: 0.amount: too much"
 

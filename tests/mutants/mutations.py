@@ -82,8 +82,14 @@ def _of_statement(node: ast.stmt) -> Iterator[tuple[ast.expr | ast.stmt, str]]:
     """Leave a statement out that does something of its own."""
     is_text = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
     does = isinstance(node, ast.Expr | ast.AugAssign | ast.Raise | ast.Delete | ast.Continue | ast.Break)
-    if does and not is_text:
+    if does and not is_text and not _is_unreachable(node):
         yield node, "pass"
+
+
+def _is_unreachable(node: ast.stmt) -> bool:
+    """Whether mypy proves that a statement never runs."""
+    call = node.value if isinstance(node, ast.Expr) else None
+    return isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == "assert_never"
 
 
 def _of_expression(node: ast.expr) -> Iterator[tuple[ast.expr | ast.stmt, str]]:

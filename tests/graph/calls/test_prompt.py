@@ -23,6 +23,7 @@ def test_messages_are_told_by_what_a_model_reads_of_them() -> None:
         SystemMessage("You plan.", id="a"),
         HumanMessage("Go"),
         AIMessage("", tool_calls=[call], id="b", response_metadata={"took_s": 1}),
+        AIMessage("Sending"),
         ToolMessage("sent", tool_call_id="1", id="c"),
     ]
 
@@ -30,6 +31,7 @@ def test_messages_are_told_by_what_a_model_reads_of_them() -> None:
         {"type": "system", "content": "You plan."},
         {"type": "human", "content": "Go"},
         {"type": "ai", "content": "", "tool_calls": [{"name": "send", "args": {"to": "x"}, "id": "1"}]},
+        {"type": "ai", "content": "Sending"},
         {"type": "tool", "content": "sent", "tool_call_id": "1", "status": "success"},
     ]
 
@@ -65,6 +67,21 @@ def test_what_prompts_have_in_common_is_kept_once_by_its_content() -> None:
     assert one.prompt.constants == other.prompt.constants
     assert len(to_text(one.prompt.to_json())) < 500
     assert one.artifacts[1:] == other.artifacts[1:]
+
+
+def test_of_texts_in_common_those_of_200_characters_that_a_prompt_holds_are_kept_apart() -> None:
+    long, short, unused = "x" * 200, "y" * 199, "z" * 200
+    prompt = prompt_of([HumanMessage(f"{long} {short}")])
+
+    recorded = Prompts((long, short, unused)).recorded(asked("k", prompt), "planner", "", prompt)
+
+    assert [kept.text for kept in recorded.artifacts[1:]] == [to_text(long)]
+
+
+def test_a_system_message_in_parts_is_no_text_in_common() -> None:
+    prompt = prompt_of([SystemMessage([{"type": "text", "text": "You plan."}] * 200)])
+
+    assert Prompts().recorded(asked("k", prompt), "planner", "", prompt).prompt.constants == ()
 
 
 @given(

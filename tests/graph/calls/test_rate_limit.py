@@ -63,4 +63,13 @@ def test_turns_that_have_come_are_forgotten() -> None:
         RateLimiter({f"tool {number}": 60.0}, lambda: clock.now, schedule).wait_s(f"tool {number}")
         clock.now += 1.0
 
-    assert len(schedule) <= 2
+    assert len(schedule) == 1
+
+
+def test_a_turn_that_is_further_away_than_the_longest_wait_is_not_taken() -> None:
+    clock = PassingClock(100.0)
+    turns = RateLimiter({"search": 6.0}, lambda: clock.now, longest_s=10.0)
+
+    assert [turns.wait_s("search") for _ in range(4)] == [0.0, 10.0, 0.0, 0.0]
+    clock.now = 115.0
+    assert turns.wait_s("search") == 5.0

@@ -34,12 +34,14 @@ async def stopping(ended: list[str], last_words: Any = None) -> Any:
         return last_words
 
 
-async def deaf(release: asyncio.Event) -> str:
+async def deaf(release: asyncio.Event, last_words: BaseException | None = None) -> str:
     while not release.is_set():
         try:
             await release.wait()
         except asyncio.CancelledError:
             continue
+    if last_words is not None:
+        raise last_words
     return "at last"
 
 
@@ -73,7 +75,7 @@ def test_a_call_that_takes_too_long_has_stopped_by_the_time_it_is_told() -> None
     with pytest.raises(TimeoutError) as caught:
         limited(AT_ONCE_S, stopping(ended))
 
-    assert ended == ["asked to stop", "stopped"] and "at work" not in str(caught.value)
+    assert ended == ["asked to stop", "stopped"] and str(caught.value) == f"no answer within {AT_ONCE_S} s"
 
 
 def test_what_only_waits_for_other_work_is_never_said_to_have_stopped_it() -> None:
@@ -87,19 +89,23 @@ def test_what_a_call_says_last_counts() -> None:
         limited(AT_ONCE_S, stopping([], ValueError("half done")))
 
 
-def test_a_call_that_does_not_stop_holds_nobody_up_and_is_told_of(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("last_words", [None, ValueError("too late"), asyncio.CancelledError()], ids=repr)
+def test_a_call_that_does_not_stop_holds_nobody_up_and_nobody_hears_how_it_ended(
+    last_words: BaseException | None, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
     monkeypatch.setattr(time_limit, "STOP_S", AT_ONCE_S)
 
     async def main() -> str:
         release = asyncio.Event()
         with pytest.raises(TimeoutError) as caught:
-            await within(AT_ONCE_S, deaf(release), True)
+            await within(AT_ONCE_S, deaf(release, last_words), True)
         release.set()
         await asyncio.sleep(0.01)
         return str(caught.value)
 
     assert "may still be at work" in asyncio.run(main())
-    gc.collect()  # nobody is told of what came of it in the end
+    gc.collect()
+    assert caplog.records == []
 
 
 def test_a_caller_that_is_cancelled_waits_until_the_call_has_stopped() -> None:
@@ -131,6 +137,15 @@ def test_a_call_that_tells_of_progress_has_more_time() -> None:
         return await within(deadline, work(), True)
 
     assert asyncio.run(steady()) == "done"
+
+
+def test_progress_extends_a_call_to_no_more_than_a_multiple_of_its_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(time_limit, "MOST_EXTENDED", 0)
+    deadline = CallDeadline(NEVER_S)
+
+    deadline.extend()
+
+    assert deadline.left_s <= 0 and deadline.missed == "no answer within 0.0 s, although it told of progress"
 
 
 def test_a_call_that_tells_of_progress_for_ever_ends_too(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -408,6 +408,46 @@ def test_an_entry_of_the_metadata_that_nothing_reads_is_refused(metadata: dict[s
         declared(**metadata)
 
 
+@pytest.mark.parametrize(
+    ("metadata", "is_declared", "trusted"),
+    [
+        ({}, False, None),
+        ({"idempotent": True}, False, None),
+        ({"effect": "read"}, True, None),
+        ({"effect": "read", "trusted": False}, True, False),
+        ({"readOnlyHint": True}, True, False),
+        ({"readOnlyHint": True, "trusted": True}, True, True),
+    ],
+)
+def test_a_tool_with_an_effect_or_hints_is_declared_and_hints_alone_earn_no_trust(
+    metadata: dict[str, Any], is_declared: bool, trusted: bool | None
+) -> None:
+    spec = declared(**metadata)
+
+    assert (spec.declared, spec.trusted) == (is_declared, trusted)
+
+
+def test_a_tool_for_a_single_text_has_the_schema_that_it_brings() -> None:
+    class Words(BaseModel):
+        text: str = "hello"
+
+    spec = bind(Tool(name="shout", description="d", func=str.upper, args_schema=Words)).spec
+
+    assert spec.parameters == ("text",) and spec.argument_faults({}) == []
+
+
+def test_a_class_of_tools_with_a_schema_of_its_own_is_not_taken_for_a_plain_one() -> None:
+    class One(StructuredTool):
+        @property
+        def tool_call_schema(self) -> dict[str, Any]:
+            return {"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"]}
+
+    plain = StructuredTool.from_function(add)
+    one = One(name=plain.name, description=plain.description, func=add, args_schema=plain.args_schema)
+
+    assert [bind(each).spec.parameters for each in (plain, one)] == [("a", "b"), ("a",)]
+
+
 def test_what_adapters_and_tracers_keep_in_the_metadata_is_left_alone() -> None:
     spec = declared(readOnlyHint=True, title="Look", _meta={"a": 1}, ls_method="traceable")
 

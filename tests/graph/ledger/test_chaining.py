@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from graph.ledger.chain import fault_of, first_link, link, payload_digest
-from graph.ledger.chaining import chained, of_run
+from graph.ledger.chaining import chained, must_sync, of_run
 from graph.ledger.protocol import RunKey
 from graph.testing import drafted
 
@@ -42,6 +42,15 @@ def test_a_row_is_compact_json_with_a_salt_of_its_own() -> None:
 def test_what_no_reader_would_find_unchanged_is_refused(draft: object) -> None:
     with pytest.raises(ValueError):
         chained([draft], 0, b"")  # type: ignore[list-item]
+
+
+def test_events_have_to_survive_a_power_cut_if_one_of_them_may_not_be_lost() -> None:
+    safe, unsafe = (drafted("call_started", {"repeatable": repeatable}, "a") for repeatable in (True, False))
+
+    assert [must_sync(drafts) for drafts in ([], [safe], [safe, safe], [unsafe], [safe, unsafe])] == [
+        *(False, False, False),
+        *(True, True),
+    ]
 
 
 def test_an_event_of_no_step_has_none() -> None:

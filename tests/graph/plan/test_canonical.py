@@ -41,6 +41,8 @@ def test_control_characters_and_keys_beyond_the_first_plane_are_as_in_the_rfc(va
 )
 def test_floats_are_written_as_in_the_rfc_on_both_sides_of_each_bound(number: float, sign: int) -> None:
     assert canonical_json(sign * number) == rfc8785.dumps(sign * number)
+    for beside in (1.0, 1e300):  # each is written in another way
+        assert canonical_json([sign * number, beside]) == rfc8785.dumps([sign * number, beside])
 
 
 @given(st.integers(), st.integers())

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from graph.plan.json_values import LONG_INTEGER, TOO_DEEP, json_faults, long_integer_fault
+from graph.plan.json_values import LONG_INTEGER, TOO_DEEP, is_number, json_faults, long_integer_fault
 
 LEAST, MOST = -9_223_372_036_854_775_808, 18_446_744_073_709_551_615
 """SQLite and PostgreSQL keep the first in 64 bits with a sign, JSON parsers of other languages the last without."""
@@ -64,3 +64,10 @@ def test_integers_of_64_bits_and_what_is_no_integer_can_be_kept(value: Any) -> N
 )
 def test_a_longer_integer_is_a_fault_wherever_it_is(value: Any) -> None:
     assert long_integer_fault(value) == LONG_INTEGER
+
+
+@pytest.mark.parametrize(
+    ("value", "is_one"), [(0, True), (1, True), (0.5, True), (True, False), (False, False), ("5", False), (None, False)]
+)
+def test_a_boolean_and_a_text_are_no_number(value: Any, is_one: bool) -> None:
+    assert is_number(value) is is_one

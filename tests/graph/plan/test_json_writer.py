@@ -26,16 +26,21 @@ def test_it_refuses_what_is_no_number_if_told_to() -> None:
         json_writer(allow_nan=False)(float("nan"))
 
 
-def test_a_value_that_holds_itself_is_refused() -> None:
-    value: list[Any] = []
-    value.append(value)
-    with pytest.raises(RecursionError):
-        json_writer()(value)
+def test_it_keeps_the_order_of_keys_and_what_is_no_number_unless_told_otherwise() -> None:
+    assert json_writer()({"b": 1, "a": float("nan")}) == '{"b": 1, "a": NaN}'
 
 
-@pytest.mark.parametrize("made", [None, lambda value: value])
-def test_without_the_encoder_in_c_it_writes_the_same(monkeypatch: pytest.MonkeyPatch, made: Any) -> None:
+@pytest.mark.parametrize("made", [standard.c_make_encoder, None, lambda value: value])  # type: ignore[attr-defined]
+def test_without_the_encoder_in_c_it_writes_and_refuses_the_same(monkeypatch: pytest.MonkeyPatch, made: Any) -> None:
     """Another release of Python may have none, or one that takes other arguments."""
     names = SimpleNamespace(c_make_encoder=made, encode_basestring=standard.encode_basestring)
     monkeypatch.setattr("graph.plan.json_writer.standard", names)
-    assert json_writer(separators=COMPACT)({"é": [1.0, None]}) == '{"é":[1.0,null]}'
+    write = json_writer(separators=COMPACT)
+    assert write({"é": [1.0, None]}) == '{"é":[1.0,null]}'
+
+    itself: list[Any] = []
+    itself.append(itself)
+    with pytest.raises(RecursionError):
+        write(itself)
+    with pytest.raises(TypeError, match="keys must be"):
+        write({("a",): 1})

@@ -107,6 +107,12 @@ def test_blocked_are_those_behind_a_stuck_step_and_their_cause_is_one(waits: Wai
     assert all(cause in stuck & reaches(waits, step) for step, cause in blocked.items())
 
 
+def test_of_several_stuck_steps_the_first_that_a_step_depends_on_is_its_cause() -> None:
+    waits: Waits = {"a": (), "b": (), "c": ("b",), "d": ("c", "a")}
+
+    assert blocked_by(waits, {"a", "b"}) == {"c": "b", "d": "b"}
+
+
 def all_before(waits: Waits, step: str) -> set[str]:
     return {one for before in waits[step] for one in {before, *all_before(waits, before)}}
 

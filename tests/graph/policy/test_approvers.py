@@ -214,6 +214,29 @@ def test_an_edit_is_a_proposal_under_four_eyes_or_a_quorum(rule: ApproverRule, p
     assert is_proposed([rule, OPS]) == proposed
 
 
+BOTH = ("ada", "bob")
+LATER = TimeLimit(60.0, escalate_after_s=30.0, to_names=("cy",))
+
+
+@pytest.mark.parametrize(
+    ("rule", "needed"),
+    [
+        (ApproverRule(BOTH, four_eyes=True, quorum=2), BOTH),
+        (ApproverRule(("ada",), four_eyes=True), ("ada",)),
+        (ApproverRule(("ada", "Ada"), four_eyes=True), ("ada", "Ada")),
+        (ApproverRule(BOTH, four_eyes=True), ()),
+        (ApproverRule(BOTH, quorum=2), ()),
+        (ApproverRule(BOTH, ("lead",), four_eyes=True, quorum=2), ()),
+        (ApproverRule(BOTH, four_eyes=True, quorum=2, time=LATER), ()),
+        (ApproverRule(BOTH, four_eyes=True, quorum=2, time=TimeLimit(60.0)), BOTH),
+    ],
+)
+def test_under_four_eyes_none_may_ask_of_as_many_names_as_it_takes_unless_others_may_decide_too(
+    rule: ApproverRule, needed: tuple[str, ...]
+) -> None:
+    assert rule.needed == needed
+
+
 @pytest.mark.parametrize(
     ("rule", "words", "json"),
     [

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from graph.policy.constraints import Constraint, constraint_faults, default_faults, is_within, short_json
+from graph.policy.constraints import Constraint, constraint_faults, default_faults, is_within, may_be_within, short_json
 from graph.policy.hosts import host_of
 
 AT_EXAMPLE = Constraint(domains=("example.com",))
@@ -180,6 +180,11 @@ def test_a_path_in_a_folder_is_allowed(value: str) -> None:
 )  # fmt: skip
 def test_a_path_that_leaves_the_folder_however_it_is_read_is_refused(value: Any) -> None:
     assert not is_allowed(IN_REPORTS, value)
+
+
+@pytest.mark.parametrize("path", ["reports/a", "%72eports/a", "REPORTS/a", "reports/%2e%2e/a"])
+def test_a_path_may_be_in_a_folder_if_any_reading_of_it_is(path: str) -> None:
+    assert may_be_within(path, "reports") and not may_be_within(path, "out")
 
 
 def test_an_absolute_path_is_in_no_relative_folder_and_the_other_way_round() -> None:

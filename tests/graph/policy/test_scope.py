@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from graph.plan.catalog import ToolSpec
 from graph.plan.schema import Plan, Step
 from graph.policy.approval_scope import ExecutionTerms
+from graph.policy.approvers import ApproverRule, Approvers
 from graph.policy.policy import ApprovalMode, Policy, ToolRule
 from graph.policy.scope import in_force, needs_person, rebind, repeats, uncovered_steps, within_approved
 from graph.record.budget import Budget
@@ -417,6 +418,23 @@ def test_a_plan_without_progress_or_the_change_asked_for_or_only_proposed_is_for
     terms = ExecutionTerms(TOOLS, mode)
 
     assert needs_person(record_of(PLAN, terms, **why), PLAN, terms)
+
+
+@pytest.mark.parametrize(
+    ("is_wished", "rule", "is_asked"),
+    [
+        (True, ApproverRule(four_eyes=True), True),
+        (True, ApproverRule(roles=("finance",)), False),
+        (False, ApproverRule(four_eyes=True), False),
+    ],
+    ids=["words of one person where it takes two", "words where it takes one", "nobody's words"],
+)
+def test_what_follows_from_the_words_of_one_person_is_asked_where_it_takes_others_though_it_only_drops_steps(
+    is_wished: bool, rule: ApproverRule, is_asked: bool
+) -> None:
+    terms = ExecutionTerms(TOOLS, "always", Policy(approvers=Approvers(rule)))
+
+    assert needs_person(record_of(PLAN, terms, is_wished=is_wished), READS, terms) == is_asked
 
 
 def test_an_approved_read_that_is_gone_vouches_for_one_read_and_no_more() -> None:

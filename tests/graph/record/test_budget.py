@@ -118,6 +118,12 @@ def test_what_is_no_limit_is_a_fault_and_then_there_is_no_budget(raw: Any, field
     assert [name for name, _ in faults] == [field] and not budget.names
 
 
+def test_a_limit_is_an_integer_of_64_bits_or_a_fraction_of_any_size() -> None:
+    assert read_budget({"tool_calls": 2**63 - 1, "cost_usd": 1e30})[1] == []
+    for name in ("tool_calls", "cost_usd"):
+        assert read_budget({name: 2**63})[1] == [(name, "is beyond 64 bits; leave it out for no limit")]
+
+
 def test_null_sets_no_limit() -> None:
     assert read_budget({"tool_calls": None, "calls": None, "wall_s": 0}) == (Budget(wall_s=0), [])
 

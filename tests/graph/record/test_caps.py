@@ -39,6 +39,7 @@ def test_a_turn_comes_an_interval_after_the_last_one_unless_that_lies_ahead(last
         (60.0, "at most 1 call of send a minute"),
         (1_800.0, "at most 2 calls of send an hour"),
         (7_200.0, "at most 0.5 calls of send an hour"),
+        (10_800.0, "at most 0.333 calls of send an hour"),
     ],
 )
 def test_a_rate_is_named_in_the_smallest_unit_with_a_whole_call(interval_s: float, words: str) -> None:

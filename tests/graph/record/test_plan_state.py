@@ -268,3 +268,21 @@ def test_a_plan_is_seen_once_however_often_it_is_shown() -> None:
 
     assert state.seen is not None and state.seen_before is not None
     assert (state.seen.digest, state.seen_before.digest) == ("d2", "d1")
+
+
+@pytest.mark.parametrize("how", ["feedback", "an amendment"])
+@pytest.mark.parametrize(("by", "left"), [("person", False), ("policy", True)])
+def test_what_a_person_has_said_counts_until_a_person_approves_the_plan_that_follows(
+    how: str, by: str, left: bool
+) -> None:
+    state = revised(PlanState())
+    assert not state.is_wished
+
+    if how == "feedback":
+        state.decided(decision("feedback", message="shorter"))
+    else:
+        state.amended(Steered(constraints=("be kind",), added=("be kind",)))
+    assert revised(state, 2).is_wished
+
+    state.decided(decision(by=by))
+    assert state.is_wished is left

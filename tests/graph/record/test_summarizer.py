@@ -1,12 +1,14 @@
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from graph import Agent
+from graph.record.deadline import Deadline
 from graph.record.events import Event
 from graph.record.projection import project
 from graph.record.summarizer import Summarizer
-from graph.record.summary import DAMAGED
+from graph.record.summary import DAMAGED, RunSummary
 from graph.testing import LoggedTools, ScriptedModel, step, whole_payload
 
 GOAL = {"thread": "t", "n": 1, "goal": "g", "constraints": [], "tags": ["nightly"]}
@@ -64,6 +66,83 @@ def test_a_result_counts_once_its_criteria_are_met() -> None:
     assert run.summary.succeeded == 0
     assert run.apply([event(4, "step_checked", "a", met=True, revision=1)]).summary.succeeded == 1
     assert run.apply([event(5, "step_checked", "a", met=False, revision=1)]).summary.succeeded == 0
+    assert run.apply([event(6, "step_checked", "a", met=True, revision=1)]).summary.succeeded == 1
+
+
+def test_a_run_without_events_counts_nothing() -> None:
+    assert Summarizer("t", 1).summary == RunSummary("t", 1, 0, "planning")
+
+
+@pytest.mark.parametrize(
+    ("kinds", "status"),
+    [
+        ((), "planning"),
+        (("paused",), "paused"),
+        (("paused", "configured"), "paused"),
+        (("paused", "executing"), "running"),
+    ],
+)
+def test_the_status_follows_the_last_event_that_is_not_aside(kinds: tuple[str, ...], status: str) -> None:
+    events = (event(seq, kind) for seq, kind in enumerate(kinds, 2))
+
+    summary = Summarizer("t", 1).apply([event(1, "run_started", **GOAL), *events]).summary
+    assert (summary.status, summary.ended_at) == (status, None)
+
+
+ASKED_UNTIL = event(2, "review_requested", asked=["run_plan"], deadline=Deadline(1_000.0, 100.0).to_json())
+
+
+def test_an_open_request_is_named_with_the_time_at_which_something_falls_due() -> None:
+    run = Summarizer("t", 1).apply([event(1, "run_started", **GOAL), ASKED_UNTIL])
+
+    assert run.summary.review is not None and run.summary.due_at == run.summary.review.due_at == 1_100.0
+    run.apply([event(3, "decided", by="policy", decision="approve")])
+    assert (run.summary.review, run.summary.due_at) == (None, None)
+
+
+def test_a_damaged_run_waits_for_nobody() -> None:
+    broken = Event(3, "plan_revised", None, 103.0, {"revision": 1})
+    found = Summarizer("t", 1).apply([event(1, "run_started", **GOAL), ASKED_UNTIL, broken]).summary
+
+    assert (found.status, found.waits_for, found.asks, found.waiting_since) == (DAMAGED, None, (), None)
+    assert (found.review, found.due_at) == (None, None)
+
+
+def test_a_goal_is_cut_and_so_many_people_are_named_who_decided_or_asked_for_more() -> None:
+    people = [event(n, "steered", approver=f"os:{n}") for n in range(2, 23)]
+    found = Summarizer("t", 1).apply([event(1, "run_started", **{**GOAL, "goal": "x" * 301}), *people]).summary
+
+    assert found.goal == "x" * 300
+    assert found.people == tuple(f"os:{n}" for n in range(2, 22))
+
+
+def test_a_call_of_a_model_that_failed_has_no_tokens() -> None:
+    failed = event(2, "model_finished", key="k", usage=None, cost_usd=None)
+
+    summary = Summarizer("t", 1).apply([event(1, "run_started", **GOAL), failed]).summary
+    assert (summary.tokens, summary.status) == (0, "running")
+
+
+@pytest.mark.parametrize(
+    ("call", "settled", "succeeded"),
+    [
+        ({"call": 0}, {"key": "k", "happened": True}, 1),
+        ({"call": 0}, {"key": "k", "happened": False}, 0),
+        ({"call": 0}, {"key": "of another run", "happened": True}, 0),
+        ({"call": 1}, {"key": "k", "happened": True}, 0),
+        ({"call": 0, "item": 0}, {"key": "k", "happened": True}, 0),
+    ],
+    ids=["it happened", "it did not", "a call of another run", "a call of a model's step", "a call of an item"],
+)
+def test_a_step_succeeds_if_its_own_call_is_settled_as_one_that_happened(
+    call: dict[str, Any], settled: dict[str, Any], succeeded: int
+) -> None:
+    plan = event(2, "plan_revised", revision=1, plan={"steps": [{"id": "a"}]})
+    started = event(3, "call_started", "a", key="k", tool="pay", args={}, **call)
+    decided = event(4, "decided", by="person", decision="settle", settled=[settled])
+
+    run = Summarizer("t", 1).apply([event(1, "run_started", **GOAL), plan, started, decided])
+    assert run.summary.succeeded == succeeded
 
 
 def test_a_run_with_an_event_that_cannot_be_read_is_damaged() -> None:

@@ -37,6 +37,12 @@ def test_what_the_world_decides_is_not_compared(name: str) -> None:
         ({"a": True}, {"a": 1}, "a"),
         ({"a": "1"}, {"a": 1}, "a"),
         ({"a": None}, {"a": 0}, "a"),
+        ({"a": 1}, {"a": True}, "a"),
+        ({"a": {}}, {"a": 1}, "a"),
+        ({"a": 1}, {"a": {}}, "a"),
+        ({"a": [1]}, {"a": 1}, "a"),
+        ({"a": 1}, {"a": [1]}, "a"),
+        ({"a": NAME}, {"a": 1}, "a"),
     ],
 )
 def test_the_first_field_that_differs_is_named(one: Any, other: Any, path: str) -> None:
@@ -59,6 +65,21 @@ def test_the_same_is_the_same() -> None:
 def test_events_of_another_kind_or_step_differ_as_a_whole() -> None:
     assert differing(recorded({}), drafted("executing", {}), {}) == ""
     assert differing(recorded({}, step="a"), drafted("paused", {}, "b"), {}) == ""
+
+
+def test_a_field_that_earlier_versions_did_not_record_is_compared_only_if_it_is_on_record() -> None:
+    replayed = drafted("model_started", {"item": 1})
+    older = Event(3, "model_started", None, 0.0, {k: v for k, v in replayed.payload.items() if k != "item"})
+
+    assert differing(older, replayed, {}) is None
+    assert differing(recorded({"item": 2}, "model_started"), replayed, {}) == "item"
+
+
+def test_what_follows_from_texts_is_not_compared_with_a_record_of_other_texts() -> None:
+    one, other = recorded({"reason": "2 of 2 steps"}, "run_ended"), drafted("run_ended", {"reason": "all done"})
+
+    assert differing(one, other, {}, other_wording=True) is None
+    assert differing(one, other, {}) == "reason"
 
 
 WHOLE, ADDED = {"continues": None, "value": ["a", "b"]}, {"continues": "k", "value": ["b"]}
@@ -89,6 +110,13 @@ def test_a_prompt_that_is_kept_otherwise_is_compared_if_no_digest_says_that_it_i
     assert differing(recorded(left, "model_started"), drafted("model_started", right), {}) == "prompt.continues"
 
 
+def test_prompts_with_different_digests_are_compared_however_they_are_kept() -> None:
+    left = Event(3, "paused", None, 0.0, {"prompt": WHOLE, "prompt_digest": "d"})
+    right = drafted("paused", {"prompt": ADDED, "prompt_digest": "e"})
+
+    assert differing(left, right, {}) == "prompt.continues"
+
+
 def test_a_name_stands_for_one_digest_throughout() -> None:
     names: dict[str, str] = {}
 
@@ -96,6 +124,12 @@ def test_a_name_stands_for_one_digest_throughout() -> None:
     assert names == {NAME: "ab12"}
     assert compared({"key": NAME}, {"key": "cd34"}, names) == "key"
     assert compared({"key": NAME}, {"key": "not hexadecimal"}) == "key"
+
+
+def test_each_name_of_a_text_stands_for_its_digest() -> None:
+    other = "redacted-fedcba9876543210"
+
+    assert compared({"text": f"{NAME} {other}"}, {"text": "ab12 cd34"}, {NAME: "ab12", other: "ee55"}) == "text"
 
 
 def test_nothing_is_learned_from_events_that_differ() -> None:
@@ -121,5 +155,58 @@ def test_a_difference_is_told_with_both_sides_of_the_field() -> None:
     assert difference.to_json()["replayed"]["payload"]["a"] == {"b": ["x", "new"]}
 
 
-def test_a_side_that_is_missing_is_told() -> None:
-    assert str(Divergence(3, recorded({"reason": "r"}), None)).endswith("on record: paused: r; in the replay: nothing")
+def test_a_side_that_is_missing_is_told_and_so_is_the_reason() -> None:
+    ahead, behind = Divergence(3, None, drafted("paused", {"reason": "r"}), None, "a newer tool"), recorded({})
+
+    assert str(Divergence(3, recorded({"reason": "r"}), None)) == (
+        "event 3 differs; on record: paused: r; in the replay: nothing"
+    )
+    assert str(ahead) == "event 3 differs; on record: nothing; in the replay: paused: r; a newer tool"
+    assert ahead.to_json()["recorded"] is None and Divergence(3, behind, None).to_json()["replayed"] is None
+    assert Divergence(3, behind, None).to_json()["recorded"] == {"kind": "paused", "payload": behind.payload}
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [(7, "7"), ([7], "[7]"), ("x" * 300, "x" * 300), ("x" * 301, "x" * 300 + "…")],
+    ids=["number", "list", "as much as is shown", "more than is shown"],
+)
+def test_a_value_is_shown_as_text_up_to_a_length(value: Any, shown: str) -> None:
+    assert f"on record: {shown};" in str(Divergence(3, recorded({"a": value}), drafted("paused", {}), "a"))
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "shown"), [("a[1]", [7], "[7]"), ("a.b", [7], "[7]"), ("a[0]", "old", "old")]
+)
+def test_an_argument_with_the_name_of_a_path_breaks_no_text(path: str, value: Any, shown: str) -> None:
+    difference = Divergence(3, recorded({"a": value, path: 1}), None, path)
+
+    assert f"on record: {shown};" in str(difference)
+
+
+@pytest.mark.parametrize(
+    ("replayed", "field", "is_of_a_step"),
+    [
+        (drafted("paused", {}, "a"), None, True),
+        (drafted("paused", {}, "a"), "reason", False),
+        (drafted("paused", {}), None, False),
+        (None, None, False),
+    ],
+    ids=["an event of a step", "a field", "an event of the run", "nothing"],
+)
+def test_a_divergence_is_of_a_step_if_the_record_has_no_such_event(
+    replayed: Any, field: str | None, is_of_a_step: bool
+) -> None:
+    assert Divergence(3, recorded({}), replayed, field).is_of_a_step is is_of_a_step
+
+
+@pytest.mark.parametrize(
+    ("kind", "is_of_plans"),
+    [("plan_revised", True), ("plan_refused", True), ("run_ended", True), ("paused", False), (None, False)],
+)
+def test_a_divergence_is_of_plans_if_the_replay_reads_another_answer_of_the_planner(
+    kind: Any, is_of_plans: bool
+) -> None:
+    replayed = drafted(kind, {}) if kind else None
+
+    assert Divergence(3, recorded({}), replayed).is_of_plans is is_of_plans

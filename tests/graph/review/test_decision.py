@@ -560,9 +560,10 @@ def test_an_edit_of_a_call_has_arguments(args: dict[str, Any]) -> None:
         held(edit("run_step", **args))
 
 
-def test_a_bare_list_of_decisions_is_no_plan_and_its_error_names_the_form() -> None:
+@pytest.mark.parametrize("beside", [[], [{"id": "a", "objective": "o"}]], ids=["alone", "beside a step"])
+def test_a_bare_list_of_decisions_is_no_plan_and_its_error_names_the_form(beside: list[Any]) -> None:
     with pytest.raises(InvalidResponse, match=r"decisions.*in order: run_plan"):
-        read([{"type": "approve"}])
+        read([{"type": "approve"}, *beside])
 
 
 def test_a_value_that_json_cannot_hold_is_named_in_a_sentence() -> None:

@@ -56,6 +56,8 @@ def test_feedback_rejects_uncertain_calls_unless_it_comes_with_what_became_of_th
     words = {"type": "reject", "message": "ask the bank"}
     assert decisions(ReviewResponse(feedback="ask the bank"), DOUBT, PLAN) == [words, words]
 
+    (left_open,) = decisions(ReviewResponse(feedback="ask the bank"), DOUBT)
+    assert (left_open["type"], left_open["message"]) == ("reject", "ask the bank")
     settled, plan = decisions(ReviewResponse(feedback="ask the bank", happened=(True,)), DOUBT, PLAN)
     assert args_of(settled)["happened"] is True and plan == words
 
@@ -104,6 +106,7 @@ def test_finishing_ends_the_run_by_its_budget_alone() -> None:
         (ReviewResponse(approve=True, answers={"city": "x"}), (PLAN,), "answer"),
         (ReviewResponse(approve=True), (PLAN, DOUBT), "happened"),
         (ReviewResponse(happened=(True,)), (DOUBT, DOUBT), "happened"),
+        (ReviewResponse(feedback="x", happened=(True,)), (DOUBT, DOUBT), "happened"),
         (ReviewResponse(approve=True, happened=(True,)), (PLAN,), "happened"),
         (ReviewResponse(happened=(False,), results=("17",)), (DOUBT,), "result"),
         (ReviewResponse(plan={"steps": []}), (CALL,), "edit"),

@@ -63,6 +63,12 @@ def test_a_change_that_cannot_be_is_refused(change: StepChange, words: str) -> N
         change.drafted(record(), "os:ada")
 
 
+@pytest.mark.parametrize("value", ["a\0b", ["x", "a\0b"], {"n": {"m": "a\0b"}}, {"a\0b": 1}], ids=str)
+def test_a_result_with_a_text_that_not_every_database_keeps_is_refused_wherever_the_text_is(value: Any) -> None:
+    with pytest.raises(InputError, match="NUL"):
+        Supply("left", value).drafted(record(), "os:ada")
+
+
 def test_a_step_is_skipped_once() -> None:
     with pytest.raises(InputError, match="left is skipped already"):
         Skip("left").drafted(record(Skip("left").drafted(record(), "os:ada").draft), "os:ada")

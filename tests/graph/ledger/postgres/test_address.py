@@ -22,7 +22,10 @@ SECRET = "s3cret"
         (f"postgresql://a:x/{SECRET}@h/runs", "postgresql://..."),
         (f"postgresql://a:x@{SECRET}@h/runs", "postgresql://..."),
         (f"postgresql://a:x#{SECRET}@h/runs", "postgresql://..."),
+        (f"postgresql://a:1/{SECRET}@h/runs", "postgresql://..."),
+        (f"postgresql://a:1#{SECRET}@h/runs", "postgresql://..."),
         (f"postgresql://a:{SECRET}", "postgresql://..."),
+        (f"postgresql://h:1,a:{SECRET}", "postgresql://..."),
         (f"postgresql://a:{SECRET}@[::1/runs", "postgresql://..."),
         ("postgresql:///runs?host=/tmp", "postgresql:///runs?host=/tmp"),
         ("postgresql://h/r?options=-ca%3D1%20-cb%3D2", "postgresql://h/r?options=-ca%3D1%20-cb%3D2"),
@@ -54,6 +57,14 @@ def test_an_address_that_cannot_be_read_is_refused_without_a_part_of_it(address:
         parameters(address)
 
     assert SECRET not in str(caught.value) and caught.value.__cause__ is None
+
+
+def test_of_a_text_that_is_no_address_nothing_is_shown() -> None:
+    assert shown_address(SECRET) == "(not shown)"
+
+
+def test_a_host_without_a_number_after_its_colon_has_the_usual_port() -> None:
+    assert shown_address(f"postgresql://ada:{SECRET}@h:/runs") == "postgresql://ada@h:/runs"
 
 
 @pytest.mark.parametrize(
