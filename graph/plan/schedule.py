@@ -35,7 +35,8 @@ def cycles(waits: Waits, most: int = 20) -> list[tuple[str, ...]]:
         except CycleError as error:
             cycle = tuple(reversed(error.args[1]))
             found.append(cycle)
-            left = {step: befores for step, befores in left.items() if step not in cycle}
+            closed = set(cycle)  # it may have thousands of steps
+            left = {step: befores for step, befores in left.items() if step not in closed}
         else:
             break
     return found
