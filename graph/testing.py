@@ -201,7 +201,7 @@ def drafted(kind: str, payload: Mapping[str, Any] = NOTHING, step: str | None = 
     """
     whole = whole_payload(kind, payload)
     draft = Draft(TYPES[kind].from_json(whole), step)
-    vars(draft)["_payload"] = whole
+    vars(draft)["payload"] = whole
     return draft
 
 

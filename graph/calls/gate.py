@@ -163,7 +163,8 @@ class CallGate:
             CapReachedError: A cap across runs allows a call only later; nothing may start.
             LedgerUnavailableError: The write failed; nothing may start.
         """
-        outcomes = [entry.draft() if isinstance(entry, Finished) else entry for entry in ended]
+        worked_s = self._meter.wall_s
+        outcomes = [entry.draft(worked_s) if isinstance(entry, Finished) else entry for entry in ended]
         values = [*kept, *(entry.kept for entry in ended if isinstance(entry, Finished) and entry.kept)]
         shown = [keep(dict(call.args)) for call in starting]
         specs, revision = self._toolbox.specs, self._record.plan_state.revision
@@ -223,7 +224,7 @@ class CallGate:
         try:
             finished = await self._runner.run(call)
             while finished.is_passing and call.attempt < call.limits.most and self._reserved(call):
-                await self.commit([replace(finished, again=True, worked_s=self._meter.wall_s)], [])
+                await self.commit([replace(finished, again=True)], [])
                 await self._clock.sleep(call.limits.wait_s(call.attempt, self._clock.jitter()))
                 call = call.changed(attempt=call.attempt + 1, wait_s=self._turns.wait_s(call.tool), queued=False)
                 await self.commit_in_turn(call)
@@ -236,7 +237,7 @@ class CallGate:
             self.effects.asked(call)
             raise CallAsks(call.key, ASKS) from None
         self.effects.ended(call, finished.result, nothing_happened=finished.nothing_happened)
-        return replace(finished, worked_s=self._meter.wall_s)
+        return finished
 
     def _reserved(self, call: ToolCall) -> bool:
         """Reserve another attempt; without room for it the failure stands."""

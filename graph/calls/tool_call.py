@@ -48,7 +48,10 @@ class ToolCall:
 
     def changed(self, **fields: Any) -> "ToolCall":
         """Return the call with other fields; a call changes often, and `replace` takes many times as long."""
-        return ToolCall(**{**vars(self), **fields})
+        assert fields.keys() <= vars(self).keys(), f"a call has no {fields.keys() - vars(self).keys()}"
+        changed = object.__new__(ToolCall)
+        vars(changed).update(vars(self), **fields)
+        return changed
 
     @property
     def has_turn(self) -> bool:
@@ -67,7 +70,6 @@ class Finished:
     result: StepResult
     kept: Kept | None = None
     nothing_happened: bool = False
-    worked_s: float | None = None
     unchecked: bool = False
     again: bool = False
     is_passing: bool = False
@@ -77,8 +79,8 @@ class Finished:
         """The whole value, inline or from its artifact."""
         return self.kept.value if self.kept else None
 
-    def draft(self) -> Draft:
-        """Return the call's outcome as an event."""
+    def draft(self, worked_s: float | None = None) -> Draft:
+        """Return the call's outcome as an event; the run has worked so many seconds."""
         finished = CallFinished(
             result=self.result,
             call=self.call.number,
@@ -86,7 +88,7 @@ class Finished:
             nothing_happened=self.nothing_happened,
             unchecked=self.unchecked,
             again=self.again,
-            worked_s=self.worked_s,
+            worked_s=worked_s,
         )
         return Draft(finished, self.call.step)
 

@@ -12,11 +12,13 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
+from graph.plan.json_writer import json_writer
+
 SALT_BYTES = 16
 REDACTED: Literal["redacted"] = "redacted"
 """Kind of the events that hold the digests of redacted payloads."""
 
-_head = json.JSONEncoder(ensure_ascii=False).encode
+_head = json_writer()
 
 
 def first_link(run: str) -> bytes:

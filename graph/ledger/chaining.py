@@ -1,15 +1,15 @@
 """New events of a run: numbered, timed, salted and chained to those before them."""
 
-import json
 import secrets
 import time
 from collections.abc import Sequence
 
 from graph.ledger.chain import SALT_BYTES, Row, link, payload_digest
 from graph.ledger.protocol import RunKey
+from graph.plan.json_writer import COMPACT, json_writer
 from graph.record.events import Draft, Event
 
-compact_json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode
+compact_json = json_writer(separators=COMPACT, allow_nan=False)
 
 
 def of_run(run: RunKey, drafts: Sequence[Draft]) -> list[Draft]:

@@ -14,6 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, TypeAdapter, Val
 
 from graph.errors import ExportError
 from graph.ledger.chain import Row
+from graph.ledger.chaining import compact_json
 from graph.ledger.transcript import Transcript
 
 Hex = Annotated[str, Field(pattern=r"^(?:[0-9a-f]{2})*$")]
@@ -67,7 +68,6 @@ class EndLine(_Line):
 
 Line = RunLine | EventLine | ArtifactLine | EndLine
 _lines: TypeAdapter[Line] = TypeAdapter(Annotated[Line, Field(discriminator="record")])
-_compact = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode
 
 
 def to_bytes(transcript: Transcript) -> bytes:
@@ -120,7 +120,7 @@ def _lines_of(transcript: Transcript) -> Iterator[Line]:
 
 
 def _encode(line: Line) -> bytes:
-    return f"{_compact(dict(line))}\n".encode()
+    return f"{compact_json(dict(line))}\n".encode()
 
 
 def _parse(text: bytes, name: str, number: int) -> Line:

@@ -8,7 +8,8 @@ from graph.record.counters import Counts, RunCounter
 from graph.record.events import Event
 from graph.record.sample import Samples
 from graph.record.step_history import StepHistory
-from graph.record.summary import RunSummary, Summarizer
+from graph.record.summarizer import Summarizer
+from graph.record.summary import RunSummary
 
 MOST = 4_096
 """So many runs are kept: those that were written to last."""

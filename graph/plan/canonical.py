@@ -9,16 +9,20 @@ from json.encoder import encode_basestring
 import rfc8785
 from pydantic import JsonValue
 
+from graph.plan.json_writer import COMPACT, json_writer
+
 SEARCHED_CHARACTERS = 100_000
-"""Longer texts are not searched for floats: that may take more time than it saves."""
+"""Longer texts are not searched: that may take more time than it saves."""
 
-_encoded = json.JSONEncoder(
-    ensure_ascii=False, separators=(",", ":"), sort_keys=True, allow_nan=False, check_circular=False
-).encode
-"""Writes what is canonical except for some floats, and for the order of keys beyond ASCII."""
+_encoded = json_writer(separators=COMPACT, sort_keys=True, allow_nan=False)
+"""Writes what is canonical except for some floats, and for the order of some keys beyond ASCII."""
 
-_OTHER_FLOAT = re.compile(r"[0-9](?:\.0(?![0-9])|e[+-])")
-"""A float that JavaScript writes otherwise than Python does: a whole one, or one with an exponent."""
+_read = json.JSONDecoder(parse_float=lambda text: int(text[:-2]) if text.endswith(".0") else float(text)).decode
+"""Reads whole floats as integers, which is how JavaScript writes them."""
+
+_EXPONENT = re.compile("[0-9]e[+-]")
+_SORTED_OTHERWISE = re.compile("[\ud800-\U0010ffff]")
+"""Characters whose order among keys is another one in UTF-16."""
 
 
 def canonical_json(value: JsonValue) -> bytes:
@@ -36,11 +40,20 @@ def canonical_json(value: JsonValue) -> bytes:
     '{"a":[null,"é"],"b":1}'
     """
     text = _encoded(value)
-    if len(text) > SEARCHED_CHARACTERS or not text.isascii() or _OTHER_FLOAT.search(text):
+    if len(text) > SEARCHED_CHARACTERS or _is_written_otherwise(text):
         parts: list[str] = []
         _write(value, parts.append)
         text = "".join(parts)
+    elif ".0" in text:
+        text = _encoded(_read(text))
     return text.encode()
+
+
+def _is_written_otherwise(text: str) -> bool:
+    """Whether JavaScript may write or sort something otherwise: a float with an exponent, or a character of a key."""
+    if ("e+" in text or "e-" in text) and _EXPONENT.search(text):  # to search for each alone is much faster
+        return True
+    return not text.isascii() and _SORTED_OTHERWISE.search(text) is not None
 
 
 def digest(value: JsonValue) -> str:

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Iterator, Mapping
-from functools import cached_property
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, StrictFloat, StrictInt, WithJsonSchema
@@ -10,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue, StrictFloat, Stric
 from graph.plan.attempts import AttemptLimits
 from graph.plan.canonical import canonical_json, digest
 from graph.plan.checks import CHECK_SCHEMA
+from graph.plan.lazy import lazy
 from graph.plan.references import Reference, references_in, renamed, resolve
 from graph.plan.step_kind import StepKind, kind_of
 
@@ -23,7 +23,7 @@ StepId = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_]*$")]
 class FrozenModel(BaseModel):
     """A model whose fields never change, so that what follows from them is computed once."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", ignored_types=(lazy,))
 
     def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
         """Return a copy with other fields; what follows from the fields is computed anew."""
@@ -72,7 +72,7 @@ class Step(FrozenModel):
     parent: StepId | None = None
     replaces: StepId | None = None
 
-    @cached_property
+    @lazy
     def kind(self) -> StepKind:
         """The kind of step, see `graph.plan.kinds`."""
         return kind_of(self.__dict__)
@@ -87,7 +87,7 @@ class Step(FrozenModel):
         """The largest number of items, 1 without `for_each`."""
         return 1 if self.for_each is None else self.max_items or MAX_ITEMS
 
-    @cached_property
+    @lazy
     def waits(self) -> tuple[str, ...]:
         """The ids of its dependencies, named ones and those implied by references."""
         return tuple(dict.fromkeys([*self.depends_on, *(reference.step for reference in self.references())]))
@@ -98,7 +98,7 @@ class Step(FrozenModel):
         yield from (ref for found in self.argument_references.values() for ref in found if ref.step not in own)
         yield from references_in([self.for_each, self.gather])
 
-    @cached_property
+    @lazy
     def argument_references(self) -> Mapping[str, tuple[Reference, ...]]:
         """Argument -> references in its value, to items too; a literal argument has none."""
         literal = set(self.literal)
@@ -140,7 +140,7 @@ class Step(FrozenModel):
         """Whether both are equal as JSON; in Python alone, 1 and true are equal."""
         return self == other and canonical_json(self.to_json()) == canonical_json(other.to_json())
 
-    @cached_property
+    @lazy
     def json_text(self) -> str:
         """The step as JSON text, defaults left out."""
         return json.dumps(self.model_dump(mode="json", exclude_defaults=True))
@@ -157,7 +157,7 @@ class Plan(FrozenModel):
     steps: tuple[Step, ...] = ()
     answer: JsonValue = None
 
-    @cached_property
+    @lazy
     def by_id(self) -> Mapping[str, Step]:
         """The steps by their ids."""
         return {step.id: step for step in self.steps}
@@ -169,7 +169,7 @@ class Plan(FrozenModel):
             yield (step := parent)
             passed.add(step.id)
 
-    @cached_property
+    @lazy
     def digest(self) -> str:
         """Hex SHA-256 of the canonical JSON; approvals bind to it."""
         return digest(self.to_json())

@@ -2,7 +2,6 @@
 
 import dataclasses
 import hashlib
-import json
 from datetime import date, datetime, time
 from decimal import Decimal
 from enum import Enum
@@ -15,6 +14,7 @@ from pydantic import BaseModel, JsonValue
 
 from graph.errors import ResultError
 from graph.plan.issues import storable
+from graph.plan.json_writer import COMPACT, json_writer
 from graph.sanitize import is_utf8
 
 INLINE_BYTES = 8_192
@@ -22,8 +22,7 @@ PREVIEW_CHARACTERS = 500
 MAX_DEPTH = 200
 MAX_BITS = 14_000
 INT64 = (-(2**63), 2**64 - 1)
-COMPACT = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
-"""Made once: `json.dumps` makes an encoder for each call that sets an option."""
+_compact_json = json_writer(separators=COMPACT)
 
 
 def normalise(value: Any, path: str = "", depth: int = 0) -> JsonValue:
@@ -53,7 +52,7 @@ def normalise(value: Any, path: str = "", depth: int = 0) -> JsonValue:
 
 def to_text(value: JsonValue) -> str:
     """Return the compact JSON text of a normalised value."""
-    return COMPACT.encode(value)
+    return _compact_json(value)
 
 
 @dataclasses.dataclass(frozen=True)

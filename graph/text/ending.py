@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pydantic import JsonValue
 
 from graph.markdown import answer_markdown, fenced, text_markdown
-from graph.name_list import counted, listed
+from graph.name_list import listed
 from graph.sanitize import escaped
 
 SAID_CHARACTERS = 10_000
@@ -37,7 +37,7 @@ def _answer_in_words(answer: JsonValue) -> str:
         return json.dumps(answer)
     if isinstance(answer, dict) and 0 < len(answer) <= LISTED and all(map(_fits_a_line, answer.values())):
         return "\n".join(f"- **{text_markdown(escaped(name))}:** {_line(value)}" for name, value in answer.items())
-    return fenced(_cut(json.dumps(answer, ensure_ascii=False, indent=2)), "json")
+    return fenced(_start_of(answer), "json")
 
 
 def _fits_a_line(value: JsonValue) -> bool:
@@ -49,10 +49,11 @@ def _line(value: JsonValue) -> str:
     return text_markdown(value) if isinstance(value, str) else json.dumps(value)
 
 
-def _cut(text: str) -> str:
-    more = len(text) - SAID_CHARACTERS
-    return (
-        text
-        if more <= 0
-        else f"{text[:SAID_CHARACTERS]}\n… ({counted(more, 'more letter')}; the whole is the run's answer)"
-    )
+def _start_of(answer: JsonValue) -> str:
+    """Return the JSON of an answer on several lines, as far as it is shown: the whole may take seconds to write."""
+    text = ""
+    for piece in json.JSONEncoder(ensure_ascii=False, indent=2).iterencode(answer):
+        text += piece
+        if len(text) > SAID_CHARACTERS:
+            return f"{text[:SAID_CHARACTERS]}\n… (the whole is the run's answer)"
+    return text

@@ -154,10 +154,13 @@ def test_a_gate_counts_the_time_of_work_from_its_making() -> None:
         run = await begun(replace(services(), clock=lambda: now[0]), budget=Budget(wall_s=60))
         async with (writer := RunWriter(run)).owned():
             gate = writer.gate()
-            now[0] += 7
             call = await gate.admit(Step(id="a", objective="o", tool="send"), "send", {}, {})
             assert isinstance(call, ToolCall)
-            return (await gate.perform(call)).worked_s
+            await gate.commit([], [call])
+            finished = await gate.perform(call)
+            now[0] += 7
+            await gate.commit([finished], [])
+        return (await run.ledger.events(run.key))[-1].payload["worked_s"]
 
     assert with_run(work) == 7.0
 

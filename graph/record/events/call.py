@@ -41,14 +41,15 @@ class CallStarted(Payload):
         return {
             "key": self.key,
             "call": self.call,
-            **given(item=self.item),
+            **({"item": self.item} if self.item is not None else {}),
             "tool": self.tool,
             **self.args.to_json(),
             "effect": self.effect,
             "repeatable": self.repeatable,
             "revision": self.revision,
             **({"attempt": self.attempt} if self.attempt > 1 else {}),
-            **given(replaces=self.replaces, approval=self.approval),
+            **({"replaces": self.replaces} if self.replaces is not None else {}),
+            **({"approval": self.approval} if self.approval is not None else {}),
         }
 
     @classmethod

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from graph.plan.canonical import digest
-from graph.record.events.payload import Json, given, number
+from graph.record.events.payload import Json, number
 from graph.record.results import StepResult
 from graph.record.values import Kept
 
@@ -70,7 +70,7 @@ class Arguments:
 
     def to_json(self) -> dict[str, Any]:
         """Return the fields of the arguments."""
-        return {"args": self.shown, **given(args_digest=self.digest_beside)}
+        return {"args": self.shown, **({"args_digest": self.digest_beside} if self.digest_beside is not None else {})}
 
     @property
     def digest(self) -> str:
@@ -94,8 +94,10 @@ class Arguments:
 def result_json(result: StepResult) -> dict[str, Any]:
     """Return the fields of a result in an event that ends a call or a step."""
     raw = result.to_json()
-    times = {name: raw.pop(name) for name in ("started_at", "ended_at")}
-    return {**raw, **given(**times)}
+    for name in ("started_at", "ended_at"):
+        if raw[name] is None:
+            del raw[name]
+    return raw
 
 
 def result_from_json(raw: Json) -> StepResult:

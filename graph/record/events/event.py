@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any, get_args
 
 from graph.errors import UnknownEventError
+from graph.plan.lazy import lazy
 from graph.record.events.by_person import ResultSupplied, StepSkipped
 from graph.record.events.call import CallFinished, CallRefused, CallStarted
 from graph.record.events.call_asked import CallAsked
@@ -91,13 +92,10 @@ class Draft:
         """Whether the event may be lost in a power cut without harm."""
         return self.data.safe
 
-    @property
+    @lazy
     def payload(self) -> Json:
         """The payload as the ledger keeps it."""
-        found: Json | None = vars(self).get("_payload")  # a cached property takes a lock in Python 3.11
-        if found is None:
-            found = vars(self)["_payload"] = self.data.to_json()
-        return found
+        return self.data.to_json()
 
     def of_run(self, thread: str, n: int) -> "Draft":
         """Return the draft as an event of that run, which the first event names."""
@@ -131,10 +129,10 @@ class Event:
     def written(cls, seq: int, at: float, draft: Draft) -> "Event":
         """Return a draft as the event that was just written."""
         event = cls(seq, draft.kind, draft.step, at, draft.payload)
-        vars(event)["_data"] = draft.data
+        vars(event)["data"] = draft.data
         return event
 
-    @property
+    @lazy
     def data(self) -> EventData:
         """The data of the event.
 
@@ -142,12 +140,6 @@ class Event:
             UnknownEventError: A newer release wrote it.
             KeyError, TypeError, ValueError, AttributeError: The payload is malformed.
         """
-        found: EventData | None = vars(self).get("_data")  # see `Draft.payload`
-        if found is None:
-            found = vars(self)["_data"] = self._decoded()
-        return found
-
-    def _decoded(self) -> EventData:
         known, version = TYPES.get(self.kind), self.payload.get("version", 1)
         if known is None:
             raise UnknownEventError(self.seq, f"is of the kind {self.kind!r}")

@@ -49,8 +49,12 @@ class Payload:
 
     def to_json(self) -> dict[str, Any]:
         """Return the payload as the ledger keeps it; version 1 is not written (decision record 0035)."""
-        version = {"version": self.version} if self.version > 1 else {}
-        return {**self.own_json(), **given(checkpoint=self.checkpoint), **version}
+        raw = self.own_json()
+        if self.checkpoint is not None:
+            raw["checkpoint"] = self.checkpoint
+        if self.version > 1:
+            raw["version"] = self.version
+        return raw
 
 
 def given(**fields: Any) -> dict[str, Any]:

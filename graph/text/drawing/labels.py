@@ -1,6 +1,5 @@
 """The labels of a drawing: one line each, without invisible characters, shortened to the available room."""
 
-import json
 import unicodedata
 from bisect import bisect_right
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -8,6 +7,7 @@ from functools import lru_cache
 
 from pydantic import JsonValue
 
+from graph.plan.json_writer import json_writer
 from graph.plan.references import Reference, pieces
 from graph.plan.schedule import waits_for
 from graph.plan.schema import Plan
@@ -17,7 +17,7 @@ Measure = Callable[[str], float]
 
 SHORT = 4
 """At most so many columns of what is no word, such as a URL, are left out so that the cut is between words."""
-_JSON = json.JSONEncoder(ensure_ascii=False)
+_json = json_writer()
 
 
 def plain(text: str) -> str:
@@ -163,7 +163,7 @@ def _value(value: JsonValue) -> str:
 
 
 def _quoted(value: JsonValue) -> str:
-    return " ".join(visible(_JSON.encode(value)).split())
+    return " ".join(visible(_json(value)).split())
 
 
 @lru_cache(maxsize=4096)

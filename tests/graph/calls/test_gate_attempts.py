@@ -110,16 +110,6 @@ def test_each_attempt_is_on_record_with_its_number_and_the_failure_that_another_
     assert failed["again"] is True and failed["worked_s"] is not None
 
 
-def test_the_outcome_says_how_long_the_run_has_worked_and_that_no_attempt_follows() -> None:
-    async def work(desk: Desk) -> tuple[Any, bool]:
-        finished = await performed(desk, budget=Budget(wall_s=60))
-        return finished.worked_s, finished.again
-
-    worked_s, again = at_desk(work, failing(BUSY, 0))
-
-    assert worked_s is not None and not again
-
-
 def test_waits_grow_from_the_backoff_of_the_limits() -> None:
     clock = PassingClock()
 

@@ -97,7 +97,7 @@ def test_an_emptied_salt_alone_redacts_nothing() -> None:
 def test_only_an_event_of_that_kind_redacts() -> None:
     rows = redacted(written(), 2)
     other = replace(drafted("paused", {}), step="a")
-    vars(other)["_payload"] = json.loads(rows[-1].payload)
+    vars(other)["payload"] = json.loads(rows[-1].payload)
     forged, _ = chained([other], 5, rows[-2].link)
 
     assert fault_of(RUN, [*rows[:-1], *forged], 6) == Fault(2, "was changed")

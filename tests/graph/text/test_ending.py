@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from markdown_it import MarkdownIt
 
-from graph.text.ending import ending_text
+from graph.text.ending import SAID_CHARACTERS, ending_text
 
 
 def blocks(text: str) -> set[str]:
@@ -49,3 +49,16 @@ def test_what_was_expected_stands_below_the_answer(status: str, first: str) -> N
     lines = ending_text(status, "b failed", "fine", (), "expected 1 to 2 seconds; took 3 seconds").split("\n")
 
     assert lines[-2:] == ["", "Expected 1 to 2 seconds; took 3 seconds."] and lines[0].startswith(first[:3])
+
+
+def test_of_a_long_answer_only_the_start_is_written() -> None:
+    unwritten: Any = object()
+    said = ending_text("succeeded", "", ["é" * SAID_CHARACTERS, unwritten])
+    assert said.count("é") == SAID_CHARACTERS - len('[\n  "')
+    assert said.endswith("\n… (the whole is the run's answer)\n```")
+
+
+def test_an_answer_that_just_fits_is_shown_whole() -> None:
+    fits = "x" * (SAID_CHARACTERS - len('[\n  ""\n]'))
+    assert f'"{fits}"\n]' in ending_text("succeeded", "", [fits])
+    assert "…" in ending_text("succeeded", "", [f"{fits}x"])

@@ -5,7 +5,8 @@ import pytest
 from graph import Agent
 from graph.record.events import Event
 from graph.record.projection import project
-from graph.record.summary import DAMAGED, Summarizer
+from graph.record.summarizer import Summarizer
+from graph.record.summary import DAMAGED
 from graph.testing import LoggedTools, ScriptedModel, step, whole_payload
 
 GOAL = {"thread": "t", "n": 1, "goal": "g", "constraints": [], "tags": ["nightly"]}
