@@ -143,22 +143,22 @@ class Player:
 
     @property
     def _left_behind(self) -> str | None:
-        """The checkpoint at which the next events were written, if the replay has come further.
-
-        The process died after the last event of a node, and before the checkpoint of its end.
-        """
+        """The checkpoint at which the next events were written, if the replay has come further than the process."""
         known = self._playback.checkpoints.get(self._recording.checkpoint_ahead or "")
         return known if known != self._saver.latest else None
 
     async def _one_back(self) -> GraphInput | None:
-        """Return to the executor's start: its process may have died before the checkpoint of its end."""
+        """Return to where the last node began, or the executor: its process may have died before its checkpoint."""
         if self._recording.next is None or self._recording.next.kind != "executing":
+            last = self._playback.checkpoints.get(self._recording.checkpoint_behind or "")
+        else:
+            history = [state async for state in self._graph.aget_state_history(self._config)]
+            begun = (state.config["configurable"]["checkpoint_id"] for state in history if "executor" in state.next)
+            last = next(begun, None)
+        if last is None:
             return None
-        async for state in self._graph.aget_state_history(self._config):
-            if "executor" in state.next:
-                self._saver.go_back(state.config["configurable"]["checkpoint_id"])
-                return GraphInput()
-        return None
+        self._saver.go_back(last)
+        return GraphInput()
 
     async def _beginning(self) -> GraphInput:
         fork = state_of_fork(self._events, self._transcript.artifacts)

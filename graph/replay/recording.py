@@ -116,9 +116,12 @@ class Recording:
     @property
     def checkpoint_ahead(self) -> str | None:
         """The checkpoint of the node that wrote the next events, None if none of them names it."""
-        left = (self.events[at] for at in range(self._front, len(self.events)) if not self._played[at])
-        named = (event.payload.get("checkpoint") for event in left)
-        return next((checkpoint for checkpoint in named if checkpoint is not None), None)
+        return _first_named(self.events[at] for at in range(self._front, len(self.events)) if not self._played[at])
+
+    @property
+    def checkpoint_behind(self) -> str | None:
+        """The checkpoint of the node that wrote the last events, None if none of them names it."""
+        return _first_named(self.events[at] for at in reversed(range(self._front)))
 
     @property
     def is_mid_pass(self) -> bool:
@@ -208,3 +211,8 @@ class Recording:
         if place < len(self.events):
             return self.events[place].seq
         return self.events[-1].seq + 1 if self.events else 1
+
+
+def _first_named(events: Iterable[Event]) -> str | None:
+    named = (event.payload.get("checkpoint") for event in events)
+    return next((checkpoint for checkpoint in named if checkpoint is not None), None)

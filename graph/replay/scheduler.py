@@ -52,7 +52,7 @@ class Scheduler:
             return
         if self._recording.front in self._waiting.keys() - self._late:
             await self._wait_in(self._behind)
-        if self._recording.is_cut_off(last.step) and any(step == last.step for step, _ in self._limits):
+        if self._recording.is_cut_off(last.step) and self._is_limited(last.step):
             await asyncio.get_running_loop().create_future()  # its time is over before it gets further
         if self._recording.breaks_off(last) and not self._recording.messages_ahead():
             await self._wait_in(self._held_up)
@@ -144,6 +144,9 @@ class Scheduler:
         """Release the first pending outcome: events caused by it may precede it on record."""
         place = min(self._waiting, default=None)
         return place is not None and self._recording.is_near(place) and self._release(place)
+
+    def _is_limited(self, step: str | None) -> bool:
+        return any(limited == step and not over.done() for limited, over in self._limits)
 
     def _expire_next(self) -> bool:
         """Let the time limit pass of the step of which the next event on record says so."""

@@ -144,6 +144,8 @@ def test_the_next_checkpoint_is_that_of_the_first_event_that_names_one() -> None
     played = tape(call("a"), ("executing", None, {"checkpoint": "c1"}), ("executing", None, {"checkpoint": "c2"}))
 
     assert played.checkpoint_ahead == "c1" and tape(call("a")).checkpoint_ahead is None
+    played.play([0, 1])
+    assert (played.checkpoint_behind, played.checkpoint_ahead) == ("c1", "c2")
 
 
 def test_a_cancelled_run_is_told_from_one_that_ended() -> None:

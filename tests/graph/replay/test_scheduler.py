@@ -133,3 +133,20 @@ def test_a_step_is_cut_off_before_a_later_outcome_is_given() -> None:
     asyncio.run(work())
 
     assert order == ["cut off", "answered"]
+
+
+def test_a_step_that_is_over_its_limit_is_not_kept_from_its_next_turn_by_an_earlier_one() -> None:
+    late = ("step_finished", {"status": "failed", "error": "the step did not end within 5 s"})
+
+    async def work() -> None:
+        scheduler, _, recording = scheduler_of([EXECUTING, late])
+        recording.play([0])
+        watch = asyncio.create_task(scheduler.step_over("late", 5))
+        await asyncio.sleep(0)
+        watch.cancel()
+        await asyncio.wait([watch])
+        turn = asyncio.create_task(scheduler.in_turn(Draft(drafted("step_checked").data, "late")))
+        await asyncio.wait([turn], timeout=1)
+        assert turn.done()
+
+    asyncio.run(work())
