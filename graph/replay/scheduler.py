@@ -52,8 +52,9 @@ class Scheduler:
             return
         if self._recording.front in self._waiting.keys() - self._late:
             await self._wait_in(self._behind)
-        if self._recording.is_cut_off(last.step) and self._is_limited(last.step):
-            await asyncio.get_running_loop().create_future()  # its time is over before it gets further
+        is_over = self._recording.is_cut_off(last.step) and self._is_limited(last.step)
+        if is_over or self._recording.is_interrupted:
+            await asyncio.get_running_loop().create_future()  # it is cancelled before it gets further
         if self._recording.breaks_off(last) and not self._recording.messages_ahead():
             await self._wait_in(self._held_up)
 

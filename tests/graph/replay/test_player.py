@@ -149,6 +149,15 @@ def test_work_that_was_interrupted_gets_no_further_than_on_record(record: Callab
     assert (played := play(rearranged(whole, interrupted))).is_same, played
 
 
+def test_work_that_was_interrupted_before_its_end_is_not_ended(record: Callable[..., Any]) -> None:
+    whole = record(step("a", "look", n=1))
+    begun, end = at(whole.rows, "executing"), whole.rows[-1]
+
+    interrupted = [*whole.rows[:-1], said(begun, "paused", **INTERRUPTED), begun, end]
+
+    assert (played := play(rearranged(whole, interrupted))).is_same, played
+
+
 def test_items_come_no_further_than_on_record_though_others_do(record: Callable[..., Any]) -> None:
     each = {"id": "a", "objective": "o", "tools": ["look"], "for_each": ["x", "y"]}
     calls = [AIMessage("", tool_calls=[{"name": "look", "args": {"n": n}, "id": "1"}]) for n in "xy"]
