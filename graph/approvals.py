@@ -1,4 +1,4 @@
-"""Standing approvals as people list and revoke them: those of single runs, and those that hold in any run."""
+"""Listing and revoking standing approvals: those of single runs, and those that hold in any run (decision 74)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -101,6 +101,7 @@ async def revoke(runs: Runs, name: str, by: str, run: str | None = None) -> bool
     """
     page = await standing_approvals(runs, run)
     found = next((use for use in page.uses if use.approval.id == name), None)
+    # A list with a damaged row cannot be read, but a person must be able to revoke what is in it by its name.
     if found is None and any(one.run is None for one in page.unread) and await runs.ledger.revoke_standing(name, by):
         return False
     if found is None or found.revoked_by is not None:

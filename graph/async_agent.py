@@ -14,6 +14,7 @@ from graph.errors import InputError
 from graph.forking import fork_of
 from graph.record.person import Person
 from graph.runs import Run
+from graph.sanitize import check_texts
 from graph.work.continuing import ByPlace, BySession
 from graph.work.report import Report
 from graph.work.server import ByServer
@@ -119,6 +120,7 @@ class AsyncAgent(AgentControl):
             InputError: It has not ended, ended as `succeeded` or `rejected`, or the thread has a later run.
             MissingToolsError: A tool of the remaining steps is missing.
         """
+        check_texts("feedback", feedback or "")
         session = await self._open.get()
         before = await self._latest(run)
         if not before.ended:

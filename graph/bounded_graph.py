@@ -9,6 +9,7 @@ from langgraph.graph.state import CompiledStateGraph
 from graph.client_context import Context, check_context
 from graph.client_input import keepable_input
 from graph.context import Services
+from graph.sanitize import check_texts
 from graph.state import Input, State
 
 
@@ -20,17 +21,32 @@ class BoundedGraph(CompiledStateGraph[State, Context, Input, State]):
     def stream(self, input: Any, *args: Any, **kwargs: Any) -> Iterator[Any]:
         """Run the graph; see the base class."""
         check_context(kwargs.get("context"))
+        _check_thread(*args[:1], **kwargs)
         return super().stream(keepable_input(input), *args, **kwargs)
 
     def astream(self, input: Any, *args: Any, **kwargs: Any) -> AsyncIterator[Any]:
         """Run the graph; see the base class."""
         check_context(kwargs.get("context"))
+        _check_thread(*args[:1], **kwargs)
         return super().astream(keepable_input(input), *args, **kwargs)
 
     def update_state(self, config: RunnableConfig, values: Any, *args: Any, **kwargs: Any) -> RunnableConfig:
         """Change the state; see the base class."""
+        _check_thread(config)
         return super().update_state(config, keepable_input(values), *args, **kwargs)
 
     async def aupdate_state(self, config: RunnableConfig, values: Any, *args: Any, **kwargs: Any) -> RunnableConfig:
         """Change the state; see the base class."""
+        _check_thread(config)
         return await super().aupdate_state(config, keepable_input(values), *args, **kwargs)
+
+
+def _check_thread(config: RunnableConfig | None = None, **_: Any) -> None:
+    """Check the name of the thread.
+
+    Raises:
+        InputError: It cannot be kept.
+    """
+    named = ((config or {}).get("configurable") or {}).get("thread_id")
+    if isinstance(named, str):
+        check_texts("thread_id", named)

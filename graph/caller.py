@@ -31,6 +31,13 @@ NO_SETUP: Mapping[str, Any] = {"setup": {}}
 FACADE: Mapping[str, Any] = {"setup": {}, "origin": BY_FACADE}
 
 
+@dataclass
+class Receipt:
+    """Whether the review has read the decision with which the facade resumes a run."""
+
+    is_read: bool = False
+
+
 @dataclass(frozen=True)
 class Caller:
     """The known properties of the caller on one thread.
@@ -38,7 +45,7 @@ class Caller:
     `started` goes into the event `run_started` of a run that begins: its origin, the setup, and who gave that. `unseen`
     says that a decision was given beforehand, with nobody looking. `changes` come with a retry, `inherited` are the
     events with which a fork begins, `values` are stored with them. `by` is who acts, as the facade found out; None
-    leaves it to the node.
+    leaves it to the node. `receipt` is for the decision with which the facade resumes the run.
     """
 
     thread: str
@@ -48,6 +55,7 @@ class Caller:
     inherited: tuple[Draft, ...] = ()
     values: tuple[Kept, ...] = ()
     by: Approver | None = None
+    receipt: Receipt | None = None
 
     @classmethod
     def facade(
@@ -61,6 +69,11 @@ class Caller:
         """Return the facade as caller; `setup` contains the data needed to resume its runs elsewhere."""
         started = {**FACADE, "setup": dict(setup), "setup_by": BY_FACADE} if setup else FACADE
         return cls(thread, started, unseen, by=by)
+
+    def note_reading(self) -> None:
+        """Note that the review has read the decision of this invocation."""
+        if self.receipt is not None:
+            self.receipt.is_read = True
 
 
 _caller: ContextVar[Caller | None] = ContextVar("caller", default=None)

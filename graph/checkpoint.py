@@ -65,13 +65,14 @@ async def _in_postgres(address: str) -> AsyncIterator[BaseCheckpointSaver[Any]]:
 
 @asynccontextmanager
 async def _in_file(path: str | Path) -> AsyncIterator[AsyncSqliteSaver]:
-    """Open the SQLite checkpointer of a file, which is created with mode 0600.
+    """Open the SQLite checkpointer of a file, which is created with mode 0600, or one in memory.
 
     It does not wait for the disk: a commit of the ledger does, for both.
     """
     wait_s = busy_timeout_with(str(path)).left_s
     try:
-        await run_sync(lambda: prepare(Path(path), wait_s))
+        if str(path) != IN_MEMORY:
+            await run_sync(lambda: prepare(Path(path), wait_s))
         async with aiosqlite.connect(str(path)) as connection:
             await connection.execute("PRAGMA synchronous=NORMAL")
             saver = SharingSaver(connection, str(path))

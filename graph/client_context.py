@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from graph.chat_models.roles import RoleModels
 from graph.chat_models.settings import ROLES, ClientSettings, Layer, Role
 from graph.errors import ConfigError
-from graph.plan.suggestions import did_you_mean
+from graph.name_list import right_name
 from graph.settings import Settings
 from graph.validation_message import fault_messages
 
@@ -153,8 +153,7 @@ def check_context(context: Any) -> None:
         return
     for name in context:
         if name not in Context.model_fields:
-            hint = did_you_mean(str(name), Context.model_fields) or f"give one of {', '.join(Context.model_fields)}"
-            raise ConfigError(f"the context has no setting {name!r}; {hint.strip()}")
+            raise ConfigError(f"the context has no setting {name!r}; {right_name(name, Context.model_fields)}")
     try:
         Context.model_validate(context)
     except ValidationError as error:

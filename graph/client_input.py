@@ -15,12 +15,12 @@ from langgraph.types import Command
 
 from graph.errors import InputError
 from graph.plan.depth import limit_depth
+from graph.sanitize import check_texts
 
 INTERRUPT_ID = re.compile(r"[0-9a-f]{32}")
 NO_DECISION: Mapping[str, Any] = {"decisions": "not JSON"}
 """In place of a response that is no JSON: it is asked again."""
 READ_AS_TEXT = ("plan",)
-NUL = "text with a NUL character cannot be kept; remove it"
 FIELDS = ("goal", "constraints", "tags", "operation", "fork_from", "run")
 _serializer = JsonPlusSerializer()
 
@@ -39,8 +39,8 @@ def keepable_input(given: Any) -> Any:
     for name in FIELDS:
         if name in bounded and not _is_keepable(bounded[name]):
             raise InputError(name, "it holds what JSON or 64 bits cannot hold; give text")
-        if isinstance(bounded.get(name), str) and "\0" in bounded[name]:  # no other saver over PostgreSQL keeps it
-            raise InputError(name, NUL)
+        if isinstance(bounded.get(name), str):
+            check_texts(name, bounded[name])
     texts = {name: _as_text(name, bounded[name]) for name in READ_AS_TEXT if not _is_keepable(bounded.get(name))}
     return {**bounded, **texts} if texts else bounded
 

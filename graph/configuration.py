@@ -1,7 +1,7 @@
 """The configuration of a graph, checked before anything starts."""
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields, replace
 from os.path import realpath
 from pathlib import Path
@@ -190,9 +190,7 @@ def check(services: Services, policy: Any = None, config: str | Path | None = No
         raise PolicyError(_name(policy), f"{'.'.join(path)} {why}", _line(policy, path))
     for tool in services.settings.budget.calls:
         if tool not in services.toolbox.specs and tool not in absent_in(services.toolbox.specs):
-            raise ConfigError(
-                f"budget: calls.{tool} is not a known tool; there are {', '.join(services.toolbox.specs)}"
-            )
+            raise ConfigError(f"budget: calls.{tool} {_unknown_tool(services.toolbox.specs)}")
     services.check_prices()
     key_file = os.environ.get(KEY_FILE_VARIABLE) or None
     for file in (policy, settings_file(config).path, store_path(), key_file):
@@ -217,7 +215,7 @@ def _strange_rules(services: Services) -> Iterator[tuple[tuple[str, ...], str]]:
     A rule about a tool whose extra is missing here is kept for the machine that has it.
     """
     rules, specs = services.settings.policy, services.toolbox.specs
-    unknown = f"is not a known tool; there are {', '.join(specs)}"
+    unknown = _unknown_tool(specs)
     names = {*specs, *absent_in(specs)}
     yield from ((("tools", name), unknown) for name in rules.tools if name not in names)
     for name, rule in rules.tools.items():
@@ -237,6 +235,11 @@ def _strange_rules(services: Services) -> Iterator[tuple[tuple[str, ...], str]]:
     strange = [name for name in rules.rates if name not in known]
     why = "is neither a tool nor a model; a model that clients may choose needs a price"
     yield from ((("rates", name), why) for name in strange)
+
+
+def _unknown_tool(known: Iterable[str]) -> str:
+    ways = "name a tool of yours with --tools or --mcp, in Python with tools=[...]"
+    return f"is not a known tool; there are {', '.join(known)}; {ways}"
 
 
 def _line(policy: Any, path: tuple[str, ...]) -> int | None:

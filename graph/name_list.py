@@ -1,6 +1,10 @@
 """Names and numbers in a sentence."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from difflib import get_close_matches
+
+LONGEST_NAME = 100
+"""Number of characters of a name up to which it is compared with others."""
 
 
 def listed(names: Sequence[str], most: int = 8) -> str:
@@ -20,3 +24,23 @@ def counted(number: int, one: str, several: str | None = None) -> str:
     ('1 step', '2 steps', '2 verified people')
     """
     return f"{number} {one if number == 1 else several or one + 's'}"
+
+
+def did_you_mean(name: object, known: Collection[str]) -> str:
+    """Return the closest known name as a question, or an empty text.
+
+    >>> did_you_mean("serch", ["search", "write"])
+    'did you mean search?'
+    """
+    short, given = [other for other in known if len(other) <= LONGEST_NAME], str(name)
+    close = get_close_matches(given, short, 1) if len(given) <= LONGEST_NAME else []
+    return f"did you mean {close[0]}?" if close else ""
+
+
+def right_name(name: object, known: Collection[str]) -> str:
+    """Return what to write instead of a name that is not known: the closest one, or one of all.
+
+    >>> right_name("stop", ["search", "write"])
+    'use one of search, write'
+    """
+    return did_you_mean(name, known) or f"use one of {', '.join(known)}"

@@ -168,28 +168,40 @@ def _as_given(found: CheckpointTuple) -> CheckpointTuple:
 def _set_up(address: str) -> dict[str, Any]:
     """Make LangGraph's tables, and return the parameters of a connection.
 
-    LangGraph makes indexes that no transaction may hold, so this is apart from the ledger's tables: on a connection to
-    the server itself, under a lock of its session. A process that waits must not keep a snapshot, which the index would
-    wait for; so it asks again and again.
+    LangGraph makes indexes that no transaction may hold, so this is apart from the ledger's tables, on a connection to
+    the server itself if it is named. A process that waits must not keep a snapshot, which the index would wait for; so
+    it asks again and again.
     """
     given = parameters(address)
     with psycopg.connect(**given, autocommit=True, prepare_threshold=None) as connection:
         if _is_set_up(connection):
             return given
-    direct = parameters(os.environ.get(DIRECT) or address)
-    with psycopg.connect(**direct, autocommit=True, prepare_threshold=None, row_factory=dict_row) as connection:
+    direct = {**parameters(os.environ.get(DIRECT) or address), "autocommit": True, "prepare_threshold": None}
+    with psycopg.connect(**direct) as holder:
+        # Between its statements a transaction of this level keeps no snapshot either.
+        holder.isolation_level = psycopg.IsolationLevel.READ_COMMITTED
         until_s = time.monotonic() + SETUP_S
-        while not _is_locked(connection):
+        while not _is_made(holder, direct):
             if time.monotonic() > until_s:
                 raise LedgerUnavailableError(shown_address(address), "another process has been making tables for long")
             time.sleep(LOOK_S)
-        LangGraphSaver(connection).setup()
     return given
 
 
-def _is_locked(connection: "psycopg.Connection[DictRow]") -> bool:
-    row = connection.execute("SELECT pg_try_advisory_lock(%s) AS locked", (SETUP_LOCK,)).fetchone()
-    return row is not None and bool(row["locked"])
+def _is_made(holder: "psycopg.Connection[Any]", direct: dict[str, Any]) -> bool:
+    """Make the tables, unless another process does.
+
+    The lock is that of a transaction: a session's would stay behind in a connection of a pooler (decision 93).
+    """
+    with holder.transaction():
+        row = holder.execute("SELECT pg_try_advisory_xact_lock(%s)", (SETUP_LOCK,)).fetchone()
+        if row is None or not row[0]:
+            return False
+        # A statement with parameters keeps its snapshot until the next one, which therefore has none.
+        holder.execute("SET LOCAL idle_in_transaction_session_timeout = 0")
+        with psycopg.connect(**direct, row_factory=dict_row) as connection:
+            LangGraphSaver(connection).setup()
+    return True
 
 
 def _is_set_up(connection: "psycopg.Connection[Any]") -> bool:

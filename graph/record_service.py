@@ -15,6 +15,7 @@ from graph.ledger.verification import Verification, verify
 from graph.record.artifacts import artifacts_named
 from graph.record.run_state import run_name
 from graph.runs import Runs
+from graph.sanitize import check_texts
 from graph.text.audit import Audit
 from graph.text.event_text import Section
 
@@ -103,7 +104,9 @@ async def redacted(runs: Runs, name: str, value: str, reason: str, by: str | Non
 
     Raises:
         UnknownRunError: There is no such run.
+        InputError: The reason cannot be kept.
     """
+    check_texts("reason", reason)
     key = await runs.find(name)
     return await runs.ledger.redact(key.thread, value, by or str(local_user()), reason)
 

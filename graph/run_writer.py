@@ -47,6 +47,7 @@ class RunWriter:
             RunOwnedError: Another process owns the run.
             RunPausedError: A message asks to pause, or a cap across runs was reached within the block.
         """
+        # Opening events share the transaction that takes the run, unless a changed configuration comes before them.
         run, events = self.run, [] if self._newly_configured()[0] else self._placed(opening)
         async with run.ledger.owned_and_read(run.key, run.record.seq, events) as owned:
             self.lease, self.opened = owned.lease, owned.opened
@@ -94,7 +95,7 @@ class RunWriter:
         found = await self.run.ledger.take_messages(
             self.lease, lambda found: inbox_events(self.run, heeded(found, token))
         )
-        messages = heeded(found, token)
+        messages = heeded(found, token)  # a request to hand over is for one owner alone (decision 65)
         if messages and not self.run.record.ended:
             await self.reload()
             if not PAUSES.keys().isdisjoint(messages) and "cancel" not in messages:
@@ -104,7 +105,7 @@ class RunWriter:
         """Write events based on the record as read, and apply them; with `last`, release the run."""
         run, (configured, tools) = self.run, self._newly_configured()
         found = await run.ledger.write(
-            self.lease or run.key,
+            self.lease or run.key,  # by its key, the run is owned for this write alone
             [*configured, *self._placed(drafts)],
             after=run.record.seq,
             artifacts=[*tools, *artifacts],

@@ -16,6 +16,8 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
+from graph.errors import InputError
+
 MOST_MARKS = 4
 """How many marks without width one letter carries; Hebrew, Tibetan and Burmese need as many."""
 TAB = 4
@@ -124,6 +126,28 @@ def is_utf8(text: str) -> bool:
     except UnicodeEncodeError:
         return False
     return True
+
+
+def text_fault(text: str) -> str | None:
+    r"""Return why a text that somebody gives cannot be kept, None if it can.
+
+    >>> text_fault("naïve"), text_fault("a\0b")
+    (None, 'text with a NUL character cannot be kept; remove it')
+    """
+    if not is_utf8(text):
+        return "text with half a surrogate pair cannot be kept; give clean text"
+    return "text with a NUL character cannot be kept; remove it" if "\0" in text else None
+
+
+def check_texts(field: str, *texts: str) -> None:
+    """Check texts that somebody gives, before anything is done with them.
+
+    Raises:
+        InputError: One of them cannot be kept.
+    """
+    for text in texts:
+        if fault := text_fault(text):
+            raise InputError(field, fault)
 
 
 def visible_json(value: Any) -> str:

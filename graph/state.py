@@ -12,11 +12,10 @@ from langgraph.graph.message import add_messages
 from pydantic import Field
 from typing_extensions import TypedDict  # before Python 3.12 pydantic, and so Studio, reads no schema of typing's own
 
-from graph.client_input import NUL
 from graph.errors import InputError
 from graph.record.goal import Goal
 from graph.route import Route
-from graph.sanitize import is_utf8
+from graph.sanitize import check_texts
 
 
 def latest(_before: Any, after: Any) -> Any:
@@ -161,11 +160,8 @@ def goal_of(state: Mapping[str, Any]) -> Goal:
     constraints = state.get("constraints") or []
     if not isinstance(constraints, list) or not all(isinstance(item, str) for item in constraints):
         raise InputError("constraints", "constraints is a list of texts")
-    for field, text in (("goal", goal), *(("constraints", item) for item in constraints)):
-        if not is_utf8(text):
-            raise InputError(field, "text with half a surrogate pair cannot be kept; give clean text")
-        if "\0" in text:
-            raise InputError(field, NUL)
+    check_texts("goal", goal)
+    check_texts("constraints", *constraints)
     return Goal(goal.strip(), tuple(constraints))
 
 

@@ -18,13 +18,16 @@ PRIVATE_FOLDER, OTHERS_WRITE = 0o700, 0o022
 
 
 def store_path() -> Path | None:
-    """Return the file that holds the digests, in XDG_STATE_HOME or `~/.local/state`; None without a home folder."""
+    """Return the file that holds the digests, in XDG_STATE_HOME or `~/.local/state`; None without a home folder.
+
+    A relative one would be a part of the folder that the settings come from.
+    """
     named = Path(os.environ.get("XDG_STATE_HOME") or "")
     try:
         state = named if named.is_absolute() else Path.home() / ".local" / "state"
     except RuntimeError:
         return None
-    return state / "planner-executor" / "trusted.json"
+    return state / "planner-executor" / "trusted.json" if state.is_absolute() else None
 
 
 def is_trusted(file: Path, content: bytes) -> bool:

@@ -1,7 +1,7 @@
 """Calls that may not be repeated: detection of earlier identical calls, and one call at a time among identical ones.
 
 Two calls are identical if tool and arguments are equal: in this pass over the plan, in the run, and in the other runs
-of its thread, regardless of step, revision, item and number.
+of its thread, regardless of step, revision, item and number (decision 25).
 """
 
 import asyncio
@@ -61,13 +61,14 @@ class Effects:
         async with self._looking_up:
             if tool in self._known:
                 return
-            if self._others is None:
+            if self._others is None:  # read once for all tools
                 run = RunKey(self._record.assignment.thread, self._record.assignment.n)
                 self._others = await self._ledger.calls_elsewhere(run)
             on_record = self._record.calls
             others = {call.key: self._as_settled_here(call) for call in self._others}
             others |= {call.key: call for call in on_record.inherited_calls}
             calls = [call for call in (*on_record.by_key.values(), *others.values()) if call.tool == tool]
+            # A success is no reason to ask: steps that make the same call on purpose each make it.
             relevant = [call for call in calls if call.is_uncertain or call.settled]
             self._known[tool] = [await self._read(call) for call in relevant]
 
@@ -109,6 +110,7 @@ class Effects:
 
         If there are none, the call has its turn.
         """
+        # Several may wait for one turn: the first to wake takes it, and the others wait for its end.
         while (ended := self._under_way.get(_same(call))) is not None:
             await ended.wait()
         found = self.uncertain(call)

@@ -123,8 +123,10 @@ class CallGate:
             await self._held.note_refusal(step, tool, args, str(refusal))
             raise
         spec = self._toolbox.specs[tool]
+        # Arguments that are not in the plan were written by a model, after whatever it has read; how far that counts
+        # against a call depends on what its tool declares (decision 18).
         labels = {name: labels.get(name, given.by_model if spec.declared else given) for name in call.args}
-        labels.update(dict.fromkeys(call.edited, USER))
+        labels.update(dict.fromkeys(call.edited, USER))  # a person wrote these (decision 72)
         same_digest = "" if spec.repeatable else self.effects.digest(tool, call.args)
         call = call.changed(label=joined([label_of_tool(spec), *labels.values()]), same_digest=same_digest)
         if not spec.repeatable:
@@ -177,6 +179,7 @@ class CallGate:
                 self._lease,
                 events,
                 artifacts=[*values, *shown],
+                # Intents need the permissions that were read; an outcome is a fact, whatever has been decided since.
                 control_seq=self._record.control_seq if starting else None,
                 require_empty_inbox=bool(starting),
                 uses=uses,

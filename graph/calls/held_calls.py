@@ -60,6 +60,7 @@ class HeldCalls:
             CallHeld: Nobody has decided about it yet.
             RejectedByPerson: A person rejected it, or nobody decided in time.
         """
+        # A call that a person edited is asked about under the name of the one that it replaces (decision 72).
         spec, review, name = self._specs[call.tool], self._record.review_state, call.replaces or call.key
         asked = self._policy.asks(spec, call.args)
         unseen = self._policy.arguments_to_review(spec, labels) if self._asks else {}
@@ -69,6 +70,7 @@ class HeldCalls:
         revision = self._record.plan_state.revision
         if why := review.rejection(name, revision):
             raise RejectedByPerson(why)
+        # What may have happened before is decided by itself, whatever was approved ahead (decision 74).
         if not before and (standing := await self._standing.covering(spec, call, unseen)):
             return standing
         known = review.held.get(name)

@@ -90,6 +90,7 @@ class ModelGate:
         """
         asked = Prompted.of(model, replace(call, messages=self._instructed(call)))
         attempt, known = 1, self._record.calls
+        # Attempts that failed before a restart are on record; each has a key of its own, and this one has the next.
         while (key := asked.key(self._record.id, attempt)) in known.followed:
             attempt += 1
         if key in known.responses:
@@ -98,7 +99,7 @@ class ModelGate:
         while True:
             use = self._caps.of_model(asked.model.name, key, aside)
             answer, finished = await self._attempt(asked, key, aside, use)
-            aside_for_next = None
+            aside_for_next = None  # reserved before this attempt is on record: `again` promises that there is room
             if attempt < call.limits.most and _may_pass(finished):
                 aside_for_next = self._reserved_again(asked)
             ended = Draft(replace(finished, again=aside_for_next is not None), call.step)

@@ -25,7 +25,7 @@ class RecordedOutcomes:
             return None
         if known.result.status == "failed":
             return Finished(call, known.result)
-        label = USER if known.settled else call.label
+        label = USER if known.settled else call.label  # a person gave the result of a call that was settled
         return Finished(replace(call, label=label), known.result, keep(await value_of(self._ledger, known.result)))
 
     def _failed_within(self, call: ToolCall) -> Call | None:

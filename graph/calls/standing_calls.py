@@ -68,4 +68,5 @@ class StandingCalls:
     def _has_room(self, use: StandingUse, call: ToolCall) -> bool:
         counted = {*use.calls, *self._admitted[use.approval.id]}
         is_left = use.holds(time.time()) and len(counted) < use.approval.at_most
+        # Another attempt at a call that was counted takes no more room, as in the ledger.
         return is_left or (call.key in counted and use.revoked_by is None)

@@ -9,9 +9,9 @@ from langchain_core.tools import BaseTool, StructuredTool, Tool
 from pydantic.errors import PydanticInvalidForJsonSchema
 
 from graph.errors import ToolConfigError
+from graph.name_list import did_you_mean
 from graph.plan.attempts import ATTEMPT_FIELDS, limit_fault
 from graph.plan.catalog import Effect, ToolSpec
-from graph.plan.suggestions import did_you_mean
 from tools.mcp.hints import effect_of
 
 HINTS = {"readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"}
@@ -53,9 +53,8 @@ def _check_keys(name: str, metadata: Mapping[str, Any]) -> None:
     known = {*DECLARED, *HINTS, TITLE}
     for key in metadata:
         if key not in known and not str(key).startswith(("_", "ls_")):
-            meant = did_you_mean(str(key), sorted(known))
-            why = f"metadata has an unknown entry {str(key)!r}; {meant}a tool declares {', '.join(DECLARED)}"
-            raise ToolConfigError(name, why)
+            hint = f"{did_you_mean(key, sorted(known))} a tool declares {', '.join(DECLARED)}".strip()
+            raise ToolConfigError(name, f"metadata has an unknown entry {str(key)!r}; {hint}")
 
 
 def _schema(tool: BaseTool) -> dict[str, Any]:

@@ -1,6 +1,5 @@
 """Creates LangChain chat models from settings; every failure becomes a one-sentence configuration error."""
 
-import difflib
 import os
 import warnings
 from typing import Any
@@ -15,7 +14,7 @@ from graph.chat_models.redaction import without_secrets
 from graph.chat_models.retry import ONCE, RetryPolicy
 from graph.chat_models.settings import OFFLINE, ModelSettings, ModelSource
 from graph.errors import MissingPackageError, ModelConfigError, ModelKeyError
-from graph.name_list import listed
+from graph.name_list import did_you_mean, listed
 from graph.validation_message import fault_message
 
 TIMEOUT_S = 300.0
@@ -152,10 +151,8 @@ def _refused(name: str, provider: str, error: Exception) -> ModelConfigError:
     words = without_secrets((str(error).strip() or type(error).__name__).splitlines()[0])
     if words.startswith("Unsupported provider"):
         known = str(error).rpartition("are: ")[2].split(", ")
-        close = difflib.get_close_matches(provider, known, 1)
-        return ModelConfigError(
-            name, f"no provider {provider!r}; {f'did you mean {close[0]}?' if close else listed(known)}"
-        )
+        hint = did_you_mean(provider, known) or f"use one of {listed(known)}"
+        return ModelConfigError(name, f"no provider {provider!r}; {hint}")
     if any(mark in words.lower() for mark in ("api_key", "credential", "api key", "access token")):
         return ModelKeyError(name, f"no key; set {provider.upper()}_API_KEY, or omit the model to stay offline")
     return ModelConfigError(name, words)
@@ -167,9 +164,8 @@ def _check_options(name: str, model: BaseChatModel, options: dict[str, Any]) -> 
     known = {*fields, *(field.alias for field in fields.values() if field.alias)}
     for option in options:
         if option not in known:
-            close = difflib.get_close_matches(option, known, 1)
-            hint = f"; did you mean {close[0]}?" if close else "; put further parameters of the server into extra_body"
-            raise ModelConfigError(name, f"{type(model).__name__} has no option {option!r}{hint}")
+            hint = did_you_mean(option, known) or "put further parameters of the server into extra_body"
+            raise ModelConfigError(name, f"{type(model).__name__} has no option {option!r}; {hint}")
 
 
 def _check_headers(name: str, model: BaseChatModel) -> None:

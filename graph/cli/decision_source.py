@@ -11,7 +11,7 @@ from graph.cli.request_view import show_decision_commands, show_request
 from graph.cli.screen import DIGEST_CHARACTERS, Screen
 from graph.errors import InputError
 from graph.record.person import Person
-from graph.review.request import UNCHANGED, digest_of_all
+from graph.review.request import STALE, UNCHANGED, digest_of_all
 from graph.review.response import ReviewResponse, asked, build_response
 from graph.runs import Run
 
@@ -62,6 +62,10 @@ class DecisionSource:
         """
         assert run.request is not None
         refused = run.request["error"] and not run.request["error"].startswith(UNCHANGED)
+        if self._response_sent and run.request["error"] == STALE:  # another request than the one printed before
+            show_request(self.screen, run)
+            show_decision_commands(self.screen, run, self.database)
+            raise InputError("decision", f"it was about an earlier request; {run.id} waits with the one above")
         if self._response_sent and refused:
             raise InputError("decision", f"{run.request['error']}; {run.id} is still waiting")
         self._response_sent = False

@@ -1,13 +1,13 @@
 """Exit codes, and the translation of errors into them."""
 
 import errno
-import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 import typer
 
+from graph.cli.outlet import give_up
 from graph.cli.screen import Screen
 from graph.cli.signals import Interrupted, ctrl_c_as_exception
 from graph.errors import AgentError, LedgerError
@@ -32,13 +32,6 @@ def exit_code(run: Run) -> int:
     return ENDED_OTHERWISE if run.ended else WAITING
 
 
-def give_up_output() -> None:
-    """Write what is still to be written nowhere: Python would try again at the end of the process."""
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, sys.stdout.fileno())
-    os.close(nowhere)
-
-
 @contextmanager
 def report_errors(screen: Screen) -> Iterator[None]:
     """Print an `AgentError` as one sentence and exit with its code; let other errors, which are bugs, propagate.
@@ -50,10 +43,12 @@ def report_errors(screen: Screen) -> Iterator[None]:
             yield
             if sys.stdout is not None:  # it may be closed
                 sys.stdout.flush()
+    except BrokenPipeError:  # the reader has all that it wanted
+        give_up(sys.stdout)
     except OSError as error:
         if error.errno not in UNWRITABLE:
             raise
-        give_up_output()
+        give_up(sys.stdout)
         screen.complain(f"the output cannot be written: {error.strerror}")
         raise typer.Exit(STORAGE) from None
     except LedgerError as error:

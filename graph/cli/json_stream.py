@@ -3,6 +3,7 @@
 import sys
 from typing import Any
 
+from graph.cli.outlet import Outlet
 from graph.runs import Run
 
 
@@ -12,7 +13,7 @@ def json_observers(json: bool) -> dict[str, Any]:
         return {}
     from graph.observing.json_lines import JsonLines
 
-    return {"observers": (JsonLines(sys.stdout),)}
+    return {"observers": (JsonLines(Outlet(sys.stdout)),)}
 
 
 def write_open_request(run: Run, json: bool) -> None:
@@ -20,4 +21,4 @@ def write_open_request(run: Run, json: bool) -> None:
     if json and run.request is not None:
         from graph.observing.json_lines import JsonLines
 
-        JsonLines(sys.stdout).write(run.id, "waiting", None, dict(run.request))
+        JsonLines(Outlet(sys.stdout)).write(run.id, "waiting", None, dict(run.request))

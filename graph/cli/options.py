@@ -7,7 +7,8 @@ from typing import Annotated
 import typer
 
 from graph.errors import InputError
-from graph.ledger.opening import UNNAMED
+from graph.ledger.memory.event_reader import IN_MEMORY
+from graph.ledger.opening import name_fault
 from graph.record.person import Person
 from graph.sanitize import is_utf8
 
@@ -61,9 +62,11 @@ def text(given: str | None) -> str | None:
 
 
 def named(database: str) -> str:
-    """Return the name of a database; refuse a blank one."""
-    if not database.strip():
-        raise typer.BadParameter(UNNAMED)
+    """Return the name of a database; refuse one that no other command would find."""
+    if fault := name_fault(database):
+        raise typer.BadParameter(fault)
+    if database == IN_MEMORY:
+        raise typer.BadParameter("runs in memory are gone at the end of the command; name a file, such as runs.db")
     return database
 
 
@@ -185,9 +188,11 @@ def person(name: str | None, roles: list[str] | None) -> Person | None:
     Raises:
         InputError: A name is no short text, or there is a role without a person.
     """
-    if name is None and not roles:
+    if name is None and roles:
+        raise InputError("--role", f"{roles[0]!r:.80} is nobody's role; name the person with --as too")
+    if name is None:
         return None
     try:
-        return Person(name or "", roles or ())
+        return Person(name, roles or ())
     except ValueError as error:
         raise InputError("--as", str(error)) from error

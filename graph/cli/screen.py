@@ -11,6 +11,7 @@ from pydantic import JsonValue
 from rich.console import Console, RenderableType
 from rich.text import Text
 
+from graph.cli.outlet import Outlet, OutletConsole
 from graph.sanitize import document, escaped, one_line, visible
 from graph.text.drawing.labels import columns
 from graph.text.review.layout import fitted_line
@@ -85,7 +86,7 @@ class Screen:
 
     def write(self, text: str) -> None:
         """Print an untrusted document of any length, unwrapped and unstyled."""
-        self.out.file.write(f"{document(text)}\n")
+        Outlet(self.out.file).write(f"{document(text)}\n")
 
     def ask(self, question: str) -> None:
         """Print a prompt, broken between its words, and leave the cursor after it."""
@@ -118,7 +119,7 @@ def _print(console: Console, text: str, style: str = "", under: int | None = Non
 
 
 def _console(stream: TextIO) -> Console:
-    console = Console(file=stream, markup=False, emoji=False, highlight=False)
+    console = OutletConsole(file=stream, markup=False, emoji=False, highlight=False)
     if not console.is_terminal:
         console.width = DEFAULT_TABLE_COLUMNS
     return console

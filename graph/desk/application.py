@@ -36,9 +36,9 @@ def desk_application(
 
     Args:
         database: An SQLite file, or the address of a PostgreSQL database.
-        agents: Opens the agent that carries on a run after a decision; without it, decisions are kept for others.
-        settings: Who may look and decide; by default whoever opens a link with a token of this process.
-        policy: Returns the policy of runs that are started here; by default that of `agents_with`.
+        agents: Opens the agent that continues a run after a decision; without it, decisions are stored for workers.
+        settings: Who may look and decide; default: whoever opens a link with a token of this process.
+        policy: Returns the policy of runs that are started here; default: that of `agents_with`.
         announce: Receives the token of a link that a visitor asks for.
     """
     if policy is None and isinstance(agents, SameAgents):
@@ -60,7 +60,7 @@ def desk_application(
         lifespan=lifespan,
         exception_handlers={404: _missing, 405: _missing, 500: _failed},
     )
-    # a redirect has the scheme of the connection, which may end at a proxy
+    # A redirect to the path with a slash would name the scheme of this connection, which may end at a proxy.
     app.router.redirect_slashes = False
     app.state.desk = desk
     return app
@@ -71,15 +71,17 @@ async def _missing(request: Request, _: Exception) -> Response:
 
 
 async def _failed(request: Request, _: Exception) -> Response:
-    """Answer for a fault of ours, which the server's log has; this response does not pass the gate."""
-    why = "this desk met a fault, which its log has; what you sent may have been done: look before you send it again"
+    """Answer after an error of the desk, which the server logs."""
+    why = (
+        "an internal error, which is in the server's log; a form may have been carried out: check before you repeat it"
+    )
     response = page(request, "error.html", 500, title="That did not work", why=why)
-    protect(response.headers, is_static=False)
+    protect(response.headers, is_static=False)  # Starlette answers errors outside of the gate, which adds them else
     return response
 
 
 async def _health(request: Request) -> Response:
-    """Say that the desk answers, for a proxy or a supervisor."""
+    """Answer the health check of a proxy or a supervisor, if the database can be read."""
     records = await desk_of(request).records()
     await records.runs.list(limit=1)
     return PlainTextResponse("ok")

@@ -1,4 +1,4 @@
-"""A form about an open request, as the response that the review reads."""
+"""Reading the form of an open request: its fields become the response that the review takes."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -35,7 +35,8 @@ def response_in(shown: ShownRun, request: RequestJson, fields: Fields) -> Review
         return ReviewResponse(stop=True)
     if decision not in ("approve", "edit", "feedback", "finish", "answer"):
         raise InputError("decision", "choose what to decide")
-    settled = _settled(request, fields)
+    says_nothing = not any(text for name, text in fields.items() if name.startswith("happened:"))
+    settled = {} if decision == "feedback" and says_nothing else _settled(request, fields)
     if decision == "feedback":
         if not fields.get("message"):
             raise InputError("message", "say what to change, or end the run")
@@ -81,7 +82,7 @@ def _answers(shown: ShownRun, request: RequestJson, fields: Fields) -> dict[str,
 
 
 def _calls(request: RequestJson, fields: Fields) -> dict[str, Any]:
-    """Return what was decided about single held calls: other arguments, a rejection, or further calls approved too."""
+    """Return the decisions about single held calls: other arguments, a rejection, or a standing approval."""
     args: dict[str, Any] = {}
     rejected: dict[str, str] = {}
     standing: dict[str, Any] = {}

@@ -25,12 +25,12 @@ MOST_DRAWINGS = 16
 
 
 def _nobody(_: str) -> None:
-    """Drop a new link: no operator is there to announce it to."""
+    """Drop a new link: there is no operator to announce it to."""
 
 
 @dataclass
 class Desk:
-    """A desk over one database; without `drives` it leaves runs to others. `announce` gives the operator a new link.
+    """A desk over one database. Without `drives` it continues no run. `announce` gives the operator a new link.
 
     The database is opened on the first request, so that a desk works wherever it is mounted.
     """
@@ -62,13 +62,14 @@ class Desk:
 
     @property
     def starts(self) -> bool:
-        """Whether runs are started and carried on here."""
+        """Whether runs are started and continued here."""
         return self.decides and self.drives is not None
 
     async def carries_on(self, shown: ShownRun) -> bool:
-        """Whether a run can be carried on here, as far as its checkpoints go."""
+        """Whether a run can be continued here: its checkpoints have to be in this database."""
         if self.drives is None or not shown.is_on_server:
             return self.drives is not None
+        # A LangGraph server may keep its checkpoints elsewhere; without them the graph cannot go on (decision 91).
         async with open_checkpointer(self.database) as saver:
             place: Any = {"configurable": {"thread_id": shown.key.thread, "checkpoint_ns": ""}}
             return await saver.aget_tuple(place) is not None
@@ -87,18 +88,18 @@ class Desk:
         return await (await self.records()).runs.ledger.ended_sessions.has(session)
 
     def watch_of(self, records: Records) -> Watch:
-        """Return what watches the database for all streams."""
+        """Return the watch that looks for changes on behalf of all streams."""
         if self.watch is None or self.watch.records is not records:
             self.watch = Watch(records)
         return self.watch
 
     async def close(self) -> None:
-        """Pause what is carried on here, and close the database."""
+        """Pause the runs that are continued here, and close the database."""
         if self.drives is not None:
             self.drives.close()
         await self._records.close()
 
 
 def drives_of(agents: Agents | None) -> Drives | None:
-    """Return where decisions are carried out, None if nowhere."""
+    """Return the drives of these agents; None without agents."""
     return Drives(agents) if agents is not None else None

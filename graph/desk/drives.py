@@ -1,4 +1,4 @@
-"""Runs that the desk carries on after a decision: on a loop and a thread of their own, apart from the pages."""
+"""Runs that the desk continues after a decision, on a thread and an event loop of their own (decision 76)."""
 
 import asyncio
 from collections import OrderedDict
@@ -23,9 +23,9 @@ from graph.settings_file import settings_file
 from graph.trust import store_path
 
 SETTLES_S, LOOKS_S = 10.0, 0.05
-"""How long a page waits until a decision is in the record, and how often it looks."""
-TELLING = ("decided", "voted", "late_answer", "run_ended", "steered", "run_reopened", "paused")
-"""Events that show what came of a decision; after a request that is shown again, the drive ends by itself."""
+"""How long a page waits until a decision is on record, and how often it looks."""
+OUTCOMES = ("decided", "voted", "late_answer", "run_ended", "steered", "run_reopened", "paused")
+"""Events that follow from a decision. If the request is asked again instead, the drive ends by itself."""
 MOST_FAULTS = 1_000
 OF_CODE = "set by the program that serves this desk"
 
@@ -39,9 +39,9 @@ class OpenedAgent:
 
 
 class Agents(Protocol):
-    """Opens the agent that carries on a run; for None, the one that starts runs.
+    """Opens the agent that continues a run; for None, the one that starts runs.
 
-    Raises AgentError if the settings of the run cannot be had here.
+    Raises AgentError if this process lacks something of the run's settings.
     """
 
     def __call__(self, run: Run | None) -> AbstractAsyncContextManager[OpenedAgent]:
@@ -50,7 +50,7 @@ class Agents(Protocol):
 
 @dataclass(frozen=True)
 class SameAgents:
-    """Agents that carry on every run with the same options."""
+    """Agents that continue every run with the same options."""
 
     database: str | Path
     options: Mapping[str, Any]
@@ -81,7 +81,7 @@ class SameAgents:
 
 
 def agents_with(database: str | Path, **options: Any) -> SameAgents:
-    """Return agents that carry on every run with the same options, which are those of `AsyncAgent`."""
+    """Return agents that continue every run with the same options, those of `AsyncAgent`."""
     return SameAgents(database, options)
 
 
@@ -90,7 +90,7 @@ Work = Callable[[OpenedAgent], Awaitable[Run]]
 
 @dataclass
 class Drives:
-    """The runs that are carried on here, one drive for each thread at a time."""
+    """The runs that are continued here, at most one at a time for each thread of LangGraph."""
 
     agents: Agents
     _loop: LoopThread | None = None
@@ -98,10 +98,10 @@ class Drives:
     _faults: "OrderedDict[str, str]" = field(default_factory=OrderedDict)
 
     def begin(self, thread: str, run: Run | None, work: Work) -> "Future[Run]":
-        """Begin to carry on a run.
+        """Begin to continue a run.
 
         Raises:
-            RunOwnedError: It is carried on already.
+            RunOwnedError: This desk continues it already.
         """
         going = self._going.get(thread)
         if going is not None and not going.done():
@@ -118,17 +118,18 @@ class Drives:
             return await work(opened)
 
     async def settled(self, future: "Future[Run]", thread: str, runs: Runs, key: RunKey | None, after: int) -> None:
-        """Wait until the record shows what came of it, or the drive has ended; keep its fault.
+        """Wait until the outcome is on record or the drive has ended, and keep the error of the drive.
 
         Raises:
             AgentError: The drive failed at once.
         """
         future.add_done_callback(lambda done: self._ended(thread, done))
+        # The drive lasts as long as the run; the page waits for the decision alone. The record says whether it counted.
         loop = asyncio.get_running_loop()
         until = loop.time() + SETTLES_S
         while not future.done() and loop.time() < until:
             await asyncio.sleep(LOOKS_S)
-            if key is not None and any(event.kind in TELLING for event in await runs.ledger.events(key, after=after)):
+            if key is not None and any(event.kind in OUTCOMES for event in await runs.ledger.events(key, after=after)):
                 break
             if key is None and await runs.ledger.last_run(thread) is not None:
                 break
@@ -136,7 +137,7 @@ class Drives:
             raise error
 
     def fault(self, thread: str) -> str | None:
-        """Return why the last drive of a thread failed, None if it did not."""
+        """Return the error of the last drive of a thread, None if there was none."""
         return self._faults.get(thread)
 
     def _ended(self, thread: str, future: "Future[Run]") -> None:
@@ -150,7 +151,7 @@ class Drives:
                 self._faults.popitem(last=False)
 
     def close(self) -> None:
-        """Stop; what is carried on is paused."""
+        """Stop; runs that are being continued are paused."""
         loop, self._loop = self._loop, None
         if loop is not None:
             for future in self._going.values():

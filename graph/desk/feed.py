@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from graph.desk.aside import aside
+from graph.desk.threads import on_thread
 from graph.ledger.protocol import RunKey
 from graph.ledger.run_store import RunStore
 from graph.record.events import Event, ValueRedacted
@@ -16,23 +16,23 @@ from graph.runs.run import run_of
 from graph.text.event_text import event_text
 
 MOST_EVENTS = 200
-"""Events in one message; a tab that missed more is told where the rest is."""
+"""Events in one message; a tab that missed more is referred to the audit."""
 
 Position = tuple[int, bool]
 """The number of a run's last event, and whether a process executes it."""
-Told = tuple[int, float, str]
-"""An event as a stream tells it: number, Unix seconds, sentence."""
+EventLine = tuple[int, float, str]
+"""An event in a message: number, Unix seconds, sentence."""
 
 
 @dataclass(frozen=True)
 class Moment:
-    """A run at one moment; `steps` has the status of each step, `told` the last events, at most `MOST_EVENTS`."""
+    """A run at one moment; `steps` has the status of each step, `events` the last events, at most `MOST_EVENTS`."""
 
     position: Position
     status: str
     revision: int
     steps: Mapping[str, str]
-    told: Sequence[Told]
+    events: Sequence[EventLine]
     _messages: dict[tuple[int, Position | None], str] = field(default_factory=dict, compare=False, repr=False)
 
     @property
@@ -45,23 +45,23 @@ class Moment:
 
         Args:
             seen: The number of the last event that the stream's tab has.
-            before: The moment that the stream told last.
+            before: The moment of the stream's last message.
         """
         known_to_it = (seen, before.position if before is not None else None)
         if known_to_it not in self._messages:
-            self._messages.clear()
-            self._messages[known_to_it] = self._worded(seen, before.steps if before is not None else {})
+            self._messages.clear()  # streams are at the same event or new: an older message is needed no more
+            self._messages[known_to_it] = self._to_json(seen, before.steps if before is not None else {})
         return self._messages[known_to_it]
 
-    def _worded(self, seen: int, steps: Mapping[str, str]) -> str:
-        told = [event for event in self.told if event[0] > seen]
+    def _to_json(self, seen: int, steps: Mapping[str, str]) -> str:
+        lines = [event for event in self.events if event[0] > seen]
         message = {
             "status": self.status,
             "executing": self.position[1],
             "revision": self.revision,
             "steps": {step: status for step, status in self.steps.items() if steps.get(step) != status},
-            "events": told,
-            "left_out": max(0, self.seq - seen - len(told)),
+            "events": lines,
+            "left_out": max(0, self.seq - seen - len(lines)),
         }
         return json.dumps(message)
 
@@ -88,28 +88,29 @@ class Feed:
             if self._seq and any(event.kind == ValueRedacted.kind for event in news):  # it changes earlier events
                 self._forget()
                 news = await self._ledger.events(self._run)
-            await aside(lambda: self._apply(news))
+            await on_thread(lambda: self._apply(news))
             position = self._seq, await self._ledger.is_worked_on(self._run)
             if self.now is None or self.now.position != position:
-                self.now = await aside(lambda: self._moment(position))
+                self.now = await on_thread(lambda: self._moment(position))
+                # A new event for each change: a stream that holds the old one cannot miss what comes while it sends.
                 before, self.changed = self.changed, asyncio.Event()
                 before.set()
             return self.now
 
     def _forget(self) -> None:
         self._state, self._seq = RunState(), 0
-        self._told: deque[Told] = deque(maxlen=MOST_EVENTS)
+        self._lines: deque[EventLine] = deque(maxlen=MOST_EVENTS)
 
     def _apply(self, news: Sequence[Event]) -> None:
         if news:
             apply_events(self._state, known(news))
-            self._told.extend(_told(news[-MOST_EVENTS:]))
+            self._lines.extend(_lines(news[-MOST_EVENTS:]))
             self._seq = news[-1].seq
 
     def _moment(self, position: Position) -> Moment:
         run = run_of(self._state, worked_on=position[1])
-        return Moment(position, run.status, run.revision, run.step_status, tuple(self._told))
+        return Moment(position, run.status, run.revision, run.step_status, tuple(self._lines))
 
 
-def _told(events: Iterable[Event]) -> Iterable[Told]:
+def _lines(events: Iterable[Event]) -> Iterable[EventLine]:
     return ((event.seq, event.at, event_text(event).sentence) for event in events)

@@ -1,4 +1,4 @@
-"""The policy in force, as a page shows it: read by whoever knows it, kept until one of its files changes."""
+"""The policy in force, as a page shows it: kept until one of its files changes (decision 94)."""
 
 import asyncio
 import time
@@ -12,7 +12,7 @@ from graph.policy.approval_scope import ExecutionTerms
 from graph.text.policy import rule_sections
 
 KEPT_S = 60.0
-"""How long a policy is shown that no file has changed: servers of tools may have others by then."""
+"""How long a policy is kept if no file changes: the tools of MCP servers change without one."""
 NO_POLICY = "none: only the approval mode applies"
 
 Stamp = tuple[str, int, int, int]
@@ -33,9 +33,9 @@ PolicyInForce = Callable[[], Awaitable[PolicyView]]
 
 @dataclass
 class KeptPolicy:
-    """The policy that `read` returns; `files` are those that say what it is.
+    """Keeps the policy that `read` returns until one of `files` changes.
 
-    To read it, the tools are made and their servers are started, so it is kept, and read by one caller at a time.
+    Reading creates the tools and starts their servers, so one caller reads at a time.
     """
 
     read: PolicyInForce

@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from graph.desk.aside import aside
+from graph.desk.threads import on_thread
 from graph.ledger.protocol import RunKey
 from graph.record.events import ON_SERVER, Event
 from graph.record.projection import apply_events, known, project
@@ -20,7 +20,7 @@ from graph.stored_responses import open_request
 MOST_RUNS = 32
 """Runs whose events are kept between two looks."""
 MOST_NEWS = 100
-"""With more new events the state is projected anew on a thread, for one that others read changes on the event loop."""
+"""With more new events the state is projected anew on a thread: a state that others read changes on the event loop."""
 REDACTED = "redacted"
 
 
@@ -28,7 +28,7 @@ REDACTED = "redacted"
 class ShownRun:
     """A run, its events and its state; `executing` means that a process works on it.
 
-    While `reading` is held, the state does not change: it is held by whoever reads it on a thread.
+    Whoever reads the state on a thread holds `reading`; while it is held, the state does not change.
     """
 
     key: RunKey
@@ -50,8 +50,8 @@ class ShownRun:
 
 
 @dataclass
-class _Read:
-    """What was read of a run."""
+class _KeptRun:
+    """What is kept of a run between two looks."""
 
     events: list[Event] = field(default_factory=list)
     record: RunState = field(default_factory=RunState)
@@ -63,7 +63,7 @@ class Records:
     """The runs of a database and the requests that they wait with."""
 
     runs: Runs
-    _read: "OrderedDict[RunKey, _Read]" = field(default_factory=OrderedDict)
+    _kept: "OrderedDict[RunKey, _KeptRun]" = field(default_factory=OrderedDict)
 
     async def show(self, name: str) -> ShownRun:
         """Return a run, with its open request.
@@ -72,24 +72,28 @@ class Records:
             UnknownRunError: There is no such run.
             LedgerError: Its record cannot be read.
         """
-        shown = await self.stand(await self.runs.find(name))
+        shown = await self.without_request(await self.runs.find(name))
         request = await open_request(self.runs.ledger, shown.record, shown.events)
         return replace(shown, run=shown.run.with_request(request)) if request is not None else shown
 
-    async def stand(self, key: RunKey) -> ShownRun:
-        """Return a run without its request, for those who only follow it."""
-        read = await self._news(key)
+    async def without_request(self, key: RunKey) -> ShownRun:
+        """Return a run without its open request, for readers that only follow it."""
+        read = await self._read_news(key)
         if await is_due(self.runs.ledger, read.record):
             await settle(self.runs.ledger, key)
-            read = await self._news(key)
+            read = await self._read_news(key)
         executing = await self.runs.ledger.is_worked_on(key)
         async with read.reading:
-            run = await aside(lambda: run_of(read.record, executing))
+            run = await on_thread(lambda: run_of(read.record, executing))
             return ShownRun(key, run, tuple(read.events), read.record, executing, read.reading)
 
-    async def _news(self, key: RunKey) -> _Read:
-        """Read what is new in a run; a redaction changes earlier events, and everything is read again."""
-        read = self._read.get(key)
+    async def _read_news(self, key: RunKey) -> _KeptRun:
+        """Read the new events of a run, or all of them after a redaction, which changes earlier ones.
+
+        A long projection runs on a thread, over a state that nobody reads yet; a short one changes the state in place,
+        once no thread reads it (decision 103).
+        """
+        read = self._kept.get(key)
         news = await self.runs.ledger.events(key, after=_last(read))
         if read is None or any(event.kind == REDACTED for event in news):
             events = news if read is None else await self.runs.ledger.events(key)
@@ -101,18 +105,18 @@ class Records:
                 if _last(read) < news[0].seq:  # another reader may have been first
                     read.events.extend(news)
                     apply_events(read.record, known(news))
-        self._read[key] = read
-        self._read.move_to_end(key)
-        while len(self._read) > MOST_RUNS:
-            self._read.popitem(last=False)
+        self._kept[key] = read
+        self._kept.move_to_end(key)
+        while len(self._kept) > MOST_RUNS:
+            self._kept.popitem(last=False)
         return read
 
 
-async def _projected(events: Sequence[Event]) -> _Read:
-    return _Read(list(events), await aside(lambda: project(known(events))))
+async def _projected(events: Sequence[Event]) -> _KeptRun:
+    return _KeptRun(list(events), await on_thread(lambda: project(known(events))))
 
 
-def _last(read: _Read | None) -> int:
+def _last(read: _KeptRun | None) -> int:
     return read.events[-1].seq if read is not None and read.events else 0
 
 

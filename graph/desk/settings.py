@@ -19,10 +19,10 @@ SECRET_CHARACTERS = 32
 class DeskSettings:
     """Settings of a desk.
 
-    `hosts` are names besides those of this machine under which it is reached. `secret` signs sessions. `identity` says
-    of each request who sends it; with `oidc`, people sign in at a provider, which sends them back to `url`, the desk's
+    `hosts` are names besides those of this machine under which it is reached. `secret` signs sessions. `identity` names
+    the sender of each request; with `oidc`, people sign in at a provider, which sends them back to `url`, the desk's
     address as browsers know it. With `links`, a link with a token opens a session of the user of this process.
-    `proxies` are those that say where a request comes from. `read_only`: nobody decides, whatever their role.
+    `proxies` are trusted to name the address of a visitor. `read_only`: nobody decides, whatever their role.
     `secure`: cookies are sent over HTTPS alone. A session lasts `session_s` seconds.
     """
 

@@ -1,4 +1,4 @@
-"""The templates: everything in them is escaped, first what cannot be seen, then markup."""
+"""The templates: every value is escaped, first characters that cannot be seen, then markup (decision 30)."""
 
 import json
 from collections.abc import Mapping
@@ -48,7 +48,7 @@ def environment() -> Environment:
         "line": escaped,
         "doc": document,
         "visible": visible,
-        "told": told,
+        "clipped": clipped,
         "short": lambda text, most=LINE_CHARACTERS: one_line(str(text), most),
         "moment": moment,
         "counted": counted,
@@ -72,10 +72,10 @@ def _answer_text(answer: JsonValue) -> str:
     return document(answer) if isinstance(answer, str) else visible_json(answer)
 
 
-def told(text: str, most: int = LINE_CHARACTERS) -> str:
-    r"""Return a line that a text of ours has escaped already, of at most `most` characters.
+def clipped(text: str, most: int = LINE_CHARACTERS) -> str:
+    r"""Return a line of ours, in which words from outside are escaped already, of at most `most` characters.
 
-    >>> told("the call of send failed: a\\u{202e}b", 30)
+    >>> clipped("the call of send failed: a\\u{202e}b", 30)
     'the call of send failed: a\\u{…'
     """
     line = visible(text)
@@ -106,7 +106,7 @@ def took(seconds: float) -> str:
 
 
 def anchor(name: str) -> str:
-    """Return an id for the row of a run or a step, whose name may be any text: a refreshed list moves its rows by them.
+    """Return the id of a row by the name of its run or step, which may be any text; a refreshed list moves rows by it.
 
     >>> anchor("news.1")
     'row-9104d1cb1940'

@@ -1,4 +1,4 @@
-"""Watches the database for all streams at once, as long as there is one (decision 79)."""
+"""Looks for changes in the database on behalf of all streams, as long as there is one (decision 79)."""
 
 import asyncio
 import time
@@ -12,11 +12,11 @@ from graph.errors import AgentError
 from graph.ledger.protocol import RunKey
 
 STREAM_S = 300.0
-"""How long a stream lasts; the tab goes on with another one, for which its session is checked again."""
+"""How long a stream lasts; the tab then opens another one, for which its session is checked again."""
 OWNERS_S = 2.0
-"""How often the owners of all watched runs are looked at: one that dies writes no event."""
+"""How often the owners of all watched runs are looked at: an owner that dies writes no event."""
 LEAST_S = 0.2
-"""How long two looks are apart at least, however often a database says that there is news."""
+"""Seconds between two looks at least, however often the database announces news."""
 
 
 @dataclass
@@ -85,17 +85,18 @@ class Watch:
             self._task = None
 
     async def _look(self) -> None:
-        """Look again and again; a database that cannot be read now may be read later."""
+        """Look until cancelled; after an error, the next look may succeed."""
         ledger, since, looked_s = self.records.runs.ledger, None, time.monotonic()
         while True:
             with suppress(AgentError):
                 found = await ledger.changes(since)
                 now_s = time.monotonic()
+                # A database that cannot name all changed runs says so (decision 64); then all watched runs are read.
                 all_due = not found.is_complete or now_s - looked_s >= OWNERS_S
                 looked_s = now_s if all_due else looked_s
                 await self._read(tuple(self.feeds) if all_due else found.runs)
                 if found.runs or not found.is_complete:
-                    self._tell_lists()
+                    self._notify_lists()
                 since = found.position
                 await ledger.wait_for_news(self.every_s)
                 await asyncio.sleep(now_s + min(LEAST_S, self.every_s) - time.monotonic())
@@ -108,7 +109,7 @@ class Watch:
                 with suppress(AgentError):  # it may be read at the next look
                     await feed.read()
 
-    def _tell_lists(self) -> None:
+    def _notify_lists(self) -> None:
         self._list_changes += 1
         before, self._list_changed = self._list_changed, asyncio.Event()
         before.set()

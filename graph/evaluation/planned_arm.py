@@ -107,7 +107,7 @@ def _spent(events: Sequence[Event], seconds: float, questions: int) -> Spent:
     kinds = Counter(event.kind for event in events)
     finished = [event.data for event in events if isinstance(event.data, ModelFinished)]
     used = [call.usage for call in finished if call.usage is not None]
-    costs_usd = [call.cost_usd for call in finished if call.usage is not None]
+    costs_usd = [call.paid_usd for call in finished if call.usage is not None]
     priced = [cost_usd for cost_usd in costs_usd if cost_usd is not None]
     return Spent(
         model_calls=kinds["model_started"],

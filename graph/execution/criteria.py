@@ -93,6 +93,7 @@ class Criteria:
         assessment = Assessment(found)
         if not assessment.met or not self._is_judged(step):
             return end, assessment
+        # On record before the judge is asked, since a process that dies meanwhile must not make the call again.
         made = [event for event in end.events if isinstance(event, Finished)]
         if made:
             await self.gate.commit([replace(event, unchecked=True) for event in made], [])

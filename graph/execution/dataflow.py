@@ -42,6 +42,7 @@ class Dataflow:
     cap: CapReachedError | None = None
 
     def __post_init__(self) -> None:
+        # A result that a person supplied counts whether or not the steps before it succeed, so its step waits for none.
         given = self.work.record.steps.supplied & self.work.record.steps.succeeded
         self._waits = waits_without(self.work.waits, given) if given else self.work.waits
         self._position = {step.id: position for position, step in enumerate(self.plan.steps)}
@@ -64,7 +65,8 @@ class Dataflow:
         except BaseExceptionGroup as group:
             raise _first(group) from None
         for step, result in skipped_in(self.plan, self.results).items():
-            self._note(step, result)
+            if self.results.get(step) != result:  # a skipped step that was ready has been reported
+                self._note(step, result)
         stuck = [step for step, result in self.results.items() if result.status not in ("succeeded", "pending")]
         for step, cause in blocked_by(self._waits, stuck).items():
             self._note(step, StepResult("blocked", error=f"waits for {cause}, which {self.results[cause].status}"))

@@ -68,7 +68,7 @@ class Items:
         """Run each item when a slot is free; once the run has changed, no further item starts."""
         async with asyncio.TaskGroup() as tasks:
             for place, work in enumerate(works):
-                await self.slots.acquire()
+                await self.slots.acquire()  # before the task: a long list has no more tasks than can run
                 tasks.create_task(self._do_one(place, work), name=f"{self.step.id}[{place}]")
 
     async def _do_one(self, place: int, work: ItemWork) -> None:
@@ -77,7 +77,7 @@ class Items:
                 self.done[place] = await work()
                 self.reports.item(self.step.id, place, StepResult("succeeded", self.done[place].value))
         except StaleRunError as error:
-            self.stale = error
+            self.stale = error  # raised by `end`: the group would cancel items whose calls are under way
         except (StepFailed, ResultError, Refused, UnresolvedReferenceError) as error:
             self.failed[place] = str(error)
             self.reports.item(self.step.id, place, StepResult("failed", error=str(error)))

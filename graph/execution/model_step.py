@@ -62,6 +62,7 @@ class ModelStep:
 
     def __post_init__(self) -> None:
         self.label = joined([self.label, *self.labels.values()])
+        # Pinned arguments come from the plan and keep its labels; the model writes all others (decision 18).
         pinned = Grant.of(self.step).pinned
         self.called: Counter[str] = Counter()
         self._asked_for: set[str] = set()
@@ -111,6 +112,7 @@ class ModelStep:
                 raise StepFailed(f"the executor model {FLAWS[flaw]}; it said: {str(answer.text)[:SAID_CHARACTERS]}")
             self._messages = [*self._messages, answer]
             if answer.tool_calls or answer.invalid_tool_calls:
+                # Calls of one answer were asked for at once, so none of them was written with the result of another.
                 read = self.label
                 self._messages += [await self._answered(request, read) for request in answer.tool_calls]
                 self._messages += [_unreadable(request) for request in answer.invalid_tool_calls]

@@ -50,6 +50,7 @@ class StepOutcome:
         events = (*self.events, assessment.event(self.step, revision, again=False))
         if assessment.met:
             return replace(self, events=events)
+        # The value stays on record with its call, but no step may rest on it.
         result = replace(self.result, status="failed", value=None, artifact=None, error=assessment.error)
         return StepOutcome(self.step, result, events=events, kept=self.kept)
 

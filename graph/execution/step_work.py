@@ -64,12 +64,14 @@ class StepWork:
 
     async def reusable(self, step: Step, rests_on: Any) -> StepOutcome | None:
         """Return a recorded success of a step with the same inputs."""
+        # Under a new revision the same step may rest on other results.
         is_same = self.record.steps.inputs.get(step.id) == self._inputs(step, rests_on)
         return await self.recorded(step) if is_same else None
 
     async def assess(self, step: Step, end: StepOutcome, again: Again | None = None) -> StepOutcome:
         """Return the outcome once the step's criteria are assessed; `again` repeats its work if that is allowed."""
         specs = self.toolbox.specs
+        # The work of a step is repeated as a whole, so each tool that it may call has to be repeatable.
         repeatable = step.for_each is None and all(specs[name].repeatable for name in step.tool_names)
         try:
             retry = self._reported(step, again) if again is not None and repeatable else None

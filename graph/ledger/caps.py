@@ -7,7 +7,7 @@ each rate. Rows of a day are kept for a while, for calls whose outcome comes lat
 from collections.abc import Mapping
 
 from graph.errors import CapReachedError
-from graph.record.budget import exceeds
+from graph.record.budget import exceeds, unit_in_words
 from graph.record.caps import DayCap, RateCap
 
 KEPT_S = 3 * 86_400.0
@@ -21,7 +21,18 @@ def check_day(database: str, cap: DayCap, used: float, amount: float, now: float
         CapReachedError: It would.
     """
     if exceeds(used, amount, cap.limit):
-        raise CapReachedError(database, cap.name, str(cap), cap.until(now) - now)
+        raise CapReachedError(database, cap.name, _words(cap, amount), cap.until(now) - now)
+
+
+def _words(cap: DayCap, amount: float) -> str:
+    """Return what a cap allows; a call that is beyond it on any day is one that somebody has to raise it for.
+
+    >>> _words(DayCap("tokens", 500), 90.0), _words(DayCap("tokens", 500), 900.0)
+    ('at most 500 tokens a day', 'at most 500 tokens a day, which this call alone exceeds on any day (900 tokens)')
+    """
+    if not exceeds(0.0, amount, cap.limit):
+        return str(cap)
+    return f"{cap}, which this call alone exceeds on any day ({unit_in_words(cap.name, amount)})"
 
 
 def check_turn(database: str, cap: RateCap, wait_s: float) -> None:

@@ -129,6 +129,7 @@ def _parse(text: bytes, name: str, number: int) -> Line:
         line = _lines.validate_python(json.loads(text))
     except (ValidationError, ValueError, RecursionError):
         raise ExportError(name, number, "is not a line of an exported run") from None
+    # One record has one file: nothing can be hidden in spaces, in repeated keys or in another spelling of a number.
     if _encode(line) != text + b"\n":
         raise ExportError(name, number, "is not as it was written")
     return line

@@ -13,6 +13,9 @@ from graph.ledger.seal import SealKey
 from graph.ledger.sqlite.ledger import SqliteLedger
 
 UNNAMED = "the name of the database is blank; name a file, such as runs.db, or postgresql://..."
+OF_SQLITE = (
+    "the name of the database begins with file:, as SQLite writes addresses; name the path alone, such as runs.db"
+)
 Driver = Callable[[str, SealKey | None], RunStore]
 
 
@@ -45,14 +48,21 @@ def open_ledger(address: str | Path, key: SealKey | None = None) -> RunStore:
         key: Seals new runs.
 
     Raises:
-        ConfigError: The address is blank, or the packages for it are not installed.
+        ConfigError: The address is blank or SQLite's own form of one, or the packages for it are not installed.
         LedgerUnavailableError: It is neither of them, such as "mysql://...".
     """
     text = str(address)
-    if not text.strip():  # SQLite would make a database that is gone with its connection
-        raise ConfigError(UNNAMED)
+    if fault := name_fault(text):
+        raise ConfigError(fault)
     scheme, _, _ = text.partition("://")
     return DRIVERS.get(scheme, _misspelt if is_address(text) else SqliteLedger)(text, key)
+
+
+def name_fault(database: str) -> str | None:
+    """Return why a text names no database, None if it may: SQLite would make one that is gone with its connection."""
+    if not database.strip():
+        return UNNAMED
+    return OF_SQLITE if database.startswith("file:") else None
 
 
 def shown(database: str | Path) -> str:

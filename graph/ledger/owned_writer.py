@@ -45,7 +45,7 @@ class OwnedWriter(CheckedReader):
         """Write events and return those after the run's `after`-th, in one transaction."""
         run = by if isinstance(by, RunKey) else by.run
         found = await self._written(by, Batch(drafts, artifacts, control_seq, caps), after, and_release)
-        if found is None:
+        if found is None:  # owned by another process, which may be dead: only its heartbeat can tell
             async with self.owned(run) as lease:
                 return await self.write(
                     lease, drafts, after=after, artifacts=artifacts, control_seq=control_seq, caps=caps

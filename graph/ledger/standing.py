@@ -36,7 +36,7 @@ def _may(payload: str | None, tool: str, now: float) -> bool:
     try:
         given = StandingApproval.from_json(json.loads(payload or ""))
     except (KeyError, TypeError, ValueError, AttributeError, RecursionError):
-        return True
+        return True  # `use_of` finds the fault
     return given.tool == tool and (given.until is None or now < given.until)
 
 
@@ -53,6 +53,7 @@ def used_row(database: str, rows: Sequence[Row], use: StandingCall) -> Row | Non
         LedgerCorruptError: A row was changed.
     """
     found = use_of(database, use.approval, rows) if rows else None
+    # Another attempt at a call that was counted is no further use, even when the approval is used up by now.
     if found is None or found.revoked_by is not None or not (found.holds(time.time()) or use.call in found.calls):
         raise StandingSpentError(database, use.run)
     return None if use.call in found.calls else _row(use.approval, rows, "used", {"call": use.call, "run": use.run})

@@ -67,7 +67,7 @@ def verify(transcript: Transcript, key: SealKey | None = None, head: str | None 
     seal = _seal_state(transcript, key)
     noted_seq = next((row.seq for row in transcript.rows if head and row.link.hex() == head.strip().lower()), None)
     faults = [f"event {fault.seq} {fault.why}"] if fault else []
-    if fault is None:
+    if fault is None:  # else what the events name may be forged as well
         lost = transcript.lost_artifacts().items()
         faults += [f"event {seq} names artifact {name}, which is lost or changed" for seq, name in lost]
     faults += _seal_faults(transcript, key)

@@ -88,11 +88,12 @@ class Planner:
             await take_changes(run, state, words=True)
             writer = RunWriter(run)
             async with writer.owned():
+                # A node that is repeated after a crash finds the run that it has reopened (decision 58).
                 if wants_to_retry(state) and run.record.ended and not was_here(run, state):
                     await reopen(writer, brings_plan=_brings_plan(run, state))
                 return await self._continue(writer, state)
         goal = source.goal or goal_to_begin(state, thread)
-        if brought_plan(state, goal) is None:
+        if brought_plan(state, goal) is None:  # a model is needed: better refused now than in a run on record
             self._check_pictures(state)
             await self.services.models.check()
         async with begin_run(self.services, state, config, goal, source.drafts, source.values) as writer:
@@ -170,6 +171,7 @@ class Planner:
     async def _refused(self, writer: RunWriter, proposal: Proposal, brought: Any) -> StateUpdate:
         """End the run without a new plan, and record the reason; a plan that was waiting waits again instead."""
         is_planned = writer.run.recorded_plan() is not None
+        # In approval mode `never` nobody would be asked about the plan that waits: the run has to end.
         if brought is None and is_planned and writer.run.terms.mode != "never":
             await writer.write(Draft(proposal.refusal("planner", stays=True)), last=True)
             return self._shown(writer.run)
@@ -189,6 +191,7 @@ class Planner:
     async def _ask(self, writer: RunWriter, goal: Goal) -> Proposal:
         run, record, specs = writer.run, writer.run.record, self.services.toolbox.specs
         most, current = self.services.settings.max_steps, run.recorded_plan()
+        # The label is part of the request's key: after a crash the recorded answer serves, after feedback it must not.
         asked = f"{record.plan_state.feedback_rounds}{record.plan_state.after_retries}"
         label = f"{record.plan_state.revision}:{asked}"
         offered, replan_policy, limits = run.offered(), run.replan_policy, run.planner_limits

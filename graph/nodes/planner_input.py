@@ -11,6 +11,7 @@ from graph.plan.depth import parse_json_or_text
 from graph.plan.unique_keys import unique_keys
 from graph.record.goal import Goal
 from graph.record.run_state import RunState
+from graph.sanitize import check_texts
 from graph.state import State, goal_of, last_words, place_of_goal, stated_goal
 
 Operation = Literal["continue", "retry"]
@@ -80,7 +81,7 @@ def steering(state: State) -> str | None:
     """Return the constraint that the user's last message adds to the current run, None if it adds none.
 
     Raises:
-        InputError: No constraint follows.
+        InputError: No constraint follows, or it cannot be kept.
     """
     words = last_words(state.get("messages") or ()) or ""
     if not words.lower().startswith(STEER):
@@ -88,6 +89,7 @@ def steering(state: State) -> str | None:
     constraint = words[len(STEER) :].strip()
     if not constraint:
         raise InputError("steer", f"say what to add, such as `{STEER.capitalize()} use no web search`")
+    check_texts("steer", constraint)
     return constraint
 
 

@@ -75,6 +75,7 @@ class Replanner:
             return state_at_end(run)
         if current is None:
             return state_update(run, "review", doubts=[])
+        # The process died after the revision was recorded and before its checkpoint: no model is asked again.
         if run.checkpoint in run.record.plan_state.revised_at:
             return await self._next(writer, current)
         if due := to_refine(current, run.record):
@@ -91,6 +92,7 @@ class Replanner:
     async def _accept(self, writer: RunWriter, current: Plan, cause: Cause, proposal: Proposal) -> StateUpdate:
         """Make the proposal the plan; without progress, ask a person, or end the run in approval mode `never`."""
         run = writer.run
+        # After a step that went well, most answers keep the plan; an equal plan is no revision.
         if proposal.plan is not None and proposal.plan.digest == current.digest and cause == "step":
             return self._to_review(run, current)
         stalled = stall_of(run.record, current, proposal.plan)

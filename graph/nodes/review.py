@@ -27,7 +27,7 @@ from graph.record.events import Draft, ResponseGiven
 from graph.record.person import Approver
 from graph.record.projection import apply_events
 from graph.review.decision import InvalidResponse, read_answer
-from graph.review.request import ReviewRequest
+from graph.review.request import STALE, ReviewRequest
 from graph.review.verdict import ReviewVerdict, verdict_of
 from graph.review_clock import bring_up
 from graph.route import Route, route_of
@@ -37,8 +37,6 @@ from graph.run_writer import RunWriter
 from graph.sanitize import escaped
 from graph.state import State, StateUpdate, stated_goal
 from graph.state_view import is_shown_by, state_at_end, state_update, state_while_waiting, state_with_plan
-
-STALE = "the response came before this request was shown; review the request below"
 
 
 @dataclass(frozen=True)
@@ -52,6 +50,7 @@ class Review:
         run = await open_run(self.services, state, config)
         if run is None or is_fork(run, state) or is_after_the_end(run, state):
             run = await start_run(self.services, state, config, stated_goal(state))
+        # First of all: an answer to a request that has expired must find it closed (decision 82).
         before = run.record.review_state.request
         await bring_up(run.ledger, run.key, run.record)
         is_late = await answered_late(run)
@@ -64,6 +63,7 @@ class Review:
         if run.record.ended:
             return with_decision(run, state_at_end(run))
         await take_changes(run, state)
+        # A process may die between a decision and the checkpoint after it: the repeated node carries it out.
         if decision := run.record.review_state.decided_at.get(run.checkpoint):
             return with_decision(run, carried_out(run, decision))
         if run.record.plan_state.steered and not run.record.lacks_plan:
@@ -109,8 +109,10 @@ class Review:
                 event, values = requested(run, request)
                 await writer.write(event, artifacts=values)
             raise
+        # LangGraph keeps each answer at its checkpoint: those that were refused there come again first (decision 4).
         if shown is not None and shown.skip:
             return _announced(run, request, subject)
+        caller_on(run.key.thread).note_reading()
         return await self._answered(writer, subject, request, answer, is_shown=shown is not None)
 
     async def _taken_up(
@@ -148,6 +150,7 @@ class Review:
                 raise InvalidResponse("the plan leaves out what was asked for; a person has to review it")
             verdict = verdict_of(request, read_answer(answer, request), run.terms, unseen=unseen)
             ballot = ballot_of(run, request, verdict)
+            # Counted again in the transaction of the vote: of the last two voters one has to see the other.
             if ballot.vote is not None:
                 accepted = replace(request, error=None, issues=subject.issues)  # what was refused before is over
                 ballot = await self._voted(run, accepted, verdict, is_kept=is_kept)

@@ -69,8 +69,9 @@ async def _propose(writer: RunWriter, plan: Plan | None, calls: EditedCalls) -> 
         if edited is not None and isinstance(edited.data, PlanRevised):
             edited = Draft(replace(edited.data, like_steps=await expected_of(run, plan)))
     changes = ReviewVerdict(edits=verdict.edits, rejected=verdict.rejected, decisions=verdict.decisions)
+    # An edit that changes nothing would make its author one who asked, who could not approve any more (decision 73).
     if edited is None and not (changes.edits or changes.rejected):
-        raise InvalidResponse(UNCHANGED)  # its author would count as one who asked, and could not approve any more
+        raise InvalidResponse(UNCHANGED)
     decision = decided(run, plan if edited else None, "propose", changes, message="edit")
     await writer.write(*([edited] if edited else []), decision)
     return _go_on(run, plan)
@@ -111,6 +112,7 @@ def _go_on(run: RunContext, plan: Plan | None) -> StateUpdate:
 
 
 async def _stop(writer: RunWriter, subject: Subject, verdict: ReviewVerdict, stop: Decision) -> StateUpdate:
+    # Of the verdict only the decisions are recorded: nothing else of a response that ends the run takes effect.
     run, word = writer.run, "finish" if stop.finishes else "reject"
     decision = decided(run, subject.plan, word, ReviewVerdict(decisions=verdict.decisions), message=stop.message)
     plan = run.recorded_plan() or Plan()

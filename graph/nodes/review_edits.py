@@ -49,6 +49,7 @@ def edited_calls(run: RunContext, plan: Plan | None, verdict: ReviewVerdict) -> 
             raise InvalidResponse(f"the plan has no step {held.step}; look at the request again")
         step = plan.by_id[held.step]
         if _is_granted(run, step, held, args):
+            # Equal arguments approve the call as shown; others make a new call in its place (decision 72).
             within |= {} if digest(dict(args)) == digest(dict(held.args)) else {key: args}
             approved.append(key)
             continue
@@ -57,6 +58,7 @@ def edited_calls(run: RunContext, plan: Plan | None, verdict: ReviewVerdict) -> 
         is_call = step.tool is not None and step.for_each is None
         is_shown = is_shown and is_call
         changed[step.id] = _changed(step, held, args)
+        # The step that is revised makes just this call, and the person has seen it: it is not held again.
         approved += [call_key(run.record.id, step.id, None, 0, held.tool, digest(dict(args)))] if is_call else []
     found = replace(verdict, calls=tuple(approved), edits=within)
     return EditedCalls(found, _plan(plan, changed) if plan is not None and changed else None, is_shown)

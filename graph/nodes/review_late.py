@@ -28,7 +28,9 @@ async def answered_late(run: RunContext) -> bool:
         answer: Any = interrupt(None)
     except GraphInterrupt:  # nobody has answered
         return False
-    late = late_answer(run.record, answer, run.approver, unseen=caller_on(run.key.thread).unseen)
+    caller = caller_on(run.key.thread)
+    caller.note_reading()
+    late = late_answer(run.record, answer, run.approver, unseen=caller.unseen)
     assert late is not None
     draft, artifacts = late
     await RunWriter(run).write(draft, artifacts=artifacts)

@@ -42,6 +42,7 @@ def request_about(run: RunContext, subject: Subject) -> ReviewRequest:
     left = estimate(plan, record, terms.bounds, terms.tools, limits) if plan is not None else {}
     if plan is not None and (takes := expectation_of(run, plan)) is not None:
         left["takes"] = takes
+    # Decisions name their actions by place, so the order follows from the record alone.
     actions = [_about_plan(run, subject, left)] if _plan_needs_person(run, subject) else []
     due = open_questions(plan, record) if plan is not None else []
     actions += [_about_gate(run, step) for step in due if step.kind == "gate"]
@@ -85,6 +86,7 @@ def _about_plan(run: RunContext, subject: Subject, left: Mapping[str, Any]) -> R
         )
     review = _plan_review(run, plan, left)
     before, warnings = review.before, review.warnings
+    # A resumed node builds its request anew, and a large plan takes long to describe: the text is kept (decision 48).
     rests_on = (
         record.id,
         review.revision,

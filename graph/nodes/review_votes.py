@@ -56,6 +56,7 @@ def _counted(
     approver, people = run.approver, run.record.people
     made = tuple(decision.to_json() for decision in verdict.decisions)
     says = digest(list(made))
+    # Votes count together if they say the same of the same subject; one person counts once (decision 73).
     voters = {**people.voters(request.subject, says), approver.person: approver}
     left = missing(rules, list(voters.values()), people.askers)
     if left is None:

@@ -27,6 +27,8 @@ from graph.state import State, goal_of, last_words, stated_goal
 async def run_to_continue(services: Services, state: State, config: RunnableConfig) -> RunContext | None:
     """Return the run to continue: begun here before a crash, sent back with feedback, or to be resumed."""
     latest = await latest_run(services, thread_of(state, config), state.get("run"))
+    # From what is certain to what is guessed: a node that runs again, an operation, an input that can only be about the
+    # latest run, and last the run that the state names, which a client may have written.
     if latest is not None and was_here(latest, state):
         return latest
     if (wanted := operation_of(state)) is not None:

@@ -1,1 +1,1 @@
-"""People hear of runs: when one waits for them, fails or ends; by webhook, mail, chat (docs/notices.md)."""
+"""Notices of runs that wait for people, fail or end; by webhook, mail or chat (docs/notices.md)."""

@@ -1,4 +1,4 @@
-"""The table `[notify]` of the settings file: who is told of what. Addresses are secrets and stand there alone."""
+"""The table `[notify]` of the settings file: addresses, and the notices that each gets. Addresses are secrets."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -20,14 +20,14 @@ LEAST_SECRET = 16
 
 @dataclass(frozen=True)
 class Address:
-    """Where a notice goes: a webhook of ours, or an address that Apprise knows, such as `mailto://...`."""
+    """The address of a webhook, or one for Apprise, such as `mailto://...`."""
 
     name: str
     url: str = field(repr=False)
 
     @property
     def is_webhook(self) -> bool:
-        """Whether the project's own signed JSON goes there."""
+        """Whether it gets the notice as signed JSON; Apprise sends to all others."""
         return self.url.partition(":")[0].strip().lower() in WEBHOOKS
 
     @property
@@ -42,10 +42,10 @@ class Address:
 
 @dataclass(frozen=True)
 class Addresses:
-    """Addresses by name, the names that hear of each kind of notice, the webhooks' secret, and the link to a run."""
+    """Addresses by name, the names for each kind of notice, the secret of webhooks, and the link to a run."""
 
     by_name: Mapping[str, Address]
-    told: Mapping[str, tuple[str, ...]]
+    names: Mapping[str, tuple[str, ...]]
     secret: bytes = field(default=b"", repr=False)
     link: str | None = None
 
@@ -72,7 +72,7 @@ def _read(table: Any) -> Addresses:
     if not isinstance(given, dict):
         raise ConfigError("notify.addresses must be a table: a name for each address")
     by_name = {name: Address(name, text_or_variable(url, f"notify.addresses.{name}")) for name, url in given.items()}
-    told = {kind: _names(table.get(kind, []), kind, by_name) for kind in KINDS}
+    names = {kind: _names(table.get(kind, []), kind, by_name) for kind in KINDS}
     secret = table.get("secret")
     key = text_or_variable(secret, "notify.secret").encode() if secret is not None else b""
     if broken := [one.name for one in by_name.values() if one.is_webhook and not one.has_host]:
@@ -83,8 +83,8 @@ def _read(table: Any) -> Addresses:
     if any(address.is_webhook for address in by_name.values()) and len(key) < LEAST_SECRET:
         raise ConfigError(f"notify.secret must have at least {LEAST_SECRET} characters: webhooks are signed with it")
     if link is not None and "{run}" not in link:
-        raise ConfigError("notify.link must hold {run}, which the name of the run takes the place of")
-    return Addresses(by_name, told, key, link)
+        raise ConfigError("notify.link has no {run}; write {run} where the name of the run belongs")
+    return Addresses(by_name, names, key, link)
 
 
 def _names(given: Any, kind: str, known: Mapping[str, Address]) -> tuple[str, ...]:

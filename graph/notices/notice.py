@@ -1,4 +1,4 @@
-"""What people are told of a run: that it waits for a person, failed, or ended. No goal, argument or result is in it."""
+"""A notice about a run that waits for a person, failed or ended. It has no goal, argument or result (decision 81)."""
 
 import hashlib
 from dataclasses import dataclass
@@ -15,13 +15,13 @@ KINDS = ("waits", "expires", "escalated", "failed", "ended")
 NAME_CHARACTERS = 100
 """How much of a run's name a title holds."""
 FAILURES = ("failed", "partial", "budget_exhausted")
-SAID = {"waits": "waits", "expires": "is about to expire", "escalated": "is escalated to you"}
-"""What a run that waits does, in words, by kind of notice."""
+VERBS = {"waits": "waits", "expires": "is about to expire", "escalated": "is escalated to you"}
+"""The words of each kind of notice about a run that waits."""
 
 
 @dataclass(frozen=True)
 class Notice:
-    """What a run came to at `since`, in Unix seconds; `asks` names the open requests of a run that waits."""
+    """The state of a run at `since`, in Unix seconds; `asks` names the actions of the open request."""
 
     kind: str
     status: str
@@ -30,7 +30,7 @@ class Notice:
 
 
 def notices_of(run: RunSummary) -> list[Notice]:
-    """Return the notices that are due about a run as it stands, none while nobody needs to hear of it.
+    """Return the notices that a run in this state calls for; none while it executes.
 
     >>> notices_of(RunSummary("t", 1, 9, "partial", ended_at=5.0))
     [Notice(kind='failed', status='partial', since=5.0, asks=())]
@@ -49,22 +49,22 @@ def notices_of(run: RunSummary) -> list[Notice]:
 
 
 def identity(delivery: Delivery) -> str:
-    """Return the key that is equal for every try of a notice, whoever sends it."""
+    """Return the key of a notice, equal for every try and every sender, so that receivers can drop repetitions."""
     named = "\n".join((delivery.run.thread, str(delivery.run.n), delivery.kind, repr(delivery.since)))
     return hashlib.sha256(named.encode()).hexdigest()
 
 
 def title(delivery: Delivery) -> str:
-    """Return the one line that says what happened.
+    """Return the notice in one line.
 
     >>> from graph.ledger.protocol import RunKey
     >>> title(Delivery(RunKey("t", 1), "waits", 5.0, "waiting", ("run_plan", "settle_effect"), "ops"))
     't.1 waits: a plan to approve, an uncertain effect to settle'
     """
     name = one_line(delivery.run.id, NAME_CHARACTERS)  # a thread's name may be a client's
-    if delivery.kind not in SAID:
+    if delivery.kind not in VERBS:
         return f"{name} ended: {delivery.status}"
-    return f"{name} {SAID[delivery.kind]}: {asked_in_words(delivery.asks)}"
+    return f"{name} {VERBS[delivery.kind]}: {asked_in_words(delivery.asks)}"
 
 
 def content(delivery: Delivery, link: str | None) -> dict[str, Any]:

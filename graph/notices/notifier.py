@@ -1,4 +1,4 @@
-"""Telling people right after a commit: an observer that looks for notices and sends them, beside the run."""
+"""An observer that sends notices right after a commit, beside the run (decision 81)."""
 
 import atexit
 import threading
@@ -12,15 +12,15 @@ from graph.ledger.protocol import Ledger, RunKey
 from graph.ledger.run_store import RunStore
 from graph.lifetime import LoopThread
 from graph.notices.addresses import Addresses, addresses_of
-from graph.notices.posting import look, send_due
+from graph.notices.posting import tell
 from graph.observing.listener import Observer
 from graph.observing.log import LOGGER
 from graph.record.events import Draft, ReviewEscalated, ReviewReminded, ReviewRequested, RunEnded
 
-TOLD = (ReviewRequested, ReviewReminded, ReviewEscalated, RunEnded)
+OCCASIONS = (ReviewRequested, ReviewReminded, ReviewEscalated, RunEnded)
 """Events that may call for a notice."""
 AT_EXIT_S = 10.0
-"""How long the exit of a process waits for notices on their way; `work` sends what is left."""
+"""How long the exit of a process waits for notices that are being sent; `work` sends the rest."""
 
 
 class Notifier:
@@ -35,34 +35,38 @@ class Notifier:
         _all.add(self)
 
     def __call__(self, run: RunKey, drafts: Sequence[Draft]) -> None:
-        """Look for notices if one of these events may call for one."""
-        if any(isinstance(draft.data, TOLD) for draft in drafts):
+        """Send what is due if one of these events may call for a notice."""
+        if any(isinstance(draft.data, OCCASIONS) for draft in drafts):
             with self._starting:
                 self._new.add(run)
+                # After a fork the thread exists in the parent alone.
                 if self._thread is None or not self._thread.is_here:
                     self._thread, self._sending = LoopThread(), None
                 if self._sending is None or self._sending.done():
                     self._sending = self._thread.begin(self._send())
 
     def finish(self, limit_s: float) -> None:
-        """Wait until the notices on their way were sent, but not for long."""
+        """Wait until the notices under way are sent, at most `limit_s` seconds."""
         if self._sending is not None and self._thread is not None and self._thread.is_here:
             wait([self._sending], limit_s)
 
     async def _send(self) -> None:
-        while runs := self._taken():
+        while self._new:
             try:
                 ledger = cast("RunStore", await self._open())
-                await look(ledger, self._addresses, runs)
-                for told in await send_due(ledger, self._addresses):
-                    LOGGER.info("%s", told)
+                await tell(ledger, self._addresses, _log, self._taken)
             except AgentError as error:  # the ledger cannot be used; `work` sends what is left
                 LOGGER.warning("notices were not sent: %s", error)
+                self._taken()
 
     def _taken(self) -> set[RunKey]:
         with self._starting:
             runs, self._new = self._new, set()
         return runs
+
+
+def _log(told: str) -> None:
+    LOGGER.info("%s", told)
 
 
 _all: WeakSet[Notifier] = WeakSet()

@@ -1,12 +1,11 @@
-"""Telling people: what is new becomes deliveries, and what is due is sent; done by any process, at least once.
+"""Changes of runs become deliveries, and due deliveries are sent; by any process, at least once (decision 81).
 
-The process that wrote an event looks right after the commit; `planner-executor work` looks for what such a process left
-behind when it died. A delivery is known by run, kind, time and address, so that nothing is added twice.
+The process that wrote an event does it right after the commit; `planner-executor work` does it for processes that died
+before. Run, kind, time and address identify a delivery, so that nothing is added twice.
 """
 
-import asyncio
 import time
-from collections.abc import Awaitable, Callable, Collection, Sequence
+from collections.abc import Awaitable, Callable, Collection
 
 from graph.errors import NoticeError
 from graph.ledger.outbox import Delivery
@@ -14,11 +13,12 @@ from graph.ledger.protocol import RunKey
 from graph.ledger.run_store import RunStore
 from graph.notices import apprise, webhook
 from graph.notices.addresses import Address, Addresses
+from graph.notices.lanes import Lanes, Try
 from graph.notices.notice import content, notices_of, title
 from graph.record.summary import RunSummary
 
-HOLD_S = 120.0
-"""How long a delivery is left to the process that sends it; more than a try takes."""
+LOOK_S = 1.0
+"""How often new events are looked for while notices are on their way."""
 FIRST_AGAIN_S, LONGEST_AGAIN_S = 30.0, 4 * 3_600.0
 MOST_TRIES = 24
 """About three days with these waits; then the notice is given up."""
@@ -35,9 +35,9 @@ def again_s(tries: int) -> float | None:
 
 
 async def look(ledger: RunStore, addresses: Addresses, also: Collection[RunKey] = ()) -> None:
-    """Add the deliveries about all runs that have changed since the last look.
+    """Add the deliveries about all runs that have changed since the last look, and about those in `also`.
 
-    The first look of a database adds those about the runs in `also` only: nobody wants to hear of all that went before.
+    The first look at a database adds those about `also` only: nobody wants a notice of every earlier run.
     """
     before = await ledger.outbox.looked_until()
     changed = await ledger.changes(before)
@@ -54,16 +54,39 @@ def deliveries_about(run: RunSummary, addresses: Addresses) -> list[Delivery]:
     return [
         Delivery(key, notice.kind, notice.since, notice.status, notice.asks, name)
         for notice in notices_of(run)
-        for name in addresses.told[notice.kind]
+        for name in addresses.names[notice.kind]
     ]
 
 
-async def send_due(ledger: RunStore, addresses: Addresses, send: Send | None = None) -> Sequence[str]:
-    """Send what is due, and return a sentence for each try."""
-    told: list[str] = []
-    while due := await ledger.outbox.claim(sorted(addresses.by_name), HOLD_S):
-        told += await asyncio.gather(*(_try(ledger, addresses, delivery, send or deliver) for delivery in due))
-    return told
+async def tell(
+    ledger: RunStore,
+    addresses: Addresses,
+    report: Callable[[str], None],
+    new: Callable[[], Collection[RunKey]] = tuple,
+    send: Send | None = None,
+) -> None:
+    """Look for what is new and send what is due, until nothing is on its way.
+
+    Args:
+        ledger: The ledger of the runs.
+        addresses: Who is told.
+        report: Gets a sentence for each try.
+        new: Returns runs of this process with new events, each once.
+        send: Sends one notice.
+    """
+
+    async def try_one(delivery: Delivery) -> Try:
+        return await _tried(ledger, addresses, delivery, send or deliver)
+
+    lanes = Lanes(ledger.outbox, addresses.by_name, try_one)
+    try:
+        await look(ledger, addresses, new())
+        while await lanes.fill():
+            for sentence in await lanes.ended(LOOK_S):
+                report(sentence)
+            await look(ledger, addresses, new())
+    finally:
+        await lanes.close()
 
 
 async def deliver(address: Address, addresses: Addresses, delivery: Delivery) -> None:
@@ -79,13 +102,13 @@ async def deliver(address: Address, addresses: Addresses, delivery: Delivery) ->
         await apprise.send(address.url, title(delivery), link or title(delivery))
 
 
-async def _try(ledger: RunStore, addresses: Addresses, delivery: Delivery, send: Send) -> str:
+async def _tried(ledger: RunStore, addresses: Addresses, delivery: Delivery, send: Send) -> Try:
     try:
         await send(addresses.by_name[delivery.address], addresses, delivery)
     except NoticeError as failure:
         wait_s = again_s(delivery.tries + 1)
         await ledger.outbox.settle(delivery, wait_s, str(failure))
         then = "it is given up" if wait_s is None else f"tried again in {wait_s:g} s"
-        return f"{delivery.address} was not told that {title(delivery)}: {failure}; {then}"
+        return Try(False, f"{delivery.address} was not told that {title(delivery)}: {failure}; {then}")
     await ledger.outbox.settle(delivery, None)
-    return f"{delivery.address} was told: {title(delivery)}"
+    return Try(True, f"{delivery.address} was told: {title(delivery)}")

@@ -1,4 +1,4 @@
-"""Webhooks: a notice as signed JSON. A receiver checks the signature and the time, and drops what it had before."""
+"""Webhooks: a notice as signed JSON. A receiver checks signature and time, and drops repetitions."""
 
 import asyncio
 import hashlib
@@ -14,7 +14,7 @@ SIGNATURE, TIMESTAMP, KEY = "Planner-Executor-Signature", "Planner-Executor-Time
 SCHEME = "v1="
 TIMEOUT_S = 10.0
 TOLERANCE_S = 300.0
-"""A receiver refuses what is older, or that much newer, by its own clock."""
+"""A receiver refuses a notice that is older, or as far in the future, by its own clock."""
 
 
 def signature(secret: bytes, timestamp: str, body: bytes) -> str:
@@ -27,7 +27,7 @@ def signature(secret: bytes, timestamp: str, body: bytes) -> str:
 
 
 def signature_fault(secret: bytes, headers: Mapping[str, str], body: bytes, now: float) -> str | None:
-    """Return why a received notice must not be believed, None if it may; for receivers in Python.
+    """Return why a received notice is not valid, None if it is; for receivers in Python.
 
     Args:
         secret: The shared secret.

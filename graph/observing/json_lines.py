@@ -3,17 +3,27 @@
 import json
 import time
 from collections.abc import Sequence
-from typing import Any, TextIO
+from typing import Any, Protocol
 
 from graph.ledger.protocol import RunKey
 from graph.record.events import Draft
 from graph.record.run_state import run_name
 
 
+class Out(Protocol):
+    """Where the lines go: a text file, or anything else that is written to in this way."""
+
+    def write(self, text: str, /) -> object:
+        """Take a text."""
+
+    def flush(self) -> object:
+        """Hand over what was written."""
+
+
 class JsonLines:
     """Writes one object per event: `run`, `event`, `step`, `at` in Unix seconds, and the ledger's `payload`."""
 
-    def __init__(self, out: TextIO) -> None:
+    def __init__(self, out: Out) -> None:
         self._out = out
 
     def __call__(self, run: RunKey, drafts: Sequence[Draft]) -> None:

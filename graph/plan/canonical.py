@@ -11,9 +11,6 @@ from pydantic import JsonValue
 
 from graph.plan.json_writer import COMPACT, json_writer
 
-SEARCHED_CHARACTERS = 100_000
-"""Longer texts are not searched: that may take more time than it saves."""
-
 _encoded = json_writer(separators=COMPACT, sort_keys=True, allow_nan=False)
 """Writes what is canonical except for some floats, and for the order of some keys beyond ASCII."""
 
@@ -40,7 +37,7 @@ def canonical_json(value: JsonValue) -> bytes:
     '{"a":[null,"é"],"b":1}'
     """
     text = _encoded(value)
-    if len(text) > SEARCHED_CHARACTERS or _is_written_otherwise(text):
+    if _is_written_otherwise(text):
         parts: list[str] = []
         _write(value, parts.append)
         text = "".join(parts)

@@ -1,16 +1,14 @@
 """Suggestions for names that do not exist."""
 
-import difflib
 from collections.abc import Collection, Sequence
 from functools import cached_property
 
-from graph.name_list import listed
+from graph.name_list import did_you_mean, listed
 from graph.plan.schema import ITEM
 
 MAX_HINTS = 20
 MAX_NAMES = 200
-MAX_NAME_LENGTH = 100
-"""Bounds on the search for close names: searches per plan, candidates per search, and length of a name."""
+"""Bounds on the search for close names: searches per plan, and candidates per search."""
 
 
 class KnownSteps:
@@ -51,15 +49,5 @@ class KnownSteps:
             return self.listing
         end = self._place.get(step or "", len(self._order))
         before = self._order[max(0, end - MAX_NAMES) : end]
-        return f"{did_you_mean(name, before) or did_you_mean(name, self._order[:MAX_NAMES])}{self.listing}"
-
-
-def did_you_mean(name: str, known: Collection[str]) -> str:
-    """Return the closest known name as a question, or an empty text.
-
-    >>> did_you_mean("serch", ["search", "write"])
-    'did you mean search? '
-    """
-    short = [other for other in known if len(other) <= MAX_NAME_LENGTH]
-    close = difflib.get_close_matches(name, short, 1) if len(name) <= MAX_NAME_LENGTH else []
-    return f"did you mean {close[0]}? " if close else ""
+        meant = did_you_mean(name, before) or did_you_mean(name, self._order[:MAX_NAMES])
+        return f"{meant} {self.listing}" if meant else self.listing

@@ -29,6 +29,7 @@ class ApproverRule:
     def people(self, escalated_s: float = 0.0) -> "ApproverRule":
         """Return the rule on people alone, with those it was escalated to so many seconds after the request."""
         rule, limit = replace(self, time=None), self.time
+        # A rule without names and roles admits anybody already: names of an escalation would close it.
         if limit is None or not limit.is_escalated(escalated_s) or not (self.names or self.roles):
             return rule
         return replace(rule, names=(*self.names, *limit.to_names), roles=(*self.roles, *limit.to_roles))

@@ -106,7 +106,15 @@ def _faults(raw: Any, known: tuple[str, ...]) -> Iterator[tuple[Path, str]]:
         return
     yield from (((name,), f"is no limit of a day; use some of {', '.join(known)}") for name in raw if name not in known)
     limits = {name: raw[name] for name in DAILY if name in raw}
-    yield from ((tuple(name.split(".", 1)), why) for name, why in read_budget(limits)[1])
+    budget, faults = read_budget(limits)
+    faults += [(name, _why_above_0(name)) for name in budget.names if not budget.of(name)]
+    yield from ((tuple(name.split(".", 1)), why) for name, why in faults)
+
+
+def _why_above_0(name: str) -> str:
+    """Return why a limit cannot be 0, and what to write instead."""
+    instead = f'[tools.{name[6:]}] with verdict = "deny"' if name.startswith("calls.") else "[limits] for each run"
+    return f"is 0, so that a run would pause until midnight, every day; use {instead}, or a limit above 0"
 
 
 def _budget(raw: Mapping[str, Any]) -> Budget:

@@ -1,21 +1,18 @@
 """What is wrong with single entries of a policy, in the words of its messages."""
 
 from collections.abc import Sequence
-from difflib import get_close_matches
 from typing import Any, TypeGuard
 
+from graph.name_list import right_name
 from graph.plan.json_values import is_number
 
 LARGEST = 1e300
 """Bound of numbers in a policy; a larger integer is no float."""
-MATCHED_CHARACTERS = 100
-"""Number of characters of an unknown name that are compared with the known ones."""
 
 
 def unknown_entry(known: Sequence[str], name: object) -> str:
     """Return the fault of an entry with another name than the known ones."""
-    close = get_close_matches(str(name)[:MATCHED_CHARACTERS], known, 1)
-    return f"is unknown; did you mean {close[0]}?" if close else f"is unknown; use one of {', '.join(known)}"
+    return f"is unknown; {right_name(name, known)}"
 
 
 def not_one_of(allowed: Sequence[str], value: Any) -> str:

@@ -75,6 +75,8 @@ class Grant:
         for name, literal in self.pinned.items():
             if takes(name) and not json_equal(args.setdefault(name, literal), literal):
                 raise Refused(f"{name} is fixed by the plan: use {to_text(literal)}")
+        # One argument in the plan closes all that are not: a model must not add a recipient to a mail that was approved
+        # with its body. A model step without any has been approved with all of them open.
         extra = [name for name in args if name not in self.pinned and name not in self.sources]
         if extra and (self.pinned or self.sources or not self.by_model):
             raise Refused(f"the plan leaves no argument {', '.join(extra)} open")

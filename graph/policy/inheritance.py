@@ -83,6 +83,7 @@ def result_labels(record: RunState, plan: Plan, tools: Mapping[str, ToolSpec]) -
             labels[name] = record.steps.labels.get(name, USER)
             continue
         spec = tools.get(step.tool)
+        # A tool that is gone may have declared anything, so its results count as untrusted.
         own = label_of_tool(spec) if spec is not None else TrustLabel("untrusted", (step.tool,))
         given = argument_labels(step, labels, tainted=name in record.plan_state.tainted)
         labels[name] = joined([own, *given.values()])

@@ -45,6 +45,7 @@ def needs_person(record: RunState, plan: Plan, terms: ExecutionTerms) -> bool:
     that a person proposed to others. What follows from a person's words is a proposal too, although it only drops steps
     (decision 107). In mode `side_effects`, a revision that changes no effect and nothing before one does not.
     """
+    # The order matters: what a person has to see in any case comes before what an approval covers.
     state = record.plan_state
     if state.stalled is not None or state.unchanged is not None or state.is_proposed:
         return True

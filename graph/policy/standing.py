@@ -1,4 +1,7 @@
-"""What a standing approval covers: calls within its constraints, of a tool and under a policy as they were."""
+"""The calls that a standing approval covers: within its constraints, of the same tool, under the same policy.
+
+Decision 74 says why a changed tool or policy ends it.
+"""
 
 import re
 from collections.abc import Mapping
@@ -21,7 +24,7 @@ MOST_CALLS = 1_000
 
 
 def standing_fault(wish: Any, now: float) -> str | None:
-    """Return why a wish for a standing approval is not understood, None if it is: see `FIELDS`.
+    """Return what is wrong with a requested standing approval, None if nothing is: see `FIELDS`.
 
     Args:
         wish: `{"args": {argument: constraint}, "at_most": 5, "until": "2026-12-01T08:00:00Z"}`; without `until` it

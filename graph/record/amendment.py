@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 
 from graph.record.events import Draft, Steered
-from graph.sanitize import is_utf8
+from graph.sanitize import text_fault
 
 
 @dataclass(frozen=True)
@@ -27,9 +27,7 @@ class Amendment:
         texts = (*self.add, *self.withdraw, *([] if self.feedback is None else [self.feedback]))
         if not texts or not all(text.strip() for text in texts):
             return "say what changes: a constraint that comes or goes, or words for the planner"
-        if not all(map(is_utf8, texts)):
-            return "text with half a surrogate pair cannot be kept; give clean text"
-        return None
+        return next(filter(None, map(text_fault, texts)), None)
 
     @classmethod
     def read(cls, text: str) -> "Amendment":

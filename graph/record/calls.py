@@ -105,6 +105,7 @@ class Calls:
     def criteria_unmet(self, step: str, error: str | None, seq: int) -> None:
         """Forget the repeatable calls of a step, so that they are made again, and mark the others as unmet."""
         for call in self.of_step(step):
+            # A model's calls (numbered from 1) answer from the record: its conversation goes on, with the criteria.
             if call.repeatable and call.number == 0:
                 self.by_key[call.key] = replace(call, result=None)
             elif not call.repeatable and not call.nothing_happened:

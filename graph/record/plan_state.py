@@ -23,24 +23,9 @@ class SeenPlan:
 
 @dataclass
 class PlanState:
-    """The plan in force of a run, and the data that its next revision responds to; changed by events only.
+    """The plan in force of a run, and the data that its next revision responds to; changed by events only."""
 
-    `approved_plan` is the plan approved last, `planned` has the ids of all steps ever planned, `would_replace`
-    sentences on files that the plan would replace, `tainted` the steps planned with untrusted content. `replaced` has
-    the failed steps that revisions removed or changed, `replaced_before` the same at the last approval. `replans`
-    counts revisions after failures, `rounds` those of planning step by step. `digests` are those of all revisions,
-    `failures` the fingerprints of failures that revisions responded to, and `stalled` the reason why the plan makes no
-    progress. `feedback` is a person's, as far as a plan may come of it, `feedback_rounds` counts all of it. `steered`
-    is the user's amendment since the last plan, `issues` are those of the plan refused last, and `unchanged` the reason
-    why the plan stays although another one was asked for. `revised` is the event of the revision in force, `revised_at`
-    has revisions by checkpoint, `reopened` counts the continuations after an end. `seen` is the revision that a person
-    saw last, `seen_before` the one before it, or the same once it is approved. The revision of `approved_plan` is
-    `approved_revision`.
-    `expected` is what like steps took when the revision was written.
-    A plan that somebody edited and others have to approve is `is_proposed`; `is_wished` means that a person has said
-    what to do instead, by steering or in a rejection, since a person approved a plan.
-    """
-
+    # The revision in force, and the plan that was approved last.
     revision: int = 0
     plan: Mapping[str, Any] | None = None
     digest: str | None = None
@@ -48,27 +33,46 @@ class PlanState:
     approved_plan: Mapping[str, Any] | None = None
     approved_revision: int = 0
     awaits_plan: bool = True
+
+    # Of the revision in force: sentences on files that it would replace, what like steps took, and the steps that were
+    # planned with untrusted content. `planned` has the ids of all steps that were ever planned.
     planned: set[str] = field(default_factory=set)
     would_replace: tuple[str, ...] = ()
     expected: Expected | None = None
     tainted: set[str] = field(default_factory=set)
+
+    # Failed steps that revisions removed or changed, and the same at the last approval (decision 26).
     replaced: tuple[Replaced, ...] = ()
     replaced_before: tuple[Replaced, ...] = ()
+
+    # Revisions after failures, and those of planning step by step; the digests of all revisions, the fingerprints of
+    # the failures that they responded to, and why the plan in force makes no progress.
     replans: int = 0
     rounds: int = 0
     digests: list[str] = field(default_factory=list)
     failures: set[str] = field(default_factory=set)
     stalled: str | None = None
+
+    # A person's feedback that no plan has answered yet, and a count of all feedback. `unchanged` is why the plan stays
+    # although another one was asked for, `steered` the user's amendment since the last plan, `issues` the faults of the
+    # plan that was refused last.
     feedback: list[str] = field(default_factory=list)
     feedback_rounds: int = 0
     feedback_answered: int = 0
     unchanged: str | None = None
     steered: str | None = None
     issues: tuple[Issue, ...] = ()
+
+    # The event of the revision in force, and the events of all by checkpoint: a node that is repeated finds its own.
     revised: PlanRevised | None = None
     revised_at: dict[str, PlanRevised] = field(default_factory=dict)
+
+    # The revision that a person saw last, and the one before it, or the same once it is approved.
     seen: SeenPlan | None = None
     seen_before: SeenPlan | None = None
+
+    # How often an ended run was continued. `is_proposed`: somebody edited the plan, and others have to approve it.
+    # `is_wished`: since a person approved a plan, a person has said what to do instead (decision 107).
     reopened: int = 0
     is_proposed: bool = False
     is_wished: bool = False

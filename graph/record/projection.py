@@ -77,6 +77,7 @@ def apply_events(record: RunState, events: Iterable[Event]) -> RunState:
             record.last_kind = event.kind
         if data.is_control:
             record.control_seq = event.seq
+        # After a crash a node finds its own checkpoint here, and in a fork it does not (decision 3).
         if data.checkpoint:
             record.checkpoints.add(data.checkpoint)
         _apply(record, event, data)

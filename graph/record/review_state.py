@@ -62,32 +62,34 @@ class RecordedRequest:
 
 @dataclass
 class ReviewState:
-    """The open request of a run, its approval, and the calls that wait for a person; changed by events only.
-
-    `request` is None if none is open, `requests` is the number of the last one, `requests_about` how many there were by
-    plan and names of actions. `response` is one to the open request
-    that nobody has carried out yet. `held` and `uncertain` have, by key,
-    the calls that waited for review, or for other calls to be settled; `seen` has the keys of held calls that a person
-    has approved, `replaced` the arguments that a person gave instead by key of a held call, `rejected` the calls that a
-    person rejected with words, or nobody decided about. `last_expired` is the last request that nobody decided in time,
-    unless another one was shown since, `late_at` are the checkpoints of answers that came after it. `refused` the
-    digests of recorded refusals. `decided_at` has decisions by checkpoint, `decision_before_seq` is the event number of
-    the decision before the last.
-    """
+    """The open request of a run, its approval, and the calls that wait for a person; changed by events only."""
 
     approval: Approval | None = None
+
+    # The open request, the number of the last one, how many there were by plan and names of actions, and a response to
+    # the open one that nobody has carried out yet (decision 91).
     request: RecordedRequest | None = None
     requests: int = 0
     requests_about: dict[tuple[str, tuple[str, ...]], int] = field(default_factory=dict)
     response: ResponseGiven | None = None
+
+    # Calls that waited for a review, by key: the keys that a person approved, the arguments that a person gave instead,
+    # and the calls that a person rejected with words, or that nobody decided about (decision 72).
     held: dict[str, HeldCall] = field(default_factory=dict)
     seen: set[str] = field(default_factory=set)
     replaced: dict[str, Mapping[str, JsonValue]] = field(default_factory=dict)
     rejected: dict[str, RejectedCall] = field(default_factory=dict)
+
+    # Calls that waited until others were settled, by key, and the digests of recorded refusals.
     uncertain: dict[str, WaitingCall] = field(default_factory=dict)
     refused: set[str] = field(default_factory=set)
+
+    # The last request that nobody decided in time, unless another one was shown since, and the checkpoints of answers
+    # that came after it, so that each is recorded once (decision 83).
     last_expired: ReviewExpired | None = None
     late_at: set[str] = field(default_factory=set)
+
+    # Decisions by checkpoint, and the event numbers of the last two: a state before the last is a fork (decision 3).
     decided_at: dict[str, Decided] = field(default_factory=dict)
     last_decision_seq: int = 0
     decision_before_seq: int = 0

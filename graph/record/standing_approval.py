@@ -1,4 +1,4 @@
-"""Standing approvals: further calls of a tool that a person has approved ahead, in bounds."""
+"""Standing approvals: further calls of a tool, within bounds, that a person approved ahead (decision 74)."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace

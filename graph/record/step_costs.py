@@ -37,8 +37,8 @@ class StepCost:
     def with_model_call(self, call: ModelFinished) -> "StepCost":
         """Return the cost with one more model call."""
         tokens = call.usage.total_tokens if call.usage is not None else 0
-        known = self.cost_usd is not None and call.cost_usd is not None
-        cost_usd = (self.cost_usd or 0) + (call.cost_usd or 0) if known else None
+        paid_usd = call.paid_usd
+        cost_usd = self.cost_usd + paid_usd if self.cost_usd is not None and paid_usd is not None else None
         return StepCost(self.tool_calls, self.model_calls + 1, self.tokens + tokens, cost_usd)
 
     def to_json(self) -> dict[str, int | float | None]:

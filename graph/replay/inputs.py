@@ -152,6 +152,7 @@ def answer_on_record(coming: Sequence[Event], request: Mapping[str, Any], artifa
         artifacts: Artifacts of the record.
     """
     plan = None
+    # Before a decision comes a changed configuration or an edited plan at most.
     for event in coming[:3]:
         match event.data_if_known:
             case ReviewRequested(answer=Content() as answer, unseen=unseen, approver=label, roles=roles):

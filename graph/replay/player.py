@@ -133,6 +133,7 @@ class Player:
                 return None
             if stopped is not None and stopped.field and self._left_behind is None:
                 return stopped
+            # A process may have died anywhere: without an event more the graph is resumed once, then it differs.
             if self._recording.count > count:
                 suspect, count, is_back = stopped, self._recording.count, False
                 given = await self._next_input()

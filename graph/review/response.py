@@ -35,7 +35,7 @@ class ReviewResponse:
     instead, `rejected` maps steps to the reason why their held calls are not to be made, `standing` approves held calls
     and further ones (see `graph.policy.standing`); of several calls of one step the n-th shown is `step#n`. `limits`
     are the changed limits of the budget. `finish` ends the run with the results so far if the budget is spent, `stop`
-    ends it as rejected. `feedback` requests a new plan with this text.
+    ends it as rejected. `feedback` requests a new plan with this text; without `happened` uncertain calls stay open.
     """
 
     approve: bool = False
@@ -78,7 +78,7 @@ def _decisions(actions: Sequence[ActionJson], response: ReviewResponse) -> list[
     settled, names = _settled(response), call_names(actions)
     made = [
         _edited(action, **next(settled))
-        if action["name"] == "settle_effect"
+        if action["name"] == "settle_effect" and response.happened
         else _call_decision(action, name, response) or _decision(action, response)
         for action, name in zip(actions, names, strict=True)
     ]
@@ -90,7 +90,7 @@ def _decisions(actions: Sequence[ActionJson], response: ReviewResponse) -> list[
 
 
 def _decision(action: ActionJson, response: ReviewResponse) -> dict[str, Any] | None:
-    """Return the decision about an action other than an uncertain call, None if it is undecided."""
+    """Return the decision about an action other than a settled call, None if it is undecided."""
     name, step = action["name"], action["args"].get("step")
     if name == "answer_question" and step in response.answers:
         return _edited(action, answer=response.answers[step])
@@ -156,7 +156,8 @@ def _unmatched(actions: Sequence[ActionJson], response: ReviewResponse) -> Itera
     calls = [describe_action(action) for action in actions if action["name"] == "settle_effect"]
     questions = [describe_action(action) for action in actions if action["name"] == "answer_question"]
     steps = {action["args"]["step"] for action in actions if action["name"] == "answer_question"}
-    if len(response.happened) != len(calls):
+    leaves_open = response.feedback is not None and not response.happened
+    if len(response.happened) != len(calls) and not leaves_open:
         yield "happened", f"answer once for each: {'; '.join(calls)}" if calls else "no call is uncertain"
     if len(response.results) > sum(response.happened):
         yield "result", "there are more results than calls that happened"
@@ -171,8 +172,8 @@ def _unmatched(actions: Sequence[ActionJson], response: ReviewResponse) -> Itera
         yield "edit", "there is no plan to approve"
     if (response.limits or response.finish) and "raise_budget" not in names:
         yield "budget", "no limit of the budget is reached"
-    if response.feedback is not None and set(names) == {"settle_effect"}:
-        yield "feedback", "the only question is whether a call happened"
+    if response.feedback is not None and response.happened and set(names) == {"settle_effect"}:
+        yield "feedback", "all that is asked is answered; leave out the feedback, or the answer"
 
 
 def _unmatched_calls(actions: Sequence[ActionJson], response: ReviewResponse) -> Iterator[tuple[str, str]]:

@@ -1,6 +1,6 @@
 """A person changes what is left of a run: skips a step, or gives its result."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,7 +17,7 @@ from graph.record.person import Approver
 from graph.record.run_state import RunState
 from graph.record.values import Kept, keep, normalise
 from graph.review.human_steps import fit_answer
-from graph.sanitize import is_utf8
+from graph.sanitize import check_texts
 
 SHAPE = '{"skip": {"step_3": "why"}, "supply": {"step_4": <result>}}'
 
@@ -47,8 +47,7 @@ class Skip:
         Raises:
             InputError: The step cannot be skipped, or the reason is no clean text.
         """
-        if not is_utf8(self.why):
-            raise InputError("why", "text with half a surrogate pair cannot be kept; give clean text")
+        check_texts("why", self.why)
         _changeable(record, self.step)
         if record.steps.is_skipped(self.step):
             raise InputError("step", f"{self.step} is skipped already")
@@ -136,9 +135,20 @@ def fitting_result(step: Step, value: Any) -> JsonValue:
         told, fault = fit_answer(normalise(value), step.output)
     except ResultError as error:
         raise InputError("value", f"{step.id}: {error}") from error
+    check_texts("value", *_texts(told))
     if fault:
         raise InputError("value", f"the result of {step.id} does not match its schema: {fault}")
     return told
+
+
+def _texts(value: JsonValue) -> Iterator[str]:
+    match value:
+        case str():
+            yield value
+        case list():
+            yield from (text for item in value for text in _texts(item))
+        case dict():
+            yield from (text for entry in value.items() for one in entry for text in _texts(one))
 
 
 def _changeable(record: RunState, step: str) -> Step:

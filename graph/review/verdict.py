@@ -60,7 +60,8 @@ def verdict_of(
     rejected = [_rejection(action, decision) for action, decision in pairs if decision.type == "reject"]
     if stop := next((decision for decision in rejected if decision.final), None):
         return ReviewVerdict(stop=stop, decisions=tuple(decisions))
-    settled = tuple(_settled(action, one) for action, one in pairs if action.name == "settle_effect")
+    effects = [(action, one) for action, one in pairs if action.name == "settle_effect" and one.type == "edit"]
+    settled = tuple(_settled(action, one) for action, one in effects)
     answers = [(action, one) for action, one in pairs if action.name == "answer_question" and one.type == "edit"]
     given = {action.args["step"]: _answer(action, one) for action, one in answers if action.key is None}
     replies = {action.key: _filled(action, one) for action, one in answers if action.key is not None}
@@ -103,17 +104,12 @@ def _unseen_verdict(pairs: Sequence[tuple[ReviewAction, Decision]]) -> ReviewVer
 
 
 def _rejection(action: ReviewAction, decision: Decision) -> Decision:
-    """Return a rejection with its meaning for the action: a bare one of a budget finishes the run.
-
-    An uncertain call cannot be left open, so that its rejection always ends the run.
-    """
+    """Return a rejection with its meaning for the action: a bare one of a budget finishes the run."""
     match action.name:
-        case "settle_effect":
-            return replace(decision, final=True)
         case "raise_budget":
             is_bare = (decision.message or "").lower() not in FINAL
             return replace(decision, finishes=decision.final and is_bare)
-        case "run_plan" | "run_step" | "answer_question":
+        case "run_plan" | "run_step" | "answer_question" | "settle_effect":
             return decision
         case _:
             assert_never(action.name)
@@ -146,7 +142,10 @@ def _filled(action: ReviewAction, decision: Decision) -> JsonValue:
 def _raised(action: ReviewAction, decision: Decision, terms: ExecutionTerms) -> Budget:
     """Return the edited budget, at most the policy's hard limits."""
     before, limit = read_budget(action.args["budget"])[0], str(action.key)
-    budget, fault = read_raised((decision.args or {}).get("budget"), before, terms)
+    raw = (decision.args or {}).get("budget")
+    if isinstance(raw, Mapping) and not (raw.keys() - {"calls"} or raw.get("calls")):
+        raise InvalidResponse(f"the budget is empty; name the limit {limit} and its new value, null removes a limit")
+    budget, fault = read_raised(raw, before, terms)
     if fault is not None:
         raise InvalidResponse(fault)
     most = budget.of(limit)

@@ -1,4 +1,4 @@
-"""Runs read from the ledger."""
+"""The runs of a ledger: finding, listing, reading and changing them without a graph."""
 
 from graph.runs.lists import Log, RunPage
 from graph.runs.run import Run

@@ -1,4 +1,4 @@
-"""A run as the ledger has it."""
+"""A run, read from its events."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -29,9 +29,9 @@ class Run:
 
     `request` is the open review request, if the run waits for a decision and was read with its graph. `results` has an
     entry for each step that has begun. Times are Unix seconds. `setup` is the data that the facade recorded to resume
-    the run elsewhere; `unproven_setup` is from an older record, in which a client may have written it. `said` is what
-    the first plan that a person approved may take (`graph.review.expectation`), `spent` what was spent since; both are
-    None if nothing was said.
+    the run elsewhere; `unproven_setup` is from an older record, in which a client may have written it. `said` is the
+    expectation for the first plan that a person approved (`graph.review.expectation`), `spent` what was spent since;
+    both are None without one.
     """
 
     id: str

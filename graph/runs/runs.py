@@ -25,6 +25,7 @@ from graph.record.run_state import RunState, run_name
 from graph.review_clock import settle
 from graph.runs.lists import Log, RunPage
 from graph.runs.run import Run, run_of
+from graph.sanitize import is_utf8
 
 NO_RESULT = StepResult("pending")
 
@@ -47,6 +48,8 @@ class Runs:
         """
         if not isinstance(name, str):
             raise InputError("run", f"name a run by its id or its thread, got {type(name).__name__}")
+        if not is_utf8(name):  # no thread is called that
+            raise UnknownRunError(name, self.ledger.name)
         found = await self.ledger.named(name)
         if not found:
             raise await self._unknown(name)
@@ -83,6 +86,7 @@ class Runs:
         events = await self.ledger.events(key)
         read = known(events)
         record = project(read)
+        # Nothing is written to a run with events of a newer release: their meaning is not known here.
         if len(read) == len(events) and await self._is_settled(key, record):
             events += await self.ledger.events(key, after=events[-1].seq)
         return events, record
@@ -104,7 +108,7 @@ class Runs:
         record = project(await self.ledger.events(key))
         result = _answer(record) if step is None else record.steps.results.get(step, NO_RESULT)
         if result.status != "succeeded":
-            raise InputError("step" if step else "run", f"{step or record.id} has come to no value")
+            raise InputError("step" if step else "run", f"{step or record.id} has no value; it has not succeeded")
         if result.artifact is not None and result.artifact.get("of"):
             return await answer_from_results(self.ledger, record)
         return await value_of(self.ledger, result)
@@ -121,7 +125,9 @@ class Runs:
         asked = RunFilter(**wanted)
         if asked.limit < 1:
             raise InputError("limit", f"limit must be an integer >= 1, got {asked.limit}")
-        found = await self.ledger.page(replace(asked, limit=asked.limit + 1))
+        found = await self.ledger.page(
+            replace(asked, limit=asked.limit + 1)
+        )  # one more says whether there is a next page
         more = len(found) > asked.limit
         runs = tuple(found[: asked.limit])
         return RunPage(runs, runs[-1].id if more else None)

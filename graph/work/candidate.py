@@ -1,4 +1,4 @@
-"""A run that a worker may continue, and why it is not for a worker at all."""
+"""A run that a worker may continue, and the reasons to leave it to people (decision 65)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from graph.record.events import ASKED, BY_FACADE, ON_SERVER, Event, Paused
 from graph.record.run_state import RunState
 
 CHANGES = frozenset({"steered", "step_skipped", "result_supplied"})
-"""Events by which a person changes a paused run, which stays paused."""
+"""Events by which a person changes a paused run; it stays paused."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ def hindrance(run: Candidate) -> str | None:
     if pause_reason(run.events) == ASKED:
         return "a person paused it; continue it with resume"
     if run.record.assignment.origin not in (BY_FACADE, ON_SERVER):
-        return "made by a graph of its own, or an earlier release; continue it there, or with resume"
+        return "started by a graph of its own, or by an earlier release; continue it there, or with resume"
     return None
 
 
@@ -48,7 +48,7 @@ def due_in_s(run: Candidate, now: float) -> float:
 
 
 def pause_reason(events: Sequence[Event]) -> str | None:
-    """Return why a run stands paused, or None if it does not."""
+    """Return why a run is paused, None if it is not."""
     for event in reversed(events):
         data = event.data
         if isinstance(data, Paused):

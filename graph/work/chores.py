@@ -1,17 +1,17 @@
-"""What falls due by a clock in a ledger: one row per chore, carried out by every worker.
+"""Regular work on a ledger, beside its runs: reminders, expired requests, notices. Every worker does all of it.
 
-A chore must be safe to be done by several workers at a time: what it changes is checked in the transaction that changes
-it.
+Several workers may do the same chore at a time, so its changes have to be checked in the transaction that makes them.
 """
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from graph.errors import AgentError, LedgerUnavailableError
 from graph.ledger.protocol import RunKey
 from graph.notices.addresses import Addresses, addresses_of
-from graph.notices.posting import look, send_due
+from graph.notices.posting import tell
 from graph.review_clock import sentence_of, settle
 from graph.runs import Runs
 
@@ -22,33 +22,37 @@ PAGE = 50
 
 @dataclass(frozen=True)
 class Chore:
-    """Something to look after every `every_s` seconds; `do` returns a sentence for each thing that it did."""
+    """Work that is done every `every_s` seconds; `do` returns a sentence for each change.
+
+    It may take long, as for a receiver that does not answer: the worker goes on with its runs meanwhile.
+    """
 
     name: str
     every_s: float
-    do: Callable[[Runs], Awaitable[Sequence[str]]]
+    do: Callable[[Runs], Coroutine[Any, Any, Sequence[str]]]
 
 
 def notices_chore(addresses: Addresses) -> Chore:
-    """Return the chore that tells people of runs, also of those whose process died before it could."""
+    """Return the chore that sends notices, also those of processes that died before they could."""
 
-    async def tell(runs: Runs) -> Sequence[str]:
-        await look(runs.ledger, addresses)
-        return await send_due(runs.ledger, addresses)
+    async def send(runs: Runs) -> Sequence[str]:
+        sentences: list[str] = []
+        await tell(runs.ledger, addresses, sentences.append)
+        return sentences
 
-    return Chore("notices", NOTICES_EVERY_S, tell)
+    return Chore("notices", NOTICES_EVERY_S, send)
 
 
 async def look_after_reviews(runs: Runs) -> Sequence[str]:
     """Remind of open requests, escalate them, and close those that nobody decided in time."""
-    told: list[str] = []
-    left = 0
+    done: list[str] = []
+    left = 0  # rows that could not be settled now stay due: the next page begins after them
     while due := await runs.ledger.due(PAGE, left):
         for run in due:
             sentences = await _settled(runs, run)
-            told += sentences
+            done += sentences
             left += not sentences
-    return told
+    return done
 
 
 async def _settled(runs: Runs, run: RunKey) -> list[str]:
@@ -57,7 +61,7 @@ async def _settled(runs: Runs, run: RunKey) -> list[str]:
         written = await settle(runs.ledger, run)
     except LedgerUnavailableError:
         raise
-    except AgentError:  # a damaged record, of which `doctor` and `verify` tell
+    except AgentError:  # a damaged record must not stop the others; `doctor` and `verify` report it
         return []
     return [sentence for data in written if (sentence := sentence_of(run, data)) is not None]
 

@@ -1,4 +1,4 @@
-"""How a run is continued, and by what it is known whether it can be: one way per place of its checkpoints."""
+"""Continuing a run: one way for each place of its checkpoints (decision 65)."""
 
 from dataclasses import dataclass
 from typing import Protocol
@@ -13,7 +13,7 @@ from graph.work.terms import lacking
 
 
 class Continuing(Protocol):
-    """A way to continue runs. It never decides anything: a run that asks a person waits."""
+    """Continues runs. It decides nothing: a run that asks a person waits."""
 
     async def lacks(self, run: Candidate) -> str | None:
         """Return what is missing to continue a run under its terms, or None."""
@@ -26,7 +26,7 @@ class Continuing(Protocol):
         """
 
     async def let_go(self, run: Candidate) -> bool:
-        """Let a run stop before its next call, to be continued by others; return whether its end is to be waited for.
+        """Ask a run to stop before its next call, so that others continue it; return whether to wait until it has.
 
         It may be called again until the run has stopped.
         """
@@ -53,7 +53,7 @@ class BySession:
         """See `Continuing`."""
         ledger = self.session.runs.ledger
         held = [one.holder for one in await ledger.unfinished() if one.run == run.key and one.holder is not None]
-        if held and held[0].owner:
+        if held and held[0].owner:  # addressed to this owner's token: a later owner must not stop because of it
             await ledger.post(run.key, hand_over(held[0].token))
         return True
 

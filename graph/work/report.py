@@ -25,5 +25,6 @@ class Report:
         'demo.1 left: needs look_up_order: name it with --tools'
         """
         words = {"stopped": self.text, "due": self.text, "stopping": f"stopping{self.text and ': '}{self.text}"}
-        told = words.get(self.what, f"{self.what}{self.text and ': '}{self.text}")
+        what = "could not go on" if self.what == "failed" else self.what  # a run that has failed has ended
+        told = words.get(self.what, f"{what}{self.text and ': '}{self.text}")
         return f"{self.run} {told}".strip()

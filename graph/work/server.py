@@ -12,7 +12,7 @@ from graph.work.candidate import Candidate
 
 TOKEN = "PLANNER_EXECUTOR_TOKEN"
 BUSY = (409, 422)
-"""Answers to another run of a thread that is busy."""
+"""Status codes for a thread that is busy."""
 MISSING = 404
 REFUSED = (401, 403)
 GRAPH = "planner_executor"
@@ -26,7 +26,7 @@ class ByServer:
         """Take the server's address.
 
         Raises:
-            ConfigError: It is no address of a server.
+            ConfigError: It is not the address of a server.
         """
         self._url, self._given = url, client
         self._shown = _shown(url)
@@ -55,6 +55,7 @@ class ByServer:
         """
         assistant = await self._assistant(run)
         given = {"operation": "continue", "run": run.key.id}
+        # Rejected, not queued: on a busy thread the server works already, and a queued request would do it again.
         with self._answering(*BUSY):
             await self._client.runs.wait(
                 run.key.thread,
@@ -83,7 +84,7 @@ class ByServer:
 
     @contextmanager
     def _answering(self, *expected: int) -> Iterator[None]:
-        """Raise a `ConfigError` for every answer but a good one and the expected refusals, which end the block."""
+        """Raise a `ConfigError` for every failed request, except the expected ones, which end the block."""
         try:
             yield
         except httpx.HTTPStatusError as error:
@@ -107,5 +108,5 @@ def _shown(url: str) -> str:
     except httpx.InvalidURL as error:
         raise ConfigError(f"server: {error}; write http://HOST:PORT") from error
     if read.scheme not in ("http", "https") or not read.host:
-        raise ConfigError("server: this is no address of a server; write http://HOST:PORT")
+        raise ConfigError("server: this is not the address of a server; write http://HOST:PORT")
     return str(read.copy_with(userinfo=b""))

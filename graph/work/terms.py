@@ -1,4 +1,4 @@
-"""Whether a worker can reproduce the terms that a run was begun under, and else what is missing."""
+"""Whether a worker has the tools, models and settings that a run was started with, or what it lacks (decision 65)."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""Which unfinished runs nobody works on: those that do not move for as long as an owner may be silent.
+"""Abandoned runs: unfinished runs that do not move for as long as an owner may be silent (decision 65).
 
 A process that executes a run owns it only within nodes. Between two nodes the run is free for a moment, so a free run
 is watched too. Only the worker's own monotonic clock counts; clocks of other machines are never compared.
@@ -13,7 +13,7 @@ from graph.ledger.run_store import Unfinished
 
 @dataclass(frozen=True)
 class Sight:
-    """A run as it was found at `since_s` of the worker's clock, and on every look since then."""
+    """A run in a state that has not changed since `since_s` of the worker's clock."""
 
     found: Unfinished
     since_s: float
@@ -23,7 +23,7 @@ Sights = Mapping[RunKey, Sight]
 
 
 def seen(before: Sights, found: Sequence[Unfinished], now_s: float) -> dict[RunKey, Sight]:
-    """Return the sights after another look; a run that has moved is seen as of now."""
+    """Return the sights after another look; a run that has moved begins anew."""
     return {
         one.run: sight if (sight := before.get(one.run)) is not None and sight.found == one else Sight(one, now_s)
         for one in found

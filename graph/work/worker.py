@@ -13,6 +13,7 @@ from graph.ledger.run_store import Unfinished
 from graph.record.projection import project
 from graph.runs import Run, Runs
 from graph.work.candidate import Candidate, due_in_s, hindrance
+from graph.work.chore_tasks import ChoreTasks
 from graph.work.chores import CHORES, Chore
 from graph.work.continuing import Continuing
 from graph.work.report import Report
@@ -22,7 +23,7 @@ CONCURRENCY = 8
 AGAIN_S, LONGEST_S = 10.0, 600.0
 """A run that could not go on is tried again after so many seconds, twice as many each time, up to the longest."""
 SOMEBODY_ELSES = (RunOwnedError, LeaseLostError, StaleRunError)
-"""Another process was faster, or a person decided: nothing to report."""
+"""Errors that mean that another process was faster, or that a person decided: nothing to report."""
 
 
 @dataclass(frozen=True)
@@ -58,6 +59,8 @@ class Worker:
     chores: tuple[Chore, ...] = CHORES
     clock: Callable[[], float] = monotonic
     now: Callable[[], float] = time
+    # Of single runs: those that are being continued, when each was last seen to move, at which event one was left to
+    # people, and how long one rests after a failure. `_forget` drops what is noted of runs that are finished.
     _in_hand: dict[RunKey, _InHand] = field(default_factory=dict, init=False)
     _sights: Mapping[RunKey, Sight] = field(default_factory=dict, init=False)
     _left: dict[RunKey, int] = field(default_factory=dict, init=False)
@@ -66,9 +69,12 @@ class Worker:
     _looked_s: float = field(default=-math.inf, init=False)
     _moved_s: float = field(default=-math.inf, init=False)
     _waits: bool = field(default=False, init=False)
-    _done_s: dict[str, float] = field(default_factory=dict, init=False)
     _woken: asyncio.Event = field(default_factory=asyncio.Event, init=False)
     _is_stopping: bool = field(default=False, init=False)
+    _chore_tasks: ChoreTasks = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._chore_tasks = ChoreTasks(self.clock)
 
     async def run(self, *, once: bool = False) -> None:
         """Work until `stop` is called; with `once`, until no run is left that could be continued.
@@ -80,6 +86,7 @@ class Worker:
             await self._work(once)
             await self._let_go()
         finally:
+            await self._chore_tasks.close()
             for held in self._in_hand.values():
                 held.task.cancel()
             await self._wait(None)
@@ -93,28 +100,22 @@ class Worker:
         rest_s = self.pace.look_s
         while not self._is_stopping:
             try:
-                await self._do_chores()
+                for sentence in await self._chore_tasks.turn(self.chores, self.runs):
+                    self.report(Report("due", text=sentence))
                 waits, rest_s = await self._look_if_due(rest_s)
             except LedgerUnavailableError as error:
                 if once and not self._in_hand:
                     raise
                 self.report(Report("failed", text=str(error)))
                 waits, rest_s = True, min(rest_s * 2, LONGEST_S)
-            if once and not self._in_hand and not (waits and self._is_watching):
+            if once and not (self._in_hand or self._chore_tasks.is_busy) and not (waits and self._is_watching):
                 return
             await self._rest(rest_s)
 
     @property
     def _is_watching(self) -> bool:
-        """Whether a run may be found abandoned that was not yet watched for long enough."""
+        """Whether some run has not yet been watched long enough to count as abandoned; `once` waits for that."""
         return self.clock() - self._moved_s <= self.pace.lease_s + self.pace.beat_s
-
-    async def _do_chores(self) -> None:
-        for chore in self.chores:
-            if self.clock() - self._done_s.get(chore.name, -math.inf) >= chore.every_s:
-                self._done_s[chore.name] = self.clock()
-                for sentence in await chore.do(self.runs):
-                    self.report(Report("due", text=sentence))
 
     async def _look_if_due(self, rest_s: float) -> tuple[bool, float]:
         """Look at the unfinished runs if there are new events or it is time; return whether runs wait, and the rest."""
@@ -174,6 +175,7 @@ class Worker:
             elif why is not None:
                 self._left[found.run] = found.seq
                 self.report(Report("left", found.run.id, why))
+            # Two workers may have come this far: the ledger gives the run to the first, if it has not moved since.
             elif await self.runs.ledger.set_aside(found):
                 self._start(run)
         except LedgerUnavailableError:
@@ -202,6 +204,7 @@ class Worker:
         """Continue a run, and report how it stands then."""
         await self.continuing.go_on(run)
         now = await self.runs.show(run.key)
+        # A run without a new event has not gone on, whatever the graph returned; it rests before the next try.
         if (await self.runs.ledger.events(run.key, after=run.record.seq)) or now.ended:
             self._failed.pop(run.key, None)
             self.report(Report("stopped", run.key.id, _standing(now)))
@@ -209,7 +212,7 @@ class Worker:
             self._has_failed(run.key, "it did not go on")
 
     def _over(self, key: RunKey, task: "asyncio.Task[None]") -> None:
-        """Note how a run's task ended; after an error that is none of ours the run is left alone in this process."""
+        """Note how a run's task ended; after an unexpected error, a bug, this process leaves the run alone for good."""
         del self._in_hand[key]
         self._moved_s = self.clock()
         self._woken.set()

@@ -8,6 +8,9 @@ from typing import Any
 
 import pytest
 
+from graph.cli.options import person
+from graph.errors import InputError
+
 Cli = Callable[..., Any]
 ME = f"os:{getpass.getuser()}"
 
@@ -92,3 +95,8 @@ def test_whoever_was_one_of_several_is_told_so_and_not_asked_again(cli: Cli, sta
     assert voted.exit_code == 3 and voted.stdout.count("is about to call write_file") == 1
     assert f"your approval is on record; {run} waits for the others" in voted.stdout
     assert "continue with one of" not in voted.stdout and not (folder / "workspace/a.txt").exists()
+
+
+def test_a_role_without_a_person_is_refused_with_the_next_move() -> None:
+    with pytest.raises(InputError, match=r"--role: 'finance' is nobody's role; name the person with --as too"):
+        person(None, ["finance"])

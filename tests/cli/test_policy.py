@@ -94,6 +94,7 @@ def test_a_policy_that_is_understood_is_said_to_be(cli: Cli) -> None:
     [
         ('approval = "side_effects"\n\n[effects]\nexternl = "deny"', "line 4: effects.externl is unknown"),
         ('[tools.write_fil]\nverdict = "deny"', "line 1: tools.write_fil is not a known tool"),
+        ('[tools.pay]\nverdict = "deny"', "name a tool of yours with --tools or --mcp"),
         ('[tools.write_file]\nargs.pat = { one_of = ["x"] }', "line 2: tools.write_file.args.pat is not an argument"),
         ("[limits]\ncost_usd = 1", "has no price, so cost_usd cannot hold"),
         ("[limits", "not valid TOML"),

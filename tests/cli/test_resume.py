@@ -38,6 +38,18 @@ def test_an_approval_for_another_digest_approves_nothing(cli: Cli, waiting: str)
     assert cli("resume", waiting, "--approve", "--digest", digest[:12]).exit_code == 0
 
 
+def test_an_approval_under_other_settings_is_refused_and_the_request_under_them_is_shown(
+    cli: Cli, waiting: str, folder: Path
+) -> None:
+    (folder / "limited.toml").write_text("[limits]\ntool_calls = 9")
+
+    result = cli("resume", waiting, "--approve", "--policy", "limited.toml")
+
+    assert result.exit_code == 2 and f"it was about an earlier request; {waiting} waits" in result.stderr
+    assert "Left of the budget: 9 tool calls" in result.stdout
+    assert cli("resume", waiting, "--approve", "--policy", "limited.toml").exit_code == 0
+
+
 def test_a_bare_rejection_ends_the_run(cli: Cli, waiting: str, folder: Path) -> None:
     result = cli("resume", waiting, "--reject")
 

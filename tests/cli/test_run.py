@@ -150,11 +150,13 @@ def test_a_documents_folder_without_documents_is_named_before_anything_is_planne
 def test_a_run_over_a_limit_of_the_day_is_paused_with_the_time_and_the_next_move(
     cli: Cli, latest: Callable[[], str], folder: Path
 ) -> None:
-    (folder / "policy.toml").write_text("[limits.per_day]\ncalls = { write_report = 0 }")
+    (folder / "policy.toml").write_text("[limits.per_day]\ncalls = { write_report = 1 }")
+    cli("run", "add", "--plan", "plan.json", "--yes", "--policy", "policy.toml")
+    (folder / "workspace/report.md").unlink()
 
     result = cli("run", "add", "--plan", "plan.json", "--yes", "--policy", "policy.toml")
 
     assert result.exit_code == 3
-    assert "\npaused: at most 0 calls of write_report a day, used up until 2" in result.stdout
+    assert "\npaused: at most 1 call of write_report a day, used up until 2" in result.stdout
     assert f"continue then with: planner-executor resume {latest()}" in result.stdout
     assert not (folder / "workspace/report.md").exists()

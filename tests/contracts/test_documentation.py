@@ -1,6 +1,8 @@
 """What README and docs show is run: each Python block on its own, in an empty folder; each link leads somewhere."""
 
 import re
+from dataclasses import fields
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
@@ -8,8 +10,11 @@ import pytest
 from typer.core import TyperGroup
 from typer.main import get_command
 
+from graph import build_graph
 from graph.cli import app
 from graph.route import ENDS, STATUS
+from graph.settings import Settings
+from graph.state import Input
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -61,6 +66,46 @@ def test_every_command_line_names_a_command_and_its_options(page: Path) -> None:
         assert not set(options) - known - {"--help"}, line
 
 
+def first_cells(page: str, heading: str) -> str:
+    """Return the first cells of the table below a heading."""
+    section = (ROOT / "docs" / page).read_text().split(f"\n## {heading}\n")[1].split("\n## ")[0]
+    return "\n".join(re.findall(r"^\| (.*?) \|", section, re.MULTILINE))
+
+
+@pytest.mark.parametrize(("command", "heading"), [("run", "Options of `run`"), ("resume", "Decisions with `resume`")])
+def test_every_option_is_in_its_table(command: str, heading: str) -> None:
+    commands: Any = get_command(app)
+    known, of_run = ({name for each in commands.commands[one].params for name in each.opts} for one in (command, "run"))
+    expected = known if command == "run" else known - of_run
+
+    shown = set(re.findall(r"--[\w-]+", first_cells("command-line.md", heading)))
+    assert {name for name in expected if name.startswith("--")} <= shown <= known
+
+
+def test_every_argument_of_build_graph_is_in_its_table() -> None:
+    known = {*signature(build_graph).parameters, *(each.name for each in fields(Settings))} - {"settings"}
+
+    assert set(re.findall(r"`(\w+)`", first_cells("python.md", "Arguments of `build_graph`"))) == known
+
+
+def test_every_table_in_postgresql_is_in_its_table() -> None:
+    sources = "".join(file.read_text() for file in (ROOT / "graph" / "ledger" / "postgres").glob("*.py"))
+
+    made = set(re.findall(r"CREATE TABLE (?:IF NOT EXISTS )?(\w+)", sources))
+    assert set(re.findall(r"`(\w+)`", first_cells("records.md", "PostgreSQL"))) == made
+
+
+def test_every_field_of_an_input_is_in_its_table() -> None:
+    assert set(re.findall(r"`(\w+)`", first_cells("studio.md", "Input"))) == set(Input.__annotations__)
+
+
+def test_every_command_is_in_the_table_of_commands() -> None:
+    page = (ROOT / "docs" / "command-line.md").read_text()
+    commands: Any = get_command(app)
+
+    assert set(re.findall(r"^\| `planner-executor ([\w-]+)", page, re.MULTILINE)) == set(commands.commands)
+
+
 def blocks(page: Path) -> str:
     return "\n".join(re.findall(r"```(?:sh|bash|console)?\n(.*?)```", page.read_text(), re.DOTALL))
 
@@ -83,11 +128,12 @@ def test_every_status_has_a_next_move() -> None:
 
 
 def test_every_test_that_the_docs_name_is_there() -> None:
+    defined = {file: set(re.findall(r"def (test_\w+)\(", file.read_text())) for file in (ROOT / "tests").rglob("*.py")}
+    lost = []
     for page in PAGES:
         for line in page.read_text().splitlines():
-            files = [ROOT / name for name in re.findall(r"`(tests/[\w/]+\.py)`", line)]
-            assert all(file.exists() for file in files), f"{page.name}: {line}"
-            text = "".join(file.read_text() for file in files)
-            assert not [name for name in re.findall(r"`(test_\w+)`", line) if files and f"def {name}(" not in text], (
-                line
-            )
+            files = [ROOT / name for name in re.findall(r"`(tests/[\w/]+\.py)[`:]", line)]
+            known = set().union(*(names for file, names in defined.items() if file in files or not files))
+            tests = re.findall(r"[`:](test_\w+)`", line)
+            lost += [name for name in (*files, *tests) if name not in known and name not in defined]
+    assert lost == []

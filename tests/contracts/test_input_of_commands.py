@@ -12,7 +12,7 @@ from typer.main import get_command
 from typer.testing import CliRunner
 
 from graph.cli import app
-from graph.cli.options import path_of
+from graph.cli.options import named, path_of
 
 CODEC = "byte 3 is not UTF-8 text"
 LOOP = "Too many levels of symbolic links"
@@ -34,6 +34,19 @@ def test_a_blank_path_is_refused_wherever_one_is_taken(option: Any) -> None:
     assert option.type_descriptor.parameter_info.parser is path_of
     with pytest.raises(BadParameter, match="the path is blank"):
         path_of("")
+
+
+@pytest.mark.parametrize(
+    ("database", "words"),
+    [
+        (":memory:", "gone at the end of the command; name a file"),
+        ("file:x?mode=memory", "name the path alone"),
+        (" ", "blank"),
+    ],
+)
+def test_a_database_that_no_other_command_would_find_is_refused_with_the_next_move(database: str, words: str) -> None:
+    with pytest.raises(BadParameter, match=words):
+        named(database)
 
 
 @pytest.fixture

@@ -5,12 +5,15 @@ from collections import Counter
 from contextlib import suppress
 from pathlib import Path
 
+import psycopg
 import pytest
 from pgbouncer import POOL, pooled_database
 from postgres_server import execute
 from working_agents import COUNT, PACE, Shop, plan_of
 
 from graph import AsyncAgent
+from graph.checkpoint import open_checkpointer
+from graph.ledger.postgres.server import advice
 from graph.testing import ScriptedModel
 from graph.work.continuing import BySession
 from graph.work.worker import Worker
@@ -20,6 +23,10 @@ pytestmark = [pytest.mark.slow, pytest.mark.e2e]
 CONNECTIONS = """
     SELECT count(*) FROM pg_stat_activity
     WHERE datname = current_database() AND backend_type = 'client backend' AND pid <> pg_backend_pid()
+"""
+LOCKS = """
+    SELECT count(*) FROM pg_locks JOIN pg_database ON pg_database.oid = database
+    WHERE locktype = 'advisory' AND datname = current_database()
 """
 
 
@@ -55,3 +62,25 @@ async def _work(address: str, log: Path) -> None:
         workers = [Worker(agent.runs, way, concurrency=4, pace=PACE) for _ in range(2)]
         await asyncio.gather(*(worker.run(once=True) for worker in workers))
         assert {run.status for run in await agent.list()} == {"succeeded"}
+
+
+def test_tables_are_made_by_several_at_once_and_no_lock_stays_behind() -> None:
+    async def opened(address: str) -> None:
+        async with open_checkpointer(address):
+            pass
+
+    async def main(address: str) -> None:
+        await asyncio.gather(*(opened(address) for _ in range(3)))
+
+    with pooled_database() as (address, direct):
+        asyncio.run(main(address))
+        assert execute(direct, LOCKS) == [(0,)]
+
+
+def test_a_schema_in_the_address_is_refused_with_the_way_to_set_it() -> None:
+    """PgBouncer before 1.20 refuses it; later ones keep it only before a server that reports it, PostgreSQL 18."""
+    with pooled_database() as (address, _):
+        try:
+            execute(f"{address}&options=-csearch_path%3Dagent", "SELECT 1")
+        except psycopg.OperationalError as error:
+            assert "ALTER ROLE agent SET search_path = agent" in advice(error)

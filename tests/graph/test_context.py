@@ -181,7 +181,7 @@ def test_a_setting_of_the_operator_is_shown_and_not_changed(name: str, value: An
         Context.model_validate({name: value}).limits(Settings())
 
 
-@pytest.mark.parametrize(("name", "hint"), [("approvel", "did you mean approval?"), ("x", "give one of planner, ")])
+@pytest.mark.parametrize(("name", "hint"), [("approvel", "did you mean approval?"), ("x", "use one of planner, ")])
 def test_a_setting_that_does_not_exist_is_refused_with_the_names_that_do(name: str, hint: str) -> None:
     app = build_graph(PLANNER)
     for work in (app.stream, app.astream):

@@ -155,6 +155,13 @@ def test_no_tool_can_write_what_authority_rests_on(folder: Path, what: str, monk
         build_graph(tools=default_tools(documents=folder, workspace=place))
 
 
+def test_a_home_folder_that_is_part_of_the_folder_keeps_no_trust(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("XDG_STATE_HOME")
+    monkeypatch.setenv("HOME", "home")
+
+    assert store_path() is None
+
+
 def test_nobody_loads_an_env_file(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("PLANNER_EXECUTOR_PLANNER", raising=False)
     settings("PLANNER_EXECUTOR_PLANNER=openai:gpt-5\nPLANNER_EXECUTOR_APPROVAL=never\n", ".env")

@@ -10,7 +10,7 @@ from langchain_core.messages import HumanMessage
 
 from graph import Agent, AsyncAgent, Person
 from graph.caller import Caller
-from graph.errors import InputError
+from graph.errors import InputError, NothingToDecideError
 from graph.runs import Run
 from graph.testing import LoggedTools, ScriptedModel, step
 
@@ -119,6 +119,50 @@ def test_a_vote_that_counts_is_not_recorded_as_the_refused_answer_before_it(agen
     assert own.resume(run.id, APPROVE, by=BOB).status == "succeeded" and own.replay(run.id).is_same
 
 
+def opened(file: Path, tools: LoggedTools, approvers: Any = None) -> AsyncAgent:
+    own, rules = [tools.tool("pay", effect="external", trusted=True)], {"approvers": approvers} if approvers else None
+    return AsyncAgent(file, planner=ScriptedModel([]), tools=own, policy=rules, identity=verified)
+
+
+@pytest.mark.parametrize(
+    ("decision", "status"), [(APPROVE, "succeeded"), ({"type": "reject"}, "rejected")], ids=["a vote", "a rejection"]
+)
+def test_a_decision_counts_though_the_process_of_the_vote_before_died_and_nobody_was_shown_the_request_again(
+    tmp_path: Path, tools: LoggedTools, monkeypatch: pytest.MonkeyPatch, decision: Any, status: str
+) -> None:
+    async def dies(*_: Any) -> None:
+        raise OSError("the process died")
+
+    async def main() -> None:
+        async with opened(tmp_path / "runs.db", tools, TWO) as one, opened(tmp_path / "runs.db", tools, TWO) as other:
+            run = (await one.start("g", plan=PAY, by=EVE)).id
+            with monkeypatch.context() as patch:
+                patch.setattr((await one._open.get()).graph.checkpointer, "aput", dies)
+                with pytest.raises(OSError, match="died"):
+                    await one.resume(run, APPROVE, by=ADA)
+            assert "voted" in [event.kind for event in await other.log(run)]
+
+            assert (await other.resume(run, decision, by=BOB)).status == status
+            assert (await other.replay(run)).is_same
+
+    asyncio.run(main())
+    assert len(tools.calls) == (status == "succeeded")
+
+
+def test_who_answers_a_request_that_somebody_else_has_just_decided_is_told_so(
+    tmp_path: Path, tools: LoggedTools
+) -> None:
+    async def main() -> None:
+        async with opened(tmp_path / "runs.db", tools) as one, opened(tmp_path / "runs.db", tools) as other:
+            seen = await other.show((await one.start("g", plan=PAY, by=EVE)).id)
+            await one.resume(seen.id, APPROVE, by=ADA)
+            session = await other._open.get()
+            with pytest.raises(NothingToDecideError, match=r"server:ada@example\.org has decided already"):
+                await session.resume(seen, {"type": "reject"}, False, None, BOB)
+
+    asyncio.run(main())
+
+
 def test_one_person_twice_is_no_quorum_however_the_name_is_written(
     agent: Callable[..., Agent], tools: LoggedTools
 ) -> None:
@@ -132,12 +176,8 @@ def test_one_person_twice_is_no_quorum_however_the_name_is_written(
 
 
 def test_two_who_vote_at_once_both_count(tmp_path: Path, tools: LoggedTools) -> None:
-    def opened() -> AsyncAgent:
-        own, rules = [tools.tool("pay", effect="external", trusted=True)], {"approvers": TWO}
-        return AsyncAgent(tmp_path / "runs.db", planner=ScriptedModel([]), tools=own, policy=rules, identity=verified)
-
     async def main() -> None:
-        async with opened() as one, opened() as other:
+        async with opened(tmp_path / "runs.db", tools, TWO) as one, opened(tmp_path / "runs.db", tools, TWO) as other:
             run = (await one.start("g", plan=PAY, by=EVE)).id
             await other.show(run)
             both = (one.resume(run, APPROVE, by=ADA), other.resume(run, APPROVE, by=BOB))

@@ -373,7 +373,7 @@ def test_steps_side_by_side_never_overdraw_and_after_a_raise_each_is_done_once(
     assert all(limit is None or within[name] <= limit for name, limit in limits.items())
     assert pays is None or done["pay"] <= pays
     if "__interrupt__" in state:
-        edit = {"name": "raise_budget", "args": {"budget": {}}}
+        edit = {"name": "raise_budget", "args": {"budget": dict.fromkeys(limits)}}
         state = graph.invoke(Command(resume={"type": "edit", "edited_action": edit}), on_thread())
 
     assert state["status"] == "succeeded" and len(model.prompts) == kinds.count("think")

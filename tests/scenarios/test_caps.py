@@ -103,13 +103,15 @@ def test_a_name_that_a_client_claims_gets_round_no_cap_of_each_user(
 def test_a_model_at_the_cap_of_a_tool_is_not_told_but_waits(opened: Open, tools: LoggedTools) -> None:
     ask = AIMessage("", tool_calls=[{"name": "send", "args": {"to": "ann"}, "id": "1"}])
     plan = {"steps": [{"id": "m", "objective": "tell them", "tools": ["send"], "max_calls": 9}]}
-    run = opened(per_day(calls={"send": 0}), ask).start("g", plan=plan)
-    assert (run.status, tools.calls) == ("paused", [])
+    agent = opened(per_day(calls={"send": 1}), ask)
+    agent.start("g", plan=sends("bob"))
+    run = agent.start("g", plan=plan)
+    assert (run.status, len(tools.calls)) == ("paused", 1)
 
-    agent = opened(per_day(calls={"send": 1}), "told")
+    agent = opened(per_day(calls={"send": 2}), "told")
     run = agent.resume(run.id)
 
-    assert (run.status, run.answer, len(tools.named("send"))) == ("succeeded", "told", 1)
+    assert (run.status, run.answer, len(tools.named("send"))) == ("succeeded", "told", 2)
     assert agent.replay(run.id).is_same
 
 
@@ -119,16 +121,21 @@ def test_a_model_step_over_the_tokens_of_the_day_pauses_before_it_is_asked(opene
 
     run = agent.start("g", plan=plan)
 
-    assert run.status == "paused" and (run.reason or "").startswith("at most 10 tokens a day")
+    assert run.status == "paused" and (run.reason or "").startswith(
+        "at most 10 tokens a day, which this call alone exceeds on any day ("
+    )
     assert [event.kind for event in agent.log(run.id)][-2:] == ["cap_reached", "paused"]
     assert opened(per_day(tokens=10_000), "thought").resume(run.id).answer == "thought"
 
 
 def test_planning_over_the_model_calls_of_the_day_pauses_and_goes_on_later(opened: Open) -> None:
-    run = opened(per_day(model_calls=0), {"steps": [], "answer": "four"}).start("What is 2 + 2?")
-    assert run.status == "paused" and (run.reason or "").startswith("at most 0 model calls a day")
+    four = {"steps": [], "answer": "four"}
+    agent = opened(per_day(model_calls=1), four, four)
+    agent.start("What is 2 + 2?")
+    run = agent.start("What is 2 + 2?")
+    assert run.status == "paused" and (run.reason or "").startswith("at most 1 model call a day")
 
-    agent = opened(per_day(model_calls=1), {"steps": [], "answer": "four"})
+    agent = opened(per_day(model_calls=2), four)
     run = agent.resume(run.id)
 
     assert (run.status, run.answer) == ("succeeded", "four")

@@ -34,6 +34,16 @@ def test_a_run_waits_in_the_file_and_another_process_may_decide(tmp_path: Path, 
     assert ended.step_status == {"a": "succeeded", "b": "succeeded"}
 
 
+def test_an_agent_in_memory_carries_a_run_to_its_end_and_makes_no_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: dict[str, Any]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with Agent.open(":memory:", **options) as agent:
+        assert agent.resume(agent.start("g").id, "approve").answer == "x!"
+
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_the_asynchronous_facade_does_the_same(tmp_path: Path, options: dict[str, Any]) -> None:
     async def work() -> Any:
         async with AsyncAgent.open(tmp_path / "runs.db", **options) as agent:

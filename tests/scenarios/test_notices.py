@@ -22,7 +22,7 @@ from graph import Agent
 from graph.ledger.opening import open_ledger
 from graph.ledger.sqlite.event_store import EventStore
 from graph.notices.addresses import addresses_of
-from graph.notices.posting import look, send_due
+from graph.notices.posting import tell
 from graph.notices.webhook import KEY, signature_fault
 from graph.runs import open_runs
 from graph.testing import LoggedTools, ScriptedModel, step
@@ -135,17 +135,18 @@ def test_what_a_process_left_behind_is_sent_by_a_worker(tmp_path: Path) -> None:
         with Agent(tmp_path / "runs.db", planner=ScriptedModel([]), tools=[READ]) as agent:
             agent.start("before anybody asked for notices", plan=PLAN)
 
-            async def tell() -> list[str]:
+            async def told() -> list[str]:
                 ledger, addresses = open_ledger(tmp_path / "runs.db"), addresses_of(config)
                 assert addresses is not None
-                await look(ledger, addresses)
-                return list(await send_due(ledger, addresses))
+                said: list[str] = []
+                await tell(ledger, addresses, said.append)
+                return said
 
-            assert asyncio.run(tell()) == [], "nobody hears of what was before the first look"
+            assert asyncio.run(told()) == [], "nobody hears of what was before the first look"
             run = agent.start("this process sends no notices", plan=PLAN)
-            assert asyncio.run(tell()) == [f"ops was told: {run.id} waits: a plan to approve"]
+            assert asyncio.run(told()) == [f"ops was told: {run.id} waits: a plan to approve"]
             assert ops.await_one()["run"] == run.id
-            assert asyncio.run(tell()) == []
+            assert asyncio.run(told()) == []
 
 
 def test_a_worker_reminds_of_a_request_that_is_about_to_expire(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

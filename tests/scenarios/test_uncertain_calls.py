@@ -300,6 +300,23 @@ def test_who_does_not_want_it_again_says_so(graph: Build, payments: Payments) ->
     assert state["status"] == "rejected" and payments.count == 1
 
 
+@pytest.mark.parametrize("ends", [{}, {"message": "stop"}, {"message": "wait", "final": True}])
+def test_words_that_reject_an_uncertain_call_are_feedback_and_leave_it_uncertain(
+    graph: Build, payments: Payments, ends: dict[str, Any]
+) -> None:
+    run = graph(plan(PAY), *(plan(step(name, "pay", to="ann")) for name in "bc"))
+    state = approved(run, run.invoke({"goal": "g"}, on_thread()))
+    assert names(state) == ["settle_effect"]
+
+    state = run.invoke(Command(resume={"type": "reject", "message": "ask the bank first"}), on_thread())
+    assert names(state) == ["run_plan"] and state["plan"]["steps"][0]["id"] == "c"
+    state = run.invoke(Command(resume=True), on_thread())
+    assert names(state) == ["settle_effect"] and payments.count == 1
+
+    assert run.invoke(Command(resume={"type": "reject", **ends}), on_thread())["status"] == "rejected"
+    assert payments.count == 1
+
+
 def test_another_thread_and_other_arguments_are_nobodys_question(graph: Build, payments: Payments) -> None:
     run = graph(plan(PAY), plan(step("a", "pay", to="bob")), plan(PAY), replan="never", approval="never")
     assert run.invoke({"goal": "g"}, on_thread())["status"] == "failed"

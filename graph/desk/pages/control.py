@@ -1,4 +1,4 @@
-"""What a person does to a run beside answering its request: pause, continue, steer, cancel, retry, fork, start."""
+"""Forms that change a run outside of a review: pause, continue, steer, cancel, retry, fork, skip, supply, start."""
 
 import secrets
 from collections.abc import Awaitable, Callable, Mapping
@@ -6,13 +6,13 @@ from collections.abc import Awaitable, Callable, Mapping
 from starlette.requests import Request
 from starlette.responses import Response
 
-from graph.desk.aside import aside
 from graph.desk.decisions import limits_in
 from graph.desk.drives import OpenedAgent, Work
 from graph.desk.pages.respond import Form, changes, desk_of, go_to, page, run_link, shows, visitor_of
 from graph.desk.pages.run_page import run_page, shown_run
 from graph.desk.records import Records, ShownRun
 from graph.desk.security.visitor import verified
+from graph.desk.threads import on_thread
 from graph.desk.views.plan_form import plan_of_text
 from graph.errors import InputError
 from graph.identity import named
@@ -23,16 +23,16 @@ from graph.runs import Run
 from graph.step_changes import skip_step, supply_result
 
 Act = Callable[[Request, Records, ShownRun, Form], Awaitable[str]]
-"""Does it, and returns the run to show then."""
+"""Carries out an action of the form, and returns the id of the run to show next."""
 
 
 @changes
 async def control(request: Request, form: Form) -> Response:
-    """Do what a form asks for."""
+    """Carry out the action that a form names."""
     records, shown = await shown_run(request)
     act = ACTS.get(form.get("act"))
     if act is None:
-        raise InputError("act", f"{form.get('act')!r} is nothing that this desk does")
+        raise InputError("act", f"there is no action {form.get('act')!r}; reload the page")
     return go_to(run_link(request, "", await act(request, records, shown, form)))
 
 
@@ -62,7 +62,7 @@ async def _started(request: Request, form: Form) -> str:
     goal = form.get("goal")
     if not goal:
         raise InputError("goal", "say what is to be done")
-    plan = await aside(lambda: plan_of_text(form.get("plan"))) if form.get("plan") else None
+    plan = await on_thread(lambda: plan_of_text(form.get("plan"))) if form.get("plan") else None
     constraints = [line.strip() for line in form.get("constraints").split("\n") if line.strip()]
     tags, thread = form.get("tags").split(), secrets.token_hex(4)
 
@@ -98,7 +98,7 @@ async def _continue(request: Request, records: Records, shown: ShownRun, _: Form
 
 
 async def _steer(request: Request, records: Records, shown: ShownRun, form: Form) -> str:
-    """Amend a run: it is planned again here, or by whoever executes it or carries it on."""
+    """Amend a run: it is planned again here, or by the process that executes or continues it."""
     add = [line.strip() for line in form.get("add").split("\n") if line.strip()]
     numbers = {value for name, value in form.fields if name == "withdraw"}
     withdraw = [one for number, one in enumerate(shown.run.constraints) if str(number) in numbers]
@@ -150,13 +150,11 @@ async def _fork(request: Request, records: Records, shown: ShownRun, form: Form)
 
 
 async def _skip(request: Request, records: Records, shown: ShownRun, form: Form) -> str:
-
     await skip_step(records.runs, shown.run.id, form.get("step"), form.get("why"), _actor(request))
     return shown.run.id
 
 
 async def _supply(request: Request, records: Records, shown: ShownRun, form: Form) -> str:
-
     value = parse_json_or_text(form.get("value"))
     await supply_result(records.runs, shown.run.id, form.get("step"), value, _actor(request))
     return shown.run.id
@@ -171,9 +169,13 @@ async def _drive(request: Request, records: Records, thread: str, shown: ShownRu
     desk = desk_of(request)
     drives = desk.drives
     if drives is None:
-        raise InputError("desk", "this desk carries no run on; do that where the run was started")
+        raise InputError("desk", "this desk continues no runs; do it where the run was started")
     if shown is not None and shown.key.thread == thread and not await desk.carries_on(shown):
-        raise InputError("run", f"{shown.run.id} is of a LangGraph server; go on with it there, or with work --server")
+        raise InputError(
+            "run",
+            f"{shown.run.id} belongs to a LangGraph server; continue it there, or with planner-executor work --server",
+        )
+    # A fork is a run on a thread of its own: its record is waited for, not that of the run it was made of.
     run, key, seq = (None, None, 0) if shown is None else (shown.run, shown.key, shown.seq)
     if key is not None and key.thread != thread:
         key, seq = None, 0
@@ -191,7 +193,7 @@ ACTS: Mapping[str, Act] = {
     "skip": _skip,
     "supply": _supply,
 }
-"""What a form may ask for."""
+"""The actions of a form."""
 
 
 @shows

@@ -46,7 +46,7 @@ async def runs(request: Request) -> Response:
     given = {name: request.query_params.get(name, "").strip() for name in ("status", "tag", "text", "since")}
     wanted = {name: value for name, value in given.items() if value and name != "since"}
     if (status := given["status"]) and status not in STATUSES:
-        raise InputError("status", f"{status!r} is no status of a run; choose one of the list")
+        raise InputError("status", f"{status!r} is not a status of a run; choose one of the list")
     records = await desk_of(request).records()
     before = request.query_params.get("before") or None
     found = await records.runs.list(**wanted, since=since(given["since"], time.time()), limit=PAGE, before=before)
@@ -84,4 +84,4 @@ def since(words: str, now: float) -> float | None:
 
 
 def _no_time(words: str) -> float:
-    raise InputError("since", f"{words!r} is no time; write for example 2026-11-01")
+    raise InputError("since", f"{words!r} is not a time; write for example 2026-11-01")

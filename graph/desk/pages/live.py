@@ -11,11 +11,12 @@ from graph.desk.pages.respond import desk_of, run_name_in, shows
 from graph.desk.pages.run_page import int_of
 
 PING_S = 15
+"""How often a silent stream sends a comment, so that proxies do not close it."""
 
 
 @shows
 async def run_stream(request: Request) -> Response:
-    """Send what happens in a run, from the event on that the tab has seen last."""
+    """Send the changes of a run, beginning after the last event that the tab has."""
     desk = desk_of(request)
     records = await desk.records()
     key = await records.runs.find(run_name_in(request))

@@ -64,7 +64,7 @@ async def _left(request: Request) -> Response:
     address = await provider.sign_out(request.cookies.get(ID_TOKEN)) if provider is not None else None
     if provider is None or address is None:
         return go_to(f"{root_of(request)}/login")
-    # no redirect: the content policy lets a form lead to this desk only
+    # A page with a link and no redirect: the content policy lets a form lead to this desk only.
     return page(request, "signed_out.html", address=address, issuer=provider.oidc.issuer)
 
 

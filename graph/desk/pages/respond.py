@@ -21,8 +21,8 @@ MOST_BYTES, MOST_FIELDS = 2_000_000, 20_000
 """Limits of a form."""
 TOKEN = "token"
 """Name of the field that holds the form's token."""
-LOOKS_ON = "you may look, and decide nothing; ask for the role of a reviewer"
-ONLY_SHOWS = "this desk only shows runs; decide where they were started"
+READS_ONLY = "you may look and not decide; ask the operator of this desk for the role of a reviewer"
+IS_READ_ONLY = "this desk is read-only; decide where the run was started"
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ def desk_of(request: Request) -> Desk:
 
 
 def visitor_of(request: Request) -> Visitor:
-    """Return who sends a request; the gate lets nobody else in."""
+    """Return the sender of a request; the gate admits no request without one."""
     visitor: Visitor = request.state.visitor
     return visitor
 
@@ -97,7 +97,7 @@ def page(request: Request, template: str, status: int = 200, **values: Any) -> R
 
 
 def go_to(address: str) -> Response:
-    """Return the answer that leads a browser on after a form."""
+    """Return the redirect that follows a form, so that a reload does not send the form again."""
     return RedirectResponse(address, 303)
 
 
@@ -120,7 +120,7 @@ async def form_of(request: Request) -> Form:
 
 
 def shows(answer: Answer) -> Answer:
-    """Return a page that shows errors as pages too."""
+    """Return a handler that answers errors with a page."""
 
     @wraps(answer)
     async def shown(request: Request) -> Response:
@@ -133,7 +133,7 @@ def shows(answer: Answer) -> Answer:
 
 
 def changes(answer: Callable[[Request, Form], Awaitable[Response]]) -> Answer:
-    """Return the answer to a form that changes something: of a reviewer, with the token of their session."""
+    """Return a handler of a form that changes something: only for a reviewer, with the token of their session."""
 
     @wraps(answer)
     async def guarded(request: Request) -> Response:
@@ -143,9 +143,9 @@ def changes(answer: Callable[[Request, Form], Awaitable[Response]]) -> Answer:
             if not desk.door.sessions.is_form_token(visitor.session, form.get(TOKEN)):
                 return refused(request, "the form is not of this session; open the page again")
             if not visitor.decides:
-                return refused(request, LOOKS_ON)
+                return refused(request, READS_ONLY)
             if not desk.decides:
-                return refused(request, ONLY_SHOWS)
+                return refused(request, IS_READ_ONLY)
             return await answer(request, form)
         except AgentError as error:
             return error_page(request, error)

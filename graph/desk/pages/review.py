@@ -1,4 +1,4 @@
-"""Deciding: the open request of a run, the response, and the page if the request is no longer open."""
+"""Deciding: the open request of a run, the response to it, and the page if the request is no longer open."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -6,12 +6,12 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import Response
 
-from graph.desk.aside import aside
 from graph.desk.decisions import edited_plan, response_in
 from graph.desk.pages.respond import Form, changes, desk_of, go_to, page, run_link, shows, visitor_of
 from graph.desk.pages.run_page import drawing_of, int_of, run_page, shown_run
 from graph.desk.records import Records, ShownRun
 from graph.desk.security.visitor import verified
+from graph.desk.threads import on_thread
 from graph.desk.views.new_steps import KINDS, new_steps
 from graph.desk.views.plan_form import answer_text, by_step, changes_of, plan_as_text, read_edit, step_forms
 from graph.desk.views.request import request_view
@@ -40,9 +40,7 @@ SINCE = (
     "run_reopened",
     "step_skipped",
 )
-"""Events that a page whose request is open no longer tells of."""
-
-
+"""Events that the page about a closed request lists."""
 INLINE_STEPS = 60
 """With more steps the form of the plan is fetched when it is opened."""
 
@@ -70,7 +68,7 @@ async def edit(request: Request) -> Response:
         return page(request, "_edit_form.html", run=shown.run, given={}, **values)
 
     async with shown.reading:
-        return await aside(made)
+        return await on_thread(made)
 
 
 async def review_page(
@@ -151,7 +149,7 @@ async def decide(request: Request, form: Form) -> Response:
 
 async def _answer(shown: ShownRun, asked: RequestJson, form: Form) -> Mapping[str, Any]:
     async with shown.reading:
-        return await aside(lambda: build_response(asked, response_in(shown, asked, form.after(""))))
+        return await on_thread(lambda: build_response(asked, response_in(shown, asked, form.after(""))))
 
 
 async def _carried_out(
@@ -171,7 +169,7 @@ async def _carried_out(
 
 
 async def _driven(request: Request, records: Records, shown: ShownRun, answer: Mapping[str, Any]) -> bool:
-    """Carry a decision out in this process, and return whether that is possible; the page of the run says why not."""
+    """Carry out a decision in this process, and return whether that is possible; else the page of the run shows why."""
     desk, person, run = desk_of(request), visitor_of(request).person, shown.run
     if desk.drives is None or not await desk.carries_on(shown):
         return False
@@ -180,9 +178,9 @@ async def _driven(request: Request, records: Records, shown: ShownRun, answer: M
         future = drives.begin(shown.key.thread, run, lambda opened: opened.agent.resume(run.id, answer, by=person))
         await drives.settled(future, shown.key.thread, records.runs, shown.key, shown.seq)
     except (LedgerError, NothingToDecideError):
-        raise
+        raise  # about the record: to store the decision would fail too, or be wrong
     except AgentError:
-        return False
+        return False  # about this process, such as a missing tool: another one can carry the decision out (decision 91)
     return True
 
 
@@ -205,7 +203,7 @@ async def check(request: Request, form: Form) -> Response:
     records, shown = await shown_run(request)
     tools = await tools_of(records.runs.ledger, shown.record)
     async with shown.reading:
-        values = await aside(lambda: _faults(shown, form, tools))
+        values = await on_thread(lambda: _faults(shown, form, tools))
     return page(request, "_faults.html", **values)
 
 

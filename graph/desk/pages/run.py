@@ -8,9 +8,9 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 
-from graph.desk.aside import aside
 from graph.desk.pages.respond import shows
 from graph.desk.pages.run_page import drawing_of, int_of, part_of, run_page, shown_run
+from graph.desk.threads import on_thread
 from graph.desk.views.effects import effect_rows
 from graph.desk.views.revisions import plan_of_revision, revision_rows, step_changes
 from graph.desk.views.standing import standing_row
@@ -110,7 +110,7 @@ async def download(request: Request) -> Response:
     """Send the whole value of a step, or the answer, as a file that no browser opens."""
     records, shown = await shown_run(request)
     found = await records.runs.value(shown.run.id, request.query_params.get("step") or None)
-    text = found if isinstance(found, str) else await aside(lambda: visible_json(found))
+    text = found if isinstance(found, str) else await on_thread(lambda: visible_json(found))
     kind = "txt" if isinstance(found, str) else "json"
     headers = {"Content-Disposition": f'attachment; filename="result.{kind}"'}
     return PlainTextResponse(text, headers=headers, media_type="application/octet-stream")

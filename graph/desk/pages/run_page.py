@@ -9,9 +9,9 @@ from markupsafe import Markup
 from starlette.requests import Request
 from starlette.responses import Response
 
-from graph.desk.aside import aside
 from graph.desk.pages.respond import desk_of, page, run_link, run_name_in
 from graph.desk.records import Records, ShownRun
+from graph.desk.threads import on_thread
 from graph.desk.views.plan_graph import drawn_plan
 from graph.record.budget import spent_in_words
 from graph.record.reopening import RETRIED
@@ -51,7 +51,7 @@ async def run_page(
         InputError: `values` cannot be made of what the request asks for.
     """
     async with shown.reading:
-        return await aside(
+        return await on_thread(
             lambda: page(request, template, http_status, **_shared_values(request, tab, shown), **values())
         )
 

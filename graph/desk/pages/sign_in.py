@@ -34,7 +34,7 @@ async def start(request: Request) -> Response:
     except SignInError as error:
         return _refused(request, error)
     response = RedirectResponse(address, 303)
-    # lax: the provider's page leads back here
+    # Lax, since the provider's page leads back here, and browsers keep strict cookies back on such a way.
     set_cookie(request, response, COOKIE, door.sign_ins.keep(sign_in), LASTS_S, "lax")
     return response
 

@@ -1,4 +1,4 @@
-"""Who a person is by the claims of an OpenID Connect provider."""
+"""The person that the claims of an OpenID Connect provider name (decision 88)."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -26,7 +26,7 @@ class Oidc:
     scope: str = "openid email profile"
 
     def lacks(self, claims: Mapping[str, Any]) -> bool:
-        """Whether the name or the roles are not in the ID token, as with providers that keep it short."""
+        """Whether the name or the roles are missing in the ID token: some providers keep it short."""
         return claim(claims, self.name) is None or (self.roles is not None and claim(claims, self.roles) is None)
 
 
@@ -36,6 +36,7 @@ def person_of(oidc: Oidc, claims: Mapping[str, Any]) -> Person:
     Raises:
         SignInError: They hold no name, or a mail address that nobody has verified.
     """
+    # Anybody may have registered with somebody else's address, as long as the provider has not verified it.
     if oidc.name == EMAIL and claims.get("email_verified") not in (True, "true"):
         raise SignInError("the provider has not verified your mail address; verify it there, then sign in again")
     given = claim(claims, oidc.roles) if oidc.roles is not None else ()

@@ -1,4 +1,4 @@
-"""The gate in front of every page: host, origin, session, headers and the access log."""
+"""The gate in front of every page: host, origin, session, headers and the access log (decision 77)."""
 
 import logging
 import time
@@ -36,7 +36,7 @@ log = logging.getLogger("planner_executor.desk.access")
 
 @dataclass
 class Door:
-    """How visitors come in: sessions, links, sign-ins at a provider, and the count of attempts."""
+    """The ways to sign in: sessions, links, sign-ins at a provider, and the count of attempts."""
 
     settings: DeskSettings
     links: Links = field(default_factory=Links)
@@ -60,18 +60,20 @@ class Door:
         return SignIns(self.settings.secret)
 
     def address_of(self, request: Request) -> str:
-        """Return the address that a visitor comes from."""
+        """Return the address of a visitor."""
         return self.settings.proxies.client_of(request_head(request.scope))
 
     def visitor(self, request: Request) -> Visitor | None:
-        """Return who sends a request; an identity counts each time, so that no session outlives it."""
+        """Return the sender of a request, None if they are unknown or may not come in."""
         settings = self.settings
+        # Whom a proxy or a server names counts for this request alone, so that no session outlives their word.
         if settings.identity is not None and (person := settings.identity.person_in(request.scope)) is not None:
             found = self.admitted(person, f"identity {person.name}")
             return replace(found, has_session=False) if found is not None else None
         session = self.sessions.read(request.cookies.get(COOKIE))
         if session is None:
             return None
+        # A cookie of a way to sign in that is no longer configured counts for nothing.
         if session.person is not None:
             return self.admitted(session.person, session.id) if self.provider is not None else None
         role = Role.READER if settings.read_only else Role.REVIEWER
@@ -84,7 +86,7 @@ class Door:
 
 
 class Gate:
-    """Middleware that lets visitors in; `has_ended` says whether a session was signed out of, in whatever process."""
+    """Middleware that admits visitors; `has_ended` says whether a session has ended, in any process (decision 102)."""
 
     def __init__(self, app: ASGIApp, door: Door, has_ended: Callable[[str], Awaitable[bool]]) -> None:
         self.app, self.door, self.has_ended = app, door, has_ended
@@ -101,7 +103,7 @@ class Gate:
         try:
             visitor = None if is_static else await self._visitor(request)
             answer = self._refused(request, path, visitor)
-        except AgentError as error:  # nobody comes in if it cannot be said who signed out
+        except AgentError as error:  # without the database nobody knows who has signed out, so nobody comes in
             answer = PlainTextResponse(f"{error}; try again", 503)
         scope.setdefault("state", {})["visitor"] = visitor
         try:
@@ -121,6 +123,7 @@ class Gate:
         return None if is_over else found
 
     def _refused(self, request: Request, path: str, visitor: Visitor | None) -> Response | None:
+        """Return the response instead of a page; the origin counts before the session, also at the login."""
         if (fault := origin_refusal(request_head(request.scope), self.door.settings.hosts)) is not None:
             return PlainTextResponse(fault.reason, fault.status)
         if visitor is not None or path in OPEN or path.startswith(STATIC):
@@ -197,7 +200,7 @@ def path_in(scope: Scope) -> str:
 
 
 def _note(request: Request, path: str, who: str, status: int, took_s: float) -> None:
-    """Log who looked at what, without tokens and without what was written into forms."""
+    """Log a request: visitor, address and page, but no token and no field of a form."""
     seen: dict[str, Any] = {
         name: request.query_params[name] for name in ("run", "step") if name in request.query_params
     }

@@ -1,4 +1,4 @@
-"""Headers of every response: nothing from other hosts, no inline script or style, no frames (decision 0077)."""
+"""Headers of every response: nothing from other hosts, no inline script or style, no frames (decision 77)."""
 
 from starlette.datastructures import MutableHeaders
 

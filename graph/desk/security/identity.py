@@ -1,4 +1,4 @@
-"""Names that come with each request: from a trusted proxy's headers, or from the server that the desk is mounted in."""
+"""People named with each request: by a trusted proxy's headers, or by the server that the desk is mounted in."""
 
 import re
 from collections.abc import Sequence
@@ -19,14 +19,14 @@ WITH_PORT = re.compile(r"([0-9.]+):[0-9]+|\[([0-9A-Fa-f:.]+)\](?::[0-9]+)?")
 
 
 class Identity(Protocol):
-    """Says of each request who sends it; without one, sessions do."""
+    """Names the sender of each request; without it, sessions do."""
 
     @property
     def words(self) -> str:
-        """How people sign in, for those who have not."""
+        """Instructions for visitors who have not signed in."""
 
     def person_in(self, scope: Scope) -> Person | None:
-        """Return who sends a request, None if that is not known."""
+        """Return the sender of a request, None if unknown."""
 
 
 @dataclass(frozen=True)
@@ -41,9 +41,10 @@ class Proxies:
         return client is not None and any(client in network for network in self.networks)
 
     def client_of(self, head: RequestHead) -> str:
-        """Return the address that a request comes from: through a proxy, the last one that no proxy of ours has."""
+        """Return the address of a client; behind proxies of ours, the last one in the header that is none of theirs."""
         found = head.client or ""
         chain = [_without_port(part.strip()) for value in head.all(FORWARDED_FOR) for part in value.split(",")]
+        # From the right: each proxy appends the address that it saw, and whatever stands before may be the client's.
         while self.has(found) and chain:
             found = chain.pop()
         return found if _address(found) is not None else head.client or ""
@@ -62,7 +63,7 @@ class ProxyIdentity:
     words: str = "This desk is reached through a proxy that signs people in. Open the address of the proxy."
 
     def person_in(self, scope: Scope) -> Person | None:
-        """Return the person whom the proxy vouches for; a header that is there twice may be somebody else's."""
+        """Return the person whom the proxy vouches for; a header that came twice names nobody."""
         head = request_head(scope)
         name = _text(head.single(self.name) or "").strip()
         given = list(map(_text, head.all(self.roles))) if self.roles else []

@@ -31,7 +31,8 @@ class Links:
         return token
 
     def take(self, given: str) -> bool:
-        """Whether the token is valid; it is not valid a second time."""
+        """Whether the token is valid; a token is valid once."""
         with self._lock:
+            # Compared in constant time: how long it takes tells a guesser nothing.
             found = next((token for token in self._tokens if hmac.compare_digest(token.encode(), given.encode())), None)
             return found is not None and self._tokens.pop(found) > self.now()

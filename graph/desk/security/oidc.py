@@ -27,7 +27,7 @@ ALGORITHMS = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES
 END = "end_session_endpoint"
 DISCOVERY = "/.well-known/openid-configuration"
 KEPT_S = 3600.0
-"""How long the provider's addresses and keys are kept; a key that is not among them is looked for at once."""
+"""How long the provider's addresses and keys are kept; an unknown key has them read anew at once."""
 TIMEOUT_S, LEEWAY_S = 10.0, 60
 
 
@@ -87,8 +87,9 @@ class Provider:
                 )
                 claims = await self._claims(found, token, sign_in)
                 if self.oidc.lacks(claims) and (address := found.addresses.get("userinfo_endpoint")):
-                    told = _json(await client.get(_secure(address)))
-                    claims = {**told, **claims} if told.get("sub") == claims["sub"] else claims
+                    more = _json(await client.get(_secure(address)))
+                    # The answer is not signed: it has to be about the same person, and the ID token comes first.
+                    claims = {**more, **claims} if more.get("sub") == claims["sub"] else claims
         except (OAuthError, HTTPError, JoseError, ValueError) as error:
             raise SignInError(
                 f"the answer of {self.oidc.issuer} does not count ({_words(error)}); sign in again"
@@ -126,6 +127,7 @@ class Provider:
 
     def _verified(self, found: _Found, token: Mapping[str, Any]) -> Any:
         """Return the signed token, None if the provider's keys lack the one that it names."""
+        # Of the algorithms that the provider offers only ours: the header of a token must not choose how it is checked.
         offered = found.addresses.get("id_token_signing_alg_values_supported") or ["RS256"]
         registry = JWSRegistry(algorithms=[one for one in offered if one in ALGORITHMS], strict_check_header=False)
         try:

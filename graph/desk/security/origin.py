@@ -1,4 +1,4 @@
-"""Which requests come from the desk's own pages, and which addresses lead to them."""
+"""Requests of the desk's own pages are told from those of other sites (decision 77)."""
 
 from urllib.parse import SplitResult, urlsplit
 
@@ -6,7 +6,7 @@ from graph.serving.access import SAFE_METHODS, Refusal, RequestHead
 from graph.serving.hosts import Host, read_host
 
 ELSEWHERE = ("cross-site", "same-site")
-"""What browsers say of requests by pages of other sites, and of other hosts and ports of the same site."""
+"""Values of `Sec-Fetch-Site` for pages of other sites, and of other hosts and ports of the same site."""
 EMBEDDED = Refusal(403, "a page of another site may not embed this desk; open it by itself")
 
 
@@ -26,6 +26,7 @@ def origin_refusal(head: RequestHead, hosts: frozenset[Host]) -> Refusal | None:
     if len(origins) == 1:
         own = read_host(address_parts(origins[0]).netloc) == host
     else:
+        # Some browsers send no Origin with a form of the same host, but say in this header that it is one.
         own = not origins and head.single("sec-fetch-site") == "same-origin"
     return None if own else Refusal(403, "the request does not come from a page of this desk; open the page again")
 

@@ -1,4 +1,4 @@
-"""Who decides at the desk, and who only looks, by name or by role."""
+"""People who decide at the desk and people who only look, by name or by role."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""A limit on attempts per address, for logins."""
+"""A limit on attempts to sign in, by address."""
 
 import threading
 import time

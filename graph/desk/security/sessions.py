@@ -1,4 +1,4 @@
-"""Sessions in signed cookies, which several servers with one secret share."""
+"""Sessions in signed cookies, which processes with one secret share (decisions 77 and 102)."""
 
 import hmac
 import secrets
@@ -19,7 +19,7 @@ MOST_COOKIE = 3_800
 
 @dataclass(frozen=True)
 class Session:
-    """Whom a cookie names, None for the user of this process, and the random id of the session."""
+    """The person of a session, None for the user of this process, and its random id."""
 
     person: Person | None
     id: str

@@ -1,4 +1,4 @@
-"""A sign-in at a provider that has begun: kept by the browser in a signed cookie until the provider sends it back."""
+"""Sign-ins at a provider that are under way, each in a signed cookie of its browser (decision 88)."""
 
 from dataclasses import astuple, dataclass
 
@@ -12,7 +12,7 @@ LASTS_S = 600
 
 @dataclass(frozen=True)
 class SignIn:
-    """What ties the provider's answer to the browser that asked, and where that goes on to."""
+    """The values that tie the provider's answer to the browser that asked, and the page that it goes on to."""
 
     state: str
     nonce: str

@@ -1,4 +1,4 @@
-"""Who looks at the desk."""
+"""The person at the browser, and what they may do."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -20,8 +20,8 @@ class Role(StrEnum):
 class Visitor:
     """A person with a session; `session` is its random id, to which the tokens of its forms belong.
 
-    `person` is None for the user of this process. Without `has_session`, who sends a request is said with each of them,
-    and there is nothing to sign out of here.
+    `person` is None for the user of this process. Without `has_session`, each request names its sender, and there is
+    nothing to sign out of here.
     """
 
     person: Person | None

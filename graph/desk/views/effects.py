@@ -1,4 +1,4 @@
-"""The calls of a run that may have changed something, and how each ended."""
+"""The calls of a run that may have changed something, and the outcome of each."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -28,7 +28,7 @@ def effect_rows(shown: ShownRun) -> Sequence[EffectRow]:
     effects = {data.key: data.effect for event in shown.events if isinstance(data := event.data_if_known, CallStarted)}
     rows = []
     for call in shown.record.calls.by_key.values():
-        effect = effects.get(call.key) or "external"
+        effect = effects.get(call.key) or "external"  # as for a tool that declares nothing
         if effect == "read":
             continue
         error = (call.result.error or "") if call.result is not None else ""
@@ -39,7 +39,7 @@ def effect_rows(shown: ShownRun) -> Sequence[EffectRow]:
 
 
 def state_of(call: Call, *, executing: bool) -> str:
-    """Return how a call stands, in one word."""
+    """Return the state of a call in a word or two; the order matters, since a settled call has a result as well."""
     if call.nothing_happened:
         return "nothing happened"
     if call.result is None and executing:

@@ -1,4 +1,4 @@
-"""Where each value of a step comes from: steps, people, the plan or a model, and the trust label that follows."""
+"""The origin of each value of a step (a step, a person, the plan or a model), and the trust label that follows."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ TRUST: Mapping[str, str] = {
 
 @dataclass(frozen=True)
 class Origin:
-    """Where a value, or a part of it, comes from; `step` is set for the result of a step."""
+    """The origin of a value or of a part of it; `step` is set for the result of a step."""
 
     kind: Literal["plan", "step", "model", "person", "default"]
     step: str = ""
@@ -39,7 +39,7 @@ class Label:
 
 @dataclass(frozen=True)
 class Argument:
-    """An argument: as the plan has it, None if it does not; as the call got it, None if there was none; and whence."""
+    """An argument as the plan has it and as the call got it, each None if absent, with its origins."""
 
     name: str
     planned: str | None
@@ -60,7 +60,7 @@ class Argument:
 
 @dataclass(frozen=True)
 class Origins:
-    """What is known of the values of one step: its arguments, and the label of its result."""
+    """The arguments of one step, and the label of its result."""
 
     arguments: Sequence[Argument]
     result: Label
@@ -98,6 +98,7 @@ def _arguments(
     item = joined(results[ref.step] for ref in step.references_of_items() if ref.step in results)
     known = dict(argument_labels(step, {**results, ITEM: item}, tainted=tainted))
     read = joined([PLAN if tainted else USER, *(results[before] for before in waits_within(plan)[step.id])])
+    # A held call has the labels of its own arguments; an argument that a person edited is the person's.
     held = record.review_state.held.get(call.key) if call is not None else _held(shown, step)
     edited = _edited(held.replaces, held.args) if held is not None and held.replaces is not None else ()
     for name in dict.fromkeys((*step.args, *given, *(held.args if held is not None else ()))):
@@ -126,7 +127,7 @@ def _origins(step: Step, name: str) -> Iterator[Origin]:
         return
     references = step.argument_references[name]
     named = [ref.step for ref in references if ref.step != ITEM or step.for_each is None]
-    if len(named) < len(references):
+    if len(named) < len(references):  # the item of a list: it comes from wherever the list does
         named += [ref.step for ref in step.references_of_items()]
     yield from (Origin("step", one) for one in dict.fromkeys(named))
     if not references:

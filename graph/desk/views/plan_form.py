@@ -1,4 +1,4 @@
-"""The edit of a plan: its fields in a form, or its text; and the faults of either, each at its step."""
+"""Editing a plan, in a form or as text; the faults of either stand at their steps (decision 80)."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -105,7 +105,7 @@ def _answer(before: Any, text: str) -> Any:
 
 
 def _filled(step: Mapping[str, Any], form: Mapping[str, str]) -> dict[str, Any]:
-    """Return a new step; what its kind does not have is not taken from fields that the form hides."""
+    """Return a new step without the fields that the form hides for its kind, which a browser sends all the same."""
     hidden = {"ask": ("does", "args"), "gate": ("does", "args", "success_criteria")}
     kind = form.get("kind", "tool")
     left_out = hidden.get(kind, ("question",))
@@ -140,6 +140,7 @@ def _form(step: Mapping[str, Any], succeeded: frozenset[str]) -> StepForm:
     tools = step.get("tools") or ()
     args = step.get("args") or {}
     texts = {name: str(step.get(name) or "") for name in ("objective", "success_criteria", "ask", "gate")}
+    # A browser would show nothing of such characters, and send others back: whoever edits must see what is there.
     hidden = [name for name, text in texts.items() if visible(text) != text]
     shown = {name: None if name in hidden else text for name, text in texts.items()}
     return StepForm(

@@ -25,7 +25,7 @@ INLINE = MarkdownIt("zero", {"html": False}).enable(["backticks", "escape", "ent
 
 
 WITHOUT_A_FORM = ("Set happened to ", "Fill in answer,", "Raise it, by ", "It is a hard limit ")
-"""How paragraphs begin that say how to answer in a client that has no form."""
+"""Beginnings of paragraphs that explain how to answer in a client without forms."""
 ON_A_FORM = (
     ("Set happened to true", "Say that it happened"),
     (" or to false", " or that it did not"),
@@ -33,7 +33,7 @@ ON_A_FORM = (
     ("Raise it, by an edit of budget,", "Raise it,"),
     (ENDS, "Or finish with what there is; or reject the run, or write what to change to have it planned again."),
 )
-"""What they say there, and what a page with a form and buttons says."""
+"""Their words, and those for a page with a form and buttons."""
 
 
 @dataclass(frozen=True)
@@ -92,11 +92,6 @@ class RequestView:
         return bool(self.names & {"run_plan", "run_step"}) and not self.issues
 
     @property
-    def can_give_feedback(self) -> bool:
-        """Whether feedback decides anything: not if all that is asked is whether calls happened."""
-        return self.names != {"settle_effect"}
-
-    @property
     def must_answer(self) -> bool:
         """Whether an approval needs answers beside it."""
         return bool(self.names - {"run_plan", "run_step"})
@@ -148,6 +143,7 @@ def _action(shown: ShownRun, action: Mapping[str, Any], error: str | None, numbe
     description = str(action["description"])
     if error:
         description = description.removeprefix(f"{asked_again(error)}\n\n")
+    # The page shows error and digest once, beside the buttons.
     description = re.sub(r"\n\nDigest: [0-9a-f]{64}(?=\n\n|$)", "", description)
     return ActionView(
         name=name,

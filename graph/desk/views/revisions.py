@@ -1,4 +1,4 @@
-"""Two revisions of a plan side by side: what each field of a step was, and what it is."""
+"""Two revisions of a plan side by side: each field of a step before and after."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass

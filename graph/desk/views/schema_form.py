@@ -1,4 +1,4 @@
-"""A JSON Schema as fields of a form, and the form's texts as the value that the schema describes."""
+"""The form of an answer: fields from a JSON Schema, and the value from what a person filled in."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence

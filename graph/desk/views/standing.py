@@ -1,4 +1,4 @@
-"""Standing approvals as a page shows them: what each covers, what is left of it, and who gave it."""
+"""Standing approvals as a page shows them: bounds, calls left, and the people who gave them."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ BOUNDS: Mapping[str, str] = {
 class StandingRow:
     """One standing approval; `run` is None if it holds in any run, `until` and `given_at` are Unix seconds.
 
-    `state` is `holds`, `used up`, `over` or `revoked`, and `revoked_by` says by whom or why.
+    `state` is `holds`, `used up`, `over` or `revoked`, `revoked_by` the person who revoked it, or the reason.
     """
 
     id: str

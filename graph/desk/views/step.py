@@ -1,4 +1,4 @@
-"""One step: what it should do, what its calls were given, where each value came from, and what was checked."""
+"""One step: objective, arguments of its calls with their origins, attempts and checks."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -16,7 +16,7 @@ from graph.sanitize import visible_json
 from graph.text.drawing.labels import waits_within
 
 MOST_CALLS = 100
-"""So many calls are on the page of a step, the latest."""
+"""Calls on the page of a step; of more, the latest."""
 
 
 @dataclass(frozen=True)

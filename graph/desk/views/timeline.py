@@ -1,4 +1,4 @@
-"""When each step ran, against the chain of steps that sets the run's shortest time."""
+"""When each step ran, and the critical path: the chain of steps that sets the shortest time of the run."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from graph.text.drawing.labels import waits_within
 UNITS = 1000
 """Width of the drawing in its own units."""
 NARROWEST = 5.0
-"""Width of a bar that would be too narrow to be seen."""
+"""Least width of a bar, so that a short step can be seen."""
 ANSWERS = ("decided", "response_given", "steered", "run_ended", "step_skipped", "result_supplied")
 """Events that end the wait for a person."""
 
@@ -74,6 +74,7 @@ def timeline(
         started_at = span[0] if span else None
         took_s = took[step.id] if span else None
         bars.append(Bar(step.id, statuses.get(step.id, "pending"), left, width, started_at, took_s, is_critical))
+    # Before the first step and after the last one, the time of people is not part of the drawing.
     clipped = [(max(begun, began_at), min(ended, began_at + span_s)) for begun, ended in waited]
     spans = [(begun, ended) for begun, ended in clipped if ended > begun]
     scale = UNITS / max(span_s, 1e-6)

@@ -32,7 +32,8 @@ TO_KNOW = {
     "decided": ('"settled":[{',),
     "step_checked": ('"met":false',),
 }
-"""Words by which a call may be uncertain, or is settled; in a text of somebody else's a backslash is before quotes."""
+"""Parts of payloads that mark a call which may be uncertain, or was settled. Within a value quotes are escaped, so no
+text from outside holds such a part."""
 
 
 @dataclass(frozen=True)
@@ -188,6 +189,7 @@ class Store:
         if not drafts:
             return seq
         rows, events = chained(drafts, seq, before)
+        # Put back once it has taken all events: after an error it is made anew from what was stored.
         fold, run.fold = run.fold or run.folded()[0], None
         self.index(run, fold.apply(events))
         run.fold = fold

@@ -73,6 +73,7 @@ class EventStore(OwnedWriter, EventReader):
 
         def read(tx: Transaction, head: Head, _lease: Lease) -> tuple[Snapshot, bool]:
             found = found_of(tx, head.run_id, after)
+            # Opening events rest on the record as the caller has read it; if it has moved, the caller decides anew.
             if not opening or not found.is_as_read(after):
                 return found, False
             self._writer.write(tx, head, opening)
@@ -104,6 +105,8 @@ class EventStore(OwnedWriter, EventReader):
         caps: Sequence[CapEntry] = (),
     ) -> int:
         """Write events, all or none."""
+        # An owner knows how its last write left the run, so the first try needs no query before it. The commit checks
+        # the guess; after a wrong one the transaction is done again from what is stored.
         may_guess = bool(drafts)
 
         def write(tx: Transaction) -> int:
@@ -166,6 +169,7 @@ class EventStore(OwnedWriter, EventReader):
             return messages
 
         thread = lease.run.thread
+        # The inbox is empty nearly always, and to look locks no row.
         return [] if await self._file.look(is_empty, thread) else await self._file.do(take, thread, full=True)
 
     async def close(self) -> None:

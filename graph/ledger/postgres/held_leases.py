@@ -52,7 +52,7 @@ class HeldLeases:
         known = self.known.get(lease)
         if known is None:
             return None
-        left, known.left = known.left, None
+        left, known.left = known.left, None  # used once: if the guess is wrong, it must not be made again
         if left is None or left.holder is None or control_seq not in (None, left.control_seq):
             return None
         guess(tx, left, require_empty_inbox)

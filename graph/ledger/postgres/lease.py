@@ -17,6 +17,7 @@ def claim(tx: Transaction, head: Head, owner: str, lease_s: float) -> Lease | Ho
     """Take a run that is free, or whose owner was silent for `lease_s` seconds; or return its current row."""
     now = head.holder
     row = claimed(now, owner)
+    # The server has timed the last heartbeat, so that nobody has to watch for the next one.
     if row is None and now is not None and head.silent_s > lease_s:
         row = taken_over(now, now, owner)
     if row is None:

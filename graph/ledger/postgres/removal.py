@@ -96,6 +96,7 @@ def _unchanged(tx: Transaction, database: str, runs: Sequence[Transcript], silen
         if head.link != run.head:
             raise changed_since(database, key)
         run_ids.append(head.run_id)
+    # Whoever adds a run, also a fork, names artifacts in its events and waits for this lock: now look again.
     tx.tell("SELECT pg_advisory_xact_lock(%s)", LOCK)
     if numbers_of(tx, keys[0].thread) != [key.n for key in keys]:
         raise changed_since(database, keys[-1])

@@ -35,6 +35,7 @@ DEFAULTS = {
 
 OTHERS = "another application has a table of that name: name a schema of your own, as in ?options=-csearch_path%3Dagent"
 ADVICE = {
+    "startup parameter": "set it for the user instead, as in ALTER ROLE agent SET search_path = agent",
     "password": "check the user and the password of the address",
     "no password supplied": "put the password into the address, PGPASSWORD or a password file",
     'role "': "make the user, or name another one in the address",

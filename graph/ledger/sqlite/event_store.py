@@ -70,6 +70,7 @@ class EventStore(OwnedWriter, EventReader):
 
         def read(db: sqlite3.Connection, lease: Lease) -> tuple[Snapshot, bool]:
             found = found_of(db, lease.run_id, after)
+            # Opening events rest on the record as the caller has read it; if it has moved, the caller decides anew.
             if not opening or not found.is_as_read(after):
                 return found, False
             self._writer.write(db, head_of(db, run, lease.run_id), opening)
@@ -139,6 +140,7 @@ class EventStore(OwnedWriter, EventReader):
                 self._writer.write(db, head, drafts)
             return messages
 
+        # The inbox is empty nearly always, and to look takes no write lock.
         return [] if await self._file.look(is_empty) else await self._file.do(take, full=True)
 
     async def close(self) -> None:

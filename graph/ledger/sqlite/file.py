@@ -27,10 +27,14 @@ def create_private(path: Path, database: str | None = None) -> None:
         database: Its name in messages; the path by default.
 
     Raises:
-        LedgerUnavailableError: The folder is missing or not writable.
+        LedgerUnavailableError: The folder is missing or not writable, or it is a device or the like.
     """
     if path.is_file():
         return
+    if path.exists() and not path.is_dir():
+        raise LedgerUnavailableError(
+            database or str(path), "it is no regular file; name a file in a folder you can write to"
+        )
     try:
         os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
     except OSError as error:
@@ -85,6 +89,7 @@ def identity(path: str) -> tuple[int, int]:
 ADVICE = {
     "locked": "another process holds it, try again when it is done",
     "the file": "put it back and resume the run",
+    "unable to open": "give yourself access to the file and its folder",
     "readonly": "give yourself write access to the file and its folder",
     "full": "free some space and resume the run",
     "was changed": RESTORE,

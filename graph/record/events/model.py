@@ -144,6 +144,11 @@ class ModelFinished(Payload):
     worked_s: float | None = None
     again: bool = False
 
+    @property
+    def paid_usd(self) -> float | None:
+        """The price of the answer in US dollars, None if unknown; no tokens, as of the embedded rules, cost nothing."""
+        return 0.0 if self.usage is not None and not self.usage.total_tokens else self.cost_usd
+
     def own_json(self) -> dict[str, Any]:
         """See `Payload`."""
         return {

@@ -36,6 +36,7 @@ def crossings(layers: Layers, order: Order) -> int:
     count = 0
     for upper, lower in pairwise(order):
         place = {node: number for number, node in enumerate(lower)}
+        # From left to right, an edge crosses each earlier one of another node that ends further to the right.
         seen: list[int] = []
         for node in upper:
             ends = sorted(place[below] for below in layers.below[node])

@@ -45,7 +45,7 @@ def layered(waits: Waits) -> Layers:
     level = levels(drawn)
     building = _Building(drawn, level)
     edges = [(before, after) for after, befores in drawn.items() for before in befores]
-    edges.sort(key=lambda edge: level[edge[1]] - level[edge[0]])
+    edges.sort(key=lambda edge: level[edge[1]] - level[edge[0]])  # short edges first: they need few of the bends
     far = tuple(edge for edge in edges if not building.join(*edge))
     implied = sum(map(len, waits.values())) - len(edges)
     return Layers(tuple(waits), building.rows, building.above, building.below, building.owner, far, implied)

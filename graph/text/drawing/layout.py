@@ -86,6 +86,7 @@ def laid_out(waits: Waits, width: int, heights: Sequence[int]) -> Layout:
     layers = layered(waits)
     rightwards = _runs_right([sum(not layers.is_bend(node) for node in row) for row in layers.rows], width)
     breadth = max(heights, default=0) if rightwards else width
+    # A larger plan gets fewer sweeps: its drawing must not take longer by the square of its size (decision 45).
     rounds = EFFORT // (1 + len(layers.above) + layers.edge_count)
     order = untangled(layers, sweeps=max(2, min(16, rounds)))
     middle = positions(layers, order, breadth, GAP, passes=max(4, min(60, rounds)))

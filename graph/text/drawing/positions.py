@@ -35,6 +35,7 @@ def positions(layers: Layers, order: Order, box: float, gap: float, passes: int)
         _settle(middle, row, spread([0.0] * len(row), apart, [1.0] * len(row)))
     for number in range(passes):
         down = number % 2 == 0
+        # At first each pass follows one side alone, which spreads the layers; then both sides pull.
         ways = [layers.above if down else layers.below] if number < 2 else [layers.above, layers.below]
         for row, apart in rows if down else reversed(rows):
             wanted, pulls = zip(*(_wanted(layers, middle, node, ways) for node in row), strict=True)
@@ -58,6 +59,7 @@ def spread(wanted: Sequence[float], gaps: Sequence[float], weights: Sequence[flo
         offset += gap
         offsets.append(offset)
         total, mass, count = (place - offset) * weight, weight, 1
+        # A node that would pass the one before joins its block, which stands where its nodes want to be on average.
         while blocks and blocks[-1][0] * mass >= total * blocks[-1][1]:
             earlier = blocks.pop()
             total, mass, count = total + earlier[0], mass + earlier[1], count + earlier[2]

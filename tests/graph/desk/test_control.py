@@ -163,4 +163,4 @@ def test_a_waiting_run_is_steered_for_whoever_carries_it_on(tmp_path: Path) -> N
         with server.agent() as agent:
             record = agent.log(run)
 
-    assert record.events[-1].kind == "steered" and refused.status_code == 400 and "carries no run" in refused.text
+    assert record.events[-1].kind == "steered" and refused.status_code == 400 and "continues no run" in refused.text

@@ -79,6 +79,10 @@ def test_a_form_is_the_response_that_a_person_chose(actions: Any, fields: Any, r
     assert decided(*actions, **fields) == response
 
 
+def test_feedback_leaves_an_uncertain_call_open_if_nothing_is_said_of_it() -> None:
+    assert decided(*UNCERTAIN, decision="feedback", message="m") == ReviewResponse(feedback="m")
+
+
 def test_each_call_has_a_decision_of_its_own() -> None:
     made = decided(
         *CALLS, decision="approve", call__a="edit", call__a__args='{"to": "y"}', call__b="reject", call__b__why="no"

@@ -321,7 +321,7 @@ def test_a_fault_of_the_desk_is_a_page_with_its_headers_and_on_the_access_log(
     with caplog.at_level("INFO", "planner_executor.desk.access"):
         answer = visit.get("/policy")
 
-    assert answer.status_code == 500 and "look before you send it again" in answer.text
+    assert answer.status_code == 500 and "check before you repeat it" in answer.text
     assert answer.headers["content-security-policy"] == POLICY and answer.headers["cache-control"] == "no-store"
     assert "division" not in answer.text and "GET /policy 500" in caplog.text
 

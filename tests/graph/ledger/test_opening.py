@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from graph.errors import ConfigError
+from graph.errors import ConfigError, LedgerUnavailableError
 from graph.ledger.memory.ledger import MemoryLedger
 from graph.ledger.opening import file_of, open_ledger
 from graph.ledger.sqlite.ledger import SqliteLedger
@@ -40,3 +40,14 @@ def test_each_ledger_in_memory_is_one_of_its_own_and_touches_no_file(
 def test_a_blank_name_is_refused(name: str) -> None:
     with pytest.raises(ConfigError, match="blank; name a file"):
         open_ledger(name)
+
+
+@pytest.mark.parametrize("name", ["file:runs.db", "file:x?mode=memory"])
+def test_an_address_of_sqlite_is_refused_and_is_no_file_of_that_name(name: str) -> None:
+    with pytest.raises(ConfigError, match="as SQLite writes addresses; name the path alone"):
+        open_ledger(name)
+
+
+def test_a_device_is_no_database() -> None:
+    with pytest.raises(LedgerUnavailableError, match="no regular file; name a file"):
+        asyncio.run(open_ledger("/dev/null").runs())

@@ -33,7 +33,7 @@ def test_addresses_are_named_and_never_shown(tmp_path: Path, monkeypatch: pytest
     assert (
         found is not None and "s3cret" not in repr(found) and "0123" not in repr(found) and "hooks" not in repr(found)
     )
-    told = {kind: names for kind, names in found.told.items() if names}  # type: ignore[attr-defined]
+    told = {kind: names for kind, names in found.names.items() if names}  # type: ignore[attr-defined]
     assert told == {"waits": ("ops", "ada"), "failed": ("ops",)}
     assert [address.is_webhook for address in found.by_name.values()] == [True, False]  # type: ignore[attr-defined]
     assert found.link_to(RunKey("a/b", 2)) == "https://desk.example.org/runs/a%2Fb.2"  # type: ignore[attr-defined]
@@ -60,7 +60,7 @@ def test_without_a_table_nobody_is_told(tmp_path: Path) -> None:
             "[notify.addresses]\nops = 'https://x'",
             "notify.secret must have at least 16 characters: webhooks are signed with it",
         ),
-        ("[notify]\nlink = 'https://x'", "notify.link must hold {run}, which the name of the run takes the place of"),
+        ("[notify]\nlink = 'https://x'", "notify.link has no {run}; write {run} where the name of the run belongs"),
     ],
 )
 def test_a_table_that_cannot_be_used_is_refused(tmp_path: Path, text: str, fault: str) -> None:

@@ -2,8 +2,9 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from types import SimpleNamespace
-from typing import Any, ClassVar, TypeVar
+from contextlib import suppress
+from dataclasses import replace
+from typing import Any, TypeVar
 
 import pytest
 
@@ -13,7 +14,7 @@ from graph.ledger.outbox import Delivery
 from graph.ledger.protocol import RunKey
 from graph.notices import apprise, webhook
 from graph.notices.addresses import Address, Addresses
-from graph.notices.posting import MOST_TRIES, again_s, deliveries_about, look, send_due
+from graph.notices.posting import MOST_TRIES, again_s, deliveries_about, look, tell
 from graph.record.summary import RunSummary
 from graph.testing import drafted
 
@@ -105,7 +106,10 @@ def test_what_is_due_is_sent_once_and_said() -> None:
 
     async def work(ledger: MemoryLedger) -> list[object]:
         await look(ledger, ADDRESSES, [await ended(ledger, "t")])
-        return [*(await send_due(ledger, ADDRESSES, send)), *(await send_due(ledger, ADDRESSES, send))]
+        said: list[object] = []
+        for _ in range(2):
+            await tell(ledger, ADDRESSES, said.append, send=send)
+        return said
 
     assert in_memory(work) == ["ops was told: t.1 ended: failed"]
     assert sent == ["ops: failed"]
@@ -119,8 +123,10 @@ def test_what_did_not_arrive_is_tried_again_or_given_up(tries: int, then: str, g
         raise NoticeError("the receiver answered with 503")
 
     async def work(ledger: MemoryLedger) -> tuple[list[str], int]:
-        await ledger.outbox.add([Delivery(RUN, "failed", 5.0, "failed", (), "ops", tries)], "p")
-        return list(await send_due(ledger, ADDRESSES, send)), await ledger.outbox.given_up()
+        await ledger.outbox.add([Delivery(RUN, "failed", 5.0, "failed", (), "ops", tries)], "0")
+        said: list[str] = []
+        await tell(ledger, ADDRESSES, said.append, send=send)
+        return said, await ledger.outbox.given_up()
 
     (said,), left = in_memory(work)
 
@@ -129,21 +135,47 @@ def test_what_did_not_arrive_is_tried_again_or_given_up(tries: int, then: str, g
 
 
 def test_a_notice_that_arrived_is_settled_as_delivered() -> None:
-    class Outbox:
-        due: ClassVar = [[Delivery(RUN, "failed", 5.0, "failed", (), "ops")], []]
-        settled: ClassVar[list[Any]] = []
-
-        async def claim(self, *_: object) -> list[Delivery]:
-            return self.due.pop(0)
-
-        async def settle(self, *told: object) -> None:
-            self.settled.append(told[1:])
-
     async def send(*_: object) -> None: ...
 
-    asyncio.run(send_due(SimpleNamespace(outbox=Outbox()), ADDRESSES, send))  # type: ignore[arg-type]
+    async def work(ledger: MemoryLedger) -> list[Any]:
+        settled, settle = [], ledger.outbox.settle
 
-    assert Outbox.settled == [(None,)]
+        async def noted(*told: Any) -> None:
+            settled.append(told[1:])
+            await settle(*told)
+
+        ledger.outbox.settle = noted  # type: ignore[method-assign]
+        await ledger.outbox.add([Delivery(RUN, "failed", 5.0, "failed", (), "ops")], "0")
+        await tell(ledger, ADDRESSES, lambda _: None, send=send)
+        return settled
+
+    assert in_memory(work) == [(None,)]
+
+
+def test_a_receiver_that_does_not_answer_holds_up_no_other_and_none_that_comes_later() -> None:
+    told: list[str] = []
+
+    async def work(ledger: MemoryLedger) -> None:
+        news, over = [[], [await ended(ledger, "later")]], asyncio.Event()
+
+        async def send(address: Address, _: Addresses, delivery: Delivery) -> None:
+            if delivery.run.thread == "later":
+                over.set()
+            if address is OPS:
+                with suppress(TimeoutError):
+                    await asyncio.wait_for(over.wait(), 5.0)
+                raise NoticeError("it did not answer")
+
+        slow = [Delivery(RunKey("t", n), "failed", 5.0, "failed", (), "ops") for n in range(30)]
+        await ledger.outbox.add(slow, "0")
+        await ledger.outbox.add([replace(one, address="ada") for one in slow], "0")
+        new: Any = lambda: news.pop(0) if news else []  # noqa: E731
+        both = Addresses(ADDRESSES.by_name, {**TOLD, "failed": ("ada",)})
+        await tell(ledger, both, told.append, new, send)
+
+    in_memory(work)
+    assert told.index("ada was told: later.1 ended: failed") == 30
+    assert len(told) == 35, "the address that was not reached is left alone until later"
 
 
 @pytest.mark.parametrize(("link", "body"), [("https://desk/{run}", "https://desk/t.1"), (None, "t.1 ended: failed")])
@@ -159,7 +191,7 @@ def test_a_notice_is_sent_the_way_of_its_address(link: str | None, body: str, mo
 
     async def work(ledger: MemoryLedger) -> None:
         await look(ledger, addresses, [await ended(ledger, "t")])
-        await send_due(ledger, addresses)
+        await tell(ledger, addresses, lambda _: None)
 
     in_memory(work)
     mail, hook = sorted(sent, key=len)

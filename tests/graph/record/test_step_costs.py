@@ -6,7 +6,8 @@ import pytest
 
 from graph import build_graph
 from graph.plan.schema import Plan, Step
-from graph.record.events import Draft, Event
+from graph.record.events import Draft, Event, ModelFinished
+from graph.record.events.model import Tokens
 from graph.record.step_costs import StepCost, step_costs, unjudged_steps
 from graph.testing import LoggedTools, ScriptedModel, on_thread, step
 
@@ -44,6 +45,13 @@ def test_calls_and_tokens_are_counted_by_step_and_planning_apart(tools: LoggedTo
         "c": (1, 0),
     }
     assert costs["b"].tokens > 0 and costs["a"] == StepCost(1)
+
+
+def test_an_answer_of_no_tokens_is_free_without_a_price_and_one_of_unknown_tokens_is_not() -> None:
+    free, unknown = ModelFinished(key="k", role="planner", usage=Tokens()), ModelFinished(key="k", role="planner")
+
+    assert StepCost(cost_usd=0.5).with_model_call(free) == StepCost(model_calls=1, cost_usd=0.5)
+    assert StepCost(cost_usd=0.5).with_model_call(unknown).cost_usd is None
 
 
 def test_criteria_in_words_that_nobody_judged_are_named(tools: LoggedTools) -> None:

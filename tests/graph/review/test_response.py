@@ -52,6 +52,14 @@ def test_everything_at_once_is_answered_in_order() -> None:
     assert args_of(made[7])["budget"] == {"tool_calls": 9, "calls": {"mail": 1, "send": 3}}
 
 
+def test_feedback_rejects_uncertain_calls_unless_it_comes_with_what_became_of_them() -> None:
+    words = {"type": "reject", "message": "ask the bank"}
+    assert decisions(ReviewResponse(feedback="ask the bank"), DOUBT, PLAN) == [words, words]
+
+    settled, plan = decisions(ReviewResponse(feedback="ask the bank", happened=(True,)), DOUBT, PLAN)
+    assert args_of(settled)["happened"] is True and plan == words
+
+
 def test_another_plan_takes_the_place_of_the_one_shown() -> None:
     (made,) = decisions(ReviewResponse(plan={"steps": [1]}), PLAN)
 

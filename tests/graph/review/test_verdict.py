@@ -64,6 +64,12 @@ def test_one_decision_that_ends_the_run_stands_above_all_others() -> None:
     assert found.stop is not None and (found.plan, found.calls, found.feedback) == (None, (), None)
 
 
+def test_an_uncertain_call_rejected_with_words_stays_uncertain_and_what_was_said_of_others_stands() -> None:
+    found = verdict((EFFECT, rejection("ask the bank")), (EFFECT, edit(happened=True)), (RUN_PLAN, APPROVE))
+
+    assert (found.stop, found.plan, found.feedback, len(found.settled)) == (None, None, "ask the bank", 1)
+
+
 def test_feedback_approves_nothing_and_keeps_what_was_found_out() -> None:
     raised = edit(budget={"tool_calls": 4, "calls": {"send": 2}})
     found = verdict(
@@ -127,6 +133,15 @@ def test_rejecting_a_plan_never_finishes() -> None:
 def test_a_budget_that_is_not_raised_or_too_far_or_not_understood_is_asked_about_again(budget: Any) -> None:
     with pytest.raises(InvalidResponse):
         verdict((BUDGET, edit(budget=budget)))
+
+
+@pytest.mark.parametrize("budget", [{}, {"calls": {}}, {"calls": None}], ids=str)
+def test_an_empty_budget_takes_no_limit_away_and_null_takes_one(budget: Any) -> None:
+    with pytest.raises(InvalidResponse, match="the budget is empty; name the limit tool_calls and its new value"):
+        verdict((BUDGET, edit(budget=budget)), terms=ExecutionTerms(TERMS.tools))
+
+    found = verdict((BUDGET, edit(budget={"tool_calls": None})), terms=ExecutionTerms(TERMS.tools))
+    assert found.budget == Budget()
 
 
 def test_the_limit_that_is_reached_may_be_taken_away_where_no_hard_one_stands() -> None:

@@ -133,7 +133,7 @@ def test_a_page_of_nothing_is_refused(ask: Any) -> None:
 def test_a_whole_value_is_read_and_one_that_is_not_there_is_named(ask: Any) -> None:
     assert ask(lambda runs: runs.value("first")) == "x!"
     assert ask(lambda runs: runs.value("first", "a")) == "x"
-    with pytest.raises(InputError, match="a has come to no value"):
+    with pytest.raises(InputError, match="a has no value; it has not succeeded"):
         ask(lambda runs: runs.value("second", "a"))
 
 

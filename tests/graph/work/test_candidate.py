@@ -49,8 +49,8 @@ def test_a_run_stands_paused_until_it_is_executed_again(drafts: tuple[Draft, ...
         (candidate(origin="server"), None),
         (candidate(paused(HANDED_OVER)), None),
         (candidate(paused(ASKED)), "a person paused it"),
-        (candidate(origin=None), "made by a graph of its own"),
-        (candidate(origin="chat"), "made by a graph of its own"),
+        (candidate(origin=None), "started by a graph of its own"),
+        (candidate(origin="chat"), "started by a graph of its own"),
     ],
 )
 def test_a_run_goes_on_unless_a_person_or_another_program_has_it(run: Candidate, why: str | None) -> None:

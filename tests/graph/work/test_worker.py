@@ -222,7 +222,7 @@ def test_a_run_that_could_not_go_on_rests_twice_as_long_each_time(bench: Bench) 
             assert len(bench.continued.runs) == tries, now_s
 
     bench.do(work)
-    assert bench.lines[-1] == "t.1 succeeded: done" and bench.lines.count("t.1 failed: no server") == 2
+    assert bench.lines[-1] == "t.1 succeeded: done" and bench.lines.count("t.1 could not go on: no server") == 2
 
 
 def test_a_fault_of_ours_leaves_that_run_alone_and_not_the_others(bench: Bench) -> None:
@@ -235,7 +235,7 @@ def test_a_fault_of_ours_leaves_that_run_alone_and_not_the_others(bench: Bench) 
         await bench.worker.run(once=True)
 
     bench.do(work)
-    assert bench.continued.runs == ["a.1", "b.1"] and "a.1 failed: TypeError: a bug" in bench.lines
+    assert bench.continued.runs == ["a.1", "b.1"] and "a.1 could not go on: TypeError: a bug" in bench.lines
 
 
 def test_who_loses_a_run_to_another_process_says_nothing_of_it(bench: Bench) -> None:
@@ -259,6 +259,25 @@ def test_a_worker_waits_for_runs_until_it_is_stopped(bench: Bench) -> None:
         await working
 
     bench.do(work)
+
+
+def test_a_chore_that_takes_long_holds_up_no_other_chore_and_is_waited_for_at_the_end(bench: Bench) -> None:
+    both = asyncio.Event()
+
+    async def slow(_runs: Runs) -> Sequence[str]:
+        await asyncio.wait_for(both.wait(), 5.0)
+        return ["told the slow one"]
+
+    async def quick(_runs: Runs) -> Sequence[str]:
+        both.set()
+        return ["closed a request"]
+
+    async def work() -> None:
+        bench.worker.chores = (Chore("slow", 60.0, slow), Chore("quick", 60.0, quick))
+        await bench.worker.run(once=True)
+
+    bench.do(work)
+    assert sorted(bench.lines) == ["closed a request", "told the slow one"]
 
 
 def test_chores_are_done_when_they_are_due_and_told(bench: Bench) -> None:
