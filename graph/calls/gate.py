@@ -15,7 +15,7 @@ from graph.calls.call_events import intent
 from graph.calls.caps import NO_CAPS, Caps, cap_reached, entries, in_turn
 from graph.calls.effects import Effects
 from graph.calls.granted_calls import GrantedCalls
-from graph.calls.held_calls import HeldCalls
+from graph.calls.held_calls import HeldCalls, WriteEnded
 from graph.calls.meter import LimitReached, Meter
 from graph.calls.model_gate import CLOCK, ModelGate
 from graph.calls.rate_limit import RateLimiter
@@ -87,6 +87,10 @@ class CallGate:
         self._held = HeldCalls(ledger, lease, record, toolbox.specs, policy, self.effects, self._standing, asks=asks)
         self._asked = AskedCalls(ledger, lease, record, meter)
         self._granted = GrantedCalls(record, toolbox.specs, policy, limits)
+
+    def rest_on(self, write_ended: WriteEnded) -> None:
+        """Set what writes the outcomes so far: those that a call rests on precede it on record if it is held."""
+        self._held.write_ended = write_ended
 
     async def admit(
         self,

@@ -1,6 +1,6 @@
 """Calls that are not made now: refused, held for a review, or after others that are uncertain; each is on record."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 
 from pydantic import JsonValue
@@ -19,10 +19,20 @@ from graph.record.events import Draft
 from graph.record.review_state import refusal_digest
 from graph.record.run_state import RunState
 from graph.record.trust_label import TrustLabel
+from graph.record.values import Kept
+
+WriteEnded = Callable[[], Awaitable[None]]
+
+
+async def nothing_ended() -> None:
+    """Write nothing."""
 
 
 class HeldCalls:
-    """The calls of one run, in its recorded state, that need a person or may not be made at all."""
+    """The calls of one run, in its recorded state, that need a person or may not be made at all.
+
+    `write_ended` writes the outcomes so far, which precede what is held on record (decision 0092).
+    """
 
     def __init__(
         self,
@@ -36,6 +46,7 @@ class HeldCalls:
         *,
         asks: bool,
     ) -> None:
+        self.write_ended: WriteEnded = nothing_ended
         self._ledger, self._lease, self._record, self._specs = ledger, lease, record, specs
         self._policy, self._effects, self._standing, self._asks = policy, effects, standing, asks
 
@@ -65,7 +76,7 @@ class HeldCalls:
         known = review.held.get(name)
         if known is None or known.revision != revision:
             held, shown = hold(replace(call, key=name), revision, unseen, before, asked)
-            await self._ledger.append(self._lease, [held], artifacts=[shown])
+            await self._write(held, shown)
         why = "the same call happened before" if before else asked or "its arguments come from untrusted results"
         raise CallHeld(name, f"{why}; a person has to see it first")
 
@@ -76,7 +87,7 @@ class HeldCalls:
         new = [known for known in uncertain if known.run and known != self._record.calls.elsewhere.get(known.key)]
         if new or noted is None or (noted.keys, noted.revision) != (keys, self._record.plan_state.revision):
             event, shown = uncertainty(call, self._record.plan_state.revision, uncertain)
-            await self._ledger.append(self._lease, [event], artifacts=[shown])
+            await self._write(event, shown)
         return CallUncertain(keys)
 
     async def note_refusal(self, step: Step, tool: str, args: Mapping[str, JsonValue], why: str) -> None:
@@ -84,4 +95,8 @@ class HeldCalls:
         refused, shown = refused_call(tool, args, why, self._record.plan_state.revision)
         if refusal_digest(step.id, refused) in self._record.review_state.refused:
             return  # a resumed step repeats its refused request
-        await self._ledger.append(self._lease, [Draft(refused, step.id)], artifacts=[shown])
+        await self._write(Draft(refused, step.id), shown)
+
+    async def _write(self, event: Draft, shown: Kept) -> None:
+        await self.write_ended()
+        await self._ledger.append(self._lease, [event], artifacts=[shown])

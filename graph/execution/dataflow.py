@@ -54,6 +54,8 @@ class Dataflow:
         self._waits_for_slot = False
         self._stale: StaleRunError | None = None
         self._ended: asyncio.Queue[StepOutcome | None] = asyncio.Queue()
+        self._unwritten: list[StepOutcome] = []
+        self.work.gate.rest_on(self._write_ended)
 
     async def run(self) -> None:
         """Run the plan as far as possible, and set `results`, `uncertain_calls` and `limit`."""
@@ -73,7 +75,7 @@ class Dataflow:
         ended: list[StepOutcome] = []
         while True:
             calls, pieces = await self._start_ready(tasks, ended)
-            may_start = await self._commit(ended, calls)
+            may_start = await self._commit(calls)
             for end in ended:
                 self._note(end.step, end.result)
                 if end.needs_person:
@@ -91,6 +93,7 @@ class Dataflow:
             ended = await self._next_ends()
             self._running -= len(ended)
             self._free_slots += sum(self._holds_slot(end.step) for end in ended)
+            self._unwritten += ended
             for end in ended:
                 self._settle(end)
 
@@ -98,11 +101,16 @@ class Dataflow:
         if self._stale is not None:
             raise self._stale
 
-    async def _commit(self, ended: list[StepOutcome], calls: list[ToolCall]) -> bool:
+    async def _write_ended(self) -> None:
+        """Write the outcomes so far: what is written next rests on them."""
+        await self._commit([])
+
+    async def _commit(self, calls: list[ToolCall]) -> bool:
         """Write outcomes and intents; return whether the calls may be made.
 
         If the run has changed meanwhile, no call may: running steps finish first, then the error is raised.
         """
+        ended, self._unwritten = self._unwritten, []
         events = [event for end in ended for event in end.events]
         if events or calls:
             try:
@@ -136,6 +144,7 @@ class Dataflow:
                 self._free_slots += self._holds_slot(step.id)
                 self._settle(opened)
                 ended.append(opened)
+                self._unwritten.append(opened)
             elif isinstance(opened, ToolCall):
                 calls.append(opened)
             else:

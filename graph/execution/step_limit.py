@@ -8,6 +8,8 @@ from typing import Any, TypeVar
 from graph.chat_models.retry import Clock
 
 Result = TypeVar("Result")
+LATE = "the step did not end within"
+"""How the error of a step begins that was cut off."""
 
 
 class StepTimedOut(Exception):
@@ -46,7 +48,7 @@ class StepLimit:
         except TimeoutError:
             if not limit.expired():
                 raise
-            raise StepTimedOut(f"the step did not end within {self.limit_s} s") from None
+            raise StepTimedOut(f"{LATE} {self.limit_s} s") from None
 
     async def _watch(self, limit: asyncio.Timeout, ends_at: float) -> None:
         loop = asyncio.get_running_loop()

@@ -2,7 +2,10 @@
 
 from functools import cached_property
 
-from graph.record.events import CallStarted, Draft, Event, ModelStarted
+from graph.plan.revision import difference
+from graph.plan.schema import Plan
+from graph.record.events import CallStarted, Draft, Event, ModelStarted, PlanRevised
+from graph.replay.comparison import Divergence
 from graph.replay.recording import Recording
 
 
@@ -42,3 +45,13 @@ class OffRecord:
         events = self._recording.events
         begun = enumerate(events)
         return [(event, events[at]) for place, event in begun if (at := self._recording.outcome_of(place)) is not None]
+
+
+def about_plans(found: Divergence) -> str | None:
+    """Return the difference of two plans if the first divergence is a plan."""
+    recorded = found.recorded.data_if_known if found.recorded is not None else None
+    replayed = found.replayed.data if found.replayed is not None else None
+    if not isinstance(recorded, PlanRevised) or not isinstance(replayed, PlanRevised):
+        return None
+    before, after = Plan.model_validate(recorded.plan), Plan.model_validate(replayed.plan)
+    return f"the other plan against that on record: {difference(before, after)}"

@@ -98,13 +98,11 @@ def plan_in_state(event: Event) -> Any:
 class GraphInput:
     """One input of the graph; `unseen` marks a decision made in advance, without seeing the request.
 
-    `checkpoint` is the checkpoint to continue from, the latest by default. `changes` come with a retry, `by` is its
-    author.
+    `changes` come with a retry, `by` is its author.
     """
 
     value: Any = None
     unseen: bool = False
-    checkpoint: str | None = None
     changes: RetryChanges = NO_CHANGES
     by: Approver | None = None
 

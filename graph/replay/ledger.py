@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 
-from graph.errors import LedgerError
+from graph.errors import LedgerError, MessageWaitingError
 from graph.ledger.protocol import Lease, Message, MessageHandler, News, Owned, RunKey, no_events
 from graph.record.call import Call
 from graph.record.caps import CapEntry
@@ -16,6 +16,7 @@ from graph.record.standing_approval import StandingApproval, StandingCall, Stand
 from graph.record.values import Kept
 from graph.replay.playback import NAME, EventsMissing, Playback
 from graph.replay.recorded_clock import RecordedClock
+from graph.replay.scheduler import Scheduler
 
 
 class ReplayLedger:
@@ -23,9 +24,9 @@ class ReplayLedger:
 
     name = NAME
 
-    def __init__(self, playback: Playback) -> None:
+    def __init__(self, playback: Playback, scheduler: Scheduler) -> None:
         self.time = RecordedClock(playback.recording)
-        self._playback, self.recording = playback, playback.recording
+        self._playback, self.recording, self._scheduler = playback, playback.recording, scheduler
         self._tokens = 0
 
     async def open_run(self, thread: str, drafts: Sequence[Draft], artifacts: Sequence[Kept] = ()) -> RunKey:
@@ -77,10 +78,7 @@ class ReplayLedger:
         uses: Sequence[StandingCall] = (),  # noqa: ARG002  (the record says which call was let through)
         caps: Sequence[CapEntry] = (),
     ) -> int:
-        """Compare events with the record and keep them; block on events that the recorded process died before writing.
-
-        A step whose work came no further on record while others did waits until those have.
-        """
+        """Compare events with the record and keep them; block on those that the process died before writing."""
         try:
             if caps:
                 self._playback.check_caps(drafts)
@@ -88,9 +86,11 @@ class ReplayLedger:
         except EventsMissing as missing:
             self._playback.stopped = self._playback.stopped or missing.difference
             await asyncio.get_running_loop().create_future()
-        if not self._playback.free and drafts and self.recording.breaks_off(drafts[-1]):
-            self._playback.held_up.append(asyncio.get_running_loop().create_future())
-            await self._playback.held_up[-1]
+        except MessageWaitingError:
+            await self._scheduler.after_others()
+            raise
+        if drafts:
+            await self._scheduler.in_turn(drafts[-1])
         return len(self._playback.events)
 
     async def write(
@@ -124,7 +124,7 @@ class ReplayLedger:
     async def events(self, run: RunKey, after: int = 0) -> list[Event]:  # noqa: ARG002  (there is one run)
         """Return the replayed events."""
         self._playback.check_alive()
-        return self._playback.events[after:]
+        return self._playback.events.after(after)
 
     async def calls_elsewhere(self, run: RunKey) -> list[Call]:  # noqa: ARG002  (there is one run)
         """Return the calls of other runs that the record mentions, in their state at that time."""

@@ -12,6 +12,7 @@ from graph.record.artifacts import with_values
 from graph.record.events import CallStarted, Draft, Event, ModelStarted
 from graph.record.values import Kept
 from graph.replay.comparison import WORLD, Divergence
+from graph.replay.kept_events import KeptEvents
 from graph.replay.recording import Recording
 
 NAME = "(replay)"
@@ -37,15 +38,15 @@ class Playback:
 
     An event not on record stops the graph (`stopped`, `dead`). If it may differ it continues: `first` is then
     the first difference, `refusal` why an event cannot be, and `halt` keeps the first such reason. `started`
-    and `asked` map calls to their place on record: by the key of a tool call, by the digest of a prompt. `held_up` are
-    steps that wait for the others of their pass. `by_others` counts the next events that another process wrote: they
-    are there when the run is owned next.
+    and `asked` map calls to their place on record: by the key of a tool call, by the digest of a prompt. `checkpoints`
+    maps checkpoints of the record to those of the replay. `by_others` counts the next events that another process
+    wrote: they are there when the run is owned next.
     """
 
     def __init__(self, transcript: Transcript, recording: Recording, *, may_differ: bool) -> None:
         self.run = RunKey(transcript.thread, transcript.n)
         self.recording = recording
-        self.events: list[Event] = []
+        self.events = KeptEvents()
         self.artifacts = dict(transcript.artifacts)
         self.stopped: Divergence | None = None
         self.dead = False
@@ -55,7 +56,7 @@ class Playback:
         self.started: dict[str, int] = {}
         self.asked: defaultdict[str, list[int]] = defaultdict(list)
         self.changed = asyncio.Event()
-        self.held_up: list[asyncio.Future[None]] = []
+        self.checkpoints: dict[str, str] = {}
         self.by_others = 0
         self._may_differ = may_differ
 
@@ -83,22 +84,19 @@ class Playback:
         compared = [draft for draft in drafts if not self.recording.is_aside(draft)]
         places, difference = self.recording.place(compared) if not self.free else ([], None)
         if difference is not None:
-            self._differ(difference, places, require_empty_inbox)
+            self._differ(difference, compared, require_empty_inbox)
             places = []
         if self.free and (halt := next(filter(None, map(self.refusal, drafts)), None)):
             self.halt, self.dead = halt, True
             raise ReplayStopped
         at = dict(zip(map(id, compared), places, strict=False))
-        for draft in drafts:
-            self._note(draft, at.get(id(draft)))
-        self.recording.play(places)
-        self.changed.set()
+        self._play([(draft, at.get(id(draft))) for draft in drafts])
 
     def skip(self) -> None:
         """Accept the next recorded event as it is: another process wrote it."""
         event = self.recording.next
         assert event is not None
-        self._keep(event, event.payload)
+        self.events.add(self.recording.front, event, event.payload)
         self.recording.play([self.recording.front])
 
     def check_caps(self, drafts: Sequence[Draft]) -> None:
@@ -114,13 +112,16 @@ class Playback:
         if (reached := self.recording.cap_reached(starting[0].step)) is not None:
             raise CapReachedError(NAME, reached.cap, reached.allows, wait_s=0.0)
 
-    def _differ(self, difference: Divergence, places: Sequence[int], require_empty_inbox: bool) -> None:
+    def _differ(self, difference: Divergence, drafts: Sequence[Draft], require_empty_inbox: bool) -> None:
         """Take up a message that was left for the run, leave the record, or go no further."""
         if require_empty_inbox and self.recording.messages_ahead():
             raise MessageWaitingError(NAME, self.run.id)
         if difference.recorded is None:
-            self.recording.play(places)  # the record ends in the middle of one transaction
+            self.recording.play(self.recording.place(drafts)[0])  # the record ends in the middle of one transaction
+        elif self.recording.is_interrupted:
+            raise EventsMissing(difference)
         elif self.recording.is_mid_pass and difference.is_of_a_step:
+            self._play(self.recording.place_each(drafts))  # what else ended by now was written before, or not at all
             raise EventsMissing(difference)
         elif self._may_differ and (difference.field or difference.is_of_plans):
             self.first = difference
@@ -129,19 +130,25 @@ class Playback:
         self.changed.set()
         raise ReplayStopped
 
+    def _play(self, placed: Sequence[tuple[Draft, int | None]]) -> None:
+        """Keep events, each with its place on record, if it has one."""
+        for draft, place in placed:
+            self._note(draft, place)
+        self.recording.play([place for _, place in placed if place is not None])
+        self.changed.set()
+
     def _note(self, draft: Draft, place: int | None) -> None:
         if place is None:
-            self._keep(Event(0, draft.kind, draft.step, self.events[-1].at if self.events else 0.0, {}), draft.payload)
+            self.events.add(None, Event(0, draft.kind, draft.step, self.events.last_at(), {}), draft.payload)
             return
         recorded = self.recording.events[place]
+        if (checkpoint := recorded.payload.get("checkpoint")) is not None and "checkpoint" in draft.payload:
+            self.checkpoints[checkpoint] = draft.payload["checkpoint"]
         if isinstance(draft.data, CallStarted):
             self.started[draft.data.key] = place
         elif isinstance(draft.data, ModelStarted):
             self.asked[draft.data.prompt_digest].append(place)
-        self._keep(recorded, _timed(draft.payload, recorded.payload))
-
-    def _keep(self, like: Event, payload: Mapping[str, Any]) -> None:
-        self.events.append(Event(len(self.events) + 1, like.kind, like.step, like.at, payload))
+        self.events.add(place, recorded, _timed(draft.payload, recorded.payload))
 
 
 def _timed(payload: Mapping[str, Any], recorded: Mapping[str, Any]) -> dict[str, Any]:

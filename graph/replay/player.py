@@ -10,38 +10,25 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
-from langgraph.checkpoint.memory import InMemorySaver
-
 from graph.builder import Graph
 from graph.caller import Caller, invoked_by
 from graph.calls.threads import counting_waits
 from graph.chat_models.role_model import RoleModel
 from graph.errors import InputError, RunPausedError
 from graph.ledger.transcript import Transcript
-from graph.plan.revision import difference
-from graph.plan.schema import Plan
 from graph.record.artifacts import with_values
 from graph.record.events import (
     Configuration,
     Configured,
-    Event,
-    LateAnswer,
-    PlanRevised,
     ResponseGiven,
-    ResultSupplied,
-    ReviewEscalated,
     ReviewExpired,
-    ReviewReminded,
-    RunEnded,
     RunReopened,
     RunStarted,
-    StandingRevoked,
     Steered,
-    StepSkipped,
-    ValueRedacted,
 )
+from graph.replay.by_others import is_by_others
 from graph.replay.comparison import Divergence
-from graph.replay.divergence import OffRecord
+from graph.replay.divergence import OffRecord, about_plans
 from graph.replay.graph_factory import staged
 from graph.replay.inputs import (
     NOT_ASKED,
@@ -58,14 +45,16 @@ from graph.replay.overlapping import votes_before
 from graph.replay.playback import Playback, ReplayStopped
 from graph.replay.recorded import SubstituteModel
 from graph.replay.recording import Recording
+from graph.replay.replay_saver import ReplaySaver
 from graph.replay.report import Replay
-from graph.replay.scheduler import Scheduler
+from graph.replay.scheduler import NONE_LATE, Scheduler
 from graph.route import headed, named_in_state
-from graph.saver import strict_serializer
 
 PLANNER = frozenset({"planner"})
 APPROVE = GraphInput.answer({"decisions": [{"type": "approve"}]}, unseen=False)
 LOOK_AHEAD = 4
+MOST_LATE = 6
+"""Outcomes before a difference that are tried one after the other."""
 MOST_VOTES = 100
 """Events of votes given at once, and one more."""
 
@@ -76,13 +65,33 @@ async def replayed(transcript: Transcript, planner: RoleModel | None = None) -> 
     Raises:
         InputError: The record's version is not supported.
     """
-    return await Player(transcript, planner).play()
+    player = Player(transcript, planner)
+    found = await player.play()
+    return found if found.is_same or planner is not None else await _in_other_turns(transcript, player, found)
+
+
+async def _in_other_turns(transcript: Transcript, player: "Player", found: Replay) -> Replay:
+    """Return the replay that comes furthest, with outcomes given later that were given at once before a difference.
+
+    Whether the graph acted on one outcome before the next one came shows only in what it did; see
+    `docs/decisions/0090-turns-of-a-replay.md`.
+    """
+    late = NONE_LATE
+    left = iter(player.outcomes_given_at_once)
+    while not found.is_same and (place := next(left, None)) is not None:
+        other = Player(transcript, late=late | {place})
+        again = await other.play()
+        if again.played > found.played:
+            found, late, left = again, late | {place}, iter(other.outcomes_given_at_once)
+    return found
 
 
 class Player:
-    """One replay."""
+    """One replay; the outcomes at the places in `late` are given late, see `graph.replay.scheduler.Scheduler`."""
 
-    def __init__(self, transcript: Transcript, planner: RoleModel | None = None) -> None:
+    def __init__(
+        self, transcript: Transcript, planner: RoleModel | None = None, late: frozenset[int] = NONE_LATE
+    ) -> None:
         self._transcript = transcript
         self._events = [
             replace(event, payload=with_values(event.payload, transcript.artifacts)) for event in transcript.events()
@@ -93,49 +102,64 @@ class Player:
         self._planner = SubstituteModel((), other=planner) if planner is not None else None
         self._recording = Recording(self._events, PLANNER if planner is not None else frozenset())
         self._playback = Playback(transcript, self._recording, may_differ=planner is not None)
-        self._ledger = ReplayLedger(self._playback)
-        self._scheduler = Scheduler(self._recording, self._playback)
+        self._scheduler = Scheduler(self._recording, self._playback, late)
+        self._ledger = ReplayLedger(self._playback, self._scheduler)
         self._playback.refusal = OffRecord(self._recording, self._scheduler.given).refusal
-        self._saver = InMemorySaver(serde=strict_serializer())
+        self._saver = ReplaySaver(transcript.thread)
         self._config: Any = {"configurable": {"thread_id": transcript.thread}}
         self._inherited = inherited_on_record(self._events)
         self._started = {"setup": started.setup, "setup_by": started.setup_by, "origin": started.origin}
         self._graph = self._staged(started.configured)
 
+    @property
+    def outcomes_given_at_once(self) -> list[int]:
+        """The places of the last outcomes that were given at once, the latest first."""
+        return self._scheduler.early[: -MOST_LATE - 1 : -1]
+
     async def play(self) -> Replay:
         """Play the run to its end, or to the first difference."""
         found, after = await self._played(), None
         if (first := self._playback.first) is not None:
-            found, after = replace(first, why=_about_plans(first)), await self._after()
+            found, after = replace(first, why=about_plans(first)), await self._after()
         redacted = any(event.kind == "redacted" for event in self._events)
         return Replay(self._transcript.run, len(self._recording.events), self._recording.count, found, after, redacted)
 
     async def _played(self) -> Divergence | None:
         given: GraphInput | None = await self._beginning()
-        suspect, count = None, -1
+        suspect, count, is_back = None, -1, False
         while self._recording.next is not None and given is not None:
             stopped = await self._invoke(given)
             if self._recording.next is None or self._playback.free:
                 return None
-            if stopped is not None and stopped.field:
+            if stopped is not None and stopped.field and self._left_behind is None:
                 return stopped
             # A process may have died anywhere: without an event more the graph is resumed once, then it differs.
             if self._recording.count > count:
-                suspect, count = stopped, self._recording.count
+                suspect, count, is_back = stopped, self._recording.count, False
                 given = await self._next_input()
             else:
                 suspect = suspect or stopped or Divergence(self._recording.next.seq, self._recording.next, None)
-                given = await self._one_back() if given.checkpoint is None else None
+                given, is_back = None if is_back else await self._one_back(), True
         return suspect if self._recording.next is not None else None
 
+    @property
+    def _left_behind(self) -> str | None:
+        """The checkpoint at which the next events were written, if the replay has come further than the process."""
+        known = self._playback.checkpoints.get(self._recording.checkpoint_ahead or "")
+        return known if known != self._saver.latest else None
+
     async def _one_back(self) -> GraphInput | None:
-        """Return to the executor's start: its process may have died before the checkpoint of its end."""
+        """Return to where the last node began, or the executor: its process may have died before its checkpoint."""
         if self._recording.next is None or self._recording.next.kind != "executing":
+            last = self._playback.checkpoints.get(self._recording.checkpoint_behind or "")
+        else:
+            history = [state async for state in self._graph.aget_state_history(self._config)]
+            begun = (state.config["configurable"]["checkpoint_id"] for state in history if "executor" in state.next)
+            last = next(begun, None)
+        if last is None:
             return None
-        async for state in self._graph.aget_state_history(self._config):
-            if "executor" in state.next:
-                return GraphInput(checkpoint=state.config["configurable"]["checkpoint_id"])
-        return None
+        self._saver.go_back(last)
+        return GraphInput()
 
     async def _beginning(self) -> GraphInput:
         fork = state_of_fork(self._events, self._transcript.artifacts)
@@ -147,7 +171,7 @@ class Player:
     async def _next_input(self) -> GraphInput:
         """Return the graph's next input, after skipping events written by other processes."""
         has_expired = is_kept = False
-        while (event := self._recording.next) is not None and (_is_by_others(event) or has_expired):
+        while (event := self._recording.next) is not None and (is_by_others(event) or has_expired):
             has_expired = isinstance(event.data_if_known, ReviewExpired) and event.data_if_known.ends
             is_kept = isinstance(event.data_if_known, ResponseGiven)
             self._playback.skip()
@@ -160,7 +184,11 @@ class Player:
             return retry_on_record(event.data_if_known, following, self._transcript.artifacts)
         if isinstance(event.data_if_known, Steered):
             return GraphInput.message(f"steer: {event.data_if_known.added[0]}")
+        if (left := self._left_behind) is not None:
+            self._saver.go_back(left)
         coming = [event for event in self._recording.ahead(LOOK_AHEAD) if event.kind != "configured"]
+        if not coming:
+            return GraphInput()
         state = await self._graph.aget_state(self._config)
         plan = plan_in_state(coming[0])
         swapped = plan is not None and plan != state.values.get("plan")
@@ -187,14 +215,12 @@ class Player:
     async def _invoke(self, given: GraphInput) -> Divergence | None:
         """Run the graph until it stops; return the difference that stopped it, or None if it stopped by itself."""
         self._playback.dead, self._playback.stopped = False, None
-        at = {"checkpoint_id": given.checkpoint} if given.checkpoint is not None else {}
-        config: Any = {"configurable": {**self._config["configurable"], **at}}
         caller = Caller(
             self._transcript.thread, self._started, given.unseen, given.changes, self._inherited, by=given.by
         )
         with counting_waits() as waits, invoked_by(caller):
             work: asyncio.Task[object] = asyncio.create_task(
-                self._graph.ainvoke(given.value, config, durability="sync")
+                self._graph.ainvoke(given.value, self._config, durability="sync")
             )
         with suppress(RunPausedError, ReplayStopped, asyncio.CancelledError):
             try:
@@ -222,24 +248,3 @@ class Player:
 
     def _staged(self, configured: Configuration) -> Graph:
         return staged(configured, self._transcript, self._ledger, self._scheduler, self._saver, self._planner)
-
-
-def _is_by_others(event: Event) -> bool:
-    """Whether another process wrote the event while the run had no owner: owners record their checkpoint."""
-    data = event.data_if_known
-    if isinstance(data, RunEnded) and not data.is_cancelled:
-        return False
-    by_anybody = isinstance(data, Steered | RunEnded) and data.checkpoint is None
-    by_time = isinstance(data, ReviewReminded | ReviewEscalated | ReviewExpired | LateAnswer)
-    by_person = isinstance(data, StepSkipped | ResultSupplied | StandingRevoked | ResponseGiven)
-    return by_anybody or by_time or by_person or isinstance(data, ValueRedacted)
-
-
-def _about_plans(found: Divergence) -> str | None:
-    """Return the difference of two plans if the first divergence is a plan."""
-    recorded = found.recorded.data_if_known if found.recorded is not None else None
-    replayed = found.replayed.data if found.replayed is not None else None
-    if not isinstance(recorded, PlanRevised) or not isinstance(replayed, PlanRevised):
-        return None
-    before, after = Plan.model_validate(recorded.plan), Plan.model_validate(replayed.plan)
-    return f"the other plan against that on record: {difference(before, after)}"

@@ -5,49 +5,25 @@ the recorded order.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Iterable, Iterator, Sequence
 
-from graph.record.amendment import Amendment
+from graph.execution.step_limit import LATE
 from graph.record.events import (
-    PAUSES,
     WORDING,
-    CallAsked,
     CallFinished,
-    CallStarted,
     CapReached,
     Draft,
     Event,
     ModelFinished,
     ModelStarted,
-    Paused,
-    RunEnded,
     RunStarted,
-    StandingRevoked,
-    Steered,
     StepChecked,
+    StepFinished,
     ValueRedacted,
 )
-from graph.record.revocation import Revocation
 from graph.replay.comparison import Divergence, Names, differing
-
-STEP_KINDS = frozenset(
-    (
-        "call_started",
-        "call_finished",
-        "call_asked",
-        "call_refused",
-        "step_held",
-        "standing_given",
-        "cap_reached",
-        "step_uncertain",
-        "model_started",
-        "model_finished",
-        "step_finished",
-        "step_checked",
-    )
-)
-"""Kinds of events that belong to steps."""
+from graph.replay.messages import is_interrupted, messages_of
+from graph.replay.passes import STEP_KINDS, barriers, outcomes
 
 
 class Recording:
@@ -59,11 +35,12 @@ class Recording:
         self.count = 0
         self._played = [False] * len(self.events)
         self._front = 0
-        self._barriers = _barriers(self.events)
+        self._barriers = barriers(self.events)
         self._places: defaultdict[tuple[str, str | None], list[int]] = defaultdict(list)
         for place, event in enumerate(self.events):
             self._places[event.kind, event.step].append(place)
-        self._outcomes = _outcomes(self.events)
+        self._outcomes = outcomes(self.events)
+        self._with_items = {event.step for event in self.events if event.payload.get("item") is not None}
         self._names: Names = {}
         started = self.events[0].data_if_known if self.events else None
         self._other_wording = isinstance(started, RunStarted) and started.wording != WORDING
@@ -105,6 +82,15 @@ class Recording:
             found.append(at)
         return found, None
 
+    def place_each(self, drafts: Sequence[Draft]) -> list[tuple[Draft, int]]:
+        """Return those events that have a place on record, each with it."""
+        found: dict[int, Draft] = {}
+        for draft in drafts:
+            at = self._place_of(draft, set(found))
+            if not isinstance(at, Divergence):
+                found[at] = draft
+        return [(draft, at) for at, draft in found.items()]
+
     def play(self, places: Sequence[int]) -> None:
         """Mark events as replayed."""
         for place in places:
@@ -123,6 +109,21 @@ class Recording:
         return any(self.events[at].kind in kinds for at in range(self._front, end) if not self._played[at])
 
     @property
+    def is_interrupted(self) -> bool:
+        """Whether the work was interrupted before the next event."""
+        return is_interrupted(self._from(self._front))
+
+    @property
+    def checkpoint_ahead(self) -> str | None:
+        """The checkpoint of the node that wrote the next events, None if none of them names it."""
+        return _first_named(self.events[at] for at in range(self._front, len(self.events)) if not self._played[at])
+
+    @property
+    def checkpoint_behind(self) -> str | None:
+        """The checkpoint of the node that wrote the last events, None if none of them names it."""
+        return _first_named(self.events[at] for at in reversed(range(self._front)))
+
+    @property
     def is_mid_pass(self) -> bool:
         """Whether events of this pass over the plan are yet to come."""
         return self._front < self._barrier_place
@@ -135,6 +136,12 @@ class Recording:
         """Return the place of a step's next event in this pass over the plan, None if there is none."""
         left = range(self._front, self._barrier_place)
         return next((at for at in left if not self._played[at] and self.events[at].step == step), None)
+
+    def is_cut_off(self, step: str | None) -> bool:
+        """Whether a step's next event in this pass over the plan says that its time was over."""
+        place = self.next_of(step) if step is not None else None
+        ended = self.events[place].data_if_known if place is not None else None
+        return isinstance(ended, StepFinished) and str(ended.result.error).startswith(LATE)
 
     def cap_reached(self, step: str | None) -> CapReached | None:
         """Return the cap that refuses a call of a step in this pass over the plan, or of planning next, if one does."""
@@ -164,20 +171,10 @@ class Recording:
 
     def messages_ahead(self) -> list[str]:
         """Return the messages left for the run before the next barrier, reconstructed from the events they caused."""
-        messages = []
-        for event in self.events[self._barrier_place :]:
-            data = event.data_if_known
-            if isinstance(data, Steered) and data.checkpoint is None:
-                messages.append(steer_of(data).to_text())
-                continue
-            if isinstance(data, StandingRevoked):
-                messages.append(Revocation(data.id, data.approver).to_text())
-                continue
-            if isinstance(data, Paused) and data.reason in PAUSES.values():
-                return [*messages, *(message for message, reason in PAUSES.items() if reason == data.reason)]
-            is_cancel = isinstance(data, RunEnded) and data.is_cancelled and data.checkpoint is not None
-            return ["cancel"] if is_cancel else messages
-        return messages
+        return messages_of(self._from(self._barrier_place))
+
+    def _from(self, place: int) -> Iterator[Event]:
+        return (self.events[at] for at in range(place, len(self.events)))
 
     @property
     def _barrier_place(self) -> int:
@@ -197,6 +194,8 @@ class Recording:
             path = self._differing(at, draft)
             if path is None:
                 return at
+            if draft.step in self._with_items:  # it may be that of another item, whose work goes on beside this one's
+                path = ""
             first = first or Divergence(self._seq(at), self.events[at], draft, path)
         if first is not None:
             return first
@@ -214,37 +213,6 @@ class Recording:
         return self.events[-1].seq + 1 if self.events else 1
 
 
-def steer_of(steered: Steered) -> Amendment:
-    """Return the amendment of a `steered` event."""
-    return Amendment(steered.added, steered.withdrawn, steered.feedback, steered.approver)
-
-
-def _barriers(events: Sequence[Event]) -> list[int]:
-    """Return for each place the next one whose event belongs to no step."""
-    found, barrier = [len(events)] * len(events), len(events)
-    for place in reversed(range(len(events))):
-        event = events[place]
-        if event.kind not in STEP_KINDS or event.step is None:
-            barrier = place
-        found[place] = barrier
-    return found
-
-
-def _outcomes(events: Sequence[Event]) -> dict[int, int]:
-    """Return the place of a call's beginning -> the place of its outcome."""
-    begun: dict[Any, int] = {}
-    found: dict[int, int] = {}
-    for place, event in enumerate(events):
-        start: int | None = None
-        match event.data_if_known:
-            case CallStarted(item=item, call=call):
-                begun[event.step, item, call] = place
-            case ModelStarted(key=key):
-                begun[key] = place
-            case CallFinished(item=item, call=call) | CallAsked(item=item, call=call):
-                start = begun.pop((event.step, item, call), None)
-            case ModelFinished(key=key):
-                start = begun.pop(key, None)
-        if start is not None:
-            found[start] = place
-    return found
+def _first_named(events: Iterable[Event]) -> str | None:
+    named = (event.payload.get("checkpoint") for event in events)
+    return next((checkpoint for checkpoint in named if checkpoint is not None), None)

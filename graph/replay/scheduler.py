@@ -3,25 +3,37 @@
 import asyncio
 from collections.abc import Callable
 
-from graph.record.events import INTERRUPTED, Event, Paused
+from graph.record.events import Draft, Event
 from graph.replay.playback import Playback
 from graph.replay.recording import Recording
 
 STILL_TURNS = 200
 """How many turns of the event loop may pass without an event before the process is taken to have died there."""
+FEW_TURNS = 40
+"""How many turns an outcome takes at most from its call to whoever writes it, or acts on it."""
 LOOK_S = 0.05
 """How often to look whether work on other threads has come back, in seconds."""
+
+NONE_LATE: frozenset[int] = frozenset()
 
 CallTask = asyncio.Task[object]
 
 
 class Scheduler:
-    """Calls that have been begun and wait for their outcome; `given` are outcomes of calls made off the record."""
+    """Calls that have been begun and wait for their outcome; `given` are outcomes of calls made off the record.
 
-    def __init__(self, recording: Recording, playback: Playback) -> None:
-        self._recording, self._playback = recording, playback
+    An outcome is given as soon as it is the next event, but those in `late` only once the graph does nothing else:
+    the record does not say which of both it was. `early` are the outcomes that were given at once, by their place.
+    """
+
+    def __init__(self, recording: Recording, playback: Playback, late: frozenset[int] = NONE_LATE) -> None:
+        self._recording, self._playback, self._late = recording, playback, late
+        self.early: list[int] = []
         self._waiting: dict[int, asyncio.Future[Event]] = {}
         self._limits: list[tuple[str, asyncio.Future[None]]] = []
+        self._behind: list[asyncio.Future[None]] = []
+        self._heeding: list[asyncio.Future[None]] = []
+        self._held_up: list[asyncio.Future[None]] = []
         self.given: dict[str, Event] = {}
 
     async def step_over(self, step: str, _seconds: float) -> None:
@@ -29,6 +41,27 @@ class Scheduler:
         over: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._limits.append((step, over))
         await over
+
+    async def in_turn(self, last: Draft) -> None:
+        """Return to who has written events, `last` at the end, once those that come before its next ones have arrived.
+
+        These are outcomes that come next on record, see `docs/decisions/0090-turns-of-a-replay.md`. A step whose work
+        came no further on record while others did waits until those have.
+        """
+        if self._playback.free:
+            return
+        if self._recording.front in self._waiting.keys() - self._late:
+            await self._wait_in(self._behind)
+        is_over = self._recording.is_cut_off(last.step) and self._is_limited(last.step)
+        if is_over or self._recording.is_interrupted:
+            await asyncio.get_running_loop().create_future()  # it is cancelled before it gets further
+        if self._recording.breaks_off(last) and not self._recording.messages_ahead():
+            await self._wait_in(self._held_up)
+
+    async def after_others(self) -> None:
+        """Return to who has to heed a message, once no other event of this pass over the plan comes before that."""
+        if self._recording.is_mid_pass:
+            await self._wait_in(self._heeding)
 
     async def outcome_of_call(self, key: str) -> Event:
         """Return a tool call's outcome once it is the next recorded event."""
@@ -49,8 +82,11 @@ class Scheduler:
             is_busy: Whether something is waited for that is not on record.
         """
         self._waiting.clear()
+        self._playback.asked.clear()
         self._limits.clear()
-        self._playback.held_up.clear()
+        self._behind.clear()
+        self._heeding.clear()
+        self._held_up.clear()
         while not work.done():
             self._playback.changed.clear()
             self._give(work)
@@ -59,20 +95,18 @@ class Scheduler:
                 return
 
     def _give(self, work: CallTask) -> None:
-        event = self._recording.next
-        paused = event.data_if_known if event is not None else None
-        interrupted = isinstance(paused, Paused) and paused.reason == INTERRUPTED
-        if interrupted and not work.cancelling():
+        if self._recording.is_interrupted and not work.cancelling():
             work.cancel()
-        for place in [*self._waiting] if self._playback.free else [self._recording.front]:
-            self._release(place)
+        for place in [*self._waiting] if self._playback.free else {self._recording.front} - self._late:
+            if self._release(place):
+                self.early.append(place)
 
     async def _moves(self, work: CallTask, is_busy: Callable[[], bool]) -> bool:
         """Wait until something happens; return whether it did."""
         change = asyncio.create_task(self._playback.changed.wait())
         try:
             while not await self._stirs({work, change}, is_busy):
-                if not self._hurry() and not self._let_go() and not self._expire():
+                if not any(let_go() for let_go in self._in_order):
                     return False
             return True
         finally:
@@ -83,8 +117,8 @@ class Scheduler:
 
         Nothing of a replay waits outside of the loop but what `is_busy` knows of.
         """
-        turns = 0
-        while turns < STILL_TURNS:
+        turns, most = 0, FEW_TURNS if self._behind else STILL_TURNS
+        while turns < most:
             if is_busy():
                 await asyncio.wait(watched, timeout=LOOK_S, return_when=asyncio.FIRST_COMPLETED)
                 turns = 0
@@ -95,18 +129,30 @@ class Scheduler:
                 return True
         return False
 
+    @property
+    def _in_order(self) -> tuple[Callable[[], bool], ...]:
+        """What may be let go if nothing else moves, in this order; each returns whether anything was."""
+        return (
+            lambda: _let_go(self._behind),
+            lambda: _let_go(self._heeding, 1),
+            self._expire_next,
+            self._hurry,
+            lambda: _let_go(self._held_up),
+            self._expire,
+        )
+
     def _hurry(self) -> bool:
         """Release the first pending outcome: events caused by it may precede it on record."""
         place = min(self._waiting, default=None)
         return place is not None and self._recording.is_near(place) and self._release(place)
 
-    def _let_go(self) -> bool:
-        """Let the work of a step go on that came no further on record while others did."""
-        waiting = [step for step in self._playback.held_up if not step.done()]
-        self._playback.held_up.clear()
-        for step in waiting:
-            step.set_result(None)
-        return bool(waiting)
+    def _is_limited(self, step: str | None) -> bool:
+        return any(limited == step and not over.done() for limited, over in self._limits)
+
+    def _expire_next(self) -> bool:
+        """Let the time limit pass of the step of which the next event on record says so."""
+        event = self._recording.next
+        return event is not None and self._recording.is_cut_off(event.step) and self._expire()
 
     def _expire(self) -> bool:
         """Let the time limit pass of the step whose next event on record comes first."""
@@ -125,6 +171,10 @@ class Scheduler:
         future.set_result(self._recording.events[place])
         return True
 
+    async def _wait_in(self, waiting: list[asyncio.Future[None]]) -> None:
+        waiting.append(asyncio.get_running_loop().create_future())
+        await waiting[-1]
+
     async def _outcome(self, place: int | None) -> Event:
         """Wait for the turn of the outcome of a call that was begun at a place of the record."""
         at = self._recording.outcome_of(place) if place is not None else None
@@ -133,3 +183,12 @@ class Scheduler:
             self._waiting[at] = future
         self._playback.changed.set()
         return await future
+
+
+def _let_go(waiting: list[asyncio.Future[None]], most: int | None = None) -> bool:
+    """Let those go on that wait, the first of them or all, and return whether any did."""
+    found = [one for one in waiting[:most] if not one.done()]
+    del waiting[:most]
+    for one in found:
+        one.set_result(None)
+    return bool(found)

@@ -11,6 +11,7 @@ from langgraph.types import Command
 
 from graph import build_graph
 from graph.checkpoint import ledger_of
+from graph.record.events import Event
 from graph.testing import LoggedTools, ScriptedModel, asked, on_thread, step
 
 Start = Callable[..., Any]
@@ -50,10 +51,14 @@ class Case:
         return [(action["name"], action["args"].get("args")) for action in actions]
 
     def events(self, kind: str) -> list[Any]:
-        async def read() -> list[Any]:
+        return [event.payload for event in self.record if event.kind == kind]
+
+    @property
+    def record(self) -> list[Event]:
+        async def read() -> list[Event]:
             ledger = await ledger_of(None, self.saver, lambda _: None)()
             (run,) = await ledger.runs()
-            return [event.payload for event in await ledger.events(run) if event.kind == kind]
+            return await ledger.events(run)
 
         return asyncio.run(read())
 
@@ -258,3 +263,10 @@ def test_no_call_is_made_that_a_policy_does_not_ask_about_and_nobody_is_asked(
     found = case(ABOVE).start({"steps": [step("a", "pay", to="ann", amount=100)], "answer": "{a_result}"})
 
     assert found.state["answer"] == "paid 100" and found.events("step_held") == []
+
+
+def test_the_outcome_that_a_held_call_rests_on_precedes_it_on_record(case: Callable[..., Case]) -> None:
+    held = case(ASK).start({"steps": [step("q", "quote"), step("a", "pay", to="ann", amount="{q_result}")]})
+
+    order = [event.kind for event in held.record if event.kind in ("call_finished", "step_held")]
+    assert order == ["call_finished", "step_held"]

@@ -114,6 +114,40 @@ def test_messages_for_the_run_are_seen_ahead() -> None:
     assert tape(end("a")).messages_ahead() == []
 
 
+def test_work_is_interrupted_before_messages_are_read() -> None:
+    paused = ("paused", None, {"reason": "interrupted"})
+    steered = {"added": ["c"], "withdrawn": [], "feedback": None, "approver": "ann", "constraints": ["c"]}
+
+    assert tape(paused).is_interrupted and tape(("steered", None, steered), paused).is_interrupted
+    assert not tape(end("a"), paused).is_interrupted
+    assert not tape(("steered", None, {**steered, "checkpoint": "c"}), paused).is_interrupted
+    assert not tape(("paused", None, {"reason": "asked to pause"})).is_interrupted
+
+
+def test_a_step_is_cut_off_if_its_next_event_says_that_its_time_was_over() -> None:
+    late = ("step_finished", "a", {"status": "failed", "error": "the step did not end within 5 s"})
+    other = ("step_finished", "b", {"status": "failed", "error": "none"})
+
+    assert tape(late, other).is_cut_off("a") and not tape(late, other).is_cut_off("b")
+    assert not tape(end("a", 1), late).is_cut_off("a") and not tape(late).is_cut_off(None)
+
+
+def test_events_that_are_on_record_are_found_beside_others_that_are_not() -> None:
+    played = tape(call("a"), call("b"), end("a"))
+
+    (ended, started) = played.place_each([draft(end("a")), draft(call("c")), draft(call("a"))])
+
+    assert (ended[0].kind, ended[1]) == ("call_finished", 2) and (started[0].step, started[1]) == ("a", 0)
+
+
+def test_the_next_checkpoint_is_that_of_the_first_event_that_names_one() -> None:
+    played = tape(call("a"), ("executing", None, {"checkpoint": "c1"}), ("executing", None, {"checkpoint": "c2"}))
+
+    assert played.checkpoint_ahead == "c1" and tape(call("a")).checkpoint_ahead is None
+    played.play([0, 1])
+    assert (played.checkpoint_behind, played.checkpoint_ahead) == ("c1", "c2")
+
+
 def test_a_cancelled_run_is_told_from_one_that_ended() -> None:
     assert cancelled("c").is_cancelled
     assert not replace(cancelled(), status="failed").is_cancelled

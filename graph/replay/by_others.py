@@ -1,0 +1,27 @@
+"""Events that another process wrote while nobody worked on the run."""
+
+from graph.record.events import (
+    Event,
+    LateAnswer,
+    ResponseGiven,
+    ResultSupplied,
+    ReviewEscalated,
+    ReviewExpired,
+    ReviewReminded,
+    RunEnded,
+    StandingRevoked,
+    Steered,
+    StepSkipped,
+    ValueRedacted,
+)
+
+
+def is_by_others(event: Event) -> bool:
+    """Whether another process wrote the event while the run had no owner: owners record their checkpoint."""
+    data = event.data_if_known
+    if isinstance(data, RunEnded) and not data.is_cancelled:
+        return False
+    by_anybody = isinstance(data, Steered | RunEnded) and data.checkpoint is None
+    by_time = isinstance(data, ReviewReminded | ReviewEscalated | ReviewExpired | LateAnswer)
+    by_person = isinstance(data, StepSkipped | ResultSupplied | StandingRevoked | ResponseGiven)
+    return by_anybody or by_time or by_person or isinstance(data, ValueRedacted)

@@ -1,0 +1,39 @@
+"""Messages that were left for a run, as the events that they caused tell of them."""
+
+from collections.abc import Iterable
+
+from graph.record.amendment import Amendment
+from graph.record.events import INTERRUPTED, PAUSES, Event, Paused, RunEnded, StandingRevoked, Steered
+from graph.record.revocation import Revocation
+
+
+def messages_of(events: Iterable[Event]) -> list[str]:
+    """Return the messages that caused the first of these events."""
+    messages: list[str] = []
+    for event in events:
+        data = event.data_if_known
+        if isinstance(data, Steered) and data.checkpoint is None:
+            messages.append(steer_of(data).to_text())
+            continue
+        if isinstance(data, StandingRevoked):
+            messages.append(Revocation(data.id, data.approver).to_text())
+            continue
+        if isinstance(data, Paused) and data.reason in PAUSES.values():
+            return [*messages, *(message for message, reason in PAUSES.items() if reason == data.reason)]
+        is_cancel = isinstance(data, RunEnded) and data.is_cancelled and data.checkpoint is not None
+        return ["cancel"] if is_cancel else messages
+    return messages
+
+
+def is_interrupted(events: Iterable[Event]) -> bool:
+    """Whether the work was interrupted before the first of these events; messages are read first, and noted."""
+    for event in events:
+        data = event.data_if_known
+        if not (isinstance(data, StandingRevoked) or (isinstance(data, Steered) and data.checkpoint is None)):
+            return isinstance(data, Paused) and data.reason == INTERRUPTED
+    return False
+
+
+def steer_of(steered: Steered) -> Amendment:
+    """Return the amendment of a `steered` event."""
+    return Amendment(steered.added, steered.withdrawn, steered.feedback, steered.approver)
