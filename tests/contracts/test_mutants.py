@@ -1,5 +1,6 @@
 """The lists of `make mutants` name what is there."""
 
+import runpy
 import tomllib
 from pathlib import Path
 
@@ -23,6 +24,17 @@ def test_the_tests_of_each_module_are_there() -> None:
     named = [*map(mirror, LISTED["mirrored"]), *(test for tests in LISTED["tests"].values() for test in tests)]
 
     assert [test for test in named if not (ROOT / test).is_file()] == []
+
+
+def test_equivalent_mutants_are_mutants_of_the_source_as_it_is_now() -> None:
+    mutations = runpy.run_path(str(FOLDER / "mutations.py"))["mutations"]
+    found = tomllib.loads((FOLDER / "equivalent.toml").read_text())
+    outdated = []
+    for module, entries in found.items():
+        names = {mutation.name for mutation in mutations((ROOT / f"{module.replace('.', '/')}.py").read_text())}
+        outdated += [f"{module}: {entry['mutation']}" for entry in entries if entry["mutation"] not in names]
+
+    assert outdated == []
 
 
 def test_equivalent_mutants_are_those_of_listed_modules_each_with_a_reason() -> None:
