@@ -458,7 +458,7 @@ def test_no_page_before_the_desk_has_a_fault_that_axe_finds(chat_browser: Any, t
                 faults += faults_of_all_looks(page)
             if name == "link":
                 page.get_by_role("button", name="Write a new link to the terminal").click()
-                page.get_by_text("A new link stands").wait_for()
+                page.get_by_text("A new link was written").wait_for()
                 faults += faults_of_all_looks(page)
 
     assert faults == []
