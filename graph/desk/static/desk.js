@@ -248,5 +248,5 @@
     find("#wrong")?.focus();
     setTimeout(open, 0);
   };
-  if (document.readyState === "loading") document.addEventListener("DOMContentLoaded", start); else start();
+  document.addEventListener("DOMContentLoaded", start);  // htmx listens for it too, and was first
 })();

@@ -211,6 +211,21 @@ def test_a_session_that_ends_under_a_page_decides_nothing_and_leads_back_by_the_
         page.get_by_role("heading", name="Plan, revision 1").wait_for()
 
 
+def test_a_stream_opens_however_late_its_script_comes(chat_browser: Any, tmp_path: Path) -> None:
+    with served(tmp_path / "runs.db") as server, page_on(chat_browser, server) as page, server.agent() as agent:
+        run = agent.start("send", plan=PLAN, thread="t").id
+
+        def come_late(route: Any) -> None:
+            page.wait_for_function("() => window.htmx")
+            page.evaluate("async () => { for (let turn = 0; turn < 20; turn++) await new Promise(setTimeout); }")
+            route.continue_()
+
+        page.route("**/hx-sse*", come_late)
+        page.goto(server.url + query("/review", run))
+
+        page.locator("#connection[data-state=live]").wait_for()
+
+
 def test_of_two_reviewers_one_decides_and_the_other_sees_who_did(chat_browser: Any, tmp_path: Path) -> None:
     with two_reviewers(chat_browser, tmp_path) as (server, ann, bob), server.agent() as agent:
         run = agent.start("send", plan=PLAN, thread="t").id
