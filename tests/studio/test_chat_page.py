@@ -180,8 +180,7 @@ def test_a_reload_in_mid_run_stops_it_and_continue_takes_it_up(
     waiting_server.open_gate("more rain")
     tab.page.get_by_text("more rain", exact=True).wait_for(timeout=WAIT_MS)
 
-    tab.page.get_by_text("steps done").wait_for(
-        state="detached", timeout=WAIT_MS
-    )  # the end takes its place, a moment later
+    progress = tab.page.get_by_text("steps done")
+    progress.wait_for(state="detached", timeout=WAIT_MS)  # a moment after the answer has come
     assert "1 of 3" not in shown and shown.count("steps done") == 1
     assert waiting_server.effects().count("look") == 1
