@@ -154,6 +154,7 @@ def test_a_notice_that_arrived_is_settled_as_delivered() -> None:
 
 def test_a_receiver_that_does_not_answer_holds_up_no_other_and_none_that_comes_later() -> None:
     told: list[str] = []
+    in_time: list[bool] = []
 
     async def work(ledger: MemoryLedger) -> None:
         news, over = [[], [await ended(ledger, "later")]], asyncio.Event()
@@ -164,6 +165,7 @@ def test_a_receiver_that_does_not_answer_holds_up_no_other_and_none_that_comes_l
             if address is OPS:
                 with suppress(TimeoutError):
                     await asyncio.wait_for(over.wait(), 5.0)
+                in_time.append(over.is_set())
                 raise NoticeError("it did not answer")
 
         slow = [Delivery(RunKey("t", n), "failed", 5.0, "failed", (), "ops") for n in range(30)]
@@ -174,7 +176,9 @@ def test_a_receiver_that_does_not_answer_holds_up_no_other_and_none_that_comes_l
         await tell(ledger, both, told.append, new, send)
 
     in_memory(work)
-    assert told.index("ada was told: later.1 ended: failed") == 30
+    of_ada = [sentence for sentence in told if sentence.startswith("ada was told")]
+    assert len(of_ada) == 31 and "later.1" in of_ada[-1]
+    assert in_time and all(in_time)  # `ops` answered only after all of them had been sent
     assert len(told) == 35, "the address that was not reached is left alone until later"
 
 
