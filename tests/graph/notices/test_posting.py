@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 import pytest
 
-from graph.errors import NoticeError
+from graph.errors import LedgerUnavailableError, NoticeError
 from graph.ledger.memory.ledger import MemoryLedger
 from graph.ledger.outbox import Delivery
 from graph.ledger.protocol import RunKey
@@ -157,9 +157,11 @@ def test_a_receiver_that_does_not_answer_holds_up_no_other_and_none_that_comes_l
     in_time: list[bool] = []
 
     async def work(ledger: MemoryLedger) -> None:
-        news, over = [[], [await ended(ledger, "later")]], asyncio.Event()
+        over = asyncio.Event()
 
         async def send(address: Address, _: Addresses, delivery: Delivery) -> None:
+            if delivery.run == RunKey("t", 29) and address is ADA:
+                await ended(ledger, "later")
             if delivery.run.thread == "later":
                 over.set()
             if address is OPS:
@@ -171,15 +173,53 @@ def test_a_receiver_that_does_not_answer_holds_up_no_other_and_none_that_comes_l
         slow = [Delivery(RunKey("t", n), "failed", 5.0, "failed", (), "ops") for n in range(30)]
         await ledger.outbox.add(slow, "0")
         await ledger.outbox.add([replace(one, address="ada") for one in slow], "0")
-        new: Any = lambda: news.pop(0) if news else []  # noqa: E731
         both = Addresses(ADDRESSES.by_name, {**TOLD, "failed": ("ada",)})
-        await tell(ledger, both, told.append, new, send)
+        await tell(ledger, both, told.append, send=send)
 
     in_memory(work)
     of_ada = [sentence for sentence in told if sentence.startswith("ada was told")]
     assert len(of_ada) == 31 and "later.1" in of_ada[-1]
     assert in_time and all(in_time)  # `ops` answered only after all of them had been sent
     assert len(told) == 35, "the address that was not reached is left alone until later"
+
+
+def test_the_new_runs_of_this_process_are_told_at_the_first_look_too() -> None:
+    told: list[str] = []
+
+    async def send(*_: object) -> None: ...
+
+    async def work(ledger: MemoryLedger) -> None:
+        news = [[await ended(ledger, "t")]]
+        await tell(ledger, ADDRESSES, told.append, lambda: news.pop() if news else (), send)
+
+    in_memory(work)
+    assert told == ["ops was told: t.1 ended: failed"]
+
+
+def test_what_is_on_its_way_is_stopped_if_the_ledger_fails() -> None:
+    stopped: list[bool] = []
+
+    async def send(*_: object) -> None:
+        try:
+            await asyncio.Event().wait()
+        except asyncio.CancelledError:
+            stopped.append(True)
+            raise
+
+    async def work(ledger: MemoryLedger) -> None:
+        def report(_: str) -> None:
+            raise LedgerUnavailableError("memory", "is away")
+
+        async def answer(address: Address, *_: object) -> None:
+            await (send() if address is OPS else asyncio.sleep(0))
+
+        for name in ("ops", "ada"):
+            await ledger.outbox.add([Delivery(RUN, "failed", 5.0, "failed", (), name)], "0")
+        with pytest.raises(LedgerUnavailableError):
+            await tell(ledger, ADDRESSES, report, send=answer)
+        assert stopped == [True]
+
+    in_memory(work)
 
 
 @pytest.mark.parametrize(("link", "body"), [("https://desk/{run}", "https://desk/t.1"), (None, "t.1 ended: failed")])
