@@ -104,7 +104,7 @@ class AgentSession:
 
         Raises:
             InputError: The decision is `{}`.
-            NothingToDecideError: The run does not wait for a decision, or somebody else decided first.
+            NothingToDecideError: The run does not wait for a decision, or another decision came first.
             StaleRunError: Something else is asked by now.
         """
         if decision == {}:
