@@ -42,7 +42,11 @@ class CheckedReader(ABC):
         if looked_up is None:
             return None
         run, found = looked_up
-        return run, self._checked(run, found, after if run == known else 0)
+        if run == known:
+            return run, self._checked(run, found, after)
+        events = self._checked(run, found, 0)
+        self._has_read(run, found, events)
+        return run, events
 
     async def artifact(self, artifact_id: str) -> str:
         """Return an artifact's JSON text."""
@@ -70,6 +74,10 @@ class CheckedReader(ABC):
     @abstractmethod
     async def _content(self, artifact_id: str) -> str | None:
         """Return what is stored as an artifact, or None."""
+
+    @abstractmethod
+    def _has_read(self, run: RunKey, found: Snapshot, events: Sequence[Event]) -> None:
+        """Take note of a run that was read from its first event on: the index folds what is on record only once."""
 
     def _checked(self, run: RunKey, found: Snapshot, after: int) -> list[Event]:
         return checked_events(self.name, self._key, run, found, after)

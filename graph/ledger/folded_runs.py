@@ -1,11 +1,13 @@
 """Runs whose events are folded in memory, so that an event costs a driver no look at those before it."""
 
 from collections import OrderedDict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
+from graph.ledger.chain import Row
+from graph.ledger.protocol import RunKey
 from graph.record.counters import Counts, RunCounter
-from graph.record.events import Event
+from graph.record.events import Event, RunEnded
 from graph.record.sample import Samples
 from graph.record.step_history import StepHistory
 from graph.record.summarizer import Summarizer
@@ -13,6 +15,8 @@ from graph.record.summary import RunSummary
 
 MOST = 4_096
 """So many runs are kept: those that were written to last."""
+MOST_READ = 64
+"""So many runs that were read and not written to yet are kept."""
 
 
 class IndexChange(NamedTuple):
@@ -48,11 +52,22 @@ class FoldedRuns:
     """The runs of one database.
 
     A transaction that was rolled back, and another process's events, show in the hash of the run's last event: the run
-    is then folded anew.
+    is then folded anew, or as it was read since. `has_read` may be called on any thread.
     """
 
     def __init__(self) -> None:
-        self._runs: OrderedDict[int, _KeptRun] = OrderedDict()
+        self._runs: OrderedDict[int, _KeptRun | None] = OrderedDict()
+        self._read: dict[bytes, RunFold] = {}
+
+    def has_read(self, run: RunKey, rows: Sequence[Row], events: Iterable[Event]) -> None:
+        """Fold a run that was read and decoded from its first event on, so that its next event needs neither again."""
+        if not rows or rows[-1].kind == RunEnded.kind:  # nothing is likely to follow
+            return
+        fold = RunFold(run.thread, run.n)
+        fold.apply(events)
+        if len(self._read) >= MOST_READ:
+            self._read.clear()
+        self._read[rows[-1].link] = fold
 
     def apply(
         self, run_id: int, before: bytes, events: Iterable[Event], link: bytes, anew: Callable[[], RunFold]
@@ -66,16 +81,18 @@ class FoldedRuns:
             link: The hash of the last of them.
             anew: Folds the events before these, for a run that is not kept.
         """
+        read, is_changed = self._read.pop(before, None), run_id in self._runs and self._runs[run_id] is None
         kept = self._runs.pop(run_id, None)
         if kept is not None and kept.link != before:
             kept = None
-        fold = kept.fold if kept is not None else anew()
+        fold = kept.fold if kept is not None else read if read is not None and not is_changed else anew()
         change = fold.apply(events)
-        self._runs[run_id] = _KeptRun(fold, link, change.row)
+        if change.row.ended_at is None:  # few events follow an end, and a long run's fold is large
+            self._runs[run_id] = _KeptRun(fold, link, change.row)
         while len(self._runs) > MOST:
             self._runs.popitem(last=False)
         return change, kept.row if kept is not None else None
 
     def forget(self, run_id: int) -> None:
-        """Drop a run whose earlier events have changed."""
-        self._runs.pop(run_id, None)
+        """Fold a run anew at its next event: earlier events have changed."""
+        self._runs[run_id] = None

@@ -21,7 +21,7 @@ from graph.ledger.refusals import (
 )
 from graph.ledger.seal import SealKey
 from graph.record.caps import CapEntry
-from graph.record.events import Draft
+from graph.record.events import Draft, Event
 from graph.record.standing_approval import StandingCall
 from graph.record.values import Kept
 
@@ -126,6 +126,9 @@ class EventStore(OwnedWriter, EventReader):
 
     async def close(self) -> None:
         """Do nothing: memory stays available for later calls."""
+
+    def _has_read(self, run: RunKey, found: Snapshot, events: Sequence[Event]) -> None:
+        """Do nothing: the fold of a run lives as long as the run."""
 
     def _attempt(self, run: RunKey, read: Callable[[StoredRun], T]) -> MemoryAttempt[T]:
         return MemoryAttempt(self._store, run, read, self._beat_s, self._do)

@@ -26,7 +26,7 @@ from graph.ledger.protocol import Lease, Message, MessageHandler, News, Owned, R
 from graph.ledger.reading import Snapshot
 from graph.ledger.seal import SealKey
 from graph.record.caps import CapEntry
-from graph.record.events import Draft
+from graph.record.events import Draft, Event
 from graph.record.standing_approval import StandingCall
 from graph.record.values import Kept
 
@@ -175,6 +175,9 @@ class EventStore(OwnedWriter, EventReader):
     async def close(self) -> None:
         """Let go of the database."""
         await self._file.close()
+
+    def _has_read(self, run: RunKey, found: Snapshot, events: Sequence[Event]) -> None:
+        self._writer.index.folded.has_read(run, found.rows, events)
 
     def _database(self, address: str, held: Set[Lease], beat_s: float) -> Database:
         return Database(address, lambda: tuple(held), beat_s)

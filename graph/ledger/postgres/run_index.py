@@ -31,12 +31,12 @@ class RunIndex:
     """Keeps the index of one database; used within transactions, which lock the row of their run."""
 
     def __init__(self) -> None:
-        self._folded = FoldedRuns()
+        self.folded = FoldedRuns()
 
     def add(self, tx: Transaction, head: Head, events: Sequence[Event], link: bytes) -> None:
         """Bring a run's row up to date with events that were just written after `head`; `link` is the last one's."""
         first = events[0].seq
-        change, row = self._folded.apply(head.run_id, head.link, events, link, lambda: _earlier(tx, head, first))
+        change, row = self.folded.apply(head.run_id, head.link, events, link, lambda: _earlier(tx, head, first))
         if row is None or row.tags != change.row.tags:
             put(tx, head.run_id, change.row)
         else:
@@ -46,7 +46,7 @@ class RunIndex:
 
     def forget(self, tx: Transaction, run_id: int) -> None:
         """Fold a run anew at its next event: earlier events have changed."""
-        self._folded.forget(run_id)
+        self.folded.forget(run_id)
         tx.tell("DELETE FROM ledger_tags WHERE run = %s", run_id)
 
 

@@ -29,7 +29,7 @@ from graph.ledger.sqlite.queries import (
 )
 from graph.ledger.sqlite.standing_table import count
 from graph.record.caps import CapEntry
-from graph.record.events import Draft
+from graph.record.events import Draft, Event
 from graph.record.standing_approval import StandingCall
 from graph.record.values import Kept
 
@@ -146,6 +146,9 @@ class EventStore(OwnedWriter, EventReader):
     async def close(self) -> None:
         """Let go of the file."""
         await self._file.close()
+
+    def _has_read(self, run: RunKey, found: Snapshot, events: Sequence[Event]) -> None:
+        self._writer.index.folded.has_read(run, found.rows, events)
 
     def _database(self, name: str, held: Set[Lease], beat_s: float) -> Database:
         return Database(name, beats_of(held), beat_s)

@@ -24,7 +24,7 @@ class RunIndex:
     """Keeps the index of one database; used on the thread of its connection, within a transaction."""
 
     def __init__(self) -> None:
-        self._folded = FoldedRuns()
+        self.folded = FoldedRuns()
 
     def add(self, db: sqlite3.Connection, run_id: int, before: bytes, events: Sequence[Event], link: bytes) -> None:
         """Bring a run's row up to date with events that were just written.
@@ -36,7 +36,7 @@ class RunIndex:
             events: The events.
             link: The hash of the last of them.
         """
-        change, row = self._folded.apply(run_id, before, events, link, lambda: _earlier(db, run_id, events[0].seq))
+        change, row = self.folded.apply(run_id, before, events, link, lambda: _earlier(db, run_id, events[0].seq))
         if row is None or not _change(db, run_id, row, change.row):
             put(db, run_id, change.row)
         add_counts(db, change.counts)
@@ -44,7 +44,7 @@ class RunIndex:
 
     def forget(self, db: sqlite3.Connection, run_id: int) -> None:
         """Fold a run anew at its next event: earlier events have changed."""
-        self._folded.forget(run_id)
+        self.folded.forget(run_id)
         db.execute("DELETE FROM ledger_tags WHERE run = ?", (run_id,))
 
 

@@ -66,6 +66,42 @@ def test_an_index_that_was_changed_is_noticed_and_made_anew(tmp_path: Path) -> N
     asyncio.run(work())
 
 
+def test_a_run_that_another_process_left_is_indexed_from_what_was_read(tmp_path: Path) -> None:
+    path = tmp_path / "runs.db"
+
+    async def work() -> None:
+        async with opened(path) as ledger:
+            run = await ledger.open_run("a", [begun("find wind", tags=["x"])])
+            await written(ledger, run, CALLED)
+        async with opened(path) as ledger:
+            await ledger.latest("a")
+            with closing(sqlite3.connect(path)) as db:  # to be decoded by nobody any more
+                db.execute("UPDATE ledger_events SET payload = '{}' WHERE kind = 'run_started'")
+                db.commit()
+            await written(ledger, run, ENDED)
+            assert await ids(ledger, status="succeeded", text="wind", tag="x") == ["a.1"]
+            assert (await ledger.counters()).value("runs_total") == 1
+
+    asyncio.run(work())
+
+
+def test_a_value_that_was_removed_after_a_run_was_read_is_not_indexed_again(tmp_path: Path) -> None:
+    path = tmp_path / "runs.db"
+
+    async def work() -> None:
+        async with opened(path) as ledger:
+            run = await ledger.open_run("a", [begun("find hunter2 hunter2")])
+        async with opened(path) as ledger:
+            await ledger.latest("a")
+            await ledger.redact("a", "hunter2 hunter2", by="ana", reason="secret")
+            assert "hunter2" not in (await ledger.page(RunFilter()))[0].goal
+            await ledger.latest("a")
+            await written(ledger, run, ENDED)
+            assert await ledger.misindexed() == []
+
+    asyncio.run(work())
+
+
 def test_a_row_that_is_gone_is_written_whole_at_the_next_event(tmp_path: Path) -> None:
     path = tmp_path / "runs.db"
 
