@@ -41,7 +41,15 @@ class GrantedCalls:
         if key in self._record.review_state.replaced:
             call = self._edited(step, call)
         made[tool] += 1
-        return self._limited(step, call)
+        return call
+
+    def limited(self, step: Step, call: ToolCall) -> ToolCall:
+        """Return a call that is to be made, with its limits and the number of its next attempt."""
+        spec = self._specs[call.tool]
+        limits = self._limits.lowest(spec.attempt_limits, step.attempt_limits)
+        if step.tool is None:  # the step's own limit is that of all its turns
+            limits = limits._replace(timeout_s=self._limits.lowest(spec.attempt_limits).timeout_s)
+        return call.changed(attempt=self._attempt(call.key), limits=limits)
 
     def _edited(self, step: Step, call: ToolCall) -> ToolCall:
         """Return the call that a person gave other arguments, which have to be granted and allowed as any."""
@@ -56,14 +64,6 @@ class GrantedCalls:
     def _check(self, spec: ToolSpec, args: Mapping[str, JsonValue]) -> None:
         if faults := spec.argument_faults(args) or self._policy.faults(spec, args):
             raise Refused("; ".join(f"{place}: {message}" for place, message in faults))
-
-    def _limited(self, step: Step, call: ToolCall) -> ToolCall:
-        """Return the call with its limits and the number of its next attempt."""
-        spec = self._specs[call.tool]
-        limits = self._limits.lowest(spec.attempt_limits, step.attempt_limits)
-        if step.tool is None:  # the step's own limit is that of all its turns
-            limits = limits._replace(timeout_s=self._limits.lowest(spec.attempt_limits).timeout_s)
-        return call.changed(attempt=self._attempt(call.key), limits=limits)
 
     def _attempt(self, key: str) -> int:
         """Return the number of the call's next attempt, after those on record that the next was to follow."""

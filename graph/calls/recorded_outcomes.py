@@ -1,7 +1,5 @@
 """Outcomes on record, which are reused instead of a call made again."""
 
-from dataclasses import replace
-
 from graph.calls.effects import Effects
 from graph.calls.tool_call import Finished, ToolCall
 from graph.ledger.protocol import Ledger
@@ -25,8 +23,9 @@ class RecordedOutcomes:
             return None
         if known.result.status == "failed":
             return Finished(call, known.result)
-        label = USER if known.settled else call.label  # a person gave the result of a call that was settled
-        return Finished(replace(call, label=label), known.result, keep(await value_of(self._ledger, known.result)))
+        if known.settled:  # a person gave its result
+            call = call.changed(label=USER)
+        return Finished(call, known.result, keep(await value_of(self._ledger, known.result)))
 
     def _failed_within(self, call: ToolCall) -> Call | None:
         """Return an item's or a model's call that failed under this revision; another pass does not repeat it."""
