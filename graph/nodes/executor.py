@@ -43,12 +43,13 @@ class Executor:
         if run is None or is_fork(run, state):
             return {**headed("review"), "doubts": []}
         await take_changes(run, state)
-        if not run.record.ended and self._approved(run, state) is None:
+        shown = _digest_shown(state)
+        if not run.record.ended and self._approved(run, shown) is None:
             return state_update(run, "review", doubts=[])
         due = run.record.plan_state.steered or run.record.spending.replanner_is_due or run.record.ended
         writer = RunWriter(run)
         async with writer.owned(*([] if due else [_executing(run)])):
-            plan = self._approved(run, state)
+            plan = self._approved(run, shown)
             if run.record.plan_state.steered or run.record.spending.replanner_is_due:
                 return state_update(run, "revise", doubts=[])
             if run.record.ended or plan is None:
@@ -80,17 +81,13 @@ class Executor:
             progress.close()
         return await self._outcome(writer, plan, flow)
 
-    def _approved(self, run: RunContext, state: State) -> Plan | None:
-        """Return the plan in the state if the approval in force covers exactly that plan.
+    def _approved(self, run: RunContext, shown: str | None) -> Plan | None:
+        """Return the plan if the approval in force covers exactly the plan of the digest `shown`, that in the state.
 
         The state is not trusted: a client may have changed its plan, so that state, record and approval must agree.
         """
         record, plan = run.record, run.approved_plan()
         if record.review_state.approval is None or plan is None:
-            return None
-        try:
-            shown = digest(state.get("plan"))
-        except (ValueError, TypeError, RecursionError):
             return None
         same = shown == plan.digest == record.plan_state.digest and in_force(record, plan, run.terms)
         return plan if same else None
@@ -148,3 +145,11 @@ class Executor:
 
 def _executing(run: RunContext) -> Draft:
     return Draft(Executing(revision=run.record.plan_state.revision))
+
+
+def _digest_shown(state: State) -> str | None:
+    """Return the digest of the plan in the state, None if a client has put there what is no JSON."""
+    try:
+        return digest(state.get("plan"))
+    except (ValueError, TypeError, RecursionError):
+        return None
