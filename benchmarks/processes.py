@@ -1,6 +1,7 @@
 """What takes a process of its own: importing the package, and taking up a run that another process left."""
 
 import asyncio
+import gc
 import shutil
 import subprocess
 import sys
@@ -88,4 +89,5 @@ def _python(*arguments: str) -> str:
 
 
 if __name__ == "__main__":
+    gc.freeze()  # to walk over what was imported, in a collection that may fall in here, is a cost of the imports
     print(asyncio.run(take_up(Path(sys.argv[1]), int(sys.argv[2]))))
