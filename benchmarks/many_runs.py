@@ -3,9 +3,10 @@
 import sqlite3
 import tempfile
 import time
-from collections.abc import Awaitable, Callable, Mapping
-from contextlib import closing
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import AsyncExitStack, closing
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -58,7 +59,7 @@ async def many_runs(sizes: Sizes) -> Looked:
             write_runs(path, count)
             for what, look in LOOKS.items():
                 looks_ms[what][count] = await _looked_ms(path, look, sizes)
-        more, none = [await _started_s(file, sizes.repeats) for file in (path, Path(folder) / "empty.db")]
+        more, none = await _started_s([path, Path(folder) / "empty.db"], 10 * sizes.repeats)
     return Looked(looks_ms, more / none, f"{more * 1e3:.3g} ms and {none * 1e3:.3g} ms")
 
 
@@ -79,11 +80,20 @@ async def _looked_ms(path: Path, look: Callable[[AsyncAgent], Awaitable[Any]], s
         return median([await _processor_s(lambda: look(agent)) for _ in range(2 * sizes.repeats + 1)]) * 1e3
 
 
-async def _started_s(path: Path, repeats: int) -> float:
-    count = 10 * repeats
-    async with AsyncAgent.open(path, planner=ScriptedModel([PLAN] * (count + 1))) as agent:
-        await agent.start("warm up")
-        return median([await _processor_s(lambda: agent.start("What is 6 * 7?")) for _ in range(count)])
+async def _started_s(paths: Sequence[Path], count: int) -> list[float]:
+    """Return the median of so many starts in each database; they take turns, since a machine is slower at times."""
+    taken_s: list[list[float]] = [[] for _ in paths]
+    async with AsyncExitStack() as opened:
+        agents = [
+            await opened.enter_async_context(AsyncAgent.open(path, planner=ScriptedModel([PLAN] * (count + 1))))
+            for path in paths
+        ]
+        for agent in agents:
+            await agent.start("warm up")
+        for _ in range(count):
+            for agent, times_s in zip(agents, taken_s, strict=True):
+                times_s.append(await _processor_s(partial(agent.start, "What is 6 * 7?")))
+    return [median(times_s) for times_s in taken_s]
 
 
 async def _processor_s(work: Callable[[], Awaitable[Any]]) -> float:
