@@ -113,7 +113,7 @@ def sealed_otherwise(database: str, fault: str) -> LedgerSealError:
 
 def thread_is_there(database: str, thread: str) -> InputError:
     """Return the error for a copy of a thread that the database already has, or had."""
-    return InputError("thread", f"thread {thread} is or was in {database}; copy it to another database")
+    return InputError("target", f"{database} has or had thread {thread}; copy it to another database")
 
 
 def not_storable(database: str, error: ValueError) -> LedgerError:
