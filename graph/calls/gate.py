@@ -5,7 +5,8 @@ and earlier calls on record.
 """
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 
 from pydantic import JsonValue
@@ -15,7 +16,7 @@ from graph.calls.call_events import intent
 from graph.calls.caps import NO_CAPS, Caps, cap_reached, entries, in_turn
 from graph.calls.effects import Effects
 from graph.calls.granted_calls import GrantedCalls
-from graph.calls.held_calls import HeldCalls, WriteEnded
+from graph.calls.held_calls import HeldCalls, WriteEnded, nothing_ended
 from graph.calls.meter import LimitReached, Meter
 from graph.calls.model_gate import CLOCK, ModelGate
 from graph.calls.rate_limit import RateLimiter
@@ -88,9 +89,14 @@ class CallGate:
         self._asked = AskedCalls(ledger, lease, record, meter)
         self._granted = GrantedCalls(record, toolbox.specs, policy, limits)
 
-    def rest_on(self, write_ended: WriteEnded) -> None:
-        """Set what writes the outcomes so far: those that a call rests on precede it on record if it is held."""
+    @contextmanager
+    def resting_on(self, write_ended: WriteEnded) -> Iterator[None]:
+        """Within the block, write the outcomes so far before a call is held: it may rest on them."""
         self._held.write_ended = write_ended
+        try:
+            yield
+        finally:
+            self._held.write_ended = nothing_ended
 
     async def admit(
         self,

@@ -11,7 +11,7 @@ from graph.calls.failures import error_of, failure_words
 from graph.calls.time_limit import CallDeadline, StillAtWork, within
 from graph.calls.tool_call import Finished, ToolCall
 from graph.calls.toolbox import Toolbox
-from graph.chat_models.failures import failure_of
+from graph.chat_models.failures import drop_frames, failure_of
 from graph.ledger.protocol import Ledger, RunKey
 from graph.observing.observed import around
 from graph.record.results import StepResult
@@ -58,6 +58,7 @@ class ToolRunner:
         except Exception as failure:  # noqa: BLE001  (around a tool call, where it becomes data)
             error, nothing = failure_words(failure), isinstance(failure, NothingHappened)
             passing = self._may_pass(call, failure)
+            drop_frames(failure)
         ended_at = started_at + time.perf_counter() - begun
         if error is not None:
             result = StepResult("failed", error=error_of(error), started_at=started_at, ended_at=ended_at)

@@ -65,6 +65,18 @@ def failure_of(error: Exception, now: float) -> Failure:
     return Failure(_kind(error, status), _words(error), status, _retry_after_s(error, now))
 
 
+def drop_frames(error: BaseException) -> None:
+    """Drop the tracebacks of an error that has become data.
+
+    Some frames in them refer to the error, LangChain's among others. All that they hold, a whole run, would stay in
+    memory until the garbage collector comes to it.
+    """
+    behind: BaseException | None = error
+    while behind is not None and behind.__traceback__ is not None:
+        behind.__traceback__ = None
+        behind = behind.__cause__ or behind.__context__
+
+
 def _kind(error: Exception, status: int | None) -> FailureKind:
     if status is not None and (kind := _kind_of_status(status)):
         return "request" if kind == "rate_limit" and _code(error) in QUOTA_CODES else kind

@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 
 from graph.chat_models.answer import FailedRequest, ModelAnswer, recordable, usage_of
 from graph.chat_models.chat import Chat, ModelRequest
+from graph.chat_models.failures import drop_frames
 from graph.chat_models.retry import Clock
 from graph.errors import ModelCallError
 
@@ -68,6 +69,7 @@ class RoleModel:
                 return answer
             except Exception as error:  # noqa: BLE001  (around a model call, where it becomes data)
                 failure = chat.failure(error, self.clock.now())
+                drop_frames(error)
             if dispensable := chat.dispensable(failure, request, without):
                 without.add(dispensable)
                 attempts.append(FailedRequest(chat.name, failure.kind, f"{failure}; repeated without {dispensable}"))

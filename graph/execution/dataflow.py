@@ -55,13 +55,13 @@ class Dataflow:
         self._stale: StaleRunError | None = None
         self._ended: asyncio.Queue[StepOutcome | None] = asyncio.Queue()
         self._unwritten: list[StepOutcome] = []
-        self.work.gate.rest_on(self._write_ended)
 
     async def run(self) -> None:
         """Run the plan as far as possible, and set `results`, `uncertain_calls` and `limit`."""
         try:
-            async with asyncio.TaskGroup() as tasks:
-                await self._drive(tasks)
+            with self.work.gate.resting_on(self._write_ended):
+                async with asyncio.TaskGroup() as tasks:
+                    await self._drive(tasks)
         except BaseExceptionGroup as group:
             raise _first(group) from None
         for step, result in skipped_in(self.plan, self.results).items():

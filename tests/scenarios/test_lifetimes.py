@@ -8,6 +8,7 @@ import sys
 import threading
 import time
 import warnings
+from collections import Counter
 from collections.abc import Callable
 from contextlib import closing
 from itertools import product
@@ -300,3 +301,33 @@ def test_two_graphs_of_a_process_share_a_rate_also_one_after_the_other() -> None
         del graph, services, turns
 
     assert waits[0] == 0 and 19 < waits[1] <= 20 and 39 < waits[2] <= 40
+
+
+def parts_of_runs() -> Counter[str]:
+    """Return the objects of runs that are in memory, by class."""
+    places = ("graph.record", "graph.execution", "graph.calls.tool_call", "graph.ledger")
+    found = (type(one) for one in gc.get_objects())
+    return Counter(kind.__qualname__ for kind in found if kind.__module__.startswith(places))
+
+
+@pytest.mark.parametrize("tool", ["look", "fail"])
+def test_a_run_that_has_ended_leaves_nothing_to_the_garbage_collector(tool: str, tmp_path: Path) -> None:
+    # An interrupt leaves the frames of its traceback, as in any graph, so nobody is asked.
+    plan = {"steps": [step("a", "look", q="x"), step("b", tool, q="{a_result}")]}
+    logged = LoggedTools()
+    tools = [logged.tool("look", lambda q: q, effect="read"), logged.tool("fail", lambda q: [].pop(), effect="read")]
+
+    async def left() -> Counter[str]:
+        models = {"planner": ScriptedModel([plan] * 2), "replanner": ScriptedModel([{"outcome": "give_up"}] * 2)}
+        async with AsyncAgent.open(tmp_path / "runs.db", **models, tools=tools, approval="never") as agent:
+            assert (await agent.start("g")).ended
+            gc.collect()
+            gc.disable()
+            try:
+                before = parts_of_runs()
+                assert (await agent.start("g")).ended
+                return parts_of_runs() - before
+            finally:
+                gc.enable()
+
+    assert not asyncio.run(left())
