@@ -39,7 +39,7 @@ class RunContext:
     """The context of a run; `RunWriter` writes its events and updates `record`.
 
     `checkpoint` is the id of the node's checkpoint, `shown` the plan in the state there, `named` the run named in the
-    state, `invocation` a graph server's id of the invocation.
+    state, `invocation` a graph server's id of the invocation. `goes_on`: the state is what the node before has left.
     """
 
     services: Services
@@ -50,6 +50,7 @@ class RunContext:
     shown: Any = None
     named: Any = None
     invocation: str | None = None
+    goes_on: bool = False
     plans: RecordedPlans = field(default_factory=RecordedPlans, repr=False)
     _terms: ExecutionTerms | None = field(default=None, init=False, repr=False)
 

@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -37,6 +38,7 @@ async def open_run(services: Services, state: Mapping[str, Any], config: Runnabl
     if not isinstance(named, dict) or named.get("thread") != thread:
         return None
     n, latest = int_or_zero(named.get("n")), await services.known_runs.latest(ledger, thread)
+    goes_on = services.known_runs.goes_on(RunKey(thread, n), int_or_zero(named.get("seq")))
     if latest is None or not 1 <= n <= latest.key.n:
         return None
     while latest.key.n > n:  # from the latest run down: the newest fork at this checkpoint wins
@@ -44,7 +46,7 @@ async def open_run(services: Services, state: Mapping[str, Any], config: Runnabl
         if run.here_before:
             return run
         latest = await _known(ledger, RunKey(thread, latest.key.n - 1))
-    return _run_context(services, ledger, latest, named, state.get("plan"))
+    return replace(_run_context(services, ledger, latest, named, state.get("plan")), goes_on=goes_on)
 
 
 async def latest_run(services: Services, thread: str, named: Any) -> RunContext | None:

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from graph import known_runs
 from graph.known_runs import KnownRun, KnownRuns
 from graph.ledger.memory.ledger import MemoryLedger
 from graph.ledger.protocol import RunKey
@@ -159,5 +160,24 @@ def test_a_node_hands_on_what_it_opens_after_another_one_within_it() -> None:
         for thread in ("inner", "t"):
             await node(runs, ledger, thread)
         assert ledger.read == [1, 2, 0, 0]
+
+    with_ledger(work)
+
+
+def test_a_state_that_a_node_has_left_is_gone_on_from_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(known_runs, "MOST_STATES", 1)
+
+    async def work(ledger: CountingLedger, runs: KnownRuns) -> None:
+        key = RunKey("t", 1)
+        with pytest.raises(ValueError, match="stop"), runs.handing_on():
+            await runs.latest(ledger, "t")
+            raise ValueError("stop")
+        assert not runs.goes_on(key, 2)
+        await node(runs, ledger)
+        assert [runs.goes_on(key, 1), runs.goes_on(key, 2), runs.goes_on(key, 2)] == [False, True, False]
+        await node(runs, ledger)
+        await write(ledger, PAUSED)
+        await node(runs, ledger)
+        assert [runs.goes_on(key, 2), runs.goes_on(key, 3)] == [False, True]
 
     with_ledger(work)

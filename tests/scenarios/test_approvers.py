@@ -7,12 +7,13 @@ from typing import Any
 
 import pytest
 from langchain_core.messages import HumanMessage
+from langgraph.types import Command
 
 from graph import Agent, AsyncAgent, Person
-from graph.caller import Caller
+from graph.caller import Caller, invoked_by
 from graph.errors import InputError, NothingToDecideError
 from graph.runs import Run
-from graph.testing import LoggedTools, ScriptedModel, step
+from graph.testing import LoggedTools, ScriptedModel, on_thread, step
 
 PAY = {"steps": [step("a", "pay", to="ann", amount=150)]}
 OTHER = {"steps": [step("a", "pay", to="ann", amount=90)]}
@@ -193,6 +194,26 @@ def test_two_who_vote_at_once_both_count(tmp_path: Path, tools: LoggedTools) -> 
             assert (await one.show(run)).status == "succeeded" and len(tools.calls) == 1
             assert (kinds.count("voted"), kinds.count("decided")) == (1, 1)
             assert (await one.replay(run)).is_same
+
+    asyncio.run(main())
+
+
+def test_a_vote_that_is_overtaken_by_the_decision_starts_no_run_of_its_own(tmp_path: Path, tools: LoggedTools) -> None:
+    async def main() -> None:
+        async with opened(tmp_path / "runs.db", tools, TWO) as one, opened(tmp_path / "runs.db", tools, TWO) as other:
+            run = await one.start("g", plan=PAY, by=EVE)
+            session = await one._open.get()
+            approve, config = {"decisions": [{"type": "approve"}]}, on_thread(run.thread)
+            with invoked_by(Caller.facade(run.thread, by=session.acts(ADA))):
+                nodes = session.graph.astream(Command(resume=approve), config, stream_mode="updates", durability="sync")
+                await anext(nodes)  # the vote is on record, and the next node has not begun
+            await other.resume(run.id, APPROVE, by=BOB)
+            async for _ in nodes:
+                pass
+
+            assert [key.id for key in await one.runs.ledger.runs()] == [run.id]
+            assert (await one.show(run.id)).status == "succeeded" and len(tools.calls) == 1
+            assert (await one.replay(run.id)).is_same
 
     asyncio.run(main())
 
