@@ -60,5 +60,6 @@ def _configured(folder: Path, name: str, direct: str) -> Path:
         f"[databases]\n{name} = dbname={name} {place}\n"
         f"[pgbouncer]\nlisten_port = 6432\nunix_socket_dir = {folder}\nauth_type = any\n"
         f"pool_mode = transaction\ndefault_pool_size = {POOL}\n"
+        "server_login_retry = 1\n"  # other tests may take all connections of the server for a moment
     )
     return path
