@@ -81,7 +81,7 @@ async def _looked_ms(path: Path, look: Callable[[AsyncAgent], Awaitable[Any]], s
 
 
 async def _started_s(paths: Sequence[Path], count: int) -> list[float]:
-    """Return the median of so many starts in each database; they take turns, since a machine is slower at times."""
+    """Return the median of so many starts in each database, in turns: the machine's speed may change."""
     taken_s: list[list[float]] = [[] for _ in paths]
     async with AsyncExitStack() as opened:
         agents = [

@@ -89,5 +89,5 @@ def _python(*arguments: str) -> str:
 
 
 if __name__ == "__main__":
-    gc.freeze()  # to walk over what was imported, in a collection that may fall in here, is a cost of the imports
+    gc.freeze()  # a collection in the measured time would also walk over everything imported
     print(asyncio.run(take_up(Path(sys.argv[1]), int(sys.argv[2]))))

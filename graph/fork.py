@@ -14,8 +14,8 @@ def is_fork(run: RunContext, state: Mapping[str, Any]) -> bool:
     """Whether the state is older than the last closed decision, and so starts a run of its own.
 
     Within the invocation of a graph server that began the run it does not: checkpoints may be lost by a crash, and no
-    client can name that invocation (docs/decisions/0071-repeated-invocations.md). Nor does it if a node has just
-    left the state: another invocation has decided meanwhile.
+    client can name that invocation (docs/decisions/0071-repeated-invocations.md). Nor does it if the
+    previous node left the state: then another invocation has decided meanwhile.
     """
     seen = int_or_zero(state["run"].get("seq"))
     may_be = not (run.here_before or run.is_repeated or run.goes_on)

@@ -18,7 +18,7 @@ from graph.record.run_state import RunState
 MOST = 64
 """So many runs are kept; of those of which no further node comes, the oldest go first."""
 MOST_STATES = 4_096
-"""So many states are kept in mind that a node has left and no node has begun at, the oldest go first."""
+"""So many states that no node has taken up yet are remembered; the oldest go first."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class KnownRuns:
 
     def __init__(self) -> None:
         self._left: OrderedDict[str, KnownRun] = OrderedDict()
-        self._states: OrderedDict[tuple[RunKey, int], None] = OrderedDict()
+        self._states: OrderedDict[tuple[RunKey, int], bool] = OrderedDict()
 
     @contextmanager
     def handing_on(self) -> Iterator[None]:
@@ -60,17 +60,17 @@ class KnownRuns:
             self._left[node.run.key.thread] = node.run
             if len(self._left) > MOST:
                 self._left.popitem(last=False)
-            self._states[node.run.key, node.run.record.seq] = None
+            self._states[node.run.key, node.run.record.seq] = True
             if len(self._states) > MOST_STATES:
                 self._states.popitem(last=False)
 
     def goes_on(self, key: RunKey, seq: int) -> bool:
-        """Whether a node of this process has just left a state with that last event, for one node to begin at.
+        """Take up a state with that last event; return whether a node of this process left it and none took it up.
 
-        Two invocations of a thread may both go on. What the one decides is later than the states of the other, which
-        are no forks (docs/decisions/0003-fork-or-crash.md).
+        If two invocations of a thread run side by side, a decision in one is later than the state of the other, which
+        is no fork (docs/decisions/0003-fork-or-crash.md).
         """
-        return self._states.pop((key, seq), self) is None
+        return self._states.pop((key, seq), False)
 
     async def latest(self, ledger: Ledger, thread: str) -> KnownRun | None:
         """Return the thread's latest run, None if it has none."""

@@ -39,7 +39,7 @@ class RunContext:
     """The context of a run; `RunWriter` writes its events and updates `record`.
 
     `checkpoint` is the id of the node's checkpoint, `shown` the plan in the state there, `named` the run named in the
-    state, `invocation` a graph server's id of the invocation. `goes_on`: the state is what the node before has left.
+    state, `invocation` a graph server's id of the invocation. `goes_on`: the previous node left it.
     """
 
     services: Services

@@ -2,7 +2,6 @@
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import replace
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -46,7 +45,7 @@ async def open_run(services: Services, state: Mapping[str, Any], config: Runnabl
         if run.here_before:
             return run
         latest = await _known(ledger, RunKey(thread, latest.key.n - 1))
-    return replace(_run_context(services, ledger, latest, named, state.get("plan")), goes_on=goes_on)
+    return _run_context(services, ledger, latest, named, state.get("plan"), goes_on=goes_on)
 
 
 async def latest_run(services: Services, thread: str, named: Any) -> RunContext | None:
@@ -87,9 +86,11 @@ async def _known(ledger: Ledger, key: RunKey) -> KnownRun:
     return opened(key, project(await ledger.events(key)))
 
 
-def _run_context(services: Services, ledger: Ledger, run: KnownRun, named: Any, shown: Any = None) -> RunContext:
-    invocation = invocation_of(get_config())
-    return RunContext(services, ledger, run.key, run.record, checkpoint_id(), shown, named, invocation, plans=run.plans)
+def _run_context(
+    services: Services, ledger: Ledger, run: KnownRun, named: Any, shown: Any = None, *, goes_on: bool = False
+) -> RunContext:
+    key, record, invocation = run.key, run.record, invocation_of(get_config())
+    return RunContext(services, ledger, key, record, checkpoint_id(), shown, named, invocation, goes_on, run.plans)
 
 
 def _started(

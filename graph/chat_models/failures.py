@@ -68,13 +68,11 @@ def failure_of(error: Exception, now: float) -> Failure:
 def drop_frames(error: BaseException) -> None:
     """Drop the tracebacks of an error that has become data.
 
-    Some frames in them refer to the error, LangChain's among others. All that they hold, a whole run, would stay in
-    memory until the garbage collector comes to it.
+    Frames in them, such as LangChain's, refer to the error. This cycle would keep whatever the frames hold, the whole
+    run included, in memory until a garbage collection.
     """
-    behind: BaseException | None = error
-    while behind is not None and behind.__traceback__ is not None:
-        behind.__traceback__ = None
-        behind = behind.__cause__ or behind.__context__
+    for cause in _causes(error):
+        cause.__traceback__ = None
 
 
 def _kind(error: Exception, status: int | None) -> FailureKind:

@@ -16,7 +16,7 @@ from graph.record.summary import RunSummary
 MOST = 4_096
 """So many runs are kept: those that were written to last."""
 MOST_READ = 64
-"""So many runs that were read and not written to yet are kept."""
+"""So many runs are kept that were read and not written to yet."""
 
 
 class IndexChange(NamedTuple):
@@ -60,7 +60,7 @@ class FoldedRuns:
         self._read: dict[bytes, RunFold] = {}
 
     def has_read(self, run: RunKey, rows: Sequence[Row], events: Iterable[Event]) -> None:
-        """Fold a run that was read and decoded from its first event on, so that its next event needs neither again."""
+        """Fold a run that was read from its first event on, so that its next event reads none of it again."""
         if not rows or rows[-1].kind == RunEnded.kind:  # nothing is likely to follow
             return
         fold = RunFold(run.thread, run.n)
@@ -81,11 +81,14 @@ class FoldedRuns:
             link: The hash of the last of them.
             anew: Folds the events before these, for a run that is not kept.
         """
-        read, is_changed = self._read.pop(before, None), run_id in self._runs and self._runs[run_id] is None
-        kept = self._runs.pop(run_id, None)
-        if kept is not None and kept.link != before:
-            kept = None
-        fold = kept.fold if kept is not None else read if read is not None and not is_changed else anew()
+        read, kept = self._read.pop(before, None), None
+        if run_id in self._runs:
+            kept = self._runs.pop(run_id)
+            if kept is None:  # what was read has changed since
+                read = None
+            elif kept.link != before:
+                kept = None
+        fold = kept.fold if kept is not None else read or anew()
         change = fold.apply(events)
         if change.row.ended_at is None:  # few events follow an end, and a long run's fold is large
             self._runs[run_id] = _KeptRun(fold, link, change.row)

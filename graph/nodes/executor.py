@@ -82,7 +82,7 @@ class Executor:
         return await self._outcome(writer, plan, flow)
 
     def _approved(self, run: RunContext, shown: str | None) -> Plan | None:
-        """Return the plan if the approval in force covers exactly the plan of the digest `shown`, that in the state.
+        """Return the approved plan if it is exactly the plan in the state, whose digest is `shown`.
 
         The state is not trusted: a client may have changed its plan, so that state, record and approval must agree.
         """
@@ -148,7 +148,7 @@ def _executing(run: RunContext) -> Draft:
 
 
 def _digest_shown(state: State) -> str | None:
-    """Return the digest of the plan in the state, None if a client has put there what is no JSON."""
+    """Return the digest of the plan in the state, None if a client made it something other than JSON."""
     try:
         return digest(state.get("plan"))
     except (ValueError, TypeError, RecursionError):

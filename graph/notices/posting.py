@@ -109,6 +109,6 @@ async def _tried(ledger: RunStore, addresses: Addresses, delivery: Delivery, sen
         wait_s = again_s(delivery.tries + 1)
         await ledger.outbox.settle(delivery, wait_s, str(failure))
         then = "it is given up" if wait_s is None else f"tried again in {wait_s:g} s"
-        return Try(False, f"{delivery.address} was not told that {title(delivery)}: {failure}; {then}")
+        return Try(False, f"could not notify {delivery.address} that {title(delivery)}: {failure}; {then}")
     await ledger.outbox.settle(delivery, None)
-    return Try(True, f"{delivery.address} was told: {title(delivery)}")
+    return Try(True, f"notified {delivery.address}: {title(delivery)}")

@@ -164,7 +164,7 @@ def test_a_node_hands_on_what_it_opens_after_another_one_within_it() -> None:
     with_ledger(work)
 
 
-def test_a_state_that_a_node_has_left_is_gone_on_from_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_state_that_a_node_has_left_is_taken_up_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(known_runs, "MOST_STATES", 1)
 
     async def work(ledger: CountingLedger, runs: KnownRuns) -> None:

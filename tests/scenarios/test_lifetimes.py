@@ -312,7 +312,7 @@ def parts_of_runs() -> Counter[str]:
 
 @pytest.mark.parametrize("tool", ["look", "fail"])
 def test_a_run_that_has_ended_leaves_nothing_to_the_garbage_collector(tool: str, tmp_path: Path) -> None:
-    # An interrupt leaves the frames of its traceback, as in any graph, so nobody is asked.
+    # No approval: LangGraph's interrupts leave tracebacks that only the garbage collector frees.
     plan = {"steps": [step("a", "look", q="x"), step("b", tool, q="{a_result}")]}
     logged = LoggedTools()
     tools = [logged.tool("look", lambda q: q, effect="read"), logged.tool("fail", lambda q: [].pop(), effect="read")]

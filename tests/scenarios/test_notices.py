@@ -144,7 +144,7 @@ def test_what_a_process_left_behind_is_sent_by_a_worker(tmp_path: Path) -> None:
 
             assert asyncio.run(told()) == [], "nobody hears of what was before the first look"
             run = agent.start("this process sends no notices", plan=PLAN)
-            assert asyncio.run(told()) == [f"ops was told: {run.id} waits: a plan to approve"]
+            assert asyncio.run(told()) == [f"notified ops: {run.id} waits: a plan to approve"]
             assert ops.await_one()["run"] == run.id
             assert asyncio.run(told()) == []
 
@@ -172,8 +172,8 @@ def test_a_worker_reminds_of_a_request_that_is_about_to_expire(tmp_path: Path, m
                 return [told for chore in chores_of(config) for told in await chore.do(runs)]
 
         assert sorted(asyncio.run(work())[2:]) == [
-            f"ops was told: {run.id} is about to expire: a plan to approve",
-            f"ops was told: {run.id} is escalated to you: a plan to approve",
+            f"notified ops: {run.id} is about to expire: a plan to approve",
+            f"notified ops: {run.id} is escalated to you: a plan to approve",
         ]
         assert {json.loads(body)["kind"] for _, body in ops.got} == {"expires", "escalated"}
 

@@ -111,7 +111,7 @@ def test_what_is_due_is_sent_once_and_said() -> None:
             await tell(ledger, ADDRESSES, said.append, send=send)
         return said
 
-    assert in_memory(work) == ["ops was told: t.1 ended: failed"]
+    assert in_memory(work) == ["notified ops: t.1 ended: failed"]
     assert sent == ["ops: failed"]
 
 
@@ -130,7 +130,7 @@ def test_what_did_not_arrive_is_tried_again_or_given_up(tries: int, then: str, g
 
     (said,), left = in_memory(work)
 
-    assert said == f"ops was not told that t.1 ended: failed: the receiver answered with 503; {then}"
+    assert said == f"could not notify ops that t.1 ended: failed: the receiver answered with 503; {then}"
     assert left == given_up
 
 
@@ -177,8 +177,8 @@ def test_a_receiver_that_does_not_answer_holds_up_no_other_and_none_that_comes_l
         await tell(ledger, both, told.append, send=send)
 
     in_memory(work)
-    of_ada = [sentence for sentence in told if sentence.startswith("ada was told")]
-    assert len(of_ada) == 31 and "later.1" in of_ada[-1]
+    to_ada = [line for line in told if line.startswith("notified ada")]
+    assert len(to_ada) == 31 and "later.1" in to_ada[-1]
     assert in_time and all(in_time)  # `ops` answered only after all of them had been sent
     assert len(told) == 35, "the address that was not reached is left alone until later"
 
@@ -193,7 +193,7 @@ def test_the_new_runs_of_this_process_are_told_at_the_first_look_too() -> None:
         await tell(ledger, ADDRESSES, told.append, lambda: news.pop() if news else (), send)
 
     in_memory(work)
-    assert told == ["ops was told: t.1 ended: failed"]
+    assert told == ["notified ops: t.1 ended: failed"]
 
 
 def test_what_is_on_its_way_is_stopped_if_the_ledger_fails() -> None:

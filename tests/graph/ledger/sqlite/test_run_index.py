@@ -75,7 +75,7 @@ def test_a_run_that_another_process_left_is_indexed_from_what_was_read(tmp_path:
             await written(ledger, run, CALLED)
         async with opened(path) as ledger:
             await ledger.latest("a")
-            with closing(sqlite3.connect(path)) as db:  # to be decoded by nobody any more
+            with closing(sqlite3.connect(path)) as db:  # a second read of the event would find no goal
                 db.execute("UPDATE ledger_events SET payload = '{}' WHERE kind = 'run_started'")
                 db.commit()
             await written(ledger, run, ENDED)
