@@ -1,4 +1,4 @@
-"""The rows of standing approvals that hold in any run: given, used and revoked, each approval with a hash chain.
+"""The rows of standing approvals that hold beyond a run: given, used, shortened and revoked, each with a hash chain.
 
 A driver keeps the rows by the name of the approval and calls these functions within its transactions. The chain shows
 that a row was changed; that the last rows are missing is shown by the intents of the runs, which name their approval.
@@ -8,6 +8,8 @@ import json
 import secrets
 import time
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 
 from graph.errors import InputError, LedgerCorruptError, StandingSpentError
@@ -69,6 +71,20 @@ def revoked_row(database: str, rows: Sequence[Row], name: str, by: str) -> Row |
     return _row(name, rows, "revoked", {"by": by}) if found is not None and found.revoked_by is None else None
 
 
+def shortened_rows(database: str, approvals: Mapping[str, Sequence[Row]], until: float) -> dict[str, Row]:
+    """Return the row that ends each approval at `until` (Unix seconds), without those that end earlier.
+
+    One with a changed row stays as it is: nothing can use it.
+    """
+    found = {}
+    for name, rows in approvals.items():
+        with suppress(LedgerCorruptError):
+            end = use_of(database, name, rows).approval.until
+            if end is None or end > until:
+                found[name] = _row(name, rows, "shortened", {"until": until})
+    return found
+
+
 def redacted_rows(
     database: str, approvals: Mapping[str, Sequence[Row]], redactor: Redactor, by: str, reason: str
 ) -> dict[str, list[Row]]:
@@ -111,7 +127,9 @@ def use_of(database: str, name: str, rows: Sequence[Row]) -> StandingUse:
     said = [json.loads(row.payload) for row in rows]
     calls = frozenset(one["call"] for row, one in zip(rows, said, strict=True) if row.kind == "used")
     revoked = [one["by"] for row, one in zip(rows, said, strict=True) if row.kind == "revoked"]
-    return StandingUse(StandingApproval.from_json(said[0]), calls, revoked[0] if revoked else None)
+    ends = [one["until"] for row, one in zip(rows, said, strict=True) if row.kind == "shortened"]
+    approval = StandingApproval.from_json(said[0])
+    return StandingUse(replace(approval, until=ends[-1]) if ends else approval, calls, revoked[0] if revoked else None)
 
 
 def _chain(name: str) -> str:

@@ -4,6 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+LONGEST_S = 90 * 86_400.0
+"""How long a standing approval holds beyond its run at most, in seconds, unless the policy has another time."""
+
 
 @dataclass(frozen=True)
 class StandingApproval:

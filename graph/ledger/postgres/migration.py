@@ -1,12 +1,16 @@
 """The tables of a new database made, and those of an older version brought to this one, in one transaction."""
 
+import time
+
 from graph.errors import LedgerUnavailableError
 from graph.ledger.lease import LEASE_S
 from graph.ledger.postgres.artifact_uses import note_all_uses
 from graph.ledger.postgres.run_index import renew_waiting
 from graph.ledger.postgres.schema import ADDED, CONTROL_INDEX, TABLES, VERSION, version_of
+from graph.ledger.postgres.standing_table import shorten
 from graph.ledger.postgres.transaction import LONG, Transaction
 from graph.record.run_state import run_name
+from graph.record.standing_approval import LONGEST_S
 
 SCHEMA_LOCK = 6_911_051_277_381_204_001
 """Held in the transaction that makes the tables: of processes that start at once, one makes them."""
@@ -38,6 +42,7 @@ def bring_up(tx: Transaction, database: str) -> None:
             f"DROP INDEX IF EXISTS ledger_control; {CONTROL_INDEX.removesuffix(';')}"
         )  # it has the kinds of version 1
         note_all_uses(tx)
+        shorten(tx, database, time.time() + LONGEST_S)
         renew_waiting(tx)
     tx.tell("DELETE FROM ledger_schema")
     tx.tell("INSERT INTO ledger_schema VALUES (%s)", VERSION)

@@ -6,8 +6,9 @@ from graph.ledger.postgres.standing_table import TABLES as STANDING
 from graph.ledger.postgres.transaction import Transaction
 from graph.record.events import CONTROL
 
-VERSION = 3
-"""Version 1 had nothing of what `ADDED` makes, and builds before the first release called part of that version 2."""
+VERSION = 4
+"""Version 1 had nothing of what `ADDED` makes, and builds before the first release called part of that version 2; until
+version 3 standing approvals could last for any time."""
 
 TO_KNOW = """(kind = 'call_started' AND position('"repeatable":false' in payload) > 0
     OR kind = 'decided' AND position('"settled":[{' in payload) > 0

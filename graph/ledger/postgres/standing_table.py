@@ -5,7 +5,16 @@ from itertools import groupby
 
 from graph.ledger.chain import Row
 from graph.ledger.postgres.transaction import Transaction
-from graph.ledger.standing import COLUMNS, given_row, may_cover, redacted_rows, revoked_row, use_of, used_row
+from graph.ledger.standing import (
+    COLUMNS,
+    given_row,
+    may_cover,
+    redacted_rows,
+    revoked_row,
+    shortened_rows,
+    use_of,
+    used_row,
+)
 from graph.record.redaction import Redactor
 from graph.record.standing_approval import StandingApproval, StandingCall, StandingUse
 
@@ -70,6 +79,12 @@ def redact(tx: Transaction, database: str, redactor: Redactor, by: str, reason: 
             tx.tell(query, row.payload, row.salt, name, row.seq)
         tx.tell_rows(PUT, [(name, *last)])
     return len(changed)
+
+
+def shorten(tx: Transaction, database: str, until: float) -> None:
+    """End each approval that would last longer at a time, in Unix seconds."""
+    rows = shortened_rows(database, _all(tx), until)
+    tx.tell_rows(PUT, [(name, *row) for name, row in rows.items()])
 
 
 def _all(tx: Transaction, names: Sequence[str] | None = None) -> dict[str, list[Row]]:

@@ -25,7 +25,9 @@ from graph.ledger.sqlite.schema import (
     set_version,
     version_of,
 )
+from graph.ledger.sqlite.standing_table import shorten
 from graph.record.run_state import run_name
+from graph.record.standing_approval import LONGEST_S
 
 
 @dataclass(frozen=True)
@@ -104,6 +106,7 @@ def _migrated(db: sqlite3.Connection, database: str) -> Migration | None:
     add(db)
     execute(db, f"DROP INDEX IF EXISTS ledger_control; {CONTROL_INDEX}")  # it has the kinds of the older version
     note_all_uses(db)
+    shorten(db, database, time.time() + LONGEST_S)
     (rebuild if about.makes_index else renew_waiting)(db)
     set_version(db)
     return about

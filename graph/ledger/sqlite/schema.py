@@ -9,9 +9,10 @@ from graph.ledger.sqlite.lease import SCHEMA as LEASES
 from graph.ledger.sqlite.standing_table import TABLES as STANDING
 from graph.record.events import CONTROL
 
-VERSION = 5
+VERSION = 6
 """Version 1 had neither the index of runs nor the version table; in version 2 every payload was text; version 3 had
-nothing of what `add` makes, and builds before the first release called part of that version 4."""
+nothing of what `add` makes, and builds before the first release called part of that version 4; until version 5 standing
+approvals could last for any time."""
 
 CONTROL_INDEX = f"CREATE INDEX IF NOT EXISTS ledger_control ON ledger_events (run, seq) WHERE kind IN {CONTROL};"
 

@@ -5,7 +5,16 @@ from collections.abc import Collection, Sequence
 from itertools import groupby
 
 from graph.ledger.chain import Row
-from graph.ledger.standing import COLUMNS, given_row, may_cover, redacted_rows, revoked_row, use_of, used_row
+from graph.ledger.standing import (
+    COLUMNS,
+    given_row,
+    may_cover,
+    redacted_rows,
+    revoked_row,
+    shortened_rows,
+    use_of,
+    used_row,
+)
 from graph.record.redaction import Redactor
 from graph.record.standing_approval import StandingApproval, StandingCall, StandingUse
 
@@ -67,6 +76,12 @@ def redact(db: sqlite3.Connection, database: str, redactor: Redactor, by: str, r
     changed = redacted_rows(database, _all(db), redactor, by, reason)
     db.executemany(PUT, [(name, *row) for name, rows in changed.items() for row in rows])
     return len(changed)
+
+
+def shorten(db: sqlite3.Connection, database: str, until: float) -> None:
+    """End each approval that would last longer at a time, in Unix seconds."""
+    rows = shortened_rows(database, _all(db), until)
+    db.executemany(PUT, [(name, *row) for name, row in rows.items()])
 
 
 def _all(db: sqlite3.Connection) -> dict[str, list[Row]]:

@@ -2,6 +2,7 @@
 
 import asyncio
 import re
+import time
 
 import pytest
 from postgres_server import execute, new_schema
@@ -10,6 +11,7 @@ from graph.errors import LedgerUnavailableError
 from graph.ledger.opening import open_ledger
 from graph.ledger.postgres.schema import ADDED, VERSION
 from graph.ledger.postgres.server import Server
+from graph.record.standing_approval import LONGEST_S, StandingApproval
 from graph.record.values import keep
 from graph.testing import drafted
 
@@ -96,6 +98,26 @@ def test_an_older_database_gets_the_new_tables_and_knows_its_artifacts(address: 
     asyncio.run(main())
     assert execute(address, "SELECT count(*) FROM ledger_artifacts") == [(0,)]
     assert execute(address, "SELECT version FROM ledger_schema") == [(VERSION,)]
+
+
+def test_standing_approvals_of_an_earlier_version_end_90_days_after_the_migration(address: str) -> None:
+    before = time.time()
+    ends = {"no end": None, "late": before + 1e9, "soon": before + 60.0}
+
+    async def main() -> dict[str, float | None]:
+        ledger = open_ledger(address)
+        for name, until in ends.items():
+            await ledger.give_standing(StandingApproval(name, "pay", {}, 2, "f", "p", ("os:ada",), before, until=until))
+        await ledger.close()
+        execute(address, "UPDATE ledger_schema SET version = 3")
+        ledger = open_ledger(address)
+        found = {use.approval.id: use.approval.until for use in await ledger.standing()}
+        await ledger.close()
+        return found
+
+    left = asyncio.run(main())
+    assert left["soon"] == ends["soon"] and left["late"] == left["no end"] is not None
+    assert 0 <= left["late"] - before - LONGEST_S < 600
 
 
 def test_an_older_database_in_which_a_run_goes_on_is_left_as_it_is(address: str) -> None:

@@ -3,6 +3,7 @@ import gzip
 import re
 import sqlite3
 import stat
+import time
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -17,6 +18,7 @@ from graph.ledger.sqlite.run_index import differences
 from graph.ledger.sqlite.schema import ADDED, VERSION, version_of
 from graph.record.events import CONTROL
 from graph.record.run_filter import RunFilter
+from graph.record.standing_approval import LONGEST_S, StandingApproval
 
 DATA = Path(__file__).parents[3] / "data"
 ADDITIONS = re.findall(r"CREATE (TABLE|INDEX) IF NOT EXISTS (\w+)", "".join(ADDED))
@@ -112,6 +114,36 @@ def test_a_database_of_a_build_between_gets_what_it_lacks(missing: list[tuple[st
     assert sorted(line for line in sqlite_dump(path) if line in set(rows)) == sorted(rows)
     with closing(sqlite3.connect(path)) as db:
         assert not list(differences(db))
+
+
+def test_standing_approvals_of_an_earlier_version_end_90_days_after_the_migration(tmp_path: Path) -> None:
+    path, before = tmp_path / "runs.db", time.time()
+    ends = {"no end": None, "late": before + 1e9, "soon": before + 60.0, "damaged": None}
+
+    async def give() -> None:
+        ledger = SqliteLedger(path)
+        for name, until in ends.items():
+            await ledger.give_standing(StandingApproval(name, "pay", {}, 2, "f", "p", ("os:ada",), before, until=until))
+        await ledger.close()
+
+    async def found() -> dict[str, float | None]:
+        ledger = SqliteLedger(path)
+        try:
+            return {use.approval.id: use.approval.until for use in await ledger.standing()}
+        finally:
+            await ledger.close()
+
+    asyncio.run(give())
+    change(path, "UPDATE ledger_standing SET payload = '{}' WHERE approval = 'damaged'")
+    change(path, "UPDATE ledger_schema SET version = 5")
+    look(path)
+    change(path, "DELETE FROM ledger_standing WHERE approval = 'damaged'")  # which hides no other from here on
+
+    left = asyncio.run(found())
+    assert left["soon"] == ends["soon"] and left["late"] == left["no end"] is not None
+    assert 0 <= left["late"] - before - LONGEST_S < 600
+    change(path, "UPDATE ledger_schema SET version = 5")
+    assert asyncio.run(found()) == left, "a second migration puts nothing off"
 
 
 def test_a_migrated_database_knows_which_run_names_which_artifact(tmp_path: Path) -> None:
