@@ -1,11 +1,12 @@
 """Who decides about a request and until when, by the policy, and who has voted so far."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from graph.plan.catalog import ToolSpec
 from graph.plan.schema import Plan
 from graph.policy.approvers import NO_APPROVERS, ApproverRule, people_rules, quorum_of
+from graph.policy.at_stake import AtStake
 from graph.policy.time_limit import AFTERWARDS, TimeLimit
 from graph.record.budget import Budget
 from graph.record.deadline import Deadline, moment_in_words
@@ -23,9 +24,11 @@ def with_people(run: RunContext, request: ReviewRequest) -> ReviewRequest:
     approvers = run.terms.policy.approvers
     if approvers == NO_APPROVERS:
         return request
-    about, before = (_tools(run, request), run.terms.bounds.cost_usd), _open(run, request)
-    deadline = before.deadline if before is not None else approvers.deadline(*about, run.record.updated_at)
-    rules, limits = approvers.timed_rules(*about), approvers.time_limits(*about)
+    shown, before = shown_stake(run, request), _open(run, request)
+    tools, calls, cost = shown.tools, shown.calls, shown.cost_usd
+    since = run.record.updated_at
+    deadline = before.deadline if before is not None else approvers.deadline(tools, cost, since, calls=calls)
+    rules, limits = approvers.timed_rules(tools, cost, calls=calls), approvers.time_limits(tools, cost, calls=calls)
     people = people_rules(rules, before.escalated_s if before is not None else 0.0)
     said = (*_people(run, request, people), *(_time(limits, deadline) if deadline is not None else ()))
     return replace(request, people=" ".join(said), rules=rules, deadline=deadline)
@@ -42,13 +45,19 @@ def _open(run: RunContext, request: ReviewRequest) -> RecordedRequest | None:
     return found if found is not None and found.subject == request.subject else None
 
 
-def rules_on(run: RunContext, request: ReviewRequest, budget: Budget | None = None) -> tuple[ApproverRule, ...]:
-    """Return the rules on a decision about a request, empty if anybody decides; `budget` is the raised one."""
-    policy, before = run.terms.policy, _open(run, request)
-    if policy.approvers == NO_APPROVERS:
-        return ()
+def escalated_s(run: RunContext, request: ReviewRequest) -> float:
+    """Return how many seconds after it was asked a request was escalated last, 0 if it was not."""
+    before = _open(run, request)
+    return before.escalated_s if before is not None else 0.0
+
+
+def shown_stake(run: RunContext, request: ReviewRequest, budget: Budget | None = None) -> AtStake:
+    """Return what a request is about: its plan, its calls, and what the run may cost; `budget` is the raised one."""
+    specs, policy = run.services.toolbox.specs, run.terms.policy
     cost = budget.within(policy.limits).cost_usd if budget is not None else run.terms.bounds.cost_usd
-    return policy.approvers.rules(_tools(run, request), cost, before.escalated_s if before is not None else 0.0)
+    plans = [name for one in request.actions if one.name == "run_plan" for name in _tools_of(one.args["plan"])]
+    calls = [one.args["tool"] for one in request.actions if "tool" in one.args]
+    return AtStake(_known(plans, specs), _known(calls, specs), cost)
 
 
 def _people(run: RunContext, request: ReviewRequest, rules: Sequence[ApproverRule]) -> Iterator[str]:
@@ -74,16 +83,8 @@ def _time(limits: Sequence[TimeLimit], deadline: Deadline) -> Iterator[str]:
             yield f"From {moment} on also: {words(limit.others)}."
 
 
-def _tools(run: RunContext, request: ReviewRequest) -> list[ToolSpec]:
-    """Return the tools that a request is about."""
-    specs = run.services.toolbox.specs
-    named: list[str] = []
-    for action in request.actions:
-        if action.name == "run_plan":
-            named += _tools_of(action.args["plan"])
-        elif "tool" in action.args:
-            named.append(action.args["tool"])
-    return [specs[name] for name in dict.fromkeys(named) if name in specs]
+def _known(names: Iterable[str], specs: Mapping[str, ToolSpec]) -> tuple[ToolSpec, ...]:
+    return tuple(specs[name] for name in dict.fromkeys(names) if name in specs)
 
 
 def _tools_of(plan: object) -> list[str]:

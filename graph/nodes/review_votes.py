@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 
-from graph.nodes.review_people import rules_on
+from graph.nodes.review_people import escalated_s, shown_stake
 from graph.plan.canonical import digest
 from graph.policy.approvers import ApproverRule, approver_refusal, is_proposed, missing
 from graph.record.events import Voted
@@ -35,7 +35,8 @@ def ballot_of(run: RunContext, request: ReviewRequest, verdict: ReviewVerdict) -
     Raises:
         InvalidResponse: Its author may not decide.
     """
-    rules, approver = rules_on(run, request, verdict.budget), run.approver
+    approvers, approver = run.terms.policy.approvers, run.approver
+    rules = shown_stake(run, request, verdict.budget).rules(approvers, escalated_s(run, request))
     if not rules:
         return Ballot(verdict, (str(approver),))
     if verdict.unseen:

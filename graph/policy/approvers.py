@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Literal
 
 from graph.name_list import counted
 from graph.plan.catalog import Effect, ToolSpec
@@ -10,6 +10,9 @@ from graph.policy.time_limit import TimeLimit
 from graph.policy.time_limit_file import time_limit_of
 from graph.record.deadline import Deadline
 from graph.record.person import Approver, exact_name, same_name
+
+Table = Literal["plans", "calls"]
+"""Under which rules a call falls: as a part of the plan that is approved, or as one that is asked about by itself."""
 
 
 @dataclass(frozen=True)
@@ -103,34 +106,52 @@ class Approvers:
     costs: tuple[tuple[float, ApproverRule], ...] = ()
 
     def rules(
-        self, tools: Iterable[ToolSpec], cost_usd: float | None, escalated_s: float = 0.0
+        self,
+        tools: Iterable[ToolSpec],
+        cost_usd: float | None,
+        escalated_s: float = 0.0,
+        *,
+        calls: Iterable[ToolSpec] = (),
     ) -> tuple[ApproverRule, ...]:
         """Return the rules on a decision, each of which has to be met; empty if anybody decides.
 
         Args:
-            tools: The tools that the decision is about.
+            tools: The tools that the decision is about, as those of a plan.
             cost_usd: What the run may cost by then; None, which is more than any bound, if nothing bounds it.
             escalated_s: How many seconds after the request it was escalated last, 0 if it was not.
+            calls: The tools of calls that the decision is about, each by itself.
         """
-        return people_rules(self.timed_rules(tools, cost_usd), escalated_s)
+        return people_rules(self.timed_rules(tools, cost_usd, calls=calls), escalated_s)
 
-    def timed_rules(self, tools: Iterable[ToolSpec], cost_usd: float | None) -> tuple[ApproverRule, ...]:
+    def timed_rules(
+        self, tools: Iterable[ToolSpec], cost_usd: float | None, *, calls: Iterable[ToolSpec] = ()
+    ) -> tuple[ApproverRule, ...]:
         """Return the rules on a decision, with those on time alone."""
-        found = [rule for rule in map(self._of_tool, tools) if rule is not None] or [self.rule]
-        rules = (self._with_general(rule) for rule in (*found, *self._by_cost(cost_usd)))
-        return tuple(dict.fromkeys(rule for rule in rules if rule != ANYBODY))
+        asked: tuple[tuple[Table, Iterable[ToolSpec]], ...] = (("plans", tools), ("calls", calls))
+        found = [rule for table, specs in asked for tool in specs if (rule := self._of_tool(tool, table)) is not None]
+        return self._together(found or [self.rule], cost_usd)
 
-    def time_limits(self, tools: Iterable[ToolSpec], cost_usd: float | None) -> list[TimeLimit]:
+    def of_call(self, tool: ToolSpec, cost_usd: float | None, table: Table = "plans") -> tuple[ApproverRule, ...]:
+        """Return the rules that a call has to meet once people decide about it; empty if none is about its tool."""
+        rule = self._of_tool(tool, table)
+        return self._together([rule], cost_usd) if rule is not None else ()
+
+    def time_limits(
+        self, tools: Iterable[ToolSpec], cost_usd: float | None, *, calls: Iterable[ToolSpec] = ()
+    ) -> list[TimeLimit]:
         """Return how long people have for a decision, by each rule that says so, the shortest first."""
-        found = dict.fromkeys(rule.time for rule in self.timed_rules(tools, cost_usd) if rule.time is not None)
+        rules = self.timed_rules(tools, cost_usd, calls=calls)
+        found = dict.fromkeys(rule.time for rule in rules if rule.time is not None)
         return sorted(found, key=lambda limit: limit.within_s)
 
-    def deadline(self, tools: Iterable[ToolSpec], cost_usd: float | None, since: float) -> Deadline | None:
+    def deadline(
+        self, tools: Iterable[ToolSpec], cost_usd: float | None, since: float, *, calls: Iterable[ToolSpec] = ()
+    ) -> Deadline | None:
         """Return until when a request of `since` (Unix seconds) may be decided, None for as long as it takes.
 
         The shortest time counts, and what its rule says of reminders and the end; each rule escalates by itself.
         """
-        if not (limits := self.time_limits(tools, cost_usd)):
+        if not (limits := self.time_limits(tools, cost_usd, calls=calls)):
             return None
         first = limits[0]
         reminders = tuple(first.within_s - before for before in first.remind_before_s)
@@ -145,7 +166,11 @@ class Approvers:
     def _by_cost(self, cost_usd: float | None) -> list[ApproverRule]:
         return [rule for above, rule in self.costs if cost_usd is None or cost_usd > above]
 
-    def _of_tool(self, tool: ToolSpec) -> ApproverRule | None:
+    def _together(self, found: Iterable[ApproverRule], cost_usd: float | None) -> tuple[ApproverRule, ...]:
+        rules = (self._with_general(rule) for rule in (*found, *self._by_cost(cost_usd)))
+        return tuple(dict.fromkeys(rule for rule in rules if rule != ANYBODY))
+
+    def _of_tool(self, tool: ToolSpec, _table: Table) -> ApproverRule | None:
         """Return the rule on one tool, None for a tool without an effect that no rule is about."""
         return self.tools.get(tool.name) or self.effects.get(tool.effect) or (self.rule if tool.acts else None)
 
