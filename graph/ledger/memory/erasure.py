@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from graph.ledger.erasure import ThreadErasure
+from graph.ledger.family import effects_of
 from graph.ledger.memory.store import Store
 from graph.ledger.protocol import RunKey
 from graph.ledger.seal import SealKey
@@ -23,6 +24,8 @@ def erase(
             changed[run] = tuple(erasure.rows)
             stored.rows[:] = [erasure.rows.get(row.seq, row) for row in stored.rows]
             stored.fold = None
+            stored.effects.clear()
+            stored.note_effects(effects_of(stored.rows))
             store.uses.forget(stored.number)
             store.uses.note(stored.number, artifact_ids(stored.events()))
             store.write(database, key, stored, [erasure.redacted(by, reason)], ())

@@ -13,7 +13,7 @@ from graph.ledger.memory.ended_sessions import MemoryEndedSessions
 from graph.ledger.memory.erasure import erase, places_of
 from graph.ledger.memory.event_store import EventStore
 from graph.ledger.memory.outbox import MemoryOutbox
-from graph.ledger.memory.removal import forks_of, remove
+from graph.ledger.memory.removal import remove
 from graph.ledger.memory.store import StoredRun
 from graph.ledger.owner import is_gone, may_live
 from graph.ledger.protocol import Message, RunKey
@@ -77,7 +77,7 @@ class MemoryLedger(EventStore):
 
     async def forks(self) -> list[tuple[RunKey, str]]:
         """Return the forks, each with the name of the run that it is a fork of."""
-        return await self._do(lambda: forks_of(self._store))
+        return await self._do(self._store.forks)
 
     async def give_back(self) -> bool:
         """Do nothing: there is no file."""

@@ -8,7 +8,7 @@ from graph.ledger.protocol import RunKey
 from graph.ledger.refusals import changed_since, owned_elsewhere, sealed_otherwise
 from graph.ledger.seal import SealKey
 from graph.ledger.tombstone import Tombstone, Tombstones, end_fault, tombstone_after
-from graph.ledger.transcript import Transcript, artifact_ids, source_in
+from graph.ledger.transcript import Transcript, artifact_ids
 from graph.record.counters import RunCounter
 
 
@@ -27,16 +27,12 @@ def remove(
         store.uses.forget(run.number)
     store.runs[:] = [run for run in store.runs if run.key.thread != runs[0].thread]
     del store.threads[runs[0].thread]
+    for run in stored:
+        store.families[run.family].remove(run)
     store.outbox.forget([run.key for run in stored])
     store.remove_unused({name for run in runs for name in artifact_ids(run.events())})
     store.tombstones = Tombstones((*before.rows, made), key.seal(made.link) if key else None)
     return made
-
-
-def forks_of(store: Store) -> list[tuple[RunKey, str]]:
-    """Return the runs that are forks, each with the name of the run that it is a fork of."""
-    forks = ((run.key, row) for run in store.runs for row in run.rows if row.kind == "run_forked")
-    return [(key, source_in(row.payload)) for key, row in forks]
 
 
 def _unchanged(store: Store, database: str, runs: Sequence[Transcript]) -> Sequence[StoredRun]:
@@ -50,7 +46,7 @@ def _unchanged(store: Store, database: str, runs: Sequence[Transcript]) -> Seque
         if run.end[1] != read.head:
             raise changed_since(database, run.key)
     names = {run.key.id for run in stored}
-    for fork, source in forks_of(store):
+    for fork, source in store.forks():
         if source in names and fork.thread != runs[0].thread:
             raise changed_since(database, fork)
     return stored

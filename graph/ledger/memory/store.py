@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 
 from graph.ledger.chain import Row, first_link
 from graph.ledger.chaining import chained
+from graph.ledger.family import Effect, effects_in, effects_of, run_named, source_of
 from graph.ledger.folded_runs import IndexChange, RunFold
 from graph.ledger.lease import Holder, released, set_aside
 from graph.ledger.memory.artifact_uses import ArtifactUses
@@ -20,7 +21,7 @@ from graph.ledger.reading import Snapshot
 from graph.ledger.refusals import Standing, check_end, standing_after, thread_is_there, unknown_run
 from graph.ledger.seal import SealKey
 from graph.ledger.tombstone import Tombstones
-from graph.ledger.transcript import Transcript, artifact_ids, artifacts_in, events_of
+from graph.ledger.transcript import Transcript, artifact_ids, artifacts_in, events_of, source_in
 from graph.record.counters import Counts
 from graph.record.events import CONTROL, Draft, Event
 from graph.record.sample import Sample, latest
@@ -54,8 +55,9 @@ class Heart:
 class StoredRun:
     """A run: its events, its row among the leases, its inbox, and its row in the index.
 
-    `number` counts all runs, `control_seq` is the sequence number of the last event that changes what is allowed,
-    `changed` the store's number at the last event.
+    `effects` has the steps of begun calls that may not be repeated, by tool and digest. `number` counts all runs,
+    `family` is the number of the first run of its family, `control_seq` the sequence number of the last event that
+    changes what is allowed, `changed` the store's number at the last event.
     """
 
     key: RunKey
@@ -64,9 +66,11 @@ class StoredRun:
     standing: Standing = field(default_factory=Standing)
     control_seq: int = 0
     changed: int = 0
+    family: int = 0
     holder: Holder | None = None
     heart: Heart | None = None
     inbox: list[str] = field(default_factory=list)
+    effects: defaultdict[tuple[str, str], set[str]] = field(default_factory=lambda: defaultdict(set))
     fold: RunFold | None = None
     summary: RunSummary | None = None
 
@@ -103,6 +107,11 @@ class StoredRun:
         if row := released(self.holder, token):
             self.holder, self.heart = row, None
 
+    def note_effects(self, effects: Iterable[Effect]) -> None:
+        """Note calls that the run begins."""
+        for tool, digest, step in effects:
+            self.effects[tool, digest].add(step)
+
     def events(self) -> list[Event]:
         """Return the events as they are stored; nothing of them is checked."""
         return list(events_of(self.rows))
@@ -122,9 +131,9 @@ class StoredRun:
 class Store:
     """Everything that ledgers on one memory share; `runs` are in the order in which they were opened.
 
-    `opened` counts the runs that there ever were, `changes` the writes of events. `carried` has the counts of removed
-    runs, `history` what steps of ended runs took, `standing` the rows of the standing approvals that hold in any run,
-    by name.
+    `opened` counts the runs that there ever were, `changes` the writes of events. `families` are the runs of each
+    family, `carried` has the counts of removed runs, `history` what steps of ended runs took, `standing` the rows of
+    the standing approvals that hold in any run, by name.
     """
 
     runs: list[StoredRun] = field(default_factory=list)
@@ -133,6 +142,7 @@ class Store:
     tombstones: Tombstones = field(default_factory=Tombstones)
     carried: Counts = field(default_factory=Counter)
     threads: defaultdict[str, list[StoredRun]] = field(default_factory=lambda: defaultdict(list))
+    families: defaultdict[int, list[StoredRun]] = field(default_factory=lambda: defaultdict(list))
     artifacts: dict[str, str] = field(default_factory=dict)
     counts: Counts = field(default_factory=Counter)
     standing: dict[str, list[Row]] = field(default_factory=dict)
@@ -169,10 +179,22 @@ class Store:
         return RunKey(thread, max([run.key.n for run in runs[-1:]] + [row.last for row in removed[-1:]], default=0) + 1)
 
     def add(self, run: StoredRun) -> None:
-        """Keep a new run."""
+        """Keep a new run, in the family of its thread and of the run that it is a fork of."""
         self.opened += 1
+        run.family = next((one.family for one in self.of_thread(run.key.thread)), run.number)
+        self.families[run.family].append(run)
         self.runs.append(run)
         self.threads[run.key.thread].append(run)
+        if (source := source_of(run.events())) is not None:
+            self.join(run.key, source)
+
+    def join(self, *runs: RunKey) -> None:
+        """Make one family of those of some runs, as far as they are there."""
+        found = {run.family for run in map(self.find, runs) if run is not None}
+        for other in found - {min(found, default=0)}:
+            for run in self.families.pop(other):
+                run.family = min(found)
+                self.families[run.family].append(run)
 
     def write(
         self, database: str, key: SealKey | None, run: StoredRun, drafts: Sequence[Draft], artifacts: Sequence[Kept]
@@ -199,6 +221,7 @@ class Store:
         run.standing = standing_after(rows[-1].seq, rows[-1].link, key)
         self.artifacts.update({kept.artifact.id: kept.text for kept in artifacts if kept.artifact})
         self.uses.note(run.number, artifacts_in(rows, events))
+        run.note_effects(effects_in(events))
         return run.standing.events
 
     def index(self, run: StoredRun, change: IndexChange) -> None:
@@ -231,6 +254,16 @@ class Store:
             self.uses.note(stored.number, artifact_ids(run.events()))
             self._changed(stored)
             self.artifacts.update(run.artifacts)
+            stored.note_effects(effects_of(run.rows))
+        names = {run.run for run in runs}
+        for fork, name in self.forks():
+            if name in names and (source := run_named(name)) is not None:
+                self.join(fork, source)
+
+    def forks(self) -> list[tuple[RunKey, str]]:
+        """Return the runs that are forks, each with the name of the run that it is a fork of."""
+        forks = ((run.key, row) for run in self.runs for row in run.rows if row.kind == "run_forked")
+        return [(key, source_in(row.payload)) for key, row in forks]
 
     def _changed(self, run: StoredRun) -> None:
         self.changes += 1

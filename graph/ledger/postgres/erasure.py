@@ -7,6 +7,7 @@ from graph.ledger.erasure import Erasure, thread_erasure
 from graph.ledger.packed_checkpoint import DICTIONARIES
 from graph.ledger.postgres.artifact_uses import remove_unused, renew_uses
 from graph.ledger.postgres.event_writer import EventWriter
+from graph.ledger.postgres.family_table import renew_effects
 from graph.ledger.postgres.queries import locked, transcript_of
 from graph.ledger.postgres.standing_table import redact
 from graph.ledger.postgres.thread_tables import CELLS, erase_checkpoints, tables_of
@@ -18,7 +19,15 @@ from graph.record.redaction import Redactor
 from graph.record.run_state import run_name
 from graph.record.values import Artifact
 
-REWRITTEN = ("ledger_events", "ledger_artifacts", "ledger_inbox", "ledger_index", "ledger_tags", "ledger_standing")
+REWRITTEN = (
+    "ledger_events",
+    "ledger_artifacts",
+    "ledger_inbox",
+    "ledger_index",
+    "ledger_tags",
+    "ledger_standing",
+    "ledger_effects",
+)
 """Tables whose old rows the server forgets after a redaction."""
 
 
@@ -51,6 +60,7 @@ def _write(tx: Transaction, writer: EventWriter, run: RunKey, erasure: Erasure, 
         query = "UPDATE ledger_events SET payload = %s, salt = %s WHERE run = %s AND seq = %s"
         tx.tell(query, row.payload, row.salt, head.run_id, seq)
     renew_uses(tx, head.run_id)
+    renew_effects(tx, head.run_id)
     writer.index.forget(tx, head.run_id)
     writer.write(tx, head, [redacted])
 

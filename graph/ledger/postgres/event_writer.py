@@ -4,8 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from graph.ledger.chaining import chained, of_run
+from graph.ledger.family import effects_in, source_of
 from graph.ledger.head import Head
 from graph.ledger.postgres.artifact_uses import note_uses
+from graph.ledger.postgres.family_table import lock_families, note_effects, put_family
 from graph.ledger.postgres.queries import NEXT_NUMBER, head_of
 from graph.ledger.postgres.run_index import RunIndex
 from graph.ledger.postgres.transaction import Transaction
@@ -17,7 +19,7 @@ from graph.ledger.transcript import artifacts_in
 from graph.record.events import CONTROL, Draft
 from graph.record.values import Kept
 
-OPEN = f"INSERT INTO ledger_runs (thread, n) SELECT %s, {NEXT_NUMBER} ON CONFLICT DO NOTHING RETURNING n"
+OPEN = f"INSERT INTO ledger_runs (thread, n) SELECT %s, {NEXT_NUMBER} ON CONFLICT DO NOTHING RETURNING n, id"
 PUT_EVENTS = "INSERT INTO ledger_events (run, seq, kind, step, at, payload, salt, digest, link) VALUES {}"
 PUT_ARTIFACTS = "INSERT INTO ledger_artifacts (id, content) VALUES {} ON CONFLICT DO NOTHING"
 
@@ -32,9 +34,12 @@ class EventWriter:
 
     def open_run(self, tx: Transaction, thread: str, drafts: Sequence[Draft], artifacts: Sequence[Kept]) -> Head:
         """Start the thread's next run with its first events, and return it as it was before them."""
+        source = source_of(drafts)
+        lock_families(tx, alone=source is not None)
         while not (opened := tx.one(OPEN, thread, thread, thread_digest(thread))):
             pass  # another process has just opened a run of that number
         run = RunKey(thread, opened[0])
+        put_family(tx, opened[1], run, source)
         head = head_of(tx, self.database, run)
         self.write(tx, head, of_run(run, drafts), artifacts)
         return head
@@ -58,6 +63,7 @@ class EventWriter:
         kept = {value.artifact.id: value.text for value in artifacts if value.artifact}
         tx.tell_rows(PUT_ARTIFACTS, sorted(kept.items()))  # in one order, or two writers would wait for each other
         note_uses(tx, head.run_id, artifacts_in(rows, events))
+        note_effects(tx, head.run_id, effects_in(events))
         self.index.add(tx, head, events, link)
         control_seq = max((row.seq for row in rows if row.kind in CONTROL), default=head.control_seq)
         return head._replace(standing=standing, seq=seq, link=link, control_seq=control_seq)

@@ -17,8 +17,8 @@ from graph.ledger.postgres.event_store import EventStore
 from graph.ledger.postgres.health import examine
 from graph.ledger.postgres.lease import free
 from graph.ledger.postgres.outbox import PostgresOutbox
-from graph.ledger.postgres.queries import head_of, locked, numbers_of, run_id_of, transcript_of
-from graph.ledger.postgres.removal import forks_of, remove, tombstones_of
+from graph.ledger.postgres.queries import forks_of, head_of, locked, numbers_of, run_id_of, transcript_of
+from graph.ledger.postgres.removal import remove, tombstones_of
 from graph.ledger.postgres.run_index import differences, rebuild
 from graph.ledger.postgres.run_search import (
     counters,

@@ -5,6 +5,7 @@ import time
 from graph.errors import LedgerUnavailableError
 from graph.ledger.lease import LEASE_S
 from graph.ledger.postgres.artifact_uses import note_all_uses
+from graph.ledger.postgres.family_table import renew_families
 from graph.ledger.postgres.run_index import renew_waiting
 from graph.ledger.postgres.schema import ADDED, CONTROL_INDEX, TABLES, VERSION, version_of
 from graph.ledger.postgres.standing_table import shorten
@@ -42,6 +43,7 @@ def bring_up(tx: Transaction, database: str) -> None:
             f"DROP INDEX IF EXISTS ledger_control; {CONTROL_INDEX.removesuffix(';')}"
         )  # it has the kinds of version 1
         note_all_uses(tx)
+        renew_families(tx)
         shorten(tx, database, time.time() + LONGEST_S)
         renew_waiting(tx)
     tx.tell("DELETE FROM ledger_schema")

@@ -11,7 +11,7 @@ from graph.ledger.postgres.transaction import Transaction
 from graph.ledger.protocol import RunKey
 from graph.ledger.reading import Snapshot
 from graph.ledger.refusals import Standing, unknown_run
-from graph.ledger.transcript import Transcript, artifact_ids
+from graph.ledger.transcript import Transcript, artifact_ids, source_in
 from graph.record.events import CONTROL
 
 ALL = -(2**63)
@@ -146,3 +146,12 @@ def runs_to_know(tx: Transaction, run: RunKey, failed: str = f"coalesce({_FAILED
 def runs_to_know_if_damaged(tx: Transaction, run: RunKey) -> list[int]:
     """Return what `runs_to_know` does and more, without a look into events, which may be damaged."""
     return runs_to_know(tx, run, "true")
+
+
+def forks_of(tx: Transaction) -> list[tuple[RunKey, str]]:
+    """Return the runs that are forks, each with the name of the run that it is a fork of."""
+    query = (
+        "SELECT thread, n, payload FROM ledger_events JOIN ledger_runs ON ledger_runs.id = run "
+        "WHERE kind = 'run_forked' ORDER BY run"
+    )
+    return [(RunKey(thread, n), source_in(payload)) for thread, n, payload in tx.ask(query)]

@@ -6,7 +6,7 @@ from graph.ledger.index_row import stored_counts
 from graph.ledger.owner import may_live
 from graph.ledger.postgres.artifact_uses import LOCK, remove_unused
 from graph.ledger.postgres.event_writer import EventWriter
-from graph.ledger.postgres.queries import locked, numbers_of
+from graph.ledger.postgres.queries import forks_of, locked, numbers_of
 from graph.ledger.postgres.schema import OF_A_RUN
 from graph.ledger.postgres.thread_tables import remove_thread
 from graph.ledger.postgres.transaction import LONG, Transaction
@@ -14,7 +14,7 @@ from graph.ledger.protocol import RunKey
 from graph.ledger.refusals import changed_since, owned_elsewhere, sealed_otherwise
 from graph.ledger.seal import SealKey
 from graph.ledger.tombstone import Tombstone, Tombstones, digests_of, end_fault, tombstone_after
-from graph.ledger.transcript import Transcript, artifact_ids, source_in
+from graph.ledger.transcript import Transcript, artifact_ids
 from graph.record.counters import RunCounter
 
 _COLUMNS = "number, thread, first, heads, at, person, key, link"
@@ -68,15 +68,6 @@ def tombstones_of(tx: Transaction, name: str | None = None) -> Tombstones:
 def latest_tombstone(tx: Transaction) -> Tombstones:
     """Return the tombstone that the next one is chained to, with the seal; none in a database that lost no thread."""
     return Tombstones.read(tx.ask(f"{_READ} ORDER BY number DESC LIMIT 1"))
-
-
-def forks_of(tx: Transaction) -> list[tuple[RunKey, str]]:
-    """Return the runs that are forks, each with the name of the run that it is a fork of."""
-    query = (
-        "SELECT thread, n, payload FROM ledger_events JOIN ledger_runs ON ledger_runs.id = run "
-        "WHERE kind = 'run_forked' ORDER BY run"
-    )
-    return [(RunKey(thread, n), source_in(payload)) for thread, n, payload in tx.ask(query)]
 
 
 def _unchanged(tx: Transaction, database: str, runs: Sequence[Transcript], silent_s: float) -> list[int]:

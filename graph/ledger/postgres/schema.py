@@ -7,8 +7,8 @@ from graph.ledger.postgres.transaction import Transaction
 from graph.record.events import CONTROL
 
 VERSION = 4
-"""Version 1 had nothing of what `ADDED` makes, and builds before the first release called part of that version 2; until
-version 3 standing approvals could last for any time."""
+"""Version 1 had nothing of what `ADDED` makes, and builds before the first release called part of that version 2;
+version 3 had no families, and its standing approvals could last for any time."""
 
 TO_KNOW = """(kind = 'call_started' AND position('"repeatable":false' in payload) > 0
     OR kind = 'decided' AND position('"settled":[{' in payload) > 0
@@ -165,13 +165,29 @@ CREATE TABLE IF NOT EXISTS ledger_noticed (position text COLLATE "C" NOT NULL);
 """
 """Deliveries of notices, which have no `due_at` when there is no further try, and the position looked at last."""
 
+FAMILIES = """
+ALTER TABLE ledger_runs ADD COLUMN IF NOT EXISTS family bigint;
+CREATE INDEX IF NOT EXISTS ledger_runs_family ON ledger_runs (family);
+CREATE TABLE IF NOT EXISTS ledger_effects (
+    family bigint NOT NULL,
+    tool text COLLATE "C" NOT NULL,
+    digest text COLLATE "C" NOT NULL,
+    run bigint NOT NULL,
+    step text COLLATE "C" NOT NULL,
+    PRIMARY KEY (family, tool, digest, run, step)
+);
+CREATE INDEX IF NOT EXISTS ledger_effects_run ON ledger_effects (run);
+"""
+"""The calls that each run has begun and that may not be repeated: identical ones have the same digest, and one with a
+redacted value has none. The family of a run is the number of its first run. See `graph.ledger.family`."""
+
 DEADLINES = """
 ALTER TABLE ledger_index ADD COLUMN IF NOT EXISTS due_at double precision, ADD COLUMN IF NOT EXISTS review text;
 CREATE INDEX IF NOT EXISTS ledger_index_due ON ledger_index (due_at) WHERE due_at IS NOT NULL;
 """
 """The open request of a run, as JSON, and when something falls due for it."""
 
-ADDED = (RETENTION, CHANGES, NOTICES, STANDING, CAPS, HISTORY, DEADLINES)
+ADDED = (RETENTION, CHANGES, NOTICES, STANDING, CAPS, HISTORY, DEADLINES, FAMILIES)
 
 OF_A_RUN = (
     "ledger_events",
@@ -181,6 +197,7 @@ OF_A_RUN = (
     "ledger_tags",
     "ledger_uses",
     "ledger_notices",
+    "ledger_effects",
 )
 """Tables whose column `run` names a row of `ledger_runs`; all of them lose the rows of a run that is removed."""
 

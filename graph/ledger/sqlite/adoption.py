@@ -3,8 +3,10 @@
 import sqlite3
 from collections.abc import Sequence
 
+from graph.ledger.family import source_of
 from graph.ledger.refusals import thread_is_there
 from graph.ledger.sqlite.artifact_uses import renew_uses
+from graph.ledger.sqlite.family_table import family_of, join_forks, renew_effects
 from graph.ledger.sqlite.history_table import add_samples
 from graph.ledger.sqlite.queries import next_number, next_row, stored_row
 from graph.ledger.sqlite.run_index import add_counts, folded, put
@@ -22,13 +24,17 @@ def adopt(db: sqlite3.Connection, database: str, runs: Sequence[Transcript]) -> 
             raise thread_is_there(database, thread)
     for run in runs:
         run_id = next_row(db)
-        values = (run_id, run.thread, run.n, run.written, run.key, run.seal)
-        db.execute("INSERT INTO ledger_runs (id, thread, n, events, key, seal) VALUES (?, ?, ?, ?, ?, ?)", values)
+        family = family_of(db, run_id, run.thread, source_of(run.events()))
+        values = (run_id, run.thread, run.n, run.written, run.key, run.seal, family)
+        columns = "id, thread, n, events, key, seal, family"
+        db.execute(f"INSERT INTO ledger_runs ({columns}) VALUES (?, ?, ?, ?, ?, ?, ?)", values)
         rows = [(run_id, *stored_row(row)) for row in run.rows]
         db.executemany("INSERT INTO ledger_events VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
         db.executemany("INSERT OR IGNORE INTO ledger_artifacts VALUES (?, ?)", list(run.artifacts.items()))
         renew_uses(db, run_id)
+        renew_effects(db, run_id)
         whole = folded(db, run_id)
         put(db, run_id, whole.row)
         add_counts(db, whole.counts)
         add_samples(db, whole.samples)
+    join_forks(db, {run.run for run in runs})

@@ -9,6 +9,7 @@ from graph.ledger.run_store import Redacted
 from graph.ledger.sqlite.artifact_uses import remove_unused, renew_uses
 from graph.ledger.sqlite.checkpoint_redaction import erase_checkpoints
 from graph.ledger.sqlite.event_writer import EventWriter
+from graph.ledger.sqlite.family_table import renew_effects
 from graph.ledger.sqlite.packed_payload import stored_payload
 from graph.ledger.sqlite.queries import head_of, run_id_of, transcript_of
 from graph.ledger.sqlite.standing_table import redact
@@ -45,6 +46,7 @@ def _write(db: sqlite3.Connection, writer: EventWriter, run: RunKey, erasure: Er
     changed = [(stored_payload(row.kind, row.payload), row.salt, run_id, seq) for seq, row in erasure.rows.items()]
     db.executemany(query, changed)
     renew_uses(db, run_id)
+    renew_effects(db, run_id)
     writer.index.forget(db, run_id)
     writer.write(db, head_of(db, run, run_id), [redacted])
 

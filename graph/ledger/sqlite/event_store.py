@@ -7,6 +7,7 @@ from functools import partial
 from pathlib import Path
 
 from graph.ledger.chaining import must_sync, of_run
+from graph.ledger.family import source_of
 from graph.ledger.head import Head
 from graph.ledger.lease import PACE, Holder, Pace
 from graph.ledger.owned_writer import ALONE, Batch, OwnedWriter
@@ -18,6 +19,7 @@ from graph.ledger.sqlite.caps_table import enter
 from graph.ledger.sqlite.database import Database
 from graph.ledger.sqlite.event_reader import EventReader
 from graph.ledger.sqlite.event_writer import EventWriter
+from graph.ledger.sqlite.family_table import family_of
 from graph.ledger.sqlite.lease import claim, release
 from graph.ledger.sqlite.lease_table import SqliteAttempt, SqliteLeaseTable, beats_of
 from graph.ledger.sqlite.queries import (
@@ -165,7 +167,8 @@ class EventStore(OwnedWriter, EventReader):
         self, db: sqlite3.Connection, thread: str, drafts: Sequence[Draft], artifacts: Sequence[Kept]
     ) -> RunKey:
         run, run_id = RunKey(thread, next_number(db, thread)), next_row(db)
-        db.execute("INSERT INTO ledger_runs (id, thread, n) VALUES (?, ?, ?)", (run_id, run.thread, run.n))
+        row = (run_id, run.thread, run.n, family_of(db, run_id, thread, source_of(drafts)))
+        db.execute("INSERT INTO ledger_runs (id, thread, n, family) VALUES (?, ?, ?, ?)", row)
         self._writer.write(db, head_of(db, run, run_id), of_run(run, drafts), artifacts)
         return run
 

@@ -5,10 +5,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from graph.ledger.chaining import chained
+from graph.ledger.family import effects_in
 from graph.ledger.head import Head
 from graph.ledger.refusals import check_end, standing_after
 from graph.ledger.seal import SealKey
 from graph.ledger.sqlite.artifact_uses import note_uses
+from graph.ledger.sqlite.family_table import note_effects
 from graph.ledger.sqlite.queries import stored_row
 from graph.ledger.sqlite.run_index import RunIndex
 from graph.ledger.transcript import artifacts_in
@@ -43,5 +45,6 @@ class EventWriter:
         if kept := [(value.artifact.id, value.text) for value in artifacts if value.artifact]:
             db.executemany("INSERT OR IGNORE INTO ledger_artifacts VALUES (?, ?)", kept)
         note_uses(db, run_id, artifacts_in(rows, events))
+        note_effects(db, run_id, effects_in(events))
         self.index.add(db, run_id, head.link, events, link)
         return seq

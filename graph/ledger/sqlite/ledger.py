@@ -21,8 +21,8 @@ from graph.ledger.sqlite.event_store import EventStore
 from graph.ledger.sqlite.health import examine
 from graph.ledger.sqlite.lease import free, look
 from graph.ledger.sqlite.outbox import SqliteOutbox
-from graph.ledger.sqlite.queries import numbers_of, run_id_of, transcript_of
-from graph.ledger.sqlite.removal import forks_of, remove, tombstones_of
+from graph.ledger.sqlite.queries import forks_of, numbers_of, run_id_of, transcript_of
+from graph.ledger.sqlite.removal import remove, tombstones_of
 from graph.ledger.sqlite.run_index import differences, rebuild
 from graph.ledger.sqlite.run_search import (
     counters,

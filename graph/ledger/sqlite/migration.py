@@ -13,6 +13,7 @@ from graph.ledger.lease import LEASE_S, LOOK_S
 from graph.ledger.owner import is_gone
 from graph.ledger.sqlite.artifact_uses import note_all_uses
 from graph.ledger.sqlite.backup import copy_to
+from graph.ledger.sqlite.family_table import renew_families
 from graph.ledger.sqlite.run_index import rebuild, renew_waiting
 from graph.ledger.sqlite.schema import (
     CONTROL_INDEX,
@@ -106,6 +107,7 @@ def _migrated(db: sqlite3.Connection, database: str) -> Migration | None:
     add(db)
     execute(db, f"DROP INDEX IF EXISTS ledger_control; {CONTROL_INDEX}")  # it has the kinds of the older version
     note_all_uses(db)
+    renew_families(db)
     shorten(db, database, time.time() + LONGEST_S)
     (rebuild if about.makes_index else renew_waiting)(db)
     set_version(db)

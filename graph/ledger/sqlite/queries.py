@@ -14,7 +14,7 @@ from graph.ledger.sqlite.lease import holder_of
 from graph.ledger.sqlite.packed_payload import UNPACKED, payload_text, stored_payload
 from graph.ledger.sqlite.schema import TO_KNOW
 from graph.ledger.tombstone import thread_digest
-from graph.ledger.transcript import Transcript, artifact_ids
+from graph.ledger.transcript import Transcript, artifact_ids, source_in
 from graph.record.events import CONTROL
 
 _ENDED = UNPACKED.format("ended.payload")
@@ -151,3 +151,13 @@ def transcript_of(db: sqlite3.Connection, run: RunKey) -> Transcript:
         for name in artifact_ids(bare.events())
     )
     return replace(bare, artifacts=dict(row for row in found if row is not None))
+
+
+def forks_of(db: sqlite3.Connection) -> list[tuple[RunKey, str]]:
+    """Return the runs that are forks, each with the name of the run that it is a fork of."""
+    query = (
+        "SELECT thread, n, payload FROM ledger_events JOIN ledger_runs ON ledger_runs.id = run "
+        "WHERE kind = 'run_forked' ORDER BY run"
+    )
+    found = db.execute(query).fetchall()
+    return [(RunKey(thread, n), source_in(payload_text("run_forked", stored))) for thread, n, stored in found]

@@ -11,12 +11,11 @@ from graph.ledger.seal import SealKey
 from graph.ledger.sqlite.artifact_uses import remove_unused
 from graph.ledger.sqlite.checkpoint_redaction import is_there
 from graph.ledger.sqlite.event_writer import EventWriter
-from graph.ledger.sqlite.packed_payload import payload_text
-from graph.ledger.sqlite.queries import head_of, next_row, numbers_of, run_id_of
+from graph.ledger.sqlite.queries import forks_of, head_of, next_row, numbers_of, run_id_of
 from graph.ledger.sqlite.schema import OF_A_RUN
 from graph.ledger.sqlite.thread_tables import removed_thread
 from graph.ledger.tombstone import Tombstone, Tombstones, digests_of, end_fault, tombstone_after
-from graph.ledger.transcript import Transcript, artifact_ids, source_in
+from graph.ledger.transcript import Transcript, artifact_ids
 from graph.record.counters import RunCounter
 
 _COLUMNS = "number, thread, first, heads, at, person, key, link"
@@ -59,16 +58,6 @@ def tombstones_of(db: sqlite3.Connection, name: str | None = None) -> Tombstones
 def latest_tombstone(db: sqlite3.Connection) -> Tombstones:
     """Return the tombstone that the next one is chained to, with the seal; none in a database that lost no thread."""
     return Tombstones.read(db.execute(f"{_READ} ORDER BY number DESC LIMIT 1"))
-
-
-def forks_of(db: sqlite3.Connection) -> list[tuple[RunKey, str]]:
-    """Return the runs that are forks, each with the name of the run that it is a fork of."""
-    query = (
-        "SELECT thread, n, payload FROM ledger_events JOIN ledger_runs ON ledger_runs.id = run "
-        "WHERE kind = 'run_forked' ORDER BY run"
-    )
-    found = db.execute(query).fetchall()
-    return [(RunKey(thread, n), source_in(payload_text("run_forked", stored))) for thread, n, stored in found]
 
 
 def _unchanged(db: sqlite3.Connection, database: str, runs: Sequence[Transcript]) -> list[int]:

@@ -11,8 +11,8 @@ from graph.record.events import CONTROL
 
 VERSION = 6
 """Version 1 had neither the index of runs nor the version table; in version 2 every payload was text; version 3 had
-nothing of what `add` makes, and builds before the first release called part of that version 4; until version 5 standing
-approvals could last for any time."""
+nothing of what `add` makes, and builds before the first release called part of that version 4; version 5 had no
+families, and its standing approvals could last for any time."""
 
 CONTROL_INDEX = f"CREATE INDEX IF NOT EXISTS ledger_control ON ledger_events (run, seq) WHERE kind IN {CONTROL};"
 
@@ -152,13 +152,33 @@ CREATE TABLE IF NOT EXISTS ledger_noticed (position TEXT NOT NULL);
 """
 """Deliveries of notices, which have no `due_at` when there is no further try, and the position looked at last."""
 
+FAMILIES = """
+CREATE INDEX IF NOT EXISTS ledger_runs_family ON ledger_runs (family);
+CREATE TABLE IF NOT EXISTS ledger_effects (
+    family INTEGER NOT NULL,
+    tool TEXT NOT NULL,
+    digest TEXT NOT NULL,
+    run INTEGER NOT NULL REFERENCES ledger_runs (id),
+    step TEXT NOT NULL,
+    PRIMARY KEY (family, tool, digest, run, step)
+) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS ledger_effects_run ON ledger_effects (run);
+"""
+"""The calls that each run has begun and that may not be repeated: identical ones have the same digest, and one with a
+redacted value has none. See `graph.ledger.family`."""
+
 DEADLINES = """
 CREATE INDEX IF NOT EXISTS ledger_index_due ON ledger_index (due_at) WHERE due_at IS NOT NULL;
 """
 
-ADDED_COLUMNS = {"due_at": "REAL", "review": "TEXT"}
-"""Columns of the index: the open request of a run, as JSON, and when something falls due for it."""
-ADDED = (RETENTION, NOTICES, STANDING, CAPS, HISTORY, DEADLINES)
+ADDED_COLUMNS = (
+    ("ledger_index", "due_at", "REAL"),
+    ("ledger_index", "review", "TEXT"),
+    ("ledger_runs", "family", "INTEGER"),
+)
+"""Table, column and type. `review` is the open request of a run, as JSON, and something falls due for it at `due_at`;
+`family` is the number of the first run of its family."""
+ADDED = (RETENTION, NOTICES, STANDING, CAPS, HISTORY, DEADLINES, FAMILIES)
 
 OF_A_RUN = (
     "ledger_events",
@@ -168,6 +188,7 @@ OF_A_RUN = (
     "ledger_tags",
     "ledger_uses",
     "ledger_notices",
+    "ledger_effects",
 )
 """Tables whose column `run` names a row of `ledger_runs`; all of them lose the rows of a run that is removed."""
 
@@ -182,10 +203,9 @@ def create(db: sqlite3.Connection) -> None:
 
 def add(db: sqlite3.Connection) -> None:
     """Make what version 3 had not, as far as it is missing, within a transaction."""
-    there = {name for _, name, *_ in db.execute("PRAGMA table_info(ledger_index)")}
-    for column, kind in ADDED_COLUMNS.items():
-        if column not in there:
-            db.execute(f"ALTER TABLE ledger_index ADD COLUMN {column} {kind}")
+    for table, column, kind in ADDED_COLUMNS:
+        if column not in {name for _, name, *_ in db.execute(f"PRAGMA table_info({table})")}:
+            db.execute(f"ALTER TABLE {table} ADD COLUMN {column} {kind}")
     for tables in ADDED:
         execute(db, tables)
 

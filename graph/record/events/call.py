@@ -14,7 +14,8 @@ class CallStarted(Payload):
 
     `call` is 0 for a step's own call, and counts a model's calls from 1. `item` is the index of the list item, if the
     step runs once per item. `attempt` counts how often it is tried, from 1. `replaces` is the key of the call in whose
-    place a person had it made, `approval` the standing approval that let it through.
+    place a person had it made, `approval` the standing approval that let it through. `same` is the digest that
+    identical calls share if it is another one than that of the arguments, which may spell out defaults.
     """
 
     kind: ClassVar[Literal["call_started"]] = "call_started"
@@ -30,6 +31,7 @@ class CallStarted(Payload):
     attempt: int = 1
     replaces: str | None = None
     approval: str | None = None
+    same: str | None = None
 
     @property
     def safe(self) -> bool:
@@ -50,6 +52,7 @@ class CallStarted(Payload):
             **({"attempt": self.attempt} if self.attempt > 1 else {}),
             **({"replaces": self.replaces} if self.replaces is not None else {}),
             **({"approval": self.approval} if self.approval is not None else {}),
+            **({"same": self.same} if self.same is not None else {}),
         }
 
     @classmethod
@@ -67,6 +70,7 @@ class CallStarted(Payload):
             attempt=number(raw.get("attempt")) or 1,
             replaces=raw.get("replaces"),
             approval=raw.get("approval"),
+            same=raw.get("same"),
             checkpoint=raw.get("checkpoint"),
         )
 

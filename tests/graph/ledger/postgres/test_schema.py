@@ -9,8 +9,9 @@ from postgres_server import execute, new_schema
 
 from graph.errors import LedgerUnavailableError
 from graph.ledger.opening import open_ledger
-from graph.ledger.postgres.schema import ADDED, VERSION
+from graph.ledger.postgres.schema import ADDED, FAMILIES, VERSION
 from graph.ledger.postgres.server import Server
+from graph.plan.canonical import digest
 from graph.record.standing_approval import LONGEST_S, StandingApproval
 from graph.record.values import keep
 from graph.testing import drafted
@@ -44,8 +45,39 @@ def as_version_1(address: str) -> None:
     drop(address, *ADDED)
     execute(address, "ALTER TABLE ledger_appends DROP COLUMN runs, DROP COLUMN number")
     execute(address, "ALTER TABLE ledger_index DROP COLUMN due_at, DROP COLUMN review")
+    execute(address, "ALTER TABLE ledger_runs DROP COLUMN family")
     execute(address, "CREATE INDEX ledger_appends_at ON ledger_appends (at)")
     execute(address, "UPDATE ledger_schema SET version = 1")
+
+
+def as_version_3(address: str) -> None:
+    """Take away what version 3 did not have."""
+    drop(address, FAMILIES)
+    execute(address, "ALTER TABLE ledger_runs DROP COLUMN family")
+    execute(address, "UPDATE ledger_schema SET version = 3")
+
+
+def test_tables_of_version_3_get_families_and_the_calls_that_they_have_begun(address: str) -> None:
+    call = {"key": "k", "call": 0, "tool": "pay", "args": {"amount": 980}, "repeatable": False, "revision": 1}
+
+    async def main() -> None:
+        ledger = open_ledger(address)
+        await ledger.open_run("t", [STARTED, drafted("call_started", call, "paid")])
+        await ledger.open_run("t", [STARTED, drafted("call_started", {**call, "repeatable": True}, "looked")])
+        await ledger.open_run("fork", [STARTED, drafted("run_forked", {"source": "t.1", "again": []})])
+        await ledger.open_run("other", [STARTED])
+        await ledger.close()
+        as_version_3(address)
+        ledger = open_ledger(address)
+        await ledger.runs()
+        await ledger.close()
+
+    asyncio.run(main())
+    families = execute(address, "SELECT array_agg(thread ORDER BY id) FROM ledger_runs GROUP BY family ORDER BY 1")
+    assert families == [(["other"],), (["t", "t", "fork"],)]
+    begun = "SELECT thread, n, tool, digest, step FROM ledger_effects JOIN ledger_runs ON ledger_runs.id = run"
+    assert execute(address, begun) == [("t", 1, "pay", digest({"amount": 980}), "paid")]
+    assert execute(address, "SELECT version FROM ledger_schema") == [(VERSION,)]
 
 
 def test_tables_of_version_1_get_numbered_appends_and_keep_their_runs(address: str) -> None:
