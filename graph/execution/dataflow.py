@@ -18,6 +18,7 @@ from graph.plan.schedule import blocked_by, waits_without
 from graph.plan.schema import Plan
 from graph.record.remaining import skipped_in
 from graph.record.results import StepResult
+from graph.record.trust_label import label_of_result
 
 
 @dataclass
@@ -202,7 +203,8 @@ class Dataflow:
             self.cap = end.cap
         self.uncertain_calls += [key for key in end.uncertain_calls if key not in self.uncertain_calls]
         if end.result.status == "succeeded":
-            self.work.values[end.step], self.work.labels[end.step] = end.value, end.label
+            self.work.values[end.step] = end.value
+            self.work.labels[end.step] = label_of_result(self.plan.by_id[end.step], end.label)
             self._sorter.done(end.step)
             self._ready.extend(self._in_plan_order(self._sorter.get_ready()))
 

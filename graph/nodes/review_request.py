@@ -90,7 +90,7 @@ def _about_plan(run: RunContext, subject: Subject, left: Mapping[str, Any]) -> R
     rests_on = (
         record.id,
         review.revision,
-        plan.digest,
+        run.terms.binding(plan),
         (before and before.digest, review.before_revision, review.was_seen),
         tuple(review.done.items()),
         review.why,
@@ -113,7 +113,7 @@ def _plan_review(run: RunContext, plan: Plan, left: Mapping[str, Any]) -> PlanRe
     return PlanReview(
         plan=plan,
         revision=record.plan_state.revision,
-        specs=run.services.toolbox.specs,
+        terms=run.terms,
         goal=record.assignment.goal,
         why=reason_of(record.plan_state, _failed_before(run), run.terms.shown_for(plan)),
         before=before.plan,

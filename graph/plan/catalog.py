@@ -23,8 +23,8 @@ Effect = Literal["read", "write", "external"]
 """`read` looks at this machine only, `write` changes something here, `external` lets anything leave the machine."""
 
 UNDECLARED = (
-    "a model may call it, but it declares neither its effect nor the trust in its results; text derived from its "
-    "results enters further calls without review: declare effect and trusted in its metadata"
+    "a model may call it, but it declares neither its effect nor the trust in its results; what the model "
+    "makes of undeclared results enters its calls without review: declare effect and trusted in its metadata"
 )
 EXTRAS = ("additionalProperties", "unevaluatedProperties")
 

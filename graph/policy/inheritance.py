@@ -13,7 +13,7 @@ from graph.plan.schema import Plan
 from graph.record.call import Call
 from graph.record.events import Arguments, CallInherited, Draft, Inherited, RunForked
 from graph.record.run_state import RunState
-from graph.record.trust_label import USER, TrustLabel, argument_labels, joined, label_of_tool
+from graph.record.trust_label import USER, TrustLabel, argument_labels, joined, label_of_result, label_of_tool
 
 
 def steps_anew(plan: Plan, begun: Collection[str]) -> list[str]:
@@ -80,7 +80,7 @@ def result_labels(record: RunState, plan: Plan, tools: Mapping[str, ToolSpec]) -
     for name in TopologicalSorter(waits_for(plan.steps)).static_order():
         step = plan.by_id[name]
         if name in record.steps.labels or step.tool is None:
-            labels[name] = record.steps.labels.get(name, USER)
+            labels[name] = label_of_result(step, record.steps.labels.get(name, USER))
             continue
         spec = tools.get(step.tool)
         # A tool that is gone may have declared anything, so its results count as untrusted.

@@ -15,7 +15,7 @@ from graph.policy.approvers import ApproverRule
 from graph.policy.conditions import in_words
 from graph.policy.grants import Grant
 from graph.policy.time_limit import TimeLimit
-from graph.record.trust_label import USER, TrustLabel, argument_labels, joined, label_of_tool
+from graph.record.trust_label import USER, TrustLabel, argument_labels, joined, label_of_result, label_of_tool
 
 Found = TypeVar("Found", Sequence[ApproverRule], Sequence[TimeLimit])
 
@@ -68,7 +68,8 @@ class PolicyPreview:
         called = [self.tools[name] for name in step.tool_names]
         if done_by == "tool":
             return joined([*map(label_of_tool, called), *self._named(step).values()])
-        return joined([self._read(step), *map(label_of_tool, called), *(self._filled(step, spec) for spec in called)])
+        made = joined([self._read(step), *map(label_of_tool, called), *(self._filled(step, spec) for spec in called)])
+        return label_of_result(step, made)
 
     def _read(self, step: Step) -> TrustLabel:
         """Return the joint label of everything that a step reads before its first call."""

@@ -2,7 +2,7 @@
 
 Labels follow references, and everything that a model writes after reading untrusted data is untrusted. If a tool does
 not declare whether its output may be trusted, an approval covers results that the plan passes on by reference, as
-the review states; not text that a model makes of them for a call with a known effect.
+the review states; not text that a model makes of them, in a call of its own or as the result of its step (decision 18).
 """
 
 from collections.abc import Iterable, Mapping
@@ -32,7 +32,7 @@ class TrustLabel:
 
     @property
     def by_model(self) -> "TrustLabel":
-        """The label of arguments by a model that has read this value; no approval covers them."""
+        """The label of text by a model that has read this value; no approval covers it."""
         return TrustLabel("untrusted", self.sources) if self.trust == "undeclared" else self
 
     def to_json(self) -> dict[str, JsonValue]:
@@ -71,6 +71,11 @@ def joined(labels: Iterable[TrustLabel]) -> TrustLabel:
 def label_of_tool(tool: ToolSpec) -> TrustLabel:
     """Return the label of a tool's output."""
     return TrustLabel(tool.trust, (tool.name,))
+
+
+def label_of_result(step: Step, label: TrustLabel) -> TrustLabel:
+    """Return the label of a step's result in other steps; `label` is that of all that the step read and called."""
+    return label.by_model if step.kind == "model" else label
 
 
 def argument_labels(step: Step, results: Mapping[str, TrustLabel], *, tainted: bool = False) -> dict[str, TrustLabel]:

@@ -112,6 +112,13 @@ GUARDS = (
         "words of a tool that does not say",
     ),
     Guard(
+        "a model step's result is the model's words",
+        "record/trust_label.py",
+        'return label.by_model if step.kind == "model" else label',
+        "return label",
+        "what a model makes of a tool that does not say",
+    ),
+    Guard(
         "labels follow references",
         "record/trust_label.py",
         "(results[ref.step] for ref in references if ref.step in results)",

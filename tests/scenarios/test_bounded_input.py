@@ -13,6 +13,7 @@ from langgraph.types import Command
 from graph import build_graph
 from graph.calls.toolbox import Toolbox
 from graph.plan.schema import Plan, Step
+from graph.policy.approval_scope import ExecutionTerms
 from graph.testing import ScriptedModel
 from graph.text.review.plan import PlanReview, plan_description
 
@@ -96,27 +97,27 @@ def test_a_tool_that_declares_nothing_and_is_granted_to_a_model_brings_a_warning
 
 
 def test_the_review_says_so_too_and_not_of_a_call_with_arguments_that_were_shown() -> None:
-    specs = Toolbox([look_up]).specs
+    terms = ExecutionTerms(Toolbox([look_up]).specs)
     granted = Plan(
         steps=(Step(id="a", objective="o", tools=("look_up",)), Step(id="b", objective="o", tools=("look_up",)))
     )
     called = Plan(steps=(Step(id="a", objective="o", tool="look_up", args={"key": "x"}),))
 
-    words = plan_description(PlanReview(granted, 1, specs))
+    words = plan_description(PlanReview(granted, 1, terms))
 
     assert words.count("Warning: look_up in a, b: a model may call it") == 1
-    assert "Warning" not in plan_description(PlanReview(called, 1, specs))
+    assert "Warning" not in plan_description(PlanReview(called, 1, terms))
 
 
 def test_a_review_of_very_many_calls_that_feed_each_other_is_written_in_time() -> None:
-    specs = Toolbox([look_up]).specs
+    terms = ExecutionTerms(Toolbox([look_up]).specs)
     steps = [Step(id="s0", objective="o", tool="look_up", args={"key": "x"})]
     steps += [
         Step(id=f"s{n}", objective="o", tool="look_up", args={"key": f"{{s{n - 1}_result}}"}) for n in range(1, 2_000)
     ]
     begun = time.process_time()
 
-    words = plan_description(PlanReview(Plan(steps=tuple(steps)), 1, specs))
+    words = plan_description(PlanReview(Plan(steps=tuple(steps)), 1, terms))
 
     assert words.count("gets what look_up returns") == 1_999
     assert time.process_time() - begun < 10

@@ -58,7 +58,8 @@ class World:
         self.models = {role: ScriptedModel(answers) for role, answers in self.answers.items()}
 
     def open(self) -> Any:
-        tools = [self.log.tool("look", self._look, effect="read"), self.log.tool("pay", lambda name: f"paid {name}")]
+        look = self.log.tool("look", self._look, effect="read", trusted=True)
+        tools = [look, self.log.tool("pay", lambda name: f"paid {name}")]
         return Agent.open(self.database, tools=tools, **self.models, **{"max_concurrency": 1, **self.options})
 
     def _look(self, name: str) -> str:

@@ -47,7 +47,9 @@ def pattern_tools(tools: LoggedTools) -> list[Any]:
     return [
         tools.tool("web_search", lambda query: f"found {query}", schema=QUERY, effect="external", idempotent=True),
         tools.tool("summarize_text", lambda text: text.upper(), schema=TEXT, effect="read"),
-        tools.tool("write_report", lambda text: {"length": len(text)}, schema=TEXT, effect="write"),
+        tools.tool(
+            "write_report", lambda text: {"length": len(text)}, schema=TEXT, effect="write", free_args=("text",)
+        ),
     ]
 
 

@@ -1,12 +1,13 @@
 """What will happen if a plan is approved: what cannot be undone, and each effect with its arguments."""
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from graphlib import TopologicalSorter
+from collections.abc import Iterator, Mapping, Sequence
 
 from graph.name_list import counted, listed
 from graph.plan.catalog import UNDECLARED, ToolSpec, is_undeclared
 from graph.plan.kinds.table import kind_spec
 from graph.plan.schema import Plan, Step
+from graph.policy.approval_scope import ExecutionTerms
+from graph.policy.sources import CallSources, call_sources
 from graph.sanitize import escaped
 from graph.text.review.frame import Block, Data, Prose, name, words
 from graph.text.review.layout import entry
@@ -34,28 +35,33 @@ def acting_tools(steps: Sequence[Step], specs: Mapping[str, ToolSpec]) -> list[T
     return [specs[tool] for tool in names if specs[tool].acts]
 
 
-def effect_blocks(left: Sequence[Step], plan: Plan, specs: Mapping[str, ToolSpec]) -> Iterator[Block]:
+def effect_blocks(left: Sequence[Step], plan: Plan, terms: ExecutionTerms) -> Iterator[Block]:
     """Yield the steps with effects and their whole arguments, and what is known of the trust in them."""
+    specs = terms.tools
     acting = [step for step in left if any(specs[tool].acts for tool in step.tool_names)]
     if acting:
-        fed = _undeclared_sources(plan, specs)
+        sources = call_sources(plan, terms)
         yield Prose("The effects, with their arguments:")
-        yield Data(tuple(line for step in acting for line in _effect(step, specs, fed[step.id])))
-        if sources := sorted({tool for step in acting for tool in fed[step.id]}):
+        yield Data(tuple(line for step in acting for line in _effect(step, specs, sources[step.id])))
+        if unseen := sorted({tool for step in acting for tool in sources[step.id].unseen}):
             yield Prose(
-                f"Nothing declares whether the results of {listed([name(tool) for tool in sources])} can be trusted. "
+                f"Nothing declares whether the results of {listed([name(tool) for tool in unseen])} can be trusted. "
                 "If you approve the plan, these calls get them as they are, and nobody looks at them first."
             )
     yield from _undeclared(left, specs)
 
 
-def _effect(step: Step, specs: Mapping[str, ToolSpec], fed: Collection[str]) -> Iterator[str]:
+def _effect(step: Step, specs: Mapping[str, ToolSpec], sources: CallSources) -> Iterator[str]:
     spec = kind_spec(step.kind)
     yield from entry(f"{step.id}: {spec.calls(step, lambda tool: f'{escaped(tool)} ({specs[tool].effect})')}")
     if step.for_each is not None:
         yield from entry(f"once for each of {shown(step.for_each)}, {step.most_items} at most", lead="    ")
-    if fed:
-        yield from entry(f"gets what {escaped(', '.join(sorted(fed)))} returns", lead="    ")
+    if sources.unseen:
+        yield from entry(f"gets what {escaped(', '.join(sources.unseen))} returns", lead="    ")
+    if sources.shown:
+        shown_first = "is" if spec.done_by == "tool" else "may be"
+        told = f"{shown_first} shown again before it is made, with the values that come from "
+        yield from entry(told + escaped(", ".join(sources.shown)), lead="    ")
     if step.args:
         yield from value_lines(step.args)
     else:
@@ -71,21 +77,3 @@ def _undeclared(steps: Sequence[Step], specs: Mapping[str, ToolSpec]) -> Iterato
                 granted.setdefault(tool, []).append(step.id)
     for tool, ids in sorted(granted.items()):
         yield Prose(f"Warning: {name(tool)} in {listed([name(step) for step in ids])}: {UNDECLARED}.")
-
-
-def _undeclared_sources(plan: Plan, specs: Mapping[str, ToolSpec]) -> Mapping[str, frozenset[str]]:
-    """Return step id -> tools without declared trust whose results may reach its arguments."""
-    near = {step.id: [before for before in _named_by(step) if before in plan.by_id] for step in plan.steps}
-    own = {
-        step.id: frozenset(tool for tool in step.tool_names if tool in specs and specs[tool].trusted is None)
-        for step in plan.steps
-    }
-    found: dict[str, frozenset[str]] = {}
-    for step in TopologicalSorter(near).static_order():
-        found[step] = frozenset().union(*(found[before] | own[before] for before in near[step]))
-    return found
-
-
-def _named_by(step: Step) -> list[str]:
-    sees_results = kind_spec(step.kind).done_by == "model"
-    return [ref.step for ref in step.references()] + list(step.depends_on if sees_results else ())

@@ -5,10 +5,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from graph.name_list import counted
-from graph.plan.catalog import ToolSpec
 from graph.plan.issues import Issue
 from graph.plan.revision import difference
 from graph.plan.schema import Plan
+from graph.policy.approval_scope import ExecutionTerms
 from graph.record.budget import unit_in_words
 from graph.text.expectation import takes_in_words
 from graph.text.literal_text import literal_lines
@@ -30,7 +30,7 @@ class PlanReview:
     Args:
         plan: The plan to approve.
         revision: Its number.
-        specs: The tools by name.
+        terms: The terms that it would run under, with the tools.
         goal: The goal of the run.
         why: Why there is this revision.
         before: The plan that a person saw last, else the one that ran last; `before_revision` is its number and
@@ -44,7 +44,7 @@ class PlanReview:
 
     plan: Plan
     revision: int
-    specs: Mapping[str, ToolSpec]
+    terms: ExecutionTerms
     goal: str = ""
     why: Reason = FIRST
     before: Plan | None = None
@@ -81,11 +81,11 @@ def _blocks(review: PlanReview) -> Iterator[Block]:
     if review.revision > 1:
         diff = difference(review.before, plan)
         yield from change_blocks(diff, review.before, plan, (review.before_revision, review.was_seen))
-    yield outcome(left, bool(review.done), review.specs)
+    yield outcome(left, bool(review.done), review.terms.tools)
     if review.warnings:
         yield Prose("Before you decide:")
         yield from sentences(review.warnings)
-    yield from effect_blocks(left, plan, review.specs)
+    yield from effect_blocks(left, plan, review.terms)
     if notes := literal_lines(left, plan):
         yield Data(tuple(line for note in notes for line in entry(note.removeprefix("- "))))
     yield from criteria_blocks(left, review.has_judge)

@@ -10,7 +10,7 @@ from markdown_it import MarkdownIt
 from graph.plan.catalog import ToolSpec
 from graph.plan.issues import Issue
 from graph.plan.schema import Plan, Step
-from graph.policy.approval_scope import ShownFor
+from graph.policy.approval_scope import ExecutionTerms, ShownFor
 from graph.record.budget import Budget, Usage
 from graph.record.call import Call, HeldCall
 from graph.record.events import Decided, SettledCall
@@ -59,7 +59,7 @@ def descriptions(words: str) -> list[str]:
     why = Reason("replanner", "failure", f"no{words}", (("a", f"no{words}"),), f"No progress: {words}")
     left = {f"calls.{tool.name}": 1}
     review = PlanReview(
-        plan, 2, {tool.name: tool}, f"goal{words}", why, before, 1, warnings=[f"a: it replaces{words}"],
+        plan, 2, ExecutionTerms({tool.name: tool}), f"goal{words}", why, before, 1, warnings=[f"a: it replaces{words}"],
         estimate={"steps": 1, "tool_calls": 1, "model_steps": 0, "longest_chain": 1, "budget_left": left},
     )  # fmt: skip
     call = Call("k", "a", tool.name, {f"to{words}": words}, "d", False, 1, 0, unmet=f"it is{words}")
