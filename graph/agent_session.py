@@ -218,4 +218,8 @@ async def open_session(
             return build_graph(checkpointer=checkpointer, ledger=runs.ledger, tools=all_tools, **chosen), identity
 
         graph, identity = await run_sync(built)  # it reads files, which a server's event loop must not
-        yield AgentSession(graph, runs, frozenset(map(tool_name, all_tools)), identity)
+        try:
+            yield AgentSession(graph, runs, frozenset(map(tool_name, all_tools)), identity)
+        finally:
+            if graph.services.notifier is not None:
+                await graph.services.notifier.aclose()

@@ -7,14 +7,13 @@ from collections.abc import Callable, Coroutine, Hashable, Mapping, Sequence
 from concurrent.futures import CancelledError
 from functools import partial
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 from langchain_core.runnables import Runnable, RunnableConfig
 from langchain_core.tools import BaseTool
 from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import START, StateGraph
-from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import get_runtime
 
 from graph.bounded_graph import BoundedGraph
@@ -36,7 +35,7 @@ from graph.nodes.planner import Planner
 from graph.nodes.replanner import Replanner
 from graph.nodes.review import Review
 from graph.nodes.review_calls import with_settled_calls
-from graph.notices.notifier import with_notices
+from graph.notices.notifier import notifier_of
 from graph.observing.listener import Observer
 from graph.observing.observed import observed
 from graph.observing.otel_export import with_exported_spans
@@ -54,7 +53,7 @@ from graph.routing import (
 )
 from graph.state import Input, State, StateUpdate
 
-Graph = CompiledStateGraph[State, Context, Input, State]
+Graph = BoundedGraph
 NAME = "planner-executor"
 EDGES: Mapping[str, tuple[Callable[[State], str], Mapping[Hashable, str]]] = {
     "planner": (after_planner, AFTER_PLANNER),
@@ -129,13 +128,16 @@ def build_graph(
     chosen = settings_of({**settings, "policy": policy})
     toolbox = Toolbox(own_tools() if tools is None else tools)
     opened = ledger_of(ledger, checkpointer, partial(check_reach, toolbox.specs))
+    notifier = notifier_of(config, opened)
+    observers = [*with_exported_spans(observers), *([notifier] if notifier is not None else [])]
     services = Services(
         settings=chosen,
         toolbox=toolbox,
         models=role_models(roles, config, executors, client_models),
-        ledger=observed(opened, with_notices(with_exported_spans(observers), config, opened)),
+        ledger=observed(opened, observers),
         turns=process_rate_limiter(chosen.policy.rates, SHORT_WAIT_S),
         identity=identity or identity_adapter(config),
+        notifier=notifier,
     )
     check(services, policy, config)
     if keep_checkpoints is not None:
@@ -154,10 +156,11 @@ def compiled(services: Services, checkpointer: BaseCheckpointSaver[Any] | None, 
     graph.add_edge(START, "planner")
     for node, (edge, targets) in EDGES.items():
         graph.add_conditional_edges(node, Edge(edge), {**targets})
-    graph_ = graph.compile(checkpointer=checkpointer, name=name)
-    graph_.__class__ = BoundedGraph  # `compile` has no argument for the class
-    graph_.services = services  # type: ignore[attr-defined]
-    return graph_
+    built = graph.compile(checkpointer=checkpointer, name=name)
+    built.__class__ = BoundedGraph  # `compile` has no argument for the class
+    bounded = cast("BoundedGraph", built)
+    bounded.services = services
+    return bounded
 
 
 class PairedNode(Runnable[State, StateUpdate]):

@@ -16,6 +16,7 @@ from graph.errors import ConfigError
 from graph.identity import Adapter
 from graph.known_runs import KnownRuns
 from graph.ledger.protocol import Ledger
+from graph.notices.notifier import Notifier
 from graph.prompts.data import shown_text, tools_shown
 from graph.recent import Recent
 from graph.record.events import Configuration, Content
@@ -43,6 +44,8 @@ class Services:
     pauses: Clock = field(default_factory=Clock)
     identity: Adapter | None = None
     """Verifies the people whom calling code names."""
+    notifier: Notifier | None = field(default=None, repr=False, compare=False)
+    """Sends notices of the runs, and is closed by whoever closes the ledger."""
     descriptions: Recent[str] = field(default_factory=Recent, repr=False, compare=False)
     """Texts of reviews; a plan that a person approves needs its text three times."""
     known_runs: KnownRuns = field(default_factory=KnownRuns, repr=False, compare=False)

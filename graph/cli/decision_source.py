@@ -1,6 +1,6 @@
 """Source of review decisions: command-line options, `--yes`, or a person at the terminal."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -10,9 +10,10 @@ from graph.cli.reply import Reply
 from graph.cli.request_view import show_decision_commands, show_request
 from graph.cli.screen import DIGEST_CHARACTERS, Screen
 from graph.errors import InputError
+from graph.record.events import ReviewRequested
 from graph.record.person import Person
 from graph.review.request import STALE, UNCHANGED, digest_of_all
-from graph.review.response import ReviewResponse, asked, build_response
+from graph.review.response import ReviewResponse, build_response
 from graph.runs import Run
 
 VOTED = "your approval is on record; {run} waits for the others whose approval it takes"
@@ -79,7 +80,9 @@ class DecisionSource:
         return reply
 
     def _decider(self, run: Run) -> Callable[[Run], Reply | None]:
-        if self.yes and self._can_approve_by_yes(run):
+        assert run.request is not None
+        names = [action["name"] for action in run.request["action_requests"]]
+        if self._approves_by_yes(names, run.request["issues"], run.request["digest"]):
             return self._approve_unseen
         if self.screen.interactive:
             self._prompter = self._prompter or Prompter(self.screen, self.database)
@@ -94,12 +97,14 @@ class DecisionSource:
         self.response, self._response_sent = ReviewResponse(), True
         return reply
 
-    def _can_approve_by_yes(self, run: Run) -> bool:
+    def answers(self, event: ReviewRequested) -> bool:
+        """Whether `--yes` answers this request, so that people need not hear of it."""
+        return self._approves_by_yes(event.asked, event.issues, event.digest)
+
+    def _approves_by_yes(self, asked: Sequence[str], issues: Sequence[object], digest: str | None) -> bool:
         """Whether `--yes` applies: only to a valid plan, once per digest, if nothing else needs a decision."""
-        assert run.request is not None
         # A plan without progress keeps its digest: approving it again would loop.
-        only_plans = asked(run.request, "run_plan") == run.request["action_requests"]
-        return only_plans and not run.request["issues"] and self._approved_digest != run.request["digest"]
+        return self.yes and set(asked) == {"run_plan"} and not issues and self._approved_digest != digest
 
     def _approve_unseen(self, run: Run) -> Reply:
         assert run.request is not None

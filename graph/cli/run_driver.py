@@ -20,6 +20,7 @@ from graph.cli.signals import interrupt, on_sigterm
 from graph.errors import NothingToDecideError
 from graph.identity import named
 from graph.ledger.protocol import RunKey
+from graph.notices.notifier import answering
 from graph.record.person import Person
 from graph.review_clock import refuse_late
 from graph.runs import Run
@@ -144,6 +145,7 @@ def start(
     """
     thread = new_thread()
     with (
+        answering(decisions.answers),
         report_interruption(screen, database, thread),
         RunDriver(screen, database, built, decisions, decisions.by) as driver,
     ):
@@ -221,6 +223,7 @@ def _take_up(
     """Drive a run that is on record, and show where it stands then."""
     with (
         build() as built,
+        answering(decisions.answers),
         report_interruption(screen, database, name),
         RunDriver(screen, database, {**built, **json_observers(json)}, decisions, decisions.by) as driver,
     ):

@@ -61,5 +61,8 @@ class Outbox(Protocol):
     async def settle(self, delivery: Delivery, again_s: float | None, failure: str | None = None) -> None:
         """Note the outcome of a try: delivered without a failure, else to be tried after `again_s`, None for never."""
 
+    async def drop(self, delivery: Delivery) -> None:
+        """Note that it is not sent any more, since what it says is no longer so; it keeps no failure."""
+
     async def given_up(self) -> int:
-        """Return the number of deliveries that were given up."""
+        """Return the number of deliveries that were given up after a failure."""

@@ -14,9 +14,9 @@ AT_ONCE, MOST_LANES = 4, 32
 
 @dataclass(frozen=True)
 class Try:
-    """One try of a delivery: whether it arrived, in a sentence too."""
+    """One try of a delivery: whether it arrived or was dropped, in a sentence too."""
 
-    arrived: bool
+    is_settled: bool
     sentence: str
 
 
@@ -49,7 +49,7 @@ class Lanes:
         for name, lane in [(name, lane) for name, lane in self._busy.items() if lane.done()]:
             del self._busy[name]
             tries = lane.result()
-            if not all(one.arrived for one in tries):
+            if not all(one.is_settled for one in tries):
                 self._addresses -= {name}
             told += tries
         return [one.sentence for one in told]

@@ -1,10 +1,14 @@
 """An observer that sends notices right after a commit, beside the run (decision 81)."""
 
+import asyncio
 import atexit
 import threading
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from concurrent.futures import Future, wait
-from typing import Any, cast
+from contextlib import contextmanager
+from contextvars import ContextVar
+from pathlib import Path
+from typing import cast
 from weakref import WeakSet
 
 from graph.errors import AgentError
@@ -13,18 +17,33 @@ from graph.ledger.run_store import RunStore
 from graph.lifetime import LoopThread
 from graph.notices.addresses import Addresses, addresses_of
 from graph.notices.posting import tell
-from graph.observing.listener import Observer
 from graph.observing.log import LOGGER
 from graph.record.events import Draft, ReviewEscalated, ReviewReminded, ReviewRequested, RunEnded
 
 OCCASIONS = (ReviewRequested, ReviewReminded, ReviewEscalated, RunEnded)
 """Events that may call for a notice."""
-AT_EXIT_S = 10.0
-"""How long the exit of a process waits for notices that are being sent; `work` sends the rest."""
+AT_END_S = 10.0
+"""How long the end of an agent or of the process waits for notices on their way; `work` sends the rest."""
+
+Answers = Callable[[ReviewRequested], bool]
+_answers: ContextVar[Answers | None] = ContextVar("answers", default=None)
+
+
+@contextmanager
+def answering(answers: Answers) -> Iterator[None]:
+    """Within the block, announce no request that the caller answers by itself at once, as `--yes` does."""
+    token = _answers.set(answers)
+    try:
+        yield
+    finally:
+        _answers.reset(token)
 
 
 class Notifier:
-    """An observer that sends notices from a thread of its own, so that no run waits for a receiver."""
+    """An observer that sends notices from a thread of its own, so that no run waits for a receiver.
+
+    It is closed with the agent, before the agent's ledger.
+    """
 
     def __init__(self, ledger: Callable[[], Awaitable[Ledger]], addresses: Addresses) -> None:
         self._open, self._addresses = ledger, addresses
@@ -36,7 +55,7 @@ class Notifier:
 
     def __call__(self, run: RunKey, drafts: Sequence[Draft]) -> None:
         """Send what is due if one of these events may call for a notice."""
-        if any(isinstance(draft.data, OCCASIONS) for draft in drafts):
+        if any(map(_is_occasion, drafts)):
             with self._starting:
                 self._new.add(run)
                 # After a fork the thread exists in the parent alone.
@@ -47,8 +66,19 @@ class Notifier:
 
     def finish(self, limit_s: float) -> None:
         """Wait until the notices under way are sent, at most `limit_s` seconds."""
-        if self._sending is not None and self._thread is not None and self._thread.is_here:
-            wait([self._sending], limit_s)
+        if (sending := self._under_way) is not None:
+            wait([sending], limit_s)
+
+    async def aclose(self) -> None:
+        """Wait as `finish` does, without holding up the event loop, and end the thread."""
+        if (sending := self._under_way) is not None:
+            await asyncio.wait([asyncio.wrap_future(sending)], timeout=AT_END_S)
+        if self._thread is not None:
+            await asyncio.to_thread(self._thread.stop, AT_END_S)
+
+    @property
+    def _under_way(self) -> Future[None] | None:
+        return self._sending if self._thread is not None and self._thread.is_here else None
 
     async def _send(self) -> None:
         while self._new:
@@ -65,6 +95,13 @@ class Notifier:
         return runs
 
 
+def _is_occasion(draft: Draft) -> bool:
+    event, answers = draft.data, _answers.get()
+    if isinstance(event, ReviewRequested) and answers is not None and answers(event):
+        return False
+    return isinstance(event, OCCASIONS)
+
+
 def _log(told: str) -> None:
     LOGGER.info("%s", told)
 
@@ -75,16 +112,14 @@ _all: WeakSet[Notifier] = WeakSet()
 @atexit.register
 def _finish_all() -> None:
     for notifier in tuple(_all):
-        notifier.finish(AT_EXIT_S)
+        notifier.finish(AT_END_S)
 
 
-def with_notices(
-    observers: Sequence[Observer], config: Any, ledger: Callable[[], Awaitable[Ledger]]
-) -> Sequence[Observer]:
-    """Return the observers, and one that sends notices if the settings file names addresses.
+def notifier_of(config: str | Path | None, ledger: Callable[[], Awaitable[Ledger]]) -> Notifier | None:
+    """Return the sender of notices, None if the settings file names no addresses.
 
     Raises:
         ConfigError: Its table `[notify]` is invalid, or the file is not trusted.
     """
     addresses = addresses_of(config)
-    return observers if addresses is None else [*observers, Notifier(ledger, addresses)]
+    return Notifier(ledger, addresses) if addresses is not None else None

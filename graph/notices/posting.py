@@ -58,6 +58,12 @@ def deliveries_about(run: RunSummary, addresses: Addresses) -> list[Delivery]:
     ]
 
 
+def is_so(delivery: Delivery, runs: Collection[RunSummary]) -> bool:
+    """Whether a delivery still says what is so, by its run as it stands; `runs` is empty if the run was removed."""
+    now = {(notice.kind, notice.since) for run in runs for notice in notices_of(run)}
+    return (delivery.kind, delivery.since) in now
+
+
 async def tell(
     ledger: RunStore,
     addresses: Addresses,
@@ -103,6 +109,9 @@ async def deliver(address: Address, addresses: Addresses, delivery: Delivery) ->
 
 
 async def _tried(ledger: RunStore, addresses: Addresses, delivery: Delivery, send: Send) -> Try:
+    if not is_so(delivery, await ledger.summaries([delivery.run])):
+        await ledger.outbox.drop(delivery)
+        return Try(True, f"did not notify {delivery.address} that {title(delivery)}: it is no longer so")
     try:
         await send(addresses.by_name[delivery.address], addresses, delivery)
     except NoticeError as failure:

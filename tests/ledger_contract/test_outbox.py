@@ -91,3 +91,17 @@ def test_rows_of_the_index_are_found_by_run(driver: Driver) -> None:
         assert await one.summaries([]) == []
 
     use(driver, work, count=1)
+
+
+def test_a_dropped_delivery_is_due_no_more_and_counts_as_no_failure(driver: Driver) -> None:
+    async def work(one: RunStore) -> None:
+        run = await one.open_run("a", [STARTED])
+        await one.outbox.add([delivery(run)], "1")
+        await one.outbox.settle(delivery(run), 0.0, "HTTP 500")
+        (again,) = await one.outbox.claim(["ops"], 0.0)
+        await one.outbox.drop(again)
+        assert await one.outbox.claim(["ops"], HOUR_S) == [] and await one.outbox.given_up() == 0
+        await one.outbox.add([delivery(run)], "2")
+        assert await one.outbox.claim(["ops"], HOUR_S) == [], "it stays on record, and is not added again"
+
+    use(driver, work)

@@ -6,86 +6,28 @@ import socket
 import sqlite3
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
-from dataclasses import dataclass, field
+from contextlib import closing
 from email import message_from_bytes
 from email.policy import default
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
 import pytest
 from aiosmtpd.controller import Controller
+from webhook_receiver import ARRIVE_S, receiver, settings
 
-from graph import Agent
+from graph import Agent, AsyncAgent
 from graph.ledger.opening import open_ledger
 from graph.ledger.sqlite.event_store import EventStore
 from graph.notices.addresses import addresses_of
 from graph.notices.posting import tell
-from graph.notices.webhook import KEY, signature_fault
+from graph.notices.webhook import KEY
 from graph.runs import open_runs
 from graph.testing import LoggedTools, ScriptedModel, step
 from graph.work.chores import chores_of
 
-SECRET = "0123456789abcdef"
 PLAN = {"steps": [step("one", "read", x=1)]}
-ARRIVE_S = 30.0
 READ = LoggedTools().tool("read", effect="read")
-
-
-@dataclass
-class Receiver:
-    """What arrived at a webhook; `answers` are the status codes of its next answers."""
-
-    url: str = ""
-    answers: list[int] = field(default_factory=list)
-    got: list[tuple[dict[str, str], bytes]] = field(default_factory=list)
-    arrived: threading.Semaphore = field(default_factory=lambda: threading.Semaphore(0))
-
-    def await_one(self) -> dict[str, Any]:
-        assert self.arrived.acquire(timeout=ARRIVE_S), "no notice arrived"
-        headers, body = self.got[-1]
-        assert signature_fault(SECRET.encode(), headers, body, time.time()) is None
-        return dict(json.loads(body))
-
-
-@contextmanager
-def receiver() -> Iterator[Receiver]:
-    found = Receiver()
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            body = self.rfile.read(int(self.headers["Content-Length"]))
-            status = found.answers.pop(0) if found.answers else 204
-            self.send_response(status)
-            self.end_headers()
-            if status == 204:
-                found.got.append((dict(self.headers), body))
-                found.arrived.release()
-
-        def log_message(self, *_: Any) -> None:
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    found.url = f"http://127.0.0.1:{server.server_port}/hook"
-    try:
-        yield found
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
-
-
-def settings(folder: Path, url: str, kinds: str = "waits failed ended") -> Path:
-    file = folder / "settings.toml"
-    told = "\n".join(f'{kind} = ["ops"]' for kind in kinds.split())
-    file.write_text(
-        f'[notify]\nsecret = "{SECRET}"\nlink = "https://desk/{{run}}"\n{told}\n[notify.addresses]\nops = "{url}"\n'
-    )
-    return file
 
 
 def agent_of(folder: Path, config: Path) -> Agent:
@@ -103,6 +45,45 @@ def test_a_person_hears_that_a_run_waits_and_that_it_ended(tmp_path: Path) -> No
         ended = ops.await_one()
         assert (ended["kind"], ended["status"]) == ("ended", "succeeded")
         assert ended["id"] != waits["id"] and ops.got[-1][0][KEY] == ended["id"]
+
+
+def test_the_notices_of_a_run_are_sent_when_its_agent_closes(tmp_path: Path) -> None:
+    with receiver() as ops:
+        config = settings(tmp_path, ops.url)
+        for n in range(5):
+            with agent_of(tmp_path, config) as agent:
+                agent.start("g", plan=PLAN)
+            assert len(ops.got) == n + 1
+        asyncio.run(_with_async_agent(tmp_path, config))
+        assert len(ops.got) == 6
+
+
+async def _with_async_agent(folder: Path, config: Path) -> None:
+    async with AsyncAgent(folder / "runs.db", planner=ScriptedModel([]), tools=[READ], config=config) as agent:
+        await agent.start("g", plan=PLAN)
+
+
+def test_a_notice_that_is_no_longer_so_when_the_receiver_is_back_is_dropped(tmp_path: Path) -> None:
+    with receiver() as ops, agent_of(tmp_path, settings(tmp_path, ops.url, "waits ended")) as agent:
+        ops.answers = [503]
+        run = agent.start("g", plan=PLAN)
+        agent.close()
+        with Agent(tmp_path / "runs.db", planner=ScriptedModel([]), tools=[READ]) as unannounced:
+            assert unannounced.resume(run.id, "approve").status == "succeeded"
+
+        async def later() -> list[str]:
+            async with open_runs(tmp_path / "runs.db") as runs:
+                *_, chore = chores_of(tmp_path / "settings.toml")
+                await _make_due(tmp_path)
+                return [*await chore.do(runs), str(await runs.ledger.outbox.given_up())]
+
+        told = asyncio.run(later())
+        assert sorted(told) == [
+            "0",
+            f"did not notify ops that {run.id} waits: a plan to approve: it is no longer so",
+            f"notified ops: {run.id} ended: succeeded",
+        ]
+        assert [json.loads(body)["kind"] for _, body in ops.got] == ["ended"]
 
 
 def test_a_receiver_that_is_down_hears_of_it_from_a_worker_later(tmp_path: Path) -> None:

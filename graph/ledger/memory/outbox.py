@@ -11,7 +11,7 @@ from graph.ledger.outbox import Delivery, DeliveryKey
 class _Posted:
     delivery: Delivery
     due_at: float | None
-    is_delivered: bool = False
+    failure: str | None = None
 
 
 @dataclass
@@ -45,11 +45,16 @@ class MemoryOutbox:
         if (posted := self._posted.get(delivery.key)) is not None:
             posted.delivery = replace(posted.delivery, tries=posted.delivery.tries + 1)
             posted.due_at = None if again_s is None else time.monotonic() + again_s
-            posted.is_delivered = failure is None
+            posted.failure = failure
+
+    async def drop(self, delivery: Delivery) -> None:
+        """Note that it is not sent any more."""
+        if (posted := self._posted.get(delivery.key)) is not None:
+            posted.due_at = posted.failure = None
 
     async def given_up(self) -> int:
-        """Return the number of deliveries that were given up."""
-        return sum(one.due_at is None and not one.is_delivered for one in self._posted.values())
+        """Return the number of deliveries that were given up after a failure."""
+        return sum(one.due_at is None and one.failure is not None for one in self._posted.values())
 
     def forget(self, runs: Sequence[object]) -> None:
         """Forget the deliveries of removed runs."""

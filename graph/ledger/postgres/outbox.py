@@ -64,7 +64,12 @@ class PostgresOutbox:
         query = f"UPDATE ledger_notices SET tries = tries + 1, due_at = {due}, delivered = %s, failure = %s WHERE {_OF}"
         await self.database.do(lambda tx: tx.tell(query, again_s, failure is None, failure, *delivery.key))
 
+    async def drop(self, delivery: Delivery) -> None:
+        """Note that it is not sent any more."""
+        query = f"UPDATE ledger_notices SET due_at = NULL, failure = NULL WHERE {_OF}"
+        await self.database.do(lambda tx: tx.tell(query, *delivery.key))
+
     async def given_up(self) -> int:
-        """Return the number of deliveries that were given up."""
-        query = "SELECT count(*) FROM ledger_notices WHERE due_at IS NULL AND NOT delivered"
+        """Return the number of deliveries that were given up after a failure."""
+        query = "SELECT count(*) FROM ledger_notices WHERE due_at IS NULL AND NOT delivered AND failure IS NOT NULL"
         return await self.database.look(lambda tx: int(tx.ask(query)[0][0]))

@@ -69,7 +69,12 @@ class SqliteOutbox:
         query = f"UPDATE ledger_notices SET tries = tries + 1, due_at = ?, delivered = ?, failure = ? WHERE {_OF}"
         await self.file.do(lambda db: db.execute(query, (due_at, failure is None, failure, *delivery.key)))
 
+    async def drop(self, delivery: Delivery) -> None:
+        """Note that it is not sent any more."""
+        query = f"UPDATE ledger_notices SET due_at = NULL, failure = NULL WHERE {_OF}"
+        await self.file.do(lambda db: db.execute(query, delivery.key))
+
     async def given_up(self) -> int:
-        """Return the number of deliveries that were given up."""
-        query = "SELECT count(*) FROM ledger_notices WHERE due_at IS NULL AND NOT delivered"
+        """Return the number of deliveries that were given up after a failure."""
+        query = "SELECT count(*) FROM ledger_notices WHERE due_at IS NULL AND NOT delivered AND failure IS NOT NULL"
         return await self.file.look(lambda db: int(db.execute(query).fetchone()[0]))

@@ -150,7 +150,8 @@ CREATE TABLE IF NOT EXISTS ledger_notices (
 CREATE INDEX IF NOT EXISTS ledger_notices_due ON ledger_notices (due_at) WHERE due_at IS NOT NULL;
 CREATE TABLE IF NOT EXISTS ledger_noticed (position TEXT NOT NULL);
 """
-"""Deliveries of notices, which have no `due_at` when there is no further try, and the position looked at last."""
+"""Deliveries of notices, and the position looked at last. A delivery without a further try has no `due_at`: it arrived,
+was given up after a failure, or was dropped, not delivered and without one."""
 
 FAMILIES = """
 CREATE INDEX IF NOT EXISTS ledger_runs_family ON ledger_runs (family);

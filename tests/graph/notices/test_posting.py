@@ -14,6 +14,7 @@ from graph.ledger.outbox import Delivery
 from graph.ledger.protocol import RunKey
 from graph.notices import apprise, webhook
 from graph.notices.addresses import Address, Addresses
+from graph.notices.notice import KINDS
 from graph.notices.posting import MOST_TRIES, again_s, deliveries_about, look, tell
 from graph.record.summary import RunSummary
 from graph.testing import drafted
@@ -70,6 +71,14 @@ async def ended(ledger: MemoryLedger, thread: str) -> RunKey:
     return run
 
 
+async def failure(ledger: MemoryLedger, thread: str = "t", tries: int = 0) -> Delivery:
+    """Return the delivery to `ops` about a run that has failed just now."""
+    run = await ended(ledger, thread)
+    (summary,) = await ledger.summaries([run])
+    assert summary.ended_at is not None
+    return Delivery(run, "failed", summary.ended_at, "failed", (), "ops", tries)
+
+
 async def due(ledger: MemoryLedger) -> list[str]:
     return [delivery.run.id for delivery in await ledger.outbox.claim(["ops"], 60)]
 
@@ -123,7 +132,7 @@ def test_what_did_not_arrive_is_tried_again_or_given_up(tries: int, then: str, g
         raise NoticeError("the receiver answered with 503")
 
     async def work(ledger: MemoryLedger) -> tuple[list[str], int]:
-        await ledger.outbox.add([Delivery(RUN, "failed", 5.0, "failed", (), "ops", tries)], "0")
+        await ledger.outbox.add([await failure(ledger, tries=tries)], "0")
         said: list[str] = []
         await tell(ledger, ADDRESSES, said.append, send=send)
         return said, await ledger.outbox.given_up()
@@ -145,7 +154,7 @@ def test_a_notice_that_arrived_is_settled_as_delivered() -> None:
             await settle(*told)
 
         ledger.outbox.settle = noted  # type: ignore[method-assign]
-        await ledger.outbox.add([Delivery(RUN, "failed", 5.0, "failed", (), "ops")], "0")
+        await ledger.outbox.add([await failure(ledger)], "0")
         await tell(ledger, ADDRESSES, lambda _: None, send=send)
         return settled
 
@@ -160,7 +169,7 @@ def test_a_receiver_that_does_not_answer_holds_up_no_other_and_none_that_comes_l
         over = asyncio.Event()
 
         async def send(address: Address, _: Addresses, delivery: Delivery) -> None:
-            if delivery.run == RunKey("t", 29) and address is ADA:
+            if delivery.run.thread == "t29" and address is ADA:
                 await ended(ledger, "later")
             if delivery.run.thread == "later":
                 over.set()
@@ -170,7 +179,7 @@ def test_a_receiver_that_does_not_answer_holds_up_no_other_and_none_that_comes_l
                 in_time.append(over.is_set())
                 raise NoticeError("it did not answer")
 
-        slow = [Delivery(RunKey("t", n), "failed", 5.0, "failed", (), "ops") for n in range(30)]
+        slow = [await failure(ledger, f"t{n}") for n in range(30)]
         await ledger.outbox.add(slow, "0")
         await ledger.outbox.add([replace(one, address="ada") for one in slow], "0")
         both = Addresses(ADDRESSES.by_name, {**TOLD, "failed": ("ada",)})
@@ -196,6 +205,31 @@ def test_the_new_runs_of_this_process_are_told_at_the_first_look_too() -> None:
     assert told == ["notified ops: t.1 ended: failed"]
 
 
+@pytest.mark.parametrize("thing", ["another moment", "another kind", "a run that is gone"])
+def test_what_is_no_longer_so_is_dropped_and_not_given_up(thing: str) -> None:
+    sent: list[object] = []
+    told: list[str] = []
+
+    async def send(*of: object) -> None:
+        sent.append(of)
+
+    async def work(ledger: MemoryLedger) -> int:
+        so = await failure(ledger)
+        changed = {
+            "another moment": replace(so, since=so.since - 1.0),
+            "another kind": replace(so, kind="waits"),
+            "a run that is gone": replace(so, run=RunKey("gone", 1)),
+        }
+        await ledger.outbox.add([changed[thing]], "0")
+        for _ in range(2):
+            await tell(ledger, Addresses(ADDRESSES.by_name, dict.fromkeys(KINDS, ())), told.append, send=send)
+        return await ledger.outbox.given_up()
+
+    assert in_memory(work) == 0 and sent == []
+    (sentence,) = told
+    assert sentence.startswith("did not notify ops that ") and sentence.endswith(": it is no longer so")
+
+
 def test_what_is_on_its_way_is_stopped_if_the_ledger_fails() -> None:
     stopped: list[bool] = []
 
@@ -213,8 +247,8 @@ def test_what_is_on_its_way_is_stopped_if_the_ledger_fails() -> None:
         async def answer(address: Address, *_: object) -> None:
             await (send() if address is OPS else asyncio.sleep(0))
 
-        for name in ("ops", "ada"):
-            await ledger.outbox.add([Delivery(RUN, "failed", 5.0, "failed", (), name)], "0")
+        to_ops = await failure(ledger)
+        await ledger.outbox.add([to_ops, replace(to_ops, address="ada")], "0")
         with pytest.raises(LedgerUnavailableError):
             await tell(ledger, ADDRESSES, report, send=answer)
         assert stopped == [True]
