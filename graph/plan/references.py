@@ -6,7 +6,7 @@ one (docs/decisions/0028-references.md).
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import groupby
@@ -134,6 +134,25 @@ def renamed(value: JsonValue, names: Mapping[str, str]) -> JsonValue:
         return {key: renamed(item, names) for key, item in value.items()}
     if isinstance(value, list):
         return [renamed(item, names) for item in value]
+    return value
+
+
+def without(value: JsonValue, steps: Collection[str]) -> JsonValue:
+    """Return `value` with null in place of each reference to one of these steps, other references as they are.
+
+    >>> without({"a": "{a_result.n}", "b": "{b_result} of {a_result}"}, {"a"})
+    {'a': None, 'b': '{b_result} of null'}
+    """
+    if isinstance(value, str):
+        parts = pieces(value)
+        left = [None if isinstance(part, Reference) and part.step in steps else part for part in parts]
+        if None not in left:
+            return value
+        return None if len(left) == 1 else join_pieces("null" if part is None else part for part in left)
+    if isinstance(value, dict):
+        return {key: without(item, steps) for key, item in value.items()}
+    if isinstance(value, list):
+        return [without(item, steps) for item in value]
     return value
 
 

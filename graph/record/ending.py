@@ -9,7 +9,7 @@ from pydantic import JsonValue
 
 from graph.errors import UnresolvedReferenceError
 from graph.name_list import listed
-from graph.plan.references import resolve
+from graph.plan.references import references_in, resolve, without
 from graph.plan.schedule import last_steps, waits_for
 from graph.plan.schema import Plan
 from graph.record.remaining import skipped_in
@@ -52,6 +52,7 @@ def ending_of(
     missing = [_missing(step.id, results.get(step.id)) for step in needed if step.id not in values]
     missing += [_dropped(step, results.get(step), is_there=step in plan.by_id) for step in dropped]
     missing += [what for step in plan.steps if step.id in values for what in lacking.get(step.id, ())]
+    lost = [step for step in skipped if step in answer_steps(plan)]
     try:
         answer, answered = answer_of(plan, values, skipped)
     except UnresolvedReferenceError as error:
@@ -61,6 +62,7 @@ def ending_of(
         return Ending("partial", f"a skipped step was needed for the answer{told}")
     if not answered:
         return Ending("failed", f"{listed(missing)}{told}")
+    missing += [f"what {listed(lost)} would have given to the answer"] if lost else []
     told += f"; success criteria that nobody judged: {listed(unjudged)}" if unjudged else ""
     if missing:
         return Ending("partial", f"missing: {listed(missing)}{told}", answer)
@@ -72,14 +74,16 @@ def ending_of(
 def answer_of(plan: Plan, values: Mapping[str, JsonValue], skipped: Collection[str] = ()) -> tuple[JsonValue, bool]:
     """Return the run's answer and whether there is one; only succeeded steps contribute to it.
 
+    In the plan's answer null stands for what a skipped step would have given; if that is all of it, there is no answer.
     Without an answer in the plan, the answer is the result of the steps that no step depends on but skipped ones.
 
     Raises:
         UnresolvedReferenceError: The plan's answer refers to a missing part of a result.
     """
     if plan.answer is not None:
+        left = without(plan.answer, skipped)
         try:
-            return resolve(plan.answer, values), True
+            return (None, False) if left is None else (resolve(left, values), True)
         except UnresolvedReferenceError:
             if len(values) == len(plan.steps):
                 raise
@@ -89,6 +93,11 @@ def answer_of(plan: Plan, values: Mapping[str, JsonValue], skipped: Collection[s
         return values.get(last[0]), last[0] in values
     found = {step: values[step] for step in last if step in values}
     return found, bool(found)
+
+
+def answer_steps(plan: Plan) -> frozenset[str]:
+    """Return the steps that the plan's answer refers to."""
+    return frozenset(reference.step for reference in references_in(plan.answer))
 
 
 def _dropped(step: str, result: StepResult | None, *, is_there: bool) -> str:

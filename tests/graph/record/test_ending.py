@@ -142,3 +142,33 @@ def test_an_answer_never_comes_from_a_step_that_did_not_succeed(plan: Plan, data
     assert answered or not answer
     for step in set(ids) - set(values):
         assert f"value of {step}" not in str(answer)
+
+
+SKIPPED = StepResult("skipped", error="skipped by os:ada")
+
+
+@pytest.mark.parametrize(
+    ("answer", "given"),
+    [
+        ({"a": "{a_result.n}", "b": "{b_result.n[0]}"}, {"a": 1, "b": None}),
+        (["{a_result}", "$${b_result} of {a_result.n} and {{b_result}}"], [{"n": 1}, "$null of 1 and {b_result}"]),
+        ("{b_result} and {b_result}", "null and null"),
+    ],
+)
+def test_an_answer_that_names_a_skipped_step_keeps_its_other_parts(answer: Any, given: Any) -> None:
+    reason = "missing: what b would have given to the answer; skipped: b (skipped by os:ada)"
+
+    assert end(Plan(steps=SIDES, answer=answer), {"a": {"n": 1}}, {"b": SKIPPED}) == Ending("partial", reason, given)
+
+
+def test_an_answer_that_is_nothing_but_a_skipped_step_is_none() -> None:
+    ending = end(Plan(steps=SIDES, answer="{b_result.n}"), {"a": 1}, {"b": SKIPPED})
+
+    assert ending == Ending("partial", "a skipped step was needed for the answer; skipped: b (skipped by os:ada)", None)
+
+
+def test_a_failed_step_in_the_answer_leaves_none_beside_a_skipped_one() -> None:
+    steps = (*SIDES, Step(id="c", objective="o"))
+    plan = Plan(steps=steps, answer=["{a_result}", "{b_result}", "{c_result}"])
+
+    assert end(plan, {"a": 1}, {"b": SKIPPED, "c": FAILED}).answer is None
