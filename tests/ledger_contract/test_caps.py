@@ -131,3 +131,24 @@ def test_days_that_are_long_over_are_forgotten(driver: Driver, monkeypatch: pyte
             return [*found, await made(ledger, lease, sent("three", OF_ADA))]
 
     assert with_run(driver, work) == [None, str(OF_ADA)]
+
+
+def test_the_counts_of_yesterday_stay_after_midnight_until_its_calls_have_ended(
+    driver: Driver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The day's end is moved instead of the clock: one of the drivers counts by its server's."""
+
+    async def work(run: RunKey, ledger: RunStore) -> list[str | None]:
+        midnight = time.time() - 60.0
+
+        async def yesterday(call: str) -> str | None:
+            with monkeypatch.context() as earlier:
+                earlier.setattr(DayCap, "until", lambda _cap, _now: midnight)
+                return await made(ledger, lease, sent(call, OF_ADA))
+
+        async with ledger.owned(run) as lease:
+            found = [await yesterday("one"), await made(ledger, lease, sent("two", OF_ADA)), await yesterday("three")]
+            await made(ledger, lease, CapCorrection("one", NOTHING_HAPPENED))  # its outcome comes after midnight
+            return [*found, await made(ledger, lease, sent("four", OF_ADA)), await yesterday("five")]
+
+    assert with_run(driver, work) == [None, None, str(OF_ADA), str(OF_ADA), None]

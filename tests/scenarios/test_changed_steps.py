@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,13 +16,15 @@ from langgraph.types import Command
 from graph import Agent, AsyncAgent, build_graph
 from graph.builder import Graph
 from graph.checkpoint import ledger_of
-from graph.errors import InputError, NothingToDecideError
+from graph.errors import InputError, NothingToDecideError, StaleRunError
 from graph.ledger.protocol import RunKey
 from graph.nodes.step_changes import change_in_words
 from graph.record.events import Event
+from graph.record.person import Approver
 from graph.replay.report import Replay
-from graph.runs import Run
-from graph.testing import LoggedTools, ScriptedModel, asked, on_thread, step
+from graph.runs import Run, open_runs
+from graph.step_changes import supply_result
+from graph.testing import LoggedTools, ScriptedModel, asked, drafted, on_thread, step
 
 PLAN: dict[str, Any] = {
     "steps": [
@@ -31,6 +34,7 @@ PLAN: dict[str, Any] = {
         step("other", "note", text="apart"),
     ]
 }
+ADA = Approver("ada", "os")
 NUMBER = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
 
 
@@ -390,3 +394,31 @@ def test_changes_of_another_shape_are_refused(graph: Graph, saver: InMemorySaver
 
     asked(graph.invoke(None, on_thread()))
     assert runs_of(saver) == [RunKey("thread", 1)]
+
+
+class Overtaken:
+    """A ledger in which the request is decided between the reading of a run and the next event of its reader."""
+
+    def __init__(self, ledger: Any) -> None:
+        self._ledger = ledger
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._ledger, name)
+
+    async def append(self, lease: Any, drafts: Any, **more: Any) -> int:
+        await self._ledger.append(lease, [drafted("decided", {"request": 1, "decision": "approve", "by": "person"})])
+        return int(await self._ledger.append(lease, drafts, **more))
+
+
+def test_a_result_is_not_supplied_over_a_decision_that_was_not_read(tmp_path: Path, options: dict[str, Any]) -> None:
+    with Agent.open(tmp_path / "runs.db", **options) as agent:
+        run = agent.start("g", plan=PLAN)
+
+    async def supplied() -> list[str]:
+        async with open_runs(tmp_path / "runs.db") as runs:
+            with pytest.raises(StaleRunError):
+                await supply_result(replace(runs, ledger=Overtaken(runs.ledger)), run.id, "look", 1, ADA)
+            return [event.kind for event in await runs.ledger.events(RunKey(run.thread, run.n))]
+
+    kinds = asyncio.run(supplied())
+    assert kinds[-1] == "decided" and "step_supplied" not in kinds

@@ -2,12 +2,13 @@
 
 from collections.abc import Callable
 from itertools import count
+from pathlib import Path
 from typing import Any
 
 import pytest
 from langgraph.types import Command
 
-from graph import build_graph
+from graph import Agent, build_graph
 from graph.testing import LoggedTools, ScriptedModel, asked, on_thread, step
 
 Start = Callable[..., Any]
@@ -134,3 +135,21 @@ def test_another_way_that_works_after_a_warning_is_a_success(start: Start, tools
 
     assert (state["status"], state["answer"]) == ("succeeded", "INSTEAD")
     assert len(graph.replanner.prompts) == 2
+
+
+def test_an_approval_given_in_advance_approves_no_plan_without_progress(tmp_path: Path, tools: LoggedTools) -> None:
+    def fail(**_: Any) -> None:
+        raise ValueError("the service is down")
+
+    own = [tools.tool("search", lambda query: query, effect="read"), tools.tool("broken", fail, effect="read")]
+    models = {"planner": ScriptedModel([plan("broken")]), "replanner": ScriptedModel([revision("broken")] * 9)}
+    with Agent.open(tmp_path / "runs.db", **models, tools=own, max_replans=MANY) as agent:
+        run = agent.start("g")
+        while "No progress" not in run.request["action_requests"][0]["description"]:
+            run = agent.resume(run.id, "approve", unseen=True)
+        called = len(tools.calls)
+        refused = agent.resume(run.id, "approve", unseen=True)
+        assert refused.request["error"] == "the plan makes no progress; a person has to review it"
+        assert len(tools.calls) == called
+
+        assert agent.resume(run.id, "approve").status == "waiting" and len(tools.calls) == called + 1

@@ -155,6 +155,26 @@ def test_a_raised_limit_alone_keeps_the_approval(
     assert [args.get("to") for name, args in tools.calls if name == "mail"] == ["ada", "bo", "cy"]
 
 
+@pytest.mark.parametrize(
+    ("limits", "after"),
+    [
+        ({"tool_calls": 9}, {"tool_calls": 9, "model_calls": 3, "calls": {"mail": 4, "look": 2}}),
+        ({"calls": {"mail": 6}}, {"tool_calls": 2, "model_calls": 3, "calls": {"mail": 6, "look": 2}}),
+    ],
+)
+def test_a_raised_limit_leaves_all_others_as_they_were(
+    tmp_path: Path, options: dict[str, Any], limits: dict[str, Any], after: dict[str, Any]
+) -> None:
+    budget = {"tool_calls": 2, "model_calls": 3, "calls": {"mail": 4, "look": 2}}
+    with Agent.open(tmp_path / "runs.db", **options, budget=budget) as agent:
+        run = agent.resume(agent.start("g", plan=mails_and_a_failure()).id, "approve")
+        agent.resume(run.id, run.decide(finish=True))
+        agent.retry(run.id, limits=limits)
+        (reopened,) = [event.payload for event in agent.log(run.id).events if event.kind == "run_reopened"]
+
+    assert reopened["budget"] == after
+
+
 def test_a_later_deadline_alone_keeps_the_approval(tmp_path: Path, options: dict[str, Any]) -> None:
     with Agent.open(tmp_path / "runs.db", **options, budget={"elapsed_s": 0}) as agent:
         run = agent.resume(agent.start("g", plan={"steps": [step("a", "mail", to="ada")]}).id, "approve")

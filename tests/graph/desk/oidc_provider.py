@@ -32,13 +32,15 @@ def key_of(owner: str = "provider", name: str = "one") -> RSAKey:
 class OidcProvider:
     """What tests change: `person` is who signs in, `changed` are claims of the next ID tokens, None leaves one out.
 
-    With `asks` a person has to agree on a page first; `seen` are the requests for tokens that it got.
+    With `asks` a person has to agree on a page first; `seen` are the requests for tokens that it got. `userinfo_of` is
+    whom the unsigned answer is about, if it is not who signs in.
     """
 
     issuer: str = ""
     person: dict[str, Any] = field(default_factory=lambda: dict(ADA))
     changed: dict[str, Any] = field(default_factory=dict)
     short: bool = False
+    userinfo_of: dict[str, Any] | None = None
     asks: bool = False
     key: Any = field(default_factory=key_of)
     published: Any = None
@@ -90,7 +92,7 @@ class OidcProvider:
 
     async def userinfo(self, request: Request) -> Response:
         assert request.headers["authorization"] == "Bearer a"
-        return JSONResponse(self.person)
+        return JSONResponse(self.userinfo_of or self.person)
 
 
 def challenge_of(verifier: str) -> str:
