@@ -13,6 +13,7 @@ from graph.route import Route, headed, named_in_state
 from graph.run_context import RunContext
 from graph.state import END, StateUpdate, proof_of
 from graph.text.ending import ending_text
+from graph.text.event_text.standing import ahead_line
 from graph.text.expectation import said_and_spent
 from graph.text.todos import Todo, todos
 
@@ -46,7 +47,8 @@ def state_at_end(run: RunContext, **keys: Any) -> StateUpdate:
     plan = run.recorded_plan()
     unjudged = record.steps.unjudged(plan) if plan is not None else []
     compared = _compared(run, plan) if plan is not None else ""
-    message = AIMessage(ending_text(end.status, end.reason, answer, unjudged, compared), id=f"{record.id}{END}")
+    ahead = [ahead_line(use) for use in record.standing.used_here]
+    message = AIMessage(ending_text(end.status, end.reason, answer, unjudged, compared, ahead), id=f"{record.id}{END}")
     outcome = {"status": end.status, "reason": end.reason, "answer": answer, "plan": record.plan_state.plan}
     issues = [issue.to_json() for issue in record.plan_state.issues]
     shown = {

@@ -1,19 +1,19 @@
-"""Calls that a standing approval lets through: one of the run, or one that holds in any run."""
+"""Calls that a standing approval lets through: one of the run, or one that holds beyond its run."""
 
 import time
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import inf
 
 from graph.calls.tool_call import ToolCall
 from graph.ledger.protocol import Ledger
 from graph.plan.catalog import ToolSpec
-from graph.policy.approvers import givers_fault
 from graph.policy.policy import Policy
-from graph.policy.standing import covers
+from graph.policy.standing import consent_fault, covers
 from graph.record.events import Draft, StandingGiven
 from graph.record.run_state import RunState
-from graph.record.standing_approval import StandingCall, StandingUse
+from graph.record.standing_approval import StandingApproval, StandingCall, StandingUse
 from graph.record.trust_label import TrustLabel
 
 
@@ -39,13 +39,8 @@ class StandingCalls:
             self._of_any_run |= {use.approval.id: use for use in found if use.approval.tool == tool.name}
             self._looked_up.add(tool.name)
         own = (use for use in self.record.standing.by_id.values() if use.approval.run is not None)
-        # Those who gave one in another run decided about a run that may have cost less (decision 0074).
-        bounds = self.record.spending.budget.within(self.policy.limits)
-        is_costly = self.policy.approvers.has_cost_rule(bounds.cost_usd)
-        rules = self.policy.approvers.rules([tool], None)
-        elsewhere: Mapping[str, StandingUse] = {} if is_costly else self._of_any_run
-        for use in (*own, *elsewhere.values()):
-            if givers_fault(rules, use.approval.given_by, self.record.people.askers):
+        for use in (*own, *self._of_any_run.values()):
+            if not (use.is_replayed or self._is_consent(use.approval, tool)):
                 continue
             if self._has_room(use, call) and covers(use.approval, tool, call.args, untrusted, self.policy):
                 self._admitted[use.approval.id].add(call.key)
@@ -64,6 +59,15 @@ class StandingCalls:
                 self._noted.add(use.approval.id)
                 drafts.append(Draft(StandingGiven(approval=use.approval), call.step))
         return drafts, uses
+
+    def _is_consent(self, approval: StandingApproval, tool: ToolSpec) -> bool:
+        """Whether those who gave an approval consent to a call of the tool, as the run is now (decision 116)."""
+        approvers, cost_usd = self.policy.approvers, self.record.spending.budget.within(self.policy.limits).cost_usd
+        if approval.run is None and approval.roles is None and approvers.has_cost_rule(cost_usd):
+            return False  # without their roles it is not known whether they may decide about a run that costs this much
+        # An approval of the run itself may be from people to whom its request was escalated.
+        rules = approvers.rules((), cost_usd, 0.0 if approval.run is None else inf, calls=[tool])
+        return consent_fault(approval, rules, self.record.people.askers) is None
 
     def _has_room(self, use: StandingUse, call: ToolCall) -> bool:
         counted = {*use.calls, *self._admitted[use.approval.id]}

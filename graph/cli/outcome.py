@@ -27,6 +27,8 @@ def show_outcome(screen: Screen, run: Run, database: str | Path) -> None:
     screen.say(headline(run), STYLES.get(run.status, "bold yellow"))
     if run.compared:
         screen.say(run.compared)
+    for line in run.approved_ahead:
+        screen.say(line)
     if run.answer is not None:
         screen.say()
         screen.show_text(margined(pretty(run.answer)))

@@ -8,6 +8,7 @@ from graph.nodes.review_people import is_open
 from graph.plan.schema import Plan
 from graph.policy.scope import rebind
 from graph.record.events import Content, Decided, Draft, ReviewRequested, SettledCall
+from graph.record.person import Approver
 from graph.record.run_state import RunState
 from graph.record.values import Kept, keep, keep_anything
 from graph.review.call_form import form_of
@@ -58,7 +59,7 @@ def decided(
     verdict: ReviewVerdict = NOTHING,
     *,
     message: str | None = None,
-    voters: Sequence[str] = (),
+    voters: Sequence[Approver] = (),
 ) -> Draft:
     """Return the event of a decision, with its author, subject and terms."""
     about = _about(run, plan, verdict, approves=decision == "approve")
@@ -70,7 +71,7 @@ def decided(
             by=by,
             approver=str(approver),
             roles=approver.roles,
-            voters=tuple(voters) if len(voters) > 1 else (),
+            voters=tuple(map(str, voters)) if len(voters) > 1 else (),
             message=message,
         )
     )

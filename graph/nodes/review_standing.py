@@ -1,9 +1,11 @@
 """Standing approvals that come with the approval of a call."""
 
 import time
+from collections.abc import Sequence
 
 from graph.plan.canonical import digest
-from graph.policy.standing import covers, standing_args, standing_fault, time_of
+from graph.policy.standing import covers, standing_args, standing_fault, time_of, wide_fault
+from graph.record.person import Approver
 from graph.record.standing_approval import StandingApproval
 from graph.review.decision import InvalidResponse
 from graph.review.verdict import ReviewVerdict
@@ -12,8 +14,8 @@ from graph.run_context import RunContext
 ID_CHARACTERS = 12
 
 
-def approvals_given(run: RunContext, verdict: ReviewVerdict, by: tuple[str, ...]) -> list[StandingApproval]:
-    """Return the standing approvals given with the calls approved; `by` are the labels of all who gave them.
+def approvals_given(run: RunContext, verdict: ReviewVerdict, by: Sequence[Approver]) -> list[StandingApproval]:
+    """Return the standing approvals given with the calls approved; `by` are all who gave them.
 
     Raises:
         InvalidResponse: A wish is not understood, does not cover the call that was shown, or is about a call that
@@ -23,11 +25,14 @@ def approvals_given(run: RunContext, verdict: ReviewVerdict, by: tuple[str, ...]
     for key, wish in verdict.standing.items():
         held, now = run.record.review_state.held[key], time.time()
         tool, policy = run.services.toolbox.specs.get(held.tool), run.terms.policy
-        if fault := standing_fault(wish, now):
+        if fault := standing_fault(wish, now, policy.standing_s):
             raise InvalidResponse(fault)
         if held.before or tool is None:
             raise InvalidResponse(f"the call of {held.tool} in {held.step} is decided by itself, without standing")
         until = time_of(wish.get("until"))
+        rules = policy.approvers.rules((), run.terms.bounds.cost_usd, calls=[tool])
+        if until is not None and (fault := wide_fault(rules, by, run.record.people.askers)):
+            raise InvalidResponse(fault)
         approval = StandingApproval(
             id=digest([run.record.id, run.record.review_state.requests, key])[:ID_CHARACTERS],
             tool=held.tool,
@@ -35,10 +40,12 @@ def approvals_given(run: RunContext, verdict: ReviewVerdict, by: tuple[str, ...]
             at_most=wish["at_most"],
             fingerprint=tool.fingerprint,
             policy=policy.digest,
-            given_by=by,
+            given_by=tuple(map(str, by)),
             given_at=now,
             run=run.record.id if until is None else None,
             until=until,
+            roles={str(giver): giver.roles for giver in by},
+            of_givers=until is not None and not rules,
         )
         if not covers(approval, tool, held.args, {}, policy):
             raise InvalidResponse(f"standing for {held.tool} does not cover the call that was shown; change its args")

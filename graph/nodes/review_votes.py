@@ -6,6 +6,7 @@ from graph.nodes.review_people import escalated_s, shown_stake
 from graph.plan.canonical import digest
 from graph.policy.approvers import ApproverRule, approver_refusal, is_proposed, missing
 from graph.record.events import Voted
+from graph.record.person import Approver
 from graph.review.decision import InvalidResponse
 from graph.review.request import ReviewRequest
 from graph.review.verdict import NOTHING, ReviewVerdict
@@ -20,11 +21,11 @@ UNSEEN = (
 class Ballot:
     """What an answer comes to under the rules: a `vote` if more are missing, or else a verdict to carry out.
 
-    `voters` are the labels of all whose approvals it rests on. `is_proposal`: its edits are put to others.
+    `voters` are all whose approvals it rests on. `is_proposal`: its edits are put to others.
     """
 
     verdict: ReviewVerdict
-    voters: tuple[str, ...] = ()
+    voters: tuple[Approver, ...] = ()
     vote: Voted | None = None
     is_proposal: bool = False
 
@@ -38,16 +39,16 @@ def ballot_of(run: RunContext, request: ReviewRequest, verdict: ReviewVerdict) -
     approvers, approver = run.terms.policy.approvers, run.approver
     rules = shown_stake(run, request, verdict.budget).rules(approvers, escalated_s(run, request))
     if not rules:
-        return Ballot(verdict, (str(approver),))
+        return Ballot(verdict, (approver,))
     if verdict.unseen:
         raise InvalidResponse(UNSEEN)
     askers = run.record.people.askers
     if why := approver_refusal(rules, approver, askers):
         raise InvalidResponse(why)
     if verdict.stop is not None or verdict.feedback is not None:
-        return Ballot(verdict, (str(approver),))
+        return Ballot(verdict, (approver,))
     if is_proposed(rules) and (verdict.edits or (verdict.plan is not None and verdict.plan.type == "edit")):
-        return Ballot(replace(verdict, calls=(), standing={}), (str(approver),), is_proposal=True)
+        return Ballot(replace(verdict, calls=(), standing={}), (approver,), is_proposal=True)
     return _counted(run, request, verdict, rules)
 
 
@@ -61,9 +62,9 @@ def _counted(
     voters = {**people.voters(request.subject, says), approver.person: approver}
     left = missing(rules, list(voters.values()), people.askers)
     if left is None:
-        return Ballot(verdict, tuple(map(str, voters.values())))
+        return Ballot(verdict, tuple(voters.values()))
     if verdict.rejected:  # one rejection decides about its call; what is approved beside it is asked again
-        return Ballot(replace(NOTHING, rejected=verdict.rejected, decisions=verdict.decisions), (str(approver),))
+        return Ballot(replace(NOTHING, rejected=verdict.rejected, decisions=verdict.decisions), (approver,))
     vote = Voted(
         request=run.record.review_state.requests,
         subject=request.subject,

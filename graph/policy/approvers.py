@@ -41,8 +41,7 @@ class ApproverRule:
         """Whether a person's decision counts, whatever the person asked for."""
         if not approver.is_verified:
             return False
-        name = f"{approver.source}:{exact_name(approver.name)}"
-        is_named = name in map(_label, self.names) or bool({*self.roles} & {*approver.roles})
+        is_named = approver.identity in map(_label, self.names) or bool({*self.roles} & {*approver.roles})
         return is_named or not (self.names or self.roles)
 
     @property

@@ -5,6 +5,8 @@ from typing import Any
 
 UNITS_S = {"w": 604_800, "d": 86_400, "h": 3_600, "m": 60, "s": 1}
 NAMES = {"w": "week", "d": "day", "h": "hour", "m": "minute", "s": "second"}
+A_DURATION = 'must be a duration of at most a year, such as "90m", "24h" or "2d"'
+_A_YEAR_S = 366 * 86_400
 _DURATION = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,6})?)\s?([wdhms])")
 
 
@@ -16,6 +18,11 @@ def seconds_in(text: Any) -> float | None:
     """
     found = _DURATION.fullmatch(text) if isinstance(text, str) else None
     return (float(found[1]) * UNITS_S[found[2]] or None) if found else None
+
+
+def fits_a_year(seconds: float | None) -> bool:
+    """Whether a duration, None if it is invalid, is one that a policy may have."""
+    return seconds is not None and seconds <= _A_YEAR_S
 
 
 def written(seconds: float) -> str:

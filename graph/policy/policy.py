@@ -16,7 +16,9 @@ from graph.policy.approvers import NO_APPROVERS, Approvers
 from graph.policy.conditions import Conditions, met_condition
 from graph.policy.constraints import Constraint, constraint_faults, default_faults
 from graph.policy.day_limits import NO_DAY_LIMITS, DayLimits
+from graph.policy.duration import written
 from graph.record.budget import NO_BUDGET, Budget, Price
+from graph.record.standing_approval import LONGEST_S
 from graph.record.trust_label import TrustLabel
 
 ApprovalMode = Literal["always", "side_effects", "never"]
@@ -47,7 +49,7 @@ class Policy:
     `ask_when` are conditions per effect, for tools whose rules have neither a verdict nor conditions. `rates` bounds
     calls per minute, by name of a tool or model, and `per_day` what is spent in a day, both over all runs of a
     database; `prices` are those of a model's tokens. `steps` limits how long and how often a step is tried. `approvers`
-    are the people whose decisions count.
+    are the people whose decisions count, and `standing_s` is how long a standing approval may hold beyond its run.
     """
 
     approval: ApprovalMode | None = None
@@ -60,6 +62,7 @@ class Policy:
     ask_when: Mapping[Effect, Conditions] = field(default_factory=dict)
     approvers: Approvers = NO_APPROVERS
     per_day: DayLimits = NO_DAY_LIMITS
+    standing_s: float = LONGEST_S
 
     @cached_property
     def digest(self) -> str:
@@ -159,6 +162,7 @@ class Policy:
             "prices": {name: price.to_json() for name, price in self.prices.items()},
             "steps": self.steps.to_json(),
             "approvers": self.approvers.to_json(),
+            "standing": {"longest": written(self.standing_s)} if self.standing_s != LONGEST_S else {},
         }
         return {name: value for name, value in found.items() if value}
 

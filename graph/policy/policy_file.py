@@ -24,6 +24,9 @@ tokens = 5_000_000
 timeout_s = 60
 attempts = 3
 
+[standing]                           # approvals of further calls, beyond their run
+longest = "30d"                      # 90 days if it is left out
+
 [rates]                              # calls per minute, or "5/second", of a tool or a model
 web_search = 30
 
@@ -43,12 +46,14 @@ from graph.plan.catalog import Effect
 from graph.policy.approvers_file import approver_faults, approvers_of
 from graph.policy.constraint_table import CONDITIONS, CONSTRAINTS, constraint_table_faults, read_constraints
 from graph.policy.day_limits import RATE_EXPECTED, day_limit_faults, day_limits_of, rate_of
+from graph.policy.duration import A_DURATION, fits_a_year, seconds_in
 from graph.policy.entry_faults import is_finite, not_one_of, unknown_entry
 from graph.policy.policy import ApprovalMode, Policy, PolicyVerdict, ToolRule
 from graph.policy.toml_lines import line_of
 from graph.record.budget import Budget, Price, limits_of_a_run, read_budget
+from graph.record.standing_approval import LONGEST_S
 
-TABLES = ("effects", "tools", "limits", "rates", "prices", "steps", "approvers")
+TABLES = ("effects", "tools", "limits", "rates", "prices", "steps", "approvers", "standing")
 Path = tuple[str, ...]
 
 
@@ -87,6 +92,7 @@ def policy_from(raw: Mapping[str, Any], name: str = "policy", text: str = "") ->
         ask_when={effect: read_constraints(rule["ask_when"]) for effect, rule in effects.items() if "ask_when" in rule},
         approvers=approvers_of(raw.get("approvers", {})),
         per_day=day_limits_of(raw.get("limits", {}).get("per_day", {})),
+        standing_s=seconds_in(raw.get("standing", {}).get("longest")) or LONGEST_S,
     )
 
 
@@ -109,6 +115,7 @@ def _faults(raw: Mapping[str, Any]) -> Iterator[tuple[Path, str]]:
     yield from ((("rates", name), RATE_EXPECTED) for name, rate in raw.get("rates", {}).items() if not rate_of(rate))
     yield from _step_limit_faults(raw.get("steps", {}))
     yield from ((("approvers", *path), why) for path, why in approver_faults(raw.get("approvers", {})))
+    yield from _standing_faults(raw.get("standing", {}))
     for model, price in raw.get("prices", {}).items():
         yield from _price_faults(("prices", model), price)
 
@@ -119,6 +126,14 @@ def _step_limit_faults(limits: Mapping[str, Any]) -> Iterator[tuple[Path, str]]:
             yield ("steps", name), unknown_entry(ATTEMPT_FIELDS, name)
         elif fault := limit_fault(name, limit):
             yield ("steps", name), fault
+
+
+def _standing_faults(table: Mapping[str, Any]) -> Iterator[tuple[Path, str]]:
+    for name, given in table.items():
+        if name != "longest":
+            yield ("standing", name), unknown_entry(("longest",), name)
+        elif not fits_a_year(seconds_in(given)):
+            yield ("standing", name), A_DURATION
 
 
 def _table_faults(raw: Mapping[str, Any]) -> Iterator[tuple[Path, str]]:

@@ -4,7 +4,7 @@ Decision 74 says why a changed tool or policy ends it.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -12,10 +12,13 @@ from pydantic import JsonValue
 
 from graph.plan.canonical import canonical_json
 from graph.plan.catalog import ToolSpec
+from graph.policy.approvers import ApproverRule, givers_fault, missing
 from graph.policy.constraint_table import constraint_table_faults, read_constraints
 from graph.policy.constraints import Constraint
+from graph.policy.duration import in_words
 from graph.policy.policy import Policy
-from graph.record.standing_approval import StandingApproval
+from graph.record.person import Approver
+from graph.record.standing_approval import LONGEST_S, StandingApproval
 from graph.record.trust_label import TrustLabel
 
 FIELDS = ("args", "at_most", "until")
@@ -23,13 +26,14 @@ MOST_CALLS = 1_000
 """No standing approval covers more calls."""
 
 
-def standing_fault(wish: Any, now: float) -> str | None:
+def standing_fault(wish: Any, now: float, longest_s: float = LONGEST_S) -> str | None:
     """Return what is wrong with a requested standing approval, None if nothing is: see `FIELDS`.
 
     Args:
         wish: `{"args": {argument: constraint}, "at_most": 5, "until": "2026-12-01T08:00:00Z"}`; without `until` it
             holds in this run.
         now: The time, in Unix seconds.
+        longest_s: How long one may hold beyond its run.
     """
     if not isinstance(wish, Mapping):
         return "standing must be an object such as {'at_most': 5}"
@@ -45,6 +49,9 @@ def standing_fault(wish: Any, now: float) -> str | None:
     until = time_of(wish["until"])
     if until is None:
         return "standing.until must be a time with its zone, such as 2026-12-01T08:00:00Z"
+    if until > now + longest_s:
+        last = datetime.fromtimestamp(now + longest_s, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+        return f"standing.until may be {in_words(longest_s)} from now at most: {last}"
     return "standing.until has passed" if until <= now else None
 
 
@@ -67,6 +74,39 @@ def standing_args(wish: Mapping[str, Any], shown: Mapping[str, JsonValue]) -> di
     return {**exact, **{name: dict(constraint) for name, constraint in wish.get("args", {}).items()}}
 
 
+def wide_fault(rules: Sequence[ApproverRule], givers: Sequence[Approver], askers: Sequence[str]) -> str | None:
+    """Return why people may not approve calls of other runs ahead, None if they may.
+
+    Args:
+        rules: The rules on the call in a run, without those to whom a request is escalated.
+        givers: All whose approvals of the call that was shown counted.
+        askers: The labels of those who asked for it.
+    """
+    if unknown := next((giver for giver in givers if not giver.is_verified), None):
+        known = f"{unknown} is only claimed" if unknown.source == "claimed" else "it is not known who answers"
+        return f"standing.until is for runs of a verified person, and {known}; without until it holds in this run"
+    if why := missing(rules, givers, askers):
+        return f"standing.until is for other runs too, and takes {why}; without until it holds in this run"
+    return None
+
+
+def consent_fault(approval: StandingApproval, rules: Sequence[ApproverRule], askers: Sequence[str]) -> str | None:
+    """Return why those who gave an approval do not consent to a call in a run, None if they do: nobody does for others.
+
+    Args:
+        approval: The approval.
+        rules: The rules on the call, in the run as it is now.
+        askers: The labels of those who asked for the call.
+    """
+    if approval.run is None and (approval.of_givers or not rules):
+        givers = {giver.identity for giver in approval.givers if giver.is_verified}
+        is_own = bool(askers) and all(Approver.of_label(label).identity in givers for label in askers)
+        return None if is_own else "it covers runs that those who gave it ask for"
+    if approval.roles is None:  # they met the rules when they gave it; who asks may have changed
+        return givers_fault(rules, approval.given_by, askers)
+    return missing(rules, approval.givers, askers)
+
+
 def covers(
     approval: StandingApproval,
     tool: ToolSpec,
@@ -85,6 +125,8 @@ def covers(
     """
     if (approval.tool, approval.fingerprint, approval.policy) != (tool.name, tool.fingerprint, policy.digest):
         return False
+    if _lasts_too_long(approval, policy.standing_s):
+        return False
     if any(constraint_table_faults(("args",), approval.args)):  # a redaction may have changed a bound
         return False
     constraints = read_constraints(approval.args)
@@ -93,6 +135,13 @@ def covers(
     values = {**tool.defaults(constraints), **args}
     is_bound = all(name in constraints and _is_met(constraints[name], value) for name, value in values.items())
     return is_bound and all(name in values or constraint.optional for name, constraint in constraints.items())
+
+
+def _lasts_too_long(approval: StandingApproval, longest_s: float) -> bool:
+    """Whether an approval has a later end than it could be given; a migration has shortened those of before."""
+    if approval.run is not None or approval.roles is None:
+        return False
+    return approval.until is None or approval.until > approval.given_at + longest_s
 
 
 def _is_met(constraint: Constraint, value: JsonValue) -> bool:

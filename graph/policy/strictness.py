@@ -111,6 +111,8 @@ def _numbers(policy: Policy, than: Policy) -> Iterator[str]:
     for name, limit in than.steps.to_json().items():
         if (ours := getattr(policy.steps, name)) is None or ours > limit:
             yield f"steps.{name} is higher or not set"
+    if policy.standing_s > than.standing_s:
+        yield "standing.longest is higher or not set"
     if than.approvers != NO_APPROVERS and policy.approvers != than.approvers:
         yield "approvers are others"
     yield from (

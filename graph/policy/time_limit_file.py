@@ -14,15 +14,13 @@ on_expire = "reject"                 # or "end"
 from collections.abc import Iterator, Mapping
 from typing import Any, get_args
 
-from graph.policy.duration import seconds_in
+from graph.policy.duration import A_DURATION, fits_a_year, seconds_in
 from graph.policy.entry_faults import are_texts
 from graph.policy.time_limit import TimeLimit
 from graph.record.deadline import OnExpire
 
 ENTRIES = ("decide_within", "remind_before", "escalate_after", "escalate_to", "on_expire")
 PEOPLE = ("names", "roles")
-LONGEST_S = 366 * 86_400
-A_DURATION = 'must be a duration of at most a year, such as "90m", "24h" or "2d"'
 Path = tuple[str, ...]
 
 
@@ -49,7 +47,7 @@ def time_limit_faults(path: Path, rule: Mapping[str, Any]) -> Iterator[tuple[Pat
         yield (*path, given[0]), "needs decide_within beside it"
         return
     within = seconds_in(rule.get("decide_within"))
-    if given and not _fits(within, LONGEST_S):
+    if given and not fits_a_year(within):
         yield (*path, "decide_within"), A_DURATION
         return
     if "remind_before" in rule and not _are_before(rule["remind_before"], within):
@@ -65,7 +63,7 @@ def time_limit_faults(path: Path, rule: Mapping[str, Any]) -> Iterator[tuple[Pat
 
 
 def _fits(seconds: float | None, most: float | None) -> bool:
-    return seconds is not None and most is not None and seconds <= most and (most == LONGEST_S or seconds < most)
+    return seconds is not None and most is not None and seconds < most
 
 
 def _are_before(given: Any, within: float | None) -> bool:

@@ -71,6 +71,11 @@ class Approver:
         """The name by which one person is told from another, however each is known."""
         return same_name(self.name)
 
+    @property
+    def identity(self) -> str:
+        """The name by which rules admit one person and nobody else, with how they are known."""
+        return f"{self.source}:{exact_name(self.name)}"
+
     def __str__(self) -> str:
         """Return the label of the record: `server:ada`, `os:ada`, `claimed:ada` or `unverified`."""
         return "unverified" if self.source == "unverified" else f"{self.source}:{self.name}"

@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from graph.record.person import Approver
+
 LONGEST_S = 90 * 86_400.0
 """How long a standing approval holds beyond its run at most, in seconds, unless the policy has another time."""
 
@@ -12,8 +14,9 @@ LONGEST_S = 90 * 86_400.0
 class StandingApproval:
     """Calls of `tool` with arguments that meet `args` (argument -> constraint as JSON), at most `at_most` of them.
 
-    They hold in the run named `run`, or in any run until `until` (Unix seconds). `fingerprint` is that of the tool's
-    face and `policy` the digest of the policy when it was given; `given_by` are the labels of all who gave it.
+    They hold in the run named `run`, or beyond it until `until` (Unix seconds): in runs that its givers ask for if
+    `of_givers`, else in any. `fingerprint` is that of the tool's face and `policy` the digest of the policy when it was
+    given; `given_by` are the labels of all who gave it, `roles` those of each by label, None on a record of before.
     """
 
     id: str
@@ -26,11 +29,22 @@ class StandingApproval:
     given_at: float
     run: str | None = None
     until: float | None = None
+    roles: Mapping[str, tuple[str, ...]] | None = None
+    of_givers: bool = False
+
+    @property
+    def givers(self) -> tuple[Approver, ...]:
+        """Those who gave it, with their roles as far as they are on record."""
+        roles = self.roles or {}
+        return tuple(Approver.of_label(label, roles.get(label, ())) for label in self.given_by)
 
     def to_json(self) -> dict[str, Any]:
         """Return it as the ledger keeps it."""
+        known = {name: value for name, value in vars(self).items() if name not in ("roles", "of_givers")}
         args = {name: _plain(constraint) for name, constraint in self.args.items()}
-        return {**vars(self), "args": args, "given_by": list(self.given_by)}
+        roles = {} if self.roles is None else {"roles": {label: list(own) for label, own in self.roles.items()}}
+        of_givers = {"of_givers": True} if self.of_givers else {}
+        return {**known, "args": args, "given_by": list(self.given_by), **roles, **of_givers}
 
     @classmethod
     def from_json(cls, raw: Mapping[str, Any]) -> "StandingApproval":
@@ -40,6 +54,7 @@ class StandingApproval:
             KeyError: It is malformed.
         """
         until, at_most, args, by = raw.get("until"), raw["at_most"], raw["args"], raw["given_by"]
+        roles = raw.get("roles")
         is_whole = type(at_most) is int and isinstance(until, float | int | None) and isinstance(args, Mapping)
         return cls(
             id=str(raw["id"]),
@@ -52,16 +67,22 @@ class StandingApproval:
             given_at=raw["given_at"],
             run=raw.get("run"),
             until=until if isinstance(until, float | int) else None,
+            roles=None if roles is None else _roles(roles),
+            of_givers=raw.get("of_givers") is not None,  # also if it was redacted
         )
 
 
 @dataclass(frozen=True)
 class StandingUse:
-    """A standing approval with the keys of the calls that it let through, and who revoked it, if anybody did."""
+    """A standing approval with the keys of the calls that it let through, and who revoked it, if anybody did.
+
+    `is_replayed`: it lets them through again, since that they were covered was decided when they were recorded.
+    """
 
     approval: StandingApproval
     calls: frozenset[str] = frozenset()
     revoked_by: str | None = None
+    is_replayed: bool = False
 
     @property
     def left(self) -> int:
@@ -95,6 +116,11 @@ class StandingApprovals:
 
     by_id: dict[str, StandingUse] = field(default_factory=dict)
 
+    @property
+    def used_here(self) -> tuple[StandingUse, ...]:
+        """Those that let calls of this run through, with these calls."""
+        return tuple(use for use in self.by_id.values() if use.calls)
+
     def given(self, approval: StandingApproval) -> None:
         """Add one."""
         self.by_id[approval.id] = StandingUse(approval)
@@ -114,6 +140,12 @@ class StandingApprovals:
         """End all."""
         for name, use in self.by_id.items():
             self.by_id[name] = replace(use, revoked_by=use.revoked_by or why)
+
+
+def _roles(raw: Any) -> dict[str, tuple[str, ...]]:
+    """Return the roles by label; those that were redacted are left out."""
+    found = raw.items() if isinstance(raw, Mapping) else ()
+    return {label: tuple(map(str, own)) for label, own in found if isinstance(own, list | tuple)}
 
 
 def _plain(constraint: Any) -> Any:

@@ -147,10 +147,8 @@ class ReplayLedger:
         events = [event.data_if_known for event in self.recording.events]
         wide = [data.approval for data in events if isinstance(data, StandingGiven) and data.approval.run is None]
         calls = [data for data in events if isinstance(data, CallStarted)]
-        return [
-            StandingUse(replace(one, until=0.0), frozenset(call.key for call in calls if call.approval == one.id))
-            for one in wide
-        ]
+        uses = {one.id: frozenset(call.key for call in calls if call.approval == one.id) for one in wide}
+        return [StandingUse(replace(one, until=0.0), uses[one.id], is_replayed=True) for one in wide]
 
     async def revoke_standing(self, name: str, by: str) -> bool:  # noqa: ARG002  (nobody revokes in a replay)
         """Revoke nothing."""

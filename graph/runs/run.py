@@ -1,6 +1,6 @@
 """A run, read from its events."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,8 +14,10 @@ from graph.record.remaining import skipped_in
 from graph.record.results import StepResult
 from graph.record.run_state import RunState
 from graph.record.said import spent_since
+from graph.record.standing_approval import StandingUse
 from graph.review.response import ReviewResponse, build_response
 from graph.text.drawing.labels import waits_within
+from graph.text.event_text.standing import ahead_line
 from graph.text.event_text.values import until_text
 from graph.text.expectation import said_and_spent
 from graph.text.run_view import RunView
@@ -31,7 +33,7 @@ class Run:
     entry for each step that has begun. Times are Unix seconds. `setup` is the data that the facade recorded to resume
     the run elsewhere; `unproven_setup` is from an older record, in which a client may have written it. `said` is the
     expectation for the first plan that a person approved (`graph.review.expectation`), `spent` what was spent since;
-    both are None without one.
+    both are None without one. `standing` are the standing approvals that let calls of the run through.
     """
 
     id: str
@@ -52,6 +54,7 @@ class Run:
     request: Mapping[str, Any] | None = None
     said: Mapping[str, Any] | None = None
     spent: Mapping[str, float] | None = None
+    standing: Sequence[StandingUse] = ()
 
     @property
     def ended(self) -> bool:
@@ -73,6 +76,11 @@ class Run:
     def compared(self) -> str:
         """What was expected against what it took, in words; empty before the end, and if nothing was said."""
         return said_and_spent(self.said or {}, self.spent or {}) if self.ended else ""
+
+    @property
+    def approved_ahead(self) -> Sequence[str]:
+        """A line for each standing approval that let calls of the run through."""
+        return [ahead_line(use) for use in self.standing]
 
     def decide(self, **fields: Any) -> dict[str, Any]:
         """Return a response to the open review request, bound to its digest, for `resume`.
@@ -103,6 +111,7 @@ class Run:
             results=self.results,
             asked=[action["description"] for action in self.request["action_requests"]] if self.request else (),
             compared=self.compared,
+            ahead=self.approved_ahead,
         )
         return view.bundle()
 
@@ -132,6 +141,7 @@ def run_of(record: RunState, worked_on: bool) -> Run:
         updated_at=record.updated_at,
         said=record.said.takes if record.said is not None else None,
         spent=_spent(record),
+        standing=record.standing.used_here,
     )
 
 

@@ -15,17 +15,26 @@ LISTED = 20
 """Largest object that is shown as a list."""
 
 
-def ending_text(status: str, reason: str, answer: JsonValue, unjudged: Sequence[str] = (), compared: str = "") -> str:
+def ending_text(
+    status: str,
+    reason: str,
+    answer: JsonValue,
+    unjudged: Sequence[str] = (),
+    compared: str = "",
+    ahead: Sequence[str] = (),
+) -> str:
     """Return the ending of a run as text: the answer, with the reason unless the run succeeded.
 
     A reason names the steps `unjudged`, whose success criteria nobody judged; a success names them after its answer.
-    `compared` is what was expected against what it took (see `graph.text.expectation`).
+    `compared` is what was expected against what it took (see `graph.text.expectation`), and `ahead` says which calls
+    standing approvals let through.
     """
     parts = [] if status == "succeeded" else [fenced(f"{status}: {escaped(reason)}")]
     if answer is not None or status == "succeeded":
         parts.append(_answer_in_words(answer))
     if unjudged and status == "succeeded":
         parts.append(f"Success criteria that nobody judged: {listed(unjudged)}.")
+    parts += [f"{text_markdown(escaped(line))}." for line in ahead]
     return "\n\n".join([*parts, *([f"{compared[0].upper()}{compared[1:]}."] if compared else [])])
 
 

@@ -8,6 +8,7 @@ from graph.policy.approval_scope import ExecutionTerms
 from graph.policy.approvers import ANYBODY, ApproverRule
 from graph.policy.conditions import in_words
 from graph.policy.day_limits import rate_cap
+from graph.policy.duration import in_words as duration_in_words
 from graph.policy.policy import Policy
 from graph.record.budget import unit_in_words
 from graph.record.trust_label import TrustLabel
@@ -43,7 +44,7 @@ def rule_sections(settings: Settings, terms: ExecutionTerms) -> list[tuple[str, 
     return [
         ("needs a person", list(triggers(terms))),
         ("denied, even if approved", list(denials(terms)) or ["nothing"]),
-        ("decides", list(deciders(terms.policy)) or ["anybody who can answer"]),
+        ("decides", [*(list(deciders(terms.policy)) or ["anybody who can answer"]), _ahead(terms.policy)]),
         ("stops or delays a run", [*stops(terms.policy), *bounds]),
     ]
 
@@ -98,6 +99,10 @@ def deciders(policy: Policy) -> Iterator[str]:
 def _rule(rule: ApproverRule) -> str:
     people = "anybody who can answer" if rule.people() == ANYBODY else str(rule)
     return f"{people}, {rule.time}" if rule.time is not None else people
+
+
+def _ahead(policy: Policy) -> str:
+    return f"calls of later runs, approved ahead: for {duration_in_words(policy.standing_s)} at most"
 
 
 def stops(policy: Policy) -> Iterator[str]:

@@ -26,7 +26,8 @@ MOST_ERRORS = 20
 class RunView:
     """The facts of a run to show: `statuses` and `results` by step id; without a plan there is no picture.
 
-    `asked` are the descriptions of the open review request, `compared` is what was expected against what it took.
+    `asked` are the descriptions of the open review request, `compared` is what was expected against what it took, and
+    `ahead` says which calls standing approvals let through.
     """
 
     name: str
@@ -40,6 +41,7 @@ class RunView:
     results: Mapping[str, StepResult]
     asked: Sequence[str] = ()
     compared: str = ""
+    ahead: Sequence[str] = ()
 
     def bundle(self) -> Bundle:
         """Return the run as HTML, as a picture if it has a plan, and as text."""
@@ -67,6 +69,7 @@ class RunView:
         rows += [("respect", words(constraint)) for constraint in self.constraints]
         rows += [("status", badge(self.status) + reason)]
         rows += [("spent", words(self.compared))] if self.compared else []
+        rows += [("ahead", words(line)) for line in self.ahead]
         rows += [("answer", words(_in_words(self.answer)))] if self.answer is not None else []
         return rows + [(f"{step} {word}", words(error)) for step, word, error in self._errors()]
 
@@ -74,6 +77,7 @@ class RunView:
         reason = f" ({self.reason})" if self.reason else ""
         lines = [escaped(f"run {self.name}: {self.status}{reason}"), f"goal: {escaped(self.goal)}"]
         lines += [self.compared] if self.compared else []
+        lines += map(escaped, self.ahead)
         lines += [f"error in {step}: {escaped(error)}" for step, _, error in self._errors()]
         lines += [f"answer: {margined(_in_words(self.answer))}"] if self.answer is not None else []
         for description in self.asked:

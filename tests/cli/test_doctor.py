@@ -1,5 +1,6 @@
 import json
 import sqlite3
+import time
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
@@ -117,7 +118,8 @@ def test_pausing_a_run_that_does_not_execute_says_so(cli: Cli, waiting: str) -> 
     ],
 )
 def test_changed_standing_approvals_are_found(cli: Cli, folder: Path, change: str, fault: str) -> None:
-    tools, wish = LoggedTools(), {"at_most": 2, "until": "2999-01-01T00:00:00Z"}
+    tomorrow = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time() + 86_400))
+    tools, wish = LoggedTools(), {"at_most": 2, "until": tomorrow}
     policy = {"approval": "never", "tools": {"pay": {"verdict": "ask"}}}
     options: dict[str, Any] = {"tools": [tools.tool("pay", effect="external", trusted=True)], "policy": policy}
     with Agent.open(folder / "planner-executor.db", planner=ScriptedModel([]), **options) as agent:

@@ -60,6 +60,9 @@ def test_a_standing_approval_is_given_listed_and_revoked(cli: Cli, start: Any, f
     line = cli("approvals").stdout
     assert f"write_file in run {run}, 0 of 1 left, by {ME}" in line
     assert (folder / "workspace/b.txt").exists() and not (folder / "workspace/c.txt").exists()
+    named = f"ahead   1 call of write_file approved ahead by {ME} (standing approval {line.split()[0]})"
+    assert named in cli("show", run).stdout.splitlines()
+    assert json.loads(cli("show", run, "--json").stdout)["standing"][0]["id"] == line.split()[0]
 
     assert "is revoked" in cli("approvals", "--revoke", line.split()[0]).stdout
     assert f"revoked: {ME}" in cli("approvals", run).stdout

@@ -1,17 +1,26 @@
 """Standing approvals: further calls of a tool that a person approves with one, in bounds."""
 
+import asyncio
+import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from graph import Agent, Person
+from graph import Agent, Person, build_graph
 from graph.errors import InputError
+from graph.ledger.opening import open_ledger
+from graph.record.standing_approval import StandingUse
 from graph.testing import LoggedTools, ScriptedModel, step
 
 ASK: dict[str, Any] = {"tools": {"pay": {"verdict": "ask"}}}
 TO_ANN_BELOW_100 = {"args": {"amount": {"below": 100}}, "at_most": 2}
+
+
+def in_days(days: float) -> str:
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time() + days * 86_400))
 
 
 @pytest.fixture
@@ -134,7 +143,7 @@ def test_a_policy_that_changed_ends_it(tmp_path: Path, tools: LoggedTools) -> No
 
 
 FURTHER = {"args": {"amount": {"below": 100}}, "at_most": 3}
-ALWAYS = {**FURTHER, "until": "2999-01-01T00:00:00Z"}
+LATER = {**FURTHER, "until": in_days(89)}
 
 
 def test_one_that_is_revoked_lets_no_further_call_through(agent: Agent, tools: LoggedTools) -> None:
@@ -159,7 +168,7 @@ def test_a_retry_and_an_edit_of_the_plan_end_those_of_the_run(agent: Agent) -> N
 
 
 def test_one_until_a_time_holds_in_other_runs_and_is_counted_over_all(agent: Agent, tools: LoggedTools) -> None:
-    first = agent.resume(agent.start("g", plan=chain(10, 20)).id, approve(**ALWAYS))
+    first = agent.resume(agent.start("g", plan=chain(10, 20)).id, approve(**LATER))
     second = agent.start("h", plan=chain(30, 40, 50))
 
     assert first.status == "succeeded" and shown(second) == {"to": "ann", "amount": 50}
@@ -170,7 +179,7 @@ def test_one_until_a_time_holds_in_other_runs_and_is_counted_over_all(agent: Age
 
 
 def test_one_that_is_revoked_for_all_runs_holds_in_none(agent: Agent, tools: LoggedTools) -> None:
-    agent.resume(agent.start("g", plan=chain(10)).id, approve(**ALWAYS))
+    agent.resume(agent.start("g", plan=chain(10)).id, approve(**LATER))
     agent.revoke(agent.approvals()[0].approval.id)
 
     assert shown(agent.start("h", plan=chain(30))) == {"to": "ann", "amount": 30} and len(tools.calls) == 1
@@ -182,8 +191,128 @@ def test_the_author_of_a_standing_approval_cannot_ask_for_calls_under_four_eyes(
     policy = {**ASK, "approvers": {"tools": {"pay": {"four_eyes": True}}}}
     ada, bob = Person("ada", proof=True), Person("bob", proof=True)
     with opened(tmp_path, tools, policy=policy, identity=lambda by: by if by and by.proof else None) as agent:
-        agent.resume(agent.start("g", plan=chain(10), by=bob).id, approve(**ALWAYS), by=ada)
+        agent.resume(agent.start("g", plan=chain(10), by=bob).id, approve(**LATER), by=ada)
 
         by_bob, by_ada = agent.start("h", plan=chain(30), by=bob), agent.start("h", plan=chain(30), by=ada)
 
     assert by_bob.status == "succeeded" and shown(by_ada) == {"to": "ann", "amount": 30}
+
+
+ANY = {"args": {"to": {"pattern": ".*"}, "amount": {"untrusted_from": ["web"]}}, "at_most": 1_000, "until": in_days(30)}
+ADA, BOB = Person("ada", roles=["finance"], proof=True), Person("bob", roles=["finance"], proof=True)
+SURE: dict[str, Any] = {"identity": lambda by: by if by and by.proof else None}
+
+
+def given(agent: Agent, by: Person | None, wish: Any = ANY, asked_by: Person | None = None) -> Any:
+    """Return a run of one payment after somebody approved it with a standing approval."""
+    return agent.resume(agent.start("g", plan=chain(10), by=asked_by).id, approve(**wish), by=by)
+
+
+def test_nobody_has_the_text_of_another_sent_by_a_standing_approval(tmp_path: Path, tools: LoggedTools) -> None:
+    secret = {"steps": [step("w", "web"), step("s", "pay", after=["w"], to="eve", amount="{w_result}")]}
+    with opened(tmp_path, tools, approval="side_effects", **SURE) as agent:
+        run = agent.resume(agent.start("g", plan=chain(10), by=BOB).id, {"type": "approve"}, by=BOB)
+        assert agent.resume(run.id, approve(**ANY), by=BOB).status == "succeeded"
+
+        by_ada = agent.start("h", plan=secret, by=ADA)
+        by_ada = agent.resume(by_ada.id, {"type": "approve"}, by=ADA)
+        assert shown(by_ada) == {"to": "eve", "amount": 7} and len(tools.named("pay")) == 1
+        by_bob = agent.resume(agent.start("h", plan=secret, by=BOB).id, {"type": "approve"}, by=BOB)
+        assert by_bob.status == "succeeded"
+
+
+@pytest.mark.parametrize(("by", "covers_bobs"), [(ADA, False), (BOB, True)])
+def test_without_rules_it_covers_the_runs_of_who_gave_it(
+    tmp_path: Path, tools: LoggedTools, by: Person, covers_bobs: bool
+) -> None:
+    with opened(tmp_path, tools, **SURE) as agent:
+        assert given(agent, by, asked_by=ADA).status == "succeeded"
+
+        assert (agent.start("h", plan=chain(30), by=BOB).status == "succeeded") is covers_bobs
+
+
+def test_a_run_that_others_asked_for_too_is_covered_no_longer(tmp_path: Path, tools: LoggedTools) -> None:
+    with opened(tmp_path, tools, **SURE) as agent:
+        given(agent, ADA, asked_by=ADA)
+        run = agent.start("h", plan=chain(150, 30), by=ADA)
+        assert run.status == "succeeded"
+        narrow = {**ANY, "args": {"amount": {"below": 100}}}
+        agent.revoke(agent.approvals()[0].approval.id)
+        given(agent, ADA, narrow, asked_by=ADA)
+        run = agent.start("i", plan=chain(150, 30), by=ADA)
+
+        run = agent.edit(run.id, chain(150, 30, 40), by=BOB)
+        run = agent.resume(run.id, {"type": "approve"}, by=ADA)
+
+        assert shown(run) == {"to": "ann", "amount": 30}
+
+
+def test_under_a_rule_those_whom_it_admits_give_it_for_all(tmp_path: Path, tools: LoggedTools) -> None:
+    policy = {**ASK, "approvers": {"tools": {"pay": {"roles": ["finance"]}}}}
+    cy = Person("cy", proof=True)
+    with opened(tmp_path, tools, policy=policy, **SURE) as agent:
+        given(agent, ADA, asked_by=cy)
+
+        assert agent.start("h", plan=chain(30), by=cy).status == "succeeded"
+
+
+def test_who_is_only_claimed_gives_one_for_the_run_alone(agent: Agent, tools: LoggedTools) -> None:
+    claimed = Person("ada")
+    run = agent.start("g", plan=chain(10, 10, 10), by=claimed)
+
+    refused = agent.resume(run.id, approve(**ANY), by=claimed)
+    assert refused.request is not None and "runs of a verified person" in refused.request["error"]
+    assert "without until it holds in this run" in refused.request["error"] and agent.approvals() == []
+
+    assert agent.resume(run.id, approve(at_most=5), by=claimed).status == "succeeded"
+    assert len(tools.named("pay")) == 3
+
+
+@pytest.mark.parametrize(("longest", "days", "is_given"), [(None, 91, False), ("7d", 8, False), ("1w", 6, True)])
+def test_it_lasts_as_long_as_the_policy_says(
+    tmp_path: Path, tools: LoggedTools, longest: str | None, days: int, is_given: bool
+) -> None:
+    policy = {**ASK, **({"standing": {"longest": longest}} if longest else {})}
+    with opened(tmp_path, tools, policy=policy) as agent:
+        run = given(agent, None, {**ANY, "until": in_days(days)})
+
+        assert (run.status == "succeeded") is is_given
+        if not is_given:
+            assert "standing.until may be" in run.request["error"] and tools.calls == []
+
+
+def test_a_later_end_than_the_policy_has_it_lets_nothing_through(tmp_path: Path, tools: LoggedTools) -> None:
+    """Whoever writes the row of an approval by another door puts its end off for nothing."""
+
+    async def put_off(use: StandingUse) -> None:
+        ledger = open_ledger(tmp_path / "runs.db")
+        await ledger.give_standing(replace(use.approval, id="forged", until=use.approval.given_at + 91 * 86_400))
+        await ledger.close()
+
+    with opened(tmp_path, tools) as agent:
+        given(agent, None, {**ANY, "at_most": 1})
+        asyncio.run(put_off(agent.approvals()[0]))
+
+        assert agent.start("h", plan=chain(30)).status == "succeeded"
+        assert agent.start("h", plan=chain(30)).status == "waiting"
+
+
+def test_each_run_that_it_touches_names_it_in_python_in_a_notebook_and_in_a_chat(
+    tmp_path: Path, tools: LoggedTools
+) -> None:
+    with opened(tmp_path, tools) as agent:
+        first = agent.resume(agent.start("g", plan=chain(10, 20, 30)).id, approve(**{**LATER, "at_most": 9}))
+        run = agent.start("h", plan=chain(40))
+        (use,) = agent.approvals()
+
+    assert [len(use.calls) for use in (*first.standing, *run.standing)] == [2, 1]
+    (line,) = run.approved_ahead
+    assert line.startswith("1 call of pay approved ahead by os:") and line.endswith(
+        f"(standing approval {use.approval.id})"
+    )
+    bundle = run._repr_mimebundle_()
+    assert line in bundle["text/plain"] and use.approval.id in bundle["text/html"]
+    own = [tools.tool("pay", effect="external", trusted=True)]
+    graph = build_graph(planner=ScriptedModel([]), tools=own, policy=ASK, approval="never", ledger=tmp_path / "runs.db")
+    ended = graph.invoke({"goal": "i", "plan": chain(40)}, {"configurable": {"thread_id": "chat"}})
+    assert use.approval.id in ended["messages"][-1].content

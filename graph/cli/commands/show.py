@@ -77,6 +77,7 @@ def as_data(found: RecordedRun) -> dict[str, Any]:
         "until": until(found),
         "costs": {step: cost.to_json() for step, cost in step_costs(found.events).items()},
         "unjudged": found.record.steps.unjudged(run.plan) if run.plan else [],
+        "standing": [use.to_json() for use in run.standing],
         "usage": found.record.usage.to_json(),
         "budget": found.record.bounds.to_json(),
         **({"said": dict(run.said), "spent": dict(run.spent or {})} if run.said is not None else {}),
@@ -97,6 +98,7 @@ def lines(found: RecordedRun, columns: int) -> Iterator[str]:
     yield f"time    {local_time(run.started_at)} to {local_time(run.updated_at)}"
     spent = spent_in_words(found.record.bounds, found.record.usage), run.compared
     yield from (f"spent   {escaped(line)}" for line in spent if line)
+    yield from (f"ahead   {escaped(line)}" for line in run.approved_ahead)
     yield from (f"note    {in_words(event).sentence}" for event in found.events if event.kind == "redacted")
     if run.plan is not None:
         yield f"\nplan, revision {run.revision}, digest {str(found.record.plan_state.digest)[:DIGEST_CHARACTERS]}\n"

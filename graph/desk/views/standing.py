@@ -22,7 +22,9 @@ BOUNDS: Mapping[str, str] = {
 
 @dataclass(frozen=True)
 class StandingRow:
-    """One standing approval; `run` is None if it holds in any run, `until` and `given_at` are Unix seconds.
+    """One standing approval; `until` and `given_at` are Unix seconds.
+
+    `run` is None if it holds beyond a run: in those that its givers ask for if `of_givers`, else in any.
 
     `state` is `holds`, `used up`, `over` or `revoked`, `revoked_by` the person who revoked it, or the reason.
     """
@@ -30,6 +32,7 @@ class StandingRow:
     id: str
     tool: str
     run: str | None
+    of_givers: bool
     until: float | None
     bounds: Sequence[tuple[str, str]]
     left: int
@@ -47,6 +50,7 @@ def standing_row(use: StandingUse, now: float) -> StandingRow:
         id=approval.id,
         tool=approval.tool,
         run=approval.run,
+        of_givers=approval.of_givers,
         until=approval.until,
         bounds=[(name, bound_in_words(constraint)) for name, constraint in approval.args.items()],
         left=use.left,

@@ -30,6 +30,13 @@ def standing_line(use: StandingUse) -> str:
     return f"{approval.id}  {approval.tool} {_extent(approval)}, {left}, by {', '.join(approval.given_by)}"
 
 
+def ahead_line(use: StandingUse) -> str:
+    """Return which calls of a run a standing approval let through, and who gave it."""
+    approval = use.approval
+    calls = counted(len(use.calls), f"call of {approval.tool}", f"calls of {approval.tool}")
+    return f"{calls} approved ahead by {', '.join(approval.given_by)} (standing approval {approval.id})"
+
+
 def _given(approval: StandingApproval) -> Words:
     who = ", ".join(approval.given_by)
     calls = counted(approval.at_most, "further call")
@@ -41,4 +48,5 @@ def _given(approval: StandingApproval) -> Words:
 def _extent(approval: StandingApproval) -> str:
     if approval.until is None:
         return "in this run" if approval.run is None else f"in run {approval.run}"
-    return f"until {time.strftime('%Y-%m-%d %H:%M UTC', time.gmtime(approval.until))}"
+    where = "in runs that they ask for, " if approval.of_givers else ""
+    return f"{where}until {time.strftime('%Y-%m-%d %H:%M UTC', time.gmtime(approval.until))}"

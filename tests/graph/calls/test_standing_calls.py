@@ -46,13 +46,15 @@ def call(key: str = "k1", to: str = "ann", **fields: Any) -> ToolCall:
 
 
 async def standing(desk: Desk, *approvals: StandingApproval, policy: Policy = NO_POLICY) -> StandingCalls:
-    """Return the standing approvals for a pass; one without a run holds in any."""
+    """Return the standing approvals for a pass in a run that ada asked for; one without a run holds beyond it."""
     for one in approvals:
         if one.run is None:
             await desk.ledger.give_standing(one)
         else:
             await desk.ledger.append(desk.lease, [drafted("standing_given", one.to_json(), "a")])
-    return StandingCalls(desk.ledger, await desk.record(), policy)
+    record = await desk.record()
+    record.people.askers = ("server:ada",)
+    return StandingCalls(desk.ledger, record, policy)
 
 
 async def names(found: StandingCalls, *calls: ToolCall) -> list[str | None]:

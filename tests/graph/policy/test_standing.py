@@ -4,10 +4,15 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from hypothesis import assume
+from hypothesis import given as given_by
+from hypothesis import strategies as st
 
 from graph.plan.catalog import ToolSpec
+from graph.policy.approvers import ApproverRule, missing
 from graph.policy.policy import NO_POLICY, Policy
-from graph.policy.standing import covers, standing_args, standing_fault, time_of
+from graph.policy.standing import consent_fault, covers, standing_args, standing_fault, time_of, wide_fault
+from graph.record.person import NOBODY, Approver
 from graph.record.standing_approval import StandingApproval
 from graph.record.trust_label import TrustLabel
 
@@ -142,3 +147,93 @@ def test_untrusted_arguments_are_covered_if_their_constraint_names_each_source(
     }
 
     assert is_covered(CALL, constraints, untrusted) == covered
+
+
+ADA, BOB = Approver("ada", "server", ("finance",)), Approver("bob", "server", ("finance",))
+CLAIMED, OS = Approver("ada", "claimed", ("finance",)), Approver("ada", "os")
+FINANCE, LEAD = ApproverRule(roles=("finance",)), ApproverRule(roles=("lead",))
+PEOPLE = st.sampled_from(
+    [ADA, BOB, CLAIMED, OS, NOBODY, Approver("Ada", "server"), Approver("cy", "server", ("lead",))]
+)
+RULES = st.lists(
+    st.sampled_from([FINANCE, LEAD, replace(FINANCE, quorum=2), replace(FINANCE, four_eyes=True)]), max_size=2
+)
+
+
+def of(*givers: Approver, **fields: Any) -> StandingApproval:
+    roles = {str(giver): giver.roles for giver in givers}
+    return replace(given(), given_by=tuple(roles), **{"until": NOW + 60, "roles": roles, **fields})
+
+
+@pytest.mark.parametrize(
+    ("givers", "rules", "why"),
+    [
+        ([ADA], [], None),
+        ([OS], [], None),
+        ([CLAIMED], [], "claimed:ada is only claimed"),
+        ([NOBODY], [], "it is not known who answers"),
+        ([ADA], [FINANCE], None),
+        ([OS], [FINANCE], "takes 0 of 1 approvals"),
+        ([ADA], [FINANCE, LEAD], "takes 0 of 1 approvals"),
+        ([ADA], [replace(FINANCE, quorum=2)], "takes 1 of 2 approvals"),
+        ([ADA, BOB], [replace(FINANCE, quorum=2)], None),
+    ],
+)
+def test_people_approve_calls_of_other_runs_if_they_are_known_and_meet_the_rules(
+    givers: list[Approver], rules: list[ApproverRule], why: str | None
+) -> None:
+    found = wide_fault(rules, givers, ["os:eve"])
+
+    assert found is None if why is None else why in str(found) and str(found).endswith("it holds in this run")
+
+
+@given_by(PEOPLE, st.lists(PEOPLE, max_size=3))
+def test_without_rules_nobody_consents_for_others(giver: Approver, askers: list[Approver]) -> None:
+    is_consent = consent_fault(of(giver, of_givers=True), [], [str(asker) for asker in askers]) is None
+    is_own = bool(askers) and all(asker.identity == giver.identity for asker in askers)
+
+    assert is_consent == (is_own and giver.is_verified)
+    assert (consent_fault(of(giver), [], [str(asker) for asker in askers]) is None) == is_consent
+    assert (consent_fault(of(giver, roles=None), [], [str(asker) for asker in askers]) is None) == is_consent
+
+
+@given_by(PEOPLE, PEOPLE, RULES)
+def test_under_rules_they_are_judged_as_in_a_review_of_the_run_as_it_is(
+    giver: Approver, asker: Approver, rules: list[ApproverRule]
+) -> None:
+    assume(rules)
+    is_consent = consent_fault(of(giver), rules, [str(asker)]) is None
+
+    assert is_consent == (missing(rules, [giver], [str(asker)]) is None)
+    assert is_consent <= giver.is_verified
+    assert (consent_fault(of(giver, run="t.1"), rules, [str(asker)]) is None) == is_consent
+
+
+def test_without_the_roles_of_its_givers_one_on_record_stands_for_the_rules_that_they_met() -> None:
+    before = of(OS, roles=None)
+
+    assert consent_fault(before, [LEAD], ["server:bob"]) is None
+    assert consent_fault(before, [replace(LEAD, four_eyes=True)], ["server:ada"]) is not None
+
+
+@pytest.mark.parametrize(
+    ("fields", "is_in_time"),
+    [
+        ({"until": NOW + 60}, True),
+        ({"until": NOW + 61}, False),
+        ({"until": None}, False),
+        ({"until": None, "run": "t.1"}, True),
+        ({"until": NOW + 61, "roles": None}, True),
+    ],
+)
+def test_one_that_lasts_longer_than_the_policy_says_covers_nothing(fields: dict[str, Any], is_in_time: bool) -> None:
+    policy = Policy(standing_s=60.0)
+
+    assert covers(of(ADA, policy=policy.digest, **fields), PAY, CALL, {}, policy) is is_in_time
+
+
+def test_a_wish_beyond_the_longest_time_names_the_last_moment() -> None:
+    wish = {"at_most": 1, "until": "1970-01-12T13:47:41Z"}
+
+    assert standing_fault(wish, NOW, 61.0) is None
+    assert "1 minute from now at most: 1970-01-12T13:47:40Z" in str(standing_fault(wish, NOW, 60.0))

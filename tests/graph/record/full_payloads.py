@@ -270,6 +270,8 @@ FULL: dict[str, dict[str, Any]] = {
         "given_at": 1000.5,
         "run": "thread.1",
         "until": None,
+        "roles": {"server:ada@example.org": ["finance"]},
+        "of_givers": True,
     },
     "voted": {
         "request": 3,
