@@ -7,9 +7,14 @@ Imports take seconds, and the end of the process may too: Ctrl-C is one sentence
 module itself imports only what Python has loaded at its start, or nearly so.
 """
 
+import sys
+
+if __name__ == "__main__" and not sys.flags.safe_path:
+    # `python -m` looks in the current folder first, where a file named like a module of Python's may lie.
+    sys.path.append(sys.path.pop(0))
+
 import os
 import signal
-import sys
 
 TYPE_CHECKING = False  # typing takes long to import
 if TYPE_CHECKING:

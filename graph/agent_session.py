@@ -213,7 +213,7 @@ async def open_session(
     ):
 
         def built() -> tuple[Graph, Adapter | None]:
-            identity = options.get("identity") or identity_adapter(options.get("config"))
+            identity = options.get("identity") or identity_adapter(options.get("config"), all_tools)
             chosen = {**options, "identity": identity}
             return build_graph(checkpointer=checkpointer, ledger=runs.ledger, tools=all_tools, **chosen), identity
 

@@ -39,7 +39,7 @@ from graph.notices.notifier import notifier_of
 from graph.observing.listener import Observer
 from graph.observing.observed import observed
 from graph.observing.otel_export import with_exported_spans
-from graph.own_tools import adapter_named
+from graph.own_tools import Tool, adapter_named
 from graph.routing import (
     AFTER_EXECUTOR,
     AFTER_PLANNER,
@@ -80,7 +80,7 @@ def build_graph(
     executors: Mapping[str, ModelSpec] | None = None,
     client_models: Sequence[str] | None = None,
     config: str | Path | None = None,
-    tools: Sequence[BaseTool | Callable[..., Any]] | None = None,
+    tools: Sequence[Tool] | None = None,
     checkpointer: BaseCheckpointSaver[Any] | None = None,
     ledger: str | Path | Ledger | None = None,
     keep_checkpoints: KeepCheckpoints | None = None,
@@ -126,7 +126,8 @@ def build_graph(
     }
     policy = policy_named(settings.get("policy"), config)
     chosen = settings_of({**settings, "policy": policy})
-    toolbox = Toolbox(own_tools() if tools is None else tools)
+    chosen_tools = own_tools() if tools is None else tools
+    toolbox = Toolbox(chosen_tools)
     opened = ledger_of(ledger, checkpointer, partial(check_reach, toolbox.specs))
     notifier = notifier_of(config, opened)
     observers = [*with_exported_spans(observers), *([notifier] if notifier is not None else [])]
@@ -136,7 +137,7 @@ def build_graph(
         models=role_models(roles, config, executors, client_models),
         ledger=observed(opened, observers),
         turns=process_rate_limiter(chosen.policy.rates, SHORT_WAIT_S),
-        identity=identity or identity_adapter(config),
+        identity=identity or identity_adapter(config, chosen_tools),
         notifier=notifier,
     )
     check(services, policy, config)
@@ -207,14 +208,14 @@ def _in_a_loop() -> bool:
     return True
 
 
-def identity_adapter(config: str | Path | None) -> Adapter | None:
+def identity_adapter(config: str | Path | None, tools: Sequence[Tool]) -> Adapter | None:
     """Return the adapter that the settings file names.
 
     Raises:
-        ConfigError: It cannot be imported, or the file is not trusted.
+        ConfigError: It cannot be imported, one of the tools can write it, or the file is not trusted.
     """
     named = identity_in_file(config)
-    return adapter_named(named) if named is not None else None
+    return adapter_named(named, Toolbox(tools).specs) if named is not None else None
 
 
 def own_tools() -> Sequence[BaseTool]:

@@ -22,6 +22,7 @@ from graph.settings import Settings
 from graph.settings_file import SettingsFile, settings_file
 from graph.trust import is_trusted, store_path
 from graph.unreadable import unreadable
+from tools.import_folders import import_folders, installation_folders
 
 POLICY_VARIABLE = "PLANNER_EXECUTOR_POLICY"
 CHOICES: Mapping[str, tuple[Any, ...]] = {
@@ -184,7 +185,7 @@ def check(services: Services, policy: Any = None, config: str | Path | None = No
 
     Raises:
         ConfigError: A rule or a limit names something unknown, a model has no price under a cost budget, or a tool
-            could write the policy, the settings, the list of trusted files or the key that seals runs.
+            could write the policy, the settings, the list of trusted files, the key that seals runs, or code.
     """
     for path, why in _strange_rules(services):
         raise PolicyError(_name(policy), f"{'.'.join(path)} {why}", _line(policy, path))
@@ -196,17 +197,52 @@ def check(services: Services, policy: Any = None, config: str | Path | None = No
     for file in (policy, settings_file(config).path, store_path(), key_file):
         if isinstance(file, str | Path):
             check_reach(services.toolbox.specs, file)
+    check_imports(services.toolbox.specs)
 
 
-def check_reach(tools: Mapping[str, ToolSpec], file: str | Path) -> None:
-    """Check that no tool can write a file that authority rests on.
+def check_imports(tools: Mapping[str, ToolSpec]) -> None:
+    """Check that no tool can write where this Python finds its code.
+
+    Raises:
+        ConfigError: An entry of `sys.path` lies in the folder of a tool that does more than read, or that folder in
+            the installation.
+    """
+    for entry in import_folders():
+        check_reach(tools, entry, "Python imports from it")
+    for folder, tool in _writers(tools).items():
+        for prefix in installation_folders():
+            if Path(realpath(folder)).is_relative_to(prefix):
+                raise ConfigError(
+                    f"{folder}, where {tool} can write, lies within {prefix}, where Python is installed; "
+                    "choose another folder"
+                )
+
+
+def check_reach(tools: Mapping[str, ToolSpec], file: str | Path, why: str = "") -> None:
+    """Check that no tool can write a file or folder that authority rests on.
+
+    Args:
+        tools: The tools.
+        file: The file or folder.
+        why: What makes it one, unless the name says so.
 
     Raises:
         ConfigError: It lies in the folder of a tool that does more than read.
     """
+    real = Path(realpath(file))
+    for folder, tool in _writers(tools).items():
+        if real.is_relative_to(realpath(folder)):
+            because = f"; {why}: " if why else "; "
+            raise ConfigError(f"{file} lies within {folder}, where {tool} can write{because}keep it elsewhere")
+
+
+def _writers(tools: Mapping[str, ToolSpec]) -> dict[str, str]:
+    """Return the folders that tools write to, each with the name of the first of its tools."""
+    found: dict[str, str] = {}
     for tool in tools.values():
-        if tool.acts and tool.folder and Path(realpath(file)).is_relative_to(realpath(tool.folder)):
-            raise ConfigError(f"{file} lies within {tool.folder}, where {tool.name} can write; keep it elsewhere")
+        if tool.acts and tool.folder:
+            found.setdefault(tool.folder, tool.name)
+    return found
 
 
 def _strange_rules(services: Services) -> Iterator[tuple[tuple[str, ...], str]]:

@@ -27,15 +27,15 @@ def with_servers(mcp: Servers, tools: Tools) -> Iterator[Tools]:
 
     Raises:
         ConfigError: The description is invalid, a server cannot be started or reached, or one of the other tools can
-            write to the file.
+            write to the file, or to a folder or program of a server.
     """
     if mcp is None:
         yield tools
         return
-    _check_file(mcp, tools)
+    servers = _described(mcp, tools)
     with ExitStack() as stack:
         with _as_config_error():
-            servers = stack.enter_context(McpServers(mcp))
+            stack.enter_context(servers)
         yield [*tools, *servers.tools(beside=tools)]
 
 
@@ -45,10 +45,10 @@ async def awith_servers(mcp: Servers, tools: Tools) -> AsyncIterator[Tools]:
     if mcp is None:
         yield tools
         return
-    _check_file(mcp, tools)
+    servers = _described(mcp, tools)
     async with AsyncExitStack() as stack:
         with _as_config_error():
-            servers = await stack.enter_async_context(McpServers(mcp))
+            await stack.enter_async_context(servers)
         yield [*tools, *servers.tools(beside=tools)]
 
 
@@ -63,10 +63,16 @@ def with_servers_to_the_end(mcp: Servers, tools: Tools) -> Tools:
     return stack.enter_context(with_servers(mcp, tools))
 
 
-def _check_file(mcp: Servers, tools: Tools) -> None:
-    """Refuse a file that a tool can write, because the file names programs to start."""
-    if isinstance(mcp, str | Path):
-        check_reach(Toolbox(tools).specs, mcp)
+def _described(mcp: str | Path | Mapping[str, Any], tools: Tools) -> McpServers:
+    """Return the servers of a description; refuse what a tool can write: their file, folders and programs."""
+    specs = Toolbox(tools).specs
+    if not isinstance(mcp, Mapping):
+        check_reach(specs, mcp)
+    with _as_config_error():
+        servers = McpServers(mcp)
+    for name, place in servers.programs():
+        check_reach(specs, place, f"the MCP server {name} runs there")
+    return servers
 
 
 @contextmanager

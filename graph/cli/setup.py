@@ -108,10 +108,10 @@ class Setup:
 
         Raises:
             ToolConfigError: The environment names an invalid host, or tools cannot be imported.
-            ConfigError: The settings file names tools but is not trusted.
+            ConfigError: The settings file names tools but is not trusted, or a tool can write what is imported.
         """
         from graph.configuration import tools_in_file
-        from graph.own_tools import beside, tools_named
+        from graph.own_tools import with_named
         from tools import default_tools
         from tools.errors import ConfigInvalid
 
@@ -119,7 +119,7 @@ class Setup:
             own = default_tools(documents=Path(self.documents), workspace=Path(self.workspace))
         except ConfigInvalid as error:
             raise ToolConfigError("http_get", str(error)) from error
-        return beside(own, tools_named([*tools_in_file(self.config), *self.own_tools]))
+        return with_named(own, [*tools_in_file(self.config), *self.own_tools])
 
     @contextmanager
     def opened(self) -> Iterator[dict[str, Any]]:

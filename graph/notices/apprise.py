@@ -2,13 +2,20 @@
 
 import asyncio
 import json
-import sys
 from contextlib import suppress
 
 from graph.errors import NoticeError
 from graph.notices import apprise_child
+from tools.workers.isolated import FOLDER, environment, import_path, python_command
 
 TIMEOUT_S = 60.0
+PROXIES = ("http_proxy", "https_proxy", "all_proxy", "no_proxy")
+KEPT = (
+    *("HOME", "LANG", "LC_ALL", "LC_CTYPE", "SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE"),
+    *PROXIES,
+    *map(str.upper, PROXIES),
+)
+"""Variables that decide how a server is reached; the process gets no others of ours, and so no key."""
 REASONS = {
     apprise_child.NO_PACKAGE: "it needs a package: pip install 'planner-executor[notify]'",
     apprise_child.NOT_AN_ADDRESS: "Apprise does not know such an address",
@@ -22,14 +29,12 @@ async def send(url: str, title: str, body: str) -> None:
         NoticeError: It was not sent; the message names no address.
     """
     child = await asyncio.create_subprocess_exec(
-        sys.executable,
-        "-W",
-        "ignore",
-        "-m",
-        apprise_child.__name__,
+        *python_command("-W", "ignore", apprise_child.__file__, *import_path()),
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.DEVNULL,
         stderr=asyncio.subprocess.DEVNULL,
+        env=environment(KEPT),
+        cwd=FOLDER,
     )
     given = json.dumps({"url": url, "title": title, "body": body}).encode()
     try:

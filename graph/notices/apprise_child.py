@@ -1,7 +1,7 @@
 """A process that sends one notice with Apprise, which loads hundreds of plugins.
 
-`python -m graph.notices.apprise_child` reads an object with `url`, `title` and `body` from standard input, and ends
-with 0 if the notice was sent.
+It is run as a file, isolated, with further entries of the import path as arguments. It reads an object with `url`,
+`title` and `body` from standard input, and ends with 0 if the notice was sent.
 """
 
 import json
@@ -12,6 +12,7 @@ NOT_SENT, NO_PACKAGE, NOT_AN_ADDRESS = 1, 3, 4
 
 def main() -> int:
     """Send the notice; return the exit code."""
+    sys.path += sys.argv[1:]
     try:
         import apprise
     except ImportError:

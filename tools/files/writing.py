@@ -10,6 +10,7 @@ from uuid import uuid4
 
 from tools.errors import FileNotWritten
 from tools.files.root import Place, Root, is_database
+from tools.import_folders import code_fault
 
 Outcome = Literal["created", "replaced", "unchanged"]
 
@@ -29,7 +30,7 @@ def write(root: Root, path: str, content: bytes, *, overwrite: bool) -> Outcome:
         PathRefused: The path leads out of the folder, or names something that is no file of its own.
         FileNotWritten: Another file is there and may not be replaced, or the system refused.
     """
-    _check_kind(path)
+    _check_kind(root, path)
     try:
         with root.place(path, make=True) as place:
             there = place.look()
@@ -56,8 +57,8 @@ def move(root: Root, path: str, to: str) -> None:
         NoSuchFile: There is nothing to move.
         FileNotWritten: Something is at the other path, or the system refused.
     """
-    _check_kind(path)
-    _check_kind(to)
+    _check_kind(root, path)
+    _check_kind(root, to)
     try:
         with root.place(path) as source, root.place(to, make=True) as target:
             old, new = source.look(), target.look()
@@ -129,9 +130,11 @@ def _holds(place: Place, there: os.stat_result, content: bytes) -> bool:
         return stream.read(len(content) + 1) == content
 
 
-def _check_kind(path: str) -> None:
+def _check_kind(root: Root, path: str) -> None:
     if is_database(path):
         raise FileNotWritten(path, "a database is neither written nor moved; choose another name")
+    if reason := code_fault(root.path, path):
+        raise FileNotWritten(path, f"{reason}; choose another name, or a workspace elsewhere")
 
 
 def _check_case(place: Place) -> None:

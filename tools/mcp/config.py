@@ -76,6 +76,12 @@ class StdioServer(Server):
     cwd: Path
 
     @property
+    def places(self) -> list[Path]:
+        """The folder that it is started in, and the files that its command and arguments name."""
+        named = (self.cwd / word for word in (self.command, *self.args))
+        return [self.cwd, *(file for file in named if _is_file(file))]
+
+    @property
     def is_here(self) -> bool:
         """Whether it works on this machine."""
         return True
@@ -158,6 +164,13 @@ def _kind(name: str, entry: dict[str, Any], source: str) -> type[StdioServer] | 
     if declared is not None and declared not in types:
         raise ConfigInvalid(source, f"server {name!r} is of type {declared!r}; it can be {' or '.join(types)}")
     return kind
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except (OSError, ValueError):  # no path at all, such as a text of JSON
+        return False
 
 
 def _words(error: ValidationError) -> str:

@@ -13,7 +13,7 @@ from langchain_core.tools import BaseTool, StructuredTool
 from tools.call_progress import progress_listener
 from tools.call_questions import replies_given
 from tools.errors import ConfigInvalid, McpUnavailable
-from tools.mcp.config import read_config, servers_of
+from tools.mcp.config import StdioServer, read_config, servers_of
 from tools.mcp.connection import Connection
 from tools.mcp.launch import package_fault
 from tools.mcp.loop import LoopThread
@@ -87,6 +87,11 @@ class McpServers:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         await self._aleave()
+
+    def programs(self) -> list[tuple[str, Path]]:
+        """Return the folders in which servers are started, and the files that their commands name, with their names."""
+        started = [server for server in self._servers if isinstance(server, StdioServer)]
+        return [(server.name, place) for server in started for place in server.places]
 
     def tools(self, beside: Iterable[BaseTool | Callable[..., Any]] = ()) -> list[BaseTool]:
         """Return the servers' tools; if a name is not unique, its server's name is put in front.

@@ -5,10 +5,8 @@ enforced by the system.
 """
 
 import json
-import os
 import signal
 import subprocess
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +15,7 @@ from typing import Any
 
 from tools.errors import WorkStopped
 from tools.workers.fault import Fault
+from tools.workers.isolated import FOLDER, environment, import_path, python_command
 
 _PACKAGE = Path(__file__).parents[1] / "__init__.py"
 _START = """
@@ -28,7 +27,6 @@ sys.path += sys.argv[5:]
 from tools.workers.child import main
 main(*sys.argv[2:5])
 """
-_KEPT = ("PATH", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "TMPDIR", "TZ")
 _LONGEST_WORDS = 300
 _AT_ONCE = BoundedSemaphore(4)
 
@@ -54,17 +52,17 @@ def in_child(task: str, request: Mapping[str, Any], bounds: Bounds, handles: Seq
         Fault: The work raised it.
         WorkStopped: It exceeded a limit, or died.
     """
-    command = [sys.executable, "-I", "-B", "-X", "utf8", "-c", _START, str(_PACKAGE), task]
-    command += [str(bounds.memory_bytes), str(bounds.time_s), *_paths()]
+    limits = (str(bounds.memory_bytes), str(bounds.time_s))
     with (
         _AT_ONCE,
         subprocess.Popen(
-            command,
+            python_command("-c", _START, str(_PACKAGE), task, *limits, *import_path()),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             pass_fds=handles,
-            env={name: os.environ[name] for name in _KEPT if name in os.environ},
+            env=environment(),
+            cwd=FOLDER,
             start_new_session=True,  # Ctrl-C is for us to act on
         ) as child,
     ):
@@ -75,12 +73,6 @@ def in_child(task: str, request: Mapping[str, Any], bounds: Bounds, handles: Seq
         finally:
             child.kill()
     return _read(child.returncode, out, said, bounds)
-
-
-def _paths() -> list[str]:
-    """Return the import path of the child, without the script's folder and the current one: a plan may write there."""
-    here = Path.cwd()
-    return [path for path in sys.path[1:] if Path(path).is_absolute() and Path(path) != here]
 
 
 def _read(code: int, out: bytes, said: bytes, bounds: Bounds) -> Any:

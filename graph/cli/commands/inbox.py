@@ -21,6 +21,7 @@ from graph.cli.run_driver import continue_run
 from graph.cli.run_lookup import find_run, is_missing, with_runs
 from graph.cli.run_options import RunOptions
 from graph.cli.screen import Screen
+from graph.cli.setup import Setup
 from graph.errors import AgentError
 from graph.identity import named
 from graph.inbox import Inbox, inbox
@@ -99,7 +100,8 @@ def _person(given: RunOptions, mine: bool) -> Approver | None:
         return None
     from graph.builder import identity_adapter  # heavy
 
-    return named(given.by, identity_adapter(given.config))
+    tools = Setup.default().changed(**given.settings).tools()
+    return named(given.by, identity_adapter(given.config, tools))
 
 
 def _decide_each(screen: Screen, db: str | Path, given: RunOptions, found: Inbox) -> None:

@@ -135,6 +135,7 @@ def test_nothing_is_loaded_from_the_current_folder_nor_from_the_scripts(
         (tmp_path / folder).mkdir()
         (tmp_path / folder / "planted.py").write_text("")
     monkeypatch.chdir(tmp_path / "current")
+    monkeypatch.setattr(sys.modules["__main__"], "__file__", str(tmp_path / "script" / "run.py"), raising=False)
     monkeypatch.setattr(sys, "path", [str(tmp_path / "script"), "", str(tmp_path / "current"), *sys.path])
 
     with pytest.raises(WorkStopped) as stopped:

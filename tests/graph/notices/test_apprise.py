@@ -1,0 +1,30 @@
+"""The process that sends with Apprise takes no code from the folder that the command was started in."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from graph.errors import NoticeError
+from graph.notices import apprise
+
+pytestmark = pytest.mark.slow
+PLANTED = "import os, pathlib; pathlib.Path({there!r}, 'seen').write_text(' '.join(os.environ))\n"
+
+
+@pytest.mark.parametrize("by", ["the current folder", "PYTHONPATH"])
+def test_a_file_named_like_a_module_is_not_run(tmp_path: Path, by: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("apprise", reason="needs the extra notify")
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    for name in ("json", "apprise", "graph", "sitecustomize"):
+        (folder / f"{name}.py").write_text(PLANTED.format(there=str(tmp_path)))
+    if by == "PYTHONPATH":
+        monkeypatch.setenv("PYTHONPATH", str(folder))
+    else:
+        monkeypatch.chdir(folder)
+
+    with pytest.raises(NoticeError, match="does not know such an address"):
+        asyncio.run(apprise.send("no-such-kind://x", "title", "body"))
+
+    assert [file.name for file in tmp_path.iterdir()] == ["folder"]
