@@ -81,7 +81,7 @@ class CallGate:
         self._ledger, self._lease, self._record, self._toolbox = ledger, lease, record, toolbox
         self._meter, self._turns, self._caps = meter, turns, caps
         self.limits, self._clock = limits, clock
-        self.models, self._runner = models, ToolRunner(ledger, lease.run, record, toolbox, on_progress)
+        self.models, self._runner = models, ToolRunner(ledger, lease, record, toolbox, on_progress)
         self.effects = Effects(ledger, record, toolbox.specs)
         self._outcomes = RecordedOutcomes(ledger, record, self.effects)
         self._standing = StandingCalls(ledger, record, policy)
@@ -228,6 +228,7 @@ class CallGate:
 
         Raises:
             CallAsks: The call ended with questions, which are on record.
+            LeaseLostError: Another owner has taken the run over; a call that may not be repeated was not made.
             StaleRunError: The run has changed before another attempt.
             CapReachedError: A cap across runs allows another attempt only later.
         """

@@ -12,7 +12,7 @@ from graph.calls.time_limit import CallDeadline, StillAtWork, within
 from graph.calls.tool_call import Finished, ToolCall
 from graph.calls.toolbox import Toolbox
 from graph.chat_models.failures import drop_frames, failure_of
-from graph.ledger.protocol import Ledger, RunKey
+from graph.ledger.protocol import Lease, Ledger
 from graph.observing.observed import around
 from graph.record.results import StepResult
 from graph.record.run_state import RunState
@@ -29,9 +29,9 @@ class ToolRunner:
     """Makes the admitted calls of one run."""
 
     def __init__(
-        self, ledger: Ledger, run: RunKey, record: RunState, toolbox: Toolbox, on_progress: OnProgress | None
+        self, ledger: Ledger, lease: Lease, record: RunState, toolbox: Toolbox, on_progress: OnProgress | None
     ) -> None:
-        self._ledger, self._run, self._record, self._toolbox = ledger, run, record, toolbox
+        self._ledger, self._lease, self._record, self._toolbox = ledger, lease, record, toolbox
         self._on_progress = on_progress
         self._is_direct: dict[str, bool] = {}  # the callbacks are those of the node, the same for every call
 
@@ -40,12 +40,15 @@ class ToolRunner:
 
         Raises:
             InputNeeded: The call ended with questions to a person.
+            LeaseLostError: Another owner has taken the run over, and may make the call; it was not made.
         """
+        if not self._toolbox.specs[call.tool].repeatable:
+            await self._ledger.prove(self._lease)
         started_at = time.time()
         begun = time.perf_counter()
         kept, error, nothing, passing = None, None, False, False
         try:
-            with around(self._ledger, self._run, (call.step, call.item, call.number)):
+            with around(self._ledger, self._lease.run, (call.step, call.item, call.number)):
                 output = await self._within_time(call)
             kept = keep(normalise(output))
         except asyncio.CancelledError:

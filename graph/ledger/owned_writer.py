@@ -51,8 +51,20 @@ class OwnedWriter(CheckedReader):
                     lease, drafts, after=after, artifacts=artifacts, control_seq=control_seq, caps=caps
                 )
         if and_release and isinstance(by, Lease):
-            self._ownership.held.discard(by)
+            self._ownership.held.pop(by, None)
         return self._checked(run, found, after)
+
+    async def prove(self, lease: Lease) -> None:
+        """Make sure that a lease is in force now, right before an effect."""
+        await self._ownership.prove(lease, lambda: self._look_at(lease))
+
+    @abstractmethod
+    async def _look_at(self, lease: Lease) -> object:
+        """Read a lease.
+
+        Raises:
+            LeaseLostError: It is no longer in force.
+        """
 
     @abstractmethod
     def owned(self, run: RunKey) -> AbstractAsyncContextManager[Lease]:

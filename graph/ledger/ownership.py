@@ -12,11 +12,13 @@ from typing import Protocol, TypeVar
 from graph.errors import LedgerError
 from graph.ledger.lease import Holder, Pace, Watch
 from graph.ledger.owner import is_gone, named_owner, retire
+from graph.ledger.proof import CLOCK, Clock, now_s, still_counts
 from graph.ledger.protocol import Lease, RunKey
 from graph.ledger.refusals import owned_elsewhere
 
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
+Held = dict[Lease, float | None]
 
 
 class Attempt(Protocol[T_co]):
@@ -47,13 +49,37 @@ class LeaseTable(Protocol):
 
 
 class Ownership:
-    """The leases held by one ledger; the driver sends heartbeats for those in `held`."""
+    """The leases held by one ledger; the driver sends heartbeats for those in `held`.
+
+    `held` has the time when each was last proved by a heartbeat that a driver has noted, on `clock`; None if none was.
+    """
 
     # No reference to the ledger, so that a ledger dropped without `close` is collected at once.
 
-    def __init__(self, database: str, table: LeaseTable, held: set[Lease], pace: Pace) -> None:
-        self._database, self._table, self._pace = database, table, pace
+    def __init__(self, database: str, table: LeaseTable, held: Held, pace: Pace, clock: Clock | None = CLOCK) -> None:
+        self._database, self._table, self._pace, self._clock = database, table, pace, clock
         self.held = held
+
+    def now_s(self) -> float | None:
+        """Return the time on the clock of proofs, None if there is none."""
+        return now_s(self._clock)
+
+    def note_proof(self, lease: Lease, asked_s: float | None) -> None:
+        """Note a heartbeat that is committed; `asked_s` is the time before its transaction."""
+        if lease in self.held:
+            self.held[lease] = asked_s
+
+    async def prove(self, lease: Lease, look: Callable[[], Awaitable[object]]) -> None:
+        """Have a driver `look` at a lease, unless a proof of it counts; `look` raises if it is lost.
+
+        It looks once more if it slept meanwhile: what it found then may be no longer so.
+        """
+        proved_s = self.held.get(lease)
+        while not still_counts(proved_s, self.now_s(), self._pace):
+            proved_s = self.now_s()
+            await look()
+            if self._clock is None:
+                return
 
     @asynccontextmanager
     async def acquire(self, attempt: Attempt[T]) -> AsyncIterator[tuple[Lease, T]]:
@@ -90,12 +116,12 @@ class Ownership:
             with suppress(LedgerError):  # the claim may still commit after the cancellation
                 await asyncio.shield(self._table.disown(owner))
             raise
-        self.held.add(lease)
+        self.held[lease] = None
         try:
             yield lease, found
         finally:
             if lease in self.held:
-                self.held.discard(lease)
+                del self.held[lease]
                 with suppress(LedgerError):  # best effort: without a release the lease expires by itself
                     await asyncio.shield(self._table.release(lease))
 

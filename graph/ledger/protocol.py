@@ -143,6 +143,15 @@ class Ledger(Protocol):
             LedgerCorruptError: See `events`.
         """
 
+    async def prove(self, lease: Lease) -> None:
+        """Make sure, right before an effect, that a lease is in force: the process may have slept since its last write.
+
+        The lease is read, unless a heartbeat of this process counts; see `graph.ledger.proof`.
+
+        Raises:
+            LeaseLostError: The token is outdated or was released.
+        """
+
     async def append(
         self,
         lease: Lease,

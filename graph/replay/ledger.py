@@ -67,6 +67,9 @@ class ReplayLedger:
         """Return the replayed events; messages come from the record in `take_messages`."""
         return News(await self.events(lease.run, after), has_messages=True)
 
+    async def prove(self, lease: Lease) -> None:
+        """Do nothing: a replay has one owner."""
+
     async def append(
         self,
         lease: Lease,  # noqa: ARG002  (a replay has one owner)

@@ -9,7 +9,7 @@ ledger, each write of the checkpointer, each effect and each model call.
 """
 
 import json
-from collections.abc import AsyncIterator, Callable, Mapping, Set
+from collections.abc import AsyncIterator, Callable, Collection, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -189,7 +189,7 @@ class WatchedLedger(SqliteLedger):
         self._boundary = boundary
         super().__init__(path)
 
-    def _database(self, name: str, held: Set[Lease], beat_s: float) -> Database:
+    def _database(self, name: str, held: Collection[Lease], beat_s: float) -> Database:
         database = WatchedDatabase(name, beats_of(held), beat_s)
         database.boundary = self._boundary
         return database
@@ -214,7 +214,7 @@ class WatchedPostgresLedger(PostgresLedger):
         self._boundary = boundary
         super().__init__(address)
 
-    def _database(self, address: str, held: Set[Lease], beat_s: float) -> PostgresDatabase:
+    def _database(self, address: str, held: Collection[Lease], beat_s: float) -> PostgresDatabase:
         database = WatchedPostgres(address, lambda: tuple(held), beat_s)
         database.boundary = self._boundary
         return database

@@ -6,13 +6,15 @@ from contextlib import AsyncExitStack
 from pathlib import Path
 
 import pytest
-from ledger_drivers import NEVER_S, NOTE, STARTED, Driver, altered, departed, kinds, with_run
+from ledger_drivers import NEVER_S, NOTE, STARTED, Driver, SqliteDriver, altered, departed, kinds, with_run
 
 from graph.errors import LeaseLostError, RunOwnedError
 from graph.ledger.lease import Pace
 from graph.ledger.protocol import Lease, RunKey
 from graph.ledger.run_store import RunStore
+from graph.testing import drafted
 
+INTENT = drafted("call_started", {"tool": "pay", "repeatable": False}, "a")
 needs_proc = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="start times are read from /proc")
 
 
@@ -45,6 +47,41 @@ def test_an_owner_that_is_gone_is_replaced_at_once(driver: Driver) -> None:
         return await kinds(heir, run)
 
     assert with_run(driver, work, count=2, pace=Pace(NEVER_S, NEVER_S, NEVER_S)) == ["run_started", "paused"]
+
+
+@needs_proc
+def test_a_lease_is_proved_until_another_owner_has_taken_the_run_over(driver: Driver) -> None:
+    async def work(run: RunKey, ledger: RunStore, heir: RunStore) -> list[str]:
+        async with AsyncExitStack() as owner:
+            old = await owner.enter_async_context(ledger.owned(run))
+            await ledger.prove(old)
+            driver.own(run, departed())
+            async with heir.owned(run) as new:
+                with pytest.raises(LeaseLostError):
+                    await ledger.prove(old)
+                await heir.prove(new)
+            with pytest.raises(LeaseLostError):
+                await heir.prove(new)
+        return await kinds(heir, run)
+
+    assert with_run(driver, work, count=2, pace=Pace(NEVER_S, NEVER_S, NEVER_S)) == ["run_started"]
+
+
+@pytest.mark.parametrize("lease_s", [NEVER_S, 0.0])
+def test_an_intent_proves_the_lease_for_a_while_where_no_other_clock_decides(driver: Driver, lease_s: float) -> None:
+    async def work(run: RunKey, ledger: RunStore) -> bool:
+        async with ledger.owned(run) as lease:
+            before = beats(driver, run)
+            await ledger.append(lease, [INTENT])
+            driver.own(run, "")  # released behind its back: who looks sees it
+            try:
+                await ledger.prove(lease)
+            except LeaseLostError:
+                return False
+            return beats(driver, run) > before
+
+    counts = isinstance(driver, SqliteDriver) and lease_s == NEVER_S
+    assert with_run(driver, work, pace=Pace(NEVER_S, lease_s, NEVER_S)) is counts
 
 
 @needs_proc

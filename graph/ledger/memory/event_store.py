@@ -34,7 +34,7 @@ class EventStore(OwnedWriter, EventReader):
     def __init__(self, key: SealKey | None = None, store: Store | None = None, pace: Pace = PACE) -> None:
         super().__init__(store if store is not None else Store(), key)
         self._beat_s = pace.beat_s
-        self._ownership = Ownership(self.name, MemoryLeaseTable(self._store), set(), pace)
+        self._ownership = Ownership(self.name, MemoryLeaseTable(self._store), {}, pace)
 
     async def open_run(self, thread: str, drafts: Sequence[Draft], artifacts: Sequence[Kept] = ()) -> RunKey:
         """Start the thread's next run with its first events; `run_started` learns its thread and number."""
@@ -97,6 +97,9 @@ class EventStore(OwnedWriter, EventReader):
             return seq
 
         return await self._do(write)
+
+    async def _look_at(self, lease: Lease) -> object:
+        return await self._do(lambda: self._refused(lease))
 
     async def _written(self, by: Lease | RunKey, batch: Batch, after: int, and_release: bool) -> Snapshot | None:
         if isinstance(by, RunKey):

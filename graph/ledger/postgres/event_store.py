@@ -1,13 +1,13 @@
 """The nodes' side of the ledger in a PostgreSQL database: events of runs, written and read by their owners."""
 
-from collections.abc import AsyncIterator, Sequence, Set
+from collections.abc import AsyncIterator, Collection, Sequence
 from contextlib import asynccontextmanager
 
 from graph.ledger.chaining import must_sync
 from graph.ledger.head import Head
 from graph.ledger.lease import PACE, Holder, Pace
 from graph.ledger.owned_writer import ALONE, Batch, OwnedWriter
-from graph.ledger.ownership import Ownership
+from graph.ledger.ownership import Held, Ownership
 from graph.ledger.postgres.caps_table import enter
 from graph.ledger.postgres.database import Database
 from graph.ledger.postgres.event_reader import EventReader
@@ -35,7 +35,7 @@ class EventStore(OwnedWriter, EventReader):
     """See `graph.ledger.protocol.Ledger`. The connections to one address are shared in a process."""
 
     def __init__(self, address: str, key: SealKey | None = None, pace: Pace = PACE) -> None:
-        held: set[Lease] = set()
+        held: Held = {}
         super().__init__(self._database(address, held, pace.beat_s), key)
         self._lease_s, self._silent_s = pace.lease_s, max(pace.lease_s, pace.beat_s)
         self._writer = EventWriter(self.name, key)
@@ -126,6 +126,13 @@ class EventStore(OwnedWriter, EventReader):
         self._held.note(lease, seq)
         return seq
 
+    async def _look_at(self, lease: Lease) -> object:
+        # No heartbeat counts here: the server's clock, and not this machine's, decides how old it is.
+        def look(tx: Transaction) -> None:
+            self._held.check(self.name, head_of(tx, self.name, lease.run), lease)
+
+        return await self._file.look(look, lease.run.thread)
+
     async def _written(self, by: Lease | RunKey, batch: Batch, after: int, and_release: bool) -> Snapshot | None:
         run = by if isinstance(by, RunKey) else by.run
 
@@ -179,7 +186,7 @@ class EventStore(OwnedWriter, EventReader):
     def _has_read(self, run: RunKey, found: Snapshot, events: Sequence[Event]) -> None:
         self._writer.index.folded.has_read(run, found.rows, events)
 
-    def _database(self, address: str, held: Set[Lease], beat_s: float) -> Database:
+    def _database(self, address: str, held: Collection[Lease], beat_s: float) -> Database:
         return Database(address, lambda: tuple(held), beat_s)
 
     def _begin(

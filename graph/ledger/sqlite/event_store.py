@@ -1,7 +1,7 @@
 """The nodes' side of the ledger in an SQLite file: events of runs, written and read by their owners."""
 
 import sqlite3
-from collections.abc import AsyncIterator, Sequence, Set
+from collections.abc import AsyncIterator, Collection, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
@@ -11,7 +11,7 @@ from graph.ledger.family import source_of
 from graph.ledger.head import Head
 from graph.ledger.lease import PACE, Holder, Pace
 from graph.ledger.owned_writer import ALONE, Batch, OwnedWriter
-from graph.ledger.ownership import Ownership
+from graph.ledger.ownership import Held, Ownership
 from graph.ledger.protocol import Lease, Message, MessageHandler, News, Owned, RunKey, no_events
 from graph.ledger.reading import Snapshot
 from graph.ledger.seal import SealKey
@@ -20,7 +20,7 @@ from graph.ledger.sqlite.database import Database
 from graph.ledger.sqlite.event_reader import EventReader
 from graph.ledger.sqlite.event_writer import EventWriter
 from graph.ledger.sqlite.family_table import family_of
-from graph.ledger.sqlite.lease import claim, release
+from graph.ledger.sqlite.lease import beat, claim, release
 from graph.ledger.sqlite.lease_table import SqliteAttempt, SqliteLeaseTable, beats_of
 from graph.ledger.sqlite.queries import (
     found_of,
@@ -40,7 +40,7 @@ class EventStore(OwnedWriter, EventReader):
     """See `graph.ledger.protocol.Ledger`. One connection per file and process; the file is created with mode 0600."""
 
     def __init__(self, path: str | Path, key: SealKey | None = None, pace: Pace = PACE) -> None:
-        held: set[Lease] = set()
+        held: Held = {}
         name = str(path)
         super().__init__(self._database(name, held, pace.beat_s), name, key)
         self._writer = EventWriter(name, key)
@@ -104,14 +104,24 @@ class EventStore(OwnedWriter, EventReader):
     ) -> int:
         """Write events, all or none."""
 
+        full, asked_s = must_sync(drafts), self._ownership.now_s()
+
         def write(db: sqlite3.Connection) -> int:
             head = self._checked_head(db, lease, control_seq, require_empty_inbox)
             count(db, self.name, uses)
             if caps:
                 enter(db, self.name, caps)
+            if full:  # an effect may follow: this heartbeat is the proof that it needs
+                beat(db, [lease])
             return self._writer.write(db, head, drafts, artifacts)
 
-        return await self._file.do(write, full=must_sync(drafts))
+        seq = await self._file.do(write, full=full)
+        if full:
+            self._ownership.note_proof(lease, asked_s)
+        return seq
+
+    async def _look_at(self, lease: Lease) -> object:
+        return await self._file.look(lambda db: self._checked_head(db, lease))
 
     async def _written(self, by: Lease | RunKey, batch: Batch, after: int, and_release: bool) -> Snapshot | None:
         def write(db: sqlite3.Connection) -> Snapshot | None:
@@ -152,7 +162,7 @@ class EventStore(OwnedWriter, EventReader):
     def _has_read(self, run: RunKey, found: Snapshot, events: Sequence[Event]) -> None:
         self._writer.index.folded.has_read(run, found.rows, events)
 
-    def _database(self, name: str, held: Set[Lease], beat_s: float) -> Database:
+    def _database(self, name: str, held: Collection[Lease], beat_s: float) -> Database:
         return Database(name, beats_of(held), beat_s)
 
     def _begin(

@@ -1,7 +1,7 @@
 """Taking and giving back runs of a database, and the heartbeat."""
 
 import sqlite3
-from collections.abc import Callable, Set
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from functools import partial
 from typing import Generic, TypeVar
@@ -16,8 +16,8 @@ from graph.ledger.sqlite.writer import Pulse
 T = TypeVar("T")
 
 
-def beats_of(held: Set[Lease]) -> Pulse:
-    """Return the heartbeat of the leases held; it refers to the set, not to the ledger that owns it."""
+def beats_of(held: Collection[Lease]) -> Pulse:
+    """Return the heartbeat of the leases held; it refers to the collection, not to the ledger that owns it."""
     return lambda: [partial(beat, leases=tuple(held))] if held else []
 
 

@@ -23,7 +23,9 @@ from graph.ledger.protocol import Lease
 from graph.plan.schema import Step
 from graph.policy.grants import Refused
 from graph.record.events import Draft, Event
+from graph.record.results import StepResult
 from graph.record.trust_label import TrustLabel
+from graph.record.values import keep
 from graph.testing import LoggedTools, ScriptedModel, drafted
 from tools.errors import NothingHappened
 
@@ -396,17 +398,21 @@ def test_outcomes_alone_are_written_while_a_message_waits() -> None:
     assert at_desk(work, LoggedTools().tool("send")) == ["call_started", "call_finished"]
 
 
-def test_under_an_outdated_lease_nothing_starts_ends_or_is_asked() -> None:
+def test_under_an_outdated_lease_nothing_starts_is_made_ends_or_is_asked() -> None:
+    tools = LoggedTools()
+
     async def main() -> tuple[list[str], int]:
         ledger, model = MemoryLedger(), ScriptedModel(["an answer"])
         run = await ledger.open_run("t", [drafted("run_started", {"goal": "g", "constraints": []})])
         async with ledger.owned(run) as outdated:
             pass
         async with ledger.owned(run) as lease:
-            desk = Desk(ledger, outdated, Toolbox([LoggedTools().tool("send")]))
+            desk = Desk(ledger, outdated, Toolbox([tools.tool("send")]))
             gate = await desk.gate()
             call = await admit(gate, STEP, "send", {})
-            done = await gate.perform(call)
+            with pytest.raises(LeaseLostError):
+                await gate.perform(call)
+            done = Finished(call, StepResult("succeeded", value="sent"), keep("sent"))
             for ended, starting in (([], [call]), ([done], []), ([done], [call])):
                 with pytest.raises(LeaseLostError):
                     await gate.commit(ended, starting)
@@ -417,7 +423,7 @@ def test_under_an_outdated_lease_nothing_starts_ends_or_is_asked() -> None:
         await ledger.close()
         return kinds, len(model.prompts)
 
-    assert asyncio.run(main()) == (["paused"], 0)
+    assert asyncio.run(main()) == (["paused"], 0) and tools.calls == []
 
 
 def test_outcomes_alone_are_written_whatever_was_decided() -> None:

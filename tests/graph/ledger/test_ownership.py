@@ -9,7 +9,7 @@ import pytest
 from graph.errors import LedgerError, RunOwnedError
 from graph.ledger.lease import Holder, Pace
 from graph.ledger.owner import is_gone, new_owner, retire
-from graph.ledger.ownership import Ownership
+from graph.ledger.ownership import Held, Ownership
 from graph.ledger.protocol import Lease, RunKey
 
 RUN = RunKey("t", 1)
@@ -30,7 +30,7 @@ class Table:
         self.looks = 0
         self.released: list[Lease] = []
         self.disowned: list[str] = []
-        self.held: set[Lease] = set()
+        self.held: Held = {}
 
     async def claim(self, owner: str) -> tuple[Lease, str] | Holder:
         self.owners.append(owner)
@@ -71,7 +71,7 @@ def test_a_free_run_is_claimed_and_given_back_and_its_owner_is_gone() -> None:
     table = Table()
 
     assert own(table) == "claimed"
-    assert (table.released, table.held, table.looks) == ([LEASE], set(), 0)
+    assert (table.released, table.held, table.looks) == ([LEASE], {}, 0)
     assert is_gone(table.owners[0])
 
 
@@ -79,14 +79,14 @@ def test_a_run_that_cannot_be_given_back_is_left_to_expire() -> None:
     table = Table(fails=True)
 
     assert own(table) == "claimed"
-    assert (table.released, table.held) == ([LEASE], set())
+    assert (table.released, table.held) == ([LEASE], {})
 
 
 def test_a_run_that_was_let_go_with_its_last_event_is_not_given_back_again() -> None:
     table = Table()
 
     async def let_go() -> None:
-        table.held.discard(LEASE)
+        del table.held[LEASE]
 
     own(table, let_go)
 
@@ -139,7 +139,7 @@ def test_a_run_that_is_given_back_while_it_is_watched_is_taken_as_it_is_then() -
 def test_a_run_of_a_living_owner_is_refused(table: Table) -> None:
     with pytest.raises(RunOwnedError):
         own(table, pace=Pace(lease_s=3_600, look_s=0))
-    assert (table.released, table.held) == ([], set())
+    assert (table.released, table.held) == ([], {})
     assert is_gone(table.owners[0])
 
 
@@ -165,4 +165,48 @@ def test_a_claim_that_is_cancelled_is_taken_back_in_case_it_is_committed_all_the
     asyncio.run(main())
 
     assert table.disowned == table.owners
-    assert table.held == set()
+    assert table.held == {}
+
+
+class Sleeper:
+    """A clock, and a look at a lease that takes as long as `takes_s` says, one entry a look."""
+
+    def __init__(self, *takes_s: float) -> None:
+        self.now_s, self.takes_s, self.looks = 100.0, list(takes_s), 0
+
+    def __call__(self) -> float:
+        return self.now_s
+
+    async def look(self) -> None:
+        self.looks += 1
+        self.now_s += self.takes_s.pop(0) if self.takes_s else 0.0
+
+
+def looks(sleeper: Sleeper, proved_s: float | None, *, has_clock: bool = True) -> int:
+    """Return how often a lease of 10 seconds is read before an effect."""
+    held: Held = {LEASE: proved_s}
+    owner = Ownership("db", Table(), held, Pace(lease_s=10.0), sleeper if has_clock else None)
+    asyncio.run(owner.prove(LEASE, sleeper.look))
+    return sleeper.looks
+
+
+@pytest.mark.parametrize(("age_s", "expected"), [(0.0, 0), (4.9, 0), (5.0, 1), (3600.0, 1)])
+def test_a_lease_is_read_before_an_effect_if_half_of_its_time_has_passed_since_its_proof(
+    age_s: float, expected: int
+) -> None:
+    assert looks(Sleeper(), 100.0 - age_s) == expected
+
+
+def test_a_lease_without_a_noted_proof_or_a_clock_is_read_each_time() -> None:
+    assert looks(Sleeper(), None) == 1
+    assert looks(Sleeper(), 100.0, has_clock=False) == 1
+
+
+def test_a_lease_is_read_once_more_if_the_process_slept_while_it_was_read() -> None:
+    assert looks(Sleeper(60.0, 60.0), None) == 3
+
+
+def test_the_proof_of_a_lease_that_was_given_back_is_forgotten() -> None:
+    held: Held = {}
+    Ownership("db", Table(), held, QUICK, Sleeper()).note_proof(LEASE, 100.0)
+    assert not held

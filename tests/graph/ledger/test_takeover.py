@@ -72,7 +72,7 @@ def challenge(attempt: Attempt) -> float:
     """Return after how many seconds the run was taken over."""
 
     async def work() -> float:
-        async with Ownership("runs.db", Table(), set(), PACE).acquire(attempt) as (lease, _):
+        async with Ownership("runs.db", Table(), {}, PACE).acquire(attempt) as (lease, _):
             assert lease.token == 2
             return asyncio.get_running_loop().time()
 

@@ -1,0 +1,39 @@
+"""An owner that is frozen before a payment, and wakes up after another process has taken its run over."""
+
+import os
+import signal
+from pathlib import Path
+
+import pytest
+from frozen_owner import KINDS, Effects, own, take_over
+from owners import fork
+from postgres_server import new_schema
+
+from graph.ledger.lease import PACE
+
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")]
+
+
+@pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.e2e)])
+def database(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    return new_schema() if request.param == "postgres" else str(tmp_path / "runs.db")
+
+
+@pytest.mark.parametrize("kind", list(KINDS))
+def test_an_owner_that_was_frozen_before_a_payment_pays_nothing_once_another_owns_the_run(
+    tmp_path: Path, database: str, kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, seconds in {"lease_s": 1.0, "beat_s": 0.2, "look_s": 0.1}.items():
+        monkeypatch.setitem(vars(PACE), name, seconds)  # how long it is by default: test_lease.py
+    owner = fork(lambda: own(tmp_path, database, kind))
+    _, status = os.waitpid(owner, os.WUNTRACED)
+    assert os.WIFSTOPPED(status) and Effects(tmp_path).made == []
+
+    os.waitpid(fork(lambda: take_over(tmp_path, database, kind)), 0)
+    (tmp_path / "awake").touch()
+    os.kill(owner, signal.SIGCONT)
+    os.waitpid(owner, 0)
+
+    assert (tmp_path / "heir").read_text() == "succeeded"
+    assert (tmp_path / "owner").read_text() == "LeaseLostError"
+    assert Effects(tmp_path).made == ["980"]
