@@ -19,7 +19,7 @@ from graph.policy.strictness import looser_points
 from graph.policy.toml_lines import line_of
 from graph.record.budget import NO_BUDGET, Budget, read_budget
 from graph.settings import Settings
-from graph.settings_file import SettingsFile, settings_file
+from graph.settings_file import SettingsFile, Table, settings_file
 from graph.trust import is_trusted, store_path
 from graph.unreadable import unreadable
 from tools.import_folders import import_folders, installation_folders
@@ -87,14 +87,24 @@ def policy_named(given: Any, config: str | Path | None = None) -> Any:
     if named := os.environ.get(POLICY_VARIABLE):
         return named
     file = settings_file(config)
+    policy = policy_beside(file)
+    if policy is not None and not file.is_named:
+        _check_policy_of_a_folder(policy, file)
+    return policy and str(policy)
+
+
+def policy_beside(file: SettingsFile) -> Path | None:
+    """Return the policy that a settings file names; a relative path begins at the file's folder.
+
+    Raises:
+        ConfigError: It names none by a path.
+    """
     named = file.values.get("policy")
     if named is None:
         return None
     if not isinstance(named, str) or not named:
         raise ConfigError(f"{file.path}: policy is {named!r}; it takes the path of a policy file")
-    if not file.is_named:
-        _check_policy_of_a_folder(file.path.parent / named, file)
-    return str(file.path.parent / named)
+    return file.path.parent / named
 
 
 def tools_in_file(config: str | Path | None) -> Sequence[str]:
@@ -103,13 +113,7 @@ def tools_in_file(config: str | Path | None) -> Sequence[str]:
     Raises:
         ConfigError: It names something else, or the user neither named nor trusted the file.
     """
-    file = settings_file(config)
-    named = file.values.get("tools", [])
-    if not isinstance(named, list) or not all(isinstance(name, str) for name in named):
-        raise ConfigError(f"{file.path}: tools is {named!r}; it takes a list such as ['shop.tools:TOOLS']")
-    if named:
-        file.require_trust(f"imports {named[0]}")
-    return named
+    return TOOLS.value_in(settings_file(config)) or []
 
 
 def identity_in_file(config: str | Path | None) -> str | None:
@@ -118,14 +122,23 @@ def identity_in_file(config: str | Path | None) -> str | None:
     Raises:
         ConfigError: It names something else, or the user neither named nor trusted the file.
     """
-    file = settings_file(config)
-    named = file.values.get("identity")
-    if named is None:
-        return None
-    if not isinstance(named, str):
-        raise ConfigError(f"{file.path}: identity is {named!r}; it takes a function such as 'shop.people:verified'")
-    file.require_trust(f"imports {named}")
-    return named
+    return IDENTITY.value_in(settings_file(config))
+
+
+def _tool_names(given: Any) -> list[str]:
+    if not isinstance(given, list) or not all(isinstance(name, str) for name in given):
+        raise ConfigError(f"tools is {given!r}; it takes a list such as ['shop.tools:TOOLS']")
+    return given
+
+
+def _adapter_name(given: Any) -> str:
+    if not isinstance(given, str):
+        raise ConfigError(f"identity is {given!r}; it takes a function such as 'shop.people:verified'")
+    return given
+
+
+TOOLS: Table[list[str]] = Table("tools", _tool_names, lambda names: [f"imports {name}" for name in names])
+IDENTITY: Table[str] = Table("identity", _adapter_name, lambda name: [f"imports {name}, which says who people are"])
 
 
 def _check_policy_of_a_folder(policy: Path, file: SettingsFile) -> None:

@@ -2,11 +2,11 @@
 
 import os
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from shlex import quote
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
 from graph.errors import ConfigError
 from graph.name_list import listed
@@ -69,34 +69,65 @@ def settings_file(named: str | Path | None) -> SettingsFile:
         return SettingsFile(path)
     try:
         content = path.read_bytes()
+    except OSError as error:
+        raise ConfigError(f"{path}: {unreadable(error)}") from error
+    return SettingsFile(path, values_of(path, content), bool(named), not named and is_trusted(path, content))
+
+
+def values_of(path: Path, content: bytes) -> Mapping[str, Any]:
+    """Return what a settings file with this content holds.
+
+    Raises:
+        ConfigError: It is no TOML, or holds a name outside `TABLES`.
+    """
+    try:
         values = tomllib.loads(content.decode())
-    except (OSError, ValueError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:
         raise ConfigError(f"{path}: {unreadable(error)}") from error
     if unknown := [name for name in values if name not in TABLES]:
         raise ConfigError(f"{path}: {unknown[0]} is unknown; there are {listed(TABLES)}")
-    return SettingsFile(path, values, bool(named), not named and is_trusted(path, content))
+    return values
 
 
-def read_table(named: str | Path | None, table: str, why: str, read: Callable[[Any], Settings]) -> Settings | None:
-    """Return what `read` makes of a table of the settings file, None if the file has no such table.
+@dataclass(frozen=True)
+class Table(Generic[Settings]):
+    """An entry of the settings file: how it is read, and everything it does that takes a trusted file.
 
-    Args:
-        named: See `settings_file`.
-        table: One of `TABLES`.
-        why: What the table does that takes a trusted file, see `SettingsFile.require_trust`.
-        read: Reads the table; a ConfigError that it raises is raised with the file's name.
-
-    Raises:
-        ConfigError: The table is invalid, or its file is neither named nor trusted.
+    `read` gets the value of the file and raises a ConfigError if it is invalid; `acts` gets a valid one and returns
+    sentences such as "models.planner sends A_KEY to https://example.com".
     """
-    file = settings_file(named)
-    if table not in file.values:
-        return None
-    file.require_trust(f"[{table}] {why}")
-    try:
-        return read(file.values[table])
-    except ConfigError as error:
-        raise ConfigError(f"{file.path}: {error}") from None
+
+    name: str
+    read: Callable[[Any], Settings]
+    acts: Callable[[Any], Sequence[str]]
+
+    def value_in(self, file: SettingsFile) -> Settings | None:
+        """Return the value in a file that was named or trusted, or needs neither; None if it has none.
+
+        Raises:
+            ConfigError: The value is invalid, or acts in a file that is neither named nor trusted.
+        """
+        if self.name not in file.values:
+            return None
+        value, acts = self._checked(file)
+        if acts:
+            file.require_trust(acts[0])
+        return value
+
+    def acts_in(self, file: SettingsFile) -> Sequence[str]:
+        """Return everything that it does in a file.
+
+        Raises:
+            ConfigError: The value is invalid.
+        """
+        return self._checked(file)[1] if self.name in file.values else ()
+
+    def _checked(self, file: SettingsFile) -> tuple[Settings, Sequence[str]]:
+        given = file.values[self.name]
+        try:
+            return self.read(given), self.acts(given)
+        except ConfigError as error:
+            raise ConfigError(f"{file.path}: {error}") from None
 
 
 def text_or_variable(given: Any, name: str) -> str:

@@ -12,7 +12,7 @@ from graph.chat_models.settings import NAMES, ROLES, Layer, ModelSettings, Model
 from graph.chat_models.untrusted import acts_needing_trust
 from graph.errors import ConfigError
 from graph.name_list import listed
-from graph.settings_file import settings_file
+from graph.settings_file import Table, settings_file
 
 PREFIX = "PLANNER_EXECUTOR_"
 CLIENT_MODELS_VARIABLE = "PLANNER_EXECUTOR_CLIENT_MODELS"
@@ -82,15 +82,18 @@ def from_file(file: str | Path | None) -> Layer:
     Raises:
         ConfigError: A named file is missing, the file cannot be read or is invalid, or it needs trust (decision 0021).
     """
-    found = settings_file(file)
+    return MODELS.value_in(settings_file(file)) or layer({}, {})
+
+
+def _read(table: Any) -> Layer:
     try:
-        models = _Models.model_validate(found.values.get("models", {}))
+        models = _Models.model_validate(table)
     except ValidationError as error:
-        raise ConfigError(f"{found.path}: {_faults(error, 'models.')}") from None
-    settings = layer({role: getattr(models, role) for role in ROLES}, models.executors)
-    for act in acts_needing_trust(settings):
-        found.require_trust(act)
-    return settings
+        raise ConfigError(_faults(error, "models.")) from None
+    return layer({role: getattr(models, role) for role in ROLES}, models.executors)
+
+
+MODELS: Table[Layer] = Table("models", _read, lambda table: acts_needing_trust(_read(table)))
 
 
 def _variables(role: Role) -> ModelSettings:

@@ -4,7 +4,7 @@ An untrusted file must not use the user's keys or money or send the user's text 
 and name the embedded rules or a server on this machine that gets no key from the environment.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from ipaddress import ip_address
 from urllib.parse import urlsplit
 
@@ -15,27 +15,26 @@ SERVER_OPTIONS = ("default_headers", "default_query", "extra_body")
 
 
 def acts_needing_trust(layer: Mapping[str, ModelSource]) -> list[str]:
-    """Return descriptions of everything in a layer that needs the user's trust, at most one per model."""
+    """Return descriptions of everything in a layer that needs the user's trust."""
     entries = [(f"models.{role}", settings) for role, settings in layer.items() if isinstance(settings, ModelSettings)]
     entries += [(f"{of}.fallbacks", fallback) for of, settings in entries for fallback in settings.fallbacks]
-    return [act for of, settings in entries if (act := _act(of, settings)) is not None]
+    return [f"{of} {act}" for of, settings in entries for act in _acts(settings)]
 
 
-def _act(of: str, settings: ModelSettings) -> str | None:
+def _acts(settings: ModelSettings) -> Iterator[str]:
     if settings.api_key_env:
-        return f"{of} sends the variable {settings.api_key_env} to {settings.base_url or 'the server of its model'}"
+        yield f"sends the variable {settings.api_key_env} to {settings.base_url or 'the server of its model'}"
     if settings.base_url and not _is_here(settings.base_url):
-        return f"{of} sends prompts to {settings.base_url}"
+        yield f"sends prompts to {settings.base_url}"
     if settings.model and settings.model != OFFLINE and not settings.base_url:
-        return f"{of} asks {settings.model} with your key"
+        yield f"asks {settings.model} with your key"
     if settings.base_url and not (settings.model or "").startswith(("openai:", "openai/")):
-        return f"{of} sends prompts for another provider to {settings.base_url}"
+        yield f"sends prompts for another provider to {settings.base_url}"
     if settings.api_key is not None and not settings.base_url:
-        return f"{of} sends its own key to the server of your model"
+        yield "sends its own key to the server of your model"
     allowed = (*SAMPLING, *SERVER_OPTIONS) if settings.base_url else SAMPLING
-    if other := [name for name in settings.options if name not in allowed]:
-        return f"{of} sets the option {other[0]}, which may redirect requests"
-    return None
+    others = [name for name in settings.options if name not in allowed]
+    yield from (f"sets the option {name}, which may redirect requests" for name in others)
 
 
 def _is_here(address: str) -> bool:

@@ -13,7 +13,7 @@ from graph.desk.settings import DeskSettings
 from graph.errors import ConfigError
 from graph.name_list import listed
 from graph.serving.hosts import is_secure_address, parse_hosts
-from graph.settings_file import FROM_ENVIRONMENT, read_table, text_or_variable
+from graph.settings_file import FROM_ENVIRONMENT, Table, settings_file, text_or_variable
 
 TABLE = "desk"
 FIELDS = ("url", "proxies", "session_s", "reviewers", "readers", "headers", "oidc")
@@ -27,7 +27,7 @@ def with_table(settings: DeskSettings, config: str | Path | None) -> DeskSetting
     Raises:
         ConfigError: The table is invalid, or its file is neither named nor trusted.
     """
-    return read_table(config, TABLE, "says who decides about runs", lambda table: _read(table, settings)) or settings
+    return replace(DESK, read=lambda table: _read(table, settings)).value_in(settings_file(config)) or settings
 
 
 def _read(table: Any, settings: DeskSettings) -> DeskSettings:
@@ -111,3 +111,17 @@ def _texts(given: Any, where: str) -> list[str]:
     if not isinstance(given, list):
         raise ConfigError(f"{where} is {given!r}; it takes a list of texts")
     return [text_or_variable(one, where) for one in given]
+
+
+def _acts(table: Mapping[str, Any]) -> list[str]:
+    """Return what the table does, an act for each field."""
+    ways = {"oidc": "issuer", "headers": "name"}
+    return [
+        f"people sign in to the review desk by {name}: {given[ways[name]]}"
+        if name in ways
+        else f"{name} of the review desk: {given}"
+        for name, given in table.items()
+    ]
+
+
+DESK: Table[DeskSettings] = Table(TABLE, lambda table: _read(table, DeskSettings()), _acts)

@@ -10,9 +10,8 @@ from graph.errors import ConfigError
 from graph.ledger.protocol import RunKey
 from graph.name_list import listed
 from graph.notices.notice import KINDS
-from graph.settings_file import read_table, text_or_variable
+from graph.settings_file import Table, settings_file, text_or_variable
 
-TABLE = "notify"
 FIELDS = ("addresses", "secret", "link", *KINDS)
 WEBHOOKS = ("https", "http")
 LEAST_SECRET = 16
@@ -29,6 +28,12 @@ class Address:
     def is_webhook(self) -> bool:
         """Whether it gets the notice as signed JSON; Apprise sends to all others."""
         return self.url.partition(":")[0].strip().lower() in WEBHOOKS
+
+    @property
+    def place(self) -> str:
+        """Its name, and the kind or host of the receiver."""
+        kind = self.url.partition(":")[0].strip()
+        return f"{self.name} ({kind}{f'://{urlsplit(self.url).hostname}' if self.is_webhook else ''})"
 
     @property
     def has_host(self) -> bool:
@@ -60,7 +65,7 @@ def addresses_of(config: str | Path | None = None) -> Addresses | None:
     Raises:
         ConfigError: The table is invalid, or its file is neither named nor trusted.
     """
-    return read_table(config, TABLE, "sends notices of runs to addresses in it", _read)
+    return NOTIFY.value_in(settings_file(config))
 
 
 def _read(table: Any) -> Addresses:
@@ -93,3 +98,17 @@ def _names(given: Any, kind: str, known: Mapping[str, Address]) -> tuple[str, ..
     if unknown := [name for name in given if name not in known]:
         raise ConfigError(f"notify.{kind}: there is no address {unknown[0][:40]!r}; there are {listed(sorted(known))}")
     return tuple(dict.fromkeys(given))
+
+
+def _acts(table: Any) -> list[str]:
+    """Return what the table does, with the hosts of webhooks and no more of an address: addresses are secrets."""
+    given = _read(table)
+    kinds = {name: [kind for kind in KINDS if name in given.names[kind]] for name in given.by_name}
+    told = [f"{one.place}: {listed(kinds[name])}" for name, one in given.by_name.items()]
+    found = [f"[notify] sends notices of runs to {receiver}" for receiver in told]
+    if given.link is not None:
+        found.append(f"[notify] puts links to {given.link} into notices")
+    return [*found, "[notify] signs notices with its secret"] if given.secret else found
+
+
+NOTIFY: Table[Addresses] = Table("notify", _read, _acts)

@@ -67,7 +67,7 @@ def test_a_run_remembers_what_all_places_say_but_no_key(
     (folder / "planner-executor.toml").write_text(
         '[models.executor]\ntemperature = 0.5\noptions = { default_headers = { X-Key = "k-0123456789" }, seed = 7 }\n'
     )
-    cli("trust")
+    cli("trust", "--yes")
     monkeypatch.setenv("PLANNER_EXECUTOR_JUDGE", "offline")
     monkeypatch.setenv("PLANNER_EXECUTOR_PLANNER_API_KEY", "sk-0123456789")
 

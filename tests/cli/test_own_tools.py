@@ -89,7 +89,7 @@ def test_a_settings_file_names_tools_once_it_is_trusted(cli: Cli, shop: str, fol
 
     refused = cli("resume", "order", "--approve")
     assert refused.exit_code == 2 and f"imports {shop}" in refused.stderr and "trust" in refused.stderr
-    assert cli("trust", "planner-executor.toml").exit_code == 0
+    assert cli("trust", "planner-executor.toml", "--yes").exit_code == 0
     assert cli("resume", "order", "--approve").exit_code == 0
 
 

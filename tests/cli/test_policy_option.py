@@ -76,7 +76,7 @@ def test_the_policy_may_be_named_by_the_environment_or_the_settings_file(
         monkeypatch.setenv("PLANNER_EXECUTOR_POLICY", policy.name)
     else:
         (folder / "planner-executor.toml").write_text('policy = "policy.toml"\n')
-        cli("trust")
+        cli("trust", "--yes")
 
     result = cli("run", "add", "--plan", "plan.json", "--yes")
 

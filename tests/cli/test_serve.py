@@ -79,7 +79,7 @@ def test_a_settings_file_says_who_signs_people_in_once_it_is_trusted(cli: Cli, f
     (folder / "planner-executor.toml").write_text(PROVIDER)
 
     refused = cli("serve", "--port", "0")
-    said = cli("trust")
+    said = cli("trust", "--yes")
     both = cli("serve", "--port", "0", "--user-header", "X-User", "--proxy", "10.0.0.5")
 
     assert refused.exit_code == 2 and "not trusted" in refused.output

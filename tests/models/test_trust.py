@@ -8,7 +8,15 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner, Result
 
+from graph.chat_models.sources import from_file
 from graph.cli import app
+from graph.cli.commands.trust import HOMES
+from graph.configuration import identity_in_file, tools_in_file
+from graph.desk.desk_table import with_table
+from graph.desk.settings import DeskSettings
+from graph.errors import ConfigError
+from graph.notices.addresses import addresses_of
+from graph.settings_file import TABLES
 from graph.testing import step
 
 Cli = Callable[..., Result]
@@ -54,7 +62,7 @@ def test_a_strangers_file_sends_no_key_and_the_sentence_says_what_to_do(
 
 
 def test_once_trusted_it_acts_until_it_changes(cli: Cli, stranger: Path, replies: Replies) -> None:
-    said = cli("trust")
+    said = cli("trust", "--yes")
     done = cli("run", "What is the capital of France?", "--yes")
     stranger.write_text(stranger.read_text() + "# changed\n")
     changed = cli("run", "What is the capital of France?", "--yes")
@@ -70,7 +78,7 @@ def test_a_file_that_is_named_needs_no_trust(cli: Cli, stranger: Path) -> None:
 
 
 def test_trust_can_be_taken_back(cli: Cli, stranger: Path) -> None:
-    cli("trust")
+    cli("trust", "--yes")
 
     assert cli("trust", "--revoke").exit_code == 0
     assert cli("run", "What is the capital of France?", "--yes").exit_code == 2
@@ -81,7 +89,7 @@ def test_the_policy_that_the_file_names_is_trusted_with_it_and_by_its_own_digest
     (folder / "policy.toml").write_text('approval = "never"\n')
     refused = cli("run", "add", "--plan", "plan.json")
 
-    said = cli("trust")
+    said = cli("trust", "--yes")
     done = cli("run", "add", "--plan", "plan.json")
     (folder / "policy.toml").write_text('approval = "never"\n[tools.write_report]\nverdict = "allow"\n')
     changed = cli("run", "add", "--plan", "plan.json")
@@ -96,6 +104,119 @@ def test_what_is_no_settings_file_is_not_trusted(cli: Cli, folder: Path, text: s
     if text is not None:
         (folder / "planner-executor.toml").write_text(text)
 
-    done = cli("trust")
+    done = cli("trust", "--yes")
 
     assert done.exit_code == 2 and "planner-executor.toml" in done.stderr
+
+
+ACTS = {
+    "models": (
+        '[models.planner]\nmodel = "other:m"\nbase_url = "https://far.example/v1"\napi_key_env = "A_KEY"\n'
+        "options = { default_headers = {}, transport = 1 }\n"
+        '[models.executor]\nmodel = "openai:m"\nfallbacks = ["openai:n"]\n',
+        [
+            "models.planner sends the variable A_KEY to https://far.example/v1",
+            "models.planner sends prompts to https://far.example/v1",
+            "models.planner sends prompts for another provider to https://far.example/v1",
+            "models.planner sets the option transport, which may redirect requests",
+            "models.executor asks openai:m with your key",
+            "models.executor.fallbacks asks openai:n with your key",
+        ],
+    ),
+    "tools": ('tools = ["shop.tools:A", "shop:B"]\n', ["imports shop.tools:A", "imports shop:B"]),
+    "identity": ('identity = "shop:who"\n', ["imports shop:who, which says who people are"]),
+    "notify": (
+        '[notify]\nwaits = ["ada", "ops"]\nsecret = "0123456789abcdef"\nlink = "https://desk.example/{run}"\n'
+        '[notify.addresses]\nada = "mailto://u:p@example.org"\nops = "https://hooks.example/secret/path"\n',
+        [
+            "[notify] sends notices of runs to ada (mailto): waits",
+            "[notify] sends notices of runs to ops (https://hooks.example): waits",
+            "[notify] puts links to https://desk.example/{run} into notices",
+            "[notify] signs notices with its secret",
+        ],
+    ),
+    "desk": (
+        '[desk]\nurl = "https://desk.example"\nproxies = ["10.0.0.5"]\nsession_s = 600\n'
+        'reviewers = { names = ["ada"] }\nreaders = { names = ["*"] }\n'
+        '[desk.oidc]\nissuer = "https://login.example"\nclient_id = "d"\n',
+        [
+            "url of the review desk: https://desk.example",
+            "proxies of the review desk: ['10.0.0.5']",
+            "session_s of the review desk: 600",
+            "reviewers of the review desk: {'names': ['ada']}",
+            "readers of the review desk: {'names': ['*']}",
+            "people sign in to the review desk by oidc: https://login.example",
+        ],
+    ),
+}
+
+
+def use(table: str) -> Any:
+    """Read a table of the folder's settings file as a run, a graph or a desk does."""
+    readers: dict[str, Callable[[], Any]] = {
+        "models": lambda: from_file(None),
+        "tools": lambda: tools_in_file(None),
+        "identity": lambda: identity_in_file(None),
+        "notify": lambda: addresses_of(None),
+        "desk": lambda: with_table(DeskSettings(), None),
+    }
+    return readers[table]()
+
+
+@pytest.mark.parametrize("table", ACTS)
+def test_what_a_refusal_names_is_one_of_the_acts_that_are_shown_and_asked_about(
+    cli: Cli, folder: Path, table: str
+) -> None:
+    text, acts = ACTS[table]
+    (folder / "planner-executor.toml").write_text(text)
+    with pytest.raises(ConfigError) as refused:
+        use(table)
+
+    asked = CliRunner().invoke(app, ["trust"], input="n\n")
+    with pytest.raises(ConfigError, match="is not trusted"):
+        use(table)
+    said = CliRunner().invoke(app, ["trust"], input="y\n")
+
+    shown = [line.removeprefix("planner-executor.toml: ") for line in asked.stdout.splitlines()[: len(acts)]]
+    assert shown == acts and asked.stdout.splitlines()[len(acts)].startswith("Trust planner-executor.toml")
+    assert f"and {acts[0]};" in str(refused.value)
+    assert asked.exit_code == 2 and "nothing was trusted" in asked.stderr
+    assert said.exit_code == 0 and use(table)
+
+
+def test_each_table_of_a_settings_file_has_its_acts() -> None:
+    assert {*HOMES, "policy"} == set(TABLES) and set(ACTS) == set(HOMES)
+
+
+def test_without_an_answer_nothing_is_trusted(cli: Cli, stranger: Path) -> None:
+    done = cli("trust")
+
+    assert done.exit_code == 2 and "--yes" in done.stderr
+    assert cli("run", "What is the capital of France?", "--yes").exit_code == 2
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        "tools = 'shop:T'",
+        "tools = [1]",
+        "identity = 1",
+        "policy = 1",
+        "policy = 'missing.toml'",
+        "policy = 'broken.toml'",
+        "[models.planner]\nmodl = 'm'",
+        "[notify]\nsecrt = 'x'",
+        "[notify]\nsecret = 'env:NOT_SET'",
+        "[desk]\nreviewer = {}",
+        "[desk]\nurl = 'http://far.example'",
+    ],
+)
+def test_a_file_with_a_fault_is_not_trusted(cli: Cli, folder: Path, fault: str) -> None:
+    (folder / "broken.toml").write_text("aproval = 'never'\n")
+    more = "" if "tools" in fault else 'tools = ["shop:T"]\n'
+    (folder / "planner-executor.toml").write_text(more + fault)
+
+    done = cli("trust", "--yes")
+
+    assert done.exit_code == 2 and done.stdout == "" and ".toml" in done.stderr
+    assert not list(folder.parent.glob("state/**/trusted.json"))
