@@ -278,6 +278,8 @@ def _strange_rules(services: Services) -> Iterator[tuple[tuple[str, ...], str]]:
         strange = [one for one in rule.ask_when if name in specs and not specs[name].takes(one)]
         yield from ((("tools", name, "ask_when", one), "is not an argument of the tool") for one in strange)
     yield from ((("approvers", "tools", name), unknown) for name in rules.approvers.tools if name not in names)
+    calls = rules.approvers.calls.tools if rules.approvers.calls is not None else ()
+    yield from ((("approvers", "calls", "tools", name), unknown) for name in calls if name not in names)
     yield from ((("limits", "calls", name), unknown) for name in rules.limits.calls if name not in names)
     yield from ((("limits", "per_day", "calls", name), unknown) for name in rules.per_day.tools if name not in names)
     known = {*names, *services.models.names, *rules.prices}

@@ -17,6 +17,15 @@ def listed(names: Sequence[str], most: int = 8) -> str:
     return shown if len(names) <= most else f"{shown} and {len(names) - most} more"
 
 
+def enumerated(names: Sequence[str], last: str = "and") -> str:
+    """Return all names for a sentence, with a word before the last one.
+
+    >>> enumerated(["a"]), enumerated(["a", "b", "c"], "or")
+    ('a', 'a, b or c')
+    """
+    return f" {last} ".join(filter(None, (", ".join(names[:-1]), names[-1])))
+
+
 def counted(number: int, one: str, several: str | None = None) -> str:
     """Return a number of things; `several` is their name if it is not `one` with an s.
 

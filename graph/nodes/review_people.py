@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from graph.plan.catalog import ToolSpec
 from graph.plan.schema import Plan
-from graph.policy.approvers import NO_APPROVERS, ApproverRule, people_rules, quorum_of
+from graph.policy.approvers import NO_APPROVERS, ApproverRule, have_to_approve, people_rules, quorum_of
 from graph.policy.at_stake import AtStake
 from graph.policy.time_limit import AFTERWARDS, TimeLimit
 from graph.record.budget import Budget
@@ -65,10 +65,9 @@ def _people(run: RunContext, request: ReviewRequest, rules: Sequence[ApproverRul
     if not rules:
         return
     askers = run.record.people.askers
-    who = "; and ".join(words(str(rule)) for rule in rules)
-    yield f"By the policy this takes: {who}."
+    yield f"Policy: {have_to_approve(rules, words)}."
     if any(quorum_of(rule, askers) > rule.quorum for rule in rules):
-        yield "It is not verified who asked, so it takes two."
+        yield "It is not verified who asked, so two people have to."
     votes = run.record.people.votes.get(request.subject, {}).values()
     if votes:
         yield f"Approved so far by: {', '.join(words(vote.approver) for vote in votes)}."

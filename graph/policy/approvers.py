@@ -1,10 +1,10 @@
 """Who decides: the rules of a policy on the people whose decisions count."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-from graph.name_list import counted
+from graph.name_list import counted, enumerated
 from graph.plan.catalog import Effect, ToolSpec
 from graph.policy.time_limit import TimeLimit
 from graph.policy.time_limit_file import time_limit_of
@@ -52,19 +52,25 @@ class ApproverRule:
             return ()
         return self.names
 
-    def __str__(self) -> str:
-        """Return who decides, in words.
+    def in_words(self, name: Callable[[str], str] = str) -> str:
+        """Return who decides; `name` writes the name of a person or of a role.
 
-        >>> str(ApproverRule(names=("ada",), roles=("finance",), four_eyes=True, quorum=2))
-        '2 of ada and the role finance, none of whom asked for it'
+        >>> ApproverRule(names=("Ada", "Ben")).in_words(), ApproverRule(names=("Ada", "Ben"), quorum=2).in_words()
+        ('Ada or Ben', 'Ada and Ben')
+        >>> ApproverRule(names=("Ada",), roles=("finance",), four_eyes=True, quorum=2).in_words()
+        '2 of Ada and the role finance (but nobody who asked for it)'
         """
-        people = [*self.names, *(f"the role {role}" for role in self.roles)]
-        who = (
-            f"{self.quorum} of {' and '.join(people)}"
-            if people
-            else counted(self.quorum, "verified person", "verified people")
-        )
-        return who + (", none of whom asked for it" if self.four_eyes else "")
+        people = [*map(name, self.names), *(f"the role {name(role)}" for role in self.roles)]
+        are_all = not self.roles and self.quorum == len({*map(same_name, self.names)})
+        but = " (but nobody who asked for it)" if self.four_eyes else ""
+        if not people:
+            return (f"{self.quorum} verified people" if self.quorum > 1 else "a verified person") + but
+        who = enumerated(people, "or" if self.quorum == 1 else "and")
+        return (who if self.quorum == 1 or are_all else f"{self.quorum} of {who}") + but
+
+    def __str__(self) -> str:
+        """Return who decides, see `in_words`."""
+        return self.in_words()
 
     def to_json(self) -> dict[str, Any]:
         """Return the rule as JSON, unset fields left out."""
@@ -96,13 +102,15 @@ class Approvers:
 
     The rule of a tool takes precedence over that of its effect; a tool with an effect and neither needs `rule`,
     whatever other tools the decision is about. Rules by cost (US dollars -> rule) are added to the others. `four_eyes`
-    and `quorum` of `rule` hold for all, and its `time` for those without a time of their own.
+    and `quorum` of `rule` hold for all, and its `time` for those without a time of their own. For a call that is asked
+    about by itself a rule of `calls`, by tool or for all, takes the place of these, but for those by cost.
     """
 
     rule: ApproverRule = ANYBODY
     tools: Mapping[str, ApproverRule] = field(default_factory=dict)
     effects: Mapping[Effect, ApproverRule] = field(default_factory=dict)
     costs: tuple[tuple[float, ApproverRule], ...] = ()
+    calls: "Approvers | None" = None
 
     def rules(
         self,
@@ -128,7 +136,7 @@ class Approvers:
         """Return the rules on a decision, with those on time alone."""
         asked: tuple[tuple[Table, Iterable[ToolSpec]], ...] = (("plans", tools), ("calls", calls))
         found = [rule for table, specs in asked for tool in specs if (rule := self._of_tool(tool, table)) is not None]
-        return self._together(found or [self.rule], cost_usd)
+        return self._together(found or [self._with_general(self.rule)], cost_usd)
 
     def of_call(self, tool: ToolSpec, cost_usd: float | None, table: Table = "plans") -> tuple[ApproverRule, ...]:
         """Return the rules that a call has to meet once people decide about it; empty if none is about its tool."""
@@ -166,12 +174,19 @@ class Approvers:
         return [rule for above, rule in self.costs if cost_usd is None or cost_usd > above]
 
     def _together(self, found: Iterable[ApproverRule], cost_usd: float | None) -> tuple[ApproverRule, ...]:
-        rules = (self._with_general(rule) for rule in (*found, *self._by_cost(cost_usd)))
+        rules = (*found, *map(self._with_general, self._by_cost(cost_usd)))
         return tuple(dict.fromkeys(rule for rule in rules if rule != ANYBODY))
 
-    def _of_tool(self, tool: ToolSpec, _table: Table) -> ApproverRule | None:
+    def _of_tool(self, tool: ToolSpec, table: Table) -> ApproverRule | None:
         """Return the rule on one tool, None for a tool without an effect that no rule is about."""
-        return self.tools.get(tool.name) or self.effects.get(tool.effect) or (self.rule if tool.acts else None)
+        found = self.tools.get(tool.name) or self.effects.get(tool.effect) or (self.rule if tool.acts else None)
+        rule = self._with_general(found) if found is not None else None
+        if table == "plans" or self.calls is None:
+            return rule
+        own = self.calls._with_general(self.calls.tools.get(tool.name, self.calls.rule))
+        if own.people() == ANYBODY:  # it says how long people have, if anything, and not who decides
+            return rule if own.time is None else replace(rule or ANYBODY, time=own.time)
+        return replace(own, time=own.time or (rule or self.rule).time)
 
     def _with_general(self, rule: ApproverRule) -> ApproverRule:
         quorum, time = max(rule.quorum, self.rule.quorum), rule.time or self.rule.time
@@ -184,7 +199,8 @@ class Approvers:
             "effects": {effect: rule.to_json() for effect, rule in self.effects.items()},
             "cost": [{"above_usd": above, **rule.to_json()} for above, rule in self.costs],
         }
-        return {**self.rule.to_json(), **{name: value for name, value in found.items() if value}}
+        calls = {"calls": self.calls.to_json()} if self.calls is not None else {}
+        return {**self.rule.to_json(), **{name: value for name, value in found.items() if value}, **calls}
 
 
 NO_APPROVERS = Approvers()
@@ -202,10 +218,10 @@ def approver_refusal(rules: Sequence[ApproverRule], approver: Approver, askers: 
         return None
     if not approver.is_verified:
         known = f"{approver} is only claimed" if approver.source == "claimed" else "nobody knows who answers"
-        return f"{known}, and the policy takes a verified person: {_all(rules)}"
+        return f"{known}, and the policy takes a verified person: {have_to_approve(rules)}"
     asked = any(rule.admits(approver) for rule in rules)
     why = "asked for this, and may not decide it too" if asked else "may not decide this"
-    return f"{approver} {why}; it takes {_all(rules)}"
+    return f"{approver} {why}; {have_to_approve(rules)}"
 
 
 def missing(rules: Sequence[ApproverRule], voters: Sequence[Approver], askers: Sequence[str]) -> str | None:
@@ -215,7 +231,7 @@ def missing(rules: Sequence[ApproverRule], voters: Sequence[Approver], askers: S
         people = {voter.person for voter in voters if _counts(rule, voter, askers)}
         needed = quorum_of(rule, askers)
         if len(people) < needed:
-            left.append(f"{len(people)} of {needed} approvals by {replace(rule, quorum=needed)}")
+            left.append(f"{len(people)} of {counted(needed, 'approval')}: {replace(rule, quorum=needed)}")
     return "; ".join(left) or None
 
 
@@ -226,7 +242,7 @@ def alone_fault(rules: Sequence[ApproverRule], approver: Approver, askers: Seque
     """
     if missing(rules, [approver], [*askers, str(approver)]) is None:
         return None
-    return f"{approver} may not do this alone; it takes {_all(rules)}"
+    return f"{approver} may not do this alone; {have_to_approve(rules)}"
 
 
 def quorum_of(rule: ApproverRule, askers: Sequence[str]) -> int:
@@ -257,5 +273,11 @@ def _counts(rule: ApproverRule, approver: Approver, askers: Sequence[str]) -> bo
     return rule.admits(approver) and not asked
 
 
-def _all(rules: Sequence[ApproverRule]) -> str:
-    return "; and ".join(map(str, rules))
+def have_to_approve(rules: Sequence[ApproverRule], name: Callable[[str], str] = str) -> str:
+    """Return who has to approve by all of these rules, in words; `name` writes the name of a person or of a role.
+
+    >>> have_to_approve([ApproverRule(names=("Ada", "Ben")), ApproverRule(roles=("lead",))])
+    'Ada or Ben, and also the role lead have to approve'
+    """
+    who = ", and also ".join(rule.in_words(name) for rule in rules)
+    return f"{who} {'has' if len(rules) == 1 and rules[0].quorum == 1 else 'have'} to approve"

@@ -15,6 +15,12 @@ decide_within = "24h"                # and more on time, see graph/policy/time_l
 [approvers.effects.external]
 roles = ["ops"]
 
+[approvers.calls]                    # a call that is asked about by itself, in the place of the rules above
+roles = ["staff"]
+
+[approvers.calls.tools.send_money]
+names = ["ada@example.org"]
+
 [[approvers.cost]]                   # runs that may cost more than this
 above_usd = 10
 roles = ["lead"]
@@ -25,13 +31,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, get_args
 
 from graph.plan.catalog import Effect
-from graph.policy.approvers import ApproverRule, Approvers
+from graph.policy.approvers import NO_APPROVERS, ApproverRule, Approvers
 from graph.policy.entry_faults import are_texts, is_finite, unknown_entry
 from graph.policy.time_limit_file import ENTRIES, time_limit_faults, time_limit_of
 from graph.record.person import same_name
 
 RULE = ("names", "roles", "four_eyes", "quorum", *ENTRIES)
-TABLES = ("tools", "effects", "cost")
+TABLES = ("tools", "effects", "cost", "calls")
 MOST = 20
 """The largest quorum."""
 NO_SOURCES = ("server", "claimed")
@@ -41,11 +47,13 @@ Path = tuple[str, ...]
 
 def approvers_of(raw: Mapping[str, Any]) -> Approvers:
     """Return the rules of a table without faults."""
+    calls = approvers_of(raw["calls"]) if "calls" in raw else NO_APPROVERS
     return Approvers(
         _rule(raw),
         {tool: _rule(rule) for tool, rule in raw.get("tools", {}).items()},
         {effect: _rule(rule) for effect, rule in raw.get("effects", {}).items()},
         tuple((rule["above_usd"], _rule(rule)) for rule in raw.get("cost", ())),
+        calls if calls != NO_APPROVERS else None,
     )
 
 
@@ -53,15 +61,9 @@ def approver_faults(raw: Mapping[str, Any]) -> Iterator[tuple[Path, str]]:
     """Yield (path, fault) of the table."""
     least = raw.get("quorum", 1)
     yield from _rule_faults((), raw, (*RULE, *TABLES), least)
-    for table in ("tools", "effects"):
-        rules = raw.get(table, {})
-        if not isinstance(rules, Mapping):
-            yield (table,), "must be a table of rules"
-            continue
-        for name, rule in rules.items():
-            if table == "effects" and name not in get_args(Effect):
-                yield (table, name), unknown_entry(get_args(Effect), name)
-            yield from _rule_faults((table, name), rule, RULE, least)
+    yield from _table_faults(("tools",), raw.get("tools", {}), least)
+    yield from _table_faults(("effects",), raw.get("effects", {}), least, get_args(Effect))
+    yield from _call_faults(raw.get("calls", {}))
     costs = raw.get("cost", [])
     if not isinstance(costs, list):
         yield ("cost",), "must be a list of rules: [[approvers.cost]]"
@@ -71,6 +73,23 @@ def approver_faults(raw: Mapping[str, Any]) -> Iterator[tuple[Path, str]]:
         above = rule.get("above_usd") if isinstance(rule, Mapping) else None
         if not is_finite(above) or above < 0:
             yield ("cost", "above_usd"), "must be a number of US dollars"
+
+
+def _call_faults(raw: Any) -> Iterator[tuple[Path, str]]:
+    yield from _rule_faults(("calls",), raw, (*RULE, "tools"), 1)
+    if isinstance(raw, Mapping):
+        yield from _table_faults(("calls", "tools"), raw.get("tools", {}), raw.get("quorum", 1))
+
+
+def _table_faults(path: Path, rules: Any, least: Any, known: Sequence[str] = ()) -> Iterator[tuple[Path, str]]:
+    """Yield the faults of a table of rules by name; `known` are the only names, if there are any."""
+    if not isinstance(rules, Mapping):
+        yield path, "must be a table of rules"
+        return
+    for name, rule in rules.items():
+        if known and name not in known:
+            yield (*path, name), unknown_entry(known, name)
+        yield from _rule_faults((*path, name), rule, RULE, least)
 
 
 def _rule_faults(path: Path, rule: Any, known: tuple[str, ...], least: Any) -> Iterator[tuple[Path, str]]:

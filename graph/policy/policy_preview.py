@@ -1,7 +1,7 @@
 """A preview of a policy's decisions on a plan: denials and requests to a person, with reasons."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from graphlib import TopologicalSorter
 from typing import Literal, TypeVar
@@ -11,7 +11,8 @@ from graph.plan.kinds.table import kind_spec
 from graph.plan.schedule import waits_for
 from graph.plan.schema import ITEM, Plan, Step
 from graph.policy.approval_scope import ExecutionTerms
-from graph.policy.approvers import ApproverRule
+from graph.policy.approvers import ApproverRule, Approvers, have_to_approve
+from graph.policy.at_stake import AtStake
 from graph.policy.conditions import in_words
 from graph.policy.grants import Grant
 from graph.policy.time_limit import TimeLimit
@@ -160,32 +161,34 @@ def _untrusted(plan: Plan, terms: ExecutionTerms) -> Iterator[PolicyFinding]:
 
 def _deciders(plan: Plan, terms: ExecutionTerms) -> Iterator[PolicyFinding]:
     """Yield who decides, and until when: about the plan, and about calls of each tool with rules of its own."""
-    approvers, cost = terms.policy.approvers, terms.bounds.cost_usd
-    for subject, rules in _of_plan_and_calls(plan, terms, lambda tools: approvers.rules(tools, cost)):
-        yield PolicyFinding("asked", f"about {subject} decides {_joined(rules)}")
-    for subject, rules in _of_plan_and_calls(plan, terms, lambda tools: _blocked(approvers.timed_rules(tools, cost))):
+    approvers = terms.policy.approvers
+    for subject, rules in _of_plan_and_calls(plan, terms, lambda stake: stake.rules(approvers)):
+        yield PolicyFinding("asked", f"{have_to_approve(rules)} {subject}")
+    for subject, rules in _of_plan_and_calls(plan, terms, lambda stake: _blocked(approvers, stake)):
         names = " or ".join(dict.fromkeys(name for rule in rules for name in rule.needed))
         yield PolicyFinding("asked", f"if {names} asks for it, too few are left to decide about {subject}")
-    for subject, limits in _of_plan_and_calls(plan, terms, lambda tools: approvers.time_limits(tools, cost)):
+    for subject, limits in _of_plan_and_calls(
+        plan, terms, lambda stake: approvers.time_limits(stake.tools, stake.cost_usd, calls=stake.calls)
+    ):
         yield PolicyFinding("asked", f"a request about {subject} is to be decided {_joined_times(limits)}")
 
 
-def _blocked(rules: Sequence[ApproverRule]) -> Sequence[ApproverRule]:
+def _blocked(approvers: Approvers, stake: AtStake) -> Sequence[ApproverRule]:
     """Return the rules that nobody can meet if one of the people they name asks."""
-    return [rule for rule in rules if rule.needed]
+    return [rule for rule in approvers.timed_rules(stake.tools, stake.cost_usd, calls=stake.calls) if rule.needed]
 
 
 def _of_plan_and_calls(
-    plan: Plan, terms: ExecutionTerms, found: Callable[[Iterable[ToolSpec]], Found]
+    plan: Plan, terms: ExecutionTerms, found: Callable[[AtStake], Found]
 ) -> Iterator[tuple[str, Found]]:
-    """Yield what is found for the tools of the plan, for each that differs from it, and for requests without a tool."""
-    tools = {name: terms.tools[name] for step in plan.steps for name in step.tool_names}
-    if whole := found(tools.values()):
+    """Yield what is found for the plan, for single calls of each tool that differs, and for requests without one."""
+    tools, cost = {name: terms.tools[name] for step in plan.steps for name in step.tool_names}, terms.bounds.cost_usd
+    if whole := found(AtStake(tuple(tools.values()), cost_usd=cost)):
         yield "the plan", whole
     for name, tool in tools.items():
-        if (own := found([tool])) and own != whole:
+        if (own := found(AtStake(calls=(tool,), cost_usd=cost))) and own != whole:
             yield f"a call of {name}", own
-    if (general := found([])) and general != whole:
+    if (general := found(AtStake(cost_usd=cost))) and general != whole:
         yield "anything else", general
 
 
@@ -194,10 +197,6 @@ def _joined_times(limits: Sequence[TimeLimit]) -> str:
     first, *others = limits
     later = [limit.escalation for limit in others if (limit.escalate_after_s or first.within_s) < first.within_s]
     return "; ".join([str(first), *later])
-
-
-def _joined(rules: Iterable[ApproverRule]) -> str:
-    return "; and ".join(map(str, rules))
 
 
 def _limits(plan: Plan, terms: ExecutionTerms) -> Iterator[PolicyFinding]:

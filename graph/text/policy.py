@@ -93,6 +93,10 @@ def deciders(policy: Policy) -> Iterator[str]:
         yield f"{_rule(approvers.rule)} (four eyes, quorum and time hold for all)"
     yield from (f"calls and plans with {name}: {_rule(rule)}" for name, rule in approvers.tools.items())
     yield from (f"calls and plans with effect {effect}: {_rule(rule)}" for effect, rule in approvers.effects.items())
+    if approvers.calls is not None and approvers.calls.rule != ANYBODY:
+        yield f"calls that are shown by themselves: {_rule(approvers.calls.rule)}"
+    calls = approvers.calls.tools if approvers.calls is not None else {}
+    yield from (f"calls of {name} that are shown by themselves: {_rule(rule)}" for name, rule in calls.items())
     yield from (f"runs that may cost more than {above:g} USD: {_rule(rule)}" for above, rule in approvers.costs)
 
 

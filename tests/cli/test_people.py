@@ -86,7 +86,7 @@ def test_policy_check_says_who_decides(cli: Cli, folder: Path) -> None:
 
     assert checked.exit_code == 3
     assert "asked: s0: its call of write_file is shown, since the policy asks about every call" in checked.stdout
-    assert "asked: about the plan decides 2 of the role finance" in checked.stdout
+    assert "asked: 2 of the role finance have to approve the plan" in checked.stdout
     assert "- calls and plans with write_file: 2 of the role finance" in cli("policy", "show", "policy.toml").stdout
 
 
@@ -103,3 +103,21 @@ def test_whoever_was_one_of_several_is_told_so_and_not_asked_again(cli: Cli, sta
 def test_a_role_without_a_person_is_refused_with_the_next_move() -> None:
     with pytest.raises(InputError, match=r"--role: 'finance' is nobody's role; name the person with --as too"):
         person(None, ["finance"])
+
+
+def test_policy_check_and_show_say_apart_who_decides_about_plans_and_about_single_calls(cli: Cli, folder: Path) -> None:
+    rules = (
+        '[approvers]\nnames = ["Ada", "Ben"]\nquorum = 2\n[approvers.calls.tools.write_file]\nnames = ["Ada", "Ben"]\n'
+    )
+    (folder / "policy.toml").write_text(f"{ASK}\n{rules}")
+    (folder / "write.json").write_text(json.dumps(plan("a.txt")))
+
+    checked = cli("policy", "check", "policy.toml", "write.json").stdout.splitlines()
+
+    assert "asked: Ada and Ben have to approve the plan" in checked
+    assert "asked: Ada or Ben has to approve a call of write_file" in checked
+    shown = cli("policy", "show", "policy.toml").stdout
+    assert "- calls of write_file that are shown by themselves: Ada or Ben" in shown.splitlines()
+    (folder / "policy.toml").write_text(f'{ASK}\n[approvers.calls.tools.write_fiel]\nnames = ["Ada"]\n')
+    refused = cli("policy", "check", "policy.toml")
+    assert refused.exit_code == 2 and "approvers.calls.tools.write_fiel" in refused.stderr

@@ -412,7 +412,7 @@ def test_a_result_for_a_call_that_others_approve_is_given_by_none_but_them(
     own = agent(rules)
     run = own.start("g", plan=LOOKED, by=CY)
 
-    refused = f"{by.name} may not do this alone; it takes"
+    refused = f"{by.name} may not do this alone; "
 
     if is_in_state:
         assert (refused in said_in_a_chat(own, run, by)) != is_taken
@@ -454,7 +454,7 @@ def test_a_limit_that_others_raise_is_not_raised_by_a_retry(
         assert own.retry(run.id, limits={"tool_calls": 4}, by=by).status == "waiting"
         assert own.replay(run.id).is_same
     else:
-        with pytest.raises(InputError, match=f"{by.name} may not do this alone; it takes"):
+        with pytest.raises(InputError, match=f"{by.name} may not do this alone; "):
             own.retry(run.id, limits={"tool_calls": 4}, by=by)
     assert len(events(own, run, "run_reopened")) == is_taken
 
@@ -478,3 +478,22 @@ def test_a_vote_counts_for_no_request_after_the_one_that_was_seen(
     assert run.status == "waiting" and tools.calls == []
     assert [row.voters for row in own.inbox()] == [("server:bob@example.org",)]
     assert own.resume(run.id, APPROVE, by=CY).status == "succeeded" and own.replay(run.id).is_same
+
+
+def test_anybody_approves_plans_and_ada_the_payments_that_are_shown(
+    agent: Callable[..., Agent], tools: LoggedTools
+) -> None:
+    calls = {"calls": {"tools": {"pay": {"names": ["ada@example.org"]}}}}
+    own = agent(calls, tools={"pay": {"ask_when": {"amount": {"above": 100}}}})
+    first = step("small", "pay", to="ann", amount=40)
+    plan = {"steps": [first, step("large", "pay", after=["small"], to="ann", amount=150)]}
+
+    run = own.resume(own.start("g", plan=plan, by=EVE).id, APPROVE, by=EVE)
+    assert [args["amount"] for args in tools.named("pay")] == [40] and asks(run) == "run_step"
+    assert "Policy: `ada@example.org` has to approve." in run.request["action_requests"][0]["description"]
+    (row,) = own.inbox(ADA)
+    assert row.deciders == ("ada@example.org",) and list(own.inbox(EVE)) == []
+
+    assert "server:eve@example.org may not decide this" in error(own.resume(run.id, APPROVE, by=EVE))
+    assert own.resume(run.id, APPROVE, by=ADA).status == "succeeded"
+    assert own.replay(run.id).is_same

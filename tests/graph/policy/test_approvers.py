@@ -1,5 +1,6 @@
 """Who decides: which rules apply, whose decision counts, and how many it takes."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -16,9 +17,11 @@ from graph.policy.approvers import (
     missing,
     quorum_of,
 )
+from graph.policy.policy_file import policy_from
 from graph.policy.time_limit import TimeLimit
 from graph.record.person import NOBODY, Approver
 
+SEND = ToolSpec("send", "", {})
 PAY, MAIL, LOOK = ToolSpec("pay", "", {}), ToolSpec("mail", "", {}, "external"), ToolSpec("look", "", {}, "read")
 OPS, FINANCE, LEAD = ApproverRule(roles=("ops",)), ApproverRule(roles=("finance",)), ApproverRule(roles=("lead",))
 EYES, TWO = ApproverRule(four_eyes=True), ApproverRule(quorum=2)
@@ -105,7 +108,7 @@ def test_four_eyes_and_quorum_of_the_general_rule_hold_for_all(
         ([FINANCE], ADA, ["server:eve"], None),
         ([FINANCE], ADA, ["server:ada"], None),
         ([OPS, FINANCE], ADA, [], None),
-        ([OPS], ADA, ["server:ada"], "server:ada may not decide this; it takes 1 of the role ops"),
+        ([OPS], ADA, ["server:ada"], "server:ada may not decide this; the role ops has to approve"),
         ([EYES], ADA, ["server:eve", "server:Ada"], "server:ada asked for this, and may not decide it too"),
         ([EYES], Approver("ada", "os"), ["server:ada"], "os:ada asked for this"),
         ([EYES], BOB, ["server:ada"], None),
@@ -115,7 +118,7 @@ def test_four_eyes_and_quorum_of_the_general_rule_hold_for_all(
             [OPS, LEAD],
             NOBODY,
             [],
-            "nobody knows who answers, and the policy takes a verified person: 1 of the role ops;",
+            "nobody knows who answers, and the policy takes a verified person: the role ops, and also the role lead",
         ),
     ],
 )
@@ -131,14 +134,14 @@ def test_a_decision_counts_for_at_least_one_rule_or_is_refused_with_the_reason(
     ("rules", "voters", "askers", "left"),
     [
         ([FINANCE], [ADA], [], None),
-        ([FINANCE], [], [], "0 of 1 approvals by 1 of the role finance"),
-        ([TWO], [ADA, Approver("ADA", "os")], [], "1 of 2 approvals by 2 verified people"),
+        ([FINANCE], [], [], "0 of 1 approval: the role finance"),
+        ([TWO], [ADA, Approver("ADA", "os")], [], "1 of 2 approvals: 2 verified people"),
         ([TWO], [ADA, BOB], [], None),
-        ([FINANCE, OPS], [ADA], [], "0 of 1 approvals by 1 of the role ops"),
+        ([FINANCE, OPS], [ADA], [], "0 of 1 approval: the role ops"),
         ([FINANCE, OPS], [BOB], [], None),
-        ([LEAD, OPS], [ADA], [], "0 of 1 approvals by 1 of the role lead; 0 of 1 approvals by 1 of the role ops"),
-        ([EYES], [ADA], ["server:ada"], "0 of 1 approvals by 1 verified person, none of whom asked for it"),
-        ([EYES], [ADA], ["claimed:eve"], "1 of 2 approvals by 2 verified people, none of whom asked for it"),
+        ([LEAD, OPS], [ADA], [], "0 of 1 approval: the role lead; 0 of 1 approval: the role ops"),
+        ([EYES], [ADA], ["server:ada"], "0 of 1 approval: a verified person (but nobody who asked for it)"),
+        ([EYES], [ADA], ["claimed:eve"], "1 of 2 approvals: 2 verified people (but nobody who asked for it)"),
     ],
 )
 def test_every_rule_takes_its_own_number_of_people(
@@ -193,7 +196,7 @@ def test_under_four_eyes_a_standing_approval_is_of_others_than_who_asks(
             [FINANCE, OPS],
             ADA,
             [],
-            "server:ada may not do this alone; it takes 1 of the role finance; and 1 of the role ops",
+            "server:ada may not do this alone; the role finance, and also the role ops have to approve",
         ),
         ([FINANCE, OPS], BOB, [], None),
         ([TWO], ADA, [], "may not do this alone"),
@@ -240,13 +243,23 @@ def test_under_four_eyes_none_may_ask_of_as_many_names_as_it_takes_unless_others
 @pytest.mark.parametrize(
     ("rule", "words", "json"),
     [
-        (ANYBODY, "1 verified person", {}),
-        (EYES, "1 verified person, none of whom asked for it", {"four_eyes": True}),
+        (ANYBODY, "a verified person", {}),
+        (EYES, "a verified person (but nobody who asked for it)", {"four_eyes": True}),
         (
             ApproverRule(("ada", "os:bob"), ("ops",), quorum=2),
-            "2 of ada and os:bob and the role ops",
+            "2 of ada, os:bob and the role ops",
             {"names": ["ada", "os:bob"], "roles": ["ops"], "quorum": 2},
         ),
+        (ApproverRule(("ada", "bob")), "ada or bob", {"names": ["ada", "bob"]}),
+        (ApproverRule(("ada", "bob"), quorum=2), "ada and bob", {"names": ["ada", "bob"], "quorum": 2}),
+        (
+            ApproverRule(("ada", "Ada", "bob"), quorum=2),
+            "ada, Ada and bob",
+            {"names": ["ada", "Ada", "bob"], "quorum": 2},
+        ),
+        (ApproverRule(("a", "b", "c"), quorum=2), "2 of a, b and c", {"names": ["a", "b", "c"], "quorum": 2}),
+        (ApproverRule(("a", "b"), ("ops",)), "a, b or the role ops", {"names": ["a", "b"], "roles": ["ops"]}),
+        (ApproverRule(roles=("ops",), quorum=2), "2 of the role ops", {"roles": ["ops"], "quorum": 2}),
     ],
 )
 def test_a_rule_as_words_and_as_json(rule: ApproverRule, words: str, json: Any) -> None:
@@ -305,3 +318,46 @@ def test_an_escalation_at_the_end_of_the_shortest_time_is_none() -> None:
 
     assert deadline is not None and deadline.escalations_s == ()
     assert Approvers().timed_rules([PAY], 0) == ()
+
+
+ADA_ALONE = ApproverRule(names=("ada",))
+WITHIN = TimeLimit(60.0)
+
+
+@pytest.mark.parametrize(
+    ("calls", "of_pay", "of_send"),
+    [
+        (None, (FINANCE,), (OPS,)),
+        (Approvers(tools={"pay": ADA_ALONE}), (ADA_ALONE,), (OPS,)),
+        (Approvers(LEAD), (LEAD,), (LEAD,)),
+        (Approvers(LEAD, {"pay": ADA_ALONE}), (ADA_ALONE,), (LEAD,)),
+        (Approvers(EYES, {"pay": LEAD}), (replace(LEAD, four_eyes=True),), (EYES,)),
+        (Approvers(ApproverRule(time=WITHIN)), (replace(FINANCE, time=WITHIN),), (replace(OPS, time=WITHIN),)),
+    ],
+    ids=["no table", "of a tool", "of all", "of both", "in general", "only a time"],
+)
+def test_a_call_by_itself_falls_under_the_rules_of_calls_where_they_are_there(
+    calls: Approvers | None, of_pay: Any, of_send: Any
+) -> None:
+    approvers = Approvers(OPS, {"pay": FINANCE}, calls=calls)
+
+    assert approvers.timed_rules((), 0.0, calls=[PAY]) == approvers.of_call(PAY, 0.0, "calls") == of_pay
+    assert approvers.timed_rules((), 0.0, calls=[SEND]) == of_send
+    assert approvers.rules([PAY], 0.0) == approvers.of_call(PAY, 0.0) == (FINANCE,), "plans are as before"
+    assert policy_from({"approvers": approvers.to_json()}).approvers == approvers
+
+
+def test_what_holds_for_all_plans_does_not_hold_for_the_rules_of_calls_but_rules_by_cost_and_time_do() -> None:
+    strict = Approvers(
+        ApproverRule(four_eyes=True, quorum=2, time=WITHIN), costs=((10, LEAD),), calls=Approvers(ADA_ALONE)
+    )
+
+    assert strict.timed_rules((), 0.0, calls=[PAY]) == (replace(ADA_ALONE, time=WITHIN),)
+    assert strict.rules((), 11.0, calls=[PAY]) == (ADA_ALONE, replace(LEAD, four_eyes=True, quorum=2))
+
+
+def test_without_rules_on_plans_anybody_approves_them_and_ada_the_payments_that_are_shown() -> None:
+    approvers = policy_from({"approvers": {"calls": {"tools": {"pay": {"names": ["ada"]}}}}}).approvers
+
+    assert approvers.rules([PAY, SEND], None) == approvers.rules((), None, calls=[SEND]) == ()
+    assert approvers.rules((), None, calls=[PAY]) == approvers.rules([SEND], None, calls=[PAY]) == (ADA_ALONE,)

@@ -57,6 +57,13 @@ def test_a_table_is_read_as_it_is_written() -> None:
         ({"tools": {"pay": {"tools": {}}}}, "tools.pay.tools"),
         ({"effects": {"extern": {}}}, "effects.extern"),
         ({"effects": {"write": {"quorum": 0}}}, "effects.write.quorum"),
+        ({"calls": ["ada"]}, "calls"),
+        ({"calls": {"effects": {}}}, "calls.effects"),
+        ({"calls": {"names": []}}, "calls.names"),
+        ({"calls": {"tools": ["pay"]}}, "calls.tools"),
+        ({"calls": {"tools": {"pay": {"name": "ada"}}}}, "calls.tools.pay.name"),
+        ({"calls": {"quorum": 2, "roles": ["ops"], "tools": {"pay": {"names": ["ada"]}}}}, "calls.tools.pay.quorum"),
+        ({"calls": {"tools": {"pay": {"remind_before": ["1h"]}}}}, "calls.tools.pay.remind_before"),
         ({"cost": {"above_usd": 5}}, "cost"),
         ({"cost": [{"roles": ["lead"]}]}, "cost.above_usd"),
         ({"cost": [{"above_usd": True}]}, "cost.above_usd"),
@@ -86,6 +93,7 @@ def test_a_rule_by_cost_that_is_no_table_has_no_bound_either() -> None:
         {"names": ["ada"], "roles": ["ops"], "quorum": 2},
         {"names": ["ada", "b"], "quorum": 2},
         {"quorum": 1},
+        {"quorum": 2, "calls": {"names": ["ada"]}},
     ],
 )
 def test_a_quorum_may_take_all_who_are_named_and_more_by_role(rule: dict[str, Any]) -> None:

@@ -83,9 +83,9 @@ def test_each_rule_escalates_to_its_own_people_and_not_before() -> None:
     def people(escalated_s: float) -> list[str]:
         return [str(rule) for rule in rules().rules([PAY], 20.0, escalated_s)]
 
-    assert people(0.0) == ["1 of the role finance", "1 of the role lead"]
-    assert people(HOUR) == ["1 of the role finance", "1 of boss and the role lead"]
-    assert people(12 * HOUR)[0] == "1 of cy and the role finance and the role lead"
+    assert people(0.0) == ["the role finance", "the role lead"]
+    assert people(HOUR) == ["the role finance", "boss or the role lead"]
+    assert people(12 * HOUR)[0] == "cy, the role finance or the role lead"
 
 
 def test_time_alone_says_nothing_of_people() -> None:

@@ -278,7 +278,7 @@ FULL: dict[str, dict[str, Any]] = {
         "subject": "f" * 64,
         "says": "a" * 64,
         "decisions": [{"type": "approve"}],
-        "missing": "1 of 2 approvals by 2 of the role finance",
+        "missing": "1 of 2 approvals: 2 of the role finance",
         "approver": "server:somebody",
         "roles": ["finance"],
     },

@@ -141,7 +141,7 @@ def test_a_gate_has_no_arguments_to_edit_and_a_call_has() -> None:
 
 
 def test_who_decides_is_said_once_and_until_when_if_there_is_an_end() -> None:
-    timed = replace(REQUEST, people="By the policy this takes: 2.", deadline=Deadline(1_000.0, 60.0))
+    timed = replace(REQUEST, people="Policy: 2 have to approve.", deadline=Deadline(1_000.0, 60.0))
 
     first, second = (action["description"] for action in timed.to_json()["action_requests"])
 
