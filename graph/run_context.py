@@ -15,7 +15,9 @@ from graph.plan.reading import ParsedPlan
 from graph.plan.schedule import waits_for
 from graph.plan.schema import Plan, Step
 from graph.policy.approval_scope import ExecutionTerms
+from graph.policy.new_effects import NewEffects, denied, new_effects
 from graph.policy.replanning import ReplanPolicy
+from graph.prompts.planner import UNTRUSTED
 from graph.record.budget import Usage
 from graph.record.ending import Ending, ending_of
 from graph.record.person import Approver
@@ -23,6 +25,7 @@ from graph.record.recorded_plans import RecordedPlans
 from graph.record.replacement import Replaced, replaced_in, replaces_issues
 from graph.record.results import StepResult
 from graph.record.run_state import RunState
+from graph.record.trust_label import joined, label_of_tool
 
 
 @dataclass(frozen=True)
@@ -152,17 +155,43 @@ class RunContext:
         limits = {"replans_left": replans, "budget_left": left, "executors": list(self.terms.executors)}
         return {name: value for name, value in limits.items() if value or name == "replans_left"}
 
-    def allowed(self, parsed: ParsedPlan) -> ParsedPlan:
+    def tainted_in(self, plan: Plan, *, by_model: bool) -> list[str]:
+        """Return ids of the steps written by a model that had read untrusted results, in this run or an earlier one."""
+        record, before = self.record, self.recorded_plan()
+        kept = {step.id for step in plan.steps if before and step.same_as(before.by_id.get(step.id))}
+        specs = self.services.toolbox.specs
+        made = [label_of_tool(specs[call.tool]) for call in record.calls.by_key.values() if call.tool in specs]
+        read = joined([*made, *(record.steps.labels[step] for step in record.steps.supplied)])
+        in_chat = any(UNTRUSTED in message for message in record.assignment.history)
+        new = (read.untrusted or in_chat) and by_model
+        tainted = record.plan_state.tainted
+        if before is None and tainted:  # a fork, whose steps are those of the forked run
+            return [step.id for step in plan.steps if step.id in tainted]
+        return [step.id for step in plan.steps if (step.id in tainted if step.id in kept else new)]
+
+    def new_effects_in(self, plan: Plan, tainted: Collection[str]) -> NewEffects:
+        """Return the calls with an effect that no approved plan of the run had, of steps that are tainted."""
+        state = self.record.plan_state
+        if not (tainted and state.approved_plans):  # before the first approval only a fork has any: its source's
+            return {step: names for step, names in state.new_effects.items() if step in tainted}
+        approved = map(self.plans.plan_of, state.approved_plans.values())
+        specs, refused = self.services.toolbox.specs, state.refused_effects
+        return new_effects(plan, approved, specs, tainted=tainted, refused=refused)
+
+    def allowed(self, parsed: ParsedPlan, *, by_model: bool = False) -> ParsedPlan:
         """Return a plan, or issues instead of a plan that the policy forbids."""
         if parsed.plan is None:
             return parsed
         issues = self.terms.issues(parsed.plan)
         issues += replaces_issues(parsed.plan, self.record.plan_state.planned, self.record.steps.succeeded)
+        if self.terms.policy.new_effects == "deny":
+            tainted = self.tainted_in(parsed.plan, by_model=by_model)
+            issues += denied(self.new_effects_in(parsed.plan, tainted))
         return ParsedPlan(None, tuple(issues)) if issues else parsed
 
     def planned(self, parsed: ParsedPlan) -> ParsedPlan:
         """Return a model's plan, or issues instead of a plan that the policy or the horizon forbids."""
-        return self.replan_policy.checked(self.allowed(parsed), self.record)
+        return self.replan_policy.checked(self.allowed(parsed, by_model=True), self.record)
 
 
 def _seen(result: StepResult) -> JsonValue:

@@ -8,14 +8,14 @@ from graph.ledger.protocol import Message
 from graph.plan.revision import difference
 from graph.plan.schema import Plan
 from graph.policy.replanning import Cause
-from graph.prompts.planner import UNTRUSTED
 from graph.record.amendment import Amendment
 from graph.record.events import PAUSES, BudgetReached, Draft, Paused, PlanRevised, cancelled
 from graph.record.remaining import steps_left
 from graph.record.revocation import Revocation
-from graph.record.trust_label import joined, label_of_tool
 from graph.run_context import RunContext
 
+BY_MODELS = ("planner", "replanner")
+"""Authors of plans that are models."""
 BY_PEOPLE = ("caller", "person", "state")
 """Authors of plans that are people; a plan in the state is that of whoever invokes the graph."""
 
@@ -42,6 +42,7 @@ def revision(
         stalled: Why it makes no progress, None if it does.
         notes: Normalizations of the author's text.
     """
+    tainted = run.tainted_in(plan, by_model=author in BY_MODELS)
     return PlanRevised(
         revision=run.record.plan_state.revision + 1,
         plan=plan.to_json(),
@@ -52,7 +53,8 @@ def revision(
         cause=cause,
         diff=difference(run.recorded_plan(), plan),
         replaced=tuple(run.replaced_in(plan)),
-        tainted=tuple(_tainted(run, plan, author)),
+        tainted=tuple(tainted),
+        new_effects=run.new_effects_in(plan, tainted),
         failures=tuple(failures),
         stalled=stalled,
         read_as=tuple(notes),
@@ -88,18 +90,3 @@ def inbox_events(run: RunContext, messages: Sequence[Message]) -> Sequence[Draft
         constraints = amendment.applied(constraints)
     pauses = [Draft(Paused(reason=reason)) for message, reason in PAUSES.items() if message in messages]
     return [*drafts, *pauses[:1]]
-
-
-def _tainted(run: RunContext, plan: Plan, author: str) -> list[str]:
-    """Return ids of the steps written by a model that had read untrusted results, in this run or an earlier one."""
-    record, before = run.record, run.recorded_plan()
-    kept = {step.id for step in plan.steps if before and step.same_as(before.by_id.get(step.id))}
-    specs = run.services.toolbox.specs
-    made = [label_of_tool(specs[call.tool]) for call in record.calls.by_key.values() if call.tool in specs]
-    read = joined([*made, *(record.steps.labels[step] for step in record.steps.supplied)])
-    in_chat = any(UNTRUSTED in message for message in record.assignment.history)
-    new = (read.untrusted or in_chat) and author in ("planner", "replanner")
-    tainted = record.plan_state.tainted
-    if before is None and tainted:  # a fork, whose steps are those of the forked run
-        return [step.id for step in plan.steps if step.id in tainted]
-    return [step.id for step in plan.steps if (step.id in tainted if step.id in kept else new)]

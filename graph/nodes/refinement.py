@@ -47,7 +47,7 @@ async def _asked(run: RunContext, gate: ModelGate, plan: Plan, step: Step) -> Pr
     limits = settings.attempt_limits.lowest(step.attempt_limits)
     call = ModelCall("planner", label, messages, schema=schema, limits=limits)
     model, within = run.services.models.planner, StepLimit.starting(step.id, run.services.pauses, limits.timeout_s)
-    asked = propose(gate, model, call, lambda raw: run.allowed(reader.read(raw)), settings.max_repairs)
+    asked = propose(gate, model, call, lambda raw: run.allowed(reader.read(raw), by_model=True), settings.max_repairs)
     try:
         return await within.within(asked)
     except StepTimedOut as late:

@@ -34,7 +34,8 @@ def inherited(record: RunState, plan: Plan, anew: Collection[str], tools: Mappin
     results, labels = record.steps.results, result_labels(record, plan, tools)
     kept = [name for name in _kept(plan, anew) if record.steps.is_settled(name)]
     tainted, attached = tuple(sorted(record.plan_state.tainted)), record.assignment.attached
-    forked = RunForked(source=record.id, again=tuple(anew), tainted=tainted, attached=attached)
+    new = {step: names for step, names in record.plan_state.new_effects.items() if step in tainted}
+    forked = RunForked(source=record.id, again=tuple(anew), tainted=tainted, new_effects=new, attached=attached)
     copies = [
         Draft(Inherited(source=record.id, seq=record.seq, result=results[name], label=labels[name]), name)
         for name in kept

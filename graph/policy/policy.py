@@ -23,6 +23,7 @@ from graph.record.trust_label import TrustLabel
 
 ApprovalMode = Literal["always", "side_effects", "never"]
 PolicyVerdict = Literal["allow", "review", "ask", "deny"]
+NewEffectsRule = Literal["ask", "deny"]
 
 
 @dataclass(frozen=True)
@@ -50,6 +51,8 @@ class Policy:
     calls per minute, by name of a tool or model, and `per_day` what is spent in a day, both over all runs of a
     database; `prices` are those of a model's tokens. `steps` limits how long and how often a step is tried. `approvers`
     are the people whose decisions count, and `standing_s` is how long a standing approval may hold beyond its run.
+    `new_effects` says whether a call that a revision adds after untrusted results were read is decided by itself or
+    denied.
     """
 
     approval: ApprovalMode | None = None
@@ -63,6 +66,7 @@ class Policy:
     approvers: Approvers = NO_APPROVERS
     per_day: DayLimits = NO_DAY_LIMITS
     standing_s: float = LONGEST_S
+    new_effects: NewEffectsRule = "ask"
 
     @cached_property
     def digest(self) -> str:
@@ -163,6 +167,7 @@ class Policy:
             "steps": self.steps.to_json(),
             "approvers": self.approvers.to_json(),
             "standing": {"longest": written(self.standing_s)} if self.standing_s != LONGEST_S else {},
+            "new_effects": self.new_effects if self.new_effects != "ask" else None,
         }
         return {name: value for name, value in found.items() if value}
 

@@ -2,6 +2,7 @@
 
 ```toml
 approval = "side_effects"            # always, side_effects, never
+new_effects = "deny"                 # ask, deny: what a revision adds after untrusted results were read
 
 [effects]
 external = "review"                  # allow, review, ask, deny
@@ -48,12 +49,14 @@ from graph.policy.constraint_table import CONDITIONS, CONSTRAINTS, constraint_ta
 from graph.policy.day_limits import RATE_EXPECTED, day_limit_faults, day_limits_of, rate_of
 from graph.policy.duration import A_DURATION, fits_a_year, seconds_in
 from graph.policy.entry_faults import is_finite, not_one_of, unknown_entry
-from graph.policy.policy import ApprovalMode, Policy, PolicyVerdict, ToolRule
+from graph.policy.policy import ApprovalMode, NewEffectsRule, Policy, PolicyVerdict, ToolRule
 from graph.policy.toml_lines import line_of
 from graph.record.budget import Budget, Price, limits_of_a_run, read_budget
 from graph.record.standing_approval import LONGEST_S
 
 TABLES = ("effects", "tools", "limits", "rates", "prices", "steps", "approvers", "standing")
+WORDS: Mapping[str, tuple[str, ...]] = {"approval": get_args(ApprovalMode), "new_effects": get_args(NewEffectsRule)}
+"""The entries that are no tables, with their values."""
 Path = tuple[str, ...]
 
 
@@ -93,6 +96,7 @@ def policy_from(raw: Mapping[str, Any], name: str = "policy", text: str = "") ->
         approvers=approvers_of(raw.get("approvers", {})),
         per_day=day_limits_of(raw.get("limits", {}).get("per_day", {})),
         standing_s=seconds_in(raw.get("standing", {}).get("longest")) or LONGEST_S,
+        new_effects=raw.get("new_effects", "ask"),
     )
 
 
@@ -138,10 +142,10 @@ def _standing_faults(table: Mapping[str, Any]) -> Iterator[tuple[Path, str]]:
 
 def _table_faults(raw: Mapping[str, Any]) -> Iterator[tuple[Path, str]]:
     for key, value in raw.items():
-        if key != "approval" and key not in TABLES:
-            yield (key,), unknown_entry((*TABLES, "approval"), key)
-        elif key == "approval" and value not in get_args(ApprovalMode):
-            yield (key,), not_one_of(get_args(ApprovalMode), value)
+        if key not in WORDS and key not in TABLES:
+            yield (key,), unknown_entry((*TABLES, *WORDS), key)
+        elif key in WORDS and value not in WORDS[key]:
+            yield (key,), not_one_of(WORDS[key], value)
         elif key in TABLES and not isinstance(value, Mapping):
             yield (key,), "must be a table"
 

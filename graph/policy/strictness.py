@@ -37,6 +37,8 @@ def _modes(policy: Policy, than: Policy) -> Iterator[str]:
     mode = policy.approval or ("always" if than.approval is None else "never")  # unset: `build_graph` decides
     if MODES.index(mode) < MODES.index(least):
         yield f"approval is {policy.approval or 'not set'}"
+    if (policy.new_effects, than.new_effects) == ("ask", "deny"):
+        yield "new_effects is ask"
 
 
 def _verdicts(policy: Policy, than: Policy) -> Iterator[str]:

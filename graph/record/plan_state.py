@@ -1,10 +1,12 @@
 """The plan of a run: the revision in force, those before it, and the feedback on them."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from graph.plan.effect import effect_digest, effect_key
 from graph.plan.issues import Issue
+from graph.plan.schema import Step
 from graph.record.amendment import amendment_words
 from graph.record.call import Call
 from graph.record.events import Decided, PlanRefused, PlanRevised, ReviewRequested, RunForked, Steered
@@ -21,6 +23,16 @@ class SeenPlan:
     plan: Mapping[str, Any]
 
 
+@dataclass(frozen=True)
+class NewEffect:
+    """A call of a step that no approved plan had: the key under which it is decided, and the digest of what it does."""
+
+    step: Step
+    tool: str
+    key: str
+    digest: str
+
+
 @dataclass
 class PlanState:
     """The plan in force of a run, and the data that its next revision responds to; changed by events only."""
@@ -34,12 +46,18 @@ class PlanState:
     approved_revision: int = 0
     awaits_plan: bool = True
 
-    # Of the revision in force: sentences on files that it would replace, what like steps took, and the steps that were
-    # planned with untrusted content. `planned` has the ids of all steps that were ever planned.
+    # All plans that were approved, by digest, and the digests of what a person refused of them (decision 121).
+    approved_plans: dict[str, Mapping[str, Any]] = field(default_factory=dict)
+    refused_effects: set[str] = field(default_factory=set)
+
+    # Of the revision in force: sentences on files that it would replace, what like steps took, the steps that were
+    # planned with untrusted content, and which of their calls no approved plan had: step id -> tools. `planned` has the
+    # ids of all steps that were ever planned.
     planned: set[str] = field(default_factory=set)
     would_replace: tuple[str, ...] = ()
     expected: Expected | None = None
     tainted: set[str] = field(default_factory=set)
+    new_effects: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     # Failed steps that revisions removed or changed, and the same at the last approval (decision 26).
     replaced: tuple[Replaced, ...] = ()
@@ -96,6 +114,19 @@ class PlanState:
         steps = (self.plan or {}).get("steps", ())
         return all(one.get("tool") == tool for one in steps if one["id"] == step)
 
+    def effects_of(self, steps: Collection[str] | None = None) -> Iterator[NewEffect]:
+        """Yield what is new in the revision in force: of all steps, or of those with these ids."""
+        for raw in (self.plan or {}).get("steps", ()):
+            if raw["id"] in self.new_effects and (steps is None or raw["id"] in steps):
+                step = Step.model_validate(raw)
+                for tool in self.new_effects[step.id]:
+                    yield NewEffect(step, tool, effect_key(step, tool), effect_digest(step, tool))
+
+    @property
+    def has_refused(self) -> bool:
+        """Whether the revision in force has a call that a person refused when a plan with it was approved."""
+        return bool(self.refused_effects) and any(one.digest in self.refused_effects for one in self.effects_of())
+
     def plan_revised(self, data: PlanRevised) -> None:
         """Put a revision in force; it is not approved yet."""
         self.revision = data.revision
@@ -109,14 +140,14 @@ class PlanState:
         self._answered(len(self.feedback))
         self.issues, self.unchanged = (), None
         self.digests.append(data.digest)
-        self.tainted = set(data.tainted)
+        self.tainted, self.new_effects = set(data.tainted), data.new_effects
         self.failures.update(data.failures)
         self.stalled = data.stalled
         self.would_replace, self.expected = data.would_replace, data.like_steps
 
     def run_forked(self, data: RunForked) -> None:
-        """Keep which steps of the source's plan were planned with untrusted content."""
-        self.tainted = set(data.tainted)
+        """Keep which steps of the source's plan were planned with untrusted content, and what of it was new."""
+        self.tainted, self.new_effects = set(data.tainted), data.new_effects
 
     def run_reopened(self) -> None:
         """Let models be asked anew for what they were asked before the end."""
@@ -140,6 +171,7 @@ class PlanState:
         if self.unchanged is not None:
             self.issues, self.unchanged = (), None
         self.is_proposed = data.decision == "propose" and data.digest is not None
+        self._decide_effects(data)
         if data.decision == "approve":
             self._approved(by_person=data.by == "person")
             if data.by == "person":
@@ -175,10 +207,22 @@ class PlanState:
         if self.plan is not None and self.digest is not None and (self.seen is None or self.seen.digest != self.digest):
             self.seen_before, self.seen = self.seen, SeenPlan(self.revision, self.digest, self.plan)
 
+    def _decide_effects(self, data: Decided) -> None:
+        """Keep what was refused of the revision in force, until it is approved under its own name after all."""
+        for effect in self.effects_of() if data.steps or data.rejected else ():
+            if effect.key in data.rejected:
+                self.refused_effects.add(effect.digest)
+            elif effect.key in data.steps:
+                self.refused_effects.discard(effect.digest)
+
     def _approved(self, *, by_person: bool) -> None:
         self.approved_plan, self.approved_revision, self.stalled = self.plan, self.revision, None
+        if self.plan is not None and self.digest is not None:
+            self.approved_plans[self.digest] = self.plan
         if by_person:
-            self.tainted, self.is_wished = set(), False
+            # What was refused stays what it is: no approval of the plan around it covers it.
+            self.tainted = {one.step.id for one in self.effects_of() if one.digest in self.refused_effects}
+            self.is_wished = False
             self.replaced = tuple(one.approved() for one in self.replaced)
         self.replaced_before = self.replaced
 

@@ -25,6 +25,7 @@ ALWAYS = (
     "a call that may have had its effect, before it is made again",
     "a plan that makes no progress: the same failure, plan or revision again",
 )
+NEW_EFFECTS = "a call with an effect that a model adds to an approved plan after it has read untrusted results"
 BOUNDS: Mapping[str, tuple[str, str]] = {
     "max_replans": ("revision", "after failures"),
     "max_rounds": ("round", "when planning one step at a time"),
@@ -59,6 +60,8 @@ def denials(terms: ExecutionTerms) -> Iterator[str]:
         for name, constraint in (rule.args if rule else {}).items():
             if bounds := in_words(constraint):
                 yield f"{tool.name} unless {name} {bounds}"
+    if terms.policy.new_effects == "deny":
+        yield NEW_EFFECTS
 
 
 def triggers(terms: ExecutionTerms) -> Iterator[str]:
@@ -78,6 +81,8 @@ def triggers(terms: ExecutionTerms) -> Iterator[str]:
     if terms.mode != "never":
         yield from (f"a call of {line}" for tool in tools for line in _untrusted(tool, terms.policy))
     yield from ALWAYS
+    if terms.policy.new_effects == "ask":
+        yield f"{NEW_EFFECTS}, by itself, whenever the plan is shown"
 
 
 STEP_LIMITS = {

@@ -1,6 +1,7 @@
 """Events of a run that begins as a fork of another one: results and calls that it takes over."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, Self
 
 from graph.record.events.content import Arguments, Content, content_in, result_from_json, result_json
@@ -13,8 +14,8 @@ from graph.record.trust_label import TrustLabel
 class RunForked(Payload):
     """The run begins as a fork of the run `source`, from the steps `again` on, which are done anew.
 
-    `tainted` are steps that a model planned after it had read untrusted results, `attached` are the pictures of the
-    goal.
+    `tainted` are steps that a model planned after it had read untrusted results, `new_effects` what of them no approved
+    plan had (see `PlanRevised`), `attached` are the pictures of the goal.
     """
 
     kind: ClassVar[Literal["run_forked"]] = "run_forked"
@@ -22,6 +23,7 @@ class RunForked(Payload):
     source: str
     again: tuple[str, ...] = ()
     tainted: tuple[str, ...] = ()
+    new_effects: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     attached: Content | None = None
 
     def own_json(self) -> dict[str, Any]:
@@ -31,6 +33,7 @@ class RunForked(Payload):
             "source": self.source,
             "again": list(self.again),
             **given(tainted=list(self.tainted), attached=attached),
+            **given(new_effects={step: list(tools) for step, tools in self.new_effects.items()} or None),
         }
 
     @classmethod
@@ -40,6 +43,7 @@ class RunForked(Payload):
             source=raw["source"],
             again=tuple(raw["again"]),
             tainted=tuple(raw.get("tainted", ())),
+            new_effects={step: tuple(tools) for step, tools in raw.get("new_effects", {}).items()},
             attached=content_in(raw, "attached"),
             checkpoint=raw.get("checkpoint"),
         )

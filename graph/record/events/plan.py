@@ -1,7 +1,7 @@
 """Events of plans: revisions, refusals, amendments, the start of the executor."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, Self
 
 from graph.plan.issues import Issue
@@ -20,10 +20,11 @@ class PlanRevised(Payload):
 
     `cause` is the cause of replanning; `refined` means that only due steps were expanded. `replaced` has the failed
     steps that the plan omits or changes; the first version recorded only omitted ones, in `dropped`. `tainted` has the
-    steps written by a model that had read untrusted results, `failures` the fingerprints of the failures that the plan
-    responds to. `stalled` is the reason why the plan makes no progress. `read_as` has the normalizations,
-    `would_replace` sentences on files that the plan would replace, `like_steps` what like steps took by then, if
-    somebody is shown the plan. `written_by` is the user who wrote it, if it is a person's.
+    steps written by a model that had read untrusted results, `new_effects` their calls with an effect that no approved
+    plan had (step id -> tools), `failures` the fingerprints of the failures that the plan responds to. `stalled` is the
+    reason why the plan makes no progress. `read_as` has the normalizations, `would_replace` sentences on files that the
+    plan would replace, `like_steps` what like steps took by then, if somebody is shown the plan. `written_by` is the
+    user who wrote it, if it is a person's.
     """
 
     kind: ClassVar[Literal["plan_revised"]] = "plan_revised"
@@ -47,6 +48,7 @@ class PlanRevised(Payload):
     would_replace: tuple[str, ...] = ()
     like_steps: Expected | None = None
     written_by: str | None = None
+    new_effects: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @property
     def answers_failure(self) -> bool:
@@ -72,6 +74,7 @@ class PlanRevised(Payload):
             "stalled": self.stalled,
             **given(read_as=list(self.read_as), would_replace=list(self.would_replace)),
             **given(like_steps=self.like_steps and self.like_steps.to_json(), written_by=self.written_by),
+            **given(new_effects={step: list(tools) for step, tools in self.new_effects.items()} or None),
         }
 
     @classmethod
@@ -95,6 +98,7 @@ class PlanRevised(Payload):
             would_replace=tuple(raw.get("would_replace", ())),
             like_steps=Expected.from_json(raw["like_steps"]) if "like_steps" in raw else None,
             written_by=raw.get("written_by"),
+            new_effects={step: tuple(tools) for step, tools in raw.get("new_effects", {}).items()},
             checkpoint=raw.get("checkpoint"),
         )
 

@@ -42,6 +42,8 @@ def _plan_revised(data: PlanRevised) -> Words:
         yield f"the failed {one.step}{by} {words.get(one.standing, 'is made up for')}"
     if data.tainted:
         yield f"written after untrusted results were read: {', '.join(data.tainted)}"
+    for step, tools in data.new_effects.items():
+        yield f"{step} adds {', '.join(tools)}, which no approved plan had in this way"
     yield from normalization_notes(data)
     if data.stalled:
         yield data.stalled

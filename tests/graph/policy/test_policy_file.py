@@ -93,6 +93,7 @@ def test_a_policy_that_says_nothing_is_one() -> None:
         ("aproval = 'never'", 1, "did you mean approval?"),
         ("\napproval = 'sometimes'", 2, "always, side_effects, never"),
         ("approval = ['never']", 1, "approval is"),
+        ("new_effects = 'allow'", 1, "ask, deny"),
         ("[efects]\nwrite = 'deny'", 1, "did you mean effects?"),
         ("effects = 'deny'", 1, "must be a table"),
         ("[effects]\nread = 'allow'\nwirte = 'deny'", 3, "did you mean write?"),

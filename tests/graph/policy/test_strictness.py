@@ -27,6 +27,7 @@ POLICIES = st.fixed_dictionaries(
     {},
     optional={
         "approval": st.sampled_from(["never", "side_effects", "always"]),
+        "new_effects": st.sampled_from(["ask", "deny"]),
         "effects": st.dictionaries(st.sampled_from(EFFECTS), VERDICTS, max_size=2),
         "tools": st.dictionaries(
             st.sampled_from(TOOLS),
@@ -47,6 +48,8 @@ def spec(name: str, effect: Effect) -> ToolSpec:
 
 def allows_more(policy: Policy, than: Policy) -> bool:
     """Whether some call passes under the one policy and not, or not as easily, under the other."""
+    if (policy.new_effects, than.new_effects) == ("ask", "deny"):
+        return True
     for name in TOOLS:
         for effect in EFFECTS:
             tool = spec(name, effect)

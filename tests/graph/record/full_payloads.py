@@ -64,6 +64,7 @@ FULL: dict[str, dict[str, Any]] = {
         "read_as": ["steps was a bare list"],
         "would_replace": ["report.md exists"],
         "written_by": "os:somebody",
+        "new_effects": {"step_1": ["send"]},
     },
     "plan_refused": {
         "author": "caller",
@@ -229,6 +230,7 @@ FULL: dict[str, dict[str, Any]] = {
         "source": "thread.1",
         "again": ["step_2"],
         "tainted": ["step_1"],
+        "new_effects": {"step_1": ["send"]},
         "attached": {"artifact": ARTIFACT},
     },
     "inherited": {"source": "thread.1", "seq": 9, **RESULT, "ended_at": 1002.25, "label": LABEL},
