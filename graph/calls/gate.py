@@ -143,7 +143,7 @@ class CallGate:
         if not spec.repeatable and (found := self.effects.others_uncertain(call)):
             raise await self._held.after(call, found)
         call = self._granted.limited(step, call)
-        approval, replies = await self._held.hold(call, labels), await self._asked.replies(call)
+        approval, replies = await self._held.hold(step, call, labels), await self._asked.replies(call)
         self._meter.reserve_call(
             tool, step.id, begins=step.tool is not None and step.id not in self._record.spending.begun
         )

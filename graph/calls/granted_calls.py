@@ -11,6 +11,7 @@ from graph.plan.canonical import digest
 from graph.plan.catalog import ToolSpec
 from graph.plan.schema import Step
 from graph.policy.grants import Grant, Refused
+from graph.policy.new_effects import DENIED, is_undecided
 from graph.policy.policy import Policy
 from graph.record.call import call_key
 from graph.record.run_state import RunState
@@ -34,6 +35,8 @@ class GrantedCalls:
         spec = self._specs[tool]
         bound = grant.bound(args, spec.takes)
         self._check(spec, bound)
+        if self._policy.new_effects == "deny" and is_undecided(self._record, step, tool):
+            raise Refused(DENIED.format(tool))
         number = made.total() + 1 if grant.by_model else 0
         args_digest = digest(bound)
         key = call_key(self._record.id, step.id, item, number, tool, args_digest)

@@ -13,6 +13,7 @@ from graph.ledger.protocol import Lease, Ledger
 from graph.plan.catalog import ToolSpec
 from graph.plan.schema import Step
 from graph.policy.grants import RejectedByPerson
+from graph.policy.new_effects import added_key
 from graph.policy.policy import Policy
 from graph.record.call import Call
 from graph.record.events import Draft
@@ -21,6 +22,7 @@ from graph.record.run_state import RunState
 from graph.record.trust_label import TrustLabel
 from graph.record.values import Kept
 
+NOT_COVERED = "no approved plan had this call, and it was planned after untrusted results were read"
 WriteEnded = Callable[[], Awaitable[None]]
 
 
@@ -50,11 +52,12 @@ class HeldCalls:
         self._ledger, self._lease, self._record, self._specs = ledger, lease, record, specs
         self._policy, self._effects, self._standing, self._asks = policy, effects, standing, asks
 
-    async def hold(self, call: ToolCall, labels: Mapping[str, TrustLabel]) -> str | None:
+    async def hold(self, step: Step, call: ToolCall, labels: Mapping[str, TrustLabel]) -> str | None:
         """Hold a call for review: the policy asks, or it acts with untrusted arguments or happened in another run.
 
-        A confirmed call of another run settles that call only, and a second one may be intended (decision 0025). Return
-        the standing approval that lets it through, None if nobody has to see it or a person has.
+        So is a call that the plan adds, if no decision covers it. A confirmed call of another run settles that call
+        only, and a second one may be intended (decision 0025). Return the standing approval that lets it through, None
+        if nobody has to see it or a person has.
 
         Raises:
             CallHeld: Nobody has decided about it yet.
@@ -62,7 +65,8 @@ class HeldCalls:
         """
         # A call that a person edited is asked about under the name of the one that it replaces (decision 72).
         spec, review, name = self._specs[call.tool], self._record.review_state, call.replaces or call.key
-        asked = self._policy.asks(spec, call.args)
+        added = self._added(step, call.tool)
+        asked = self._policy.asks(spec, call.args) or added
         unseen = self._policy.arguments_to_review(spec, labels) if self._asks else {}
         before = self._effects.happened_elsewhere(call)
         if not (asked or unseen or before) or review.seen & {name, call.key}:
@@ -71,7 +75,7 @@ class HeldCalls:
         if why := review.rejection(name, revision):
             raise RejectedByPerson(why)
         # What may have happened before is decided by itself, whatever was approved ahead (decision 74).
-        if not before and (standing := await self._standing.covering(spec, call, unseen)):
+        if not (before or added) and (standing := await self._standing.covering(spec, call, unseen)):
             return standing
         known = review.held.get(name)
         if known is None or known.revision != revision:
@@ -79,6 +83,22 @@ class HeldCalls:
             await self._write(held, shown)
         why = "the same call happened before" if before else asked or "its arguments come from untrusted results"
         raise CallHeld(name, f"{why}; a person has to see it first")
+
+    def _added(self, step: Step, tool: str) -> str | None:
+        """Return why a call is in question that no approved plan had; None if it is not, or a person approved it.
+
+        A person's approval of the plan covers it only with a decision of its own (decision 121); one by the policy says
+        that nobody has to see it.
+
+        Raises:
+            RejectedByPerson: A person rejected it beside the plan.
+        """
+        review, key = self._record.review_state, added_key(self._record, step, tool)
+        if key is None or key in review.seen:
+            return None
+        if why := review.rejection(key, self._record.plan_state.revision):
+            raise RejectedByPerson(why)
+        return None if review.approval is None or review.approval.by == "policy" else NOT_COVERED
 
     async def after(self, call: ToolCall, uncertain: Sequence[Call]) -> CallUncertain:
         """Record that a call waits until a person has settled others, and return the exception to raise."""

@@ -52,6 +52,10 @@ RejectCall = Annotated[
     list[str] | None,
     typer.Option("--reject-call", metavar="STEP=WHY", help="Do not make the call of this step; the run goes on."),
 ]
+ApproveCall = Annotated[
+    list[str] | None,
+    typer.Option("--approve-call", metavar="STEP", help="Approve the call of this step, which the plan adds."),
+]
 Standing = Annotated[
     list[str] | None,
     typer.Option(
@@ -84,6 +88,7 @@ class DecisionOptions:
     feedback: Feedback = None
     answer: Answers = None
     args: Args = None
+    approve_call: ApproveCall = None
     reject_call: RejectCall = None
     standing: Standing = None
     raise_: Raise = None
@@ -103,6 +108,7 @@ class DecisionOptions:
         self._check()
         return ReviewResponse(
             approve=self.approve,
+            approved=tuple(options.texts(self.approve_call or [])),
             plan=read_plan_file("--edit", self.edit) if self.edit is not None else None,
             answers=parse_answers(answers),
             args=parse_objects(options.texts(self.args or []), "--args"),

@@ -125,6 +125,8 @@ class Prompter:
                     )
                 except InputError as error:
                     self.screen.say(str(error))
+            elif words.lower() in YES:
+                return replace(response, approved=(*response.approved, name))
             elif (decided := self._verdict(response, words)) and decided.feedback is None:
                 return decided
             elif decided:

@@ -8,7 +8,7 @@ from graph.cli.command_line import command
 from graph.cli.screen import DIGEST_CHARACTERS, Screen
 from graph.record.budget import Usage, read_budget
 from graph.review.request import asked_again, digest_of_all
-from graph.review.response import RequestJson, asked, call_names
+from graph.review.response import RequestJson, asked, call_names, new_calls
 from graph.runs import Run
 from graph.text.review.drawing import fitted
 from graph.text.review.frame import plain_description, to_text
@@ -45,12 +45,14 @@ def _responses(request: RequestJson) -> list[str]:
     happened = ["--happened true|false"] * len(asked(request, "settle_effect"))
     rest = [f"--answer {action['args']['step']}=TEXT" for action in asked(request, "answer_question")] + happened
     rest += [f"--raise {name}=NUMBER" for action in asked(request, "raise_budget") for name in _spent_limits(action)]
-    approve = ["--approve"] if kinds & {"run_plan", "run_step"} else []
+    new = new_calls(request["action_requests"])
+    approve = ["--approve", *(f"--approve-call {name}" for name in new)] if kinds & {"run_plan", "run_step"} else []
     ways = [] if request["issues"] else [[*approve, *rest, shown]]
     if "run_plan" in kinds and "run_step" not in kinds:
         ways.append(["--edit FILE", *rest])
     for call in filter(None, call_names(request["action_requests"])):
-        others = ["--approve"] if sum(map(bool, call_names(request["action_requests"]))) > 1 or rest else []
+        others = ["--approve"] if sum(map(bool, call_names(request["action_requests"]))) > 1 or rest or new else []
+        others += [f"--approve-call {name}" for name in new if name != call]
         ways.append([*others, f"--args {call}=JSON", *rest])
         ways.append([*others, f"--reject-call {call}=WHY", *rest])
     if kinds - {"settle_effect", "run_step"}:

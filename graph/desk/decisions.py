@@ -11,7 +11,7 @@ from graph.desk.views.standing_form import standing_wish
 from graph.errors import InputError
 from graph.plan.depth import parse_json_or_text
 from graph.record.budget import read_budget
-from graph.review.response import RequestJson, ReviewResponse, asked, call_names
+from graph.review.response import RequestJson, ReviewResponse, asked, call_names, new_calls
 
 Fields = Mapping[str, str]
 
@@ -82,12 +82,18 @@ def _answers(shown: ShownRun, request: RequestJson, fields: Fields) -> dict[str,
 
 
 def _calls(request: RequestJson, fields: Fields) -> dict[str, Any]:
-    """Return the decisions about single held calls: other arguments, a rejection, or a standing approval."""
+    """Return the decisions about single calls: approved, also for further ones, changed or rejected."""
     args: dict[str, Any] = {}
     rejected: dict[str, str] = {}
     standing: dict[str, Any] = {}
+    approved: list[str] = []
+    new = new_calls(request["action_requests"])
     for name in filter(None, call_names(request["action_requests"])):
         match fields.get(f"call:{name}"):
+            case "approve" if name in new:
+                approved.append(name)
+            case None if name in new:
+                raise InputError(name, "this call is new in the plan: say whether it is made")
             case "edit":
                 args[name] = _arguments(name, fields.get(f"call:{name}:args", ""))
             case "reject":
@@ -100,7 +106,7 @@ def _calls(request: RequestJson, fields: Fields) -> dict[str, Any]:
                 standing[name] = standing_wish(given)
             case said if said not in (None, "approve"):
                 raise InputError(name, "choose what to decide about this call")
-    return {"args": args, "rejected": rejected, "standing": standing}
+    return {"approved": tuple(approved), "args": args, "rejected": rejected, "standing": standing}
 
 
 def _arguments(name: str, text: str) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from graph.plan.schema import Plan, Step
 from graph.policy.grants import Grant, Refused, json_equal
 from graph.record.call import HeldCall, call_key
 from graph.record.values import to_text
-from graph.review.decision import InvalidResponse
+from graph.review.decision import Decision, InvalidResponse
 from graph.review.verdict import ReviewVerdict
 from graph.run_context import RunContext
 
@@ -38,6 +38,7 @@ def edited_calls(run: RunContext, plan: Plan | None, verdict: ReviewVerdict) -> 
     Raises:
         InvalidResponse: A call cannot be made with these arguments, by its schema or by the policy.
     """
+    verdict = _with_added(run, plan, verdict)
     within: dict[str, Mapping[str, JsonValue]] = {}
     approved = list(verdict.calls)
     changed: dict[str, Mapping[str, Any]] = {}
@@ -57,7 +58,7 @@ def edited_calls(run: RunContext, plan: Plan | None, verdict: ReviewVerdict) -> 
             raise InvalidResponse(PLAN_OPEN)
         is_call = step.tool is not None and step.for_each is None
         is_shown = is_shown and is_call
-        changed[step.id] = _changed(step, held, args)
+        changed[step.id] = _changed(step, held.args, args)
         # The step that is revised makes just this call, and the person has seen it: it is not held again.
         approved += [call_key(run.record.id, step.id, None, 0, held.tool, digest(dict(args)))] if is_call else []
     found = replace(verdict, calls=tuple(approved), edits=within)
@@ -81,9 +82,33 @@ def _is_granted(run: RunContext, step: Step, held: HeldCall, args: Mapping[str, 
         return False
 
 
-def _changed(step: Step, held: HeldCall, args: Mapping[str, JsonValue]) -> dict[str, Any]:
+def _with_added(run: RunContext, plan: Plan | None, verdict: ReviewVerdict) -> ReviewVerdict:
+    """Return the verdict with the edits of calls that the plan adds as an edit of the plan: a person writes them then.
+
+    Raises:
+        InvalidResponse: The plan is edited too, or another new call is of the same step.
+    """
+    added = {one.key: one for one in run.record.plan_state.effects_of() if one.key in verdict.edits}
+    if plan is None or not added:
+        return verdict
+    steps = [one.step.id for one in added.values()]
+    if any(len(run.record.plan_state.new_effects[step]) > 1 for step in steps):
+        raise InvalidResponse(f"{steps[0]} adds several tools: edit the plan, not its calls")
+    given = {key: verdict.edits[key] for key in added}
+    changed = {one.step.id: _changed(one.step, one.step.args, given[one.key]) for one in added.values()}
+    if verdict.plan is None or verdict.plan.type == "edit":
+        raise InvalidResponse(PLAN_OPEN)
+    edits = {key: args for key, args in verdict.edits.items() if key not in added}
+    same = tuple(key for key, one in added.items() if json_equal(dict(given[key]), dict(one.step.args)))
+    if len(same) == len(added):
+        return replace(verdict, calls=(*verdict.calls, *same), edits=edits)
+    edit = Decision("edit", args={"plan": _plan(plan, changed)})
+    return replace(verdict, plan=edit, calls=(*verdict.calls, *same), edits=edits)
+
+
+def _changed(step: Step, before: Mapping[str, JsonValue], args: Mapping[str, JsonValue]) -> dict[str, Any]:
     """Return the step, as JSON, with the arguments that a person changed as literals; references elsewhere stay."""
-    own = {name: value for name, value in args.items() if not _same(held.args, args, name)}
+    own = {name: value for name, value in args.items() if not _same(before, args, name)}
     kept = {name: value for name, value in step.args.items() if name in args and name not in own}
     literal = {*step.literal, *(name for name, value in own.items() if any(mark in to_text(value) for mark in MARKS))}
     raw = {**step.to_json(), "args": {**kept, **own}, "literal": sorted(literal & {*kept, *own})}

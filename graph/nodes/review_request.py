@@ -1,17 +1,20 @@
 """Building the review request: one request for everything that needs a decision now."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from graph.nodes.review_people import is_open, with_people
 from graph.nodes.review_subject import Subject
+from graph.plan.canonical import digest
 from graph.plan.revision import difference
 from graph.plan.schedule import waits_for
 from graph.plan.schema import Plan, Step
+from graph.policy.new_effects import is_undecided
 from graph.policy.scope import needs_person, repeats
 from graph.record.call import Call, HeldCall
-from graph.record.remaining import skipped_in
+from graph.record.plan_state import NewEffect
+from graph.record.remaining import skipped_in, steps_left
 from graph.record.replacement import replaced_in_words
 from graph.record.spending import BudgetExhausted
 from graph.record.values import to_text
@@ -24,7 +27,7 @@ from graph.run_estimate import expectation_of
 from graph.sanitize import escaped
 from graph.text.call_question import asked_description
 from graph.text.review.budget import budget_description
-from graph.text.review.calls import held_description, uncertain_description
+from graph.text.review.calls import held_description, new_effect_description, uncertain_description
 from graph.text.review.drawing import settled
 from graph.text.review.person import gate_description, question_description
 from graph.text.review.plan import PlanReview, invalid_description, plan_description
@@ -44,6 +47,7 @@ def request_about(run: RunContext, subject: Subject) -> ReviewRequest:
         left["takes"] = takes
     # Decisions name their actions by place, so the order follows from the record alone.
     actions = [_about_plan(run, subject, left)] if _plan_needs_person(run, subject) else []
+    actions += [_about_new(run, effect) for effect in _new_effects(run, subject)] if actions else []
     due = open_questions(plan, record) if plan is not None else []
     actions += [_about_gate(run, step) for step in due if step.kind == "gate"]
     actions += [_about_held(run, held) for held in record.waiting_calls]
@@ -84,7 +88,7 @@ def _about_plan(run: RunContext, subject: Subject, left: Mapping[str, Any]) -> R
         return ReviewAction(
             "run_plan", {"plan": shown}, invalid_description(record.plan_state.revision, subject.issues)
         )
-    review = _plan_review(run, plan, left)
+    review = _plan_review(run, plan, left, _new_effects(run, subject))
     before, warnings = review.before, review.warnings
     # A resumed node builds its request anew, and a large plan takes long to describe: the text is kept (decision 48).
     rests_on = (
@@ -101,7 +105,7 @@ def _about_plan(run: RunContext, subject: Subject, left: Mapping[str, Any]) -> R
     return ReviewAction("run_plan", {"plan": plan.to_json()}, text)
 
 
-def _plan_review(run: RunContext, plan: Plan, left: Mapping[str, Any]) -> PlanReview:
+def _plan_review(run: RunContext, plan: Plan, left: Mapping[str, Any], new: Sequence[NewEffect]) -> PlanReview:
     record, before = run.record, run.plan_before(plan)
     warnings = [
         *repeats(record, plan),
@@ -109,6 +113,7 @@ def _plan_review(run: RunContext, plan: Plan, left: Mapping[str, Any]) -> PlanRe
         *_given(run, plan),
         *replaced_in_words(record.plan_state.replaced, plan),
         *(record.plan_state.would_replace if plan.digest == record.plan_state.digest else ()),
+        *(f"{one.step.id} adds {one.tool}, which is decided by itself." for one in new),
     ]
     return PlanReview(
         plan=plan,
@@ -142,6 +147,23 @@ def _failed_before(run: RunContext) -> tuple[tuple[str, str], ...]:
     before = record.plan_state.revision - 1
     results = record.steps.results.items()
     return tuple((step, str(result.error)) for step, result in results if record.steps.failed_in(step, before))
+
+
+def _new_effects(run: RunContext, subject: Subject) -> list[NewEffect]:
+    """Return what the plan adds that nobody has decided about yet (decision 121)."""
+    plan, state = subject.plan, run.record.plan_state
+    if plan is None or not state.new_effects or plan.digest != state.digest:
+        return []
+    left = {step.id for step in steps_left(plan, run.record.steps.results)}
+    return [one for one in state.effects_of(left) if is_undecided(run.record, one.step, one.tool)]
+
+
+def _about_new(run: RunContext, effect: NewEffect) -> ReviewAction:
+    step, record = effect.step, run.record
+    text = new_effect_description(step, effect.tool, run.services.toolbox.specs.get(effect.tool))
+    args = {"step": step.id, "tool": effect.tool, "args": dict(step.args)}
+    own = digest([record.id, record.plan_state.digest, effect.key])
+    return ReviewAction("run_step", args, text, effect.key, digest=own)
 
 
 def _about_gate(run: RunContext, step: Step) -> ReviewAction:

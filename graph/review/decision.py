@@ -77,7 +77,7 @@ def read_answer(answer: Any, request: ReviewRequest) -> tuple[Decision, ...]:
     if isinstance(answer, dict) and "type" in answer:
         if not single:
             raise InvalidResponse(_count_message(request))
-        return (_read_decision(answer, request.actions[0], request.digests),)
+        return (_read_decision(answer, request.actions[0], request.digests_for(request.actions[0])),)
     if single and request.actions[0].name == "run_plan":
         return (_read_short(answer, request),)
     raise InvalidResponse(_count_message(request))
@@ -100,7 +100,7 @@ def _read_list(answer: Mapping[str, Any], request: ReviewRequest) -> tuple[Decis
     if not isinstance(decisions, list) or len(decisions) != len(request.actions):
         raise InvalidResponse(_count_message(request))
     return tuple(
-        _read_decision(decision, action, request.digests)
+        _read_decision(decision, action, request.digests_for(action))
         for decision, action in zip(decisions, request.actions, strict=True)
     )
 
@@ -136,6 +136,8 @@ def _read_standing(wish: Any, action: ReviewAction) -> Mapping[str, Any] | None:
         return None
     if action.name != "run_step" or action.key is None:
         raise InvalidResponse(f"a standing approval covers calls of a tool, and {action.name} is no call to be made")
+    if action.digest is not None:
+        raise InvalidResponse(f"{action.args['step']} has a call that is new in this plan: decide it without standing")
     if not isinstance(wish, dict):
         raise InvalidResponse('standing must be an object such as {"at_most": 5}')
     for path, message in json_faults(wish):

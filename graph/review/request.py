@@ -33,7 +33,8 @@ ALLOWED: Mapping[ActionName, tuple[DecisionType, ...]] = {
 class ReviewAction:
     """One thing to decide, with a description in Markdown in which untrusted text is code (`graph.text.review`).
 
-    `key` identifies the call or the limit in question, `answer_schema` is the JSON Schema of an answer.
+    `key` identifies the call or the limit in question, `answer_schema` is the JSON Schema of an answer. `digest` is set
+    for a call that a revision adds: its own, since the plan's does not cover it.
     """
 
     name: ActionName
@@ -41,6 +42,7 @@ class ReviewAction:
     description: str
     key: str | None = None
     answer_schema: Any = None
+    digest: str | None = None
 
     @property
     def allowed(self) -> tuple[DecisionType, ...]:
@@ -49,8 +51,9 @@ class ReviewAction:
         return tuple(one for one in found if one != "edit") if self.name == "run_step" and self.key is None else found
 
     def to_json(self) -> dict[str, Any]:
-        """Return the action as JSON for the ledger."""
-        return {"name": self.name, "args": dict(self.args)}
+        """Return the action as JSON, without its description."""
+        own = {"digest": self.digest} if self.digest is not None else {}
+        return {"name": self.name, "args": dict(self.args), **own}
 
 
 @dataclass(frozen=True)
@@ -88,6 +91,10 @@ class ReviewRequest:
         request = self.to_json()
         return self.digest, digest_of_all(request), digest_of_request(request)
 
+    def digests_for(self, action: ReviewAction) -> tuple[str, ...]:
+        """The digests that a decision about an action may name; the plan's is none for a call with one of its own."""
+        return self.digests if action.digest is None else (action.digest, *self.digests[1:])
+
     def again(self, error: str, issues: Sequence[Issue]) -> "ReviewRequest":
         """Return the request with an error; the issues are kept unless there are new ones."""
         return replace(self, error=error, issues=tuple(issues) or self.issues)
@@ -96,8 +103,7 @@ class ReviewRequest:
         """Return the interrupt value; each description repeats diff, digest and error."""
         return {
             "action_requests": [
-                {"name": action.name, "args": dict(action.args), "description": self._described(action)}
-                for action in self.actions
+                {**action.to_json(), "description": self._described(action)} for action in self.actions
             ],
             "review_configs": [
                 {"action_name": action.name, "allowed_decisions": list(action.allowed)} for action in self.actions
@@ -117,8 +123,8 @@ class ReviewRequest:
         text = action.description
         if self.people and action is self.actions[0]:
             text = f"{text}\n\n{self.people}"
-        if self.digest not in text:
-            text = f"{text}\n\nDigest: {self.digest}"
+        if (shown := action.digest or self.digest) not in text:
+            text = f"{text}\n\nDigest: {shown}"
         return f"{asked_again(self.error)}\n\n{text}" if self.error else text
 
 

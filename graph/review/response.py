@@ -1,7 +1,7 @@
 """Building the response to a review request from a person's statements about each action."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -29,7 +29,8 @@ FINISHES = "finish with what there is"
 class ReviewResponse:
     """A person's statements; unset fields leave their actions undecided.
 
-    `approve` accepts the plan, calls and gates shown; `plan` replaces the plan shown. `answers` maps steps to answers
+    `approve` accepts the plan, calls and gates shown, but for calls that a revision adds: `approved` names those, by
+    step; `plan` replaces the plan shown. `answers` maps steps to answers
     of questions. `happened` states for each uncertain call, in the order shown, whether it took effect; `results`
     lists the results of those that did. `args` maps steps to the arguments that their held calls are to be made with
     instead, `rejected` maps steps to the reason why their held calls are not to be made, `standing` approves held calls
@@ -39,6 +40,7 @@ class ReviewResponse:
     """
 
     approve: bool = False
+    approved: Sequence[str] = ()
     plan: Any = None
     answers: Mapping[str, Any] = field(default_factory=dict)
     happened: Sequence[bool] = ()
@@ -83,7 +85,8 @@ def _decisions(actions: Sequence[ActionJson], response: ReviewResponse) -> list[
         for action, name in zip(actions, names, strict=True)
     ]
     if left := [describe_action(action) for action, decision in zip(actions, made, strict=True) if decision is None]:
-        raise InputError("decision", f"undecided: {'; '.join(left)}; decide each of them")
+        by_name = f", calls that are new by name ({', '.join(new)})" if (new := _undecided_new(actions, made)) else ""
+        raise InputError("decision", f"undecided: {'; '.join(left)}; decide each of them{by_name}")
     if fault := long_integer_fault(made):
         raise InputError("decision", fault)
     return [decision for decision in made if decision is not None]
@@ -102,7 +105,23 @@ def _decision(action: ActionJson, response: ReviewResponse) -> dict[str, Any] | 
         return _edited(action, budget=_raised(action["args"]["budget"], response.limits))
     if name == "run_plan" and response.plan is not None:
         return _edited(action, plan=response.plan)
-    return {"type": "approve"} if response.approve and name in ("run_plan", "run_step") else None
+    # One yes does not answer for what a revision adds: such a call has a digest of its own (decision 121).
+    return {"type": "approve"} if response.approve and name in ("run_plan", "run_step") and not is_new(action) else None
+
+
+def is_new(action: ActionJson) -> bool:
+    """Whether an action is a call that a revision adds, which is decided by its name."""
+    return "digest" in action
+
+
+def new_calls(actions: Sequence[ActionJson]) -> list[str]:
+    """Return the names of the calls that a revision adds."""
+    return [str(name) for action, name in zip(actions, call_names(actions), strict=True) if is_new(action)]
+
+
+def _undecided_new(actions: Sequence[ActionJson], made: Sequence[Mapping[str, Any] | None]) -> list[str]:
+    names = zip(actions, call_names(actions), made, strict=True)
+    return [str(name) for action, name, decision in names if is_new(action) and decision is None]
 
 
 def call_names(actions: Sequence[ActionJson]) -> list[str | None]:
@@ -130,6 +149,8 @@ def _call_decision(action: ActionJson, name: str | None, response: ReviewRespons
         return None
     if name in response.rejected:
         return {"type": "reject", "message": response.rejected[name]}
+    if name in response.approved:
+        return {"type": "approve", **({"digest": action["digest"]} if is_new(action) else {})}
     if name in response.standing:
         return {"type": "approve", "standing": dict(response.standing[name])}
     return _edited(action, args=dict(response.args[name])) if name in response.args else None
@@ -178,7 +199,12 @@ def _unmatched(actions: Sequence[ActionJson], response: ReviewResponse) -> Itera
 
 def _unmatched_calls(actions: Sequence[ActionJson], response: ReviewResponse) -> Iterator[tuple[str, str]]:
     calls = [name for name in call_names(actions) if name]
-    decided = {"args": response.args, "rejected": response.rejected, "standing": response.standing}
+    decided: Mapping[str, Collection[str]] = {
+        "approved": response.approved,
+        "args": response.args,
+        "rejected": response.rejected,
+        "standing": response.standing,
+    }
     for field_name, named in decided.items():
         if unknown := [name for name in named if name not in calls]:
             yield field_name, f"{unknown[0]} has no call to decide; there are: {', '.join(calls) or 'none'}"

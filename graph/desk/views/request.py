@@ -14,7 +14,7 @@ from graph.record.budget import Usage, read_budget
 from graph.review.call_form import form_of
 from graph.review.human_steps import GATE
 from graph.review.request import asked_again, digest_of_all
-from graph.review.response import call_names
+from graph.review.response import call_names, is_new
 from graph.sanitize import visible, visible_json
 from graph.text.review.budget import ENDS
 from graph.text.review.frame import Data, is_plan, to_blocks
@@ -54,7 +54,7 @@ class ActionView:
     """One thing to decide; `number` counts the uncertain calls, `limits` are (name, amount).
 
     `call` names a held call, see `graph.review.response.call_names`; `args` are its arguments as JSON,
-    `arg_names` their names.
+    `arg_names` their names. `is_new`: the plan adds it, and it has to be decided by itself.
     """
 
     name: str
@@ -67,6 +67,7 @@ class ActionView:
     call: str = ""
     args: str = ""
     arg_names: Sequence[str] = ()
+    is_new: bool = False
 
     @property
     def is_gate(self) -> bool:
@@ -156,6 +157,7 @@ def _action(shown: ShownRun, action: Mapping[str, Any], error: str | None, numbe
         call=call,
         args=visible_json(args.get("args") or {}) if call else "",
         arg_names=tuple(args.get("args") or ()) if call else (),
+        is_new=is_new(action),
     )
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from pydantic import JsonValue
 
-from graph.name_list import listed
+from graph.name_list import counted, listed
 from graph.plan.catalog import ToolSpec
 from graph.plan.schema import Step
 from graph.record.call import Call, HeldCall
@@ -23,6 +23,11 @@ def held_description(
 ) -> str:
     """Return the question whether to make a call that may have happened before or has untrusted arguments."""
     return to_markdown(_held(held, tool, step, has_judge))
+
+
+def new_effect_description(step: Step, tool: str, spec: ToolSpec | None = None) -> str:
+    """Return the question whether a step may make a call that no approved plan had."""
+    return to_markdown(_new_effect(step, tool, spec))
 
 
 def uncertain_description(call: Call, steps: Sequence[str] = ()) -> str:
@@ -50,6 +55,27 @@ def _held(held: HeldCall, tool: ToolSpec | None, step: Step | None, has_judge: b
     yield _call(held.step, held.tool, held.args)
     if step is not None and (step.checks or step.success_criteria):
         yield from criteria_blocks([step], has_judge)
+
+
+def _new_effect(step: Step, tool: str, spec: ToolSpec | None) -> Iterator[Block]:
+    effect = f" ({spec.effect})" if spec is not None else ""
+    yield Prose(f"New in this plan: {name(step.id)} calls {name(tool)}{effect}.")
+    yield Prose(
+        "No plan that was approved had this call, and a model planned it after it had read results that strangers may "
+        "have written. Ask yourself whether you want it: approving the plan does not approve it."
+    )
+    each = f", for up to {step.most_items} items" if step.for_each is not None else ""
+    often = counted(step.max_calls or 1, "time")
+    by_model = "" if step.tool is not None else f" A model makes it, {often} at most, with arguments of its own choice"
+    open_args = " beside these." if by_model and step.args else "." if by_model else ""
+    told = "the step fails with it" if step.tool is not None else "the model is told it as the tool's answer"
+    yield Prose(
+        f"If you approve it, {name(tool)} is called with these arguments{each}.{by_model}{open_args} Edit the "
+        f"arguments to have it called with yours. If you reject it with a reason, {told}; without one, the run ends."
+    )
+    if step.tool is None:
+        yield Prose(f"The step: {words(step.objective)}")
+    yield _call(step.id, tool, step.args)
 
 
 def _uncertain(call: Call, steps: Sequence[str]) -> Iterator[Block]:
