@@ -7,7 +7,7 @@ the state three times over, and a node's result is kept twice.
 import asyncio
 import json
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
 from typing import Any
 
 from langchain_core.runnables import RunnableConfig
@@ -23,14 +23,17 @@ from langgraph.checkpoint.base import (
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph.checkpoint.serde.types import RESUME
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
+from langgraph.checkpoint.sqlite.utils import load_pending_writes, pending_writes_sql, search_where
 
 from graph.kept_checkpoints import RUN_KEYS
 from graph.ledger.packed_checkpoint import DICTIONARIES, NEWEST, packed_cell, unpacked_cell
+from graph.ledger.sqlite.thread_tables import BEFORE, LATEST
 
 Place = tuple[str, str, str]
 """A checkpoint: thread, namespace, id."""
 Writes = Sequence[tuple[str, Any]]
 Put = tuple[Writes, str, str]
+Row = Any
 
 START = "__start__"
 
@@ -38,19 +41,18 @@ HELD = 64
 """Number of checkpoints whose node results are held in memory."""
 
 COLUMNS = "thread_id, checkpoint_ns, checkpoint_id, parent_checkpoint_id, type, checkpoint, metadata"
-PUT = f"INSERT OR REPLACE INTO checkpoints ({COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)"
+PUT = f"""INSERT INTO checkpoints ({COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)
+    ON CONFLICT (thread_id, checkpoint_ns, checkpoint_id) DO UPDATE SET
+    parent_checkpoint_id = excluded.parent_checkpoint_id, type = excluded.type,
+    checkpoint = excluded.checkpoint, metadata = excluded.metadata"""
+"""A checkpoint that is stored once more keeps its place; `INSERT OR REPLACE` would make it the latest."""
 PUT_WRITE = (
     "INSERT OR {} INTO writes (thread_id, checkpoint_ns, checkpoint_id, task_id, task_path, idx, channel, type, value) "
     "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
 )
-EARLIER = f"SELECT {COLUMNS} FROM checkpoints WHERE thread_id = ? AND checkpoint_ns = ? AND checkpoint_id = ?"
-LATEST = (
-    f"SELECT {COLUMNS} FROM checkpoints WHERE thread_id = ? AND checkpoint_ns = ? ORDER BY checkpoint_id DESC LIMIT 1"
-)
-PENDING = (
-    "SELECT task_id, channel, type, value FROM writes "
-    "WHERE thread_id = ? AND checkpoint_ns = ? AND checkpoint_id = ? ORDER BY task_id, idx"
-)
+SELECT = f"SELECT {COLUMNS} FROM checkpoints"
+NAMED = "WHERE thread_id = ? AND checkpoint_ns = ? AND checkpoint_id = ?"
+PENDING = pending_writes_sql(has_task_path=True)
 
 
 class PackedSerializer(JsonPlusSerializer):
@@ -77,6 +79,8 @@ LEAST_BYTES = 64
 class LeanSaver(AsyncSqliteSaver):
     """Stores checkpoints and interrupts; results of our nodes are stored once, by the checkpoint that follows.
 
+    The order of checkpoints is that in which they were stored, never that of their ids, which are made from a clock.
+
     If the process dies between the two, the node runs again and finds its work in the ledger. LangGraph keeps what a
     node returned since another node of the same step may fail or wait. If one does, it is kept here too.
     """
@@ -97,22 +101,40 @@ class LeanSaver(AsyncSqliteSaver):
         given = config["configurable"]
         thread, namespace = str(given["thread_id"]), given.get("checkpoint_ns", "")
         named = get_checkpoint_id(config)
+        values = (thread, namespace, named) if named else (thread, namespace)
+        found = await self._found(NAMED if named else LATEST, values)
+        return self._tuple(*found[0], config if named else None) if found else None
+
+    async def alist(self, config: RunnableConfig | None, **filters: Any) -> AsyncIterator[CheckpointTuple]:
+        """List checkpoints, those that were stored last first; see `AsyncSqliteSaver.alist`.
+
+        `before` names a checkpoint: those are listed that were stored before it, none if it is not there.
+        """
+        await self.setup()
+        where, values = search_where(config, filters.get("filter"))
+        if (before := filters.get("before")) is not None:
+            thread = (config or before)["configurable"].get("thread_id")
+            where = f"{where} AND {BEFORE}" if where else f"WHERE {BEFORE}"
+            values = [*values, get_checkpoint_id(before), thread]
+        limit = filters.get("limit")
+        found = await self._found(f"{where} ORDER BY rowid DESC LIMIT ?", [*values, -1 if limit is None else limit])
+        for row, pending in found:
+            yield self._tuple(row, pending)
+
+    async def _found(self, where: str, values: Sequence[Any]) -> list[tuple[Row, list[Row]]]:
+        """Return rows of checkpoints, each with the rows of its pending writes."""
         async with self.lock:
-            found = list(
-                await self.conn.execute_fetchall(
-                    EARLIER if named else LATEST, (thread, namespace, named) if named else (thread, namespace)
-                )
-            )
-            if not found:
-                return None
-            _, _, checkpoint_id, parent, kind, data, metadata = found[0]
-            pending = await self.conn.execute_fetchall(PENDING, (thread, namespace, checkpoint_id))
+            rows = list(await self.conn.execute_fetchall(f"{SELECT} {where}", values))
+            return [(row, list(await self.conn.execute_fetchall(PENDING, tuple(row[:3])))) for row in rows]
+
+    def _tuple(self, row: Row, pending: Sequence[Row], config: RunnableConfig | None = None) -> CheckpointTuple:
+        thread, namespace, checkpoint_id, parent, kind, data, metadata = row
         return CheckpointTuple(
-            config if named else _config(thread, namespace, checkpoint_id),
+            config or _config(thread, namespace, checkpoint_id),
             self.serde.loads_typed((kind, data)),
             json.loads(metadata) if metadata is not None else {},
             _config(thread, namespace, parent) if parent else None,
-            [(task, channel, self.serde.loads_typed((kind, value))) for task, channel, kind, value in pending],
+            load_pending_writes(pending, self.serde),
         )
 
     async def aput(

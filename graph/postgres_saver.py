@@ -9,9 +9,16 @@ from typing import Any
 
 import psycopg
 from langchain_core.runnables import RunnableConfig
-from langgraph.checkpoint.base import ChannelVersions, Checkpoint, CheckpointMetadata, CheckpointTuple
+from langgraph.checkpoint.base import (
+    ChannelVersions,
+    Checkpoint,
+    CheckpointMetadata,
+    CheckpointTuple,
+    get_checkpoint_id,
+)
 from langgraph.checkpoint.postgres import PostgresSaver as LangGraphSaver
 from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver
+from langgraph.checkpoint.postgres.base import PRUNE_DELTA_THREADS_SQL
 from psycopg.rows import DictRow, dict_row
 from psycopg_pool import AsyncConnectionPool
 
@@ -21,7 +28,16 @@ from graph.kept_checkpoints import ends_run, keep_checkpoints_from_environment
 from graph.ledger.postgres.address import shown_address
 from graph.ledger.postgres.server import DIRECT, LOOK_S, PATIENCE_S, advice, parameters
 from graph.ledger.postgres.texts import read_text, stored_text
-from graph.ledger.postgres.thread_tables import COPIED, REMOVED_RUNS
+from graph.ledger.postgres.thread_tables import (
+    BEFORE,
+    COPIED,
+    LATEST_FIRST,
+    MAKE_ORDER_INDEX,
+    ORDER_INDEX,
+    ORDERED,
+    REMOVED_RUNS,
+    THINNED,
+)
 from graph.saver import NO_NAME, UNREADABLE, strict_serializer
 from graph.saver_from_threads import FromThreads
 
@@ -29,8 +45,11 @@ CONNECTIONS = 4
 SETUP_LOCK = 6_911_051_277_381_204_002
 SETUP_S = 120.0
 RESTORE = "restore the database from a backup"
-STRATEGIES = {"keep_latest": "keep_latest", "delete": "delete", "delete_all": "delete"}
+KEEP_LATEST = "keep_latest"
+STRATEGIES = (KEEP_LATEST, "delete", "delete_all")
 """How a thread's checkpoints may be pruned, by the names that LangGraph and its server use."""
+SENDS_OF_THEIR_OWN = 4
+"""Checkpoints of a lower version have pending sends that only LangGraph's own method finds."""
 
 
 @asynccontextmanager
@@ -58,7 +77,10 @@ async def open_postgres_saver(address: str) -> AsyncIterator["PostgresSaver"]:
 
 
 class PostgresSaver(FromThreads, AsyncPostgresSaver):
-    """LangGraph's saver with connections of its own, a strict serializer and the ledger's error messages."""
+    """LangGraph's saver with connections of its own, a strict serializer and the ledger's error messages.
+
+    The order of checkpoints is that in which they were stored, never that of their ids, which are made from a clock.
+    """
 
     def __init__(self, pool: AsyncConnectionPool[Any], database: str, address: str) -> None:
         super().__init__(pool, serde=strict_serializer())
@@ -71,8 +93,13 @@ class PostgresSaver(FromThreads, AsyncPostgresSaver):
     async def aget_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
         """Return a checkpoint; see `AsyncPostgresSaver.aget_tuple`."""
         try:
-            found = await super().aget_tuple(config)
-            return _as_given(found) if found is not None else None
+            if get_checkpoint_id(config):
+                named = await super().aget_tuple(config)
+                return _as_given(named) if named is not None else None
+            given = config["configurable"]
+            values = (given["thread_id"], given.get("checkpoint_ns", ""))
+            where = f"WHERE thread_id = %s AND checkpoint_ns = %s {LATEST_FIRST} LIMIT 1"
+            return next(iter(await self._found(where, values)), None)
         except UnicodeEncodeError as error:
             raise InputError("thread_id", NO_NAME) from error
         except UNREADABLE as error:
@@ -80,9 +107,30 @@ class PostgresSaver(FromThreads, AsyncPostgresSaver):
             raise LedgerUnavailableError(self._database, f"{what} ({error}); {RESTORE}") from error
 
     async def alist(self, config: RunnableConfig | None, **filters: Any) -> AsyncIterator[CheckpointTuple]:
-        """List checkpoints; see `AsyncPostgresSaver.alist`."""
-        async for found in super().alist(config, **filters):
-            yield _as_given(found)
+        """List checkpoints, those that were stored last first; see `AsyncPostgresSaver.alist`.
+
+        `before` names a checkpoint: those are listed that were stored before it, none if it is not there.
+        """
+        where, values = self._search_where(config, filters.get("filter"))
+        if (before := filters.get("before")) is not None:
+            thread = (config or before)["configurable"].get("thread_id")
+            where = f"{where} AND {BEFORE}" if where else f"WHERE {BEFORE}"
+            values = [*values, get_checkpoint_id(before), thread]
+        for found in await self._found(f"{where} {LATEST_FIRST} LIMIT %s", [*values, filters.get("limit")]):
+            yield found
+
+    async def _found(self, where: str, values: Sequence[Any]) -> list[CheckpointTuple]:
+        async with self._cursor() as cursor:
+            await cursor.execute(self.SELECT_SQL + where, values, binary=True)
+            rows = await cursor.fetchall()
+        return [_as_given(await self._loaded(row)) for row in rows]
+
+    async def _loaded(self, row: DictRow) -> CheckpointTuple:
+        if row["checkpoint"]["v"] < SENDS_OF_THEIR_OWN:
+            place = {name: row[name] for name in ("thread_id", "checkpoint_ns", "checkpoint_id")}
+            if (found := await super().aget_tuple({"configurable": place})) is not None:
+                return found
+        return await self._load_checkpoint_tuple(row)
 
     async def aput(
         self,
@@ -118,11 +166,21 @@ class PostgresSaver(FromThreads, AsyncPostgresSaver):
         """Thin threads out to their latest checkpoint, or delete all of them (`delete`, `delete_all`).
 
         Raises:
-            InputError: There is no such strategy.
+            InputError: There is no such strategy, or a thread has a DeltaChannel, which needs its earlier checkpoints.
         """
         if strategy not in STRATEGIES:
             raise InputError("strategy", f"there is no strategy {strategy!r}; there are {', '.join(STRATEGIES)}")
-        await AsyncPostgresSaver.aprune(self, thread_ids, strategy=STRATEGIES[strategy])
+        threads = [str(thread) for thread in thread_ids]
+        if strategy != KEEP_LATEST:
+            await AsyncPostgresSaver.aprune(self, threads, strategy="delete")
+            return
+        async with self._cursor(pipeline=True) as cursor:
+            await cursor.execute(PRUNE_DELTA_THREADS_SQL, (threads, threads))
+            if found := await cursor.fetchall():
+                raise InputError("thread", f"{found[0]['thread_id']} has a DeltaChannel; {KEEP_LATEST} would break it")
+            for thread in threads:
+                for statement in THINNED:
+                    await cursor.execute(statement, {"thread": thread})
 
     @asynccontextmanager
     async def _cursor(self, *, pipeline: bool = False) -> AsyncIterator[psycopg.AsyncCursor[DictRow]]:
@@ -201,6 +259,10 @@ def _is_made(holder: "psycopg.Connection[Any]", direct: dict[str, Any]) -> bool:
         holder.execute("SET LOCAL idle_in_transaction_session_timeout = 0")
         with psycopg.connect(**direct, row_factory=dict_row) as connection:
             LangGraphSaver(connection).setup()
+            with connection.transaction():
+                if not _has_order(connection):
+                    connection.execute(ORDERED)
+            connection.execute(MAKE_ORDER_INDEX)
     return True
 
 
@@ -209,4 +271,11 @@ def _is_set_up(connection: "psycopg.Connection[Any]") -> bool:
     if not there or not there[0]:
         return False
     row = connection.execute("SELECT max(v) FROM checkpoint_migrations").fetchone()
-    return row is not None and row[0] is not None and row[0] >= len(LangGraphSaver.MIGRATIONS) - 1
+    of_langgraph = row is not None and row[0] is not None and row[0] >= len(LangGraphSaver.MIGRATIONS) - 1
+    ordered = connection.execute("SELECT to_regclass(%s) IS NOT NULL", (ORDER_INDEX,)).fetchone()
+    return of_langgraph and ordered is not None and bool(ordered[0])
+
+
+def _has_order(connection: "psycopg.Connection[Any]") -> bool:
+    query = "SELECT FROM pg_attribute WHERE attrelid = 'checkpoints'::regclass AND attname = 'stored_seq'"
+    return connection.execute(query).fetchone() is not None

@@ -63,7 +63,7 @@ async def copy_thread(source: Place, target: Place, thread: str) -> Sequence[Tra
 
 async def _copy_checkpoints(source: BaseCheckpointSaver[Any], target: BaseCheckpointSaver[Any], thread: str) -> None:
     found = [saved async for saved in source.alist({"configurable": {"thread_id": thread}})]
-    for saved in sorted(found, key=lambda saved: saved.checkpoint["id"]):
+    for saved in reversed(found):  # they are stored in the order in which they were
         await _put(target, saved)
 
 

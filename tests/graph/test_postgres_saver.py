@@ -122,6 +122,35 @@ def test_pruning_keeps_the_latest_checkpoint_or_deletes_the_thread(address: str)
     on(address, work)
 
 
+def test_pruning_removes_what_a_call_of_a_subgraph_left_with_the_checkpoint_it_was_made_from(address: str) -> None:
+    async def work(saver: PostgresSaver) -> None:
+        first, last = await made(saver, "t", "x", "y")
+        for root, namespace in ((first, "node:1"), (last, "node:2"), ("not yet stored", "node:3"), (first, "node")):
+            config: Any = {"configurable": {"thread_id": "t", "checkpoint_ns": namespace}}
+            values: Any = {"channel_values": {"a": [1]}, "channel_versions": {"a": "1"}}
+            await saver.aput(config, empty_checkpoint() | values, {"parents": {"": root}}, {"a": "1"})
+        await saver.aprune(["t"])
+        left = [one.config["configurable"]["checkpoint_ns"] async for one in saver.alist(None)]
+        assert sorted(left) == ["", "node", "node:2", "node:3"]
+        values = execute(address, "SELECT checkpoint_ns, version FROM checkpoint_blobs ORDER BY 1")
+        assert values == [("", "1"), ("node", "1"), ("node:2", "1"), ("node:3", "1")]
+
+    on(address, work)
+
+
+def test_a_thread_whose_state_is_told_by_earlier_checkpoints_is_not_pruned(address: str) -> None:
+    async def work(saver: PostgresSaver) -> None:
+        config: Any = {"configurable": {"thread_id": "t", "checkpoint_ns": ""}}
+        for step in range(2):
+            counters: Any = {"counters_since_delta_snapshot": {"a": step}}
+            config = await saver.aput(config, empty_checkpoint(), counters, {})
+        with pytest.raises(InputError, match="DeltaChannel"):
+            await saver.aprune(["t"])
+        assert len([one async for one in saver.alist(None)]) == 2
+
+    on(address, work)
+
+
 def test_a_row_that_cannot_be_read_is_a_typed_error(address: str) -> None:
     async def work(saver: PostgresSaver) -> None:
         await made(saver, "t", "a")

@@ -2,12 +2,20 @@
 
 Metadata are JSON in a BLOB, which SQLite would take for JSONB; they are cast to text. Rows whose metadata are no JSON
 belong to no run.
+
+Checkpoints were stored in the order of their rowid, which nothing changes: a new row gets one above all others, and
+`VACUUM` copies rows in this order. See `docs/decisions/0126-order-of-checkpoints.md`.
 """
 
 import json
 from collections.abc import Sequence
 
 Statement = tuple[str, tuple[str, ...]]
+
+LATEST = "WHERE rowid = (SELECT max(rowid) FROM checkpoints WHERE thread_id = ? AND checkpoint_ns = ?)"
+"""The checkpoint of a namespace that was stored last; its answer comes from the index, without a look at other rows."""
+BEFORE = "rowid < (SELECT max(rowid) FROM checkpoints WHERE checkpoint_id = ? AND thread_id = coalesce(?, thread_id))"
+"""The checkpoints that were stored before the one of this id, in the thread of this name if it is known."""
 
 _METADATA = "CAST(metadata AS TEXT)"
 _RUN = f"CASE WHEN json_valid({_METADATA}) THEN json_extract({_METADATA}, '$.run_id') END"
@@ -42,7 +50,7 @@ def copied_thread(source: str, target: str) -> Sequence[Statement]:
     return [
         (
             f"INSERT OR REPLACE INTO checkpoints (thread_id, {columns}, metadata) "
-            f"SELECT ?, {columns}, {_COPIED} FROM checkpoints WHERE thread_id = ?",
+            f"SELECT ?, {columns}, {_COPIED} FROM checkpoints WHERE thread_id = ? ORDER BY rowid",
             (target, target, source),
         ),
         (
@@ -54,9 +62,12 @@ def copied_thread(source: str, target: str) -> Sequence[Statement]:
 
 def thinned_thread(thread: str) -> Sequence[Statement]:
     """Keep only the latest checkpoint of each namespace of a thread, without a parent, with its pending writes."""
-    newer = "SELECT 1 FROM checkpoints AS newer WHERE newer.thread_id = {0}.thread_id AND newer.checkpoint_ns = "
-    newer += "{0}.checkpoint_ns AND newer.checkpoint_id > {0}.checkpoint_id"
+    latest = "SELECT max(rowid) FROM checkpoints WHERE thread_id = ? GROUP BY checkpoint_ns"
+    left = (
+        "(checkpoint_ns, checkpoint_id) IN (SELECT checkpoint_ns, checkpoint_id FROM checkpoints WHERE thread_id = ?)"
+    )
     return [
-        (f"DELETE FROM {table} WHERE thread_id = ? AND EXISTS ({newer.format(table)})", (thread,))
-        for table in ("writes", "checkpoints")
-    ] + [("UPDATE checkpoints SET parent_checkpoint_id = NULL WHERE thread_id = ?", (thread,))]
+        (f"DELETE FROM checkpoints WHERE thread_id = ? AND rowid NOT IN ({latest})", (thread, thread)),
+        (f"DELETE FROM writes WHERE thread_id = ? AND NOT {left}", (thread, thread)),
+        ("UPDATE checkpoints SET parent_checkpoint_id = NULL WHERE thread_id = ?", (thread,)),
+    ]
