@@ -89,10 +89,13 @@ class Agent:
         *,
         unseen: bool = False,
         by: Person | None = None,
+        strict: bool = False,
         on_progress: ProgressCallback | None = None,
     ) -> Run:
         """See `AsyncAgent.resume`."""
-        return self._do(lambda: self._agent.resume(run, decision, unseen=unseen, by=by, on_progress=on_progress))
+        return self._do(
+            lambda: self._agent.resume(run, decision, unseen=unseen, by=by, strict=strict, on_progress=on_progress)
+        )
 
     def retry(self, run: str, **changes: Any) -> Run:
         """See `AsyncAgent.retry`."""

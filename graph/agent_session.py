@@ -80,8 +80,10 @@ class AgentSession:
 
     async def resume(
         self, run: Run, decision: Any, unseen: bool, on_progress: ProgressCallback | None, by: Person | None = None
-    ) -> None:
+    ) -> str | None:
         """Resume a run, with a decision unless it is `NotGiven`; without one, only an interrupted run goes on.
+
+        Return why whoever gave the decision may not decide, None if they may.
 
         Raises:
             MissingToolsError: A tool of the remaining steps is missing.
@@ -93,14 +95,15 @@ class AgentSession:
         if decision is None and run.request is not None:
             raise InputError("decision", f"None decides nothing, and {run.id} waits; {EXPECTED}")
         if decision is not None and decision is not NotGiven.DECISION:
-            await self._decide(run, decision, unseen, on_progress, self.acts(by))
-        elif not run.ended and run.request is None:
+            return await self._decide(run, decision, unseen, on_progress, self.acts(by))
+        if not run.ended and run.request is None:
             await self.drive(None, Caller.facade(run.thread, by=self.acts(by)), on_progress)
+        return None
 
     async def _decide(
         self, run: Run, decision: Any, unseen: bool, on_progress: ProgressCallback | None, by: Approver | None
-    ) -> None:
-        """Resume a run with a decision.
+    ) -> str | None:
+        """Resume a run with a decision, and return why its author may not decide, None if they may.
 
         Raises:
             InputError: The decision is `{}`.
@@ -122,7 +125,7 @@ class AgentSession:
             receipt = Receipt()
             await self.drive(Command(resume=decision), replace(caller, receipt=receipt), on_progress)
             if receipt.is_read:
-                return
+                return receipt.refusal
             now = await self.latest(run.thread)
             if now.request is None:
                 raise NothingToDecideError(run.id, now.status, await self._decided_first(now))

@@ -10,7 +10,7 @@ from pydantic import JsonValue
 from graph.agent_control import AgentControl
 from graph.agent_session import NotGiven, ProgressCallback
 from graph.caller import Caller, RetryChanges
-from graph.errors import InputError
+from graph.errors import DecisionRefusedError, InputError
 from graph.forking import fork_of
 from graph.record.person import Person
 from graph.runs import Run
@@ -67,6 +67,7 @@ class AsyncAgent(AgentControl):
         *,
         unseen: bool = False,
         by: Person | None = None,
+        strict: bool = False,
         on_progress: ProgressCallback | None = None,
     ) -> Run:
         """Resume a run, with a decision if it waits for one, and return it when it stops again.
@@ -79,17 +80,22 @@ class AsyncAgent(AgentControl):
                 it is marked in the ledger, and neither settles an uncertain call nor approves a value.
             by: The person who does it, as your code knows them; the ledger says `claimed`, unless the adapter of the
                 settings verifies them. Default: the user of this process.
+            strict: Whether to raise an error if that person may not decide, instead of returning the run with the
+                reason as `refused`; the request stays open in either case.
             on_progress: Called with each step's changes as they happen.
 
         Raises:
             UnknownRunError: There is no such run.
+            DecisionRefusedError: The person may not decide, and `strict` is set.
             NothingToDecideError: A decision was given, but the run does not wait for one.
             InputError: The decision is None or `{}`, or the thread has a later run.
             MissingToolsError: A tool of the remaining steps is missing; the review request stays open.
         """
         session, latest = await self._open.get(), await self._latest(run)
-        await session.resume(latest, decision, unseen, on_progress, by)
-        return await session.latest(latest.thread)
+        refused = await session.resume(latest, decision, unseen, on_progress, by)
+        if refused is not None and strict:
+            raise DecisionRefusedError(latest.id, refused)
+        return replace(await session.latest(latest.thread), refused=refused)
 
     async def retry(
         self,

@@ -33,9 +33,10 @@ FACADE: Mapping[str, Any] = {"setup": {}, "origin": BY_FACADE}
 
 @dataclass
 class Receipt:
-    """Whether the review has read the decision with which the facade resumes a run."""
+    """Whether the review has read the decision with which the facade resumes a run, and why its author may not."""
 
     is_read: bool = False
+    refusal: str | None = None
 
 
 @dataclass(frozen=True)
@@ -74,6 +75,11 @@ class Caller:
         """Note that the review has read the decision of this invocation."""
         if self.receipt is not None:
             self.receipt.is_read = True
+
+    def note_refusal(self, why: str) -> None:
+        """Note that whoever gave the decision of this invocation may not decide."""
+        if self.receipt is not None:
+            self.receipt.refusal = why
 
 
 _caller: ContextVar[Caller | None] = ContextVar("caller", default=None)

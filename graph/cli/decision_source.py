@@ -40,6 +40,7 @@ class DecisionSource:
     _response_sent: bool = False
     _approved_digest: str | None = None
     _answered: str | None = None
+    _was_unseen: bool = False
     _prompter: Prompter | None = None
 
     @property
@@ -70,6 +71,9 @@ class DecisionSource:
         if self._response_sent and refused:
             raise InputError("decision", f"{run.request['error']}; {run.id} is still waiting")
         self._response_sent = False
+        if run.refused is not None and not self._was_unseen:  # the same person would be refused again
+            self.screen.complain(f"{run.refused}; {run.id} is still waiting")
+            return None
         if digest_of_all(run.request) == self._answered and not run.request["error"]:
             self.screen.say(VOTED.format(run=run.id))
             return None
@@ -77,6 +81,7 @@ class DecisionSource:
         show_request(self.screen, run)
         reply = reply or self._decider(run)(run)
         self._answered = digest_of_all(run.request) if reply is not None else None
+        self._was_unseen = reply is not None and reply.unseen
         return reply
 
     def _decider(self, run: Run) -> Callable[[Run], Reply | None]:

@@ -83,7 +83,7 @@ class RunDriver:
         """Propose another plan for what is left of a run; return it when it has ended or waits."""
 
         async def edit(agent: "AsyncAgent", progress: Progress) -> Run:
-            return await agent.edit(run, plan, on_progress=progress)
+            return await agent.edit(run, plan, by=self._by, on_progress=progress)
 
         return self._decide_until_done(self._stage(edit, "working"))
 

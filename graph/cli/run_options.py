@@ -4,12 +4,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from graph.cli import options
+from graph.cli.actor import ActorOptions
 from graph.cli.model_options import models_from_options
 from graph.cli.setup import check_folders
 
 if TYPE_CHECKING:
     from graph.chat_models.settings import Layer
-    from graph.record.person import Person
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ class ModelOptions:
 
 
 @dataclass(frozen=True)
-class RunOptions(ModelOptions, ToolOptions):
+class RunOptions(ActorOptions, ModelOptions, ToolOptions):
     """Everything a run is started with: the options of commands that execute."""
 
     config: options.ConfigFile = None
@@ -77,17 +77,6 @@ class RunOptions(ModelOptions, ToolOptions):
     horizon: options.Horizon = None
     max_replans: options.MaxReplans = None
     max_concurrency: options.MaxConcurrency = None
-    as_: options.ActsAs = None
-    role: options.Roles = None
-
-    @property
-    def by(self) -> "Person | None":
-        """The person who gives the command.
-
-        Raises:
-            InputError: The name is no short text.
-        """
-        return options.person(self.as_, self.role)
 
     @property
     def settings(self) -> dict[str, Any]:

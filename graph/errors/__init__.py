@@ -22,7 +22,8 @@ AgentError
 │   ├── UnknownRunError         .run
 │   │   └── PrunedRunError          its thread was removed   .run, .by, .at
 │   ├── MissingToolsError       .run, .tools
-│   └── NothingToDecideError    .run
+│   ├── NothingToDecideError    .run
+│   └── DecisionRefusedError    its author may not decide   .run, .reason
 ├── UnresolvedReferenceError    a reference has no value   .reference
 ├── ExpressionError             an expression over a result is invalid, has no value, or takes too long
 ├── ResultError                 a tool's result cannot be stored as JSON   .path
@@ -62,6 +63,7 @@ from graph.errors.configuration import (
 )
 from graph.errors.invocation import (
     AgentClosedError,
+    DecisionRefusedError,
     InputError,
     MissingToolsError,
     NothingToDecideError,
@@ -92,6 +94,7 @@ __all__ = [
     "AgentError",
     "CapReachedError",
     "ConfigError",
+    "DecisionRefusedError",
     "ExportError",
     "ExpressionError",
     "InputError",

@@ -55,6 +55,14 @@ class NothingToDecideError(InputError):
         super().__init__("decision", f"run {run} {why}")
 
 
+class DecisionRefusedError(InputError):
+    """A decision does not count, since its author may not decide; the request stays open."""
+
+    def __init__(self, run: str, reason: str) -> None:
+        self.run, self.reason = run, reason
+        super().__init__("decision", f"{reason}; run {run} still waits")
+
+
 class RunPausedError(AgentError, ValueError):
     """The run has paused: on request, or until a cap across runs allows its next call (`due_at`, in Unix seconds)."""
 

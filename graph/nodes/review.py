@@ -26,7 +26,7 @@ from graph.record.ending import Ending
 from graph.record.events import Draft, ResponseGiven
 from graph.record.person import Approver
 from graph.record.projection import apply_events
-from graph.review.decision import InvalidResponse, read_answer
+from graph.review.decision import InvalidResponse, RefusedDecision, read_answer
 from graph.review.request import STALE, ReviewRequest
 from graph.review.verdict import ReviewVerdict, verdict_of
 from graph.review_clock import bring_up
@@ -158,6 +158,8 @@ class Review:
                 return _announced(run, request_about(run, subject), subject)
             return with_decision(run, await decide(writer, subject, ballot))
         except InvalidResponse as fault:
+            if isinstance(fault, RefusedDecision) and not is_kept:
+                caller_on(run.key.thread).note_refusal(str(fault))
             again = request.again(escaped(str(fault)), fault.issues)
             event, values = requested(run, again, skip=not is_kept, answer=answer, unseen=unseen)
             await writer.write(event, artifacts=values)

@@ -7,7 +7,7 @@ from graph.plan.canonical import digest
 from graph.policy.approvers import ApproverRule, approver_refusal, is_proposed, missing
 from graph.record.events import Voted
 from graph.record.person import Approver
-from graph.review.decision import InvalidResponse
+from graph.review.decision import RefusedDecision
 from graph.review.request import ReviewRequest
 from graph.review.verdict import NOTHING, ReviewVerdict
 from graph.run_context import RunContext
@@ -34,17 +34,17 @@ def ballot_of(run: RunContext, request: ReviewRequest, verdict: ReviewVerdict) -
     """Return what an answer comes to.
 
     Raises:
-        InvalidResponse: Its author may not decide.
+        RefusedDecision: Its author may not decide.
     """
     approvers, approver = run.terms.policy.approvers, run.approver
     rules = shown_stake(run, request, verdict.budget).rules(approvers, escalated_s(run, request))
     if not rules:
         return Ballot(verdict, (approver,))
     if verdict.unseen:
-        raise InvalidResponse(UNSEEN)
+        raise RefusedDecision(UNSEEN)
     askers = run.record.people.askers
     if why := approver_refusal(rules, approver, askers):
-        raise InvalidResponse(why)
+        raise RefusedDecision(why)
     if verdict.stop is not None or verdict.feedback is not None:
         return Ballot(verdict, (approver,))
     if is_proposed(rules) and (verdict.edits or (verdict.plan is not None and verdict.plan.type == "edit")):

@@ -94,6 +94,8 @@ def _label(name: str) -> str:
 
 
 ANYBODY = ApproverRule()
+SIGNED_IN = "signed in on the desk or in a chat, or with `planner-executor inbox --mine`"
+"""How the people answer whom a rule names."""
 
 
 @dataclass(frozen=True)
@@ -218,10 +220,10 @@ def approver_refusal(rules: Sequence[ApproverRule], approver: Approver, askers: 
         return None
     if not approver.is_verified:
         known = f"{approver} is only claimed" if approver.source == "claimed" else "nobody knows who answers"
-        return f"{known}, and the policy takes a verified person: {have_to_approve(rules)}"
+        return f"{known}, and the policy takes a verified person: {have_to_approve(rules)}, {SIGNED_IN}"
     asked = any(rule.admits(approver) for rule in rules)
     why = "asked for this, and may not decide it too" if asked else "may not decide this"
-    return f"{approver} {why}; {have_to_approve(rules)}"
+    return f"{approver} {why}; {have_to_approve(rules)}, {SIGNED_IN}"
 
 
 def missing(rules: Sequence[ApproverRule], voters: Sequence[Approver], askers: Sequence[str]) -> str | None:

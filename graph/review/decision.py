@@ -61,6 +61,10 @@ class InvalidResponse(Exception):
         super().__init__(storable(message))
 
 
+class RefusedDecision(InvalidResponse):
+    """Its author may not decide, whatever the decision is."""
+
+
 def read_answer(answer: Any, request: ReviewRequest) -> tuple[Decision, ...]:
     """Return one decision per action, in order.
 

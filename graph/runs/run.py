@@ -34,6 +34,7 @@ class Run:
     the run elsewhere; `unproven_setup` is from an older record, in which a client may have written it. `said` is the
     expectation for the first plan that a person approved (`graph.review.expectation`), `spent` what was spent since;
     both are None without one. `standing` are the standing approvals that let calls of the run through.
+    `refused` says why the decision with which the run was resumed does not count, if its author may not decide.
     """
 
     id: str
@@ -55,6 +56,7 @@ class Run:
     said: Mapping[str, Any] | None = None
     spent: Mapping[str, float] | None = None
     standing: Sequence[StandingUse] = ()
+    refused: str | None = None
 
     @property
     def ended(self) -> bool:

@@ -3,12 +3,16 @@
 import getpass
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from typer.testing import CliRunner
 
+from graph.cli import app
 from graph.cli.options import person
+from graph.cli.screen import Screen
 from graph.errors import InputError
 
 Cli = Callable[..., Any]
@@ -121,3 +125,84 @@ def test_policy_check_and_show_say_apart_who_decides_about_plans_and_about_singl
     (folder / "policy.toml").write_text(f'{ASK}\n[approvers.calls.tools.write_fiel]\nnames = ["Ada"]\n')
     refused = cli("policy", "check", "policy.toml")
     assert refused.exit_code == 2 and "approvers.calls.tools.write_fiel" in refused.stderr
+
+
+VERIFIED = """
+from graph import Person
+
+def verified(by):
+    return Person(by.name, ["finance"]) if by is not None and by.proof == "token-of-ada" else None
+"""
+FINANCE = f'{ASK}\n[approvers]\nroles = ["finance"]\n'
+PROVEN = ("--as", "ada@example.org", "--proof-command", "cat token.txt")
+
+
+@pytest.fixture
+def adapter(tmp_path_factory: pytest.TempPathFactory, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Name an adapter in the settings that verifies whoever has the token of ada."""
+    code = tmp_path_factory.mktemp("code")
+    (code / "people_of_cli.py").write_text(VERIFIED)
+    (code / "settings.toml").write_text('identity = "people_of_cli:verified"\n')
+    (folder / "token.txt").write_text("token-of-ada\n")
+    monkeypatch.syspath_prepend(str(code))
+    monkeypatch.setenv("PLANNER_EXECUTOR_CONFIG", str(code / "settings.toml"))
+
+
+@pytest.mark.usefixtures("adapter")
+def test_a_named_person_hands_a_proof_to_the_adapter_which_stands_in_no_record(
+    cli: Cli, start: Any, folder: Path
+) -> None:
+    run = start(FINANCE, "a.txt")
+    assert "claimed:ada@example.org is only claimed" in cli("resume", run, "--approve", *PROVEN[:2]).stderr
+
+    assert run in cli("inbox", *PROVEN).stdout
+    assert cli("resume", run, "--approve", *PROVEN).exit_code == 0
+
+    assert "server:ada@example.org" in cli("audit", run).stdout
+    kept = [path for path in folder.iterdir() if path.is_file() and path.name != "token.txt"]
+    assert kept and all(b"token-of-ada" not in path.read_bytes() for path in kept)
+
+
+@pytest.mark.usefixtures("adapter")
+def test_whoever_skips_supplies_steers_or_revokes_hands_a_proof_too(cli: Cli, start: Any) -> None:
+    run = start(FINANCE, "a.txt", "b.txt")
+
+    refused = cli("supply", run, "s0", "1", *PROVEN[:2])
+    assert refused.exit_code == 2 and "claimed:ada@example.org" in refused.stderr
+    assert cli("supply", run, "s0", "1", *PROVEN).exit_code == 0
+    assert cli("steer", run, "be brief", *PROVEN).exit_code == 0
+    assert cli("skip", run, "s1", *PROVEN).exit_code == 0
+    assert cli("audit", run).stdout.count("server:ada@example.org") >= 3
+
+
+@pytest.mark.parametrize(
+    ("options", "why"),
+    [
+        (("--proof-command", "cat token.txt"), "name yourself with --as too"),
+        (("--as", "ada", "--proof-command", "no-such-command"), "it cannot be used"),
+        (("--as", "ada", "--proof-command", "cat 'token.txt"), "it cannot be used"),
+        (("--as", "ada", "--proof-command", "cat nowhere.txt"), "it ended with exit code 1"),
+        (("--as", "ada", "--proof-command", "true"), "it printed nothing"),
+    ],
+)
+def test_without_a_proof_nothing_is_decided(cli: Cli, start: Any, options: tuple[str, ...], why: str) -> None:
+    run = start(ASK, "a.txt")
+
+    refused = cli("resume", run, "--approve", *options)
+
+    assert refused.exit_code == 2 and "--proof-command" in refused.stderr and why in refused.stderr
+    assert '"status": "waiting"' in cli("show", run, "--json").stdout
+
+
+def test_whoever_is_refused_at_a_terminal_is_told_once(
+    cli: Cli, start: Any, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = start(f'{ASK}\n[approvers]\nnames = ["ada@example.org", "bob@example.org"]\n', "a.txt")
+    here = Screen.here
+    monkeypatch.setattr(Screen, "here", classmethod(lambda _: replace(here(), interactive=True)))
+
+    told = CliRunner().invoke(app, ["resume", run], input="y\ny\ny\n")
+
+    assert told.exit_code == 3 and told.stdout.count("Let s0 call write_file") == 1
+    assert told.stderr.count(f"{ME} may not decide this; ada@example.org or bob@example.org has to approve") == 1
+    assert "planner-executor inbox --mine" in told.stderr and not (folder / "workspace/a.txt").exists()

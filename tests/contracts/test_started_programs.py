@@ -13,6 +13,7 @@ from tools.workers.isolated import environment, import_path, python_command
 
 ROOT = Path(__file__).parents[2]
 STARTED = {
+    "graph/cli/actor.py": "the command of --proof-command, which the user names, without a shell",
     "graph/cli/editor.py": "the user's own editor, on a file of its own",
     "graph/notices/apprise.py": "an isolated Python",
     "tools/mcp/launch.py": "the operator's servers; graph.tool_servers refuses what a tool can write",

@@ -132,6 +132,7 @@ def test_the_attributes_in_the_tree_are_the_attributes_of_the_errors() -> None:
         ("PrunedRunError", "run"),
         ("MissingToolsError", "run"),
         ("NothingToDecideError", "run"),
+        ("DecisionRefusedError", "run"),
         ("UnresolvedReferenceError", "reference"),
         ("ResultError", "path"),
         ("LedgerError", "database"),

@@ -11,7 +11,7 @@ from langgraph.types import Command
 
 from graph import Agent, AsyncAgent, Person
 from graph.caller import Caller, invoked_by
-from graph.errors import InputError, NothingToDecideError
+from graph.errors import DecisionRefusedError, InputError, NothingToDecideError
 from graph.runs import Run
 from graph.testing import LoggedTools, ScriptedModel, on_thread, step
 
@@ -497,3 +497,39 @@ def test_anybody_approves_plans_and_ada_the_payments_that_are_shown(
     assert "server:eve@example.org may not decide this" in error(own.resume(run.id, APPROVE, by=EVE))
     assert own.resume(run.id, APPROVE, by=ADA).status == "succeeded"
     assert own.replay(run.id).is_same
+
+
+def test_a_refused_decision_is_told_with_whom_to_ask_and_raised_if_wished(
+    agent: Callable[..., Agent], tools: LoggedTools
+) -> None:
+    own = agent({"names": ["ada@example.org", "bob@example.org"]})
+    run = own.start("g", plan=PAY, by=EVE)
+
+    refused = own.resume(run.id, APPROVE, by=EVE)
+
+    assert refused.refused is not None and refused.refused == error(refused)
+    assert "server:eve@example.org may not decide this; ada@example.org or bob@example.org has to" in refused.refused
+    assert "planner-executor inbox --mine" in refused.refused
+    for by, unseen in ((EVE, False), (Person("ada@example.org"), False), (ADA, True)):
+        with pytest.raises(DecisionRefusedError) as caught:
+            own.resume(run.id, APPROVE, by=by, unseen=unseen, strict=True)
+        assert (caught.value.run, own.show(run.id).status) == (run.id, "waiting") and caught.value.reason
+    unclear = own.resume(run.id, {"type": "perhaps"}, by=ADA, strict=True)
+    assert unclear.refused is None and error(unclear), "who may decide is not refused, whatever they say"
+    assert own.resume(run.id, APPROVE, by=ADA, strict=True).refused is None and len(tools.calls) == 1
+
+
+def test_a_refused_decision_is_told_by_the_asynchronous_facade_too(tmp_path: Path) -> None:
+    async def main() -> tuple[str | None, str]:
+        rules = {"approvers": {"names": ["ada@example.org"]}}
+        pay = LoggedTools().tool("pay", effect="external", trusted=True)
+        options: Any = {"planner": ScriptedModel([]), "tools": [pay], "policy": rules, "identity": verified}
+        async with AsyncAgent.open(tmp_path / "runs.db", **options) as own:
+            run = await own.start("g", plan=PAY, by=EVE)
+            refused = await own.resume(run.id, APPROVE, by=EVE)
+            with pytest.raises(DecisionRefusedError) as caught:
+                await own.resume(run.id, APPROVE, by=EVE, strict=True)
+            return refused.refused, caught.value.reason
+
+    told, raised = asyncio.run(main())
+    assert told == raised

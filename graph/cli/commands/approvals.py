@@ -7,29 +7,30 @@ import typer
 from graph.approvals import revoke as revoke_standing
 from graph.approvals import standing_approvals
 from graph.cli import options
+from graph.cli.actor import ActorOptions
 from graph.cli.exit_codes import STORAGE, report_errors
+from graph.cli.option_groups import with_option_groups
 from graph.cli.run_lookup import with_runs
 from graph.cli.screen import Screen
-from graph.identity import named
 from graph.text.event_text.standing import standing_line
 
 Revoke = Annotated[str | None, typer.Option("--revoke", metavar="ID", help="End this one at once.")]
 OfRun = Annotated[str | None, typer.Argument(metavar="[RUN]", help="Those of this run, and of any run.")]
 
 
+@with_option_groups
 def approvals(
+    actor: ActorOptions,
     run: OfRun = None,
     revoke: Revoke = None,
     json: options.AsJson = False,
-    as_: options.ActsAs = None,
-    role: options.Roles = None,
     db: options.Database = options.DATABASE,
 ) -> None:
     """List the standing approvals: those that hold in any run, and those of runs that have not ended."""
     screen = Screen.here()
     with report_errors(screen):
         if revoke is not None:
-            by = str(named(options.person(as_, role)))
+            by = str(actor.approver())
             is_later = with_runs(db, lambda runs: revoke_standing(runs, revoke, by))
             screen.say(f"{revoke} is revoked" + (", before the run's next call" if is_later else ""))
             return

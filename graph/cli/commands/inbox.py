@@ -21,9 +21,7 @@ from graph.cli.run_driver import continue_run
 from graph.cli.run_lookup import find_run, is_missing, with_runs
 from graph.cli.run_options import RunOptions
 from graph.cli.screen import Screen
-from graph.cli.setup import Setup
 from graph.errors import AgentError
-from graph.identity import named
 from graph.inbox import Inbox, inbox
 from graph.ledger.opening import shown
 from graph.record.person import Approver
@@ -98,10 +96,7 @@ def _person(given: RunOptions, mine: bool) -> Approver | None:
     """Return whose requests are listed, None for all."""
     if given.by is None and not mine:
         return None
-    from graph.builder import identity_adapter  # heavy
-
-    tools = Setup.default().changed(**given.settings).tools()
-    return named(given.by, identity_adapter(given.config, tools))
+    return given.approver(**given.settings)
 
 
 def _decide_each(screen: Screen, db: str | Path, given: RunOptions, found: Inbox) -> None:

@@ -5,29 +5,30 @@ from typing import Annotated
 import typer
 
 from graph.cli import options
+from graph.cli.actor import ActorOptions
 from graph.cli.command_line import command
 from graph.cli.exit_codes import report_errors
+from graph.cli.option_groups import with_option_groups
 from graph.cli.run_lookup import with_run
 from graph.cli.screen import Screen
-from graph.identity import named
 from graph.step_changes import skip_step
 
 Step = Annotated[str, typer.Argument(metavar="STEP", help="The id of a step that has not succeeded.")]
 Why = Annotated[str, typer.Option("--why", metavar="TEXT", help="The reason, for the record.")]
 
 
+@with_option_groups
 def skip(
     run: options.RunName,
     step: Step,
+    actor: ActorOptions,
     why: Why = "",
-    as_: options.ActsAs = None,
-    role: options.Roles = None,
     db: options.Database = options.DATABASE,
 ) -> None:
     """Leave a step of a waiting or paused run out, and with it the steps that need it."""
     screen = Screen.here()
     with report_errors(screen):
-        by = named(options.person(as_, role))
+        by = actor.approver()
         changed = with_run(db, run, lambda runs: skip_step(runs, run, step, why, by))
         needing = [name for name, status in changed.step_status.items() if status == "skipped" and name != step]
         more = f", and so {'are' if len(needing) > 1 else 'is'} {', '.join(needing)}" if needing else ""

@@ -5,16 +5,19 @@ from typing import Annotated
 import typer
 
 from graph.cli import options
+from graph.cli.actor import ActorOptions
 from graph.cli.command_line import command
 from graph.cli.exit_codes import report_errors
+from graph.cli.option_groups import with_option_groups
 from graph.cli.run_lookup import find_run, with_runs
 from graph.cli.screen import Screen
-from graph.identity import named
 from graph.record.amendment import Amendment, amendment_words
 
 
+@with_option_groups
 def steer(
     run: options.RunName,
+    actor: ActorOptions,
     add: Annotated[
         list[str] | None,
         typer.Argument(
@@ -29,8 +32,6 @@ def steer(
     feedback: Annotated[
         str | None, typer.Option("--feedback", metavar="TEXT", callback=options.text, help="Feedback for the planner.")
     ] = None,
-    as_: options.ActsAs = None,
-    role: options.Roles = None,
     db: options.Database = options.DATABASE,
 ) -> None:
     """Add or withdraw constraints of an active run, which replans before it continues."""
@@ -39,7 +40,7 @@ def steer(
         if not (add or withdraw or feedback):
             raise typer.BadParameter("no change given; name a constraint, --withdraw or --feedback")
         found = find_run(db, run)
-        change = Amendment(tuple(add or ()), tuple(withdraw or ()), feedback, str(named(options.person(as_, role))))
+        change = Amendment(tuple(add or ()), tuple(withdraw or ()), feedback, str(actor.approver()))
         is_running = with_runs(db, lambda runs: runs.steer(found.id, change))
         screen.say(f"{found.id}: {amendment_words(change.add, change.withdraw, change.feedback)}")
         if is_running:

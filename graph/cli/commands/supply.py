@@ -6,13 +6,14 @@ from typing import Annotated
 import typer
 
 from graph.cli import options
+from graph.cli.actor import ActorOptions
 from graph.cli.command_line import command
 from graph.cli.commands.skip import Step
 from graph.cli.exit_codes import report_errors
+from graph.cli.option_groups import with_option_groups
 from graph.cli.run_lookup import with_run
 from graph.cli.screen import Screen
 from graph.errors import InputError
-from graph.identity import named
 from graph.plan.depth import parse_json_or_text
 from graph.step_changes import supply_result
 from graph.unreadable import unreadable
@@ -20,18 +21,18 @@ from graph.unreadable import unreadable
 Value = Annotated[str, typer.Argument(metavar="VALUE", help="The result, as JSON or text; @FILE reads it from a file.")]
 
 
+@with_option_groups
 def supply(
     run: options.RunName,
     step: Step,
     value: Value,
-    as_: options.ActsAs = None,
-    role: options.Roles = None,
+    actor: ActorOptions,
     db: options.Database = options.DATABASE,
 ) -> None:
     """Give the result of a step of a waiting or paused run, which is then not executed; its checks still apply."""
     screen = Screen.here()
     with report_errors(screen):
-        by = named(options.person(as_, role))
+        by = actor.approver()
         result = parse_json_or_text(_text(value))
         changed = with_run(db, run, lambda runs: supply_result(runs, run, step, result, by))
         screen.say(f"{changed.id}: {step} has the result that you gave")
