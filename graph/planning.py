@@ -10,10 +10,10 @@ from graph.calls.model_call import ModelCall
 from graph.calls.model_gate import ModelGate
 from graph.chat_models.answer import Flaw, flaw_of, is_explanation
 from graph.chat_models.json_scan import Piece
-from graph.chat_models.json_text import NoJson, pieces_from
+from graph.chat_models.json_text import ONE_PLAN, NoJson, plans_in
 from graph.chat_models.role_model import RoleModel
+from graph.plan.fragments import PlanShape
 from graph.plan.issues import Issue
-from graph.plan.normalization import PLAN_KEYS, looks_like_plan
 from graph.plan.reading import ParsedPlan
 from graph.plan.schema import Plan
 from graph.plan.shortening import joined_messages
@@ -55,6 +55,7 @@ async def propose(
     model: RoleModel,
     call: ModelCall,
     read: Callable[[Any], ParsedPlan],
+    shape: PlanShape,
     max_repairs: int,
 ) -> Proposal:
     """Return the model's first valid plan, after at most `max_repairs` rounds of corrections.
@@ -64,6 +65,7 @@ async def propose(
         model: The model of the role.
         call: The first request; each correction adds the answer and its issues to the messages.
         read: Parses and validates a JSON value.
+        shape: What a plan looks like in an answer.
         max_repairs: Most corrections.
 
     Raises:
@@ -76,7 +78,7 @@ async def propose(
         if isinstance(answer, str):
             return Proposal(None, answer)
         words = str(answer.text)
-        parsed = _parse(answer, read)
+        parsed = _parse(answer, read, shape)
         if parsed.plan is not None:
             return Proposal(parsed.plan, notes=parsed.notes)
         issues, explained = parsed.issues, is_explanation(answer)
@@ -88,11 +90,11 @@ async def propose(
     return Proposal(None, _reason(call.role, words, issues), issues)
 
 
-def _parse(answer: AIMessage, read: Callable[[Any], ParsedPlan]) -> ParsedPlan:
+def _parse(answer: AIMessage, read: Callable[[Any], ParsedPlan], shape: PlanShape) -> ParsedPlan:
     if flaw := flaw_of(answer):
         return ParsedPlan(None, (Issue(None, "answer", FLAWS[flaw]),))
     try:
-        pieces = pieces_from(str(answer.text), looks_like_plan, PLAN_KEYS)
+        pieces = plans_in(str(answer.text), shape)
     except NoJson as error:
         message = str(answer.text) if is_explanation(answer) else str(error)
         return ParsedPlan(None, (Issue(None, "plan", message),))
@@ -110,7 +112,7 @@ def _parse_several(pieces: Sequence[Piece], read: Callable[[Any], ParsedPlan]) -
     digests = {each.plan.digest if each.plan is not None else "" for each in parsed}
     if len(digests) == 1 and "" not in digests:
         return parsed[0]
-    message = f"the answer holds {len(pieces)} differing plans; give one plan, with all its steps in one list"
+    message = f"the answer holds {len(pieces)} differing plans; {ONE_PLAN}"
     return ParsedPlan(None, (Issue(None, "plan", message),))
 
 

@@ -10,9 +10,10 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
-from graph.chat_models.brackets import ONE_TOO_MANY, Brackets, extra_at, repair_brackets, walk
+from graph.chat_models.brackets import ONE_TOO_FEW, ONE_TOO_MANY, Brackets, extra_at, repair_brackets, walk
 from graph.chat_models.lenient_json import MAX_DEPTH, TOO_DEEP, Lenient, LenientError, lenient_json, read_lenient
 from graph.chat_models.thoughts import CHANNEL, TAG, TURN, bare_final, channel_end, is_end, thoughts_end
+from graph.plan.fragments import is_sketch
 from graph.plan.unique_keys import unique_keys
 
 NEAR_CHARACTERS = 20
@@ -27,15 +28,20 @@ _MARK = re.compile(
     rf"(?P<tag>{TAG})|(?P<head>{CHANNEL})|(?P<speaker>{TURN})|(?P<json>{_OBJECT}|{_LIST})", re.IGNORECASE
 )
 _DECODER = json.JSONDecoder(strict=False, object_pairs_hook=unique_keys)
-_SKETCH = re.compile(r"[\[,:]\s*(?:\.\.\.|…)")
 
 
 @dataclass(frozen=True)
 class Piece:
-    """A JSON value in a text, with notes on its deviations from JSON."""
+    """A JSON value in a text, with notes on its deviations from JSON; `lead` are the words since the one before it."""
 
     value: Any
     notes: tuple[str, ...] = ()
+    lead: str = ""
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether its end is in the text, and was not put in."""
+        return ONE_TOO_FEW not in self.notes
 
 
 @dataclass(frozen=True)
@@ -45,17 +51,17 @@ class Broken:
     text: str
     fault: str
 
-    def mentions(self, keys: Sequence[str]) -> bool:
-        """Whether it has one of the keys and is not just a format example with ellipses."""
-        key = rf"""["'{{,\s](?:{"|".join(keys)})["']?\s*[:：]"""  # noqa: RUF001
-        return bool(re.search(key, self.text)) and not _SKETCH.search(self.text)
+    def mentions(self, key: str) -> bool:
+        """Whether it has the key and is not just a sketch of the form."""
+        return bool(re.search(rf"""["'{{,\s]{key}["']?\s*[:：]""", self.text)) and not is_sketch(self.text)  # noqa: RUF001
 
 
 @dataclass
 class ScanResult:
-    """JSON values of a text outside thoughts, in order."""
+    """JSON values of a text outside thoughts, in order, and the words between them."""
 
     pieces: list[Piece] = field(default_factory=list)
+    words: list[str] = field(default_factory=list)
     broken: list[Broken] = field(default_factory=list)
     thoughts: bool = False
     strict_faults: int = 0
@@ -69,6 +75,7 @@ def scan(text: str) -> ScanResult:
     position = bare_final(text)
     found, final = ScanResult(thoughts=position > 0), False
     while mark := _MARK.search(text, position):
+        found.words.append(text[position : mark.start()])
         if mark["json"]:
             position = _take(text, mark.start(), found)
             continue
@@ -80,6 +87,7 @@ def scan(text: str) -> ScanResult:
             found, final = ScanResult(thoughts=True, strict_faults=found.strict_faults), final or not mark["tag"]
         elif (mark["head"] and mark["channel"].lower() != "final") or _is_other(mark["turn"]):
             position, found.thoughts = channel_end(text, position), True
+    found.words.append(text[position:])
     return found
 
 
@@ -96,14 +104,14 @@ def _take(text: str, start: int, found: ScanResult) -> int:
         met = walk(text, start)
         # Repair only an unclosed value; a closed one with a fault inside stays broken (decision 0015).
         if not met.closed and (better := repair_brackets(text, start, met, lenient_json)):
-            found.pieces.append(Piece(better[0], (better[1],)))
+            found.pieces.append(Piece(better[0], (better[1],), found.words[-1]))
             return _fence(text, met.end)
         end = met.end if met.closed else _fence(text, met.end)
         found.broken.append(Broken(text[start:end], _fault(text, error, met)))
         return end
     notes = [f"the JSON was written with {note}" for note in read.notes]
     notes += [ONE_TOO_MANY] if extra_at(text, read.end) else []
-    found.pieces.append(Piece(read.value, tuple(notes)))
+    found.pieces.append(Piece(read.value, tuple(notes), found.words[-1]))
     return read.end
 
 

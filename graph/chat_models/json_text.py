@@ -1,14 +1,16 @@
 """The JSON of a model's answer, if it has one: of several different values none is picked (decision 0015)."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Iterable
 from contextlib import suppress
 from typing import Any
 
-from graph.chat_models.json_scan import Broken, Piece, ScanResult, distinct, scan
+from graph.chat_models.json_scan import Piece, ScanResult, distinct, scan
 from graph.chat_models.lenient_json import lenient_json
 from graph.chat_models.thoughts import after_thoughts
+from graph.plan.fragments import PlanShape
 
+ONE_PLAN = "give one plan, with all its steps in one list"
 _FENCED = re.compile(r"```\w*\s(.*)```", re.DOTALL)
 
 
@@ -52,26 +54,27 @@ def json_from(text: str) -> Any:
     return pieces[0].value
 
 
-def pieces_from(text: str, wanted: Callable[[Any], bool], keys: Sequence[str]) -> list[Piece]:
-    """Return the different JSON values of the wanted kind in an answer, usually one (decision 0027).
+def plans_in(text: str, shape: PlanShape) -> list[Piece]:
+    """Return the different plans in an answer, usually one, and the parts of plans beside them (decision 128).
 
-    If no value is of that kind and there is one other value, return that, so that the caller can report its faults.
-
-    Args:
-        text: The whole answer.
-        wanted: Whether a value is of the wanted kind.
-        keys: Keys that identify an unreadable value as one of that kind.
+    If there is no plan and one other value, return that, so that the caller can report its faults.
 
     Raises:
-        NoJson: There is no value, or one of the wanted kind is truncated or unreadable.
+        NoJson: There is no value, or one that is a plan or a part of one is truncated or unreadable.
     """
     found = scan(text)
-    pieces = distinct([piece for piece in found.pieces if wanted(piece.value)])
-    if any(broken.mentions(keys) for broken in found.broken) or (found.broken and not pieces):
-        raise NoJson(f"the JSON in the answer {_most_relevant(found.broken, keys).fault}")
-    if pieces:
-        return pieces
-    others = distinct([piece for piece in found.pieces if not _is_aside(piece.value)] or found.pieces)
+    plans, others = _split(found.pieces, shape)
+    parts = [broken for broken in found.broken if shape.is_part(broken.text)]
+    if parts or (found.broken and not plans):
+        raise NoJson(f"the JSON in the answer {(parts or found.broken)[0].fault}" + (f"; {ONE_PLAN}" if plans else ""))
+    if plans:
+        if shape.is_torn(found.words, [piece.lead for piece in plans]):
+            raise NoJson(f"the answer holds a part of a plan outside of the plan's brackets; {ONE_PLAN}")
+        if not all(piece.is_closed or shape.has_steps(piece.value) for piece in plans):
+            raise NoJson("the JSON in the answer is not closed; it may be cut off")
+        values = [piece.value for piece in plans]
+        return distinct([*plans, *(piece for piece in others if shape.is_lost(piece.value, values))])
+    others = distinct([piece for piece in others if not _is_aside(piece.value)] or others)
     if not others:
         raise _missing(found)
     if len(others) > 1:
@@ -88,13 +91,18 @@ def objects_with(key: str, text: str) -> list[dict[str, Any]]:
     [{'met': True}, {'met': False}]
     """
     found = scan(text)
-    if any(broken.mentions((key,)) for broken in found.broken):
+    if any(broken.mentions(key) for broken in found.broken):
         return []
     return [piece.value for piece in found.pieces if isinstance(piece.value, dict) and key in piece.value]
 
 
-def _most_relevant(broken: Sequence[Broken], keys: Sequence[str]) -> Broken:
-    return next((part for part in broken if part.mentions(keys)), broken[0])
+def _split(pieces: Iterable[Piece], shape: PlanShape) -> tuple[list[Piece], list[Piece]]:
+    """Return the pieces that are plans, and the others."""
+    plans: list[Piece] = []
+    others: list[Piece] = []
+    for piece in pieces:
+        (plans if shape.is_plan(piece.value) else others).append(piece)
+    return plans, others
 
 
 def _is_aside(value: Any) -> bool:

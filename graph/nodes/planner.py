@@ -26,6 +26,7 @@ from graph.nodes.run_to_continue import is_announced, run_to_continue, waiting_i
 from graph.nodes.step_changes import take_changes
 from graph.pictures import pictures_of
 from graph.plan.canonical import digest
+from graph.plan.fragments import PlanShape
 from graph.plan.json_schema import plan_schema, revision_schema
 from graph.plan.reading import read_plan
 from graph.plan.revision import read_revision
@@ -210,8 +211,9 @@ class Planner:
             schema = plan_schema(names)
         call = ModelCall("planner", label, messages, schema=schema)
         most = self.services.settings.max_repairs
+        models, shape = self.services.models, PlanShape(frozenset(specs))
         return await propose(
-            writer.gate().models, self.services.models.planner, call, lambda raw: run.planned(read(raw)), most
+            writer.gate().models, models.planner, call, lambda raw: run.planned(read(raw)), shape, most
         )
 
     def _shown(self, run: RunContext, **keys: Any) -> StateUpdate:

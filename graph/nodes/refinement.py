@@ -3,6 +3,7 @@
 from graph.calls.model_call import ModelCall
 from graph.calls.model_gate import ModelGate
 from graph.execution.step_limit import StepLimit, StepTimedOut
+from graph.plan.fragments import PlanShape
 from graph.plan.json_schema import plan_schema
 from graph.plan.schema import Plan, Step
 from graph.planning import Proposal, propose
@@ -47,7 +48,8 @@ async def _asked(run: RunContext, gate: ModelGate, plan: Plan, step: Step) -> Pr
     limits = settings.attempt_limits.lowest(step.attempt_limits)
     call = ModelCall("planner", label, messages, schema=schema, limits=limits)
     model, within = run.services.models.planner, StepLimit.starting(step.id, run.services.pauses, limits.timeout_s)
-    asked = propose(gate, model, call, lambda raw: run.allowed(reader.read(raw), by_model=True), settings.max_repairs)
+    shape, most = PlanShape(frozenset(specs)), settings.max_repairs
+    asked = propose(gate, model, call, lambda raw: run.allowed(reader.read(raw), by_model=True), shape, most)
     try:
         return await within.within(asked)
     except StepTimedOut as late:

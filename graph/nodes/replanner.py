@@ -13,6 +13,7 @@ from graph.fork import is_fork
 from graph.nodes.refinement import refined
 from graph.nodes.review_message import message_about
 from graph.nodes.step_changes import take_changes
+from graph.plan.fragments import PlanShape
 from graph.plan.json_schema import revision_schema
 from graph.plan.revision import read_revision
 from graph.plan.schema import Plan, Step
@@ -133,7 +134,8 @@ class Replanner:
         role, model = ("planner", models.planner) if horizon else ("replanner", models.replanner)
         label = f"{record.plan_state.revision}:{len(record.steps.succeeded)}{record.plan_state.after_retries}"
         call = ModelCall(role, label, messages, schema=schema)
-        return await propose(writer.gate().models, model, call, lambda raw: run.planned(read(raw)), most)
+        shape = PlanShape(frozenset(specs))
+        return await propose(writer.gate().models, model, call, lambda raw: run.planned(read(raw)), shape, most)
 
     async def _next(self, writer: RunWriter, plan: Plan) -> StateUpdate:
         """Route a revision to review if it has steps to run or makes no progress; otherwise end the run."""

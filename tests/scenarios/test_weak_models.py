@@ -85,6 +85,10 @@ SEND = {"steps": [step("step_1", "send", text="spam")]}
         pytest.param(f'{TEXT}\nor simply {{"steps": [], "answer": "wind"}}', id="an answer beside a plan"),
         pytest.param(f"{TEXT}\n{json.dumps(SEND)[:-3]}", id="one that is cut off"),
         pytest.param(f"<think>{TEXT}</think> Here it is.", id="in thoughts only"),
+        pytest.param(f"{TEXT}\n{json.dumps(SEND['steps'][0])}", id="a step beside a plan"),
+        pytest.param(f"{TEXT}, {json.dumps(SEND['steps'][0])}]}}", id="a step after the last bracket"),
+        pytest.param(f'{TEXT}\n{{"name": "send", "arguments": {{"text": "spam"}}}}', id="a call beside a plan"),
+        pytest.param(f'{TEXT}, "answer": "{{step_1_result}}"}}', id="an answer after the last bracket"),
         pytest.param(
             f'{{"steps": {json.dumps(SEND["steps"])}, "steps": {json.dumps(PLAN["steps"])}}}', id="one key twice"
         ),
@@ -100,6 +104,27 @@ def test_of_differing_plans_none_is_chosen_the_model_is_told_once_and_planning_f
     assert (state["status"], tools.calls, len(app.model.prompts)) == ("failed", [], 2)
     assert [issue["field"] for issue in state["issues"]] == ["plan"]
     assert state["issues"][0]["message"] in str(app.model.prompts[1][-1].text)
+
+
+LOOSE = json.dumps(step("late", "send", text="bye"))
+ONE_PLAN = "give one plan, with all its steps in one list"
+
+
+def test_a_step_beside_a_revision_or_an_expansion_is_no_more_lost_than_beside_a_plan(build: Build, tools: Any) -> None:
+    refined = {"steps": [{"id": "r", "objective": "look", "refine": True}, step("b", "broken", after=["r"])]}
+    expansion = json.dumps({"steps": [step("look", "search", query="wind")]})
+    revision = json.dumps({"keep": ["r"], "steps": [step("w", "write", text="x")]})
+    app = build(
+        f"{json.dumps(refined)} {LOOSE}", refined, f"{expansion} {LOOSE}", expansion, f"{revision} {LOOSE}", revision
+    )
+
+    state = app.invoke({"goal": "g"}, on_thread())
+    while "__interrupt__" in state:
+        state = app.invoke(Command(resume="approve"), on_thread())
+
+    told = [str(prompt[-1].text) for prompt in app.model.prompts]
+    assert [ONE_PLAN in words for words in told] == [False, True] * 3
+    assert [name for name, _ in tools.calls] == ["search", "broken", "write"]
 
 
 def test_after_the_model_was_told_its_one_plan_counts(build: Build) -> None:

@@ -12,10 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graph.chat_models.json_scan import Piece
-from graph.chat_models.json_text import NoJson, json_from, objects_with, pieces_from, value_from
+from graph.chat_models.json_text import NoJson, json_from, objects_with, plans_in, value_from
 from graph.chat_models.lenient_json import MAX_DEPTH, lenient_json
 from graph.chat_models.thoughts import after_thoughts
-from graph.plan.normalization import PLAN_KEYS, looks_like_plan
+from graph.plan.fragments import PlanShape
 
 PLAN: dict[str, Any] = {
     "steps": [
@@ -25,13 +25,14 @@ PLAN: dict[str, Any] = {
     "answer": "{step_2_result}",
 }
 TEXT = json.dumps(PLAN)
+TOOLS = ("search", "write", "mail")
 STEPS = json.dumps({"steps": PLAN["steps"]})
 DRAFT = json.dumps({"steps": [{"id": "step_1", "objective": "Delete", "tool": "delete"}]})
 FINAL = "<|start|>assistant<|channel|>final<|message|>"
 
 
 def pieces(answer: str) -> list[Piece]:
-    return pieces_from(answer, looks_like_plan, PLAN_KEYS)
+    return plans_in(answer, PlanShape(frozenset(TOOLS)))
 
 
 def plan_in(answer: str) -> Any:
@@ -361,6 +362,7 @@ def test_words_are_taken_without_the_thoughts_they_begin_with(text: str, words: 
 HOSTILE = (
     *("{[{[", "[", "[1,", "{ ", "{'a': ", '{"a": (', '{"a": [}', '{"a" b} ', '{"a":1}', "['a'", '```{"a":'),
     *('{"', '["\\"', '"""', '["""', "\\", "/* ", "{/* "),
+    *('{"id":1,"tool":2}', '1, "a": ', '"id": 1, ', '"] } ', '"a": }]', '{"steps":[]} "x"'),
     *("<think>", "<think></think>", "</think>", "<think ", "◁think▷", "<|channel|>", "<|start|>x"),
 )
 
