@@ -136,7 +136,12 @@ WAYS = (
         ("plan", "named", "plan"),
         (ANN,),
     ),
-    Way("a literal of a revision that a model wrote after the read", REVISED, ALWAYS, revision=REVISION),
+    Way(
+        "a literal of a revision that a model wrote after the read",
+        REVISED,
+        ("plan", "plan", "call"),
+        revision=REVISION,
+    ),
     Way(
         "a literal of such a revision, if the policy has it pass without a person",
         REVISED,
