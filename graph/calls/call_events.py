@@ -40,6 +40,7 @@ def intent(call: ToolCall, spec: ToolSpec, args: Kept, revision: int) -> Draft:
         attempt=call.attempt,
         replaces=call.replaces,
         approval=call.approval,
+        same=None if spec.repeatable or call.same_digest == call.args_digest else call.same_digest,
     )
     return Draft(started, call.step)
 

@@ -1,7 +1,7 @@
 """Calls that may not be repeated: detection of earlier identical calls, and one call at a time among identical ones.
 
 Two calls are identical if tool and arguments are equal: in this pass over the plan, in the run, and in the other runs
-of its thread, regardless of step, revision, item and number (decision 25).
+of its family, regardless of step, revision, item and number (decisions 25 and 122).
 """
 
 import asyncio
@@ -12,11 +12,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from graph.calls.tool_call import ToolCall
-from graph.ledger.protocol import Ledger, RunKey
+from graph.ledger.protocol import NOTHING_SEEN, Elsewhere, Ledger, RunKey
 from graph.plan.canonical import digest
 from graph.plan.catalog import ToolSpec
 from graph.plan.same_call import call_digest
 from graph.record.call import Call
+from graph.record.other_runs import is_settled_by
 from graph.record.redaction import MARK
 from graph.record.results import StepResult
 from graph.record.run_state import RunState
@@ -45,7 +46,7 @@ class Effects:
     def __init__(self, ledger: Ledger, record: RunState, specs: Mapping[str, ToolSpec]) -> None:
         self._ledger, self._record, self._specs = ledger, record, specs
         self._known: dict[str, list[_Known]] = {}
-        self._others: list[Call] | None = None
+        self._elsewhere: Elsewhere | None = None
         self._looking_up = asyncio.Lock()
         self._arisen: defaultdict[Same, dict[str, Call]] = defaultdict(dict)
         self._made: defaultdict[str, list[ToolCall]] = defaultdict(list)
@@ -59,18 +60,27 @@ class Effects:
     async def look_up(self, tool: str) -> None:
         """Load the recorded calls of a tool, so that later lookups need no I/O."""
         async with self._looking_up:
-            if tool in self._known:
-                return
-            if self._others is None:  # read once for all tools
-                run = RunKey(self._record.assignment.thread, self._record.assignment.n)
-                self._others = await self._ledger.calls_elsewhere(run)
-            on_record = self._record.calls
-            others = {call.key: self._as_settled_here(call) for call in self._others}
-            others |= {call.key: call for call in on_record.inherited_calls}
-            calls = [call for call in (*on_record.by_key.values(), *others.values()) if call.tool == tool]
-            # A success is no reason to ask: steps that make the same call on purpose each make it.
-            relevant = [call for call in calls if call.is_uncertain or call.settled]
-            self._known[tool] = [await self._read(call) for call in relevant]
+            if tool not in self._known:
+                if self._elsewhere is None:  # read once for all tools
+                    self._elsewhere = await self._calls_elsewhere()
+                self._known[tool] = await self._known_of(tool, self._elsewhere)
+
+    async def look_again(self) -> None:
+        """Load the calls of other runs anew: one of them has begun a call meanwhile."""
+        async with self._looking_up:
+            elsewhere = await self._calls_elsewhere()
+            self._known |= {tool: await self._known_of(tool, elsewhere) for tool in tuple(self._known)}
+            self._elsewhere = elsewhere
+
+    @property
+    def seen(self) -> Mapping[RunKey, int]:
+        """How far the other runs of the family were read, by the number of an event."""
+        return self._elsewhere.seen if self._elsewhere is not None else NOTHING_SEEN
+
+    @property
+    def has_forks(self) -> bool:
+        """Whether other runs of the family may be executed at the same time."""
+        return self._elsewhere is not None and self._elsewhere.has_forks
 
     def uncertain(self, call: ToolCall) -> list[Call]:
         """Return the identical calls that may have happened and are not settled yet."""
@@ -160,15 +170,31 @@ class Effects:
                 same = call.tool, (await self._read(call)).digest
                 self._arisen[same][call.key] = replace(call, unmet=error)
 
+    async def _calls_elsewhere(self) -> Elsewhere:
+        about = self._record.assignment
+        return await self._ledger.calls_elsewhere(RunKey(about.thread, about.n), about.forked_from)
+
+    async def _known_of(self, tool: str, elsewhere: Elsewhere) -> list[_Known]:
+        """Return the calls of a tool that concern this run, its own and those of other runs."""
+        on_record, read = self._record.calls, {run.id for run in elsewhere.seen}
+        copies = on_record.elsewhere
+        fresh = {
+            call.key: copies[call.key] if is_settled_by(call, copies.get(call.key)) else call
+            for call in elsewhere.calls
+        }
+        # Those that the run inherited come first, in the order of its record, as a replay has them.
+        inherited = [call for call in on_record.inherited_calls if call.key in fresh or call.run not in read]
+        others = {call.key: call for call in inherited} | fresh
+        calls = [call for call in (*on_record.by_key.values(), *others.values()) if call.tool == tool]
+        # A success is no reason to ask: steps that make the same call on purpose each make it.
+        relevant = [call for call in calls if call.is_uncertain or call.settled]
+        return [await self._read(call) for call in relevant]
+
     async def _read(self, call: Call) -> "_Known":
         args = call.args
         if call.args_artifact is not None:
             args = json.loads(await self._ledger.artifact(call.args_artifact))
         return _Known(call, self.digest(call.tool, args), MARK in to_text(dict(args)))
-
-    def _as_settled_here(self, call: Call) -> Call:
-        known = self._record.calls.elsewhere.get(call.key)
-        return known if known is not None and known.begun_seq == call.begun_seq else call
 
     def _inherited_from(self, step: str, tool: str) -> list[Call]:
         inherited = self._record.calls.inherited

@@ -26,7 +26,7 @@ from graph.calls.tool_call import CallAsks, Finished, ToolCall
 from graph.calls.tool_runner import OnProgress, ToolRunner
 from graph.calls.toolbox import Toolbox
 from graph.chat_models.retry import Clock
-from graph.errors import CapReachedError, StaleRunError
+from graph.errors import CallElsewhereError, CapReachedError, StaleRunError
 from graph.ledger.protocol import Lease, Ledger
 from graph.ledger.values import value_of
 from graph.plan.attempts import NO_LIMITS, AttemptLimits
@@ -134,7 +134,8 @@ class CallGate:
         labels = {name: labels.get(name, given.by_model if spec.declared else given) for name in call.args}
         labels.update(dict.fromkeys(call.edited, USER))  # a person wrote these (decision 72)
         same_digest = "" if spec.repeatable else self.effects.digest(tool, call.args)
-        call = call.changed(label=joined([label_of_tool(spec), *labels.values()]), same_digest=same_digest)
+        label = joined([label_of_tool(spec), *labels.values()])
+        call = call.changed(label=label, labels=labels, same_digest=same_digest)
         if not spec.repeatable:
             await self.effects.look_up(tool)
         # Recall comes first: a settled call answers for the identical uncertain ones too (decision 0025).
@@ -143,14 +144,17 @@ class CallGate:
         if not spec.repeatable and (found := self.effects.others_uncertain(call)):
             raise await self._held.after(call, found)
         call = self._granted.limited(step, call)
-        approval, replies = await self._held.hold(step, call, labels), await self._asked.replies(call)
+        approval, replies = await self._held.hold(call, step), await self._asked.replies(call)
         self._meter.reserve_call(
             tool, step.id, begins=step.tool is not None and step.id not in self._record.spending.begun
         )
         wait_s = self._turns.wait_s(tool)  # a call over its rate takes its turn after the wait, in `commit_in_turn`
         queued = not spec.repeatable and (wait_s > 0 or not self.effects.take_turn(call))
         caps = self._caps.of_tool(tool, call.key)
-        return call.changed(wait_s=wait_s, queued=queued, approval=approval, replies=replies, caps=caps)
+        is_shared = not spec.repeatable and self.effects.has_forks
+        return call.changed(
+            wait_s=wait_s, queued=queued, is_shared=is_shared, approval=approval, replies=replies, caps=caps
+        )
 
     def again(self, call: ToolCall) -> ToolCall:
         """Return a repeatable call, to be committed and made again.
@@ -191,6 +195,7 @@ class CallGate:
                 require_empty_inbox=bool(starting),
                 uses=uses,
                 caps=[*back, *entries(starting)],
+                seen=self.effects.seen,
             )
             self.models.tally.note(written, events)
         except StaleRunError:
@@ -204,7 +209,9 @@ class CallGate:
         """Wait for the call's turn and write its intent; the call may be made after that.
 
         Raises:
-            CallUncertain: An identical call was in progress and its outcome needs to be settled by a person.
+            CallUncertain: An identical call was in progress, here or in another run of the family, and its outcome
+                needs to be settled by a person.
+            CallHeld: Another run of the family has made the call meanwhile; a person has to see it first.
             StaleRunError: See `commit`.
             CapReachedError: A cap across runs allows the call only later, which is on record.
         """
@@ -212,6 +219,22 @@ class CallGate:
             await asyncio.sleep(call.wait_s)
         if call.queued and (found := await self.effects.wait_for_turn(call)):
             raise await self._held.after(call, found)
+        while True:
+            try:
+                return await self._commit_alone(call)
+            except CallElsewhereError:
+                await self._look_again(call)
+
+    async def _look_again(self, call: ToolCall) -> None:
+        """Take the turn of a call again if it may still be made, now that another run of the family has begun it."""
+        await self.effects.look_again()
+        if found := self.effects.others_uncertain(call):
+            raise await self._held.after(call, found)
+        await self._held.hold(call)
+        if found := await self.effects.wait_for_turn(call):
+            raise await self._held.after(call, found)
+
+    async def _commit_alone(self, call: ToolCall) -> None:
         if call.caps is None:
             return await self.commit([], [call])
         try:

@@ -19,7 +19,6 @@ from graph.record.call import Call
 from graph.record.events import Draft
 from graph.record.review_state import refusal_digest
 from graph.record.run_state import RunState
-from graph.record.trust_label import TrustLabel
 from graph.record.values import Kept
 
 NOT_COVERED = "no approved plan had this call, and it was planned after untrusted results were read"
@@ -52,12 +51,12 @@ class HeldCalls:
         self._ledger, self._lease, self._record, self._specs = ledger, lease, record, specs
         self._policy, self._effects, self._standing, self._asks = policy, effects, standing, asks
 
-    async def hold(self, step: Step, call: ToolCall, labels: Mapping[str, TrustLabel]) -> str | None:
+    async def hold(self, call: ToolCall, step: Step | None = None) -> str | None:
         """Hold a call for review: the policy asks, or it acts with untrusted arguments or happened in another run.
 
-        So is a call that the plan adds, if no decision covers it. A confirmed call of another run settles that call
-        only, and a second one may be intended (decision 0025). Return the standing approval that lets it through, None
-        if nobody has to see it or a person has.
+        So is a call that the plan adds, if no decision covers it; without `step` the plan is not looked at again. A
+        confirmed call of another run settles that call only, and a second one may be intended (decision 0025). Return
+        the standing approval that lets it through, None if nobody has to see it or a person has.
 
         Raises:
             CallHeld: Nobody has decided about it yet.
@@ -65,9 +64,9 @@ class HeldCalls:
         """
         # A call that a person edited is asked about under the name of the one that it replaces (decision 72).
         spec, review, name = self._specs[call.tool], self._record.review_state, call.replaces or call.key
-        added = self._added(step, call.tool)
+        added = self._added(step, call.tool) if step is not None else None
         asked = self._policy.asks(spec, call.args) or added
-        unseen = self._policy.arguments_to_review(spec, labels) if self._asks else {}
+        unseen = self._policy.arguments_to_review(spec, call.labels) if self._asks else {}
         before = self._effects.happened_elsewhere(call)
         if not (asked or unseen or before) or review.seen & {name, call.key}:
             return None
@@ -104,7 +103,8 @@ class HeldCalls:
         """Record that a call waits until a person has settled others, and return the exception to raise."""
         keys = tuple(known.key for known in uncertain)
         noted = self._record.review_state.uncertain.get(call.key)
-        new = [known for known in uncertain if known.run and known != self._record.calls.elsewhere.get(known.key)]
+        copies = self._record.calls.elsewhere
+        new = [known for known in uncertain if known.run and not known.has_copy(copies.get(known.key))]
         if new or noted is None or (noted.keys, noted.revision) != (keys, self._record.plan_state.revision):
             event, shown = uncertainty(call, self._record.plan_state.revision, uncertain)
             await self._write(event, shown)

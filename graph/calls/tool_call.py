@@ -1,7 +1,7 @@
 """A tool call and its outcome."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from pydantic import JsonValue
@@ -19,9 +19,10 @@ from tools.call_questions import CallReplies
 class ToolCall:
     """A call that may be made; `number` is 0 for a step's own call, and counts a model's calls from 1.
 
-    `item` is the index of the list item, if the step runs once per item.
-    `label` is the trust label of its result, `wait_s` the seconds until its turn. For a call that may not be repeated,
-    `same_digest` is equal for identical calls, and `queued` means that one of them is in progress.
+    `item` is the index of the list item, if the step runs once per item. `label` is the trust label of its result,
+    `labels` are those of its arguments, `wait_s` the seconds until its turn. For a call that may not be repeated,
+    `same_digest` is equal for identical calls, `queued` means that one of them is in progress, and `is_shared` that
+    another run of the family may begin one.
     `attempt` counts how often it is tried, within `limits`. `replies` are a person's answers to what the same call
     asked before. `edited` are the arguments that a person changed, `replaces` is the key of the call as it was before.
     `approval` is the standing approval that let it through, `caps` what it takes of caps across runs, if of any.
@@ -38,6 +39,8 @@ class ToolCall:
     wait_s: float = 0.0
     same_digest: str = ""
     queued: bool = False
+    is_shared: bool = False
+    labels: Mapping[str, TrustLabel] = field(default_factory=dict)
     attempt: int = 1
     limits: AttemptLimits = NO_LIMITS
     replies: CallReplies | None = None
@@ -55,8 +58,8 @@ class ToolCall:
 
     @property
     def has_turn(self) -> bool:
-        """Whether its intent is written by itself: it waits for its turn, or a cap may refuse it."""
-        return self.wait_s > 0 or self.queued or self.caps is not None
+        """Whether its intent is written by itself: it waits for its turn, or a cap or another run may prevent it."""
+        return self.wait_s > 0 or self.queued or self.is_shared or self.caps is not None
 
 
 @dataclass(frozen=True)

@@ -34,6 +34,7 @@ AgentError
     ├── CapReachedError         a cap across runs allows the call only later   .cap, .words, .wait_s
     ├── StaleRunError           another decision came first   .run
     │   ├── StandingSpentError  a standing approval covers no further call   .run
+    │   ├── CallElsewhereError  another run of the family began the same call   .run .other
     │   └── MessageWaitingError a message waits in the inbox of the run   .run
     ├── LedgerSealError         the run is sealed with another key, or not at all   .run
     ├── ExportError             an exported file has been changed   .line
@@ -72,6 +73,7 @@ from graph.errors.invocation import (
     UnknownRunError,
 )
 from graph.errors.ledger import (
+    CallElsewhereError,
     CapReachedError,
     ExportError,
     LeaseLostError,
@@ -92,6 +94,7 @@ from graph.errors.surroundings import NoticeError, SignInError
 __all__ = [
     "AgentClosedError",
     "AgentError",
+    "CallElsewhereError",
     "CapReachedError",
     "ConfigError",
     "DecisionRefusedError",

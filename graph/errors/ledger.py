@@ -63,6 +63,14 @@ class StandingSpentError(StaleRunError):
     """A standing approval let a call through that is spent, revoked or past its time; nothing was written."""
 
 
+class CallElsewhereError(StaleRunError):
+    """Another run of the family, `other`, has begun the same call meanwhile; nothing was written."""
+
+    def __init__(self, database: str, run: str, other: str) -> None:
+        self.other = other
+        super().__init__(database, run)
+
+
 class MessageWaitingError(StaleRunError):
     """A message waits in the inbox of the run; nothing new starts before it is read."""
 

@@ -3,14 +3,14 @@
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 
-from graph.ledger.protocol import News, RunKey
+from graph.ledger.family import Family
+from graph.ledger.protocol import Elsewhere, News, RunKey
 from graph.ledger.reading import Snapshot, checked_events, checked_news
 from graph.ledger.refusals import lost_artifact
 from graph.ledger.seal import SealKey
 from graph.ledger.transcript import ARTIFACT_ID, is_artifact
-from graph.record.call import Call
 from graph.record.events import Event
-from graph.record.other_runs import calls_to_know
+from graph.record.other_runs import calls_to_know, is_kin
 from graph.record.projection import project
 
 
@@ -24,10 +24,12 @@ class CheckedReader(ABC):
         """Return a run's events after the `after`-th in order, their chain checked from there on."""
         return self._checked(run, await self._found(run, after), after)
 
-    async def calls_elsewhere(self, run: RunKey) -> list[Call]:
-        """Return calls of the thread's other runs that are uncertain, or were settled as happened."""
-        others = await self._others_to_know(run)
-        return calls_to_know([project(await self.events(other)) for other in others])
+    async def calls_elsewhere(self, run: RunKey, forked_from: str | None = None) -> Elsewhere:
+        """Return calls of the family's other runs that are uncertain, or are known to have happened."""
+        family = await self._other_runs(run, is_fork=forked_from is not None)
+        others = [project(await self.events(other)) for other in family.to_know]
+        kin = {other.id for other in others if is_kin(other.assignment, run.thread, run.id, forked_from)}
+        return Elsewhere(calls_to_know(others, kin), family.seen, family.has_forks)
 
     async def last_run(self, thread: str) -> RunKey | None:
         """Return the thread's latest run, or None."""
@@ -60,8 +62,11 @@ class CheckedReader(ABC):
         """Return a run from its `after`-th event on."""
 
     @abstractmethod
-    async def _others_to_know(self, run: RunKey) -> Sequence[RunKey]:
-        """Return the thread's other runs in which a call may be uncertain, or one was settled, in order."""
+    async def _other_runs(self, run: RunKey, *, is_fork: bool) -> Family:
+        """Return the other runs of the family; those of the thread in which all calls succeeded are no kin, unless
+
+        `is_fork`, or if they are forks.
+        """
 
     @abstractmethod
     async def _last_number(self, thread: str) -> int:

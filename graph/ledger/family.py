@@ -4,17 +4,20 @@ A driver keeps the family of each run, by a number, and what calls the runs of a
 repeated. An intent looks at those of the other runs in its own transaction; see `docs/decisions/0122-families.md`.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import NamedTuple
 
 from graph.ledger.chain import Row
 from graph.ledger.protocol import RunKey
 from graph.ledger.transcript import event_of
-from graph.record.events import CallStarted, Draft, Event, RunForked
+from graph.record.events import CallFinished, CallStarted, Decided, Draft, Event, RunForked, StepChecked
 from graph.record.redaction import MARK, NAME
 from graph.record.summary import CHANGED
 from graph.record.values import to_text
+
+TURNING = tuple(one.kind for one in (CallStarted, CallFinished, StepChecked, Decided))
+"""Kinds of events after which another run may have to wait that had not to before, if they are about the same step."""
 
 
 class Effect(NamedTuple):
@@ -28,7 +31,19 @@ class Effect(NamedTuple):
     step: str
 
 
-def effects_in(events: Iterable[Event]) -> list[Effect]:
+class Family(NamedTuple):
+    """The other runs of a run's family, as one moment has them.
+
+    `to_know` are those in which a call may concern the run, in order, `seen` the number of the last event of each that
+    has begun a call that may not be repeated. `has_forks`: there are some on another thread.
+    """
+
+    to_know: Sequence[RunKey]
+    seen: Mapping[RunKey, int]
+    has_forks: bool
+
+
+def effects_in(events: Iterable[Draft | Event]) -> list[Effect]:
     """Return what events begin of calls that may not be repeated."""
     begun = ((event.step or "", event.data) for event in events if event.kind == CallStarted.kind)
     return [_effect(step, call) for step, call in begun if isinstance(call, CallStarted) and not call.repeatable]

@@ -9,7 +9,7 @@ sentence below for every driver. See `docs/decisions/0037-ledger-drivers.md`.
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from graph.record.call import Call
@@ -42,6 +42,20 @@ class Lease:
     run_id: int
     token: int
 
+
+@dataclass(frozen=True)
+class Elsewhere:
+    """Calls of the other runs of a family, and how far each of those runs was read, by the number of an event.
+
+    `has_forks`: the family has runs on several threads, which may be executed at the same time.
+    """
+
+    calls: Sequence[Call] = ()
+    seen: Mapping[RunKey, int] = field(default_factory=dict)
+    has_forks: bool = False
+
+
+NOTHING_SEEN: Mapping[RunKey, int] = {}
 
 Message = str
 """`pause`, `hand over`, `cancel`, or the text of an amendment (`graph.record.amendment`) or of a revocation."""
@@ -162,6 +176,7 @@ class Ledger(Protocol):
         require_empty_inbox: bool = False,
         uses: Sequence[StandingCall] = (),
         caps: Sequence[CapEntry] = (),
+        seen: Mapping[RunKey, int] = NOTHING_SEEN,
     ) -> int:
         """Write events, all or none, and return the run's last sequence number, also if there are no events to write.
 
@@ -178,11 +193,15 @@ class Ledger(Protocol):
             uses: Calls that standing approvals let through, counted in the same transaction; a call counted before
                 is counted once.
             caps: What calls take of caps across runs, counted in the same transaction, and corrections of that.
+            seen: Of other runs of the family, the last event that `calls_elsewhere` has taken into account. An intent
+                of a call that may not be repeated is refused if one of them has begun the same call, and anything
+                about it was written since.
 
         Raises:
             LeaseLostError: The token is outdated or was released; nothing was written.
             StaleRunError: The last event in `CONTROL` is not the `control_seq`-th; nothing was written.
             MessageWaitingError: A message waits in the inbox, and `require_empty_inbox` is set; nothing was written.
+            CallElsewhereError: See `seen`; nothing was written.
             StandingSpentError: A standing approval covers no further call; nothing was written.
             CapReachedError: A cap allows a call only later; nothing was written.
             LedgerCorruptError: The run's last events are missing; nothing was written.
@@ -238,10 +257,12 @@ class Ledger(Protocol):
             LedgerSealError: The seal does not fit the last event.
         """
 
-    async def calls_elsewhere(self, run: RunKey) -> list[Call]:
-        """Return non-repeatable calls of the thread's other runs that are uncertain, or were settled as happened.
+    async def calls_elsewhere(self, run: RunKey, forked_from: str | None = None) -> Elsewhere:
+        """Return non-repeatable calls of the family's other runs that are uncertain, or are known to have happened.
 
-        A call settled by a later run counts as settled. Runs without a non-repeatable call are not read.
+        In runs of the same thread those are known to have happened that a person has settled so; in forks, in runs of
+        other threads, and in the run that this one is a fork of (`forked_from`), also those that succeeded. A call
+        settled by any run of the family counts as settled. Runs without such a call are not read.
 
         Raises:
             LedgerCorruptError: An event of such a run is damaged.

@@ -78,6 +78,11 @@ class Call:
         done = self.result is not None and self.result.status == "succeeded" and self.unmet is None
         return not (self.repeatable or done or self.nothing_happened)
 
+    def has_copy(self, copy: "Call | None") -> bool:
+        """Whether a copy, which another run has, is of the call as it is: of its last start, and as far as it came."""
+        is_last = copy is not None and copy.begun_seq == self.begun_seq
+        return is_last and copy is not None and (copy.result is None) == (self.result is None)
+
     @property
     def may_go_on(self) -> bool:
         """Whether the same call, and no other, may be made: it was asked something and was not started again since."""

@@ -147,10 +147,9 @@ class Calls:
         )
 
     def found_elsewhere(self, calls: Iterable[Call]) -> None:
-        """Add calls of other runs; a known call is kept, unless it was started again since."""
+        """Add calls of other runs; a known call is kept, unless something became of it since."""
         for call in calls:
-            known = self.elsewhere.get(call.key)
-            if known is None or known.begun_seq != call.begun_seq:
+            if not call.has_copy(self.elsewhere.get(call.key)):
                 self.elsewhere[call.key] = call
 
     def model_finished(self, data: ModelFinished) -> None:

@@ -1,34 +1,59 @@
-"""Calls of other runs of a thread that a run must know before it makes the same call."""
+"""Calls of other runs of a family that a run must know before it makes the same call."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import replace
 
+from graph.record.assignment import Assignment
 from graph.record.call import Call
 from graph.record.events import StepHeld, StepUncertain
 from graph.record.results import StepResult
-from graph.record.run_state import RunState
+from graph.record.run_state import RunState, run_name
 
 
-def calls_to_know(records: Iterable[RunState]) -> list[Call]:
-    """Return the non-repeatable calls that are uncertain, or that a person confirmed as having happened.
+def is_kin(other: Assignment, thread: str, run: str, forked_from: str | None) -> bool:
+    """Return whether what succeeded in another run of the family counts: in a fork, or in what this is a fork of.
+
+    Another goal on the same thread may mean to make the same call again.
+    """
+    if other.thread != thread:
+        return True
+    source = other.forked_from
+    return (
+        source == run
+        or forked_from == run_name(other.thread, other.n)
+        or (source is not None and source == forked_from)
+    )
+
+
+def calls_to_know(records: Iterable[RunState], kin: Collection[str] = ()) -> list[Call]:
+    """Return the non-repeatable calls that are uncertain, or that are known to have happened.
 
     Args:
-        records: Runs of one thread, in order. A run that settled a call of another settled the call as started then,
-            not a later start of it.
+        records: Runs of one family, in order. A run that settled a call of another settled the call as it was then.
+        kin: Ids of the runs whose calls are known to have happened if they succeeded; of others a person has said so.
     """
     runs = list(records)
     found = {
-        call.key: replace(call, run=record.id)
+        call.key: replace(call, run=record.id, settled=call.settled or (record.id in kin and not call.is_uncertain))
         for record in runs
         for call in record.calls.by_key.values()
-        if not call.repeatable and (call.is_uncertain or call.settled)
+        if not (call.repeatable or call.nothing_happened)
     }
     for call in (call for record in runs for call in record.calls.elsewhere.values()):
-        known = found.get(call.key)
-        if known is not None and known.begun_seq == call.begun_seq and not call.is_uncertain:
+        if (known := found.get(call.key)) is not None and is_settled_by(known, call):
             found[call.key] = replace(known, result=call.result, settled=call.settled, unmet=None,
                                       nothing_happened=call.nothing_happened)  # fmt: skip
     return [call for call in found.values() if call.is_uncertain or call.settled]
+
+
+def is_settled_by(call: Call, copy: Call | None) -> bool:
+    """Return whether a person has settled a call in another run, which has this copy of it.
+
+    That holds for the call as it was then: not once it was begun again, and not once a call without an outcome has one.
+    """
+    if copy is None or copy.begun_seq != call.begun_seq or copy.is_uncertain or not call.is_uncertain:
+        return False
+    return copy.settled or call.has_copy(copy)
 
 
 def other_calls(waiting: StepHeld | StepUncertain) -> list[Call]:

@@ -6,7 +6,17 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 
 from graph.errors import LedgerError, MessageWaitingError
-from graph.ledger.protocol import Lease, Message, MessageHandler, News, Owned, RunKey, no_events
+from graph.ledger.protocol import (
+    NOTHING_SEEN,
+    Elsewhere,
+    Lease,
+    Message,
+    MessageHandler,
+    News,
+    Owned,
+    RunKey,
+    no_events,
+)
 from graph.record.call import Call
 from graph.record.caps import CapEntry
 from graph.record.events import CallStarted, Draft, Event, StandingGiven, StepHeld, StepUncertain
@@ -80,6 +90,7 @@ class ReplayLedger:
         require_empty_inbox: bool = False,
         uses: Sequence[StandingCall] = (),  # noqa: ARG002  (the record says which call was let through)
         caps: Sequence[CapEntry] = (),
+        seen: Mapping[RunKey, int] = NOTHING_SEEN,  # noqa: ARG002  (the record says what the run knew of others)
     ) -> int:
         """Compare events with the record and keep them; block on those that the process died before writing."""
         try:
@@ -129,14 +140,14 @@ class ReplayLedger:
         self._playback.check_alive()
         return self._playback.events.after(after)
 
-    async def calls_elsewhere(self, run: RunKey) -> list[Call]:  # noqa: ARG002  (there is one run)
+    async def calls_elsewhere(self, run: RunKey, forked_from: str | None = None) -> Elsewhere:  # noqa: ARG002  (one run)
         """Return the calls of other runs that the record mentions, in their state at that time."""
         found: dict[str, Call] = {}
         for event in self.recording.events:
             if isinstance(event.data_if_known, StepHeld | StepUncertain):
                 for call in other_calls(event.data_if_known):
                     found.setdefault(call.key, call)
-        return list(found.values())
+        return Elsewhere(list(found.values()))
 
     async def give_standing(self, approval: StandingApproval) -> None:
         """Keep nothing: the record of a run that uses it says so."""

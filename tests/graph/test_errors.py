@@ -141,6 +141,7 @@ def test_the_attributes_in_the_tree_are_the_attributes_of_the_errors() -> None:
         ("CapReachedError", "cap"),
         ("StaleRunError", "run"),
         ("StandingSpentError", "run"),
+        ("CallElsewhereError", "run"),
         ("MessageWaitingError", "run"),
         ("LedgerSealError", "run"),
         ("ExportError", "line"),

@@ -47,7 +47,7 @@ def told(driver: Driver, *runs: list[Draft], n: int = 9) -> list[Call]:
         for drafts in runs:
             await ledger.open_run("t", [drafted("run_started", STARTED), *drafts])
         await ledger.open_run("another thread", [drafted("run_started", STARTED), begun()])
-        return await ledger.calls_elsewhere(RunKey("t", n))
+        return list((await ledger.calls_elsewhere(RunKey("t", n))).calls)
 
     return use(driver, work)
 

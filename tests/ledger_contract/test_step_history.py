@@ -20,7 +20,7 @@ PLAN = {
 
 def call(seconds: float, tool: str = "send", **fields: Any) -> list[Draft]:
     done = {"started_at": 100.0, "ended_at": 100.0 + seconds, **fields}
-    return [drafted("call_started", {"tool": tool}, "a"), drafted("call_finished", done, "a")]
+    return [drafted("call_started", {"tool": tool, "repeatable": True}, "a"), drafted("call_finished", done, "a")]
 
 
 def thought(read: int, written: int) -> list[Draft]:

@@ -32,7 +32,7 @@ async def make(work: StepWork, step: Step, call: ToolCall) -> StepOutcome:
     try:
         end = StepOutcome.of_call(await work.gate.perform(call))
         return await work.assess(step, end, lambda _: _repeat(work, call))
-    except (CallHeld, CapReachedError) as reason:
+    except (CallHeld, CallUncertain, CapReachedError) as reason:
         return not_now(step.id, reason)
     finally:
         work.gate.effects.end_turn(call)
@@ -85,7 +85,7 @@ async def _reassess(work: StepWork, step: Step, end: StepOutcome, call: ToolCall
 async def _make_in_turn(work: StepWork, step: Step, call: ToolCall) -> StepOutcome:
     try:
         await work.gate.commit_in_turn(call)
-    except (CallUncertain, CapReachedError) as reason:
+    except (CallHeld, CallUncertain, CapReachedError) as reason:
         return not_now(step.id, reason)
     return await make(work, step, call)
 

@@ -7,6 +7,7 @@ from typing import TypeVar
 
 from graph.errors import AgentError
 from graph.ledger.checked_reader import CheckedReader
+from graph.ledger.family import Family
 from graph.ledger.memory.standing import give, revoke, standing
 from graph.ledger.memory.store import Store
 from graph.ledger.protocol import RunKey
@@ -52,10 +53,8 @@ class EventReader(CheckedReader):
     async def _found(self, run: RunKey, after: int) -> Snapshot:
         return await self._do(lambda: self._store.run(self.name, run).found(after))
 
-    async def _others_to_know(self, run: RunKey) -> list[RunKey]:
-        return await self._do(
-            lambda: [one.key for one in self._store.of_thread(run.thread) if one.key != run and one.has_calls_to_know]
-        )
+    async def _other_runs(self, run: RunKey, *, is_fork: bool) -> Family:  # noqa: ARG002  (all are read)
+        return await self._do(lambda: self._store.other_runs(run))
 
     async def _last_number(self, thread: str) -> int:
         return await self._do(lambda: next((run.key.n for run in reversed(self._store.of_thread(thread))), 0))

@@ -1,10 +1,11 @@
 """The nodes' side of the ledger in memory: events of runs, written and read by their owners."""
 
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import TypeVar
 
 from graph.ledger.chaining import of_run
+from graph.ledger.family import effects_in
 from graph.ledger.lease import PACE, Pace, claimed
 from graph.ledger.memory.event_reader import EventReader
 from graph.ledger.memory.leases import MemoryAttempt, MemoryLeaseTable
@@ -12,7 +13,7 @@ from graph.ledger.memory.standing import counted
 from graph.ledger.memory.store import Store, StoredRun
 from graph.ledger.owned_writer import ALONE, Batch, OwnedWriter
 from graph.ledger.ownership import Ownership
-from graph.ledger.protocol import Lease, Message, MessageHandler, News, Owned, RunKey, no_events
+from graph.ledger.protocol import NOTHING_SEEN, Lease, Message, MessageHandler, News, Owned, RunKey, no_events
 from graph.ledger.reading import Snapshot
 from graph.ledger.refusals import (
     check_control_seq,
@@ -85,11 +86,13 @@ class EventStore(OwnedWriter, EventReader):
         require_empty_inbox: bool = False,
         uses: Sequence[StandingCall] = (),
         caps: Sequence[CapEntry] = (),
+        seen: Mapping[RunKey, int] = NOTHING_SEEN,
     ) -> int:
         """Write events, all or none."""
 
         def write() -> int:
             stored = self._refused(lease, control_seq, require_empty_inbox)
+            self._store.check_family(self.name, stored, effects_in(drafts), seen)
             standing = counted(self._store, self.name, uses)
             seq = self._write_capped(stored, drafts, artifacts, caps)
             for name, rows in standing.items():

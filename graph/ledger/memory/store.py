@@ -4,12 +4,13 @@ import threading
 import time
 from bisect import bisect_left
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from graph.errors import CallElsewhereError
 from graph.ledger.chain import Row, first_link
 from graph.ledger.chaining import chained
-from graph.ledger.family import Effect, effects_in, effects_of, run_named, source_of
+from graph.ledger.family import TURNING, Effect, Family, effects_in, effects_of, run_named, source_of
 from graph.ledger.folded_runs import IndexChange, RunFold
 from graph.ledger.lease import Holder, released, set_aside
 from graph.ledger.memory.artifact_uses import ArtifactUses
@@ -111,6 +112,11 @@ class StoredRun:
         """Note calls that the run begins."""
         for tool, digest, step in effects:
             self.effects[tool, digest].add(step)
+
+    def turned(self, steps: Collection[str], after: int) -> bool:
+        """Whether a call of these steps may have become one to know of since an event."""
+        later = self.rows[bisect_left(self.rows, after + 1, key=lambda row: row.seq) :]
+        return any(row.kind in TURNING and (row.kind == "decided" or row.step in steps) for row in later)
 
     def events(self) -> list[Event]:
         """Return the events as they are stored; nothing of them is checked."""
@@ -259,6 +265,31 @@ class Store:
         for fork, name in self.forks():
             if name in names and (source := run_named(name)) is not None:
                 self.join(fork, source)
+
+    def other_runs(self, key: RunKey) -> Family:
+        """Return the other runs of a run's family."""
+        family = next((self.families[one.family] for one in self.of_thread(key.thread)), ())
+        others = [run for run in family if run.key != key]
+        seen = {run.key: run.standing.events for run in others if run.effects}
+        to_know = [run.key for run in sorted(others, key=lambda run: run.number) if run.has_calls_to_know]
+        return Family(to_know, seen, any(run.key.thread != key.thread for run in others))
+
+    def check_family(
+        self, database: str, run: StoredRun, effects: Sequence[Effect], seen: Mapping[RunKey, int]
+    ) -> None:
+        """Refuse to begin calls if another run of the family has begun an identical one that is not known of.
+
+        Raises:
+            CallElsewhereError: It has.
+        """
+        for tool, digest, _ in effects:
+            for other in (one for one in self.families[run.family] if one is not run):
+                same = [
+                    steps for (of, of_args), steps in other.effects.items() if of == tool and "" in (digest, of_args)
+                ]
+                steps = other.effects.get((tool, digest), set()).union(*same)
+                if steps and other.turned(steps, seen.get(other.key, 0)):
+                    raise CallElsewhereError(database, run.key.id, other.key.id)
 
     def forks(self) -> list[tuple[RunKey, str]]:
         """Return the runs that are forks, each with the name of the run that it is a fork of."""

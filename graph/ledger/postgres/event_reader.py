@@ -1,14 +1,17 @@
 """Look-ups in a PostgreSQL database that need no lease, and the standing approvals."""
 
 from collections.abc import Collection, Mapping, Sequence
+from functools import partial
 
 import psycopg
 
 from graph.errors import LedgerError
 from graph.ledger.checked_reader import CheckedReader
+from graph.ledger.family import Family
 from graph.ledger.postgres.database import Database
+from graph.ledger.postgres.family_table import other_runs, other_runs_if_damaged
 from graph.ledger.postgres.history_table import history
-from graph.ledger.postgres.queries import found_of, last_number, run_id_of, runs_to_know, runs_to_know_if_damaged
+from graph.ledger.postgres.queries import found_of, last_number, run_id_of
 from graph.ledger.postgres.standing_table import give, revoke, standing
 from graph.ledger.postgres.transaction import Transaction
 from graph.ledger.protocol import RunKey
@@ -49,14 +52,13 @@ class EventReader(CheckedReader):
     async def _found(self, run: RunKey, after: int) -> Snapshot:
         return await self._file.look(lambda tx: found_of(tx, run_id_of(tx, self.name, run), after), run.thread)
 
-    async def _others_to_know(self, run: RunKey) -> list[RunKey]:
+    async def _other_runs(self, run: RunKey, *, is_fork: bool) -> Family:
         try:
-            found = await self._file.look(lambda tx: runs_to_know(tx, run), run.thread)
+            return await self._file.look(partial(other_runs, run=run, is_fork=is_fork), run.thread)
         except LedgerError as error:
             if not isinstance(error.__cause__, psycopg.DataError):
                 raise
-            found = await self._file.look(lambda tx: runs_to_know_if_damaged(tx, run), run.thread)
-        return [RunKey(run.thread, n) for n in found]
+            return await self._file.look(partial(other_runs_if_damaged, run=run, is_fork=is_fork), run.thread)
 
     async def _last_number(self, thread: str) -> int:
         return await self._file.look(lambda tx: last_number(tx, thread), thread)

@@ -1,9 +1,10 @@
 """The nodes' side of the ledger in a PostgreSQL database: events of runs, written and read by their owners."""
 
-from collections.abc import AsyncIterator, Collection, Sequence
+from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager
 
 from graph.ledger.chaining import must_sync
+from graph.ledger.family import effects_in
 from graph.ledger.head import Head
 from graph.ledger.lease import PACE, Holder, Pace
 from graph.ledger.owned_writer import ALONE, Batch, OwnedWriter
@@ -12,6 +13,7 @@ from graph.ledger.postgres.caps_table import enter
 from graph.ledger.postgres.database import Database
 from graph.ledger.postgres.event_reader import EventReader
 from graph.ledger.postgres.event_writer import EventWriter
+from graph.ledger.postgres.family_table import check_family, guess_alone
 from graph.ledger.postgres.held_leases import HeldLeases
 from graph.ledger.postgres.lease import claim, release
 from graph.ledger.postgres.lease_table import PostgresAttempt, PostgresLeaseTable
@@ -22,7 +24,7 @@ from graph.ledger.postgres.queries import (
 )
 from graph.ledger.postgres.standing_table import count
 from graph.ledger.postgres.transaction import Transaction
-from graph.ledger.protocol import Lease, Message, MessageHandler, News, Owned, RunKey, no_events
+from graph.ledger.protocol import NOTHING_SEEN, Lease, Message, MessageHandler, News, Owned, RunKey, no_events
 from graph.ledger.reading import Snapshot
 from graph.ledger.seal import SealKey
 from graph.record.caps import CapEntry
@@ -103,11 +105,12 @@ class EventStore(OwnedWriter, EventReader):
         require_empty_inbox: bool = False,
         uses: Sequence[StandingCall] = (),
         caps: Sequence[CapEntry] = (),
+        seen: Mapping[RunKey, int] = NOTHING_SEEN,
     ) -> int:
         """Write events, all or none."""
         # An owner knows how its last write left the run, so the first try needs no query before it. The commit checks
         # the guess; after a wrong one the transaction is done again from what is stored.
-        may_guess = bool(drafts)
+        may_guess, begun = bool(drafts), effects_in(drafts)
 
         def write(tx: Transaction) -> int:
             nonlocal may_guess
@@ -116,6 +119,9 @@ class EventStore(OwnedWriter, EventReader):
             if head is None:
                 head = locked(tx, self.name, lease.run)
                 self._held.check(self.name, head, lease, control_seq, require_empty_inbox)
+                check_family(tx, self.name, head, begun, seen)
+            else:
+                guess_alone(tx, head, begun)
             count(tx, self.name, uses)
             enter(tx, self.name, caps)
             head = self._writer.write(tx, head, drafts, artifacts)

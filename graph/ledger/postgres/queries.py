@@ -6,7 +6,6 @@ from dataclasses import replace
 from graph.ledger.chain import Row, first_link
 from graph.ledger.head import Head
 from graph.ledger.lease import Holder
-from graph.ledger.postgres.schema import TO_KNOW
 from graph.ledger.postgres.transaction import Transaction
 from graph.ledger.protocol import RunKey
 from graph.ledger.reading import Snapshot
@@ -34,7 +33,7 @@ _HEAD = f"""SELECT runs.id, runs.events, runs.key, runs.seal, last.seq, last.lin
     ) AS last ON true
     WHERE thread = %s AND n = %s"""
 _ROWS = "SELECT seq, kind, step, at, payload, salt, digest, link FROM ledger_events WHERE run = %s AND seq >= %s"
-_FAILED = """(SELECT ended.kind != 'call_finished' OR ended.payload::json ->> 'status' != 'succeeded'
+FAILED = """(SELECT ended.kind != 'call_finished' OR ended.payload::json ->> 'status' != 'succeeded'
     FROM ledger_events AS ended
     WHERE ended.run = e.run AND ended.seq > e.seq AND ended.kind IN ('call_started', 'call_finished')
     AND ended.step IS NOT DISTINCT FROM e.step
@@ -131,21 +130,6 @@ def transcript_of(tx: Transaction, database: str, run: RunKey) -> Transcript:
     if named:
         kept.update(tx.ask("SELECT id, content FROM ledger_artifacts WHERE id = ANY(%s)", named))
     return replace(bare, artifacts={name: kept[name] for name in named if name in kept})
-
-
-def runs_to_know(tx: Transaction, run: RunKey, failed: str = f"coalesce({_FAILED}, true)") -> list[int]:
-    """Return the numbers of the thread's other runs in which a call may be uncertain, or one was settled, in order."""
-    query = (
-        "SELECT DISTINCT runs.n FROM ledger_runs AS runs JOIN ledger_events AS e ON e.run = runs.id "
-        f"WHERE runs.thread = %s AND runs.n != %s AND {TO_KNOW} "
-        f"AND (e.kind != 'call_started' OR {failed}) ORDER BY runs.n"
-    )
-    return [n for (n,) in tx.ask(query, run.thread, run.n)]
-
-
-def runs_to_know_if_damaged(tx: Transaction, run: RunKey) -> list[int]:
-    """Return what `runs_to_know` does and more, without a look into events, which may be damaged."""
-    return runs_to_know(tx, run, "true")
 
 
 def forks_of(tx: Transaction) -> list[tuple[RunKey, str]]:

@@ -6,12 +6,14 @@ from collections.abc import Collection, Mapping, Sequence
 from functools import partial
 
 from graph.ledger.checked_reader import CheckedReader
+from graph.ledger.family import Family
 from graph.ledger.protocol import RunKey
 from graph.ledger.reading import Snapshot
 from graph.ledger.seal import SealKey
 from graph.ledger.sqlite.database import Database
+from graph.ledger.sqlite.family_table import other_runs
 from graph.ledger.sqlite.history_table import history
-from graph.ledger.sqlite.queries import found_of, last_number, run_id_of, runs_to_know
+from graph.ledger.sqlite.queries import found_of, last_number, run_id_of
 from graph.ledger.sqlite.standing_table import give, revoke, standing
 from graph.record.sample import Sample
 from graph.record.standing_approval import StandingApproval, StandingUse
@@ -47,8 +49,8 @@ class EventReader(CheckedReader):
     async def _found(self, run: RunKey, after: int) -> Snapshot:
         return await self._file.look(lambda db: found_of(db, run_id_of(db, run), after))
 
-    async def _others_to_know(self, run: RunKey) -> list[RunKey]:
-        return [RunKey(run.thread, n) for n in await self._file.look(partial(runs_to_know, run=run))]
+    async def _other_runs(self, run: RunKey, *, is_fork: bool) -> Family:
+        return await self._file.look(partial(other_runs, run=run, is_fork=is_fork))
 
     async def _last_number(self, thread: str) -> int:
         return await self._file.look(partial(last_number, thread=thread)) or 0

@@ -1,25 +1,25 @@
 """The nodes' side of the ledger in an SQLite file: events of runs, written and read by their owners."""
 
 import sqlite3
-from collections.abc import AsyncIterator, Collection, Sequence
+from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
 
 from graph.ledger.chaining import must_sync, of_run
-from graph.ledger.family import source_of
+from graph.ledger.family import effects_in, source_of
 from graph.ledger.head import Head
 from graph.ledger.lease import PACE, Holder, Pace
 from graph.ledger.owned_writer import ALONE, Batch, OwnedWriter
 from graph.ledger.ownership import Held, Ownership
-from graph.ledger.protocol import Lease, Message, MessageHandler, News, Owned, RunKey, no_events
+from graph.ledger.protocol import NOTHING_SEEN, Lease, Message, MessageHandler, News, Owned, RunKey, no_events
 from graph.ledger.reading import Snapshot
 from graph.ledger.seal import SealKey
 from graph.ledger.sqlite.caps_table import enter
 from graph.ledger.sqlite.database import Database
 from graph.ledger.sqlite.event_reader import EventReader
 from graph.ledger.sqlite.event_writer import EventWriter
-from graph.ledger.sqlite.family_table import family_of
+from graph.ledger.sqlite.family_table import check_family, family_of
 from graph.ledger.sqlite.lease import beat, claim, release
 from graph.ledger.sqlite.lease_table import SqliteAttempt, SqliteLeaseTable, beats_of
 from graph.ledger.sqlite.queries import (
@@ -101,6 +101,7 @@ class EventStore(OwnedWriter, EventReader):
         require_empty_inbox: bool = False,
         uses: Sequence[StandingCall] = (),
         caps: Sequence[CapEntry] = (),
+        seen: Mapping[RunKey, int] = NOTHING_SEEN,
     ) -> int:
         """Write events, all or none."""
 
@@ -108,6 +109,7 @@ class EventStore(OwnedWriter, EventReader):
 
         def write(db: sqlite3.Connection) -> int:
             head = self._checked_head(db, lease, control_seq, require_empty_inbox)
+            check_family(db, self.name, head, effects_in(drafts), seen)
             count(db, self.name, uses)
             if caps:
                 enter(db, self.name, caps)

@@ -12,7 +12,6 @@ from graph.ledger.reading import Snapshot
 from graph.ledger.refusals import Standing
 from graph.ledger.sqlite.lease import holder_of
 from graph.ledger.sqlite.packed_payload import UNPACKED, payload_text, stored_payload
-from graph.ledger.sqlite.schema import TO_KNOW
 from graph.ledger.tombstone import thread_digest
 from graph.ledger.transcript import Transcript, artifact_ids, source_in
 from graph.record.events import CONTROL
@@ -69,16 +68,6 @@ def next_row(db: sqlite3.Connection) -> int:
     query = """SELECT max(coalesce((SELECT max(id) FROM ledger_runs), 0),
         coalesce((SELECT top FROM ledger_tombstones ORDER BY number DESC LIMIT 1), 0))"""
     return int(db.execute(query).fetchone()[0]) + 1
-
-
-def runs_to_know(db: sqlite3.Connection, run: RunKey) -> list[int]:
-    """Return the numbers of the thread's other runs in which a call may be uncertain, or one was settled, in order."""
-    query = (
-        "SELECT DISTINCT runs.n FROM ledger_runs AS runs JOIN ledger_events AS e ON e.run = runs.id "
-        f"WHERE runs.thread = ? AND runs.n != ? AND {TO_KNOW} "
-        f"AND (e.kind != 'call_started' OR coalesce({FAILED}, 1)) ORDER BY runs.n"
-    )
-    return [n for (n,) in db.execute(query, (run.thread, run.n))]
 
 
 def head_of(db: sqlite3.Connection, run: RunKey, run_id: int) -> Head:

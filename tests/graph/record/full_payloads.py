@@ -138,6 +138,7 @@ FULL: dict[str, dict[str, Any]] = {
         "attempt": 2,
         "replaces": "d" * 64,
         "approval": "3f2a91c0b7de",
+        "same": "e" * 64,
     },
     "call_finished": {
         **RESULT,

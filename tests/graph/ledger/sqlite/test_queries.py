@@ -6,9 +6,10 @@ from contextlib import closing
 from pathlib import Path
 
 from graph.ledger.protocol import RunKey
+from graph.ledger.sqlite.family_table import other_runs
 from graph.ledger.sqlite.ledger import SqliteLedger
 from graph.ledger.sqlite.packed_payload import add_functions
-from graph.ledger.sqlite.queries import TO_KNOW, runs_to_know
+from graph.ledger.sqlite.schema import TO_KNOW
 from graph.testing import drafted
 
 STARTED = drafted("run_started", {"goal": "g", "constraints": []})
@@ -31,6 +32,6 @@ def test_runs_in_which_all_went_well_are_not_read_and_an_index_finds_the_others(
 
     with closing(sqlite3.connect(path)) as db, db:
         add_functions(db)
-        assert runs_to_know(db, RunKey("t", 9)) == [6]
+        assert other_runs(db, RunKey("t", 9), is_fork=False).to_know == [RunKey("t", 6)]
         query = f"SELECT n FROM ledger_runs JOIN ledger_events ON run = id WHERE thread = 't' AND {TO_KNOW}"
         assert "ledger_to_know" in str(db.execute(f"EXPLAIN QUERY PLAN {query}").fetchall())
