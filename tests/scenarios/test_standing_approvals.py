@@ -8,10 +8,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.types import Command
 
 from graph import Agent, Person, build_graph
+from graph.caller import Caller, invoked_by
 from graph.errors import InputError
 from graph.ledger.opening import open_ledger
+from graph.record.person import NOBODY
 from graph.record.standing_approval import StandingUse
 from graph.testing import LoggedTools, ScriptedModel, step
 
@@ -316,3 +320,23 @@ def test_each_run_that_it_touches_names_it_in_python_in_a_notebook_and_in_a_chat
     graph = build_graph(planner=ScriptedModel([]), tools=own, policy=ASK, approval="never", ledger=tmp_path / "runs.db")
     ended = graph.invoke({"goal": "i", "plan": chain(40)}, {"configurable": {"thread_id": "chat"}})
     assert use.approval.id in ended["messages"][-1].content
+
+
+def test_whom_nobody_knows_gives_one_for_the_run_alone_through_the_compiled_graph(
+    tmp_path: Path, tools: LoggedTools
+) -> None:
+    own = [tools.tool("pay", effect="external", trusted=True)]
+    graph = build_graph(
+        planner=ScriptedModel([]), tools=own, policy=ASK, approval="never", ledger=tmp_path / "runs.db",
+        checkpointer=InMemorySaver(),
+    )  # fmt: skip
+
+    def sent(thread: str, given: Any) -> Any:
+        with invoked_by(Caller(thread, by=NOBODY)):
+            return graph.invoke(given, {"configurable": {"thread_id": thread}})
+
+    sent("t", {"goal": "g", "plan": chain(10, 10)})
+    refused = sent("t", Command(resume=approve(**LATER)))["__interrupt__"][0].value
+    assert "it is not known who answers" in refused["error"] and tools.calls == []
+    assert sent("t", Command(resume=approve(at_most=5)))["status"] == "succeeded"
+    assert "__interrupt__" in sent("u", {"goal": "g", "plan": chain(10)}) and len(tools.calls) == 2

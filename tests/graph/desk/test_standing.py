@@ -65,12 +65,13 @@ def test_one_that_is_wider_than_a_run_counts_in_the_next_and_ends_when_it_is_rev
     first = held(server, "t", "one")
     decide(visit, first, **wish(at_most="9", until=LATER, **{"bound:text": "one_of", "value:text": "one, two"}))
     assert ended(server, first) == "succeeded"
-    held(server, "next", "two")
+    touched = visit.get(query("", held(server, "next", "two"))).text
     page = visit.get("/approvals").text
 
     answer = revoke(visit, "/approvals")
     later = held(server, "later", "two")
 
+    assert "1 call of mail approved ahead by" in touched
     assert "8 of 9" in page and "one or two" in page and "runs that they ask for" in page
     assert answer.status_code == 303 and "revoked" in visit.get("/approvals").text
     assert ended(server, later) == "waiting"
