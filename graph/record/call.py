@@ -8,6 +8,7 @@ from pydantic import JsonValue
 
 from graph.plan.canonical import digest
 from graph.record.events.call_asked import AskedQuestion
+from graph.record.events.held_call import ValueShown
 from graph.record.results import StepResult
 from graph.record.trust_label import TrustLabel
 
@@ -100,7 +101,8 @@ class HeldCall:
 
     `labels` has the trust label of each untrusted argument, `before` names runs in which the same call happened,
     `asked` is the reason why the policy asks about it. `key` stays that of the call as it was asked for, also if a
-    person gave other arguments (`replaces` has those of before).
+    person gave other arguments (`replaces` has those of before). `values` are what people gave that it rests on, if it
+    is held for that.
     """
 
     key: str
@@ -114,6 +116,7 @@ class HeldCall:
     number: int = 0
     item: int | None = None
     replaces: Mapping[str, JsonValue] | None = None
+    values: tuple[ValueShown, ...] = ()
 
     def replaced_by(self, args: Mapping[str, JsonValue], revision: int) -> "HeldCall":
         """Return the call with the arguments that a person gave, whom the values come from that differ."""

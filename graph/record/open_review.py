@@ -122,7 +122,7 @@ class ReviewFold:
             data.rules,
             data.deadline,
             {**data.estimate, **takes},
-            self._people.askers,
+            (*self._people.askers, *data.askers),
             self._voters(data.subject),
         )
         before = self.open

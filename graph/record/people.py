@@ -1,21 +1,25 @@
-"""The people of a run: who asked for what is decided, and who has voted on the open request."""
+"""The people of a run: who asked for what is decided, what they gave, and who has voted on the open request."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
+from graph.plan.schema import Plan
 from graph.record.events import Decided, Voted
+from graph.record.given_value import GivenValue
 from graph.record.person import NOBODY, Approver
 
 
 @dataclass
 class People:
-    """Who asked, and the votes on the open request; changed by events only.
+    """Who asked, what they gave, and the votes on the open request; changed by events only.
 
-    `askers` are the labels of all who started, steered or retried the run, or wrote a plan or a call of it. `votes` has
-    the last vote of each person on the request with this subject.
+    `askers` are the labels of all who started, steered or retried the run, or wrote a plan or a call of it; who gave a
+    value asked for the calls that it reaches, see `askers_of`. `values` has the last value of each name, such as that
+    of a step. `votes` has the last vote of each person on the request with this subject.
     """
 
     askers: tuple[str, ...] = ()
+    values: dict[str, GivenValue] = field(default_factory=dict)
     votes: dict[str, dict[str, Voted]] = field(default_factory=dict)
 
     @property
@@ -27,16 +31,22 @@ class People:
         """Add somebody who asked; a record of an earlier release does not say who."""
         self.askers = tuple(dict.fromkeys((*self.askers, label or str(NOBODY))))
 
+    def askers_of(self, plan: Plan, steps: Collection[str]) -> tuple[str, ...]:
+        """Return the labels of all who asked for the calls of these steps of a plan."""
+        gave = (one for one in self.values.values() if not one.asked_for(plan).isdisjoint(steps))
+        return tuple(dict.fromkeys([*self.askers, *(label for one in gave for label in one.by)]))
+
+    def gave(self, name: str, value: GivenValue) -> None:
+        """Keep a value in place of the one of this name before."""
+        self.values[name] = value
+
     def voted(self, data: Voted) -> None:
         """Count a vote in place of the person's one before."""
         person = Approver.of_label(data.approver, data.roles).person
         self.votes.setdefault(data.subject, {})[person] = data
 
     def decided(self, data: Decided) -> None:
-        """Close the vote; the author of a proposal counts as one who asked, who rejects with words does not.
-
-        See decision 99.
-        """
+        """Close the vote; the author of a proposal counts as one who asked for the run."""
         if data.decision == "propose":
             self.asked(data.approver)
         self.votes.clear()

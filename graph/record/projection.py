@@ -48,6 +48,7 @@ from graph.record.events import (
 from graph.record.other_runs import other_calls
 from graph.record.run_state import RunState
 from graph.record.said import Said
+from graph.record.values_of_people import limit_raised, value_supplied, values_of_decision
 
 
 def project(events: Iterable[Event]) -> RunState:
@@ -117,7 +118,7 @@ def _apply(record: RunState, event: Event, data: EventData) -> None:  # noqa: C9
         case PlanRefused():
             record.plan_state.plan_refused(data)
         case ReviewRequested():
-            record.review_state.review_requested(data)
+            record.review_state.review_requested(data, record.plan_state.plan)
             record.plan_state.review_requested(data)
         case Decided():
             _decided(record, event, data)
@@ -147,10 +148,11 @@ def _apply(record: RunState, event: Event, data: EventData) -> None:  # noqa: C9
             record.steps.step_skipped(event.step or "", data)
             record.close_review()
         case ResultSupplied():
+            record.people.gave(*value_supplied(record, event, data))
             record.steps.result_supplied(event, data)
             record.close_review()
         case RunReopened():
-            _run_reopened(record, data)
+            _run_reopened(record, event, data)
         case StandingGiven():
             record.standing.given(data.approval)
         case StandingRevoked():
@@ -181,7 +183,9 @@ def _run_started(record: RunState, event: Event, data: RunStarted) -> None:
     record.people.asked(data.started_by)
 
 
-def _run_reopened(record: RunState, data: RunReopened) -> None:
+def _run_reopened(record: RunState, event: Event, data: RunReopened) -> None:
+    if data.budget is not None:
+        record.people.gave(*limit_raised(record, event, data))
     record.ended = None
     record.assignment = record.assignment.run_reopened(data)
     record.plan_state.run_reopened()
@@ -214,7 +218,9 @@ def _decided(record: RunState, event: Event, data: Decided) -> None:
     request, usage = record.review_state.request, record.spending.usage
     if record.said is None and request is not None and request.takes is not None and data.decision == "approve":
         record.said = Said(request.takes, usage.tokens, usage.cost_usd)
-    record.review_state.decided(event, data, record.plan_state.revision)
+    for name, gave in values_of_decision(record, event, data):
+        record.people.gave(name, gave)
+    record.review_state.decided(event, data, record.plan_state.revision, record.plan_state.plan)
     record.plan_state.decided(data)
     record.people.decided(data)
     record.spending.decided(data)

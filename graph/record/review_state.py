@@ -1,6 +1,6 @@
 """Open requests of a run, and its decisions."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any
@@ -26,17 +26,24 @@ from graph.record.events import (
     StepHeld,
     StepUncertain,
 )
+from graph.record.given_value import tools_in
 
 
 @dataclass(frozen=True)
 class Approval:
-    """A decision that lets a plan run: digest, terms, and its author: a `person`, `unseen`, or the `policy`."""
+    """A decision that lets a plan run: digest, terms, and its author: a `person`, `unseen`, or the `policy`.
+
+    `met` maps each tool whose calls people approved, with this plan or with one before, to the rules on people that
+    they met; None for all, by a record of an earlier release. They decided at the event `people_seq`.
+    """
 
     seq: int
     digest: str
     binding: str
     by: str
     approver: str = ""
+    met: Mapping[str, tuple[Mapping[str, Any], ...] | None] = field(default_factory=dict)
+    people_seq: int = 0
 
 
 @dataclass(frozen=True)
@@ -44,7 +51,7 @@ class RecordedRequest:
     """A review request; `skip` is the number of answers stored at its checkpoint before it, `asked` names its actions.
 
     `takes` is what was said that the plan may take, None if no plan was shown. Of its deadline all up to `handled_s`
-    after the beginning was done; others may decide too since `escalated_s`.
+    after the beginning was done; others may decide too since `escalated_s`. `tools` are those that it showed.
     """
 
     number: int
@@ -58,6 +65,7 @@ class RecordedRequest:
     deadline: Deadline | None = None
     handled_s: float = 0.0
     escalated_s: float = 0.0
+    tools: frozenset[str] = frozenset()
 
 
 @dataclass
@@ -94,14 +102,23 @@ class ReviewState:
     last_decision_seq: int = 0
     decision_before_seq: int = 0
 
-    def review_requested(self, data: ReviewRequested) -> None:
-        """Open a request, or show it again; a response given before has been refused."""
+    def review_requested(self, data: ReviewRequested, plan: Mapping[str, Any] | None) -> None:
+        """Open a request, about this plan among others, or show it again; a response given before has been refused."""
         if data.request != self.requests:
             about = data.digest or "", data.asked
             self.requests_about[about] = self.requests_about.get(about, 0) + 1
         before, self.last_expired, self.requests, self.response = self.request, None, data.request, None
         shown = data.request, data.subject, data.error, data.issues
-        asked = RecordedRequest(*shown, data.checkpoint or "", data.skip, data.takes, data.asked, data.deadline)
+        tools = {one["args"]["tool"] for one in data.actions if "tool" in one.get("args", {})}
+        asked = RecordedRequest(
+            *shown,
+            data.checkpoint or "",
+            data.skip,
+            data.takes,
+            data.asked,
+            data.deadline,
+            tools=frozenset(tools).union(tools_in(plan) if "run_plan" in data.asked else ()),
+        )
         is_same = before is not None and before.number == asked.number
         self.request = asked if before is None or not is_same else _later(asked, before.handled_s, before.escalated_s)
 
@@ -126,8 +143,9 @@ class ReviewState:
         if data.checkpoint is not None:
             self.late_at.add(data.checkpoint)
 
-    def decided(self, event: Event, data: Decided, revision: int) -> None:
+    def decided(self, event: Event, data: Decided, revision: int, plan: Mapping[str, Any] | None) -> None:
         """Close the request, made under this revision; a raised budget binds the approval in force to new terms."""
+        shown = self.request.tools if self.request is not None else frozenset()
         self.close()
         self.decision_before_seq, self.last_decision_seq = self.last_decision_seq, event.seq
         self.decided_at[data.checkpoint or ""] = data
@@ -140,9 +158,25 @@ class ReviewState:
             self.replaced[key] = args
             self.held[key] = self.held[key].replaced_by(args, revision)
         if data.decision == "approve":
-            self.approval = Approval(event.seq, data.digest or "", data.binding or "", data.by, data.approver)
+            bound = event.seq, data.digest or "", data.binding or "", data.by, data.approver
+            self.approval = Approval(*bound, *self._people(event, data, shown, dict.fromkeys(tools_in(plan))))
         elif data.budget is not None and self.approval is not None:
             self.approval = replace(self.approval, binding=data.binding or "")
+
+    def _people(
+        self, event: Event, data: Decided, shown: Collection[str], tools: Collection[str]
+    ) -> tuple[Mapping[str, tuple[Mapping[str, Any], ...] | None], int]:
+        """Return what people met who approved a plan with these tools, and at which event they did.
+
+        An approval by the policy leaves theirs as it was. One of an earlier release met what its request showed.
+        """
+        if data.by == "policy":
+            before = self.approval
+            kept = {tool: before.met[tool] for tool in tools if tool in before.met} if before is not None else {}
+            return kept, before.people_seq if before is not None else 0
+        if data.met is None:
+            return {tool: None if tool in shown else () for tool in tools}, event.seq
+        return {tool: data.met.get(tool, ()) for tool in tools}, event.seq
 
     def run_reopened(self, data: RunReopened) -> None:
         """Bind the approval in force to a raised budget; what is asked from now on has not expired."""
@@ -178,6 +212,7 @@ class ReviewState:
             data.asked,
             data.call,
             data.item,
+            values=data.values,
         )
         args = self.replaced.get(data.key)
         self.held[data.key] = held if args is None else held.replaced_by(args, data.revision)

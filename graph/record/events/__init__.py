@@ -12,7 +12,8 @@ from graph.record.events.content import Arguments, Content
 from graph.record.events.deadline import LateAnswer, ReviewEscalated, ReviewExpired, ReviewReminded
 from graph.record.events.event import ASIDE, CONTROL, TYPES, Draft, Event, EventData
 from graph.record.events.fork import CallInherited, Inherited, RunForked
-from graph.record.events.held_call import EarlierCall, StepHeld, StepUncertain
+from graph.record.events.held_call import EarlierCall, StepHeld, StepUncertain, ValueShown
+from graph.record.events.met import Met
 from graph.record.events.model import FailedAttempt, ModelFinished, ModelStarted, Prompt, Tokens
 from graph.record.events.payload import Payload
 from graph.record.events.plan import Executing, PlanRefused, PlanRevised, Steered
@@ -75,6 +76,7 @@ __all__ = [
     "Inherited",
     "LateAnswer",
     "LeftPayload",
+    "Met",
     "ModelFinished",
     "ModelStarted",
     "Paused",
@@ -103,6 +105,7 @@ __all__ = [
     "StepUncertain",
     "Tokens",
     "ValueRedacted",
+    "ValueShown",
     "Voted",
     "cancelled",
 ]

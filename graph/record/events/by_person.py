@@ -4,7 +4,8 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Self
 
 from graph.record.events.content import Content
-from graph.record.events.payload import Json, Payload
+from graph.record.events.met import Met, met_in, met_json
+from graph.record.events.payload import Json, Payload, given
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -30,7 +31,10 @@ class StepSkipped(Payload):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ResultSupplied(Payload):
-    """A user, `approver`, gave the result of a step; it still has to meet the step's checks."""
+    """A user, `approver`, gave the result of a step; it still has to meet the step's checks.
+
+    `met` maps the tools of the calls that it reaches to the rules on people that the user met.
+    """
 
     kind: ClassVar[Literal["result_supplied"]] = "result_supplied"
     is_control: ClassVar[bool] = True
@@ -38,12 +42,14 @@ class ResultSupplied(Payload):
 
     result: Content
     approver: str
+    met: Met | None = None
 
     def own_json(self) -> dict[str, Any]:
         """See `Payload`."""
-        return {**self.result.to_json(), "approver": self.approver}
+        return {**self.result.to_json(), "approver": self.approver, **given(met=met_json(self.met))}
 
     @classmethod
     def from_json(cls, raw: Json) -> Self:
         """See `Payload`."""
-        return cls(result=Content.from_json(raw), approver=raw["approver"], checkpoint=raw.get("checkpoint"))
+        result, at = Content.from_json(raw), raw.get("checkpoint")
+        return cls(result=result, approver=raw["approver"], met=met_in(raw), checkpoint=at)

@@ -57,12 +57,35 @@ class _BlockedCall(Payload):
         return {**plain, "args": Arguments.from_json(raw), "revision": integer(raw, "revision")}
 
 
+@dataclass(frozen=True, slots=True)
+class ValueShown:
+    """What a call rests on that people gave who may not decide about it alone: the value as text, and their labels.
+
+    `what` is its kind, `step` the step that it was given for, if it was given for one.
+    """
+
+    what: str
+    by: tuple[str, ...]
+    step: str | None = None
+    value: str | None = None
+
+    @classmethod
+    def from_json(cls, raw: Json) -> "ValueShown":
+        """Parse the output of `to_json`."""
+        return cls(raw["what"], tuple(raw["by"]), raw.get("step"), raw.get("value"))
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as the ledger keeps it."""
+        return {"what": self.what, "by": list(self.by), **given(step=self.step, value=self.value)}
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class StepHeld(_BlockedCall):
     """A call is held for review.
 
     `labels` are those of its untrusted arguments, `before` names identical calls of other runs, `asked` is the reason
-    why the policy has it shown. `call` and `item` are as in `CallStarted`.
+    why the policy has it shown, `values` what people gave that it rests on, if it is shown for that. `call` and `item`
+    are as in `CallStarted`.
     """
 
     kind: ClassVar[Literal["step_held"]] = "step_held"
@@ -70,6 +93,7 @@ class StepHeld(_BlockedCall):
     labels: Mapping[str, TrustLabel] = field(default_factory=dict)
     before: tuple[EarlierCall, ...] = ()
     asked: str | None = None
+    values: tuple[ValueShown, ...] = ()
     call: int = 0
     item: int | None = None
 
@@ -80,6 +104,7 @@ class StepHeld(_BlockedCall):
             "labels": {name: label.to_json() for name, label in self.labels.items()},
             "revision": self.revision,
             **given(before=[call.to_json() for call in self.before], asked=self.asked),
+            **given(values=[value.to_json() for value in self.values]),
             **given(call=self.call or None, item=self.item),
         }
 
@@ -91,6 +116,7 @@ class StepHeld(_BlockedCall):
             labels={name: TrustLabel.of(label) for name, label in raw["labels"].items()},
             before=tuple(map(EarlierCall.from_json, raw.get("before", ()))),
             asked=raw.get("asked"),
+            values=tuple(map(ValueShown.from_json, raw.get("values", ()))),
             call=integer(raw, "call") if "call" in raw else 0,
             item=optional_integer(raw, "item"),
         )

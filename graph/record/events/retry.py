@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Self
 
 from graph.record.budget import Budget, read_budget
+from graph.record.events.met import Met, met_in, met_json
 from graph.record.events.payload import Json, Payload, given
 
 
@@ -12,7 +13,8 @@ class RunReopened(Payload):
     """An ended run goes on: the failed steps named by `again` are tried again, `approver` is the user who asked.
 
     `roles` are those that a server or an adapter knew of the user. If the user raised the budget, `budget` is the run's
-    own from here on, and `binding` binds the approval to it. `invocation` is a graph server's id of the invocation.
+    own from here on, `binding` binds the approval to it, and `met` maps the tools of the plan to the rules on people
+    that the user met. `invocation` is a graph server's id of the invocation.
     """
 
     kind: ClassVar[Literal["run_reopened"]] = "run_reopened"
@@ -25,10 +27,11 @@ class RunReopened(Payload):
     binding: str | None = None
     invocation: str | None = None
     roles: tuple[str, ...] = ()
+    met: Met | None = None
 
     def own_json(self) -> dict[str, Any]:
         """See `Payload`."""
-        raised = given(budget=self.budget and self.budget.to_json(), binding=self.binding)
+        raised = given(budget=self.budget and self.budget.to_json(), binding=self.binding, met=met_json(self.met))
         known = given(invocation=self.invocation, roles=list(self.roles) or None)
         return {"again": list(self.again), "approver": self.approver, **raised, **known}
 
@@ -42,5 +45,6 @@ class RunReopened(Payload):
             binding=raw.get("binding"),
             invocation=raw.get("invocation"),
             roles=tuple(raw.get("roles", ())),
+            met=met_in(raw),
             checkpoint=raw.get("checkpoint"),
         )

@@ -10,6 +10,7 @@ from graph.plan.issues import Issue
 from graph.record.budget import Budget, read_budget
 from graph.record.deadline import Deadline
 from graph.record.events.content import NO_CONTENT, Content, content_in
+from graph.record.events.met import Met, met_in, met_json
 from graph.record.events.payload import Json, Payload, given, integer
 
 
@@ -21,7 +22,7 @@ class ReviewRequested(Payload):
     response before, with `error` and `issues`; `unseen` means that it was given in advance. `skip` is the number of
     responses stored at the checkpoint before this request. `approver`, with these `roles`, gave the response. `takes`
     is what was said that the plan may take, `estimate` bounds the rest of the run. `rules` say who decides, and
-    `deadline` until when.
+    `deadline` until when; `askers` are those who asked for what is shown beside those who asked for the run.
     """
 
     kind: ClassVar[Literal["review_requested"]] = "review_requested"
@@ -45,6 +46,7 @@ class ReviewRequested(Payload):
     rules: tuple[Mapping[str, Any], ...] = ()
     deadline: Deadline | None = None
     estimate: Mapping[str, Any] = field(default_factory=dict)
+    askers: tuple[str, ...] = ()
 
     def own_json(self) -> dict[str, Any]:
         """See `Payload`."""
@@ -64,6 +66,7 @@ class ReviewRequested(Payload):
             "skip": self.skip,
             **given(approver=self.approver, roles=list(self.roles), takes=self.takes and dict(self.takes)),
             **given(rules=list(self.rules), deadline=deadline, estimate=dict(self.estimate) or None),
+            **given(askers=list(self.askers)),
         }
 
     @classmethod
@@ -88,6 +91,7 @@ class ReviewRequested(Payload):
             rules=tuple(raw.get("rules", ())),
             deadline=Deadline.from_json(raw["deadline"]) if "deadline" in raw else None,
             estimate=raw.get("estimate", {}),
+            askers=tuple(raw.get("askers", ())),
             checkpoint=raw.get("checkpoint"),
         )
 
@@ -119,7 +123,8 @@ class Decided(Payload):
     approved with the shown arguments, or with those of `replaced`, which has the arguments that a person gave instead
     by key of the call; `rejected` has what was said of a rejected call by its key. `replies` are the forms filled in
     for calls that asked, by key of the call and id of the question (null if declined), `budget` the raised budget.
-    `approver` has these `roles`; `voters` are all whose approvals counted, if it took several.
+    `approver` has these `roles`; `voters` are all whose approvals counted, if it took several. `met` maps the tools
+    that it is about, and those that its values reach, to the rules on people that they met, None if none were recorded.
     """
 
     kind: ClassVar[Literal["decided"]] = "decided"
@@ -143,6 +148,7 @@ class Decided(Payload):
     message: str | None = None
     roles: tuple[str, ...] = ()
     voters: tuple[str, ...] = ()
+    met: Met | None = None
 
     def own_json(self) -> dict[str, Any]:
         """See `Payload`."""
@@ -164,7 +170,7 @@ class Decided(Payload):
             "by": self.by,
             "approver": self.approver,
             "message": self.message,
-            **given(roles=list(self.roles), voters=list(self.voters)),
+            **given(roles=list(self.roles), voters=list(self.voters), met=met_json(self.met)),
         }
 
     @classmethod
@@ -189,5 +195,6 @@ class Decided(Payload):
             message=raw["message"],
             roles=tuple(raw.get("roles", ())),
             voters=tuple(raw.get("voters", ())),
+            met=met_in(raw),
             checkpoint=raw.get("checkpoint"),
         )

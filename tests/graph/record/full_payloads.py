@@ -98,6 +98,7 @@ FULL: dict[str, dict[str, Any]] = {
             "on_expire": "reject",
         },
         "estimate": {"steps": 2},
+        "askers": ["claimed:another"],
     },
     "decided": {
         "request": 3,
@@ -117,6 +118,7 @@ FULL: dict[str, dict[str, Any]] = {
         "message": "go ahead",
         "roles": ["finance"],
         "voters": ["os:somebody", "server:another"],
+        "met": {"send": [{"roles": ["finance"], "quorum": 2}], "look": []},
     },
     "steered": {
         "constraints": ["be quick", "be kind"],
@@ -169,6 +171,7 @@ FULL: dict[str, dict[str, Any]] = {
         "revision": 2,
         "before": [EARLIER],
         "asked": "the policy asks if amount is above 100",
+        "values": [{"what": "answer", "by": ["os:somebody"], "step": "step_1", "value": "150"}],
         "call": 2,
         "item": 4,
     },
@@ -247,7 +250,7 @@ FULL: dict[str, dict[str, Any]] = {
         "unmet": "too short",
     },
     "step_skipped": {"why": "not needed", "approver": "os:ada"},
-    "result_supplied": {"value": {"text": "a value"}, "approver": "os:ada"},
+    "result_supplied": {"value": {"text": "a value"}, "approver": "os:ada", "met": {"send": []}},
     "run_reopened": {
         "again": ["step_2"],
         "roles": ["finance"],
@@ -255,6 +258,7 @@ FULL: dict[str, dict[str, Any]] = {
         "budget": {"tool_calls": 20},
         "binding": "e" * 64,
         "invocation": "1f0c7a52-9d1e-6b1a-8d2b-0242ac120002",
+        "met": {"send": [{"names": ["ada"]}]},
     },
     "run_ended": {
         "status": "partial",

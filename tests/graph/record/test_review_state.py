@@ -27,6 +27,7 @@ from graph.record.review_state import ReviewState, refusal_digest
 SHOWN = ReviewRequested.from_json(
     {"request": 3, "subject": "s", "digest": "d", "error": None, "issues": [], "skip": 1, "checkpoint": "c1"}
 )
+PLAN = {"steps": [{"id": "a", "objective": "look", "tool": "look"}, {"id": "b", "objective": "pay", "tools": ["pay"]}]}
 REFUSED = CallRefused(tool="send", args=Arguments({"to": "x"}), why="no grant", revision=1, checkpoint="c1")
 
 
@@ -34,13 +35,13 @@ def decided(state: ReviewState, seq: int = 4, **fields: Any) -> ReviewState:
     data = Decided(
         **{"digest": "d", "binding": "b", "decision": "approve", "by": "person", "checkpoint": "c2", **fields}
     )
-    state.decided(Event(seq, "decided", None, 0.0, {}), data, revision=1)
+    state.decided(Event(seq, "decided", None, 0.0, {}), data, revision=1, plan=PLAN)
     return state
 
 
 def test_a_decision_closes_the_request_and_is_found_at_its_checkpoint() -> None:
     state = ReviewState()
-    state.review_requested(SHOWN)
+    state.review_requested(SHOWN, PLAN)
     assert state.request is not None and (state.request.number, state.request.skip) == (3, 1)
 
     decided(state)
@@ -102,7 +103,7 @@ def test_a_run_begins_with_nothing_asked_and_nothing_decided() -> None:
 
 def test_what_an_old_record_leaves_out_is_empty() -> None:
     state = ReviewState()
-    state.review_requested(replace(SHOWN, checkpoint=None))
+    state.review_requested(replace(SHOWN, checkpoint=None), PLAN)
     assert state.request is not None and state.request.checkpoint == ""
 
     approval = decided(state, checkpoint=None, digest=None, binding=None).approval
@@ -167,7 +168,7 @@ def test_a_held_call_says_when_the_same_call_was_made_if_that_is_on_record() -> 
 
 def asked_about(number: int = 3) -> ReviewState:
     state = ReviewState()
-    state.review_requested(replace(SHOWN, request=number))
+    state.review_requested(replace(SHOWN, request=number), PLAN)
     return state
 
 
@@ -198,9 +199,9 @@ def test_what_fell_due_stays_known_if_the_same_request_is_shown_again_and_not_fo
     state = asked_about()
     state.fell_due(escalated(20.0))
 
-    state.review_requested(SHOWN)
+    state.review_requested(SHOWN, PLAN)
     assert moments(state) == (20.0, 20.0)
-    state.review_requested(replace(SHOWN, request=4))
+    state.review_requested(replace(SHOWN, request=4), PLAN)
     assert moments(state) == (0.0, 0.0)
 
 
@@ -252,7 +253,7 @@ def test_requests_are_counted_by_plan_and_names_of_actions_and_one_shown_again_c
         replace(SHOWN, request=4, digest=None, asked=plan),
     )
     for request in shown:
-        state.review_requested(request)
+        state.review_requested(request, PLAN)
 
     assert state.requests_about == {("d", plan): 2, ("d", ("run_step",)): 1, ("", plan): 1}
     assert [state.asked_before("d", plan, is_open=is_open) for is_open in (False, True)] == [2, 1]
@@ -263,7 +264,7 @@ def test_a_person_has_to_respond_to_an_open_request_until_a_response_is_given() 
     given, shown_again = asked_about(), asked_about()
     for state in (given, shown_again):
         state.response = ResponseGiven(request=3, digest="d", response=Content("yes"), approver="os:ada")
-    shown_again.review_requested(SHOWN)
+    shown_again.review_requested(SHOWN, PLAN)
 
     states = (ReviewState(), asked_about(), given, shown_again)
     assert [state.waits for state in states] == [False, True, False, True]

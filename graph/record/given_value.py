@@ -1,0 +1,80 @@
+"""Values that people give a run: whose they are, which rules on people they met, and which calls they can reach."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from pydantic import JsonValue
+
+from graph.plan.schedule import blocked_by, waits_for
+from graph.plan.schema import Plan
+from graph.plan.step_kind import kind_of
+from graph.record.events.met import Met
+
+GivenKind = Literal["answer", "result", "edit", "words", "gate", "limit"]
+
+
+@dataclass(frozen=True)
+class GivenValue:
+    """What people gave: an answer, a result, the arguments or the rejection of a call, a gate passed, a limit raised.
+
+    `by` are the labels of those who gave it, `met` the rules that they met. `step` is the one whose result or call it
+    is, None for a limit and for words to the planner. `plan` was in force at the time, at the event `seq`.
+    """
+
+    kind: GivenKind
+    by: tuple[str, ...]
+    step: str | None = None
+    value: JsonValue = None
+    met: Met = field(default_factory=dict)
+    plan: Mapping[str, Any] | None = None
+    seq: int = 0
+
+    def reached(self, plan: Plan) -> set[str]:
+        """Return the steps of a plan whose calls rest on it, its own step among them.
+
+        What a revision adds or changes counts too, since a model wrote it that had read the value; a rejection is only
+        asked for there, see `asked_for`.
+        """
+        match self.kind:
+            case "limit":
+                return set(plan.by_id)
+            case "gate" | "words":
+                return self._below(plan)
+            case "answer" | "result" | "edit":
+                return self._below(plan) | self._changed(plan)
+
+    def asked_for(self, plan: Plan) -> set[str]:
+        """Return the steps of a plan whose calls those who gave it count as having asked for (decision 99).
+
+        Who passes a gate or raises a limit has approved, not asked. Who rejects with words asks for what a revision
+        adds or changes, as who steers does.
+        """
+        match self.kind:
+            case "gate" | "limit":
+                return set()
+            case "words":
+                return self._below(plan) | self._changed(plan)
+            case "answer" | "result" | "edit":
+                return self._below(plan)
+
+    def _below(self, plan: Plan) -> set[str]:
+        if self.step is None or self.step not in plan.by_id:
+            return set()
+        return {self.step, *blocked_by(waits_for(plan.steps), {self.step})}
+
+    def _changed(self, plan: Plan) -> set[str]:
+        before = {step["id"]: step for step in (self.plan or {}).get("steps", ())}
+        return {step.id for step in plan.steps if step.to_json() != before.get(step.id)}
+
+
+def given_kind(plan: Mapping[str, Any] | None, step: str) -> GivenKind:
+    """Return what the answer about a step of a plan is: to a question, or the consent of a gate."""
+    steps = (plan or {}).get("steps", ())
+    return "gate" if any(one["id"] == step and kind_of(one) == "gate" for one in steps) else "answer"
+
+
+def tools_in(plan: Mapping[str, Any] | None) -> Iterator[str]:
+    """Yield the names of the tools of a plan as the record keeps it."""
+    for step in (plan or {}).get("steps", ()):
+        yield from (step["tool"],) if step.get("tool") is not None else step.get("tools", ())

@@ -1,0 +1,93 @@
+"""What a decision of people gave their run, value by value, under the name that a later one of the same takes over."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+from pydantic import JsonValue
+
+from graph.record.budget import Budget
+from graph.record.events import Decided, Event, ResultSupplied, RunReopened
+from graph.record.given_value import GivenKind, GivenValue, given_kind
+from graph.record.run_state import RunState
+
+Named = tuple[str, GivenValue]
+
+
+def values_given(
+    record: RunState,
+    *,
+    given: Mapping[str, JsonValue],
+    replies: Mapping[str, Any],
+    results: Mapping[str, JsonValue],
+    edits: Mapping[str, Mapping[str, JsonValue]],
+    rejected: Mapping[str, str],
+    budget: Budget | None,
+) -> Iterator[Named]:
+    """Yield (name, value), still without those who gave it.
+
+    Args:
+        record: The run, as it was before.
+        given: Step -> answer or consent.
+        replies: Key of a call -> what its questions were answered with.
+        results: Key of an uncertain call that happened -> its result.
+        edits: Key of a held call -> the arguments to make it with instead.
+        rejected: Key of a held call -> what was said against it.
+        budget: The raised budget.
+    """
+    plan, held = record.plan_state.plan, record.review_state.held
+    for name, told in given.items():
+        yield f"step {name}", GivenValue(given_kind(plan, name), (), name, told, plan=plan)
+    said: list[tuple[GivenKind, str, str | None, Any]] = [
+        *(("answer", key, _step_of(record, key), value) for key, value in replies.items()),
+        *(("result", key, _step_of(record, key), value) for key, value in results.items()),
+        *(("edit", key, held[key].step, args) for key, args in edits.items() if key in held),
+        *(("words", key, held[key].step, why) for key, why in rejected.items() if key in held),
+    ]
+    for kind, key, step, value in said:
+        yield f"call {key}", GivenValue(kind, (), step, value, plan=plan)
+    if budget is not None:
+        yield "limit", GivenValue("limit", (), plan=plan)
+
+
+def values_of_decision(record: RunState, event: Event, data: Decided) -> Iterator[Named]:
+    """Yield (name, value) of a decision by people; `record` is the run before it."""
+    if data.by != "person":
+        return
+    by, edited = data.voters or (data.approver,), record.review_state.replaced
+    proposed = {key: edited[key] for key in data.steps if key in edited and key not in data.replaced}
+    for name, value in values_given(
+        record,
+        given=data.given,
+        replies=data.replies,
+        results={one.key: one.result for one in data.settled if one.happened},
+        edits={**proposed, **data.replaced},
+        rejected=data.rejected,
+        budget=data.budget,
+    ):
+        before = record.people.values.get(name)  # others have approved what one proposed: it is theirs too
+        authors = before.by if before is not None and name.removeprefix("call ") in proposed else ()
+        yield name, replace(value, by=tuple(dict.fromkeys((*authors, *by))), met=data.met or {}, seq=event.seq)
+    if data.decision == "feedback":
+        plan = record.plan_state.plan
+        yield f"words {event.seq}", GivenValue("words", by, value=data.message, plan=plan, seq=event.seq)
+
+
+def value_supplied(record: RunState, event: Event, data: ResultSupplied) -> Named:
+    """Return (name, value) of a result that a person gave outside of a review."""
+    preview = data.result.artifact["preview"] if data.result.artifact else data.result.value
+    plan, met = record.plan_state.plan, data.met or {}
+    value = GivenValue("result", (data.approver,), event.step, preview, met, plan, event.seq)
+    return f"step {event.step}", value
+
+
+def limit_raised(record: RunState, event: Event, data: RunReopened) -> Named:
+    """Return (name, value) of a limit that was raised with a retry."""
+    plan, met = record.plan_state.plan, data.met or {}
+    return "limit", GivenValue("limit", (data.approver,), met=met, plan=plan, seq=event.seq)
+
+
+def _step_of(record: RunState, key: str) -> str | None:
+    """Return the step of a call of this run."""
+    call = record.calls.by_key.get(key)
+    return call.step if call is not None else None
