@@ -6,6 +6,7 @@ from typing import Any
 from graph.errors import InputError, NothingToDecideError
 from graph.ledger.protocol import Ledger, RunKey
 from graph.ledger.values import content_value
+from graph.policy.approvers import ApproverRule, approver_refusal, people_rules
 from graph.record.events import Content, Draft, Event, ResponseGiven, ReviewRequested
 from graph.record.person import Approver
 from graph.record.projection import project
@@ -28,10 +29,26 @@ async def open_request(ledger: Ledger, record: RunState, events: Sequence[Event]
     """
     if not record.review_state.waits:
         return None
-    shown = next(data for event in reversed(events) if isinstance(data := event.data_if_known, ReviewRequested))
+    shown = _last_shown(events)
     texts = await content_value(ledger, shown.shown)
     before = record.review_state.asked_before(shown.digest or "", shown.asked, is_open=True)
     return request_on_record(record.id, shown, record.plan_state.plan or {}, texts, before)
+
+
+def _last_shown(events: Sequence[Event]) -> ReviewRequested:
+    return next(data for event in reversed(events) if isinstance(data := event.data_if_known, ReviewRequested))
+
+
+def _check_responder(record: RunState, shown: ReviewRequested, by: Approver) -> None:
+    """Refuse a response that nobody would carry out, so that it keeps nobody from deciding meanwhile.
+
+    Raises:
+        InputError: By the rules that the request recorded, the person may not decide it.
+    """
+    late_s = record.review_state.request.escalated_s if record.review_state.request is not None else 0.0
+    rules = people_rules(map(ApproverRule.from_json, shown.rules), late_s)
+    if rules and (why := approver_refusal(rules, by, (*record.people.askers, *shown.askers))):
+        raise InputError("by", why)
 
 
 async def store_response(runs: Runs, key: RunKey, response: Mapping[str, Any], by: Approver) -> None:
@@ -47,7 +64,7 @@ async def store_response(runs: Runs, key: RunKey, response: Mapping[str, Any], b
         NothingToDecideError: The run does not wait, or with another request; its time is over; or somebody has
             responded already.
         RunOwnedError: A process executes the run.
-        InputError: A later run has taken the thread.
+        InputError: A later run has taken the thread, or the policy lets others decide.
     """
     if (latest := await runs.ledger.last_run(key.thread)) != key and latest is not None:
         raise InputError("run", f"{latest.id} has taken the thread of {key.id} since; decide about that one")
@@ -61,6 +78,7 @@ async def store_response(runs: Runs, key: RunKey, response: Mapping[str, Any], b
         request = await open_request(runs.ledger, record, events)
         if request is None or digest_of_request(request) != response["digest"]:
             raise NothingToDecideError(record.id, record.status, responder(record))
+        _check_responder(record, _last_shown(events), by)
         given = ResponseGiven(
             request=record.review_state.requests,
             digest=digest_of_request(request),

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from graph import AsyncAgent
-from graph.errors import NothingToDecideError
+from graph.errors import InputError, NothingToDecideError
 from graph.ledger.lease import Pace
 from graph.ledger.protocol import RunKey
 from graph.record.person import Approver, Person
@@ -26,6 +26,7 @@ from graph.work.worker import Worker
 PLAN = {"steps": [step("pay", "pay", to="ann")]}
 OTHER = {"steps": [step("pay", "pay", to="bob")]}
 ADA, BOB = (Approver(f"{name}@example.org", "server", ("finance",)) for name in ("ada", "bob"))
+EVE = Approver("eve", "server", ("finance",))
 RUN = RunKey("t", 1)
 AT_ONCE = Pace(beat_s=0.0, lease_s=0.0, look_s=0.0)
 
@@ -144,21 +145,6 @@ def test_a_response_that_comes_to_nothing_is_refused_on_record_and_the_request_w
         return (await house.show()).status
 
     assert asyncio.run(main()) == "succeeded" and len(house.tools.calls) == 1
-
-
-def test_who_asked_is_refused_under_four_eyes_though_the_response_was_kept(house: House) -> None:
-    eyes = {"policy": {"approvers": {"tools": {"pay": {"four_eyes": True}}}}, "identity": lambda person: person}
-
-    async def main() -> None:
-        await house.start(**eyes)
-        await house.respond(Approver("eve", "server"))
-        await house.work(**eyes)
-        assert (await house.show()).status == "waiting" and house.tools.calls == []
-        await house.respond(BOB)
-        await house.work(**eyes)
-        assert (await house.show()).status == "succeeded"
-
-    asyncio.run(main())
 
 
 def test_each_of_a_quorum_is_taken_up_before_the_next_responds(house: House) -> None:
@@ -296,3 +282,18 @@ def test_a_response_after_the_time_of_its_request_is_refused_on_record(house: Ho
 
 async def at(moment: float) -> float:
     return moment
+
+
+def test_a_response_of_one_who_may_not_decide_is_refused_when_it_comes_and_blocks_nobody(house: House) -> None:
+    async def main() -> None:
+        rules = {"approvers": {"tools": {"pay": {"roles": ["finance"], "four_eyes": True}}}}
+        await house.start(policy=rules, identity=lambda by: by)
+        for by in (Approver("kim@example.org", "server"), Approver("ada@example.org", "claimed"), EVE):
+            with pytest.raises(InputError, match="takes"):
+                await house.respond(by)
+        assert (await house.show()).status == "waiting" and await house.events("response_given") == []
+        await house.respond(BOB)
+        assert (await house.work(policy=rules))[-1] == "t.1 succeeded: 1 of 1 steps succeeded"
+
+    asyncio.run(main())
+    assert len(house.tools.calls) == 1

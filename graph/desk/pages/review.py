@@ -142,9 +142,9 @@ async def decide(request: Request, form: Form) -> Response:
     assert shown.run.request is not None
     try:
         answer = await _answer(shown, shown.run.request, form)
+        return await _carried_out(request, records, shown, answer, seen)
     except InputError as error:
         return await review_page(request, shown, fields, str(error), 422)
-    return await _carried_out(request, records, shown, answer, seen)
 
 
 async def _answer(shown: ShownRun, asked: RequestJson, form: Form) -> Mapping[str, Any]:

@@ -237,13 +237,13 @@ def test_who_asked_is_refused_under_four_eyes_and_learns_why(is_here: bool, tmp_
         with server.agent() as agent:
             run = agent.start("g", plan=PLAN, thread="t", by=Person("ann")).id
         with server.visit(**by("ann")) as visit:
-            decide(visit, run, decision="approve")
-            if not is_here:
-                with server.agent() as owner:
-                    assert owner.resume(run).status == "waiting"
+            answer = decide(visit, run, decision="approve")
             page = visit.get(query("/review", run)).text
+        with server.agent() as owner:
+            assert owner.show(run).status == "waiting"
 
-    assert "Asked again" in page and "asked for this, and may not decide it too" in page
+    assert answer.status_code == (303 if is_here else 422) and ("Asked again" in page) == is_here
+    assert "asked for this, and may not decide it too" in (page if is_here else answer.text)
     assert server.tools.calls == []
 
 
