@@ -8,7 +8,7 @@ from graph.policy.approvers_file import approvers_of
 from graph.record.person import Approver
 from graph.record.projection import project
 from graph.record.run_state import RunState
-from graph.review.step_change import Drafted, Skip, StepChange, Supply, check_giver
+from graph.review.step_change import Drafted, Skip, StepChange, Supply, drafted_by
 from graph.runs import Run, Runs
 
 
@@ -40,7 +40,7 @@ async def supply_result(runs: Runs, name: str, step: str, value: Any, by: Approv
 
     Raises:
         InputError: The step is unknown, has succeeded or is a gate; the value is no JSON or does not fit the step's
-            `output`; the policy of the run has others decide; or the run has ended or is executing.
+            `output`; the policy of the run has others answer the question; or the run has ended or is executing.
     """
     return await _changed(runs, name, Supply(step, value), by)
 
@@ -58,9 +58,7 @@ async def _changed(runs: Runs, name: str, change: StepChange, by: Approver) -> R
 
 
 async def _drafted(runs: Runs, record: RunState, change: StepChange, by: Approver) -> Drafted:
-    """Return the event of a change, which the rules on record let this person make."""
-    drafted = change.drafted(record, str(by))
+    """Return the event of a change, judged by the rules on record."""
     raw = record.assignment.configuration.settings.get("policy", {}).get("approvers")
-    if raw:
-        check_giver(change, record, approvers_of(raw), await tools_of(runs.ledger, record), by)
-    return drafted
+    tools = await tools_of(runs.ledger, record) if raw else {}
+    return drafted_by(change, record, approvers_of(raw or {}), tools, by)

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from pydantic import JsonValue
 
+from graph.calls.ruled_calls import Unmet
 from graph.calls.tool_call import ToolCall
 from graph.errors import ResultError
 from graph.plan.catalog import ToolSpec
@@ -55,7 +56,12 @@ def refused_call(tool: str, args: Mapping[str, JsonValue], why: str, revision: i
 
 
 def hold(
-    call: ToolCall, revision: int, untrusted: Mapping[str, TrustLabel], before: Sequence[Call], asked: str | None
+    call: ToolCall,
+    revision: int,
+    untrusted: Mapping[str, TrustLabel],
+    before: Sequence[Call],
+    asked: str | None,
+    unmet: Unmet | None,
 ) -> tuple[Draft, Kept]:
     """Return the event that holds a call for review, and its arguments as they are stored.
 
@@ -65,6 +71,7 @@ def hold(
         untrusted: Argument -> label, for the arguments to review.
         before: Identical calls of other runs that have happened.
         asked: Why the policy has it shown, None if it does not.
+        unmet: Why people have to decide about it who meet the rules of its tool, None if such people have.
     """
     shown = keep(dict(call.args), SHOWN_BYTES)
     held = StepHeld(
@@ -74,7 +81,8 @@ def hold(
         labels=untrusted,
         revision=revision,
         before=tuple(map(_earlier_call, before)),
-        asked=asked,
+        asked=asked or (unmet.why if unmet is not None else None),
+        values=unmet.values if unmet is not None else (),
         call=call.number,
         item=call.item,
     )

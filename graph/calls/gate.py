@@ -21,6 +21,7 @@ from graph.calls.meter import LimitReached, Meter
 from graph.calls.model_gate import CLOCK, ModelGate
 from graph.calls.rate_limit import RateLimiter
 from graph.calls.recorded_outcomes import RecordedOutcomes
+from graph.calls.ruled_calls import RuledCalls
 from graph.calls.standing_calls import StandingCalls
 from graph.calls.tool_call import CallAsks, Finished, ToolCall
 from graph.calls.tool_runner import OnProgress, ToolRunner
@@ -84,8 +85,10 @@ class CallGate:
         self.models, self._runner = models, ToolRunner(ledger, lease, record, toolbox, on_progress)
         self.effects = Effects(ledger, record, toolbox.specs)
         self._outcomes = RecordedOutcomes(ledger, record, self.effects)
-        self._standing = StandingCalls(ledger, record, policy)
-        self._held = HeldCalls(ledger, lease, record, toolbox.specs, policy, self.effects, self._standing, asks=asks)
+        self._standing, ruled = StandingCalls(ledger, record, policy), RuledCalls(record, policy)
+        self._held = HeldCalls(
+            ledger, lease, record, toolbox.specs, policy, self.effects, self._standing, ruled, asks=asks
+        )
         self._asked = AskedCalls(ledger, lease, record, meter)
         self._granted = GrantedCalls(record, toolbox.specs, policy, limits)
 

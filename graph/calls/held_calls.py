@@ -7,6 +7,7 @@ from pydantic import JsonValue
 
 from graph.calls.call_events import hold, refused_call, uncertainty
 from graph.calls.effects import Effects
+from graph.calls.ruled_calls import RuledCalls
 from graph.calls.standing_calls import StandingCalls
 from graph.calls.tool_call import CallHeld, CallUncertain, ToolCall
 from graph.ledger.protocol import Lease, Ledger
@@ -44,19 +45,22 @@ class HeldCalls:
         policy: Policy,
         effects: Effects,
         standing: StandingCalls,
+        ruled: RuledCalls,
         *,
         asks: bool,
     ) -> None:
         self.write_ended: WriteEnded = nothing_ended
         self._ledger, self._lease, self._record, self._specs = ledger, lease, record, specs
-        self._policy, self._effects, self._standing, self._asks = policy, effects, standing, asks
+        self._policy, self._effects, self._asks = policy, effects, asks
+        self._standing, self._ruled = standing, ruled
 
     async def hold(self, call: ToolCall, step: Step | None = None) -> str | None:
         """Hold a call for review: the policy asks, or it acts with untrusted arguments or happened in another run.
 
-        So is a call that the plan adds, if no decision covers it; without `step` the plan is not looked at again. A
-        confirmed call of another run settles that call only, and a second one may be intended (decision 0025). Return
-        the standing approval that lets it through, None if nobody has to see it or a person has.
+        So is a call that the plan adds, if no decision covers it, and one that people brought about who do not meet the
+        rules of its tool; without `step` the plan is not looked at again. A confirmed call of another run settles that
+        call only, and a second one may be intended (decision 0025). Return the standing approval that lets it through,
+        None if nobody has to see it or a person has.
 
         Raises:
             CallHeld: Nobody has decided about it yet.
@@ -68,7 +72,10 @@ class HeldCalls:
         asked = self._policy.asks(spec, call.args) or added
         unseen = self._policy.arguments_to_review(spec, call.labels) if self._asks else {}
         before = self._effects.happened_elsewhere(call)
-        if not (asked or unseen or before) or review.seen & {name, call.key}:
+        if review.seen & {name, call.key}:
+            return None
+        unmet = self._ruled.unmet(call.step, spec)
+        if not (asked or unseen or before or unmet):
             return None
         revision = self._record.plan_state.revision
         if why := review.rejection(name, revision):
@@ -78,9 +85,10 @@ class HeldCalls:
             return standing
         known = review.held.get(name)
         if known is None or known.revision != revision:
-            held, shown = hold(replace(call, key=name), revision, unseen, before, asked)
+            held, shown = hold(replace(call, key=name), revision, unseen, before, asked, unmet)
             await self._write(held, shown)
-        why = "the same call happened before" if before else asked or "its arguments come from untrusted results"
+        known_why = asked or (unmet.why if unmet else "its arguments come from untrusted results")
+        why = "the same call happened before" if before else known_why
         raise CallHeld(name, f"{why}; a person has to see it first")
 
     def _added(self, step: Step, tool: str) -> str | None:

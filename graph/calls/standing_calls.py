@@ -9,6 +9,7 @@ from math import inf
 from graph.calls.tool_call import ToolCall
 from graph.ledger.protocol import Ledger
 from graph.plan.catalog import ToolSpec
+from graph.plan.schema import Plan
 from graph.policy.policy import Policy
 from graph.policy.standing import consent_fault, covers
 from graph.record.events import Draft, StandingGiven
@@ -40,7 +41,7 @@ class StandingCalls:
             self._looked_up.add(tool.name)
         own = (use for use in self.record.standing.by_id.values() if use.approval.run is not None)
         for use in (*own, *self._of_any_run.values()):
-            if not (use.is_replayed or self._is_consent(use.approval, tool)):
+            if not (use.is_replayed or self._is_consent(use.approval, tool, call.step)):
                 continue
             if self._has_room(use, call) and covers(use.approval, tool, call.args, untrusted, self.policy):
                 self._admitted[use.approval.id].add(call.key)
@@ -60,14 +61,21 @@ class StandingCalls:
                 drafts.append(Draft(StandingGiven(approval=use.approval), call.step))
         return drafts, uses
 
-    def _is_consent(self, approval: StandingApproval, tool: ToolSpec) -> bool:
+    def _is_consent(self, approval: StandingApproval, tool: ToolSpec, step: str) -> bool:
         """Whether those who gave an approval consent to a call of the tool, as the run is now (decision 116)."""
         approvers, cost_usd = self.policy.approvers, self.record.spending.budget.within(self.policy.limits).cost_usd
         if approval.run is None and approval.roles is None and approvers.has_cost_rule(cost_usd):
             return False  # without their roles it is not known whether they may decide about a run that costs this much
         # An approval of the run itself may be from people to whom its request was escalated.
         rules = approvers.rules((), cost_usd, 0.0 if approval.run is None else inf, calls=[tool])
-        return consent_fault(approval, rules, self.record.people.askers) is None
+        return consent_fault(approval, rules, self._askers(step)) is None
+
+    def _askers(self, step: str) -> tuple[str, ...]:
+        """Return the labels of those who asked for the calls of a step, by what they gave too."""
+        people, plan = self.record.people, self.record.plan_state.plan
+        return (
+            people.askers_of(Plan.model_validate(plan), {step}) if people.values and plan is not None else people.askers
+        )
 
     def _has_room(self, use: StandingUse, call: ToolCall) -> bool:
         counted = {*use.calls, *self._admitted[use.approval.id]}

@@ -7,12 +7,13 @@ from langchain_core.messages import AIMessage
 
 from graph.caller import caller_on
 from graph.errors import InputError
-from graph.policy.approvers import alone_fault
+from graph.policy.approvers import NO_APPROVERS, alone_fault
+from graph.policy.at_stake import AtStake
 from graph.policy.raised_budget import read_raised
 from graph.policy.scope import rebind
 from graph.record.amendment import Amendment
 from graph.record.budget import Budget
-from graph.record.events import Draft, RunReopened
+from graph.record.events import Draft, Met, RunReopened
 from graph.record.reopening import is_retryable, retry_fault, steps_to_retry
 from graph.run_context import RunContext
 from graph.run_writer import RunWriter
@@ -34,6 +35,7 @@ async def reopen(writer: RunWriter, *, brings_plan: bool) -> None:
         raise InputError("run", f"{record.id} {fault}")
     budget = _raised(run, changes.limits)
     bound = None if budget is None else rebind(record, run.terms, replace(run.terms, budget=budget))
+    met = None if budget is None else _met(run, budget)
     again = steps_to_retry(record)
     reopened = RunReopened(
         again=again,
@@ -41,6 +43,7 @@ async def reopen(writer: RunWriter, *, brings_plan: bool) -> None:
         roles=approver.roles,
         budget=budget,
         binding=bound,
+        met=met,
         invocation=run.invocation,
     )
     said = Amendment(feedback=changes.feedback, by=str(approver)).draft(record.assignment.constraints)
@@ -69,6 +72,16 @@ def _raised(run: RunContext, limits: Any) -> Budget | None:
     if budget.beyond(before):
         _check_who_raises(run, budget)
     return budget
+
+
+def _met(run: RunContext, budget: Budget) -> Met | None:
+    """Return the rules on the calls of the plan that the person meets who raises a limit, None without such rules."""
+    plan, terms = run.recorded_plan(), run.terms
+    if plan is None or terms.policy.approvers == NO_APPROVERS:
+        return None
+    stake = AtStake.of_steps(plan, plan.by_id, terms.tools, budget.within(terms.policy.limits).cost_usd)
+    askers = run.record.people.askers_of(plan, plan.by_id)
+    return stake.met(terms.policy.approvers, [run.approver], askers, 0.0)
 
 
 def _check_who_raises(run: RunContext, budget: Budget) -> None:

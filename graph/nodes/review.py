@@ -16,10 +16,11 @@ from graph.nodes.review_decision import carried_out, decide, plan_again
 from graph.nodes.review_events import passed, requested
 from graph.nodes.review_late import answered_late, with_expiry
 from graph.nodes.review_message import is_announced, message_of, with_decision
+from graph.nodes.review_outcome import Outcome, outcome_of
 from graph.nodes.review_people import is_open
 from graph.nodes.review_request import request_about
 from graph.nodes.review_subject import Subject, plan_in, subject_of
-from graph.nodes.review_votes import Ballot, ballot_of
+from graph.nodes.review_votes import Ballot, ballot_of, check_decider
 from graph.nodes.step_changes import take_changes
 from graph.policy.scope import in_force, within_approved
 from graph.record.ending import Ending
@@ -28,7 +29,7 @@ from graph.record.person import Approver
 from graph.record.projection import apply_events
 from graph.review.decision import InvalidResponse, RefusedDecision, read_answer
 from graph.review.request import STALE, ReviewRequest
-from graph.review.verdict import ReviewVerdict, verdict_of
+from graph.review.verdict import verdict_of
 from graph.review_clock import bring_up
 from graph.route import Route, route_of
 from graph.run_context import RunContext
@@ -149,14 +150,16 @@ class Review:
             if unseen and run.record.plan_state.unchanged is not None:
                 raise InvalidResponse("the plan leaves out what was asked for; a person has to review it")
             verdict = verdict_of(request, read_answer(answer, request), run.terms, unseen=unseen)
-            ballot = ballot_of(run, request, verdict)
+            check_decider(run, request, verdict)
+            outcome = outcome_of(run, subject, verdict)
+            ballot = ballot_of(run, request, outcome)
             # Counted again in the transaction of the vote: of the last two voters one has to see the other.
             if ballot.vote is not None:
                 accepted = replace(request, error=None, issues=subject.issues)  # what was refused before is over
-                ballot = await self._voted(run, accepted, verdict, is_kept=is_kept)
+                ballot = await self._voted(run, accepted, outcome, is_kept=is_kept)
             if ballot.vote is not None:
                 return _announced(run, request_about(run, subject), subject)
-            return with_decision(run, await decide(writer, subject, ballot))
+            return with_decision(run, await decide(writer, subject, outcome, ballot))
         except InvalidResponse as fault:
             if isinstance(fault, RefusedDecision) and not is_kept:
                 caller_on(run.key.thread).note_refusal(str(fault))
@@ -165,7 +168,7 @@ class Review:
             await writer.write(event, artifacts=values)
             return _announced(run, again, subject)
 
-    async def _voted(self, run: RunContext, request: ReviewRequest, verdict: ReviewVerdict, *, is_kept: bool) -> Ballot:
+    async def _voted(self, run: RunContext, request: ReviewRequest, outcome: Outcome, *, is_kept: bool) -> Ballot:
         """Record a vote unless others have voted meanwhile and it decides; return what the answer comes to then.
 
         Raises:
@@ -175,7 +178,7 @@ class Review:
         async with run.ledger.owned_and_read(run.key, run.record.seq) as owned:
             apply_events(run.record, owned.news.events)
             check_control_seq(run.ledger.name, run.key, seen, run.record.control_seq)
-            ballot = ballot_of(run, request, verdict)
+            ballot = ballot_of(run, request, outcome)
             if ballot.vote is not None:
                 event, values = requested(run, request, skip=not is_kept)
                 await RunWriter(run, owned.lease).write(Draft(ballot.vote), event, artifacts=values)

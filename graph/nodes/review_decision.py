@@ -2,29 +2,29 @@
 
 from dataclasses import replace
 
-from graph.nodes.review_edits import EditedCalls, edited_calls
 from graph.nodes.review_events import decided
+from graph.nodes.review_outcome import Outcome
+from graph.nodes.review_people import cost_under, tools_named
 from graph.nodes.review_standing import approvals_given
-from graph.nodes.review_subject import Subject, read_from_outside
+from graph.nodes.review_subject import Subject
 from graph.nodes.review_votes import Ballot
-from graph.plan.broken_json import broken_json
 from graph.plan.schema import Plan
+from graph.policy.at_stake import AtStake
 from graph.record.ending import Ending
-from graph.record.events import Decided, Draft, PlanRevised, StandingGiven
+from graph.record.events import Decided, Draft, Met, PlanRevised, StandingGiven
+from graph.record.review_state import Approval
 from graph.review.decision import Decision, InvalidResponse
 from graph.review.verdict import ReviewVerdict
 from graph.run_context import RunContext
 from graph.run_estimate import expected_of
-from graph.run_events import revision
 from graph.run_writer import RunWriter
 from graph.state import StateUpdate
 from graph.state_view import state_at_end, state_update, state_with_plan
 
 UNCHANGED = "the edit changes nothing; approve what is shown, or change it"
-PLAN_EXPECTED = 'an edit of the plan must have args: {"plan": {"steps": [...]}}'
 
 
-async def decide(writer: RunWriter, subject: Subject, ballot: Ballot) -> StateUpdate:
+async def decide(writer: RunWriter, subject: Subject, outcome: Outcome, ballot: Ballot) -> StateUpdate:
     """Record all decisions in one write, and return the state update.
 
     Raises:
@@ -34,62 +34,60 @@ async def decide(writer: RunWriter, subject: Subject, ballot: Ballot) -> StateUp
     if verdict.stop is not None:
         return await _stop(writer, subject, verdict, verdict.stop)
     if verdict.feedback is not None:
-        return await _send_back(writer, subject, verdict)
-    run, plan = writer.run, subject.plan
-    calls = edited_calls(run, plan, verdict)
-    verdict, edited = calls.verdict, None
+        return await _send_back(writer, subject, ballot, verdict.feedback)
     if ballot.is_proposal:
-        return await _propose(writer, plan, calls)
-    if calls.plan is not None:
-        return await _revise_by_calls(writer, calls)
-    if verdict.plan is not None and verdict.plan.type == "edit":
-        plan, edited = _edited(run, verdict.plan)
+        return await _propose(writer, outcome, ballot)
+    if outcome.by_calls:
+        return await _revise_by_calls(writer, outcome, ballot)
+    run, plan = writer.run, outcome.plan
     if verdict.plan is not None and plan is None:
         raise InvalidResponse("this plan cannot be approved; edit it or reject it")
     standing = approvals_given(run, verdict, ballot.voters)
     if verdict.plan is None:
-        decision = decided(run, plan, "settle", verdict, voters=ballot.voters)
+        decision = decided(run, plan, "settle", ballot)
     else:
-        decision = decided(run, plan, "approve", verdict, message=verdict.plan.type, voters=ballot.voters)
+        decision = decided(run, plan, "approve", ballot, message=verdict.plan.type)
     given = [Draft(StandingGiven(approval=approval)) for approval in standing if approval.run is not None]
-    await writer.write(*([edited] if edited else []), decision, *given)
+    await writer.write(*([outcome.edited] if outcome.edited else []), decision, *given)
     for approval in standing:
         if approval.run is None:  # after the decision: a crash in between loses the wish, and the next call is shown
             await run.ledger.give_standing(approval)
     return _go_on(run, plan)
 
 
-async def _propose(writer: RunWriter, plan: Plan | None, calls: EditedCalls) -> StateUpdate:
+async def _propose(writer: RunWriter, outcome: Outcome, ballot: Ballot) -> StateUpdate:
     """Put an edited plan or call to others, who have to approve it; its author counts as one who asked."""
-    run, verdict = writer.run, calls.verdict
-    edit = verdict.plan if calls.plan is None else Decision("edit", args={"plan": calls.plan})
-    edited = None
-    if edit is not None and edit.type == "edit":
-        plan, edited = _edited(run, edit)
-        if edited is not None and isinstance(edited.data, PlanRevised):
-            edited = Draft(replace(edited.data, like_steps=await expected_of(run, plan)))
+    run, verdict, plan, edited = writer.run, ballot.verdict, outcome.plan, outcome.edited
+    if edited is not None and plan is not None and isinstance(edited.data, PlanRevised):
+        edited = Draft(replace(edited.data, like_steps=await expected_of(run, plan)))
     changes = ReviewVerdict(edits=verdict.edits, rejected=verdict.rejected, decisions=verdict.decisions)
     # An edit that changes nothing would make its author one who asked, who could not approve any more (decision 73).
     if edited is None and not (changes.edits or changes.rejected):
         raise InvalidResponse(UNCHANGED)
-    decision = decided(run, plan if edited else None, "propose", changes, message="edit")
+    decision = decided(run, plan if edited else None, "propose", replace(ballot, verdict=changes), message="edit")
     await writer.write(*([edited] if edited else []), decision)
     return _go_on(run, plan)
 
 
-async def _revise_by_calls(writer: RunWriter, calls: EditedCalls) -> StateUpdate:
+async def _revise_by_calls(writer: RunWriter, outcome: Outcome, ballot: Ballot) -> StateUpdate:
     """Put a plan in force with the arguments that a person gave its calls.
 
     It is thereby approved if a person approved the plan before and its whole change is what this one wrote; else it is
-    reviewed like any.
+    reviewed like any. What was met for the calls that stay counts on.
     """
-    run = writer.run
-    plan, edited = _edited(run, Decision("edit", args={"plan": calls.plan}))
-    before = run.record.review_state.approval
-    is_approved = calls.is_shown and before is not None and before.by == "person"
-    decision = decided(run, plan, "approve" if is_approved else "settle", calls.verdict, message="edit")
-    await writer.write(*([edited] if edited else []), decision)
-    return _go_on(run, plan)
+    run, before = writer.run, writer.run.record.review_state.approval
+    is_approved = outcome.is_shown and before is not None and before.by == "person"
+    if is_approved and before is not None and ballot.met is not None:
+        ballot = replace(ballot, met={**_met_before(run, before), **ballot.met})
+    decision = decided(run, outcome.plan, "approve" if is_approved else "settle", ballot, message="edit")
+    await writer.write(*([outcome.edited] if outcome.edited else []), decision)
+    return _go_on(run, outcome.plan)
+
+
+def _met_before(run: RunContext, approval: Approval) -> Met:
+    """Return the rules that an approval met; by one of an earlier release those that are in force."""
+    whole = AtStake(tools_named(run, approval.met), cost_usd=cost_under(run, None)).in_force(run.terms.policy.approvers)
+    return {tool: whole.get(tool, ()) if met is None else met for tool, met in approval.met.items()}
 
 
 def carried_out(run: RunContext, decision: Decided) -> StateUpdate:
@@ -114,7 +112,8 @@ def _go_on(run: RunContext, plan: Plan | None) -> StateUpdate:
 async def _stop(writer: RunWriter, subject: Subject, verdict: ReviewVerdict, stop: Decision) -> StateUpdate:
     # Of the verdict only the decisions are recorded: nothing else of a response that ends the run takes effect.
     run, word = writer.run, "finish" if stop.finishes else "reject"
-    decision = decided(run, subject.plan, word, ReviewVerdict(decisions=verdict.decisions), message=stop.message)
+    decisions = Ballot(ReviewVerdict(decisions=verdict.decisions))
+    decision = decided(run, subject.plan, word, decisions, message=stop.message)
     plan = run.recorded_plan() or Plan()
     reached = await run.ending(plan)
     answer = reached.answer if run.record.steps.succeeded else None
@@ -132,28 +131,12 @@ async def _stop(writer: RunWriter, subject: Subject, verdict: ReviewVerdict, sto
     return state_at_end(run)
 
 
-async def _send_back(writer: RunWriter, subject: Subject, verdict: ReviewVerdict) -> StateUpdate:
+async def _send_back(writer: RunWriter, subject: Subject, ballot: Ballot, words: str) -> StateUpdate:
     """Return to the planner with feedback, at most `max_feedback` times."""
-    run, words = writer.run, verdict.feedback
+    run = writer.run
     most = run.services.settings.max_feedback
     if run.record.plan_state.feedback_rounds >= most:
         stop = Decision("reject", message=f"no agreement after {most} rounds")
-        return await _stop(writer, subject, verdict, stop)
-    await writer.write(decided(run, subject.plan, "feedback", verdict, message=words))
+        return await _stop(writer, subject, ballot.verdict, stop)
+    await writer.write(decided(run, subject.plan, "feedback", ballot, message=words))
     return plan_again(run, words)
-
-
-def _edited(run: RunContext, edit: Decision) -> tuple[Plan, Draft | None]:
-    """Return the edited plan, and the event of the new revision if the plan differs."""
-    assert edit.args is not None
-    raw = edit.args.get("plan")
-    if not isinstance(raw, dict | list):
-        raise InvalidResponse(broken_json(raw) or PLAN_EXPECTED)
-    reading = read_from_outside(run, raw)
-    if reading.plan is None:
-        faults = "; ".join(map(str, reading.issues))
-        raise InvalidResponse(f"the edited plan cannot run: {faults}", reading.issues)
-    if reading.plan.digest == run.record.plan_state.digest:
-        return reading.plan, None
-    edited = revision(run, reading.plan, "person", "edited in review", notes=reading.notes)
-    return reading.plan, Draft(edited)

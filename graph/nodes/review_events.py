@@ -1,14 +1,14 @@
 """The events of a review: requests, and decisions with their author, subject and terms."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 from graph.nodes.review_people import is_open
+from graph.nodes.review_votes import Ballot
 from graph.plan.schema import Plan
 from graph.policy.scope import rebind
 from graph.record.events import Content, Decided, Draft, ReviewRequested, SettledCall
-from graph.record.person import Approver
 from graph.record.run_state import RunState
 from graph.record.values import Kept, keep, keep_anything
 from graph.review.call_form import form_of
@@ -47,32 +47,25 @@ def requested(
         takes=request.estimate.get("takes") if any(action.name == "run_plan" for action in request.actions) else None,
         rules=tuple(rule.to_json() for rule in request.rules),
         deadline=request.deadline,
+        askers=request.askers,
         estimate={name: value for name, value in request.estimate.items() if name != "takes"},
     )
     return Draft(event), [shown, given]
 
 
-def decided(
-    run: RunContext,
-    plan: Plan | None,
-    decision: str,
-    verdict: ReviewVerdict = NOTHING,
-    *,
-    message: str | None = None,
-    voters: Sequence[Approver] = (),
-) -> Draft:
-    """Return the event of a decision, with its author, subject and terms."""
-    about = _about(run, plan, verdict, approves=decision == "approve")
-    by, approver = "unseen" if verdict.unseen else "person", run.approver
+def decided(run: RunContext, plan: Plan | None, decision: str, ballot: Ballot, *, message: str | None = None) -> Draft:
+    """Return the event of a decision, with its authors, the rules that they met, subject and terms."""
+    verdict, approver = ballot.verdict, run.approver
     return Draft(
         Decided(
-            **about,
+            **_about(run, plan, verdict, approves=decision == "approve"),
             decision=decision,
-            by=by,
+            by="unseen" if verdict.unseen else "person",
             approver=str(approver),
             roles=approver.roles,
-            voters=tuple(map(str, voters)) if len(voters) > 1 else (),
+            voters=tuple(map(str, ballot.voters)) if len(ballot.voters) > 1 else (),
             message=message,
+            met=ballot.met,
         )
     )
 

@@ -1,19 +1,29 @@
 """Who decides about a request and until when, by the policy, and who has voted so far."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 
+from graph.name_list import listed
 from graph.plan.catalog import ToolSpec
 from graph.plan.schema import Plan
-from graph.policy.approvers import NO_APPROVERS, ApproverRule, have_to_approve, people_rules, quorum_of
+from graph.policy.approvers import (
+    NO_APPROVERS,
+    TABLES,
+    ApproverRule,
+    have_to_approve,
+    nobody_left,
+    people_rules,
+    quorum_of,
+)
 from graph.policy.at_stake import AtStake
 from graph.policy.time_limit import AFTERWARDS, TimeLimit
 from graph.record.budget import Budget
 from graph.record.deadline import Deadline, moment_in_words
 from graph.record.review_state import RecordedRequest
+from graph.record.values_of_people import values_given
 from graph.review.request import ReviewRequest
 from graph.run_context import RunContext
-from graph.text.review.frame import words
+from graph.text.review.frame import name, words
 
 
 def with_people(run: RunContext, request: ReviewRequest) -> ReviewRequest:
@@ -29,9 +39,11 @@ def with_people(run: RunContext, request: ReviewRequest) -> ReviewRequest:
     since = run.record.updated_at
     deadline = before.deadline if before is not None else approvers.deadline(tools, cost, since, calls=calls)
     rules, limits = approvers.timed_rules(tools, cost, calls=calls), approvers.time_limits(tools, cost, calls=calls)
-    people = people_rules(rules, before.escalated_s if before is not None else 0.0)
-    said = (*_people(run, request, people), *(_time(limits, deadline) if deadline is not None else ()))
-    return replace(request, people=" ".join(said), rules=rules, deadline=deadline)
+    askers = askers_on(run, request, run.recorded_plan())
+    people = _people(run, request, rules, askers)
+    said = (*people, *_reach(run, request), *(_time(limits, deadline) if deadline is not None else ()))
+    more = tuple(label for label in askers if label not in run.record.people.askers)
+    return replace(request, people=" ".join(said), rules=rules, deadline=deadline, askers=more)
 
 
 def is_open(run: RunContext, request: ReviewRequest) -> bool:
@@ -53,24 +65,84 @@ def escalated_s(run: RunContext, request: ReviewRequest) -> float:
 
 def shown_stake(run: RunContext, request: ReviewRequest, budget: Budget | None = None) -> AtStake:
     """Return what a request is about: its plan, its calls, and what the run may cost; `budget` is the raised one."""
-    specs, policy = run.services.toolbox.specs, run.terms.policy
-    cost = budget.within(policy.limits).cost_usd if budget is not None else run.terms.bounds.cost_usd
     plans = [name for one in request.actions if one.name == "run_plan" for name in _tools_of(one.args["plan"])]
     calls = [one.args["tool"] for one in request.actions if "tool" in one.args]
-    return AtStake(_known(plans, specs), _known(calls, specs), cost)
+    return AtStake(tools_named(run, plans), tools_named(run, calls), cost_under(run, budget))
 
 
-def _people(run: RunContext, request: ReviewRequest, rules: Sequence[ApproverRule]) -> Iterator[str]:
+def tools_named(run: RunContext, names: Iterable[str]) -> tuple[ToolSpec, ...]:
+    """Return the tools of these names, each once; a gate is none."""
+    specs = run.services.toolbox.specs
+    return tuple(specs[name] for name in dict.fromkeys(names) if name in specs)
+
+
+def cost_under(run: RunContext, budget: Budget | None) -> float | None:
+    """Return what the run may cost in US dollars, with the raised budget if there is one; None without a bound."""
+    return budget.within(run.terms.policy.limits).cost_usd if budget is not None else run.terms.bounds.cost_usd
+
+
+def askers_on(
+    run: RunContext, request: ReviewRequest, plan: Plan | None, steps: Collection[str] = ()
+) -> tuple[str, ...]:
+    """Return the labels of those who asked for what a request is about, and for these steps of a plan.
+
+    Whoever gave a value counts only for calls of tools whose rules take four eyes.
+    """
+    people, approvers, cost = run.record.people, run.terms.policy.approvers, run.terms.bounds.cost_usd
+    if plan is None or not people.values or approvers == NO_APPROVERS:
+        return people.askers
+    asked = {str(one.args["step"]).partition("[")[0] for one in request.actions if "step" in one.args}
+    about = plan.by_id.keys() if any(one.name == "run_plan" for one in request.actions) else {*asked, *steps}
+    eyes = {
+        step
+        for step in about
+        if step in plan.by_id and not run.record.steps.is_settled(step)
+        for tool in tools_named(run, plan.by_id[step].tool_names)
+        if any(rule.four_eyes for table in TABLES for rule in approvers.of_call(tool, cost, table))
+    }
+    return people.askers_of(plan, eyes)
+
+
+def _people(
+    run: RunContext, request: ReviewRequest, timed: Sequence[ApproverRule], askers: Sequence[str]
+) -> Iterator[str]:
     """Yield who decides and who has voted, in Markdown."""
-    if not rules:
+    if not (rules := people_rules(timed, escalated_s(run, request))):
         return
-    askers = run.record.people.askers
     yield f"Policy: {have_to_approve(rules, words)}."
     if any(quorum_of(rule, askers) > rule.quorum for rule in rules):
         yield "It is not verified who asked, so two people have to."
+    if gone := nobody_left(timed, askers):
+        names = listed([words(name) for name in gone])
+        yield (
+            f"Nobody is left who may approve it, since {names} asked for it: name somebody else in the policy, which "
+            "has the plan shown again, or reject it and have another person start the run."
+        )
     votes = run.record.people.votes.get(request.subject, {}).values()
     if votes:
         yield f"Approved so far by: {', '.join(words(vote.approver) for vote in votes)}."
+
+
+def _reach(run: RunContext, request: ReviewRequest) -> Iterator[str]:
+    """Yield whose answer decides about the calls too that rest on it, in Markdown."""
+    plan, specs, actions = run.recorded_plan(), run.services.toolbox.specs, request.actions
+    if plan is None or any(one.name == "run_plan" for one in actions):
+        return
+    asked = [one for one in actions if one.name == "answer_question" or (one.name == "run_step" and one.key is None)]
+    values = values_given(
+        run.record,
+        given={one.args["step"]: None for one in asked if one.key is None},
+        replies={one.key: None for one in asked if one.key is not None},
+        budget=run.terms.budget if any(one.name == "raise_budget" for one in actions) else None,
+    )
+    reached = {step for _, one in values for step in one.reached(plan) if not run.record.steps.is_settled(step)}
+    stake = AtStake.of_steps(plan, reached, specs, cost_under(run, None))
+    ruled = [tool.name for tool in stake.tools if run.terms.policy.approvers.of_call(tool, stake.cost_usd)]
+    if rules := stake.of_calls(run.terms.policy.approvers, escalated_s(run, request)):
+        yield (
+            f"It reaches calls of {listed([name(tool) for tool in ruled])}: {have_to_approve(rules, words)}. "
+            "From anybody else it stands, and these calls are shown by themselves."
+        )
 
 
 def _time(limits: Sequence[TimeLimit], deadline: Deadline) -> Iterator[str]:
@@ -80,10 +152,6 @@ def _time(limits: Sequence[TimeLimit], deadline: Deadline) -> Iterator[str]:
         if limit.escalate_after_s in deadline.escalations_s:
             moment = moment_in_words(deadline.since + (limit.escalate_after_s or 0.0))
             yield f"From {moment} on also: {words(limit.others)}."
-
-
-def _known(names: Iterable[str], specs: Mapping[str, ToolSpec]) -> tuple[ToolSpec, ...]:
-    return tuple(specs[name] for name in dict.fromkeys(names) if name in specs)
 
 
 def _tools_of(plan: object) -> list[str]:

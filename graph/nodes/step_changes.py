@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from graph.plan.depth import parse_json_or_text
-from graph.review.step_change import Skip, StepChange, Supply, changes_from, check_giver
+from graph.review.step_change import Skip, StepChange, Supply, changes_from, drafted_by
 from graph.run_context import RunContext
 from graph.run_writer import RunWriter
 from graph.state import last_words
@@ -39,9 +39,8 @@ async def take_changes(run: RunContext, state: Mapping[str, Any], *, words: bool
     said = change_in_words(state) if words and not is_goal else None
     changes = changes_from(state["changes"]) if state.get("changes") else []
     asked = [change for change in (*changes, *([said] if said else [])) if not change.is_made(run.record)]
-    for change in asked:
-        check_giver(change, run.record, run.terms.policy.approvers, run.services.toolbox.specs, run.approver)
-    drafted = [change.drafted(run.record, str(run.approver)) for change in asked]
+    approvers, tools = run.terms.policy.approvers, run.services.toolbox.specs
+    drafted = [drafted_by(change, run.record, approvers, tools, run.approver) for change in asked]
     if drafted:
         await RunWriter(run).write(
             *(one.draft for one in drafted), artifacts=[kept for one in drafted for kept in one.kept]

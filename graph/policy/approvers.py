@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from graph.name_list import counted, enumerated
 from graph.plan.catalog import Effect, ToolSpec
@@ -13,6 +13,7 @@ from graph.record.person import Approver, exact_name, same_name
 
 Table = Literal["plans", "calls"]
 """Under which rules a call falls: as a part of the plan that is approved, or as one that is asked about by itself."""
+TABLES: tuple[Table, ...] = get_args(Table)
 
 
 @dataclass(frozen=True)
@@ -263,6 +264,20 @@ def givers_fault(rules: Sequence[ApproverRule], givers: Sequence[str], askers: S
     if any(rule.four_eyes and len(people - asked) < quorum_of(rule, askers) for rule in rules):
         return "those who gave it asked for this call"
     return None
+
+
+def nobody_left(rules: Iterable[ApproverRule], askers: Sequence[str]) -> tuple[str, ...]:
+    """Return whom a rule names if too few of them are left under four eyes, since they asked; else nothing.
+
+    A rule that admits roles, or is escalated later, leaves others.
+    """
+    asked = {Approver.of_label(label).person for label in askers}
+    for rule in rules:
+        people = {same_name(name.removeprefix("os:")) for name in rule.names}
+        is_closed = rule.four_eyes and not rule.roles and (rule.time is None or rule.time.escalate_after_s is None)
+        if people and is_closed and len(people - asked) < quorum_of(rule, askers):
+            return rule.names
+    return ()
 
 
 def is_proposed(rules: Sequence[ApproverRule]) -> bool:

@@ -1,15 +1,13 @@
 """What a decision is about: the calls that it covers, or brings into force, and the rules on the people who make it."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from graph.plan.catalog import ToolSpec
-from graph.policy.approvers import ApproverRule, Approvers, missing
+from graph.plan.schema import Plan
+from graph.policy.approvers import ApproverRule, Approvers, missing, people_rules
+from graph.record.events.met import Met
 from graph.record.person import Approver
-
-Met = Mapping[str, tuple[Mapping[str, Any], ...]]
-"""Tool -> the rules on people, as JSON, that those who decided met for its calls."""
 
 
 @dataclass(frozen=True)
@@ -23,6 +21,14 @@ class AtStake:
     calls: tuple[ToolSpec, ...] = ()
     cost_usd: float | None = 0.0
 
+    @classmethod
+    def of_steps(
+        cls, plan: Plan, steps: Collection[str], tools: Mapping[str, ToolSpec], cost_usd: float | None
+    ) -> "AtStake":
+        """Return what is at stake with the calls of these steps of a plan; a tool that is gone is left out."""
+        names = dict.fromkeys(name for step in plan.steps if step.id in steps for name in step.tool_names)
+        return cls(tuple(tools[name] for name in names if name in tools), cost_usd=cost_usd)
+
     def __or__(self, other: "AtStake") -> "AtStake":
         """Return what is at stake in either: what was shown, and what would hold afterwards."""
         costs = (self.cost_usd, other.cost_usd)
@@ -33,22 +39,34 @@ class AtStake:
         """Return the rules on who decides, see `Approvers.rules`."""
         return approvers.rules(self.tools, self.cost_usd, escalated_s, calls=self.calls)
 
+    def of_calls(self, approvers: Approvers, escalated_s: float = 0.0) -> tuple[ApproverRule, ...]:
+        """Return the rules that single calls of these tools have to meet, none for tools that no rule is about."""
+        plans = (rule for tool in self.tools for rule in approvers.of_call(tool, self.cost_usd))
+        calls = (rule for tool in self.calls for rule in approvers.of_call(tool, self.cost_usd, "calls"))
+        return people_rules((*plans, *calls), escalated_s)
+
     def met(self, approvers: Approvers, voters: Sequence[Approver], askers: Sequence[str], escalated_s: float) -> Met:
         """Return which rules on its calls these people meet together, an escalation included."""
+        return self._by_tool(approvers, lambda rule: missing([rule.people(escalated_s)], voters, askers) is None)
+
+    def in_force(self, approvers: Approvers) -> Met:
+        """Return the rules on its calls."""
+        return self._by_tool(approvers, lambda _: True)
+
+    def _by_tool(self, approvers: Approvers, counts: Callable[[ApproverRule], bool]) -> Met:
         found: dict[str, list[ApproverRule]] = {}
         for tool in self.tools:
             found.setdefault(tool.name, []).extend(approvers.of_call(tool, self.cost_usd))
         for tool in self.calls:
             found.setdefault(tool.name, []).extend(approvers.of_call(tool, self.cost_usd, "calls"))
         return {
-            name: tuple(
-                rule.people().to_json()
-                for rule in dict.fromkeys(rules)
-                if missing([rule.people(escalated_s)], voters, askers) is None
-            )
+            name: tuple(rule.people().to_json() for rule in dict.fromkeys(rules) if counts(rule))
             for name, rules in found.items()
             if rules
         }
+
+
+NOTHING_AT_STAKE = AtStake()
 
 
 def _united(tools: Iterable[ToolSpec], others: Iterable[ToolSpec]) -> tuple[ToolSpec, ...]:

@@ -12,17 +12,18 @@ from graph.record.given_value import GivenKind, GivenValue, given_kind
 from graph.record.run_state import RunState
 
 Named = tuple[str, GivenValue]
+NONE: Mapping[str, Any] = {}
 
 
 def values_given(
     record: RunState,
     *,
-    given: Mapping[str, JsonValue],
-    replies: Mapping[str, Any],
-    results: Mapping[str, JsonValue],
-    edits: Mapping[str, Mapping[str, JsonValue]],
-    rejected: Mapping[str, str],
-    budget: Budget | None,
+    given: Mapping[str, JsonValue] = NONE,
+    replies: Mapping[str, Any] = NONE,
+    results: Mapping[str, JsonValue] = NONE,
+    edits: Mapping[str, Mapping[str, JsonValue]] = NONE,
+    rejected: Mapping[str, str] = NONE,
+    budget: Budget | None = None,
 ) -> Iterator[Named]:
     """Yield (name, value), still without those who gave it.
 
@@ -35,14 +36,14 @@ def values_given(
         rejected: Key of a held call -> what was said against it.
         budget: The raised budget.
     """
-    plan, held = record.plan_state.plan, record.review_state.held
+    plan = record.plan_state.plan
     for name, told in given.items():
         yield f"step {name}", GivenValue(given_kind(plan, name), (), name, told, plan=plan)
     said: list[tuple[GivenKind, str, str | None, Any]] = [
         *(("answer", key, _step_of(record, key), value) for key, value in replies.items()),
         *(("result", key, _step_of(record, key), value) for key, value in results.items()),
-        *(("edit", key, held[key].step, args) for key, args in edits.items() if key in held),
-        *(("words", key, held[key].step, why) for key, why in rejected.items() if key in held),
+        *(("edit", key, _step_of(record, key), args) for key, args in edits.items()),
+        *(("words", key, _step_of(record, key), why) for key, why in rejected.items()),
     ]
     for kind, key, step, value in said:
         yield f"call {key}", GivenValue(kind, (), step, value, plan=plan)
@@ -88,6 +89,8 @@ def limit_raised(record: RunState, event: Event, data: RunReopened) -> Named:
 
 
 def _step_of(record: RunState, key: str) -> str | None:
-    """Return the step of a call of this run."""
-    call = record.calls.by_key.get(key)
-    return call.step if call is not None else None
+    """Return the step of a call of this run: one that was made, is held, or is new in the revision in force."""
+    found = record.calls.by_key.get(key) or record.review_state.held.get(key)
+    if found is not None:
+        return found.step
+    return next((one.step.id for one in record.plan_state.effects_of() if one.key == key), None)

@@ -61,7 +61,8 @@ class ReviewRequest:
     """A request to a person; `digest` is that of the plan to approve, `binding` that of the plan with its terms.
 
     `people` is a paragraph on who decides, who has voted and until when, empty if anybody decides at any time. `rules`
-    and `deadline` say the same as data. `asked_before` is the number of earlier requests of the run that asked for the
+    and `deadline` say the same as data, and `askers` are the labels of those who asked for what is shown beside those
+    who asked for the run. `asked_before` is the number of earlier requests of the run that asked for the
     same about the same plan.
     """
 
@@ -77,6 +78,7 @@ class ReviewRequest:
     people: str = ""
     rules: tuple[ApproverRule, ...] = ()
     deadline: Deadline | None = None
+    askers: tuple[str, ...] = ()
     asked_before: int = 0
 
     @property

@@ -1,7 +1,7 @@
 """A person changes what is left of a run: skips a step, or gives its result."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from pydantic import JsonValue
@@ -10,9 +10,10 @@ from graph.errors import InputError, ResultError
 from graph.name_list import listed
 from graph.plan.catalog import ToolSpec
 from graph.plan.schema import Plan, Step
-from graph.policy.approvers import Approvers, alone_fault
-from graph.policy.inheritance import steps_anew
+from graph.policy.approvers import NO_APPROVERS, Approvers
+from graph.policy.at_stake import AtStake
 from graph.record.events import Content, Draft, ResultSupplied, StepSkipped
+from graph.record.given_value import GivenValue
 from graph.record.person import Approver
 from graph.record.run_state import RunState
 from graph.record.values import Kept, keep, normalise
@@ -99,28 +100,27 @@ def changes_from(raw: Any) -> list[StepChange]:
     return [*skipped, *(Supply(str(step), value) for step, value in supply.items())]
 
 
-def check_giver(
+def drafted_by(
     change: StepChange, record: RunState, approvers: Approvers, tools: Mapping[str, ToolSpec], by: Approver
-) -> None:
-    """Refuse a result from a person whom the policy does not let decide about the step and those that need it alone.
+) -> Drafted:
+    """Return the event of a person's change, with the rules on people that a result's giver met.
 
-    A step may be left out by anybody: those that need it are left out too.
+    A result stands, whoever gives it: the calls that rest on it are held if the giver may not decide about them.
 
     Raises:
-        InputError: The policy has others decide, or the step is a question, which is answered in its review.
+        InputError: The change cannot be made, or the step is a question, and the policy says who answers it.
     """
-    if isinstance(change, Skip) or record.plan_state.plan is None:
-        return
+    drafted = change.drafted(record, str(by))
+    data = drafted.draft.data
+    if approvers == NO_APPROVERS or not isinstance(data, ResultSupplied):
+        return drafted
     plan, cost = Plan.model_validate(record.plan_state.plan), record.bounds.cost_usd
-    step = plan.by_id.get(change.step)
-    if step is None:
-        return
-    if step.kind == "ask" and approvers.rules((), cost):
-        raise InputError("step", f"the policy says who answers {step.id}; answer the question in its review")
-    names = {tool for needing in steps_anew(plan, {step.id}) for tool in plan.by_id[needing].tool_names}
-    rules = approvers.rules([tools[name] for name in sorted(names) if name in tools], cost)
-    if fault := alone_fault(rules, by, record.people.askers):
-        raise InputError("by", f"{fault}; have the result of {step.id} reviewed, by an edit of the plan")
+    if plan.by_id[change.step].kind == "ask" and approvers.rules((), cost):
+        raise InputError("step", f"the policy says who answers {change.step}; answer the question in its review")
+    reached = GivenValue("result", (str(by),), change.step, plan=record.plan_state.plan).reached(plan)
+    stake, askers = AtStake.of_steps(plan, reached, tools, cost), record.people.askers_of(plan, reached)
+    met = stake.met(approvers, [by], askers, 0.0)
+    return replace(drafted, draft=replace(drafted.draft, data=replace(data, met=met)))
 
 
 def fitting_result(step: Step, value: Any) -> JsonValue:

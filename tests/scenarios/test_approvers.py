@@ -341,7 +341,7 @@ def test_who_steers_a_run_asked_for_what_comes_of_it(agent: Callable[..., Agent]
 
 
 @pytest.mark.parametrize("rejects", ["the plan", "a call"])
-def test_who_rejects_with_words_may_approve_what_a_model_made_of_them(
+def test_who_rejects_with_words_asked_for_what_a_model_made_of_them(
     agent: Callable[..., Agent], tools: LoggedTools, rejects: str
 ) -> None:
     asks = {"approval": "never", "tools": {"pay": {"verdict": "ask"}}} if rejects == "a call" else {}
@@ -351,8 +351,10 @@ def test_who_rejects_with_words_may_approve_what_a_model_made_of_them(
     run = own.resume(run.id, {"type": "reject", "message": "at most 90"}, by=BOB)
 
     assert run.plan is not None and run.plan.steps[0].args["amount"] == 90
-    assert "asked for this" in error(own.resume(run.id, APPROVE, by=ADA)) and tools.calls == []
-    assert own.resume(run.id, APPROVE, by=BOB).status == "succeeded"
+    for by in (ADA, BOB):
+        assert "asked for this" in error(own.resume(run.id, APPROVE, by=by)) and tools.calls == []
+    assert [row.run for row in own.inbox(BOB)] == [] and [row.run for row in own.inbox(CY)] == [run.id]
+    assert own.resume(run.id, APPROVE, by=CY).status == "succeeded"
 
 
 def test_an_old_answer_is_no_vote_on_another_request(agent: Callable[..., Agent], tools: LoggedTools) -> None:
@@ -402,27 +404,21 @@ LOOKED = {"steps": [step("a", "look", at="x"), step("b", "pay", to="ann", amount
 ONE = {"tools": {"pay": {"roles": ["finance"]}}}
 
 
-@pytest.mark.parametrize(
-    ("rules", "by", "is_taken"), [(ONE, EVE, False), (ONE, ADA, True), (TWO, ADA, False), (EYES, BOB, False)]
-)
 @pytest.mark.parametrize("is_in_state", [False, True])
-def test_a_result_for_a_call_that_others_approve_is_given_by_none_but_them(
-    agent: Callable[..., Agent], tools: LoggedTools, rules: Any, by: Person, is_taken: bool, is_in_state: bool
+def test_a_result_that_is_given_before_the_plan_is_approved_is_approved_with_it(
+    agent: Callable[..., Agent], tools: LoggedTools, is_in_state: bool
 ) -> None:
-    own = agent(rules)
+    own = agent(ONE)
     run = own.start("g", plan=LOOKED, by=CY)
 
-    refused = f"{by.name} may not do this alone; "
-
     if is_in_state:
-        assert (refused in said_in_a_chat(own, run, by)) != is_taken
-    elif is_taken:
-        own.supply(run.id, "a", 4000, by=by)
+        said_in_a_chat(own, run, EVE)
     else:
-        with pytest.raises(InputError, match=refused):
-            own.supply(run.id, "a", 4000, by=by)
-    assert len(events(own, run, "result_supplied")) == is_taken
-    assert own.skip(run.id, "b", by=by).step_status["b"] == "skipped"
+        own.supply(run.id, "a", 4000, by=EVE)
+    shown = own.resume(run.id)
+
+    assert shown.request is not None and "server:eve@example.org gave its result" in str(shown.request)
+    assert own.resume(run.id, APPROVE, by=ADA).status == "succeeded" and len(tools.calls) == 1
 
 
 def said_in_a_chat(own: Agent, run: Run, by: Person) -> str:

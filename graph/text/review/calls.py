@@ -8,6 +8,8 @@ from graph.name_list import counted, listed
 from graph.plan.catalog import ToolSpec
 from graph.plan.schema import Step
 from graph.record.call import Call, HeldCall
+from graph.record.events import ValueShown
+from graph.review.human_steps import GATE
 from graph.sanitize import escaped
 from graph.text.literal_text import text_note
 from graph.text.review.criteria import criteria_blocks
@@ -15,6 +17,8 @@ from graph.text.review.frame import Block, Data, Prose, name, sentence, to_markd
 from graph.text.review.layout import ITEM, entry
 from graph.text.review.values import value_lines
 
+GIVEN = {"answer": "an answer", "result": "a result", "edit": "arguments", "words": "a rejection"}
+"""What people may give, in words."""
 UNKNOWN = "the process ended in the middle of it"
 
 
@@ -41,6 +45,9 @@ def _held(held: HeldCall, tool: ToolSpec | None, step: Step | None, has_judge: b
         yield Prose(f"The same call happened in {listed([sentence(run) for run in held.before])}; make it again?")
     if held.asked:
         yield Prose(f"It is shown because {sentence(held.asked)}.")
+    if held.values:
+        yield Prose("Given by people who may not decide about it alone:")
+        yield from (Prose(f"{ITEM}{_value(one)}") for one in held.values)
     if held.labels:
         yield Prose("Not to be trusted, since strangers may have written them:")
         for argument, label in held.labels.items():
@@ -76,6 +83,19 @@ def _new_effect(step: Step, tool: str, spec: ToolSpec | None) -> Iterator[Block]
     if step.tool is None:
         yield Prose(f"The step: {words(step.objective)}")
     yield _call(step.id, tool, step.args)
+
+
+def _value(given: ValueShown) -> str:
+    """Return a value and those who gave it, in Markdown."""
+    by = listed([words(label) for label in given.by])
+    match given.what:
+        case "limit":
+            return f"a raised limit, by {by}"
+        case "gate":
+            return f"the consent of {name(given.step or GATE)}, by {by}"
+        case _:
+            where = f" for {name(given.step)}" if given.step is not None else ""
+            return f"{GIVEN.get(given.what, given.what)}{where}, by {by}: {words(given.value or '')}"
 
 
 def _uncertain(call: Call, steps: Sequence[str]) -> Iterator[Block]:

@@ -7,7 +7,8 @@ import pytest
 from run_in_memory import with_run
 
 from graph.caller import Caller, invoked_by
-from graph.nodes.review_votes import UNSEEN, Ballot, ballot_of
+from graph.nodes.review_outcome import Outcome
+from graph.nodes.review_votes import UNSEEN, Ballot, ballot_of, check_decider
 from graph.policy.approvers import ApproverRule, Approvers
 from graph.policy.policy import Policy
 from graph.record.budget import Budget
@@ -46,7 +47,8 @@ def ballots(
 
 async def _cast(run: RunContext, by: Approver, verdict: ReviewVerdict) -> Ballot:
     with invoked_by(Caller(run.key.thread, by=by)):
-        ballot = ballot_of(run, REQUEST, verdict)
+        check_decider(run, REQUEST, verdict)
+        ballot = ballot_of(run, REQUEST, Outcome(verdict))
     if ballot.vote is not None:
         run.record.people.voted(ballot.vote)
     return ballot
@@ -74,7 +76,7 @@ def test_who_may_not_decide_is_refused(by: Approver, verdict: ReviewVerdict, why
 
 
 def test_one_person_whom_the_rule_admits_decides_if_it_takes_one() -> None:
-    assert ballots(ONE, (ADA, APPROVED)) == [Ballot(APPROVED, (ADA,))]
+    assert ballots(ONE, (ADA, APPROVED)) == [Ballot(APPROVED, (ADA,), met={})]
 
 
 def test_two_approvals_of_the_same_decide_and_each_person_counts_once() -> None:
@@ -85,7 +87,7 @@ def test_two_approvals_of_the_same_decide_and_each_person_counts_once() -> None:
         assert ballot.voters == () and ballot.vote is not None and ballot.vote.approver == label
         assert (ballot.vote.subject, ballot.vote.request, ballot.vote.roles) == (REQUEST.subject, 0, ("finance",))
         assert ballot.vote.missing.startswith("1 of 2 approvals") and ballot.vote.decisions == ({"type": "approve"},)
-    assert second == Ballot(APPROVED, (same, BOB))
+    assert second == Ballot(APPROVED, (same, BOB), met={})
 
 
 def test_approvals_of_different_things_do_not_add_up() -> None:
@@ -100,7 +102,7 @@ def test_approvals_of_different_things_do_not_add_up() -> None:
 
 @pytest.mark.parametrize("verdict", [REJECTS, WISHES], ids=["an end", "feedback"])
 def test_one_who_may_decide_rejects_alone(verdict: ReviewVerdict) -> None:
-    assert ballots(TWO, (ADA, verdict)) == [Ballot(verdict, (ADA,))]
+    assert ballots(TWO, (ADA, verdict)) == [Ballot(verdict, (ADA,), met=None if verdict.stop else {})]
 
 
 @pytest.mark.parametrize("approvers", [TWO, FOUR_EYES], ids=["a quorum", "four eyes"])
@@ -108,25 +110,25 @@ def test_one_who_may_decide_rejects_alone(verdict: ReviewVerdict) -> None:
 def test_an_edit_is_put_to_others_without_what_was_approved_beside_it(approvers: Approvers, verdict: Any) -> None:
     proposed = replace(verdict, calls=(), standing={})
 
-    assert ballots(approvers, (ADA, verdict)) == [Ballot(proposed, (ADA,), is_proposal=True)]
+    assert ballots(approvers, (ADA, verdict)) == [Ballot(proposed, (ADA,), is_proposal=True, met={})]
 
 
 @pytest.mark.parametrize("verdict", [EDITS_PLAN, EDITS_CALL], ids=["of the plan", "of a call"])
 def test_an_edit_is_carried_out_if_one_person_decides(verdict: ReviewVerdict) -> None:
-    assert ballots(ONE, (ADA, verdict)) == [Ballot(verdict, (ADA,))]
+    assert ballots(ONE, (ADA, verdict)) == [Ballot(verdict, (ADA,), met={})]
 
 
 def test_whoever_asked_does_not_decide_under_four_eyes() -> None:
     with pytest.raises(InvalidResponse, match="asked for this"):
         ballots(FOUR_EYES, (ADA, APPROVED), starter="server:ada")
-    assert ballots(FOUR_EYES, (BOB, APPROVED), starter="server:ada") == [Ballot(APPROVED, (BOB,))]
+    assert ballots(FOUR_EYES, (BOB, APPROVED), starter="server:ada") == [Ballot(APPROVED, (BOB,), met={})]
 
 
 def test_one_rejection_of_a_call_decides_about_it_and_approves_nothing_beside_it() -> None:
     alone = replace(NOTHING, rejected={"k": "no"}, decisions=REFUSES_CALL.decisions)
 
-    assert ballots(TWO, (ADA, REFUSES_CALL)) == [Ballot(alone, (ADA,))]
-    assert ballots(ONE, (ADA, REFUSES_CALL)) == [Ballot(REFUSES_CALL, (ADA,))]
+    assert ballots(TWO, (ADA, REFUSES_CALL)) == [Ballot(alone, (ADA,), met={})]
+    assert ballots(ONE, (ADA, REFUSES_CALL)) == [Ballot(REFUSES_CALL, (ADA,), met={})]
 
 
 def test_a_raised_budget_is_decided_by_the_rule_on_what_it_may_cost() -> None:

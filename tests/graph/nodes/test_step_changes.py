@@ -7,7 +7,6 @@ import pytest
 from langchain_core.messages import AIMessage, HumanMessage
 from run_in_memory import planned, with_run
 
-from graph.errors import InputError
 from graph.nodes.step_changes import change_in_words, take_changes
 from graph.policy.approvers import ApproverRule, Approvers
 from graph.policy.policy import Policy
@@ -127,9 +126,12 @@ def test_a_large_result_is_kept_beside_its_event() -> None:
     assert with_run(work, PLAN) == f'"{LARGE}"'
 
 
-def test_a_result_is_not_taken_from_one_whom_the_policy_does_not_let_decide_alone() -> None:
+def test_a_result_is_taken_from_anybody_with_the_rules_on_people_that_they_met() -> None:
     policy = Policy(approvers=Approvers(ApproverRule(names=("server:ada",))))
 
-    with pytest.raises(InputError, match="may not do this alone"):
-        taken({"changes": {"supply": {"mail": 1}}}, policy=policy)
+    async def work(run: RunContext) -> Any:
+        await take_changes(run, {"changes": {"supply": {"mail": 1}}})
+        return run.record.people.values["step mail"].met
+
+    assert with_run(work, PLAN, policy=policy) == {"send": ()}
     assert taken({"changes": NOT_NEEDED}, policy=policy) == [("step_skipped", "mail")]

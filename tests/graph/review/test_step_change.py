@@ -9,7 +9,7 @@ from graph.record.events import Event, ResultSupplied, StepSkipped
 from graph.record.person import Approver
 from graph.record.projection import project
 from graph.record.run_state import RunState
-from graph.review.step_change import Skip, StepChange, Supply, changes_from, check_giver
+from graph.review.step_change import Skip, StepChange, Supply, changes_from, drafted_by
 from graph.testing import drafted, step
 
 NUMBER = {"type": "object", "required": ["n"]}
@@ -117,7 +117,8 @@ def test_a_run_that_ended_or_has_no_plan_yet_has_nothing_to_change() -> None:
         Skip("left").drafted(RunState(), "os:ada")
 
 
-ADA, EVE = Approver("ada", "server", ("finance",)), Approver("eve", "server")
+ADA, BOB = (Approver(name, "server", ("finance",)) for name in ("ada", "bob"))
+EVE = Approver("eve", "server")
 PAYS = {
     "steps": [
         step("price", "look"),
@@ -127,48 +128,45 @@ PAYS = {
     ]
 }
 TOOLS = {"pay": ToolSpec("pay", "", {}), "look": ToolSpec("look", "", {}, "read")}
-FINANCE = Approvers(tools={"pay": ApproverRule(roles=("finance",))})
+FINANCE, TWO, EYES = (
+    Approvers(tools={"pay": ApproverRule(roles=("finance",), **more)})
+    for more in ({}, {"quorum": 2}, {"four_eyes": True})
+)
 ANY_VERIFIED = Approvers(ApproverRule(four_eyes=True))
 
 
 @pytest.mark.parametrize(
-    ("change", "approvers", "by", "words"),
+    ("change", "approvers", "by", "met"),
     [
-        (Supply("pay", 1), FINANCE, ADA, None),
-        (Supply("pay", 1), FINANCE, EVE, "server:eve may not do this alone"),
-        (Supply("price", 1), FINANCE, EVE, "have the result of price reviewed, by an edit of the plan"),
-        (Supply("apart", 1), FINANCE, EVE, None),
-        (Skip("pay"), FINANCE, EVE, None),
-        (Supply("nowhere", 1), FINANCE, EVE, None),
-        (Supply("which", "x"), FINANCE, EVE, None),
-        (Supply("which", "x"), ANY_VERIFIED, ADA, "the policy says who answers which"),
-        (Supply("pay", 1), Approvers(), EVE, None),
-        (Supply("pay", 1), Approvers(ApproverRule(roles=("finance",))), ADA, None),
+        (Supply("price", 1), FINANCE, ADA, {"pay": ({"roles": ["finance"]},)}),
+        (Supply("price", 1), FINANCE, EVE, {"pay": ()}),
+        (Supply("price", 1), TWO, ADA, {"pay": ()}),
+        (Supply("price", 1), EYES, ADA, {"pay": ({"roles": ["finance"], "four_eyes": True},)}),
+        (Supply("price", 1), EYES, BOB, {"pay": ()}),
+        (Supply("apart", 1), FINANCE, EVE, {}),
+        (Supply("which", "x"), FINANCE, EVE, {}),
+        (Supply("price", 1), Approvers(), EVE, None),
     ],
 )
-def test_a_result_is_given_by_who_may_decide_about_what_needs_it(
-    change: StepChange, approvers: Approvers, by: Approver, words: str | None
+def test_a_result_stands_with_the_rules_that_its_giver_met_on_what_rests_on_it(
+    change: StepChange, approvers: Approvers, by: Approver, met: Any
 ) -> None:
-    run = project(
-        [
-            Event.written(1, 0.0, drafted("run_started", {})),
-            Event.written(2, 0.0, drafted("plan_revised", {"plan": PAYS})),
-        ]
-    )
+    given = drafted_by(change, pays(), approvers, TOOLS, by).draft.data
 
-    if words is None:
-        check_giver(change, run, approvers, TOOLS, by)
-    else:
-        with pytest.raises(InputError, match=words):
-            check_giver(change, run, approvers, TOOLS, by)
+    assert isinstance(given, ResultSupplied) and given.met == met
 
 
-def test_a_run_without_a_plan_and_a_tool_that_is_gone_stop_nobody() -> None:
-    check_giver(Supply("pay", 1), RunState(), FINANCE, TOOLS, EVE)
-    run = project(
-        [
-            Event.written(1, 0.0, drafted("run_started", {})),
-            Event.written(2, 0.0, drafted("plan_revised", {"plan": PAYS})),
-        ]
-    )
-    check_giver(Supply("pay", 1), run, FINANCE, {}, EVE)
+def test_a_question_that_the_policy_has_others_answer_is_answered_in_its_review() -> None:
+    with pytest.raises(InputError, match="the policy says who answers which"):
+        drafted_by(Supply("which", "x"), pays(), ANY_VERIFIED, TOOLS, ADA)
+
+
+def test_a_step_is_skipped_by_anybody_and_a_tool_that_is_gone_stops_nobody() -> None:
+    assert drafted_by(Skip("pay"), pays(), FINANCE, TOOLS, EVE).draft.data == StepSkipped(why="", approver="server:eve")
+    given = drafted_by(Supply("price", 1), pays(), FINANCE, {}, EVE).draft.data
+    assert isinstance(given, ResultSupplied) and given.met == {}
+
+
+def pays() -> RunState:
+    drafts = [drafted("run_started", {"started_by": "server:bob"}), drafted("plan_revised", {"plan": PAYS})]
+    return project(Event.written(place, 0.0, draft) for place, draft in enumerate(drafts, 1))
