@@ -22,11 +22,12 @@ from graph.record.trust_label import TrustLabel, joined
 
 @dataclass(frozen=True)
 class ItemOutcome:
-    """The value of one item, its trust label, and the number of successful calls by tool."""
+    """The value of one item, its trust label, the number of successful calls by tool, and what it lacks."""
 
     value: JsonValue
     label: TrustLabel
     called: Mapping[str, int]
+    missing: tuple[str, ...] = ()
 
 
 ItemWork = Callable[[], Awaitable[ItemOutcome]]
@@ -100,6 +101,7 @@ class Items:
         if len(self.failed) > (self.step.max_failures or 0):
             error = f"{len(self.failed)} of {counted(count, 'item')} failed; {'; '.join(missing[:5])}"
             return attempt.failed(error, sorted(self.failed))
+        missing += [lacks for place in sorted(self.done) for lacks in self.done[place].missing]
         values = [self._value(place) for place in range(count)]
         called: Counter[str] = Counter()
         for outcome in self.done.values():

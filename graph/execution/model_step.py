@@ -16,6 +16,7 @@ from graph.chat_models.answer import Flaw, flaw_of
 from graph.chat_models.json_text import NoJson, value_from
 from graph.chat_models.role_model import RoleModel
 from graph.chat_models.thoughts import after_thoughts
+from graph.execution.refusals import Refusal, Refusals
 from graph.plan.attempts import NO_LIMITS, AttemptLimits
 from graph.plan.inline_schema import schema_errors
 from graph.plan.schema import Step
@@ -31,6 +32,7 @@ MAX_TURNS = 10
 """Limit of model calls within one step."""
 
 SAID_CHARACTERS = 1_000
+UNREADABLE = "the arguments are not a JSON object"
 FLAWS: Mapping[Flaw | None, str] = {"refused": "refuses", "truncated": "was cut off at its token limit"}
 """Flaws of an answer that a repeated request would not repair."""
 
@@ -46,7 +48,7 @@ class ModelStep:
     `labels` are the labels of the plan's arguments; `label` is that of everything the model has read, and so of its
     output. `item` is the index of the item with `for_each`; `anew` counts earlier failures, which give model calls new
     names, so that recorded answers are not reused. `limits` says how often a request is tried. `called` counts
-    successful calls by tool.
+    successful calls by tool, `refusals` has those that were refused.
     """
 
     step: Step
@@ -65,6 +67,7 @@ class ModelStep:
         # Pinned arguments come from the plan and keep its labels; the model writes all others (decision 18).
         pinned = Grant.of(self.step).pinned
         self.called: Counter[str] = Counter()
+        self.refusals = Refusals(self.toolbox.specs)
         self._asked_for: set[str] = set()
         self._messages: list[BaseMessage] = []
         self._turn = 0
@@ -115,20 +118,24 @@ class ModelStep:
                 # Calls of one answer were asked for at once, so none of them was written with the result of another.
                 read = self.label
                 self._messages += [await self._answered(request, read) for request in answer.tool_calls]
-                self._messages += [_unreadable(request) for request in answer.invalid_tool_calls]
+                self._messages += [self._unreadable(request) for request in answer.invalid_tool_calls]
                 continue
             value, fault = self._read(answer)
             if fault is None:
+                if (failure := self.refusals.failure) is not None:
+                    raise StepFailed(failure)
                 return value
             self._messages = [*self._messages, HumanMessage(fault)]
-        raise StepFailed(f"the executor model gave no result within {MAX_TURNS} turns")
+        raise StepFailed(self.refusals.failure or f"the executor model gave no result within {MAX_TURNS} turns")
 
     async def _answered(self, request: Any, read: TrustLabel) -> BaseMessage:
         """Make a requested call and return its result or error; `read` is the label at the time of the request."""
         try:
             finished = await self._call(request["name"], request["args"], read)
         except Refused as refusal:
-            if isinstance(refusal, RejectedByPerson):
+            by_person = isinstance(refusal, RejectedByPerson)
+            self.refusals.add(Refusal(request["name"], str(refusal), self._turn, by_person), request["args"])
+            if by_person:
                 self._asked_for.add(request["name"])  # a required tool that a person keeps from it is required no more
             return ToolMessage(f"refused: {refusal}", tool_call_id=request["id"], status="error")
         if finished.result.status == "failed":
@@ -147,8 +154,15 @@ class ModelStep:
             await self.gate.commit([admitted], [])
         self.label = joined([self.label, admitted.call.label])
         self._asked_for.add(tool)
-        self.called[tool] += admitted.result.status == "succeeded"
+        if admitted.result.status == "succeeded":
+            self.called[tool] += 1
+            self.refusals.succeeded(tool, asked, self._turn)
         return admitted
+
+    def _unreadable(self, request: Any) -> BaseMessage:
+        self.refusals.add(Refusal(str(request["name"]), UNREADABLE, self._turn, by_person=False), {})
+        words = f"refused: {UNREADABLE}; ask again with valid ones"
+        return ToolMessage(words, tool_call_id=request["id"], status="error")
 
     def _read(self, answer: AIMessage) -> tuple[JsonValue, str | None]:
         """Return the result in the required form, or its fault."""
@@ -181,8 +195,3 @@ def _allows_text(schema: Mapping[str, JsonValue]) -> bool:
     """Whether a schema mentions text; a schema without a type does not, since any text would match it."""
     kinds = schema.get("type")
     return "enum" in schema or (kinds == "string" or (isinstance(kinds, list) and "string" in kinds))
-
-
-def _unreadable(request: Any) -> BaseMessage:
-    words = "refused: the arguments are not a JSON object; ask again with valid ones"
-    return ToolMessage(words, tool_call_id=request["id"], status="error")

@@ -28,6 +28,9 @@ BOUNDS: Mapping[str, Callable[[Any, Any], bool]] = {
 }
 
 
+OPTIONAL = "; `optional = true` in the policy allows null where it means that the argument is left out"
+
+
 @dataclass(frozen=True)
 class Constraint:
     """Bounds of one argument; a value must meet every bound that is set, and so must each item of a list.
@@ -92,8 +95,15 @@ class Constraint:
 
 def constraint_faults(constraints: Mapping[str, Constraint], args: Mapping[str, JsonValue]) -> list[tuple[str, str]]:
     """Return (argument, fault) for the given arguments."""
-    found = ((name, constraint.fault(args[name])) for name, constraint in constraints.items() if name in args)
-    return [(name, fault) for name, fault in found if fault]
+    found = (
+        (name, constraint, constraint.fault(args[name])) for name, constraint in constraints.items() if name in args
+    )
+    return [(name, f"{fault}{_way_out(constraint, args[name])}") for name, constraint, fault in found if fault]
+
+
+def _way_out(constraint: Constraint, value: JsonValue) -> str:
+    """Return what the operator can do about a null that is not listed, as the models of many tools write it."""
+    return OPTIONAL if value is None and constraint.one_of and not constraint.optional else ""
 
 
 def default_faults(constraints: Mapping[str, Constraint], defaults: Mapping[str, JsonValue]) -> list[tuple[str, str]]:

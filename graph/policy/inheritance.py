@@ -37,7 +37,16 @@ def inherited(record: RunState, plan: Plan, anew: Collection[str], tools: Mappin
     new = {step: names for step, names in record.plan_state.new_effects.items() if step in tainted}
     forked = RunForked(source=record.id, again=tuple(anew), tainted=tainted, new_effects=new, attached=attached)
     copies = [
-        Draft(Inherited(source=record.id, seq=record.seq, result=results[name], label=labels[name]), name)
+        Draft(
+            Inherited(
+                source=record.id,
+                seq=record.seq,
+                result=results[name],
+                label=labels[name],
+                missing=record.steps.missing.get(name, ()),
+            ),
+            name,
+        )
         for name in kept
     ]
     return [Draft(forked), *copies, *(_call(call, record.id) for call in _effects(record))]

@@ -107,8 +107,11 @@ class Policy:
             return [("tool", f"the policy denies {tool.name}")]
         rules = self.tools[tool.name].args if tool.name in self.tools else {}
         there = args if given is None else given
+        left_out = [name for name, rule in rules.items() if rule.optional and name in args and args[name] is None]
+        left_out = [name for name, default in tool.defaults(left_out).items() if default is None]
         defaults = tool.defaults(name for name in rules if name not in there)
-        found = [*constraint_faults(rules, args), *default_faults(rules, defaults)]
+        given_values = {name: value for name, value in args.items() if name not in left_out}
+        found = [*constraint_faults(rules, given_values), *default_faults(rules, defaults)]
         return [(f"args.{name}", f"the policy forbids this value to {tool.name}: it {why}") for name, why in found]
 
     def issues(self, plan: Plan, tools: Mapping[str, ToolSpec]) -> list[Issue]:

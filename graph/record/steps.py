@@ -139,7 +139,7 @@ class Steps:
     def inherited(self, step: str, data: Inherited) -> None:
         """Set the result that the step has in the run that this one is a fork of."""
         if self._set(step, data.result):
-            self.labels[step] = data.label
+            self.labels[step], self.missing[step] = data.label, data.missing
             self.supplied.add(step)
 
     def step_skipped(self, step: str, data: StepSkipped) -> None:

@@ -101,7 +101,8 @@ def test_a_model_may_not_call_a_tool_beyond_its_step(saver: Any, tools: LoggedTo
     asked = calling(("write_report", {"text": "x"}))
     state, executor = model_step(saver, tools, {"tools": ["web_search"]}, asked, "done")
 
-    assert tools.calls == [] and "refused" in last_tool_words(executor) and state["status"] == "succeeded"
+    assert tools.calls == [] and "refused" in last_tool_words(executor)
+    assert state["status"] == "failed" and "may not call 'write_report'" in state["reason"]
 
 
 def test_a_model_makes_one_call_per_tool_unless_the_step_allows_more(saver: Any, tools: LoggedTools) -> None:

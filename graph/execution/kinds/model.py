@@ -39,7 +39,7 @@ async def item(work: StepWork, step: Step, place: int, value: JsonValue) -> Item
         result = normalise(await limit.within(turns))
     except StepTimedOut as late:
         raise StepFailed(str(late)) from late
-    return ItemOutcome(result, loop.label, loop.called)
+    return ItemOutcome(result, loop.label, loop.called, loop.refusals.missing(f"{step.id}[{place}]"))
 
 
 async def _think(work: StepWork, step: Step, args: Mapping[str, JsonValue]) -> StepOutcome:
@@ -56,7 +56,7 @@ async def _outcome(attempt: StepAttempt, loop: ModelStep, result: Coroutine[Any,
         value = normalise(await result)
     except (StepFailed, StepTimedOut, ResultError) as error:
         return attempt.failed(str(error))
-    return attempt.succeeded(value, loop.label, called=loop.called)
+    return attempt.succeeded(value, loop.label, loop.refusals.missing(attempt.step), loop.called)
 
 
 def _limit(work: StepWork, step: Step) -> StepLimit:

@@ -51,7 +51,10 @@ class RunForked(Payload):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Inherited(Payload):
-    """A step has the result that it has in another run, and its trust label; `seq` is the source's last event."""
+    """A step has the result that it has in another run, and its trust label; `seq` is the source's last event.
+
+    `missing` describes what the result lacks.
+    """
 
     kind: ClassVar[Literal["inherited"]] = "inherited"
 
@@ -59,10 +62,12 @@ class Inherited(Payload):
     seq: int
     result: StepResult
     label: TrustLabel
+    missing: tuple[str, ...] = ()
 
     def own_json(self) -> dict[str, Any]:
         """See `Payload`."""
-        return {"source": self.source, "seq": self.seq, **result_json(self.result), "label": self.label.to_json()}
+        told = {**result_json(self.result), "label": self.label.to_json(), **given(missing=list(self.missing))}
+        return {"source": self.source, "seq": self.seq, **told}
 
     @classmethod
     def from_json(cls, raw: Json) -> Self:
@@ -72,6 +77,7 @@ class Inherited(Payload):
             seq=integer(raw, "seq"),
             result=result_from_json(raw),
             label=TrustLabel.of(raw["label"]),
+            missing=tuple(raw.get("missing", ())),
             checkpoint=raw.get("checkpoint"),
         )
 

@@ -74,7 +74,7 @@ def test_a_call_that_fails_or_is_refused_or_cannot_be_read_is_an_answer_to_the_m
     def broken() -> None:
         raise ValueError("broken")
 
-    tools = [LoggedTools().tool("look", broken), LoggedTools().tool("send")]
+    tools = [LoggedTools().tool("look", broken, effect="read"), LoggedTools().tool("send")]
 
     assert told(done(prepared, with_tools("look"), calling("look"), "so", tools=tools)[1]) == "ValueError: broken"
     assert told(done(prepared, with_tools("look"), calling("send"), "so", tools=tools)[1]).startswith("refused: ")

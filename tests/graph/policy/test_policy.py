@@ -356,3 +356,26 @@ def test_a_call_is_asked_about_by_the_verdict_or_by_the_conditions_of_its_tool_o
 )
 def test_a_policy_as_data_is_what_it_was_read_from(raw: dict[str, Any]) -> None:
     assert policy_from(raw).to_json() == raw
+
+
+MAIL = ToolSpec("mail", "", {"properties": {"to": {}, "cc": {"default": None}}}, effect="external")
+
+
+def test_a_refusal_of_null_names_the_entry_that_lets_an_argument_be_left_out() -> None:
+    policy = Policy(
+        tools={"mail": ToolRule(args={"cc": Constraint(one_of=("ann",)), "to": Constraint(one_of=("ann",))})}
+    )
+
+    for args in ({"to": "ann", "cc": None}, {"to": "ann"}, {"to": None, "cc": "ann"}):
+        ((_, why),) = policy.faults(MAIL, args)
+        assert "is not one of ann; `optional = true`" in why
+    assert "optional" not in str(policy.faults(MAIL, {"to": "bob", "cc": "bob"}))
+
+
+def test_null_that_means_left_out_is_allowed_where_the_argument_may_be_left_out() -> None:
+    rule = Constraint(one_of=("ann",), optional=True)
+    policy = Policy(tools={"mail": ToolRule(args={"cc": rule, "to": rule})})
+
+    assert policy.faults(MAIL, {"to": "ann", "cc": None}) == []
+    assert policy.faults(MAIL, {"to": None, "cc": "ann"})  # its schema has no default, so null says something
+    assert policy.faults(MAIL, {"to": "ann", "cc": "bob"})

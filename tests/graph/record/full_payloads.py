@@ -237,7 +237,14 @@ FULL: dict[str, dict[str, Any]] = {
         "new_effects": {"step_1": ["send"]},
         "attached": {"artifact": ARTIFACT},
     },
-    "inherited": {"source": "thread.1", "seq": 9, **RESULT, "ended_at": 1002.25, "label": LABEL},
+    "inherited": {
+        "source": "thread.1",
+        "seq": 9,
+        **RESULT,
+        "ended_at": 1002.25,
+        "label": LABEL,
+        "missing": ["s did not call send: a person rejected this call: no"],
+    },
     "call_inherited": {
         "source": "thread.1",
         "seq": 7,
