@@ -8,6 +8,7 @@ from graph.nodes.review_people import cost_under
 from graph.nodes.review_subject import Subject, read_from_outside
 from graph.plan.broken_json import broken_json
 from graph.plan.schema import Plan
+from graph.policy.approvers import NO_APPROVERS
 from graph.policy.at_stake import NOTHING_AT_STAKE, AtStake
 from graph.policy.inheritance import steps_anew
 from graph.record.events import Draft
@@ -69,7 +70,7 @@ def outcome_of(run: RunContext, subject: Subject, verdict: ReviewVerdict) -> Out
 def _with_reach(run: RunContext, outcome: Outcome) -> Outcome:
     """Return the outcome with the calls that rest on the values of its verdict."""
     verdict, plan, proposed = outcome.verdict, outcome.plan, run.record.review_state.replaced
-    if plan is None:
+    if plan is None or run.terms.policy.approvers == NO_APPROVERS:
         return outcome
     values = values_given(
         run.record,

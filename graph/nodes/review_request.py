@@ -10,6 +10,7 @@ from graph.plan.canonical import digest
 from graph.plan.revision import difference
 from graph.plan.schedule import waits_for
 from graph.plan.schema import Plan, Step
+from graph.policy.approvers import NO_APPROVERS
 from graph.policy.new_effects import is_undecided
 from graph.policy.scope import needs_person, repeats
 from graph.record.call import Call, HeldCall
@@ -139,6 +140,18 @@ def _given(run: RunContext, plan: Plan) -> Iterator[str]:
             result = steps.results[step.id]
             value = result.artifact["preview"] if result.artifact else to_text(result.value)
             yield f"{step.id} is not executed: {steps.givers[step.id]} gave its result, {cut(value, GIVEN_CHARACTERS)}."
+    if run.terms.policy.approvers != NO_APPROVERS:
+        yield from _answered(run, plan)
+
+
+def _answered(run: RunContext, plan: Plan) -> Iterator[str]:
+    """Yield what people answered or edited since people approved a plan, which this approval covers (decision 115)."""
+    approval = run.record.review_state.approval
+    since = approval.people_seq if approval is not None else 0
+    for value in run.record.people.values.values():
+        if value.kind in ("answer", "edit") and value.seq > since and value.step in plan.by_id:
+            told = cut(to_text(value.value), GIVEN_CHARACTERS)
+            yield f"{value.step} rests on what {' and '.join(value.by)} gave: {told}."
 
 
 def _failed_before(run: RunContext) -> tuple[tuple[str, str], ...]:

@@ -41,10 +41,15 @@ def tools() -> LoggedTools:
     return LoggedTools()
 
 
+def failing(**_: Any) -> None:
+    raise OSError("the line went dead")
+
+
 def own(tools: LoggedTools) -> list[Any]:
     return [
         tools.tool("pay", effect="external", trusted=True),
         tools.tool("look", lambda **_: 40, effect="read", trusted=True),
+        tools.tool("fail", failing, effect="read", trusted=True),
     ]
 
 
@@ -246,3 +251,16 @@ def test_what_one_gives_beside_a_rejection_with_words_counts_only_if_one_may_giv
 
     decided = [event.payload for event in one.log(run.id) if event.kind == "decided"][-1]
     assert (decided["decision"], decided["given"]) == ("feedback", {})
+
+
+def test_a_plan_that_is_approved_after_an_answer_shows_it_and_covers_it(
+    agent: Callable[..., Agent], tools: LoggedTools
+) -> None:
+    pay = step("p", "pay", after=["f"], to="ann", amount=9)
+    fails = {"steps": [LOOK, QUESTION, step("f", "fail", after=["q"]), pay]}
+    again = {"keep": ["p"], "steps": [{**step("f", "look", after=["q"]), "replaces": "f"}]}
+    one = agent(NAMES, again)
+    run = one.resume(approved(one, fails, EVE).id, answered("answer_question", {"answer": "at most 9"}), by=EVE)
+
+    assert asks(run) == ["run_plan"] and "q rests on what server:eve@example.org gave" in text(run)
+    assert one.resume(run.id, APPROVE, by=ADA).status == "succeeded" and len(tools.named("pay")) == 1

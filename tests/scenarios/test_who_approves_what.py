@@ -86,6 +86,32 @@ def test_further_payments_are_approved_ahead_by_who_did_not_ask(agent: Agent, to
     assert len(tools.named("pay")) == 3
 
 
+@pytest.mark.parametrize(
+    ("by", "stops"),
+    [
+        (BOB, ["run_plan", "answer_question"]),
+        (EVE, ["run_plan", "answer_question", "run_step"]),
+        (ADA, ["run_plan", "answer_question", "run_step"]),
+    ],
+    ids=["accounts", "the staff", "who asked"],
+)
+def test_an_answer_of_accounts_adds_no_stop_and_the_payment_on_any_other_is_shown_to_accounts(
+    agent: Agent, tools: LoggedTools, by: Person, stops: list[str]
+) -> None:
+    question = {"id": "q", "objective": "o", "ask": "How much?", "depends_on": ["f"]}
+    pay = step("p", "pay", to="ann", amount="{q_result}")
+    run, seen = agent.start("g", plan={"steps": [step("f", "fetch_invoices"), question, pay]}, by=ADA), []
+
+    while run.request is not None and len(seen) < 9:
+        (name,) = asked(run)
+        seen.append(name)
+        gives = {"type": "edit", "edited_action": {"name": name, "args": {"answer": 30}}}
+        answers = name == "answer_question"
+        run = agent.resume(run.id, gives if answers else APPROVE, by=by if answers else BOB)
+
+    assert (run.status, seen) == ("succeeded", stops) and [call["amount"] for call in tools.named("pay")] == [30]
+
+
 def test_after_a_day_the_boss_decides_too_and_after_two_days_nobody(
     agent: Agent, tools: LoggedTools, monkeypatch: pytest.MonkeyPatch
 ) -> None:

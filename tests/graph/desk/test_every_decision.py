@@ -247,6 +247,31 @@ def test_who_asked_is_refused_under_four_eyes_and_learns_why(is_here: bool, tmp_
     assert server.tools.calls == []
 
 
+@pytest.mark.parametrize("is_here", [True, False], ids=["here", "elsewhere"])
+def test_a_harmless_plan_that_one_edits_into_a_mail_is_put_to_those_who_decide_about_mails(
+    is_here: bool, tmp_path: Path
+) -> None:
+    options = {"policy": {"approvers": {"tools": {"mail": {"names": ["bob"]}}}}, "identity": verified}
+    agents = {} if is_here else {"agents": None}
+    with served(tmp_path / "runs.db", tools=tools, options=options, **PEOPLE, **agents) as server:
+        with server.agent() as agent:
+            run = planned(LOOK)(agent).id
+        for person, said in (
+            ("ann", {"decision": "edit", "edit_as": "text", "plan": TEXT}),
+            ("ann", {"decision": "approve"}),
+            ("bob", {"decision": "approve"}),
+        ):
+            assert server.tools.named("mail") == []
+            with server.visit(**by(person)) as visit:
+                decide(visit, run, **said)
+            with server.agent() as owner:
+                if not is_here and owner.show(run).status == "paused":
+                    owner.resume(run)
+        assert ended(server, run) == "succeeded"
+
+    assert len(server.tools.named("mail")) == 1
+
+
 def test_of_two_who_respond_to_a_run_that_others_carry_on_the_second_learns_who_was_first(tmp_path: Path) -> None:
     with served(tmp_path / "runs.db", tools=tools, agents=None, **PEOPLE) as server:
         with server.agent() as agent:

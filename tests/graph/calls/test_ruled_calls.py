@@ -1,0 +1,84 @@
+"""Calls that people brought about: whose rules were met, by an approval or by those who gave a value."""
+
+from typing import Any
+
+import pytest
+
+from graph.calls.ruled_calls import RuledCalls
+from graph.plan.catalog import ToolSpec
+from graph.policy.approvers import ApproverRule, Approvers
+from graph.policy.policy import Policy
+from graph.record.events import Event
+from graph.record.projection import project
+from graph.testing import drafted, step
+
+PAY, LOOK = ToolSpec("pay", "", {}), ToolSpec("look", "", {}, "read")
+LOOKS = {"steps": [step("a", "look")]}
+PAYS = {"steps": [step("a", "look"), step("p", "pay", after=["a"])]}
+RULE = {"roles": ["finance"]}
+BY_TOOL, BY_COST = {"pay": ApproverRule(roles=("finance",))}, ((10, ApproverRule(quorum=2)),)
+POLICY = Policy(approvers=Approvers(tools=BY_TOOL, costs=BY_COST))
+STARTED = drafted("run_started", {"budget": {"cost_usd": 5}})
+ASKED = drafted("review_requested", {"request": 1, "asked": ["run_plan"]})
+BY_EVE = {"decision": "approve", "by": "person", "approver": "server:eve"}
+BY_POLICY = {"decision": "approve", "by": "policy", "approver": "policy"}
+
+
+def revised(plan: Any, revision: int = 1) -> Any:
+    return drafted("plan_revised", {"plan": plan, "revision": revision})
+
+
+def unmet(*drafts: Any, policy: Policy = POLICY, tool: ToolSpec = PAY, at: str = "p") -> str | None:
+    events = (Event.written(place, 0.0, draft) for place, draft in enumerate((STARTED, *drafts), 1))
+    found = RuledCalls(project(events), policy).unmet(at, tool)
+    return None if found is None else ", ".join(str(value.by) for value in found.values) or found.why.split(" ")[1]
+
+
+APPROVED = (revised(PAYS), ASKED, drafted("decided", {**BY_EVE, "met": {"pay": [RULE]}}))
+SUPPLIED = {"value": 9, "approver": "server:eve"}
+
+
+@pytest.mark.parametrize(
+    ("drafts", "why"),
+    [
+        ((revised(PAYS), ASKED, drafted("decided", {**BY_EVE, "met": {"pay": [RULE]}})), None),
+        ((revised(PAYS), ASKED, drafted("decided", {**BY_EVE, "met": {"pay": []}})), "approval"),
+        ((revised(PAYS), ASKED, drafted("decided", {**BY_EVE, "met": {}})), "approval"),
+        ((revised(PAYS), drafted("decided", BY_POLICY)), None),
+        ((revised(PAYS), ASKED, drafted("decided", BY_EVE)), None),
+        ((revised(LOOKS), ASKED, revised(PAYS, 2), drafted("decided", BY_EVE)), "approval"),
+        (
+            (revised(LOOKS), ASKED, revised(PAYS, 2), drafted("decided", BY_EVE), drafted("decided", BY_POLICY)),
+            "approval",
+        ),
+    ],
+    ids=[
+        "by those who may",
+        "by those who may not",
+        "by those who met nothing",
+        "by the policy",
+        "by a release before, of what was shown",
+        "by a release before, of what was edited in",
+        "by the policy, within what others approved",
+    ],
+)
+def test_a_call_is_held_if_people_approved_it_who_did_not_meet_its_rules(drafts: Any, why: str | None) -> None:
+    assert unmet(*drafts) == why
+    assert unmet(*drafts, policy=Policy()) is None and unmet(*drafts, tool=LOOK, at="a") is None
+
+
+def test_a_value_after_the_approval_is_judged_by_itself_and_one_before_it_was_approved_with_the_plan() -> None:
+    given, met = (drafted("result_supplied", {**SUPPLIED, **more}, "a") for more in ({}, {"met": {"pay": [RULE]}}))
+
+    assert unmet(*APPROVED, given) == "('server:eve',)"
+    assert unmet(*APPROVED, met) is None
+    assert unmet(revised(PAYS), given, *APPROVED[1:]) is None
+    assert unmet(revised(PAYS), given, drafted("decided", BY_POLICY)) == "('server:eve',)"
+
+
+def test_a_limit_that_was_raised_needs_the_rules_on_what_the_run_may_cost_then() -> None:
+    two = {"quorum": 2}
+    raised = {"decision": "settle", "by": "person", "approver": "server:ada", "budget": {"cost_usd": 20}}
+
+    assert unmet(*APPROVED, drafted("decided", {**raised, "met": {"pay": [RULE, two]}})) is None
+    assert unmet(*APPROVED, drafted("decided", {**raised, "met": {"pay": [RULE]}})) == "('server:ada',)"
