@@ -18,6 +18,7 @@ from graph.ledger.run_store import Redacted
 from graph.ledger.seal import SealKey
 from graph.ledger.verification import Verification
 from graph.lifetime import LoopThread
+from graph.policy.terms import Comparison
 from graph.record.person import Person
 from graph.record.standing_approval import StandingUse
 from graph.replay.report import Replay
@@ -88,14 +89,14 @@ class Agent:
         decision: Any = NotGiven.DECISION,
         *,
         unseen: bool = False,
+        take_over: bool = False,
         by: Person | None = None,
         strict: bool = False,
         on_progress: ProgressCallback | None = None,
     ) -> Run:
         """See `AsyncAgent.resume`."""
-        return self._do(
-            lambda: self._agent.resume(run, decision, unseen=unseen, by=by, strict=strict, on_progress=on_progress)
-        )
+        how: dict[str, Any] = {"unseen": unseen, "take_over": take_over, "by": by, "strict": strict}
+        return self._do(lambda: self._agent.resume(run, decision, **how, on_progress=on_progress))
 
     def retry(self, run: str, **changes: Any) -> Run:
         """See `AsyncAgent.retry`."""
@@ -172,6 +173,10 @@ class Agent:
     def edit(self, run: str, plan: JsonValue, **options: Any) -> Run:
         """See `AsyncAgent.edit`."""
         return self._do(lambda: self._agent.edit(run, plan, **options))
+
+    def compare_terms(self, run: str) -> Comparison | None:
+        """See `AsyncAgent.compare_terms`."""
+        return self._do(lambda: self._agent.compare_terms(run))
 
     def cancel(self, run: str) -> Run:
         """See `AsyncAgent.cancel`."""

@@ -10,6 +10,7 @@ from graph.agent_session import ProgressCallback
 from graph.caller import Caller
 from graph.errors import InputError
 from graph.identity import named
+from graph.policy.terms import Comparison
 from graph.record.amendment import Amendment
 from graph.record.person import Approver, Person
 from graph.runs import Run, Runs
@@ -43,14 +44,30 @@ class AgentControl(AgentLifetime, AgentRecords):
 
         Raises:
             InputError: The run has ended, is executing, or its thread has a later run.
+            OtherTermsError: It was begun under other terms than this agent's.
         """
         session, before = await self._open.get(), await self._latest(run)
         if before.ended:
             raise InputError("run", f"{before.id} has ended; retry it with the plan, or start a new run")
         if before.status in ("running", "planning"):
             raise InputError("run", f"{before.id} is executing; pause it first")
+        await session.compare_terms(before)
         await session.propose(before, plan, on_progress, by)
         return await session.latest(before.thread)
+
+    async def compare_terms(self, run: str) -> Comparison | None:
+        """Return how the terms of this agent differ from those of a run; None over a graph that was made otherwise.
+
+        Raises:
+            UnknownRunError: There is no such run.
+            MissingToolsError: A tool of its remaining steps is missing.
+            OtherTermsError: It was begun under other terms, which cannot be kept here.
+        """
+        session = await self._open.get()
+        found = await session.runs.show(await session.runs.find(run))
+        if not found.ended:
+            session.require_tools(found)
+        return await session.compare_terms(found)
 
     async def cancel(self, run: str) -> Run:
         """End a run; one that executes elsewhere stops before its next call. A run that has ended stays as it is."""
@@ -87,11 +104,13 @@ class AgentControl(AgentLifetime, AgentRecords):
         Raises:
             UnknownRunError: There is no such run.
             InputError: It has ended, or has no such constraint.
+            OtherTermsError: It was begun under other terms than this agent's.
         """
         session = await self._open.get()
         before = await self.show(run)
         if not before.ended:
             session.require_tools(before)
+            await session.compare_terms(before)
         amendment = Amendment(tuple(add), tuple(withdraw), feedback, str(await self._actor(by)))
         is_executing = await session.runs.steer(run, amendment)
         if not is_executing and before.request is not None:

@@ -12,6 +12,7 @@ from langchain_core.messages import HumanMessage
 from langgraph.errors import EmptyInputError
 from langgraph.types import Command
 
+from graph.bounded_graph import BoundedGraph
 from graph.builder import Graph, build_graph, identity_adapter, own_tools
 from graph.caller import Caller, Receipt, invoked_by
 from graph.calls.threads import run_sync
@@ -20,6 +21,7 @@ from graph.errors import ConfigError, InputError, MissingToolsError, NothingToDe
 from graph.identity import Adapter, named
 from graph.ledger.protocol import RunKey
 from graph.own_tools import tool_name
+from graph.policy.terms import Comparison
 from graph.record.person import Approver, Person
 from graph.record.projection import project
 from graph.review.request import digest_of_request
@@ -27,6 +29,7 @@ from graph.review_clock import refuse_late
 from graph.route import Route, headed, named_in_state
 from graph.runs import Run, Runs, open_runs
 from graph.stored_responses import responder
+from graph.taking_over import require_terms, take_over
 from graph.tool_servers import Servers, Tools, awith_servers
 from tools.extras import absent_tools
 
@@ -78,6 +81,26 @@ class AgentSession:
         if missing:
             raise MissingToolsError(run.id, sorted(missing), absent_tools())
 
+    async def compare_terms(self, run: Run) -> Comparison | None:
+        """Return how the terms here differ from those of a run; None over a graph that was made otherwise.
+
+        Raises:
+            OtherTermsError: It was begun under other terms.
+        """
+        if not isinstance(self.graph, BoundedGraph):
+            return None
+        return await require_terms(self.runs, RunKey(run.thread, run.n), self.graph.services)
+
+    async def take_over(self, run: Run, by: Person | None) -> None:
+        """Put a run under the terms here, see `graph.taking_over`.
+
+        Raises:
+            InputError: The graph was made otherwise, the run is executing, or others have to ask for the same.
+        """
+        if not isinstance(self.graph, BoundedGraph):
+            raise InputError("take_over", "the graph was not made by build_graph, so that its terms are not known")
+        await take_over(self.runs, run.id, self.graph.services, named(by, self.identity))
+
     async def resume(
         self, run: Run, decision: Any, unseen: bool, on_progress: ProgressCallback | None, by: Person | None = None
     ) -> str | None:
@@ -87,11 +110,13 @@ class AgentSession:
 
         Raises:
             MissingToolsError: A tool of the remaining steps is missing.
+            OtherTermsError: The run was begun under other terms.
             InputError: The decision is `{}`, or None although the run waits for one.
             NothingToDecideError: A decision was given, but the run does not wait for one.
         """
         if not run.ended:
             self.require_tools(run)
+            await self.compare_terms(run)
         if decision is None and run.request is not None:
             raise InputError("decision", f"None decides nothing, and {run.id} waits; {EXPECTED}")
         if decision is not None and decision is not NotGiven.DECISION:

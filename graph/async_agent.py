@@ -66,6 +66,7 @@ class AsyncAgent(AgentControl):
         decision: Any = NotGiven.DECISION,
         *,
         unseen: bool = False,
+        take_over: bool = False,
         by: Person | None = None,
         strict: bool = False,
         on_progress: ProgressCallback | None = None,
@@ -78,6 +79,8 @@ class AsyncAgent(AgentControl):
                 long form `{"decisions": [...]}`; `Run.decide` puts it together. Left out, a waiting run stays as it is.
             unseen: Whether the decision was made in advance, without seeing the request. It then approves only a plan:
                 it is marked in the ledger, and neither settles an uncertain call nor approves a value.
+            take_over: Whether to put the run under the terms of this agent if they are other or weaker ones than those
+                on record, which those have to ask for who decide about every tool left in its plan.
             by: The person who does it, as your code knows them; the ledger says `claimed`, unless the adapter of the
                 settings verifies them. Default: the user of this process.
             strict: Whether to raise an error if that person may not decide, instead of returning the run with the
@@ -88,10 +91,14 @@ class AsyncAgent(AgentControl):
             UnknownRunError: There is no such run.
             DecisionRefusedError: The person may not decide, and `strict` is set.
             NothingToDecideError: A decision was given, but the run does not wait for one.
-            InputError: The decision is None or `{}`, or the thread has a later run.
+            InputError: The decision is None or `{}`, the thread has a later run, or others have to take it over too.
             MissingToolsError: A tool of the remaining steps is missing; the review request stays open.
+            OtherTermsError: It was begun under other terms than this agent's; the review request stays open.
         """
         session, latest = await self._open.get(), await self._latest(run)
+        if take_over and not latest.ended:
+            await session.take_over(latest, by)
+            latest = await self._latest(run)
         refused = await session.resume(latest, decision, unseen, on_progress, by)
         if refused is not None and strict:
             raise DecisionRefusedError(latest.id, refused)
@@ -104,6 +111,7 @@ class AsyncAgent(AgentControl):
         limits: Mapping[str, Any] | None = None,
         feedback: str | None = None,
         plan: JsonValue = None,
+        take_over: bool = False,
         by: Person | None = None,
         on_progress: ProgressCallback | None = None,
     ) -> Run:
@@ -117,6 +125,7 @@ class AsyncAgent(AgentControl):
             limits: Limits of the budget to change, such as `{"tool_calls": 20}`.
             feedback: Feedback; the planner then revises what is left.
             plan: Another plan for what is left.
+            take_over: See `resume`.
             by: The person who does it, as your code knows them; the ledger says `claimed`, unless the adapter of the
                 settings verifies them. Default: the user of this process.
             on_progress: Called with each step's changes as they happen.
@@ -125,6 +134,7 @@ class AsyncAgent(AgentControl):
             UnknownRunError: There is no such run.
             InputError: It has not ended, ended as `succeeded` or `rejected`, or the thread has a later run.
             MissingToolsError: A tool of the remaining steps is missing.
+            OtherTermsError: It was begun under other terms than this agent's.
         """
         check_texts("feedback", feedback or "")
         session = await self._open.get()
@@ -132,6 +142,9 @@ class AsyncAgent(AgentControl):
         if not before.ended:
             raise InputError("run", f"{before.id} has not ended; continue it instead")
         session.require_tools(before)
+        if take_over:
+            await session.take_over(before, by)
+        await session.compare_terms(before)
         given: dict[str, Any] = {"operation": "retry", "run": before.id, **({"plan": plan} if plan is not None else {})}
         changes = RetryChanges(limits or {}, feedback)
         await session.drive(
@@ -146,32 +159,42 @@ class AsyncAgent(AgentControl):
         *,
         values: Mapping[str, JsonValue] | None = None,
         thread: str | None = None,
+        take_over: bool = False,
         by: Person | None = None,
         on_progress: ProgressCallback | None = None,
     ) -> Run:
         """Start a run on a new thread with copies of the results that do not depend on a step; return it as it waits.
 
-        It inherits no approval. A call that may not be repeated and was made in the forked run is reviewed by itself
-        before it is made again.
+        It inherits no approval, and is under the terms of the forked run as far as they are stricter. A call that may
+        not be repeated and was made in the forked run is reviewed by itself before it is made again.
 
         Args:
             run: The run to fork: its id, or its thread.
             step: The step from which on everything is done anew.
             values: Step id -> result that you set; these steps are not executed.
             thread: The thread to start on; a new one by default.
+            take_over: See `resume`.
             by: The person who does it, as your code knows them; the ledger says `claimed`, unless the adapter of the
                 settings verifies them. Default: the user of this process.
             on_progress: Called with each step's changes as they happen.
 
         Raises:
             UnknownRunError: There is no such run.
+            OtherTermsError: It was begun under other terms than this agent's.
             InputError: There is no such step, or a value does not fit its `output`.
         """
         session, thread = await self._open.get(), thread or token_hex(4)
+        forked = await session.runs.show(await session.runs.find(run))
+        if take_over:
+            await session.take_over(forked, by)
+        await session.compare_terms(forked)
         fork = await fork_of(await self._all_runs(), run, step, values or {}, str(await self._actor(by)))
-        given = {"goal": fork.goal, "constraints": list(fork.constraints), "plan": fork.plan}
+        given = {"goal": fork.source.goal, "constraints": list(fork.source.constraints), "plan": fork.plan}
         caller = replace(
-            Caller.facade(thread, fork.setup, by=session.acts(by)), inherited=fork.drafts, values=fork.values
+            Caller.facade(thread, fork.source.setup, by=session.acts(by)),
+            inherited=fork.drafts,
+            values=fork.values,
+            forked=fork.source,
         )
         await session.drive(given, caller, on_progress)
         return await session.latest(thread)

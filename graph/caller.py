@@ -10,6 +10,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any
 
+from graph.record.assignment import Assignment
 from graph.record.events import BY_FACADE, Draft
 from graph.record.person import Approver
 from graph.record.values import Kept
@@ -45,8 +46,9 @@ class Caller:
 
     `started` goes into the event `run_started` of a run that begins: its origin, the setup, and who gave that. `unseen`
     says that a decision was given beforehand, with nobody looking. `changes` come with a retry, `inherited` are the
-    events with which a fork begins, `values` are stored with them. `by` is who acts, as the facade found out; None
-    leaves it to the node. `receipt` is for the decision with which the facade resumes the run.
+    events with which a fork begins, `values` are stored with them, `forked` has the terms of its source. `by` is who
+    acts, as the facade found out; None leaves it to the node. `receipt` is for the decision with which the facade
+    resumes the run.
     """
 
     thread: str
@@ -55,6 +57,7 @@ class Caller:
     changes: RetryChanges = NO_CHANGES
     inherited: tuple[Draft, ...] = ()
     values: tuple[Kept, ...] = ()
+    forked: Assignment | None = None
     by: Approver | None = None
     receipt: Receipt | None = None
 

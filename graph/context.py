@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any
 
-from graph.calls.rate_limit import RateLimiter
+from graph.calls.rate_limit import SHORT_WAIT_S, RateLimiter, process_rate_limiter
 from graph.calls.threads import run_sync
 from graph.calls.toolbox import Toolbox
 from graph.chat_models.retry import Clock
@@ -17,18 +17,16 @@ from graph.identity import Adapter
 from graph.known_runs import KnownRuns
 from graph.ledger.protocol import Ledger
 from graph.notices.notifier import Notifier
+from graph.policy.terms import Terms
 from graph.prompts.data import shown_text, tools_shown
 from graph.recent import Recent
+from graph.record.budget import limits_of_a_run
 from graph.record.events import Configuration, Content
-from graph.record.values import Kept, normalise
-from graph.settings import Settings, current_settings
+from graph.record.values import Kept, keep_constant, normalise
+from graph.settings import Settings
 
-
-def _named_only(tools: Content | None) -> Content | None:
-    """Return recorded tools by their artifact's id alone; an earlier release recorded its size and preview too."""
-    if tools is None or tools.artifact is None:
-        return tools
-    return Content(artifact={"id": tools.artifact.get("id")})
+PLAIN_SETTINGS = tuple(field.name for field in fields(Settings) if field.name not in ("policy", "budget"))
+"""The settings that the record keeps as they are."""
 
 
 @dataclass(frozen=True)
@@ -48,20 +46,39 @@ class Services:
     """Sends notices of the runs, and is closed by whoever closes the ledger."""
     descriptions: Recent[str] = field(default_factory=Recent, repr=False, compare=False)
     """Texts of reviews; a plan that a person approves needs its text three times."""
+    judges_terms: bool = True
+    """Whether a run is compared with its terms on record; a replay is under whatever the record says."""
     known_runs: KnownRuns = field(default_factory=KnownRuns, repr=False, compare=False)
 
     @cached_property
-    def configuration(self) -> tuple[Configuration, Kept]:
-        """The configuration that decisions depend on, as the ledger keeps it, and the artifact with the tools."""
-        tools = self.toolbox.kept
-        models: dict[str, Any] = {role: list(model.names) for role, model in self.models.by_role.items()}
-        executors = {name: list(model.names) for name, model in self.models.named.items()}
-        settings = {field.name: getattr(self.settings, field.name) for field in fields(self.settings)}
-        settings["policy"] = self.settings.policy.to_json()
-        del settings["budget"]  # each run has its own, recorded when it starts
-        plain: Any = normalise(settings)
-        named = Content(artifact=tools.named)
-        return Configuration(settings=plain, models=models, executors=executors, tools=named), tools
+    def terms(self) -> Terms:
+        """The terms of a run that begins here."""
+        settings: Any = normalise({name: getattr(self.settings, name) for name in PLAIN_SETTINGS})
+        return Terms(
+            tools=self.toolbox.faces,
+            models={role: list(model.names) for role, model in self.models.by_role.items()},
+            executors={name: list(model.names) for name, model in self.models.named.items()},
+            settings=settings,
+            policy=self.settings.policy,
+            budget=self.settings.budget,
+        )
+
+    @cached_property
+    def configuration(self) -> tuple[Configuration, list[Kept]]:
+        """The terms besides the budget, as the ledger keeps them, and the artifacts with the tools and the policy."""
+        terms, kept = self.terms, [self.toolbox.kept]
+        if policy := terms.policy.to_json():
+            kept.append(keep_constant(policy))
+        tools, *policies = (Content(artifact=each.named) for each in kept)
+        configured = Configuration(
+            settings=terms.settings,
+            models=terms.models,
+            executors=terms.executors,
+            tools=tools,
+            policy=policies[0] if policies else None,
+            limits=limits_of_a_run(policy),
+        )
+        return configured, kept
 
     @cached_property
     def offered(self) -> Sequence[dict[str, Any]]:
@@ -73,15 +90,19 @@ class Services:
         """The offered tools as prompt text."""
         return shown_text(self.offered)
 
-    def is_configured_as(self, recorded: Configuration) -> bool:
-        """Whether a configuration on record equals this one; earlier releases recorded the tools inline."""
-        current, tools = self.configuration
-        if recorded == current:
-            return True
-        recorded = replace(recorded, settings=current_settings(recorded.settings))
-        if recorded.tools is not None and recorded.tools.artifact is None:
-            current = replace(current, tools=Content(tools.value))
-        return current in (recorded, replace(recorded, tools=_named_only(recorded.tools)))
+    def held_to(self, terms: Terms) -> "Services":
+        """Return the services under terms that these can keep to: with no other tools, and the policy of these."""
+        if terms == self.terms:
+            return self
+        limits: dict[str, Any] = {**terms.settings, "policy": terms.policy, "budget": terms.budget}
+        named = {name: model for name, model in self.models.named.items() if name in terms.executors}
+        return replace(
+            self,
+            settings=replace(self.settings, **limits),
+            toolbox=self.toolbox.only(terms.tools),
+            models=replace(self.models, named=named),
+            turns=process_rate_limiter(terms.policy.rates, SHORT_WAIT_S),
+        )
 
     async def under(self, context: Context | None) -> "Services":
         """Return the services with a client's settings for this invocation.

@@ -11,6 +11,7 @@ from graph.ledger.values import tools_of
 from graph.name_list import listed
 from graph.plan.schema import Plan
 from graph.policy.inheritance import inherited, steps_anew
+from graph.record.assignment import Assignment
 from graph.record.events import Content, Draft, ResultSupplied
 from graph.record.projection import project
 from graph.record.values import Kept, keep
@@ -20,11 +21,9 @@ from graph.runs import Runs
 
 @dataclass(frozen=True)
 class Fork:
-    """What a fork begins with: the goal, constraints and plan of the forked run, and the events it inherits."""
+    """What a fork begins with: goal, terms and plan of the forked run, and the events it inherits."""
 
-    goal: str
-    constraints: tuple[str, ...]
-    setup: Mapping[str, Any]
+    source: Assignment
     plan: JsonValue
     drafts: tuple[Draft, ...]
     values: tuple[Kept, ...]
@@ -56,9 +55,7 @@ async def fork_of(runs: Runs, name: str, step: str, values: Mapping[str, Any], b
     given = [Draft(ResultSupplied(result=Content.of(one), approver=by), named) for named, one in kept.items()]
     drafts = inherited(record, plan, anew, await tools_of(runs.ledger, record))
     return Fork(
-        goal=record.assignment.goal,
-        constraints=record.assignment.constraints,
-        setup=record.assignment.setup,
+        source=record.assignment,
         plan=plan.to_json(),
         drafts=(*drafts, *given),
         values=tuple(kept.values()),

@@ -24,6 +24,8 @@ CODE = "it holds code that is imported"
 def with_named(own: Sequence[BaseTool], names: Sequence[str]) -> list[Tool]:
     """Return the project's own tools, and those of each `module:name`; a named tool replaces an own one of its name.
 
+    A tool that two of them name is one tool.
+
     The name is a list of tools, one LangChain tool, or a function without arguments that returns a list. Modules are
     imported from Python's path, and then from the current folder.
 
@@ -34,8 +36,8 @@ def with_named(own: Sequence[BaseTool], names: Sequence[str]) -> list[Tool]:
     if not names:
         return list(own)
     with importing(Toolbox(own).specs) as sources:
-        named = [tool for name in names for tool in _listed(name, _named(name))]
-    found = beside(own, named)
+        named = [tool for name in dict.fromkeys(names) for tool in _listed(name, _named(name))]
+    found = beside(own, list({id(tool): tool for tool in named}.values()))
     specs = Toolbox(found).specs
     for source in sources:
         check_reach(specs, source, CODE)

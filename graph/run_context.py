@@ -8,6 +8,7 @@ from pydantic import JsonValue
 
 from graph.caller import caller_on
 from graph.context import Services
+from graph.errors import OtherTermsError
 from graph.identity import acting
 from graph.ledger.protocol import Ledger, RunKey
 from graph.ledger.values import values_of
@@ -17,8 +18,9 @@ from graph.plan.schema import Plan, Step
 from graph.policy.approval_scope import ExecutionTerms
 from graph.policy.new_effects import NewEffects, denied, new_effects
 from graph.policy.replanning import ReplanPolicy
+from graph.policy.terms import Comparison
 from graph.prompts.planner import UNTRUSTED
-from graph.record.budget import Usage
+from graph.record.budget import Budget, Usage
 from graph.record.ending import Ending, ending_of
 from graph.record.person import Approver
 from graph.record.recorded_plans import RecordedPlans
@@ -42,7 +44,8 @@ class RunContext:
     """The context of a run; `RunWriter` writes its events and updates `record`.
 
     `checkpoint` is the id of the node's checkpoint, `shown` the plan in the state there, `named` the run named in the
-    state, `invocation` a graph server's id of the invocation. `goes_on`: the previous node left it.
+    state, `invocation` a graph server's id of the invocation. `goes_on`: the previous node left it. `services` are held
+    to the terms of the run, `terms_here` says how those of this process differ.
     """
 
     services: Services
@@ -54,8 +57,18 @@ class RunContext:
     named: Any = None
     invocation: str | None = None
     goes_on: bool = False
+    terms_here: Comparison | None = None
     plans: RecordedPlans = field(default_factory=RecordedPlans, repr=False)
     _terms: ExecutionTerms | None = field(default=None, init=False, repr=False)
+
+    def require_terms(self) -> None:
+        """Refuse to go on with a run that was begun under other terms.
+
+        Raises:
+            OtherTermsError: It was.
+        """
+        if self.terms_here is not None and self.terms_here.other:
+            raise OtherTermsError(self.record.id, self.terms_here.other)
 
     @property
     def here_before(self) -> bool:
@@ -73,11 +86,20 @@ class RunContext:
     @property
     def terms(self) -> ExecutionTerms:
         """The current terms of the run."""
-        if self._terms is None or self._terms.budget is not self.record.spending.budget:
+        budget = self._budget
+        if self._terms is None or self._terms.budget is not budget:
             settings, named = self.services.settings, tuple(self.services.models.named)
-            specs, budget = self.services.toolbox.specs, self.record.spending.budget
+            specs = self.services.toolbox.specs
             self._terms = ExecutionTerms(specs, settings.approval, settings.policy, budget, named)
         return self._terms
+
+    @property
+    def _budget(self) -> Budget:
+        """The budget of the run, within that of stricter terms which are not on record yet."""
+        current, here = self.record.spending.budget, self.terms_here
+        if here is None or not here.is_new or here.terms.budget == self.record.assignment.budget:
+            return current
+        return current.within(here.terms.budget)
 
     @property
     def elapsed_s(self) -> float:

@@ -16,11 +16,13 @@ from graph.known_runs import KnownRun, opened
 from graph.ledger.protocol import Ledger, RunKey
 from graph.pictures import fact, pictures_of
 from graph.prompts.planner import history_shown
+from graph.record.assignment import Assignment
 from graph.record.events import ON_SERVER, WORDING, Content, Draft, RunStarted
 from graph.record.goal import Goal
 from graph.record.projection import project
 from graph.record.values import Kept, keep_constant, normalise
 from graph.run_context import RunContext
+from graph.run_terms import held_to_terms, services_of_fork
 from graph.run_writer import RunWriter
 from graph.state import int_or_zero, said_before, tags_of, with_goal_last
 
@@ -30,6 +32,9 @@ async def open_run(services: Services, state: Mapping[str, Any], config: Runnabl
 
     A later run that has been at this checkpoint takes precedence: the first node of a fork began it
     (docs/decisions/0003-fork-or-crash.md).
+
+    Raises:
+        OtherTermsError: It has not ended, and was begun under other terms than hold here.
     """
     ledger = await services.ledger()
     named = state.get("run")
@@ -41,18 +46,18 @@ async def open_run(services: Services, state: Mapping[str, Any], config: Runnabl
     if latest is None or not 1 <= n <= latest.key.n:
         return None
     while latest.key.n > n:  # from the latest run down: the newest fork at this checkpoint wins
-        run = _run_context(services, ledger, latest, named)
+        run = await _run_context(services, ledger, latest, named)
         if run.here_before:
-            return run
+            return _under_its_terms(run)
         latest = await _known(ledger, RunKey(thread, latest.key.n - 1))
-    return _run_context(services, ledger, latest, named, state.get("plan"), goes_on=goes_on)
+    return _under_its_terms(await _run_context(services, ledger, latest, named, state.get("plan"), goes_on=goes_on))
 
 
 async def latest_run(services: Services, thread: str, named: Any) -> RunContext | None:
     """Return the thread's latest run in the ledger; `named` is the run named in the state."""
     ledger = await services.ledger()
     found = await services.known_runs.latest(ledger, thread)
-    return None if found is None else _run_context(services, ledger, found, named)
+    return None if found is None else await _run_context(services, ledger, found, named)
 
 
 @asynccontextmanager
@@ -63,12 +68,21 @@ async def begin_run(
     goal: Goal,
     inherited: Sequence[Draft] = (),
     values: Sequence[Kept] = (),
+    source: Assignment | None = None,
 ) -> AsyncIterator[RunWriter]:
-    """Start the thread's next run and own it within the block; a fork begins with the events that it inherits."""
+    """Start the thread's next run and own it within the block.
+
+    A fork begins with the events that it inherits, under the terms of its source as far as they are stricter.
+
+    Raises:
+        OtherTermsError: The forked run was begun under other terms than hold here.
+    """
     ledger, thread = await services.ledger(), thread_of(state, config)
-    started, kept = _started(services, state, config, goal)
+    held = services if source is None else await services_of_fork(services, ledger, source)
+    started, kept = _started(held, state, config, goal)
     async with ledger.begun(thread, [started, *inherited], [*kept, *values]) as owned:
-        run = _run_context(services, ledger, opened(owned.lease.run, project(owned.news.events)), state.get("run"))
+        found = opened(owned.lease.run, project(owned.news.events))
+        run = await _run_context(services, ledger, found, state.get("run"))
         writer = RunWriter(run, owned.lease)
         async with writer.pausing():
             yield writer
@@ -79,25 +93,37 @@ async def start_run(services: Services, state: Mapping[str, Any], config: Runnab
     ledger, thread = await services.ledger(), thread_of(state, config)
     started, kept = _started(services, state, config, goal)
     key = await ledger.open_run(thread, [started], kept)
-    return _run_context(services, ledger, await _known(ledger, key), state.get("run"))
+    return await _run_context(services, ledger, await _known(ledger, key), state.get("run"))
 
 
 async def _known(ledger: Ledger, key: RunKey) -> KnownRun:
     return opened(key, project(await ledger.events(key)))
 
 
-def _run_context(
+def _under_its_terms(run: RunContext) -> RunContext:
+    """Return a run that a node goes on with.
+
+    Raises:
+        OtherTermsError: It has not ended, and was begun under other terms than hold here.
+    """
+    if run.record.ended is None:
+        run.require_terms()
+    return run
+
+
+async def _run_context(
     services: Services, ledger: Ledger, run: KnownRun, named: Any, shown: Any = None, *, goes_on: bool = False
 ) -> RunContext:
     key, record, invocation = run.key, run.record, invocation_of(get_config())
-    return RunContext(services, ledger, key, record, checkpoint_id(), shown, named, invocation, goes_on, run.plans)
+    held, terms = await held_to_terms(services, ledger, record.assignment)
+    return RunContext(held, ledger, key, record, checkpoint_id(), shown, named, invocation, goes_on, terms, run.plans)
 
 
 def _started(
     services: Services, state: Mapping[str, Any], config: RunnableConfig, goal: Goal
 ) -> tuple[Draft, list[Kept]]:
     """Return the first event of a run, with the configuration needed to resume it, and what to store with it."""
-    thread, (configured, tools) = thread_of(state, config), services.configuration
+    thread, (configured, stored) = thread_of(state, config), services.configuration
     messages = state.get("messages") or ()
     tags, pictures = tags_of(state), [one.to_json() for one in pictures_of(with_goal_last(messages, goal.goal))]
     attached = [keep_constant(normalise(pictures))] if pictures else []
@@ -116,7 +142,7 @@ def _started(
         started_by=str(caller_on(thread).by or acting(services.identity)),
         **{"origin": _origin(), **caller_on(thread).started},
     )
-    return Draft(started), [tools, *attached]
+    return Draft(started), [*stored, *attached]
 
 
 def _origin() -> str | None:

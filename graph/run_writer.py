@@ -128,11 +128,15 @@ class RunWriter:
         return [draft.at(self.run.checkpoint) for draft in drafts]
 
     def _newly_configured(self) -> tuple[list[Draft], list[Kept]]:
-        """Return the event that records the configuration if it differs from the one on record, and its tools."""
-        if self.run.record.ended or self.run.services.is_configured_as(self.run.record.assignment.configuration):
+        """Return the event that records stricter terms, or the first ones, and its artifacts."""
+        run, terms = self.run.record.assignment, self.run.terms_here
+        if self.run.record.ended or terms is None or not terms.is_new:
             return [], []
-        configured, tools = self.run.services.configuration
-        return [Draft(Configured(configuration=configured))], [tools]
+        (configured, stored), budget = self.run.services.configuration, terms.terms.budget
+        if (configured, budget) == (run.configuration, run.budget):
+            return [], []
+        lower = budget if budget != run.budget else None
+        return [Draft(Configured(configuration=configured, budget=lower))], stored
 
     async def reload(self) -> None:
         """Read and apply the events since the last read."""

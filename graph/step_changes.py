@@ -3,8 +3,8 @@
 from typing import Any
 
 from graph.errors import InputError
-from graph.ledger.values import tools_of
-from graph.policy.approvers_file import approvers_of
+from graph.ledger.values import policy_of, tools_of
+from graph.policy.approvers import NO_APPROVERS
 from graph.record.person import Approver
 from graph.record.projection import project
 from graph.record.run_state import RunState
@@ -59,6 +59,6 @@ async def _changed(runs: Runs, name: str, change: StepChange, by: Approver) -> R
 
 async def _drafted(runs: Runs, record: RunState, change: StepChange, by: Approver) -> Drafted:
     """Return the event of a change, judged by the rules on record."""
-    raw = record.assignment.configuration.settings.get("policy", {}).get("approvers")
-    tools = await tools_of(runs.ledger, record) if raw else {}
-    return drafted_by(change, record, approvers_of(raw or {}), tools, by)
+    approvers = (await policy_of(runs.ledger, record.assignment.configuration)).approvers
+    tools = await tools_of(runs.ledger, record) if approvers != NO_APPROVERS else {}
+    return drafted_by(change, record, approvers, tools, by)

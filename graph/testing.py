@@ -181,6 +181,7 @@ LEAST: Mapping[str, Mapping[str, Any]] = {
         "given_by": ["os:ada"],
         "given_at": 0.0,
     },
+    "take_over_asked": {"terms": "d", "differs": "x", "missing": "one more", "approver": "server:ada"},
     "voted": {"request": 1, "subject": "s", "says": "d", "missing": "one more", "approver": "server:ada"},
     "standing_revoked": {"id": "a", "approver": "os:ada"},
     "response_given": {"request": 1, "digest": "d", "response": {"value": "approve"}, "approver": "server:ada"},

@@ -2,7 +2,7 @@
 
 import logging
 import stat
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping
 from dataclasses import fields
 from functools import cached_property
 from pathlib import Path
@@ -31,10 +31,10 @@ class Toolbox(Mapping[str, BoundTool]):
 
     is_timed = True
 
-    def __init__(self, tools: Iterable[BaseTool | Callable[..., Any]]) -> None:
+    def __init__(self, tools: Iterable[BaseTool | Callable[..., Any] | BoundTool]) -> None:
         self._tools: dict[str, BoundTool] = {}
         for given in tools:
-            bound = bind(given)
+            bound = given if isinstance(given, BoundTool) else bind(given)
             if bound.spec.name in self._tools:
                 raise ToolConfigError(bound.spec.name, "two tools have this name; rename one")
             self._tools[bound.spec.name] = bound
@@ -51,9 +51,20 @@ class Toolbox(Mapping[str, BoundTool]):
             LOGGER.warning("tool %s: %s", name, UNDECLARED, extra={"tool": name})
 
     @cached_property
+    def faces(self) -> Mapping[str, Mapping[str, Any]]:
+        """The specifications of the tools by name, as the ledger keeps them."""
+        return {name: normalise(_recorded(spec)) for name, spec in self.specs.items()}  # type: ignore[misc]
+
+    @cached_property
     def kept(self) -> Kept:
-        """The specifications of the tools, as the ledger keeps them."""
-        return keep_constant(normalise([_recorded(spec) for spec in self.specs.values()]))
+        """The specifications of the tools, to store once."""
+        return keep_constant([dict(face) for face in self.faces.values()])
+
+    def only(self, names: Container[str]) -> "Toolbox":
+        """Return the toolbox with no other tools than these, itself if it has none."""
+        if all(name in names for name in self._tools):
+            return self
+        return Toolbox(bound for name, bound in self._tools.items() if name in names)
 
     @property
     def folders(self) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ from graph.cli.screen import DIGEST_CHARACTERS, Screen
 from graph.errors import InputError
 from graph.record.events import ReviewRequested
 from graph.record.person import Person
-from graph.review.request import STALE, UNCHANGED, digest_of_all
+from graph.review.request import ANEW, UNCHANGED, digest_of_all
 from graph.review.response import ReviewResponse, build_response
 from graph.runs import Run
 
@@ -64,10 +64,10 @@ class DecisionSource:
         """
         assert run.request is not None
         refused = run.request["error"] and not run.request["error"].startswith(UNCHANGED)
-        if self._response_sent and run.request["error"] == STALE:  # another request than the one printed before
+        if self._response_sent and (error := str(run.request["error"])).endswith(ANEW):  # not the one printed before
             show_request(self.screen, run)
             show_decision_commands(self.screen, run, self.database)
-            raise InputError("decision", f"it was about an earlier request; {run.id} waits with the one above")
+            raise InputError("decision", f"{error.removesuffix(ANEW)}; {run.id} waits with the request above")
         if self._response_sent and refused:
             raise InputError("decision", f"{run.request['error']}; {run.id} is still waiting")
         self._response_sent = False

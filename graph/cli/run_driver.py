@@ -71,11 +71,13 @@ class RunDriver:
             self._screen.say("planning …")
         return self._decide_until_done(self._stage(begin, "planning"))
 
-    def resume(self, run: str) -> Run:
+    def resume(self, run: str, *, take_over: bool = False) -> Run:
         """Continue a run; return it when it has ended or waits."""
 
         async def continue_run(agent: "AsyncAgent", progress: Progress) -> Run:
-            return await agent.resume(run, by=self._by, on_progress=progress)
+            if not take_over:
+                await self._say_terms(agent, run)
+            return await agent.resume(run, take_over=take_over, by=self._by, on_progress=progress)
 
         return self._decide_until_done(self._stage(continue_run, "working"))
 
@@ -95,13 +97,18 @@ class RunDriver:
 
         return self._decide_until_done(self._stage(retry, "working"))
 
-    def fork(self, run: str, step: str, thread: str, values: Mapping[str, Any]) -> Run:
+    def fork(self, run: str, step: str, thread: str, **how: Any) -> Run:
         """Fork a run, with arguments of `AsyncAgent.fork`; return the fork when it has ended or waits."""
 
         async def fork(agent: "AsyncAgent", progress: Progress) -> Run:
-            return await agent.fork(run, step, values=values, thread=thread, by=self._by, on_progress=progress)
+            return await agent.fork(run, step, **how, thread=thread, by=self._by, on_progress=progress)
 
         return self._decide_until_done(self._stage(fork, "working"))
+
+    async def _say_terms(self, agent: "AsyncAgent", run: str) -> None:
+        found = await agent.compare_terms(run)
+        if found is not None and found.sentence:
+            self._screen.say(found.sentence)
 
     def _decide_until_done(self, run: Run) -> Run:
         while run.request is not None and (reply := self._decide(run)) is not None:
@@ -155,7 +162,13 @@ def start(
 
 
 def continue_run(
-    screen: Screen, database: str | Path, decisions: DecisionSource, run: Run, build: Build, json: bool = False
+    screen: Screen,
+    database: str | Path,
+    decisions: DecisionSource,
+    run: Run,
+    build: Build,
+    json: bool = False,
+    take_over: bool = False,
 ) -> Run:
     """Continue a run; return it when it has ended or waits. A plan for a paused run is proposed, and then reviewed.
 
@@ -166,6 +179,7 @@ def continue_run(
         run: The run as recorded in the ledger.
         build: Opens the options of `graph.build_graph`; not called if the run has ended.
         json: Whether to write events to standard output as JSON lines.
+        take_over: Whether to put the run under the terms here.
 
     Raises:
         NothingToDecideError: A decision was given, but the run is not waiting for one.
@@ -177,7 +191,8 @@ def continue_run(
     if run.ended:
         show_outcome(screen, run, database)
         return run
-    return _take_up(screen, database, decisions, run.id, build, json, lambda driver: driver.resume(run.id))
+    taken = {"take_over": take_over}
+    return _take_up(screen, database, decisions, run.id, build, json, lambda driver: driver.resume(run.id, **taken))
 
 
 def _refused_late(database: str | Path, decisions: DecisionSource, run: Run) -> str:
@@ -202,12 +217,12 @@ def fork_run(
     build: Build,
     json: bool,
     step: str,
-    values: Mapping[str, Any],
+    **how: Any,
 ) -> Run:
     """Fork a run; the other arguments are those of `continue_run` and `AsyncAgent.fork`."""
     thread = new_thread()
     return _take_up(
-        screen, database, decisions, thread, build, json, lambda driver: driver.fork(run.id, step, thread, values)
+        screen, database, decisions, thread, build, json, lambda driver: driver.fork(run.id, step, thread, **how)
     )
 
 

@@ -12,6 +12,20 @@ if TYPE_CHECKING:
     from graph.chat_models.settings import Layer
 
 
+TERMS = (
+    "documents",
+    "workspace",
+    "models",
+    "policy",
+    "approval",
+    "replan",
+    "horizon",
+    "max_replans",
+    "max_concurrency",
+)
+"""The settings that name a term; tools and servers are what a run needs, whatever its terms are."""
+
+
 @dataclass(frozen=True)
 class ToolOptions:
     """Tools and their folders."""
@@ -77,6 +91,12 @@ class RunOptions(ActorOptions, ModelOptions, ToolOptions):
     horizon: options.Horizon = None
     max_replans: options.MaxReplans = None
     max_concurrency: options.MaxConcurrency = None
+
+    @property
+    def takes_over(self) -> bool:
+        """Whether an option names a term of a run, which asks for it in place of the one on record."""
+        settings = self.settings
+        return any(settings[name] not in (None, {}) for name in TERMS)
 
     @property
     def settings(self) -> dict[str, Any]:

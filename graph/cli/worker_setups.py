@@ -15,13 +15,14 @@ from typing import TYPE_CHECKING, Any
 from graph.calls.threads import run_sync
 from graph.cli.resumed_setup import setup_on_record
 from graph.cli.setup import Setup
+from graph.configuration import tools_in_file
 from graph.errors import AgentError, ConfigError, LedgerError
 from graph.name_list import listed
 from graph.runs.run import Run, run_of
 from graph.work.candidate import Candidate
 
 if TYPE_CHECKING:
-    from graph.work.continuing import BySession
+    from graph.work.continuing import BySession, Fit
 
 OPEN = 16
 """So many setups are kept open; of those without a run in hand the one used longest ago is closed."""
@@ -46,13 +47,14 @@ def setup_to_work(run: Run, options: Mapping[str, Any]) -> Setup:
     if not run.setup:
         return current
     used = setup_on_record(run, current, {"policy": options.get("policy")})
-    if missing := [name for name in run.setup.get("own_tools") or () if name not in current.own_tools]:
+    own = run.setup.get("own_tools") or ()
+    if missing := [name for name in own if name not in (*current.own_tools, *tools_in_file(current.config))]:
         raise MissingSetupError(f"needs {listed(missing)}: name {'it' if len(missing) == 1 else 'them'} with --tools")
     if used.mcp is not None and used.mcp != current.mcp:
         raise MissingSetupError(f"needs the MCP servers in {used.mcp}: name it with --mcp")
     if not Path(used.documents).is_dir() and Path(used.documents) != Path(current.documents):
         raise MissingSetupError(f"needs the folder {used.documents}")
-    return replace(used, own_tools=tuple(run.setup.get("own_tools") or ()))
+    return replace(used, own_tools=tuple(own))
 
 
 @dataclass
@@ -71,14 +73,16 @@ class BySetup:
     _opened: OrderedDict[str, _Opened] = field(default_factory=OrderedDict, init=False)
     _opening: asyncio.Lock = field(default_factory=asyncio.Lock, init=False)
 
-    async def lacks(self, run: Candidate) -> str | None:
+    async def fit(self, run: Candidate) -> "Fit":
         """See `graph.work.continuing.Continuing`."""
+        from graph.work.continuing import Fit
+
         try:
-            return await (await self._of(run)).way.lacks(run)
+            return await (await self._of(run)).way.fit(run)
         except LedgerError:
             raise
         except AgentError as error:
-            return str(error)
+            return Fit(str(error))
 
     async def go_on(self, run: Candidate) -> None:
         """See `graph.work.continuing.Continuing`."""

@@ -17,6 +17,7 @@ AgentError
 ├── ModelCallError              every chat model of a role failed   .model, .attempts
 ├── SignInError                 a visitor of the review desk could not be signed in
 ├── NoticeError                 a notice was not delivered; it is tried again
+├── OtherTermsError             the run was begun under other terms than hold here   .run, .other
 ├── RunPausedError              the run is paused, and can be resumed   .run, .due_at
 ├── InputError                  the input of a run is invalid   .field
 │   ├── UnknownRunError         .run
@@ -41,8 +42,8 @@ AgentError
     ├── RunOwnedError           another owner executes the run   .run
     └── LeaseLostError          another owner has taken the run over   .run
 
-`ConfigError`, `InputError` and `RunPausedError` are `ValueError`s too: the LangGraph server passes the text of a
-`ValueError` on to its client, and answers with "An internal error occurred" for any other error.
+`ConfigError`, `InputError`, `OtherTermsError` and `RunPausedError` are `ValueError`s too: the LangGraph server passes
+the text of a `ValueError` on to its client, and answers with "An internal error occurred" for any other error.
 
 Refused plans, failed steps and unusable answers of models are data, not errors. The files of this package are divided
 by who meets the error; import from `graph.errors`.
@@ -68,6 +69,7 @@ from graph.errors.invocation import (
     InputError,
     MissingToolsError,
     NothingToDecideError,
+    OtherTermsError,
     PrunedRunError,
     RunPausedError,
     UnknownRunError,
@@ -115,6 +117,7 @@ __all__ = [
     "ModelKeyError",
     "NothingToDecideError",
     "NoticeError",
+    "OtherTermsError",
     "PolicyError",
     "PrunedRunError",
     "ResultError",

@@ -63,6 +63,15 @@ class DecisionRefusedError(InputError):
         super().__init__("decision", f"{reason}; run {run} still waits")
 
 
+class OtherTermsError(AgentError, ValueError):
+    """The run was begun under terms that cannot be kept here; it is unchanged. `other` says which."""
+
+    def __init__(self, run: str, other: str) -> None:
+        self.run, self.other = run, other
+        ways = f"go on where they hold, or take it over: `planner-executor resume {run} --take-over`"
+        super().__init__(f"run {run} was begun under other terms: {other}; {ways}")
+
+
 class RunPausedError(AgentError, ValueError):
     """The run has paused: on request, or until a cap across runs allows its next call (`due_at`, in Unix seconds)."""
 

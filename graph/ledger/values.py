@@ -8,11 +8,16 @@ from pydantic import JsonValue
 from graph.ledger.protocol import Ledger
 from graph.plan.catalog import ToolSpec
 from graph.plan.schema import Plan
+from graph.policy.policy import Policy
+from graph.policy.policy_file import policy_from
+from graph.policy.terms import Terms
+from graph.record.assignment import Assignment
 from graph.record.ending import answer_of
-from graph.record.events import Content
+from graph.record.events import Configuration, Content
 from graph.record.remaining import skipped_in
 from graph.record.results import StepResult
 from graph.record.run_state import RunState
+from graph.settings import current_settings
 
 
 async def value_of(ledger: Ledger, result: StepResult) -> JsonValue:
@@ -34,6 +39,37 @@ async def tools_of(ledger: Ledger, record: RunState) -> dict[str, ToolSpec]:
     """Return the tools that the run was configured with, by name."""
     told = await content_value(ledger, record.assignment.configuration.tools)
     return {raw["name"]: ToolSpec.from_json(raw) for raw in told or ()}
+
+
+async def policy_of(ledger: Ledger, configured: Configuration) -> Policy:
+    """Return the policy on record.
+
+    Raises:
+        PolicyError: A newer release wrote it, or a redaction changed it.
+    """
+    raw = configured.settings.get("policy") if configured.policy is None else None
+    found = await content_value(ledger, configured.policy) if raw is None else raw
+    return policy_from(found or {}, "the policy on record")
+
+
+async def terms_of(ledger: Ledger, run: Assignment) -> Terms:
+    """Return the terms on record; a setting that an earlier release did not have is not known.
+
+    Raises:
+        PolicyError: The policy on record cannot be read.
+    """
+    configured = run.configuration
+    tools = await content_value(ledger, configured.tools) or ()
+    settings = current_settings(configured.settings)
+    settings.pop("policy", None)
+    return Terms(
+        tools={tool["name"]: tool for tool in tools},
+        models=configured.models,
+        executors=configured.executors,
+        settings=settings,
+        policy=await policy_of(ledger, configured),
+        budget=run.budget,
+    )
 
 
 async def values_of(ledger: Ledger, record: RunState, plan: Plan) -> dict[str, JsonValue]:

@@ -95,7 +95,7 @@ class Executor:
     def _flow(self, writer: RunWriter, plan: Plan, progress: ProgressReporter) -> Dataflow:
         run, gate = writer.run, writer.gate(progress.tool_progress)
         progress.tally = gate.models.tally
-        settings, models, toolbox = self.services.settings, self.services.models, self.services.toolbox
+        settings, models, toolbox = run.services.settings, run.services.models, run.services.toolbox
         criteria = Criteria(run.record, gate, models.judge, toolbox.file, settings.max_check_attempts)
         slots = asyncio.Semaphore(settings.max_concurrency)
         work = StepWork(
@@ -107,7 +107,7 @@ class Executor:
             slots,
             criteria,
             progress,
-            self.services.pauses,
+            run.services.pauses,
         )
         return Dataflow(plan, work, stops_early=run.replan_policy.replans_each_step(run.record))
 

@@ -11,6 +11,7 @@ from graph.ledger.protocol import RunKey
 from graph.name_list import listed
 from graph.plan.schema import Plan
 from graph.policy.inheritance import inherited, steps_anew
+from graph.record.assignment import Assignment
 from graph.record.events import Draft
 from graph.record.goal import Goal
 from graph.record.projection import project
@@ -22,12 +23,16 @@ FORK = 'fork_from is {"run": "thread.1", "step": "step_3"}'
 
 @dataclass(frozen=True)
 class ForkSource:
-    """The events that a fork begins with; the goal and the plan are those of the forked run if a client names it."""
+    """The events that a fork begins with; the goal and the plan are those of the forked run if a client names it.
+
+    `source` has the terms of the forked run.
+    """
 
     drafts: tuple[Draft, ...] = ()
     values: tuple[Kept, ...] = ()
     goal: Goal | None = None
     plan: Mapping[str, Any] | None = None
+    source: Assignment | None = None
 
 
 async def fork_source(services: Services, state: Mapping[str, Any], thread: str) -> ForkSource:
@@ -40,7 +45,7 @@ async def fork_source(services: Services, state: Mapping[str, Any], thread: str)
     """
     caller = caller_on(thread)
     if caller.inherited:
-        return ForkSource(caller.inherited, caller.values)
+        return ForkSource(caller.inherited, caller.values, source=caller.forked)
     named = state.get("fork_from")
     if not named:
         return ForkSource()
@@ -55,7 +60,7 @@ async def fork_source(services: Services, state: Mapping[str, Any], thread: str)
     anew = steps_anew(plan, {named["step"]})
     drafts = tuple(inherited(record, plan, anew, services.toolbox.specs))
     goal = Goal(record.assignment.goal, record.assignment.constraints)
-    return ForkSource(drafts, goal=goal, plan=plan.to_json())
+    return ForkSource(drafts, goal=goal, plan=plan.to_json(), source=record.assignment)
 
 
 async def _record(services: Services, thread: str, name: Any) -> RunState:

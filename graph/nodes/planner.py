@@ -80,6 +80,8 @@ class Planner:
         if source.goal is not None and brought_plan(state, source.goal) is None:
             state = {**state, "plan": source.plan, "digest": None}
         run = await run_to_continue(self.services, state, config)
+        if run is not None and (run.record.ended is None or wants_to_retry(state)):
+            run.require_terms()
         if run is not None and (words := steering(state)):
             await RunWriter(run).write(
                 Amendment(add=(words,), by=str(run.approver)).draft(run.record.assignment.constraints)
@@ -97,7 +99,8 @@ class Planner:
         if brought_plan(state, goal) is None:  # a model is needed: better refused now than in a run on record
             self._check_pictures(state)
             await self.services.models.check()
-        async with begin_run(self.services, state, config, goal, source.drafts, source.values) as writer:
+        fork = source.drafts, source.values, source.source
+        async with begin_run(self.services, state, config, goal, *fork) as writer:
             return await self._continue(writer, state)
 
     def _check_pictures(self, state: State) -> None:
@@ -185,13 +188,13 @@ class Planner:
         return state_at_end(writer.run, **without, issues=refused.to_json()["issues"], brought="")
 
     def _read(self, run: RunContext, brought: Any) -> Proposal:
-        reading = run.allowed(read_plan(brought, self.services.toolbox.specs, self.services.settings.max_steps))
+        reading = run.allowed(read_plan(brought, run.services.toolbox.specs, run.services.settings.max_steps))
         reason = "the given plan is refused: " + joined_messages([str(issue) for issue in reading.issues])
         return Proposal(reading.plan, reason, reading.issues, reading.notes)
 
     async def _ask(self, writer: RunWriter, goal: Goal) -> Proposal:
-        run, record, specs = writer.run, writer.run.record, self.services.toolbox.specs
-        most, current = self.services.settings.max_steps, run.recorded_plan()
+        run, record, specs = writer.run, writer.run.record, writer.run.services.toolbox.specs
+        most, current = run.services.settings.max_steps, run.recorded_plan()
         # The label is part of the request's key: after a crash the recorded answer serves, after feedback it must not.
         asked = f"{record.plan_state.feedback_rounds}{record.plan_state.after_retries}"
         label = f"{record.plan_state.revision}:{asked}"
@@ -210,8 +213,8 @@ class Planner:
             read = partial(read_plan, tools=specs, max_steps=most)
             schema = plan_schema(names)
         call = ModelCall("planner", label, messages, schema=schema)
-        most = self.services.settings.max_repairs
-        models, shape = self.services.models, PlanShape(frozenset(specs))
+        most = run.services.settings.max_repairs
+        models, shape = run.services.models, PlanShape(frozenset(specs))
         return await propose(
             writer.gate().models, models.planner, call, lambda raw: run.planned(read(raw)), shape, most
         )

@@ -121,7 +121,7 @@ class Replanner:
 
     async def _ask(self, writer: RunWriter, current: Plan, cause: Cause) -> Proposal:
         run = writer.run
-        record, settings, specs = run.record, self.services.settings, self.services.toolbox.specs
+        record, settings, specs = run.record, run.services.settings, run.services.toolbox.specs
         goal, horizon = Goal(record.assignment.goal, record.assignment.constraints), run.replan_policy.horizon
         why = record.plan_state.steered or WHY[cause]
         offered = run.offered()
@@ -130,7 +130,7 @@ class Replanner:
             read_revision, current=current, succeeded=record.steps.succeeded, tools=specs, max_steps=settings.max_steps
         )
         schema = revision_schema(tuple(tool["name"] for tool in offered))
-        models, most = self.services.models, settings.max_repairs
+        models, most = run.services.models, settings.max_repairs
         role, model = ("planner", models.planner) if horizon else ("replanner", models.replanner)
         label = f"{record.plan_state.revision}:{len(record.steps.succeeded)}{record.plan_state.after_retries}"
         call = ModelCall(role, label, messages, schema=schema)

@@ -18,7 +18,7 @@ from graph.nodes.review_late import answered_late, with_expiry
 from graph.nodes.review_message import is_announced, message_of, with_decision
 from graph.nodes.review_outcome import Outcome, outcome_of
 from graph.nodes.review_people import is_open
-from graph.nodes.review_request import request_about
+from graph.nodes.review_request import cause_of_asking_anew, request_about
 from graph.nodes.review_subject import Subject, plan_in, subject_of
 from graph.nodes.review_votes import Ballot, ballot_of, check_decider
 from graph.nodes.step_changes import take_changes
@@ -28,7 +28,7 @@ from graph.record.events import Draft, ResponseGiven
 from graph.record.person import Approver
 from graph.record.projection import apply_events
 from graph.review.decision import InvalidResponse, RefusedDecision, read_answer
-from graph.review.request import STALE, ReviewRequest
+from graph.review.request import ReviewRequest
 from graph.review.verdict import verdict_of
 from graph.review_clock import bring_up
 from graph.route import Route, route_of
@@ -50,7 +50,8 @@ class Review:
         """Return the consequence of the decision; until there is a decision, the graph is interrupted here."""
         run = await open_run(self.services, state, config)
         if run is None or is_fork(run, state) or is_after_the_end(run, state):
-            run = await start_run(self.services, state, config, stated_goal(state))
+            services = self.services if run is None else run.services  # a fork is under the terms of its source
+            run = await start_run(services, state, config, stated_goal(state))
         # First of all: an answer to a request that has expired must find it closed (decision 82).
         before = run.record.review_state.request
         await bring_up(run.ledger, run.key, run.record)
@@ -85,7 +86,7 @@ class Review:
         assert plan is not None
         if not in_force(run.record, plan, run.terms):
             within = within_approved(run.record, plan, run.terms)
-            rule = "within what was approved" if within else f"approval={self.services.settings.approval}"
+            rule = "within what was approved" if within else f"approval={run.services.settings.approval}"
             await writer.write(passed(run, plan, rule))
         return state_with_plan(run, plan, "execute", doubts=[])
 
@@ -144,7 +145,7 @@ class Review:
         run, unseen = writer.run, caller_on(writer.run.key.thread).unseen
         try:
             if not is_shown:
-                raise InvalidResponse(STALE)
+                raise InvalidResponse(cause_of_asking_anew(run, request))
             if unseen and run.record.plan_state.stalled is not None:
                 raise InvalidResponse("the plan makes no progress; a person has to review it")
             if unseen and run.record.plan_state.unchanged is not None:

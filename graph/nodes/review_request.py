@@ -22,7 +22,7 @@ from graph.record.values import to_text
 from graph.review.call_form import form_of
 from graph.review.estimate import estimate
 from graph.review.human_steps import GATE, open_questions
-from graph.review.request import UNCHANGED, ReviewAction, ReviewRequest
+from graph.review.request import ANEW, UNCHANGED, ReviewAction, ReviewRequest
 from graph.run_context import RunContext
 from graph.run_estimate import expectation_of
 from graph.sanitize import escaped
@@ -74,6 +74,24 @@ def request_about(run: RunContext, subject: Subject) -> ReviewRequest:
     if record.plan_state.unchanged is not None:
         return request.again(escaped(f"{UNCHANGED}: {record.plan_state.unchanged}"), record.plan_state.issues)
     return request
+
+
+def cause_of_asking_anew(run: RunContext, request: ReviewRequest) -> str:
+    """Return why an answer is not one to this request, which takes the place of the one that was answered."""
+    before = run.record.review_state.request
+    if before is None:
+        why = "what the response is about is no longer asked"
+    elif before.subject == request.subject:
+        why = "the response came before this request was shown"
+    elif before.digest != request.digest:
+        why = "the plan has changed since the request that was answered"
+    elif run.terms_here is not None and run.terms_here.stricter:
+        why = f"since the request that was answered the terms are stricter: {run.terms_here.stricter}"
+    elif before.asked != tuple(action.name for action in request.actions):
+        why = "something else is asked than in the request that was answered"
+    else:
+        why = "the terms or the calls in question have changed since the request that was answered"
+    return f"{why}{ANEW}"
 
 
 def _plan_needs_person(run: RunContext, subject: Subject) -> bool:

@@ -63,14 +63,14 @@ def _is_looser(ours: PolicyVerdict | None, theirs: PolicyVerdict | None) -> bool
 
 
 def _conditions(policy: Policy, than: Policy) -> Iterator[str]:
-    """Yield the tools whose calls may be shown less often; conditions that differ cannot be compared."""
+    """Yield the tools whose calls may be shown less often: conditions on the same argument cannot be compared."""
     effects: tuple[Effect, ...] = get_args(Effect)
     for tool in dict.fromkeys((OTHER, *policy.tools, *than.tools)):
         for effect in effects:
             spec = ToolSpec(tool, "", {}, effect)
             theirs = than.conditions(spec)
             is_covered = policy.verdict(spec) in ("ask", "deny") or than.verdict(spec) in ("ask", "deny")
-            if theirs and not is_covered and policy.conditions(spec) != theirs:
+            if theirs and not is_covered and not theirs.items() <= policy.conditions(spec).items():
                 yield f"{tool or f'a tool with effect {effect}'} is shown under other conditions"
 
 

@@ -8,10 +8,10 @@ from pydantic import JsonValue
 
 from graph.record.events import Event
 
-HOLDERS = ("prompt", "shown", "answer", "brought", "tools", "attached")
+HOLDERS = ("prompt", "shown", "answer", "brought", "tools", "policy", "attached")
 """Fields of events that hold `{"value": ...}` or `{"artifact": {...}}`."""
 
-TOLD_IN_PARTS = ("prompt", "tools")
+TOLD_IN_PARTS = ("prompt", "tools", "policy")
 """Fields displayed part by part, each part cut by itself, instead of the beginning of their JSON."""
 
 

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from graph.record.budget import NO_BUDGET, Budget
 from graph.record.events import (
     NO_CONFIGURATION,
     Configuration,
@@ -13,17 +14,20 @@ from graph.record.events import (
     RunReopened,
     RunStarted,
     Steered,
+    TakeOverAsked,
 )
 
 
 @dataclass(frozen=True)
 class Assignment:
-    """The goal of a run, its amended constraints, and the settings at its start.
+    """The goal of a run, its amended constraints, and the terms that it is under.
 
     `setup` is the data to resume the run elsewhere. It comes from the facade only if `setup_by` is `BY_FACADE`; older
     records have no `setup_by`, and a client may have written their setup. For `origin` see `RunStarted`. `history` has
     earlier turns of the thread, `attached` the pictures beside the goal, `forked_from` names the run that this one is a
-    fork of. `invocation` is a graph server's id of the invocation that began or reopened the run.
+    fork of. `invocation` is a graph server's id of the invocation that began or reopened the run. `configuration` and
+    `budget` are the terms; the run's own budget may have been raised since. `take_overs` has who asked to take the run
+    over since its terms changed last.
     """
 
     thread: str = ""
@@ -36,6 +40,8 @@ class Assignment:
     history: tuple[Mapping[str, str], ...] = ()
     attached: Content | None = None
     configuration: Configuration = NO_CONFIGURATION
+    budget: Budget = NO_BUDGET
+    take_overs: tuple[TakeOverAsked, ...] = ()
     forked_from: str | None = None
     invocation: str | None = None
 
@@ -52,6 +58,7 @@ class Assignment:
             history=data.history,
             attached=data.attached,
             configuration=data.configured or self.configuration,
+            budget=data.budget,
             invocation=data.invocation,
         )
 
@@ -64,8 +71,13 @@ class Assignment:
         return replace(self, forked_from=data.source, attached=data.attached or self.attached)
 
     def configured(self, data: Configured) -> "Assignment":
-        """Return the assignment with other settings."""
-        return replace(self, configuration=data.configuration)
+        """Return the assignment under other terms."""
+        budget = self.budget if data.budget is None else self.budget.within(data.budget)
+        return replace(self, configuration=data.configuration, budget=budget, take_overs=())
+
+    def take_over_asked(self, data: TakeOverAsked) -> "Assignment":
+        """Return the assignment with one more person who asked to take the run over."""
+        return replace(self, take_overs=(*self.take_overs, data))
 
     def steered(self, data: Steered) -> "Assignment":
         """Return the assignment with the amended constraints."""

@@ -42,6 +42,7 @@ from graph.record.events import (
     StepHeld,
     StepSkipped,
     StepUncertain,
+    TakeOverAsked,
     ValueRedacted,
     Voted,
 )
@@ -113,6 +114,9 @@ def _apply(record: RunState, event: Event, data: EventData) -> None:  # noqa: C9
             _run_started(record, event, data)
         case Configured():
             record.assignment = record.assignment.configured(data)
+            record.spending.configured(data)
+        case TakeOverAsked():
+            record.assignment = record.assignment.take_over_asked(data)
         case PlanRevised():
             _plan_revised(record, data)
         case PlanRefused():

@@ -51,7 +51,8 @@ class RecordedRequest:
     """A review request; `skip` is the number of answers stored at its checkpoint before it, `asked` names its actions.
 
     `takes` is what was said that the plan may take, None if no plan was shown. Of its deadline all up to `handled_s`
-    after the beginning was done; others may decide too since `escalated_s`. `tools` are those that it showed.
+    after the beginning was done; others may decide too since `escalated_s`. `tools` are those that it showed, `digest`
+    is that of its plan.
     """
 
     number: int
@@ -66,6 +67,7 @@ class RecordedRequest:
     handled_s: float = 0.0
     escalated_s: float = 0.0
     tools: frozenset[str] = frozenset()
+    digest: str | None = None
 
 
 @dataclass
@@ -117,6 +119,7 @@ class ReviewState:
             data.takes,
             data.asked,
             data.deadline,
+            digest=data.digest,
             tools=frozenset(tools).union(tools_in(plan) if "run_plan" in data.asked else ()),
         )
         is_same = before is not None and before.number == asked.number

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 
 from graph.record.assignment import Assignment
-from graph.record.budget import Budget, Usage, limits_of_a_run, read_budget
+from graph.record.budget import Budget, Usage, read_budget
 from graph.record.call import Call, HeldCall
 from graph.record.calls import Calls
 from graph.record.events import Paused, RunEnded
@@ -60,8 +60,7 @@ class RunState:
     @property
     def bounds(self) -> Budget:
         """The effective budget: the run's own within the hard limits of the policy on record."""
-        policy = self.assignment.configuration.settings.get("policy", {})
-        return self.spending.budget.within(read_budget(limits_of_a_run(policy))[0])
+        return self.spending.budget.within(read_budget(self.assignment.configuration.limits)[0])
 
     @property
     def usage(self) -> Usage:

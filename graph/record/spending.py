@@ -7,6 +7,7 @@ from graph.record.budget import NO_BUDGET, Budget, Usage
 from graph.record.events import (
     BudgetReached,
     CallStarted,
+    Configured,
     Decided,
     Event,
     ModelFinished,
@@ -52,6 +53,11 @@ class Spending:
     def run_started(self, data: RunStarted) -> None:
         """Set the budget that the run was started with."""
         self.budget = data.budget
+
+    def configured(self, data: Configured) -> None:
+        """Lower the budget to that of stricter terms."""
+        if data.budget is not None:
+            self.budget = self.budget.within(data.budget)
 
     def run_reopened(self, data: RunReopened) -> None:
         """Go on counting, under the raised budget if there is one; a limit that still holds is reached again."""

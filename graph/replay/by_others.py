@@ -1,6 +1,7 @@
 """Events that another process wrote while nobody worked on the run."""
 
 from graph.record.events import (
+    Configured,
     Event,
     LateAnswer,
     ResponseGiven,
@@ -12,6 +13,7 @@ from graph.record.events import (
     StandingRevoked,
     Steered,
     StepSkipped,
+    TakeOverAsked,
     ValueRedacted,
 )
 
@@ -24,4 +26,5 @@ def is_by_others(event: Event) -> bool:
     by_anybody = isinstance(data, Steered | RunEnded) and data.checkpoint is None
     by_time = isinstance(data, ReviewReminded | ReviewEscalated | ReviewExpired | LateAnswer)
     by_person = isinstance(data, StepSkipped | ResultSupplied | StandingRevoked | ResponseGiven)
-    return by_anybody or by_time or by_person or isinstance(data, ValueRedacted)
+    takes_over = isinstance(data, TakeOverAsked) or (isinstance(data, Configured) and data.approver is not None)
+    return by_anybody or by_time or by_person or takes_over or isinstance(data, ValueRedacted)

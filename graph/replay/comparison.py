@@ -39,7 +39,9 @@ NEWER_SETTINGS = frozenset({"max_retries", "max_check_attempts", "timeout_s", "a
 """Settings that earlier versions did not have, or had under another name."""
 
 OF_REQUESTS = frozenset({"rules", "deadline", "estimate"})
-OPTIONAL = frozenset({"read_as", "setup_by", "dropped", "replaced", "wording"}) | OF_REQUESTS | NEWER_SETTINGS
+TERMS = frozenset({"policy", "limits"})
+"""Where the policy of a run is kept, which earlier versions kept among its settings."""
+OPTIONAL = frozenset({"read_as", "setup_by", "dropped", "replaced", "wording"}) | TERMS | OF_REQUESTS | NEWER_SETTINGS
 """Fields that are compared if both sides have them: a plan that was brought or edited is played as it was read, and
 earlier versions did not record how."""
 

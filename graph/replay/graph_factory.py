@@ -14,7 +14,8 @@ from graph.context import Services
 from graph.errors import ConfigError, InputError
 from graph.ledger.transcript import Transcript
 from graph.plan.catalog import ToolSpec
-from graph.record.events import Configuration, Content, Event, RunStarted
+from graph.record.budget import Budget
+from graph.record.events import Configuration, Content
 from graph.replay.inputs import held
 from graph.replay.ledger import ReplayLedger
 from graph.replay.recorded import RecordedModel, RecordedTools, SubstituteModel
@@ -28,6 +29,7 @@ async def _at_once(_seconds: float) -> None:
 
 def staged(
     configured: Configuration,
+    budget: Budget,
     transcript: Transcript,
     ledger: ReplayLedger,
     cues: Scheduler,
@@ -40,7 +42,8 @@ def staged(
         InputError: It was configured in a way that this version does not know.
     """
     try:
-        settings = settings_of({**current_settings(configured.settings), "budget": _budget(transcript.events()[0])})
+        policy = held(configured.policy, transcript.artifacts) if configured.policy is not None else {}
+        settings = settings_of({"policy": policy, **current_settings(configured.settings), "budget": budget})
         specs = [ToolSpec.from_json(raw) for raw in held(configured.tools or Content(), transcript.artifacts)]
         models = _models(configured, cues, planner)
     except (ConfigError, TypeError, KeyError) as error:
@@ -52,11 +55,8 @@ def staged(
     tools = RecordedTools(specs, cues.outcome_of_call, transcript.artifacts, ledger.recording.file_seen)
     turns = RateLimiter({}, ledger.time.seconds)
     clock = Clock(ledger.time.now, _at_once, step_over=cues.step_over)
-    return compiled(Services(settings, tools, models, opened, turns, ledger.time.seconds, clock), saver)
-
-
-def _budget(first: Event) -> dict[str, Any]:
-    return first.data.budget.to_json() if isinstance(first.data, RunStarted) else {}
+    services = Services(settings, tools, models, opened, turns, ledger.time.seconds, clock, judges_terms=False)
+    return compiled(services, saver)
 
 
 def _models(configured: Configuration, cues: Scheduler, planner: SubstituteModel | None) -> RoleModels:

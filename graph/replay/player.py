@@ -20,6 +20,7 @@ from graph.record.artifacts import with_values
 from graph.record.events import (
     Configuration,
     Configured,
+    Event,
     ResponseGiven,
     ReviewExpired,
     RunReopened,
@@ -109,6 +110,7 @@ class Player:
         self._config: Any = {"configurable": {"thread_id": transcript.thread}}
         self._inherited = inherited_on_record(self._events)
         self._started = {"setup": started.setup, "setup_by": started.setup_by, "origin": started.origin}
+        self._budget = started.budget
         self._graph = self._staged(started.configured)
 
     @property
@@ -174,11 +176,11 @@ class Player:
         while (event := self._recording.next) is not None and (is_by_others(event) or has_expired):
             has_expired = isinstance(event.data_if_known, ReviewExpired) and event.data_if_known.ends
             is_kept = isinstance(event.data_if_known, ResponseGiven)
+            self._restage(event)
             self._playback.skip()
         if event is None or is_kept:
             return GraphInput()
-        if isinstance(event.data_if_known, Configured):
-            self._graph = self._staged(event.data_if_known.configuration)
+        self._restage(event)
         if isinstance(event.data_if_known, RunReopened):
             following = self._recording.ahead(LOOK_AHEAD)[1:]
             return retry_on_record(event.data_if_known, following, self._transcript.artifacts)
@@ -246,5 +248,12 @@ class Player:
     def _planner_is_busy(self) -> bool:
         return self._planner is not None and bool(self._planner.busy)
 
+    def _restage(self, event: Event) -> None:
+        """Build the graph anew if the event changes the terms of the run."""
+        if isinstance(data := event.data_if_known, Configured):
+            self._budget = self._budget if data.budget is None else self._budget.within(data.budget)
+            self._graph = self._staged(data.configuration)
+
     def _staged(self, configured: Configuration) -> Graph:
-        return staged(configured, self._transcript, self._ledger, self._scheduler, self._saver, self._planner)
+        more = (self._transcript, self._ledger, self._scheduler, self._saver, self._planner)
+        return staged(configured, self._budget, *more)

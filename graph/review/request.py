@@ -17,8 +17,8 @@ DecisionType = Literal["approve", "edit", "reject"]
 
 UNCHANGED = "the plan stays as it was"
 """Beginning of the error of a request that is repeated because feedback led to no other plan."""
-STALE = "the response came before this request was shown; review the request below"
-"""Error of a request that takes the place of the one that was answered, such as after a change of the settings."""
+ANEW = "; review the request below"
+"""End of the error of a request that takes the place of the one that was answered."""
 
 ALLOWED: Mapping[ActionName, tuple[DecisionType, ...]] = {
     "run_plan": ("approve", "edit", "reject"),

@@ -8,15 +8,23 @@ from graph.bounded_graph import BoundedGraph
 from graph.caller import Caller
 from graph.errors import InputError
 from graph.record.hand_over import hand_over
+from graph.run_terms import compared
 from graph.work.candidate import Candidate
-from graph.work.terms import lacking
+
+
+@dataclass(frozen=True)
+class Fit:
+    """What is missing to continue a run under its terms, empty if nothing is; and how the terms here differ."""
+
+    lacks: str = ""
+    sentence: str = ""
 
 
 class Continuing(Protocol):
     """Continues runs. It decides nothing: a run that asks a person waits."""
 
-    async def lacks(self, run: Candidate) -> str | None:
-        """Return what is missing to continue a run under its terms, or None."""
+    async def fit(self, run: Candidate) -> Fit:
+        """Return whether a run can be continued under its terms."""
 
     async def go_on(self, run: Candidate) -> None:
         """Continue a run until it ends, waits or is paused.
@@ -34,16 +42,17 @@ class Continuing(Protocol):
 
 @dataclass(frozen=True)
 class BySession:
-    """Continues runs in this process with one open agent, if it is configured as they were."""
+    """Continues runs in this process with one open agent, under their terms and its own."""
 
     session: AgentSession
 
-    async def lacks(self, run: Candidate) -> str | None:
+    async def fit(self, run: Candidate) -> Fit:
         """See `Continuing`."""
         graph = self.session.graph
         if not isinstance(graph, BoundedGraph):
-            return "the graph was not made by build_graph"
-        return await lacking(graph.services, self.session.runs.ledger, run.record.assignment.configuration)
+            return Fit("the graph was not made by build_graph")
+        found = await compared(graph.services, self.session.runs.ledger, run.record.assignment)
+        return Fit(found.other, found.sentence)
 
     async def go_on(self, run: Candidate) -> None:
         """See `Continuing`."""
@@ -65,11 +74,11 @@ class ByPlace:
     here: Continuing
     server: Continuing | None = None
 
-    async def lacks(self, run: Candidate) -> str | None:
+    async def fit(self, run: Candidate) -> Fit:
         """See `Continuing`."""
         if run.is_on_server and self.server is None:
-            return "a LangGraph server keeps its checkpoints: name it with --server"
-        return await self._place(run).lacks(run)
+            return Fit("a LangGraph server keeps its checkpoints: name it with --server")
+        return await self._place(run).fit(run)
 
     async def go_on(self, run: Candidate) -> None:
         """See `Continuing`."""

@@ -10,8 +10,9 @@ What = Literal["taken up", "left", "stopped", "failed", "due", "stopping"]
 class Report:
     """Something that happened to a run, or to the worker itself if `run` is empty.
 
-    `stopped`: the run has ended, waits or is paused, as `text` says; `left`: the worker cannot continue it; `failed`:
-    it could not go on, and is tried again later; `due`: a chore did something.
+    `taken up`: it is continued, and `text` says how the terms here differ; `stopped`: the run has ended, waits or is
+    paused, as `text` says; `left`: the worker cannot continue it; `failed`: it could not go on, and is tried again
+    later; `due`: a chore did something.
     """
 
     what: What

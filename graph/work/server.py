@@ -9,6 +9,7 @@ import httpx
 
 from graph.errors import ConfigError
 from graph.work.candidate import Candidate
+from graph.work.continuing import Fit
 
 TOKEN = "PLANNER_EXECUTOR_TOKEN"
 BUSY = (409, 422)
@@ -39,13 +40,13 @@ class ByServer:
             self._given = get_client(url=self._url, api_key=os.environ.get(TOKEN) or None)
         return self._given
 
-    async def lacks(self, run: Candidate) -> str | None:
-        """Return what is missing to continue a run: the server has to know its thread.
+    async def fit(self, run: Candidate) -> Fit:
+        """Return whether a run can be continued: the server has to know its thread, and compares the terms itself.
 
         Raises:
             ConfigError: The server does not answer, or is another one.
         """
-        return None if await self._assistant(run) else f"{self._shown} does not know thread {run.key.thread}"
+        return Fit("" if await self._assistant(run) else f"{self._shown} does not know thread {run.key.thread}")
 
     async def go_on(self, run: Candidate) -> None:
         """Continue a run, and wait until it stops; nothing is done if the server works on it already.

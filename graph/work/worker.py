@@ -15,7 +15,7 @@ from graph.runs import Run, Runs
 from graph.work.candidate import Candidate, due_in_s, hindrance
 from graph.work.chore_tasks import ChoreTasks
 from graph.work.chores import CHORES, Chore
-from graph.work.continuing import Continuing
+from graph.work.continuing import Continuing, Fit
 from graph.work.report import Report
 from graph.work.watch import Sight, is_abandoned, seen
 
@@ -169,33 +169,33 @@ class Worker:
 
     async def _take_up(self, found: Unfinished) -> None:
         try:
-            run, why = await self._examined(found.run)
+            run, fit = await self._examined(found.run)
             if (rest_s := due_in_s(run, self.now())) > 0:
                 self._failed[found.run] = _Failed(0.0, self.clock() + rest_s)
-            elif why is not None:
+            elif fit.lacks:
                 self._left[found.run] = found.seq
-                self.report(Report("left", found.run.id, why))
+                self.report(Report("left", found.run.id, fit.lacks))
             # Two workers may have come this far: the ledger gives the run to the first, if it has not moved since.
             elif await self.runs.ledger.set_aside(found):
-                self._start(run)
+                self._start(run, fit.sentence)
         except LedgerUnavailableError:
             raise
         except AgentError as error:
             self._has_failed(found.run, str(error))
 
-    async def _examined(self, key: RunKey) -> tuple[Candidate, str | None]:
-        """Return a run, and why it cannot be continued here."""
+    async def _examined(self, key: RunKey) -> tuple[Candidate, Fit]:
+        """Return a run, and whether it can be continued here."""
         events = await self.runs.ledger.events(key)
         run = Candidate(key, project(events), events)
         if (why := hindrance(run)) is not None:
-            return run, why
+            return run, Fit(why)
         latest = await self.runs.latest(key.thread)
         if latest != key:
-            return run, f"{latest.id} has taken its thread since"
-        return run, await self.continuing.lacks(run)
+            return run, Fit(f"{latest.id} has taken its thread since")
+        return run, await self.continuing.fit(run)
 
-    def _start(self, run: Candidate) -> None:
-        self.report(Report("taken up", run.key.id))
+    def _start(self, run: Candidate, sentence: str) -> None:
+        self.report(Report("taken up", run.key.id, sentence))
         task = asyncio.create_task(self._go_on(run))
         self._in_hand[run.key], self._moved_s = _InHand(run, task), self.clock()
         task.add_done_callback(lambda done: self._over(run.key, done))

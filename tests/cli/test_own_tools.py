@@ -10,7 +10,7 @@ import pytest
 from typer.testing import Result
 
 from graph import Agent
-from graph.testing import ScriptedModel, step
+from graph.testing import step
 
 Cli = Callable[..., Result]
 SOURCE = """
@@ -43,8 +43,8 @@ def shop(folder: Path) -> Iterator[str]:
     sys.path.append(str(folder))
     try:
         module = __import__(name)
-        with Agent("planner-executor.db", planner=ScriptedModel([PLAN]), tools=module.TOOLS) as agent:
-            agent.start("pay order 7 back", thread="order")
+        with Agent("planner-executor.db", tools=module.TOOLS) as agent:
+            agent.start("pay order 7 back", plan=PLAN, thread="order")
     finally:
         sys.path.remove(str(folder))
     yield f"{name}:TOOLS"
@@ -73,7 +73,7 @@ def test_a_run_whose_tools_are_not_at_hand_says_which_and_keeps_its_request(cli:
 def test_a_run_needs_only_the_tools_of_the_steps_that_are_left(cli: Cli, shop: str) -> None:
     cli("resume", "order", "--approve", "--tools", shop)
 
-    assert cli("resume", "order").exit_code == 0
+    assert cli("resume", "order").exit_code == 0  # it has ended
 
 
 def test_own_tools_are_planned_with_beside_the_projects(cli: Cli, shop: str, folder: Path) -> None:

@@ -45,7 +45,10 @@ def test_an_approval_under_other_settings_is_refused_and_the_request_under_them_
 
     result = cli("resume", waiting, "--approve", "--policy", "limited.toml")
 
-    assert result.exit_code == 2 and f"it was about an earlier request; {waiting} waits" in result.stderr
+    cause = "the terms are stricter: policy: on record limits.tool_calls is higher or not set"
+    assert (
+        result.exit_code == 2 and cause in result.stderr and f"{waiting} waits with the request above" in result.stderr
+    )
     assert "Left of the budget: 9 tool calls" in result.stdout
     assert cli("resume", waiting, "--approve", "--policy", "limited.toml").exit_code == 0
 

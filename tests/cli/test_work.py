@@ -1,5 +1,7 @@
 """`work`: which setup a run is continued with, and how a worker ends."""
 
+import asyncio
+import json
 import os
 import signal
 from collections.abc import Callable
@@ -8,10 +10,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from langgraph.types import Command
 from warm_process import WarmProcess, run_warm
 
+from graph import AsyncAgent
+from graph.caller import Caller, invoked_by
 from graph.cli.setup import Setup
 from graph.cli.worker_setups import MissingSetupError, setup_to_work
+from graph.own_tools import with_named
 from graph.record.assignment import Assignment
 from graph.record.run_state import RunState
 from graph.runs.run import Run, run_of
@@ -106,3 +112,61 @@ def test_a_worker_continues_a_killed_run_and_ends_when_it_is_told_to(
     worker.send_signal(signal.SIGTERM)
 
     assert worker.wait(60) == 0 and " taken up" in said
+
+
+MORE = """
+from shop.tools import look
+TOOLS = [look]
+"""
+
+
+def begun_in_python(folder: Path, **options: Any) -> str:
+    """Begin a run with the tool `look` in Python, and leave it before its first call."""
+    (folder / "shop").mkdir()
+    (folder / "shop" / "tools.py").write_text(TOOLS)
+    (folder / "shop" / "more.py").write_text(MORE)
+    (folder / "second").touch()
+
+    async def begin() -> str:
+        async with AsyncAgent.open(folder / "planner-executor.db", tools=with_named([], NAMED), **options) as agent:
+            run = await agent.start("look", plan=json.loads(PLAN))
+            given: Any = {"configurable": {"thread_id": run.thread}}
+            with invoked_by(Caller.facade(run.thread)):
+                await agent.graph.ainvoke(Command(resume="approve"), given, interrupt_after=["review"])
+            return run.id
+
+    return asyncio.run(begin())
+
+
+def test_a_run_that_was_begun_in_python_goes_on_though_the_command_line_has_more_tools(
+    cli: Callable[..., Any], folder: Path
+) -> None:
+    run = begun_in_python(folder)
+
+    done = cli("work", "--once", "--tools", "shop.tools:TOOLS")
+
+    assert f"{run} taken up: weaker here" in done.stdout and f"{run} succeeded" in done.stdout, done.stdout
+
+
+def test_a_tool_that_two_places_name_is_one_tool(cli: Callable[..., Any], folder: Path) -> None:
+    run = begun_in_python(folder)
+    (folder / "planner-executor.toml").write_text('tools = ["shop.tools:TOOLS"]\n')
+
+    done = cli(
+        "work",
+        "--once",
+        "--tools",
+        "shop.tools:TOOLS",
+        "--tools",
+        "shop.more:TOOLS",
+        "--config",
+        "planner-executor.toml",
+    )
+
+    assert f"{run} succeeded" in done.stdout, done.stdout
+
+
+def test_a_run_without_its_tool_is_left_and_the_option_is_named(cli: Callable[..., Any], folder: Path) -> None:
+    run = begun_in_python(folder)
+
+    assert f"{run} left: needs look: name it with --tools or --mcp" in cli("work", "--once").stdout

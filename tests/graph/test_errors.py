@@ -126,6 +126,7 @@ def test_the_attributes_in_the_tree_are_the_attributes_of_the_errors() -> None:
         ("ShadowedPackageError", "path"),
         ("AgentClosedError", "database"),
         ("ModelCallError", "model"),
+        ("OtherTermsError", "run"),
         ("RunPausedError", "run"),
         ("InputError", "field"),
         ("UnknownRunError", "run"),

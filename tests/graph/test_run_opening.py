@@ -127,7 +127,7 @@ def test_the_next_run_has_the_goal_the_chat_before_it_and_what_it_was_started_wi
                 run = writer.run
                 await writer.write(drafted("paused"))
                 assert writer.lease is not None
-        assert run.services.is_configured_as(run.record.assignment.configuration)
+        assert run.services.configuration[0] == run.record.assignment.configuration
         assert run.checkpoint == checkpoint_id() and run.here_before
         return run.key, run.record.assignment.goal, [list(said) for said in run.record.assignment.history]
 

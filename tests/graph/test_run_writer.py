@@ -18,6 +18,7 @@ from graph.record.ending import Ending
 from graph.record.trust_label import TrustLabel
 from graph.run_context import RunContext
 from graph.run_ending import ANSWER_BYTES
+from graph.run_terms import held_to_terms
 from graph.run_writer import RunWriter
 from graph.testing import PassingClock, drafted
 
@@ -31,9 +32,11 @@ async def kinds(run: RunContext) -> list[str]:
     return [event.kind for event in await run.ledger.events(run.key)][1:]
 
 
-def under_other_settings(run: RunContext) -> RunContext:
-    """Return the run as a process with another configuration reads it."""
-    return replace(run, services=replace(run.services, settings=replace(run.services.settings, max_replans=9)))
+async def under_other_terms(run: RunContext, **settings: Any) -> RunContext:
+    """Return the run as a process with other settings reads it."""
+    here = replace(run.services, settings=replace(run.services.settings, **settings))
+    services, terms = await held_to_terms(here, run.ledger, run.record.assignment)
+    return replace(run, services=services, terms_here=terms)
 
 
 def test_the_first_events_are_written_as_the_run_is_taken_if_it_is_as_it_was_read() -> None:
@@ -49,12 +52,12 @@ def test_the_first_events_are_written_as_the_run_is_taken_if_it_is_as_it_was_rea
     assert with_run(work) == "c"
 
 
-def test_the_first_events_wait_if_another_configuration_has_to_be_recorded_before() -> None:
+def test_the_first_events_wait_if_stricter_terms_have_to_be_recorded_before() -> None:
     async def work(run: RunContext) -> Any:
-        run = under_other_settings(run)
+        run = await under_other_terms(run, max_replans=1)
         writer = RunWriter(run)
         async with writer.owned(NOTE):
-            assert run.record.seq == 2 and run.services.is_configured_as(run.record.assignment.configuration)
+            assert run.record.seq == 2 and run.services.configuration[0] == run.record.assignment.configuration
             assert not writer.opened
             await writer.write(NOTE)
             await writer.write(NOTE)
@@ -64,15 +67,25 @@ def test_the_first_events_wait_if_another_configuration_has_to_be_recorded_befor
 
 
 @pytest.mark.parametrize("ended", [False, True])
-def test_a_configuration_is_recorded_before_what_it_decides_unless_the_run_has_ended(ended: bool) -> None:
+def test_stricter_terms_are_recorded_before_what_they_decide_unless_the_run_has_ended(ended: bool) -> None:
     async def work(run: RunContext) -> Any:
-        run = under_other_settings(run)
+        run = await under_other_terms(run, max_replans=1)
         await RunWriter(run).write(NOTE)
         return (await kinds(run))[int(ended) :]
 
     drafts = [drafted("run_ended")] if ended else []
 
     assert with_run(work, *drafts) == (["executing"] if ended else ["configured", "executing"])
+
+
+def test_weaker_terms_are_not_recorded_and_those_on_record_hold() -> None:
+    async def work(run: RunContext) -> Any:
+        run = await under_other_terms(run, max_replans=9, budget=Budget(steps=1))
+        await RunWriter(run).write(NOTE)
+        await RunWriter(run).write(NOTE)
+        return await kinds(run), run.services.settings.max_replans, run.record.spending.budget
+
+    assert with_run(work) == (["configured", "executing", "executing"], 2, Budget(steps=1))
 
 
 def test_what_was_written_meanwhile_is_read_as_the_run_is_taken() -> None:

@@ -11,7 +11,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 
 from graph import Agent, build_graph
-from graph.errors import AgentError
+from graph.errors import AgentError, OtherTermsError
 from graph.ledger.memory.ledger import MemoryLedger
 from graph.ledger.protocol import RunKey
 from graph.testing import LoggedTools, ScriptedModel, asked, on_thread, step
@@ -37,17 +37,18 @@ def build(saver: InMemorySaver, ledger: MemoryLedger, tools: LoggedTools) -> Cal
     return make
 
 
-CHANGES: dict[str, dict[str, Any]] = {
+FACES: dict[str, dict[str, Any]] = {
     "the tool's schema": {"declared": {"schema": WIDER}},
     "its effect": {"declared": {"effect": "external"}},
     "whether it may be repeated": {"declared": {"idempotent": True}},
     "whether it may be trusted": {"declared": {"trusted": True}},
     "which arguments are free": {"declared": {"free_args": ("path",)}},
     "the folder": {"declared": {"folder": "/srv/elsewhere"}},
+}
+CHANGES: dict[str, dict[str, Any]] = {
     "the policy": {"policy": {"effects": {"write": "review"}}},
     "a constraint": {"policy": {"tools": {"save": {"args": {"path": {"within": ["."]}}}}}},
     "a hard limit": {"policy": {"limits": {"tool_calls": 99}}},
-    "the mode": {"approval": "side_effects"},
 }
 
 
@@ -77,6 +78,23 @@ def test_what_changes_between_approval_and_call_is_asked_about_before_anything_i
 
     assert tools.calls == []
     assert changed.invoke(Command(resume="approve"), on_thread())["status"] == "succeeded"
+
+
+@pytest.mark.parametrize("change", FACES)
+@pytest.mark.parametrize("when", ["before the answer", "after the approval"])
+def test_a_run_whose_tool_has_another_face_is_left(build: Any, tools: LoggedTools, change: str, when: str) -> None:
+    graph = build(PLAN)
+    graph.invoke({"goal": "g"}, on_thread())
+    if when == "after the approval":
+        graph.invoke(Command(resume="approve"), on_thread(), interrupt_after=["review"])
+
+    changed = build(**FACES[change])
+    for given in (Command(resume="approve"), None):
+        with pytest.raises(OtherTermsError, match="save has changed"):
+            changed.invoke(given, on_thread())
+
+    assert tools.calls == []
+    assert build().invoke(Command(resume="approve"), on_thread())["status"] == "succeeded"
 
 
 def test_nothing_that_changed_is_asked_about_twice(build: Any, tools: LoggedTools) -> None:
@@ -117,12 +135,12 @@ TWO = {"steps": [step("a", "save", path="1"), step("b", "save", after=["a"], pat
 RAISED = {"name": "raise_budget", "args": {"budget": {"tool_calls": 2}}}
 
 
-def test_raising_a_budget_approves_no_tool_that_has_changed_meanwhile(build: Any, tools: LoggedTools) -> None:
+def test_raising_a_budget_approves_no_plan_under_stricter_rules(build: Any, tools: LoggedTools) -> None:
     graph = build(TWO, budget={"tool_calls": 1})
     graph.invoke({"goal": "g"}, on_thread())
     graph.invoke(Command(resume="approve"), on_thread())
 
-    changed = build(declared={"schema": WIDER})
+    changed = build(policy={"effects": {"write": "review"}})
     raising = {"decisions": [{"type": "edit", "edited_action": RAISED}]}
     request = asked(changed.invoke(Command(resume=raising), on_thread()))
 

@@ -76,7 +76,8 @@ def test_a_run_over_its_cap_goes_on_from_there_when_the_cap_allows_it(opened: Op
     assert run.status == "paused"
 
     agent = opened(per_day(calls={"send": 2}))
-    run = agent.resume(run.id)
+    assert agent.resume(run.id).status == "paused"  # the cap that it was begun under holds
+    run = agent.resume(run.id, take_over=True)
 
     assert run.status == "succeeded"
     assert sorted(args["to"] for args in tools.named("send")) == ["ann", "bob"]
@@ -109,7 +110,7 @@ def test_a_model_at_the_cap_of_a_tool_is_not_told_but_waits(opened: Open, tools:
     assert (run.status, len(tools.calls)) == ("paused", 1)
 
     agent = opened(per_day(calls={"send": 2}), "told")
-    run = agent.resume(run.id)
+    run = agent.resume(run.id, take_over=True)
 
     assert (run.status, run.answer, len(tools.named("send"))) == ("succeeded", "told", 2)
     assert agent.replay(run.id).is_same
@@ -125,7 +126,7 @@ def test_a_model_step_over_the_tokens_of_the_day_pauses_before_it_is_asked(opene
         "at most 10 tokens a day, which this call alone exceeds on any day ("
     )
     assert [event.kind for event in agent.log(run.id)][-2:] == ["cap_reached", "paused"]
-    assert opened(per_day(tokens=10_000), "thought").resume(run.id).answer == "thought"
+    assert opened(per_day(tokens=10_000), "thought").resume(run.id, take_over=True).answer == "thought"
 
 
 def test_planning_over_the_model_calls_of_the_day_pauses_and_goes_on_later(opened: Open) -> None:
@@ -136,7 +137,7 @@ def test_planning_over_the_model_calls_of_the_day_pauses_and_goes_on_later(opene
     assert run.status == "paused" and (run.reason or "").startswith("at most 1 model call a day")
 
     agent = opened(per_day(model_calls=2), four)
-    run = agent.resume(run.id)
+    run = agent.resume(run.id, take_over=True)
 
     assert (run.status, run.answer) == ("succeeded", "four")
     assert agent.replay(run.id).is_same
@@ -209,7 +210,11 @@ def test_only_calls_with_a_cap_pay_for_it(opened: Open, tmp_path: Path, monkeypa
         return Counter(" ".join(line.split()[:3]) for line in seen if "ledger_" in line)
 
     limits = {"limits": {"per_day": {"calls": {"send": 9}}}, "rates": {"send": 1e6}}
-    free, other, capped = statements({}, "look"), statements(limits, "look"), statements(limits, "send")
+    free, other, capped = (
+        statements({"limits": {"steps": 9}}, "look"),
+        statements(limits, "look"),
+        statements(limits, "send"),
+    )
 
     assert free == other
     assert not [line for line in free if "caps" in line or "counted" in line or "turns" in line]

@@ -18,7 +18,9 @@ from graph.calls.toolbox import Toolbox
 from graph.ledger.sqlite.database import Database
 from graph.ledger.sqlite.ledger import SqliteLedger
 from graph.plan.catalog import ToolSpec
+from graph.record.assignment import Assignment
 from graph.record.events.run import Configuration
+from graph.run_terms import compared
 from graph.testing import LoggedTools, ScriptedModel, on_thread, step
 
 FIRST_VERSION = Path(__file__).parent / "first_version.jsonl"
@@ -147,8 +149,13 @@ def test_the_configuration_of_a_run_of_the_first_version_is_known_to_be_the_same
     tool = LoggedTools().tool("look", lambda q: q, effect="read")
     models = {"planner": ScriptedModel([]), "executor": ScriptedModel([])}
     with Agent(tmp_path / "runs.db", tools=[tool], **models) as agent:
-        services = agent._do(agent._agent._open.get).graph.nodes["planner"].bound._services
+        session = agent._do(agent._agent._open.get)
 
-    assert services.is_configured_as(Configuration.from_json(started["configured"]))
-    other = {**started["configured"], "tools": {"value": []}}
-    assert not services.is_configured_as(Configuration.from_json(other))
+        def differs(**change: Any) -> str:
+            known = Assignment(configuration=Configuration.from_json({**started["configured"], **change}))
+            services, ledger = session.graph.services, session.runs.ledger
+            found = agent._do(lambda: compared(services, ledger, known))
+            return found.other or found.sentence
+
+        assert differs() == ""
+        assert differs(tools={"value": []}).endswith("begun without look")

@@ -206,7 +206,7 @@ def test_an_approval_of_a_plan_is_none_of_it_under_other_terms(tmp_path: Path, t
     with opened("write") as agent:
         said = agent.start("g", thread="t").decide(approve=True)
     with opened("external") as agent:
-        runs = [agent.resume("t", said) for _ in range(3)]
+        runs = [agent.resume("t", said, take_over=True) for _ in range(3)]
 
         assert [run.status for run in runs] == ["waiting"] * 3 and tools.calls == []
         assert "digest" in str(runs[-1].request["error"])

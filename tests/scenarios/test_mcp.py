@@ -10,6 +10,7 @@ import pytest
 from langgraph.types import Command
 
 from graph import Agent, build_graph
+from graph.errors import OtherTermsError
 from graph.testing import LoggedTools, ScriptedModel, asked, on_thread, step
 from tools import McpServers, default_tools
 
@@ -149,7 +150,7 @@ def test_a_tool_that_its_server_swaps_while_the_plan_runs_is_not_called(small: S
 
 
 @pytest.mark.parametrize("change", ["tool", "place"])
-def test_a_plan_that_was_approved_with_other_tools_is_asked_about_again_in_a_new_process(
+def test_a_run_that_is_taken_over_with_another_server_is_asked_about_again(
     small: Small, tmp_path: Path, change: str
 ) -> None:
     plan: Any = {"steps": [step("a", "note", text="x")]}
@@ -160,7 +161,9 @@ def test_a_plan_that_was_approved_with_other_tools_is_asked_about_again_in_a_new
     env = {"ROOT": "/elsewhere"} if change == "place" else {}
 
     with Agent.open(tmp_path / "runs.db", mcp={"small": small.entry(env=env)}) as agent:
-        again = agent.resume(waiting.id, "approve")
+        with pytest.raises(OtherTermsError, match="changed"):
+            agent.resume(waiting.id, "approve")
+        again = agent.resume(waiting.id, "approve", take_over=True)
         calls = list(small.calls)
         run = agent.resume(waiting.id, "approve")
 

@@ -292,9 +292,9 @@ def test_a_chat_that_led_to_the_goal_is_told_again(saver: Any, build: Callable[.
 
 
 def test_settings_that_changed_on_the_way_change_again(saver: Any, build: Callable[..., Any]) -> None:
-    build(PLAN).invoke({"goal": "g"}, on_thread())
-    build(max_concurrency=1).invoke(Command(resume={"type": "perhaps"}), on_thread())
-    build(max_concurrency=2).invoke(Command(resume="approve"), on_thread())
+    build(PLAN, max_concurrency=3).invoke({"goal": "g"}, on_thread())
+    build(max_concurrency=2).invoke(Command(resume={"type": "perhaps"}), on_thread())
+    build(max_concurrency=1).invoke(Command(resume="approve"), on_thread())
 
     played = play(transcript_of(saver))
 

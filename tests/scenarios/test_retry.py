@@ -11,7 +11,7 @@ from pydantic import JsonValue
 
 from graph import Agent, AsyncAgent, build_graph
 from graph.checkpoint import ledger_of
-from graph.errors import InputError
+from graph.errors import InputError, OtherTermsError
 from graph.ledger.protocol import RunKey
 from graph.runs import Run
 from graph.testing import LoggedTools, ScriptedModel, asked, drafted, on_thread, step
@@ -256,13 +256,17 @@ def test_feedback_asks_the_planner_for_what_is_left(tmp_path: Path, own: list[An
     assert [args.get("to") for name, args in tools.calls if name == "mail"] == ["ada", "bo", "dee", "cy"]
 
 
-def test_changed_terms_are_reviewed(tmp_path: Path, options: dict[str, Any], tools: LoggedTools) -> None:
+def test_a_run_that_is_taken_over_with_other_tools_is_reviewed(
+    tmp_path: Path, options: dict[str, Any], tools: LoggedTools
+) -> None:
     with Agent.open(tmp_path / "runs.db", **options) as agent:
         run = failed(agent)
     others = [*options["tools"][1:], tools.tool("mail", lambda **args: args, effect="external", idempotent=True)]
 
     with Agent.open(tmp_path / "runs.db", **{**options, "tools": others}) as agent:
-        assert asked_for(agent.retry(run.id)) == ["run_plan"]
+        with pytest.raises(OtherTermsError, match="mail has changed"):
+            agent.retry(run.id)
+        assert asked_for(agent.retry(run.id, take_over=True)) == ["run_plan"]
 
 
 def test_a_cancelled_run_asks_again(tmp_path: Path, options: dict[str, Any], service: Service) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from langgraph.types import Command
 
+from graph.errors import OtherTermsError
 from graph.testing import LoggedTools, asked, on_thread, step
 
 Build = Callable[..., Any]
@@ -344,9 +345,7 @@ def test_approval_modes(build: Build, mode: str, plan: Any, is_asked: bool) -> N
 
 
 @pytest.mark.parametrize("when", ["before the answer", "after the approval"])
-def test_a_tool_that_changes_its_face_is_asked_about_again(
-    build: Build, saver: Any, tools: LoggedTools, when: str
-) -> None:
+def test_a_run_whose_tool_changes_its_face_is_left(build: Build, saver: Any, tools: LoggedTools, when: str) -> None:
     plan = {"steps": [step("a", "look", name="x")]}
     quiet = tools.tool("look", lambda name: name, effect="read")
     loud = tools.tool("look", lambda name: name, effect="external")
@@ -355,9 +354,7 @@ def test_a_tool_that_changes_its_face_is_asked_about_again(
     changed = build(tools=[loud])
     if when == "after the approval":
         build(tools=[quiet]).invoke(Command(resume="approve"), on_thread(), interrupt_after=["review"])
-        request = asked(changed.invoke(None, on_thread()))
-    else:
-        request = asked(changed.invoke(Command(resume="approve"), on_thread()))
+    with pytest.raises(OtherTermsError, match="look has changed"):
+        changed.invoke(Command(resume="approve"), on_thread())
 
-    assert tools.calls == [] and "look (external)" in request["action_requests"][0]["description"]
-    assert changed.invoke(Command(resume="approve"), on_thread())["status"] == "succeeded"
+    assert tools.calls == []

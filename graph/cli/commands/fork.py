@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from graph.cli import options
-from graph.cli.commands.resume import OwnSettings
+from graph.cli.commands.resume import OwnSettings, TakeOver
 from graph.cli.decision_source import DecisionSource
 from graph.cli.exit_codes import exit_code, report_errors
 from graph.cli.option_groups import with_option_groups
@@ -30,6 +30,7 @@ def fork(
     step: From,
     given: RunOptions,
     own_settings: OwnSettings = False,
+    take_over: TakeOver = False,
     yes: options.Yes = False,
     json: options.Json = False,
     db: options.Database = options.DATABASE,
@@ -54,7 +55,8 @@ def fork(
                 yield built
 
         decisions = DecisionSource(screen, db, yes, by=given.by)
-        raise typer.Exit(exit_code(fork_run(screen, db, decisions, found, opened, json, step, values)))
+        how = {"values": values, "take_over": take_over or given.takes_over}
+        raise typer.Exit(exit_code(fork_run(screen, db, decisions, found, opened, json, step, **how)))
 
 
 def split_sets(entries: Sequence[str]) -> tuple[dict[str, Any], list[str]]:

@@ -21,6 +21,13 @@ OwnSettings = Annotated[
     bool,
     typer.Option("--own-settings", help="Use only the current settings, ignore the recorded ones."),
 ]
+TakeOver = Annotated[
+    bool,
+    typer.Option(
+        "--take-over",
+        help="Go on under the terms here in place of those on record, as does an option that names a term.",
+    ),
+]
 
 
 @with_option_groups
@@ -29,13 +36,16 @@ def resume(
     decision: DecisionOptions,
     given: RunOptions,
     own_settings: OwnSettings = False,
+    take_over: TakeOver = False,
     json: options.Json = False,
     db: options.Database = options.DATABASE,
 ) -> None:
     """Continue a run that waits, was paused or was killed.
 
-    Folders and models are those that the run recorded, unless options override them; differences to the current
-    settings are shown. The current policy always applies.
+    Folders and models are those that the run recorded; differences to the current settings are shown. The current
+    policy always applies, and so do the terms that the run was begun under: stricter ones hold, under other ones it is
+    left. An option that names another model, folder or policy asks to take the run over, as --take-over does; the
+    approvers on record decide about that.
     """
     screen = Screen.beside_json() if json else Screen.here()
     with report_errors(screen):
@@ -49,4 +59,5 @@ def resume(
             with setup_to_resume(screen, found, settings, own_settings).opened() as built:
                 yield built
 
-        raise typer.Exit(exit_code(continue_run(screen, db, decisions, found, opened, json)))
+        takes_over = take_over or given.takes_over
+        raise typer.Exit(exit_code(continue_run(screen, db, decisions, found, opened, json, takes_over)))

@@ -9,7 +9,7 @@ import typer
 
 from graph.cli import options
 from graph.cli.budget_options import parse_limits
-from graph.cli.commands.resume import OwnSettings
+from graph.cli.commands.resume import OwnSettings, TakeOver
 from graph.cli.decision_source import DecisionSource
 from graph.cli.exit_codes import exit_code, report_errors
 from graph.cli.option_groups import with_option_groups
@@ -46,6 +46,7 @@ def retry(
     feedback: Feedback = None,
     given: RunOptions,
     own_settings: OwnSettings = False,
+    take_over: TakeOver = False,
     yes: options.Yes = False,
     json: options.Json = False,
     db: options.Database = options.DATABASE,
@@ -64,6 +65,7 @@ def retry(
             "limits": parse_limits("--limit", limit or []),
             "feedback": feedback,
             "plan": read_plan_file("--edit", edit) if edit is not None else None,
+            "take_over": take_over or given.takes_over,
         }
         found = find_run(db, run)
         if not found.ended:

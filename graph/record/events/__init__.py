@@ -35,6 +35,7 @@ from graph.record.events.run import (
     Paused,
     RunEnded,
     RunStarted,
+    TakeOverAsked,
     ValueRedacted,
     cancelled,
 )
@@ -103,6 +104,7 @@ __all__ = [
     "StepHeld",
     "StepSkipped",
     "StepUncertain",
+    "TakeOverAsked",
     "Tokens",
     "ValueRedacted",
     "ValueShown",

@@ -19,7 +19,7 @@ from graph.record.events.plan import Executing, PlanRefused, PlanRevised, Steere
 from graph.record.events.response import ResponseGiven
 from graph.record.events.retry import RunReopened
 from graph.record.events.review import Decided, ReviewRequested
-from graph.record.events.run import Configured, Paused, RunEnded, RunStarted, ValueRedacted
+from graph.record.events.run import Configured, Paused, RunEnded, RunStarted, TakeOverAsked, ValueRedacted
 from graph.record.events.standing import StandingGiven, StandingRevoked
 from graph.record.events.step import BudgetReached, StepChecked, StepFinished
 from graph.record.events.vote import Voted
@@ -27,6 +27,7 @@ from graph.record.events.vote import Voted
 EventData = (
     RunStarted
     | Configured
+    | TakeOverAsked
     | PlanRevised
     | PlanRefused
     | ReviewRequested

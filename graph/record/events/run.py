@@ -4,12 +4,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, Self
 
-from graph.record.budget import NO_BUDGET, Budget, read_budget
+from graph.record.budget import NO_BUDGET, Budget, limits_of_a_run, read_budget
 from graph.record.events.content import NO_CONTENT, Content, content_in
 from graph.record.events.payload import Json, Payload, given, integer, number
 from graph.record.hand_over import HAND_OVER
 
-WORDING = 6
+WORDING = 7
 """Version of the wording of prompts and reviews, raised when the wording changes. Absent means 1."""
 
 BY_FACADE = "facade"
@@ -26,15 +26,18 @@ PAUSES = {"pause": ASKED, HAND_OVER: HANDED_OVER}
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Configuration:
-    """Inputs of decisions besides the record: settings, role -> names of models, and the tools.
+    """The terms of a run besides its budget: settings, role -> names of models, the tools and the policy.
 
-    `executors` has the models that steps may name.
+    `executors` has the models that steps may name. `policy` has the whole policy, stored once for all runs under it,
+    None if there is none, and `limits` repeats what it allows a run. Earlier releases kept it among the settings.
     """
 
     settings: Mapping[str, Any] = field(default_factory=dict)
     models: Mapping[str, Any] = field(default_factory=dict)
     executors: Mapping[str, Any] = field(default_factory=dict)
     tools: Content | None = None
+    policy: Content | None = None
+    limits: Mapping[str, Any] = field(default_factory=dict)
 
     @classmethod
     def from_json(cls, raw: Json) -> "Configuration":
@@ -44,12 +47,15 @@ class Configuration:
             models=raw.get("models", {}),
             executors=raw.get("executors", {}),
             tools=content_in(raw, "tools"),
+            policy=content_in(raw, "policy"),
+            limits=raw.get("limits") or limits_of_a_run(raw.get("settings", {}).get("policy", {})),
         )
 
     def to_json(self) -> dict[str, Any]:
         """Return the configuration as the ledger keeps it."""
         raw = {"settings": self.settings, "models": self.models, "executors": self.executors}
-        return {**raw, **given(tools=self.tools and self.tools.to_json())}
+        stored = given(tools=self.tools and self.tools.to_json(), policy=self.policy and self.policy.to_json())
+        return {**raw, **stored, **({"limits": self.limits} if self.limits else {})}
 
 
 NO_CONFIGURATION = Configuration()
@@ -129,21 +135,70 @@ class RunStarted(Payload):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Configured(Payload):
-    """The run continues with other settings, models or tools."""
+    """The run continues under other terms: stricter ones, or those that `approver` took it over under.
+
+    `budget` bounds the run's from now on, None if it stays. Earlier releases recorded any change, without an approver.
+    """
 
     kind: ClassVar[Literal["configured"]] = "configured"
     is_aside: ClassVar[bool] = True
 
     configuration: Configuration
+    budget: Budget | None = None
+    approver: str | None = None
+    roles: tuple[str, ...] = ()
 
     def own_json(self) -> dict[str, Any]:
         """See `Payload`."""
-        return self.configuration.to_json()
+        budget = self.budget and self.budget.to_json()
+        by = given(budget=budget, approver=self.approver, roles=list(self.roles))
+        return {**self.configuration.to_json(), **by}
 
     @classmethod
     def from_json(cls, raw: Json) -> Self:
         """See `Payload`."""
-        return cls(configuration=Configuration.from_json(raw), checkpoint=raw.get("checkpoint"))
+        return cls(
+            configuration=Configuration.from_json(raw),
+            budget=read_budget(raw["budget"])[0] if "budget" in raw else None,
+            approver=raw.get("approver"),
+            roles=tuple(raw.get("roles", ())),
+            checkpoint=raw.get("checkpoint"),
+        )
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class TakeOverAsked(Payload):
+    """A person asked to take the run over under other terms, and others have to as well, as `missing` says.
+
+    `terms` is the digest of those terms: who asks for the same counts together.
+    """
+
+    kind: ClassVar[Literal["take_over_asked"]] = "take_over_asked"
+    is_aside: ClassVar[bool] = True
+    must_last: ClassVar[bool] = True
+
+    terms: str
+    differs: str
+    missing: str
+    approver: str
+    roles: tuple[str, ...] = ()
+
+    def own_json(self) -> dict[str, Any]:
+        """See `Payload`."""
+        asked = {"terms": self.terms, "differs": self.differs, "missing": self.missing}
+        return {**asked, "approver": self.approver, "roles": list(self.roles)}
+
+    @classmethod
+    def from_json(cls, raw: Json) -> Self:
+        """See `Payload`."""
+        return cls(
+            terms=raw["terms"],
+            differs=raw["differs"],
+            missing=raw["missing"],
+            approver=raw["approver"],
+            roles=tuple(raw.get("roles", ())),
+            checkpoint=raw.get("checkpoint"),
+        )
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

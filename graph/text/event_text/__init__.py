@@ -46,6 +46,7 @@ from graph.record.events import (
     StepHeld,
     StepSkipped,
     StepUncertain,
+    TakeOverAsked,
     ValueRedacted,
     Voted,
 )
@@ -88,7 +89,7 @@ def event_text(event: Event) -> EventText:
 def _formatted(data: EventData, step: str) -> Formatted:  # noqa: C901  (one line for each family of events)
     """Return the sections and the text of an event."""
     match data:
-        case RunStarted() | Configured() | Paused() | ValueRedacted() | RunEnded() | RunReopened():
+        case RunStarted() | Configured() | TakeOverAsked() | Paused() | ValueRedacted() | RunEnded() | RunReopened():
             return format_run(data)
         case PlanRevised() | PlanRefused() | Steered() | Executing():
             return format_plan(data)

@@ -11,12 +11,13 @@ from graph.record.events import (
     RunEnded,
     RunReopened,
     RunStarted,
+    TakeOverAsked,
     ValueRedacted,
 )
 from graph.text.event_text.sections import SECTIONS, Formatted, Words
 from graph.text.event_text.values import content, limits_text, normalization_notes, until_text, value_text
 
-RunEvent = RunStarted | Configured | Paused | ValueRedacted | RunEnded | RunReopened
+RunEvent = RunStarted | Configured | TakeOverAsked | Paused | ValueRedacted | RunEnded | RunReopened
 
 
 def format_run(data: RunEvent) -> Formatted:
@@ -26,6 +27,8 @@ def format_run(data: RunEvent) -> Formatted:
             return SECTIONS, _run_started(data)
         case Configured():
             return ("run", "policy"), _configured(data)
+        case TakeOverAsked():
+            return ("run", "policy", "decisions"), _take_over_asked(data)
         case Paused():
             return ("run",), iter([f"paused: {data.reason}{until_text(data.due_at)}"])
         case ValueRedacted():
@@ -52,8 +55,16 @@ def _run_started(data: RunStarted) -> Words:
 
 
 def _configured(data: Configured) -> Words:
-    yield "continues with other settings, models or tools"
+    taken_over = f"was taken over by {data.approver} under other terms" if data.approver else ""
+    yield taken_over or "continues under other terms"
+    if data.budget is not None and data.budget.names:
+        yield f"the budget is now at most {limits_text(data.budget)}"
     yield from _configuration(data.configuration)
+
+
+def _take_over_asked(data: TakeOverAsked) -> Words:
+    yield f"{data.approver} asked to take it over under other terms; this takes {data.missing}"
+    yield data.differs
 
 
 def _configuration(configured: Configuration) -> Words:
@@ -61,12 +72,18 @@ def _configuration(configured: Configuration) -> Words:
         yield "models: " + ", ".join(f"{role} {' then '.join(names)}" for role, names in models.items())
     if settings := configured.settings:
         yield "settings: " + ", ".join(f"{name} {value_text(value)}" for name, value in settings.items())
+    if (policy := configured.policy) is not None:
+        yield f"policy: {_named(policy) if policy.artifact else content(policy)}"
     if (tools := configured.tools) is None:
         return
     if tools.artifact is not None:
-        yield f"tools: {content(tools) if 'preview' in tools.artifact else 'in artifact ' + tools.artifact['id']}"
+        yield f"tools: {content(tools) if 'preview' in tools.artifact else _named(tools)}"
     else:
         yield "tools: " + ", ".join(f"{tool['name']} ({tool['effect']})" for tool in tools.value)
+
+
+def _named(stored: Content) -> str:
+    return f"in artifact {stored.artifact['id']}" if stored.artifact else ""
 
 
 def _redacted(data: ValueRedacted) -> Words:

@@ -35,9 +35,9 @@ def services(*tools: Any, ledger: MemoryLedger | None = None, **settings: Any) -
 
 async def begun(given: Services, *drafts: Draft, checkpoint: str = "c", **more: Any) -> RunContext:
     """Begin a run with these events, and return it as a node at a checkpoint reads it."""
-    ledger, (configured, tools) = await given.ledger(), given.configuration
+    ledger, (configured, stored) = await given.ledger(), given.configuration
     started = Draft(RunStarted(goal="g", configured=configured, **more))
-    key = await ledger.open_run("t", [started, *drafts], [tools])
+    key = await ledger.open_run("t", [started, *drafts], stored)
     return RunContext(given, ledger, key, project(await ledger.events(key)), checkpoint)
 
 

@@ -11,6 +11,8 @@ CONFIGURED = {
     "models": {"planner": ["scripted", "another"]},
     "executors": {"cheap": ["small-model"]},
     "tools": {"value": [{"name": "send", "effect": "external"}]},
+    "policy": {"artifact": {"id": "b" * 64}},
+    "limits": {"tool_calls": 20},
 }
 EARLIER = {
     "key": "c" * 64,
@@ -42,7 +44,14 @@ FULL: dict[str, dict[str, Any]] = {
         "n": 1,
         "started_by": "os:somebody",
     },
-    "configured": CONFIGURED,
+    "configured": {**CONFIGURED, "budget": {"steps": 9}, "approver": "server:ada", "roles": ["admin"]},
+    "take_over_asked": {
+        "terms": "a" * 64,
+        "differs": "role planner: needs gpt-5, here is gpt-4",
+        "missing": "1 of 2 approvals by ada",
+        "approver": "server:bob",
+        "roles": ["finance"],
+    },
     "plan_revised": {
         "revision": 2,
         "plan": {"steps": [{"id": "step_1", "objective": "Send it", "tool": "send", "args": {"to": "somebody"}}]},

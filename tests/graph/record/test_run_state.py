@@ -1,13 +1,14 @@
 """Questions that need several values of a run's state."""
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from graph.record.budget import Budget
 from graph.record.call import AskedCall, Call, HeldCall, RejectedCall, WaitingCall
 from graph.record.calls import Calls
-from graph.record.events import Voted
+from graph.record.events import Configuration, Voted
 from graph.record.people import People
 from graph.record.plan_state import PlanState
 from graph.record.results import StepResult
@@ -126,11 +127,15 @@ def test_a_call_asks_until_it_is_answered_or_started_again(asked: AskedCall | No
 
 
 def test_a_run_spends_within_the_limits_of_its_policy() -> None:
-    settings = {"policy": {"limits": {"tool_calls": 3}}}
+    settings: Any = {"policy": {"limits": {"tool_calls": 3, "per_day": {"tool_calls": 1}}}}
     run = RunState(spending=Spending(budget=Budget(tool_calls=5, steps=2)))
-    run.assignment = replace(run.assignment, configuration=replace(run.assignment.configuration, settings=settings))
 
-    assert run.bounds == Budget(tool_calls=3, steps=2)
+    for known in (
+        {"settings": settings},
+        {"limits": {"tool_calls": 3}},
+    ):  # an earlier release kept the whole policy there
+        run.assignment = replace(run.assignment, configuration=Configuration.from_json(known))
+        assert run.bounds == Budget(tool_calls=3, steps=2)
 
 
 def test_a_run_begins_before_its_first_event() -> None:

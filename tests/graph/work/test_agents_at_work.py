@@ -134,31 +134,58 @@ def test_a_hand_over_that_was_meant_for_an_earlier_owner_stops_nobody(house: Hou
     asyncio.run(main())
 
 
-@pytest.mark.parametrize(
-    ("changes", "why"),
-    [
-        ({"tools": ["pay"]}, "needs look: name it with --tools or --mcp"),
-        ({"tools": ["look", "pay", "more"]}, "was begun without more"),
-        ({"tools": ["look, not quite", "pay"]}, "look has changed"),
-        ({"approval": "side_effects"}, "approval: needs always, here is side_effects"),
-        ({"policy": {"tools": {"pay": {"verdict": "deny"}}}}, "policy: needs"),
-        ({"planner": "offline"}, "role planner: needs scripted"),
-    ],
-)
-def test_a_run_under_other_terms_is_left_and_what_is_missing_is_named(
-    house: House, changes: dict[str, Any], why: str
-) -> None:
+LEFT: list[tuple[dict[str, Any], str]] = [
+    ({"tools": ["pay"]}, "needs look: name it with --tools or --mcp"),
+    ({"tools": ["look, not quite", "pay"]}, "look has changed"),
+    ({"planner": "offline"}, "role planner: needs scripted"),
+]
+TAKEN_UP: list[tuple[dict[str, Any], str]] = [
+    ({"tools": ["look", "pay", "more"]}, "weaker here, so that the terms on record hold: begun without more"),
+    ({"approval": "never"}, "weaker here, so that the terms on record hold: approval: always on record, here is never"),
+    ({"max_concurrency": 1}, "stricter here, and holds from now on: max_concurrency: 16 on record, here is 1"),
+]
+
+
+def given(house: House, changes: dict[str, Any]) -> dict[str, Any]:
     def made(name: str) -> Any:
         word, _, odd = name.partition(",")
         return house.tools.tool(word, **({"effect": "read"} if word == "look" and not odd else {}))
 
-    given = {**changes, **({"tools": [made(name) for name in changes["tools"]]} if "tools" in changes else {})}
+    return {**changes, **({"tools": [made(name) for name in changes["tools"]]} if "tools" in changes else {})}
 
+
+@pytest.mark.parametrize(("changes", "why"), LEFT)
+def test_a_run_under_other_terms_is_left_and_what_is_missing_is_named(
+    house: House, changes: dict[str, Any], why: str
+) -> None:
     async def main() -> None:
         await house.begin()
-        await house.work(**given)
+        await house.work(**given(house, changes))
         assert await house.status() == "paused"
 
     asyncio.run(main())
     (line,) = house.lines
     assert line.startswith("t.1 left: ") and why in line and house.tools.calls == []
+
+
+@pytest.mark.parametrize(("changes", "how"), TAKEN_UP)
+def test_a_run_goes_on_under_the_stricter_terms_and_the_worker_says_how(
+    house: House, changes: dict[str, Any], how: str
+) -> None:
+    async def main() -> None:
+        await house.begin()
+        await house.work(**given(house, changes))
+        assert await house.status() == "succeeded"
+
+    asyncio.run(main())
+    assert house.lines[0] == f"t.1 taken up: {how}" and [name for name, _ in house.tools.calls] == ["look", "pay"]
+
+
+def test_a_run_whose_tool_the_worker_denies_waits_for_a_person(house: House) -> None:
+    async def main() -> None:
+        await house.begin()
+        await house.work(policy={"tools": {"pay": {"verdict": "deny"}}})
+        assert await house.status() == "waiting"
+
+    asyncio.run(main())
+    assert house.tools.calls == [] and "pay is not mentioned" in house.lines[0]

@@ -14,7 +14,7 @@ from graph.ledger.protocol import RunKey
 from graph.record.projection import project
 from graph.testing import ScriptedModel, drafted
 from graph.work.candidate import Candidate
-from graph.work.continuing import ByPlace
+from graph.work.continuing import ByPlace, Fit
 from graph.work.server import ByServer
 
 STARTED = drafted("run_started", {"goal": "g", "constraints": [], "origin": "server"})
@@ -57,7 +57,7 @@ def test_a_run_is_continued_by_an_operation_unless_the_server_works_on_it(refusa
 
     async def main() -> None:
         run, place = await on_server(), ByServer(URL, client)
-        assert await place.lacks(run) is None
+        assert await place.fit(run) == Fit()
         await place.go_on(run)
 
     asyncio.run(main())
@@ -76,7 +76,7 @@ def test_a_server_that_refuses_is_named() -> None:
 def test_another_service_at_the_address_is_named_and_ends_no_worker(answer: Any) -> None:
     async def main() -> None:
         with pytest.raises(ConfigError, match="is not that of LangGraph's API"):
-            await ByServer(URL, Client(thread=answer)).lacks(await on_server())
+            await ByServer(URL, Client(thread=answer)).fit(await on_server())
 
     asyncio.run(main())
 
@@ -86,7 +86,7 @@ def test_a_page_instead_of_an_answer_is_named_and_so_is_a_missing_token() -> Non
         answers = httpx.MockTransport(lambda _: httpx.Response(status, text="<html>"))
         client = LangGraphClient(httpx.AsyncClient(transport=answers, base_url=URL))
         with pytest.raises(ConfigError) as caught:
-            await ByServer(URL, client).lacks(await on_server())
+            await ByServer(URL, client).fit(await on_server())
         return str(caught.value)
 
     assert "is not that of LangGraph's API" in asyncio.run(main(200)) and "_TOKEN" in asyncio.run(main(401))
@@ -100,22 +100,22 @@ def test_what_is_no_address_of_a_server_is_refused_at_once(url: str) -> None:
 
 
 def test_an_address_is_named_without_its_password() -> None:
-    async def main() -> str | None:
-        return await ByServer("http://ada:s3cret@localhost:2024", Client()).lacks(await on_server())
+    async def main() -> str:
+        return (await ByServer("http://ada:s3cret@localhost:2024", Client()).fit(await on_server())).lacks
 
     assert asyncio.run(main()) == f"{URL} does not know thread t"
 
 
 def test_a_thread_that_the_server_does_not_know_is_missing() -> None:
-    async def main() -> str | None:
-        return await ByServer(URL, Client()).lacks(await on_server())
+    async def main() -> str:
+        return (await ByServer(URL, Client()).fit(await on_server())).lacks
 
     assert asyncio.run(main()) == f"{URL} does not know thread t"
 
 
 def test_without_a_server_its_runs_are_left() -> None:
-    async def main() -> str | None:
-        return await ByPlace(ByServer("http://elsewhere", Client())).lacks(await on_server())
+    async def main() -> str:
+        return (await ByPlace(ByServer("http://elsewhere", Client())).fit(await on_server())).lacks
 
     assert asyncio.run(main()) == "a LangGraph server keeps its checkpoints: name it with --server"
 

@@ -16,6 +16,7 @@ from graph.runs import Runs
 from graph.testing import drafted
 from graph.work.candidate import Candidate
 from graph.work.chores import Chore
+from graph.work.continuing import Fit
 from graph.work.report import Report
 from graph.work.worker import Worker
 
@@ -38,13 +39,13 @@ class Continued:
 
     ledger: MemoryLedger
     errors: list[Exception] = field(default_factory=list)
-    missing: str | None = None
+    missing: str = ""
     runs: list[str] = field(default_factory=list)
     together: int = 0
     _now: int = 0
 
-    async def lacks(self, run: Candidate) -> str | None:
-        return self.missing
+    async def fit(self, run: Candidate) -> Fit:
+        return Fit(self.missing)
 
     async def go_on(self, run: Candidate) -> None:
         self.runs.append(run.key.id)

@@ -1,0 +1,84 @@
+"""Taking a run over under the terms here: a request of its own, decided under the rules on record (decision 120)."""
+
+from dataclasses import replace
+
+from graph.context import Services
+from graph.errors import InputError, OtherTermsError
+from graph.ledger.protocol import RunKey
+from graph.ledger.values import policy_of, tools_of
+from graph.plan.canonical import digest
+from graph.plan.schema import Plan
+from graph.policy.approvers import ApproverRule, missing
+from graph.policy.terms import Comparison
+from graph.record.assignment import Assignment
+from graph.record.events import Configured, Draft, TakeOverAsked
+from graph.record.person import Approver
+from graph.record.projection import project
+from graph.record.remaining import steps_left
+from graph.record.run_state import RunState
+from graph.run_terms import compared
+from graph.runs import Run, Runs
+
+
+async def require_terms(runs: Runs, key: RunKey, services: Services) -> Comparison:
+    """Return how the terms here differ from those of a run, which can go on under them.
+
+    Raises:
+        OtherTermsError: It was begun under other terms.
+    """
+    record = project(await runs.ledger.events(key))
+    found = await compared(services, runs.ledger, record.assignment)
+    if found.other:
+        raise OtherTermsError(record.id, found.other)
+    return found
+
+
+async def take_over(runs: Runs, name: str, services: Services, by: Approver) -> Run:
+    """Put a run under the terms here, if those who may decide about every tool left in its plan have all asked for it.
+
+    Its budget stays, and approvals hold as far as they cover the same tools and rules. Whoever reaches this has the
+    database, so that without rules on record everyone who does may take a run over.
+
+    Raises:
+        UnknownRunError: There is no such run.
+        InputError: It is executing; or others have to ask for the same, and that this one did is on record.
+    """
+    key = await runs.find(name)
+    if await runs.ledger.is_worked_on(key):
+        raise InputError("run", f"{key.id} is executing; pause it first")
+    async with runs.ledger.owned(key) as lease:
+        record = project(await runs.ledger.events(key))
+        found = await compared(services, runs.ledger, record.assignment)
+        if not (found.other or found.weaker):
+            return await runs.show(key)
+        configured, stored = services.configuration
+        asked = _asked(record.assignment, digest(configured.to_json()), found.other or found.weaker, by)
+        voters = [Approver.of_label(one.approver, one.roles) for one in asked]
+        askers = (*record.people.askers, asked[0].approver)
+        left = missing(await _rules(runs, record), voters, askers)
+        if left is None:
+            budget = found.terms.budget if found.terms.budget != record.assignment.budget else None
+            taken = Configured(configuration=configured, budget=budget, approver=str(by), roles=by.roles)
+            await runs.ledger.append(lease, [Draft(taken)], artifacts=stored)
+            return await runs.show(key)
+        if asked[-1] not in record.assignment.take_overs:
+            await runs.ledger.append(lease, [Draft(replace(asked[-1], missing=left))])
+    how = "they ask for the same, with the same command under the same terms"
+    raise InputError("take_over", f"{by} asked to take {record.id} over, which takes {left}; {how}")
+
+
+def _asked(run: Assignment, terms: str, differs: str, by: Approver) -> list[TakeOverAsked]:
+    """Return who asked to take the run over under these terms, this person among them, each once."""
+    before = [one for one in run.take_overs if one.terms == terms]
+    if any(Approver.of_label(one.approver).person == by.person for one in before):
+        return before
+    return [*before, TakeOverAsked(terms=terms, differs=differs, missing="", approver=str(by), roles=by.roles)]
+
+
+async def _rules(runs: Runs, record: RunState) -> tuple[ApproverRule, ...]:
+    """Return the rules on record of every tool left in the plan."""
+    approvers = (await policy_of(runs.ledger, record.assignment.configuration)).approvers
+    plan = Plan.model_validate(record.plan_state.plan) if record.plan_state.plan is not None else Plan()
+    tools = await tools_of(runs.ledger, record)
+    named = dict.fromkeys(name for step in steps_left(plan, record.steps.results) for name in step.tool_names)
+    return approvers.rules((tools[name] for name in named if name in tools), record.bounds.cost_usd)
