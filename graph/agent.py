@@ -178,13 +178,13 @@ class Agent:
         """See `AsyncAgent.compare_terms`."""
         return self._do(lambda: self._agent.compare_terms(run))
 
-    def cancel(self, run: str) -> Run:
+    def cancel(self, run: str, *, by: Person | None = None) -> Run:
         """See `AsyncAgent.cancel`."""
-        return self._do(lambda: self._agent.cancel(run))
+        return self._do(lambda: self._agent.cancel(run, by=by))
 
-    def pause(self, run: str) -> Run:
+    def pause(self, run: str, *, by: Person | None = None) -> Run:
         """See `AsyncAgent.pause`."""
-        return self._do(lambda: self._agent.pause(run))
+        return self._do(lambda: self._agent.pause(run, by=by))
 
     def _do(self, work: Callable[[], Coroutine[Any, Any, Result]]) -> Result:
         """Run a coroutine on the agent's loop; an interrupt while waiting (Ctrl-C) cancels it."""

@@ -69,13 +69,19 @@ class AgentControl(AgentLifetime, AgentRecords):
             session.require_tools(found)
         return await session.compare_terms(found)
 
-    async def cancel(self, run: str) -> Run:
-        """End a run; one that executes elsewhere stops before its next call. A run that has ended stays as it is."""
-        return await (await self._all_runs()).cancel(run)
+    async def cancel(self, run: str, *, by: Person | None = None) -> Run:
+        """End a run; one that executes elsewhere stops before its next call. A run that has ended stays as it is.
 
-    async def pause(self, run: str) -> Run:
-        """Ask a run that executes elsewhere to stop before its next call; it can be resumed."""
-        return await (await self._all_runs()).pause(run)
+        `by` is the person who does it, as for `steer`.
+        """
+        return await (await self._all_runs()).cancel(run, str(await self._actor(by)))
+
+    async def pause(self, run: str, *, by: Person | None = None) -> Run:
+        """Ask a run that executes elsewhere to stop before its next call; it can be resumed.
+
+        `by` is the person who does it, as for `steer`.
+        """
+        return await (await self._all_runs()).pause(run, str(await self._actor(by)))
 
     async def steer(
         self,

@@ -9,9 +9,10 @@ from graph.plan.revision import difference
 from graph.plan.schema import Plan
 from graph.policy.replanning import Cause
 from graph.record.amendment import Amendment
-from graph.record.events import PAUSES, BudgetReached, Draft, Paused, PlanRevised, cancelled
+from graph.record.events import BudgetReached, Draft, PlanRevised, cancelled
 from graph.record.remaining import steps_left
 from graph.record.revocation import Revocation
+from graph.record.stop_request import cancel_in, is_stop, pause_in
 from graph.run_context import RunContext
 
 BY_MODELS = ("planner", "replanner")
@@ -75,12 +76,12 @@ def inbox_events(run: RunContext, messages: Sequence[Message]) -> Sequence[Draft
     """Return the events that handle the messages in a run's inbox."""
     if run.record.ended:
         return ()
-    if "cancel" in messages:
-        return [Draft(cancelled(run.checkpoint))]
+    if (cancel := cancel_in(messages)) is not None:
+        return [Draft(cancelled(run.checkpoint, cancel.by))]
     drafts: list[Draft] = []
     constraints = run.record.assignment.constraints
     for message in messages:
-        if message in PAUSES:
+        if is_stop(message):
             continue
         if (revocation := Revocation.read(message)) is not None:
             drafts.append(revocation.draft())
@@ -88,5 +89,5 @@ def inbox_events(run: RunContext, messages: Sequence[Message]) -> Sequence[Draft
         amendment = Amendment.read(message)
         drafts.append(amendment.draft(constraints))
         constraints = amendment.applied(constraints)
-    pauses = [Draft(Paused(reason=reason)) for message, reason in PAUSES.items() if message in messages]
-    return [*drafts, *pauses[:1]]
+    pause = pause_in(messages)
+    return [*drafts, *([Draft(pause)] if pause is not None else [])]

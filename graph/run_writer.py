@@ -15,9 +15,10 @@ from graph.ledger.protocol import Lease, News
 from graph.plan.schema import Plan
 from graph.record.caps import CapCorrection
 from graph.record.ending import Ending
-from graph.record.events import PAUSES, Configured, Decided, Draft, Paused
+from graph.record.events import Configured, Decided, Draft, Paused
 from graph.record.hand_over import heeded
 from graph.record.projection import apply_events
+from graph.record.stop_request import cancel_in, pause_in
 from graph.record.values import Kept
 from graph.run_context import RunContext
 from graph.run_ending import ended
@@ -98,7 +99,7 @@ class RunWriter:
         messages = heeded(found, token)  # a request to hand over is for one owner alone (decision 65)
         if messages and not self.run.record.ended:
             await self.reload()
-            if not PAUSES.keys().isdisjoint(messages) and "cancel" not in messages:
+            if pause_in(messages) is not None and cancel_in(messages) is None:
                 raise RunPausedError(self.run.record.id)
 
     async def write(self, *drafts: Draft, artifacts: Sequence[Kept] = (), last: bool = False) -> None:

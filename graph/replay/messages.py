@@ -3,8 +3,9 @@
 from collections.abc import Iterable
 
 from graph.record.amendment import Amendment
-from graph.record.events import INTERRUPTED, PAUSES, Event, Paused, RunEnded, StandingRevoked, Steered
+from graph.record.events import INTERRUPTED, Event, Paused, RunEnded, StandingRevoked, Steered
 from graph.record.revocation import Revocation
+from graph.record.stop_request import CANCEL, StopRequest, message_of
 
 
 def messages_of(events: Iterable[Event]) -> list[str]:
@@ -18,10 +19,11 @@ def messages_of(events: Iterable[Event]) -> list[str]:
         if isinstance(data, StandingRevoked):
             messages.append(Revocation(data.id, data.approver).to_text())
             continue
-        if isinstance(data, Paused) and data.reason in PAUSES.values():
-            return [*messages, *(message for message, reason in PAUSES.items() if reason == data.reason)]
-        is_cancel = isinstance(data, RunEnded) and data.is_cancelled and data.checkpoint is not None
-        return ["cancel"] if is_cancel else messages
+        if isinstance(data, Paused) and (pause := message_of(data)) is not None:
+            return [*messages, pause]
+        if isinstance(data, RunEnded) and data.is_cancelled and data.checkpoint is not None:
+            return [StopRequest(CANCEL, data.by).to_text()]
+        return messages
     return messages
 
 

@@ -22,6 +22,7 @@ from graph.record.projection import known, project
 from graph.record.results import StepResult
 from graph.record.run_filter import RunFilter
 from graph.record.run_state import RunState, run_name
+from graph.record.stop_request import CANCEL, PAUSE, StopRequest
 from graph.review_clock import settle
 from graph.runs.lists import Log, RunPage
 from graph.runs.run import Run, run_of
@@ -136,16 +137,19 @@ class Runs:
         """Return counts over all runs."""
         return await self.ledger.counters()
 
-    async def cancel(self, name: str) -> Run:
-        """End a run: at once, or before its next call if a process executes it. An ended run is left unchanged."""
+    async def cancel(self, name: str, by: str | None = None) -> Run:
+        """End a run: at once, or before its next call if a process executes it. An ended run is left unchanged.
+
+        `by` is the person on record, as an `Approver` in text.
+        """
         key = await self.find(name)
         if await self.ledger.is_worked_on(key):
-            await self.ledger.post(key, "cancel")
+            await self.ledger.post(key, StopRequest(CANCEL, by).to_text())
             return await self.show(key)
         async with self.ledger.owned(key) as lease:
             record = project(await self.ledger.events(key))
             if not record.ended:
-                await self.ledger.append(lease, [Draft(cancelled())], control_seq=record.control_seq)
+                await self.ledger.append(lease, [Draft(cancelled(by=by))], control_seq=record.control_seq)
         return await self.show(key)
 
     async def steer(self, name: str, steer: Amendment) -> bool:
@@ -178,11 +182,14 @@ class Runs:
             )
         return False
 
-    async def pause(self, name: str) -> Run:
-        """Ask the process that executes a run to stop before its next call; an idle run is left unchanged."""
+    async def pause(self, name: str, by: str | None = None) -> Run:
+        """Ask the process that executes a run to stop before its next call; an idle run is left unchanged.
+
+        `by` is the person on record, as an `Approver` in text.
+        """
         key = await self.find(name)
         if await self.ledger.is_worked_on(key):
-            await self.ledger.post(key, "pause")
+            await self.ledger.post(key, StopRequest(PAUSE, by).to_text())
         return await self.show(key)
 
     async def _unknown(self, name: str) -> UnknownRunError:

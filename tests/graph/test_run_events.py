@@ -11,7 +11,7 @@ from graph.plan.schema import Plan
 from graph.prompts.planner import UNTRUSTED
 from graph.record.amendment import Amendment
 from graph.record.budget import Budget, Usage
-from graph.record.events import PAUSES, BudgetReached, PlanRevised, StandingRevoked, Steered
+from graph.record.events import ASKED, HANDED_OVER, BudgetReached, PlanRevised, StandingRevoked, Steered
 from graph.record.hand_over import HAND_OVER
 from graph.record.revocation import Revocation
 from graph.run_context import RunContext
@@ -155,4 +155,15 @@ def test_an_approval_is_revoked_beside_other_messages_and_of_several_pauses_the_
     revoked, steered, paused = handled(HAND_OVER, Revocation("a", "os:ada").to_text(), STEERED, "pause")
 
     assert revoked == StandingRevoked(id="a", approver="os:ada") and isinstance(steered, Steered)
-    assert paused.reason == PAUSES["pause"]
+    assert paused.reason == ASKED
+
+
+def test_the_events_of_a_pause_and_a_cancellation_name_who_asked() -> None:
+    (paused,) = handled("pause server:ann lee", HAND_OVER)
+    (ended,) = handled("pause os:ada", "cancel server:ann lee")
+    (earlier,) = handled("cancel")
+    (left,) = handled(HAND_OVER)
+
+    assert (paused.reason, paused.by) == (ASKED, "server:ann lee")
+    assert (ended.status, ended.by, earlier.by) == ("cancelled", "server:ann lee", None)
+    assert (left.reason, left.by) == (HANDED_OVER, None)

@@ -7,6 +7,7 @@ from graph.cli.exit_codes import ENDED_OTHERWISE, report_errors
 from graph.cli.outcome import headline
 from graph.cli.run_lookup import find_run, with_runs
 from graph.cli.screen import Screen
+from graph.identity import local_user
 
 
 def cancel(run: options.RunName, db: options.Database = options.DATABASE) -> None:
@@ -17,6 +18,6 @@ def cancel(run: options.RunName, db: options.Database = options.DATABASE) -> Non
         if found.ended:
             screen.say(f"{found.id} had already ended, {headline(found)}")
             raise typer.Exit(0 if found.status == "cancelled" else ENDED_OTHERWISE)
-        ended = with_runs(db, lambda runs: runs.cancel(found.id))
+        ended = with_runs(db, lambda runs: runs.cancel(found.id, str(local_user())))
         state = f"is {ended.status}" if ended.ended else "runs in another process and ends before its next call"
         screen.say(f"{ended.id} {state}")

@@ -6,6 +6,7 @@ from graph.cli.exit_codes import report_errors
 from graph.cli.outcome import headline
 from graph.cli.run_lookup import find_run, with_runs
 from graph.cli.screen import Screen
+from graph.identity import local_user
 
 
 def pause(run: options.RunName, db: options.Database = options.DATABASE) -> None:
@@ -16,5 +17,5 @@ def pause(run: options.RunName, db: options.Database = options.DATABASE) -> None
         if found.status != "running":
             screen.say(f"{found.id} is not running; it is {headline(found)}")
             return
-        with_runs(db, lambda runs: runs.pause(found.id))
+        with_runs(db, lambda runs: runs.pause(found.id, str(local_user())))
         screen.say(f"{found.id} pauses before its next call; continue with:", whole=command("resume", found.id, db))

@@ -81,13 +81,13 @@ async def _started(request: Request, form: Form) -> str:
     return key.id
 
 
-async def _pause(_: Request, records: Records, shown: ShownRun, __: Form) -> str:
-    await records.runs.pause(shown.run.id)
+async def _pause(request: Request, records: Records, shown: ShownRun, __: Form) -> str:
+    await records.runs.pause(shown.run.id, str(_actor(request)))
     return shown.run.id
 
 
-async def _cancel(_: Request, records: Records, shown: ShownRun, __: Form) -> str:
-    await records.runs.cancel(shown.run.id)
+async def _cancel(request: Request, records: Records, shown: ShownRun, __: Form) -> str:
+    await records.runs.cancel(shown.run.id, str(_actor(request)))
     return shown.run.id
 
 

@@ -7,7 +7,6 @@ from typing import Any, ClassVar, Literal, Self
 from graph.record.budget import NO_BUDGET, Budget, limits_of_a_run, read_budget
 from graph.record.events.content import NO_CONTENT, Content, content_in
 from graph.record.events.payload import Json, Payload, given, integer, number
-from graph.record.hand_over import HAND_OVER
 
 WORDING = 7
 """Version of the wording of prompts and reviews, raised when the wording changes. Absent means 1."""
@@ -20,8 +19,6 @@ ON_SERVER = "server"
 
 ASKED, INTERRUPTED, HANDED_OVER = "asked to pause", "interrupted", "handed over"
 """Reasons for which a run is paused: by a person, or since its process ended; only the first one has to be undone."""
-PAUSES = {"pause": ASKED, HAND_OVER: HANDED_OVER}
-"""Message that pauses a run -> the reason on record; of several the first one counts."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -205,22 +202,28 @@ class TakeOverAsked(Payload):
 class Paused(Payload):
     """The run was paused on request, interrupted by its user, or has used up a cap across runs.
 
-    `due_at` is when that cap allows the next call, in Unix seconds.
+    `due_at` is when that cap allows the next call, in Unix seconds, `by` is who asked.
     """
 
     kind: ClassVar[Literal["paused"]] = "paused"
 
     reason: str
     due_at: float | None = None
+    by: str | None = None
 
     def own_json(self) -> dict[str, Any]:
         """See `Payload`."""
-        return {"reason": self.reason, **given(due_at=self.due_at)}
+        return {"reason": self.reason, **given(due_at=self.due_at, by=self.by)}
 
     @classmethod
     def from_json(cls, raw: Json) -> Self:
         """See `Payload`."""
-        return cls(reason=raw["reason"], due_at=number(raw.get("due_at")), checkpoint=raw.get("checkpoint"))
+        return cls(
+            reason=raw["reason"],
+            due_at=number(raw.get("due_at")),
+            by=raw.get("by"),
+            checkpoint=raw.get("checkpoint"),
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -257,7 +260,10 @@ class ValueRedacted(Payload):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RunEnded(Payload):
-    """The run ended: status, reason and answer; `read_as` has the normalizations of a planner's direct answer."""
+    """The run ended: status, reason and answer.
+
+    `read_as` has the normalizations of a planner's direct answer, `by` is who cancelled it.
+    """
 
     kind: ClassVar[Literal["run_ended"]] = "run_ended"
     is_control: ClassVar[bool] = True
@@ -267,6 +273,7 @@ class RunEnded(Payload):
     reason: str
     answer: Content = NO_CONTENT
     read_as: tuple[str, ...] = ()
+    by: str | None = None
 
     @property
     def is_cancelled(self) -> bool:
@@ -276,7 +283,7 @@ class RunEnded(Payload):
     def own_json(self) -> dict[str, Any]:
         """See `Payload`."""
         raw = {"status": self.status, "reason": self.reason, **self.answer.to_json()}
-        return {**raw, **given(read_as=list(self.read_as))}
+        return {**raw, **given(read_as=list(self.read_as), by=self.by)}
 
     @classmethod
     def from_json(cls, raw: Json) -> Self:
@@ -286,10 +293,11 @@ class RunEnded(Payload):
             reason=raw["reason"],
             answer=Content.from_json(raw),
             read_as=tuple(raw.get("read_as", ())),
+            by=raw.get("by"),
             checkpoint=raw.get("checkpoint"),
         )
 
 
-def cancelled(checkpoint: str | None = None) -> RunEnded:
-    """Return the end of a cancelled run."""
-    return RunEnded(status="cancelled", reason="cancelled", checkpoint=checkpoint)
+def cancelled(checkpoint: str | None = None, by: str | None = None) -> RunEnded:
+    """Return the end of a run that a person cancelled."""
+    return RunEnded(status="cancelled", reason="cancelled", by=by, checkpoint=checkpoint)

@@ -30,7 +30,7 @@ def format_run(data: RunEvent) -> Formatted:
         case TakeOverAsked():
             return ("run", "policy", "decisions"), _take_over_asked(data)
         case Paused():
-            return ("run",), iter([f"paused: {data.reason}{until_text(data.due_at)}"])
+            return ("run",), iter([f"paused: {data.reason}{_by(data.by)}{until_text(data.due_at)}"])
         case ValueRedacted():
             return SECTIONS, _redacted(data)
         case RunEnded():
@@ -92,7 +92,7 @@ def _redacted(data: ValueRedacted) -> Words:
 
 
 def _run_ended(data: RunEnded) -> Words:
-    yield f"ended as {data.status}: {data.reason}"
+    yield f"ended as {data.status}: {data.reason}{_by(data.by)}"
     if data.answer != Content():
         yield f"answer: {content(data.answer)}"
     yield from normalization_notes(data)
@@ -104,3 +104,7 @@ def _run_reopened(data: RunReopened) -> Words:
         yield f"tried again: {', '.join(data.again)}"
     if data.budget is not None and data.budget.names:
         yield f"the budget is now {limits_text(data.budget)}"
+
+
+def _by(person: str | None) -> str:
+    return f" by {person}" if person is not None else ""

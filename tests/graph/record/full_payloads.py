@@ -237,7 +237,7 @@ FULL: dict[str, dict[str, Any]] = {
         "spent": {"tokens": 50_001, "calls": {"send": 2}},
         "left": ["step_2"],
     },
-    "paused": {"reason": "asked to pause", "due_at": 1000.5},
+    "paused": {"reason": "asked to pause", "due_at": 1000.5, "by": "os:ada"},
     "redacted": {"left": [{"seq": 2, "digest": "d" * 64}], "by": "os:somebody", "reason": "a secret"},
     "run_forked": {
         "source": "thread.1",
@@ -281,6 +281,7 @@ FULL: dict[str, dict[str, Any]] = {
         "reason": "missing: step_2",
         "value": "an answer",
         "read_as": ["the answer was text"],
+        "by": "os:ada",
     },
     "standing_given": {
         "id": "3f2a91c0b7de",
