@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from graph.ledger.outbox import Delivery
+from graph.ledger.protocol import RunKey
 from graph.record.summary import PERSON, RunSummary
 from graph.sanitize import one_line
 from graph.text.inbox import asked_in_words
@@ -61,10 +62,24 @@ def title(delivery: Delivery) -> str:
     >>> title(Delivery(RunKey("t", 1), "waits", 5.0, "waiting", ("run_plan", "settle_effect"), "ops"))
     't.1 waits: a plan to approve, an uncertain effect to settle'
     """
-    name = one_line(delivery.run.id, NAME_CHARACTERS)  # a thread's name may be a client's
+    name = harmless(delivery.run)
     if delivery.kind not in VERBS:
         return f"{name} ended: {delivery.status}"
     return f"{name} {VERBS[delivery.kind]}: {asked_in_words(delivery.asks)}"
+
+
+def harmless(run: RunKey) -> str:
+    """Return the name of a run as text that no mail program and no chat takes for a link, a mention or markup.
+
+    A thread's name may be a client's: letters, digits, spaces, `-` and `_` of it stay.
+
+    >>> from graph.ledger.protocol import RunKey
+    >>> harmless(RunKey("order 7", 1)), harmless(RunKey("https://evil.example", 2))
+    ('order 7.1', 'https···evil·example.2')
+    """
+    line, number = one_line(run.id, NAME_CHARACTERS), f".{run.n}"
+    thread, number = (line.removesuffix(number), number) if line.endswith(number) else (line, "")
+    return "".join(letter if letter.isalnum() or letter in " -_…" else "·" for letter in thread) + number
 
 
 def content(delivery: Delivery, link: str | None) -> dict[str, Any]:

@@ -120,3 +120,22 @@ def test_a_signed_notice_is_believed_and_a_changed_or_old_one_is_not() -> None:
     assert signature_fault(SECRET, headers(b"{}"), b"{}", 1301.0) == "it is too old, or this clock is wrong"
     assert signature_fault(b"another secret..", headers(b"{}"), b"{}", 1100.0)
     assert signature_fault(SECRET, {}, b"{}", 1100.0)
+
+
+@pytest.mark.parametrize(
+    "thread",
+    [
+        "https://evil.example/pay",
+        "evil.example",
+        "[pay](//evil.example)",
+        "<https://x|pay>",
+        "@here",
+        "<!channel>",
+        "a.b@c.de",
+    ],
+)
+def test_a_threads_name_is_no_link_no_mention_and_no_markup(thread: str) -> None:
+    words = title(replace(DELIVERY, run=RunKey(thread, 1)))
+
+    assert words.endswith(".1 waits: a plan to approve")
+    assert set(words.removesuffix(".1 waits: a plan to approve")).isdisjoint("./:@<>[]()!|*`&#")
