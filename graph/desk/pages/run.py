@@ -73,7 +73,7 @@ async def times(request: Request) -> Response:
     def values() -> Mapping[str, Any]:
         run, now = shown.run, time.time()
         if run.plan is None:
-            return {"drawn": None}
+            return {"drawn": None, "part": None}
         waited = spans_of_people(shown.events, now)
         drawn = timeline(run.plan, run.step_status, run.results, now, waited)
         part = part_of(request, drawn.bars, ROWS)

@@ -1,0 +1,147 @@
+"""No page of a run is a fault of the desk, whatever state the run is in."""
+
+import asyncio
+import re
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from all_pages import STEPS, filled
+from desk_server import PLAN, DeskServer, Visit, query, served
+
+from graph.agent import Agent
+from graph.desk.application import ROUTES
+from graph.policy.retention import Retention
+from graph.retention import prune
+from graph.runs import open_runs
+from graph.testing import step
+
+SECRET = "hunter2-wind"
+CIRCLE = [step("a", "read", after=["b"]), step("b", "read", after=["a"])]
+REFUSED: Mapping[str, Any] = {
+    "circle": CIRCLE,
+    "itself": [step("a", "read", after=["a"])],
+    "twice": [step("a", "read"), step("a", "mail")],
+    "dangling": [step("a", "read", what="{gone_result}", after=["gone"])],
+    "unknown tool": [step("a", "no_such_tool")],
+    "empty": [],
+    "kinds": [{"id": "a", "objective": "o", "ask": "?", "gate": "?", "tool": "read"}],
+    "loop of items": [{**step("a", "read"), "for_each": "{a_result}"}],
+    "no ids": [{"tool": "read"}, {"tool": "read"}],
+    "no list": "steps",
+}
+PAGES = sorted(
+    route.path
+    for route in ROUTES
+    if "GET" in (getattr(route, "methods", None) or ()) and f"{route.path}/".startswith("/run/")
+)
+STREAMS = ("/run/live",)
+
+
+def refused(name: str) -> Callable[[DeskServer], None]:
+    def begin(server: DeskServer) -> None:
+        with server.agent(*[{"steps": REFUSED[name]}] * 5) as agent:
+            agent.start("g", thread="run")
+
+    return begin
+
+
+def given(name: str) -> Callable[[DeskServer], None]:
+    def begin(server: DeskServer) -> None:
+        with server.agent() as agent:
+            agent.start("g", plan={"steps": REFUSED[name]}, thread="run")
+
+    return begin
+
+
+def answered(answer: Any) -> Callable[[DeskServer], None]:
+    def begin(server: DeskServer) -> None:
+        with server.agent(answer) as agent:
+            agent.start("g", thread="run")
+
+    return begin
+
+
+def waiting(then: Callable[[Agent], Any] = lambda _: None) -> Callable[[DeskServer], None]:
+    def begin(server: DeskServer) -> None:
+        with server.agent(*[{"steps": CIRCLE}] * 5) as agent:
+            agent.start(f"send {SECRET}", plan=PLAN, thread="run")
+            then(agent)
+
+    return begin
+
+
+def redacted(server: DeskServer) -> None:
+    with server.agent() as agent:
+        agent.start(f"send {SECRET}", plan={"steps": [step("look", "read", what=SECRET)]}, thread="run")
+        agent.resume("run", "approve")
+        agent.redact("run", SECRET, reason="a secret")
+
+
+STATES: Mapping[str, Callable[[DeskServer], None]] = {
+    **{f"a plan that was refused: {name}": refused(name) for name in REFUSED},
+    **{f"a plan that was given and refused: {name}": given(name) for name in REFUSED},
+    "no plan: an answer": answered({"steps": [], "answer": "42"}),
+    "no plan: cannot": answered({"steps": [], "cannot": "no way"}),
+    "no plan: not even JSON": answered("I would rather not."),
+    "waiting": waiting(),
+    "a revision that was refused": waiting(lambda agent: agent.resume("run", {"type": "reject", "message": "other"})),
+    "rejected": waiting(lambda agent: agent.resume("run", "reject")),
+    "cancelled": waiting(lambda agent: agent.cancel("run")),
+    "ended": waiting(lambda agent: agent.resume("run", "approve")),
+    "redacted": redacted,
+    "redacted while it waits": waiting(lambda agent: agent.redact("run", SECRET, reason="a secret")),
+}
+
+
+@pytest.mark.parametrize("state", STATES)
+def test_every_page_of_a_run_in_every_state_is_a_page(tmp_path: Path, state: str) -> None:
+    with served(tmp_path / "runs.db") as server, server.visit() as visit:
+        try:
+            STATES[state](server)
+        except Exception as error:  # noqa: BLE001  (refused before a run: there is none to be shown)
+            assert "given and refused" in state, error
+        found = {path: answer(visit, path) for path in PAGES if path not in STREAMS}
+        for where in ("/", "/runs", "/approvals"):
+            found[where] = answer(visit, where)
+
+    assert not {path: status for path, status in found.items() if status not in (200, 303, 400, 404)}
+    if "given" not in state:
+        assert {status for path, status in found.items() if path in ("/run", "/run/timeline", "/run/audit")} == {200}
+
+
+def test_every_page_of_a_run_of_every_kind_is_a_page(tmp_path: Path) -> None:
+    with filled(tmp_path) as server, server.visit() as visit:
+        found = {
+            (path, name): answer(visit, path, f"{name}.1") for name in STEPS for path in PAGES if path not in STREAMS
+        }
+
+    assert not {where: status for where, status in found.items() if status not in (200, 303, 400, 404)}
+
+
+def test_a_run_that_was_pruned_is_told_of_on_every_page(tmp_path: Path) -> None:
+    with served(tmp_path / "runs.db") as server, server.visit() as visit:
+        STATES["cancelled"](server)
+        asyncio.run(pruned(server.database))
+        found = {path: visit.get(query(path.removeprefix("/run"), "run.1")) for path in PAGES}
+
+    assert {response.status_code for response in found.values()} == {404}
+    assert all("pruned" in response.text for response in found.values())
+
+
+async def pruned(database: Any) -> None:
+    async with open_runs(database) as runs:
+        await prune(runs.ledger, Retention(before=float("inf")), "os:ada")
+
+
+def answer(visit: Visit, path: str, run: str = "run.1") -> int:
+    statuses = [visit.get(query(path.removeprefix("/run"), run, **more)).status_code for more in ways(path)]
+    return max(statuses)
+
+
+def ways(path: str) -> list[dict[str, str]]:
+    more: list[dict[str, str]] = [{}, {"part": "2"}, {"part": "x"}, {"revision": "1"}, {"from": "1", "to": "2"}]
+    if re.search("step|value|download", path):
+        more += [{"step": name} for name in ("a", "look", "send", "nowhere", "")]
+    return more
