@@ -82,6 +82,8 @@ class Desk:
         """End a session for every copy of its cookie, and for every process of this desk."""
         now = time.time()
         await (await self.records()).runs.ledger.ended_sessions.add(session, now + self.settings.session_s, now)
+        if self.watch is not None:
+            self.watch.end(session)
 
     async def has_ended(self, session: str) -> bool:
         """Whether a session was ended."""

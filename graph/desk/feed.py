@@ -92,10 +92,14 @@ class Feed:
             position = self._seq, await self._ledger.is_worked_on(self._run)
             if self.now is None or self.now.position != position:
                 self.now = await on_thread(lambda: self._moment(position))
-                # A new event for each change: a stream that holds the old one cannot miss what comes while it sends.
-                before, self.changed = self.changed, asyncio.Event()
-                before.set()
+                self.wake()
             return self.now
+
+    def wake(self) -> None:
+        """Let all streams look whether they have something to do."""
+        # A new event for each change: a stream that holds the old one cannot miss what comes while it sends.
+        before, self.changed = self.changed, asyncio.Event()
+        before.set()
 
     def _forget(self) -> None:
         self._state, self._seq = RunState(), 0

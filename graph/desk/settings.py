@@ -1,8 +1,10 @@
 """Settings of a desk, which its operator chooses."""
 
+import hmac
 import os
 import secrets
 from dataclasses import dataclass, field
+from hashlib import sha256
 
 from graph.desk.security.claims import Oidc
 from graph.desk.security.identity import Identity, Proxies
@@ -12,7 +14,7 @@ from graph.errors import ConfigError
 from graph.serving.hosts import Host
 
 SECRET = "PLANNER_EXECUTOR_DESK_SECRET"
-SECRET_CHARACTERS = 32
+SECRET_CHARACTERS, OWN_HOST_CHARACTERS = 32, 16
 
 
 @dataclass(frozen=True)
@@ -37,6 +39,17 @@ class DeskSettings:
     read_only: bool = False
     secure: bool = False
     session_s: int = SESSION_S
+
+    @property
+    def own_host(self) -> Host:
+        """A name of this machine that nobody else's server on it goes by: browsers find `*.localhost` here."""
+        mark = hmac.new(self.secret.encode(), b"host", sha256).hexdigest()[:OWN_HOST_CHARACTERS]
+        return Host(f"desk-{mark}.localhost", None)
+
+    @property
+    def cookie_prefix(self) -> str:
+        """The beginning of the names of cookies: over HTTPS, one by which a browser lets no other host set them."""
+        return "__Host-" if self.secure else ""
 
 
 def secret_from_environment() -> str:

@@ -21,10 +21,12 @@ def test_a_run_that_the_command_line_started_is_decided_at_the_desk_with_the_fol
     with subprocess.Popen(words, stdout=subprocess.PIPE, text=True, cwd=elsewhere) as serving:
         assert serving.stdout is not None
         try:
-            link = serving.stdout.readline().split()[-1]
-            origin = re.match(r"http://[^/]+", link)[0]  # type: ignore[index]
-            with httpx.Client(base_url=origin, headers={"Origin": origin}, timeout=30) as browser:
-                browser.get(link)
+            link = httpx.URL(serving.stdout.readline().split()[-1])
+            other = httpx.URL(serving.stdout.readline().split()[-1])
+            origin = f"http://{link.host}:{link.port}"
+            here = {"Origin": origin, "Host": f"{link.host}:{link.port}"}  # a browser knows where *.localhost is
+            with httpx.Client(base_url=f"http://127.0.0.1:{link.port}", headers=here, timeout=30) as browser:
+                browser.get(link.raw_path.decode())
                 page = browser.get("/run/review", params={"run": waiting}).text
                 hidden = dict(re.findall(r'type="hidden" name="([^"]+)" value="([^"]*)"', page))
                 browser.post("/run/decide", params={"run": waiting}, data={**hidden, "decision": "approve"})
@@ -35,6 +37,7 @@ def test_a_run_that_the_command_line_started_is_decided_at_the_desk_with_the_fol
         finally:
             serving.terminate()
 
+    assert re.fullmatch(r"desk-[0-9a-f]{16}\.localhost", link.host) and other == link.copy_with(host="127.0.0.1")
     assert "succeeded" in shown
     assert list((folder / "workspace").iterdir()) and not (elsewhere / "workspace").exists()
     assert "every plan, and every revision beyond what was approved" in policy

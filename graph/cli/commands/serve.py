@@ -1,6 +1,7 @@
 """`planner-executor serve`: the review desk, in a browser."""
 
 import asyncio
+import errno
 import logging
 import socket
 import time
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from graph.desk.settings import DeskSettings
 
 PACKAGES = "the review desk needs packages: pip install 'planner-executor[desk]'"
+LOOPBACK = frozenset({"127.0.0.1", "::1"})
 STOPS_S = 3
 """How long open pages keep the server from stopping."""
 
@@ -53,11 +55,16 @@ def serve(
             settings = desk.settings(given.config)
         except ImportError:
             raise ConfigError(PACKAGES) from None
-        listener = listening(desk.address, port)
-        address = origin(desk.address, listener.getsockname()[1])
+        listeners = listening(desk.address, port)
+        port = listeners[0].getsockname()[1]
+        address = origin(desk.address, port)
 
         def announce(token: str) -> None:
-            screen.say("open", whole=f"{address}/login?token={token}")
+            if desk.address not in LOOPBACK:
+                screen.say("open", whole=f"{address}/login?token={token}")
+                return
+            screen.say("open", whole=f"http://{settings.own_host.name}:{port}/login?token={token}")
+            screen.say("or, if your browser does not find that,", whole=f"{address}/login?token={token}")
 
         agents = None if desk.read_only else DeskAgents(screen, db, given)
         app = desk_application(db, agents=agents, settings=settings, policy=desk_policy(given), announce=announce)
@@ -76,7 +83,7 @@ def serve(
             access_log=False,
             timeout_graceful_shutdown=STOPS_S,
         )
-        asyncio.run(uvicorn.Server(config).serve([listener]))
+        asyncio.run(uvicorn.Server(config).serve(listeners))
 
 
 def log_access() -> None:
@@ -103,19 +110,42 @@ def signs_in(settings: "DeskSettings") -> str:
     return f"people sign in at {settings.oidc.issuer}" if settings.oidc is not None else "a proxy signs people in"
 
 
-def listening(address: str, port: int) -> socket.socket:
-    """Return a socket that is bound to an address.
+def listening(address: str, port: int) -> list[socket.socket]:
+    """Return sockets that are bound to an address; to both loopback addresses if it is one of them.
+
+    Browsers may look for a name of this machine at either: nobody else may listen at the other one.
 
     Raises:
         InputError: The port cannot be had.
     """
-    family = socket.AF_INET6 if ":" in address else socket.AF_INET
-    found = socket.socket(family, socket.SOCK_STREAM)
+    found = [_bound(address, port)]
+    if address in LOOPBACK:
+        (other,) = LOOPBACK - {address}
+        try:
+            found.append(_bound(other, found[0].getsockname()[1]))
+        except InputError:
+            found[0].close()
+            raise
+        except OSError:  # this machine has one of them alone
+            return found
+    return found
+
+
+def _bound(address: str, port: int) -> socket.socket:
+    """Return a socket that is bound to an address.
+
+    Raises:
+        InputError: The port cannot be had.
+        OSError: There is no such address here.
+    """
+    found = socket.socket(socket.AF_INET6 if ":" in address else socket.AF_INET, socket.SOCK_STREAM)
     found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         found.bind((address, port))
     except OSError as error:
         found.close()
+        if error.errno in (errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT) and address in LOOPBACK:
+            raise
         why = f"{address}:{port} cannot be had ({error.strerror}); name another, or 0 for any"
         raise InputError("--port", why) from None
     return found

@@ -7,8 +7,9 @@ from sse_starlette import EventSourceResponse, ServerSentEvent
 from starlette.requests import Request
 from starlette.responses import Response
 
-from graph.desk.pages.respond import desk_of, run_name_in, shows
+from graph.desk.pages.respond import desk_of, run_name_in, shows, visitor_of
 from graph.desk.pages.run_page import int_of
+from graph.desk.watch import Reader
 
 PING_S = 15
 """How often a silent stream sends a comment, so that proxies do not close it."""
@@ -25,7 +26,7 @@ async def run_stream(request: Request) -> Response:
 
     async def changes() -> AsyncIterator[ServerSentEvent]:
         seen, before = after, None
-        async for now in watch.follow(key):
+        async for now in watch.follow(key, _reader(request)):
             yield ServerSentEvent(event="desk:run", id=str(now.seq), data=now.message(seen, before))
             seen, before = now.seq, now
 
@@ -39,10 +40,15 @@ async def list_stream(request: Request) -> Response:
     records = await desk.records()
 
     async def changes() -> AsyncIterator[ServerSentEvent]:
-        async for number in desk.watch_of(records).follow_list():
+        async for number in desk.watch_of(records).follow_list(_reader(request)):
             yield ServerSentEvent(event="desk:list", data=json.dumps(number))
 
     return _stream(changes())
+
+
+def _reader(request: Request) -> Reader:
+    visitor = visitor_of(request)
+    return Reader(visitor.session if visitor.has_session else None, visitor.ends_at)
 
 
 def _stream(changes: AsyncIterator[ServerSentEvent]) -> Response:

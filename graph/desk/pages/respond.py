@@ -21,6 +21,10 @@ MOST_BYTES, MOST_FIELDS = 2_000_000, 20_000
 """Limits of a form."""
 TOKEN = "token"
 """Name of the field that holds the form's token."""
+NOT_OF_THIS_SESSION = (
+    "the form is not of this session; open the page again, and if that changes nothing, sign in again: "
+    "this browser may lack what a sign-in keeps in it"
+)
 READS_ONLY = "you may look and not decide; ask the operator of this desk for the role of a reviewer"
 IS_READ_ONLY = "this desk is read-only; decide where the run was started"
 
@@ -82,7 +86,7 @@ def root_of(request: Request) -> str:
 def page(request: Request, template: str, status: int = 200, **values: Any) -> Response:
     """Return a page."""
     desk, visitor = desk_of(request), getattr(request.state, "visitor", None)
-    token = desk.door.sessions.form_token(visitor.session) if visitor is not None else ""
+    token = desk.door.sessions.form_token(visitor.session) if visitor is not None and visitor.is_apart else ""
     shared: Mapping[str, Any] = {
         "root": root_of(request),
         "visitor": visitor,
@@ -141,7 +145,7 @@ def changes(answer: Callable[[Request, Form], Awaitable[Response]]) -> Answer:
         try:
             form = await form_of(request)
             if not desk.door.sessions.is_form_token(visitor.session, form.get(TOKEN)):
-                return refused(request, "the form is not of this session; open the page again")
+                return refused(request, NOT_OF_THIS_SESSION)
             if not visitor.decides:
                 return refused(request, READS_ONLY)
             if not desk.decides:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 
-from graph.desk.pages.login import AT, ID_TOKEN, TOO_MANY, begun, login_page, set_cookie
-from graph.desk.pages.respond import desk_of, root_of
+from graph.desk.pages.login import AT, ID_TOKEN, TOO_MANY, begun, cookie_name, drop_cookie, login_page, set_cookie
+from graph.desk.pages.respond import desk_of
 from graph.desk.security.origin import own_path
 from graph.desk.security.sessions import MOST_COOKIE
 from graph.desk.security.sign_ins import COOKIE, LASTS_S, SignIn
@@ -47,8 +47,9 @@ async def callback(request: Request) -> Response:
     address = door.address_of(request)
     if not door.attempts.allows(address):
         return PlainTextResponse(TOO_MANY, 429)
-    response = await _finished(request, door.provider, door.sign_ins.read(request.cookies.get(COOKIE)))
-    response.delete_cookie(COOKIE, path=root_of(request) or "/")
+    kept = request.cookies.get(cookie_name(door.settings, COOKIE))
+    response = await _finished(request, door.provider, door.sign_ins.read(kept))
+    drop_cookie(request, response, COOKIE)
     if response.status_code == 303:
         door.attempts.forgive(address)
     return response

@@ -25,6 +25,7 @@ from graph.errors import AgentError
 from graph.record.person import Person
 from graph.sanitize import escaped
 from graph.serving.guard import request_head
+from graph.serving.hosts import Host, read_host
 
 if TYPE_CHECKING:
     from graph.desk.security.oidc import Provider
@@ -70,14 +71,21 @@ class Door:
         if settings.identity is not None and (person := settings.identity.person_in(request.scope)) is not None:
             found = self.admitted(person, f"identity {person.name}")
             return replace(found, has_session=False) if found is not None else None
-        session = self.sessions.read(request.cookies.get(COOKIE))
+        session = self.sessions.read(request.cookies.get(f"{settings.cookie_prefix}{COOKIE}"))
         if session is None:
             return None
         # A cookie of a way to sign in that is no longer configured counts for nothing.
-        if session.person is not None:
-            return self.admitted(session.person, session.id) if self.provider is not None else None
-        role = Role.READER if settings.read_only else Role.REVIEWER
-        return Visitor(None, role, session.id) if settings.links else None
+        if session.person is None:
+            role = Role.READER if settings.read_only else Role.REVIEWER
+            found = Visitor(None, role, session.id) if settings.links else None
+        else:
+            found = self.admitted(session.person, session.id) if self.provider is not None else None
+        return found and replace(found, ends_at=session.ends_at, is_apart=session.is_apart)
+
+    def is_apart(self, request: Request) -> bool:
+        """Whether no other server gets the cookie of a session that begins with this request."""
+        host = read_host(request_head(request.scope).single("host") or "")
+        return self.settings.secure or (host is not None and host.is_one_of(frozenset({self.settings.own_host})))
 
     def admitted(self, person: Person, session: str) -> Visitor | None:
         """Return the visitor that a person is, None if they may not come in."""
@@ -114,6 +122,10 @@ class Gate:
                 who = f"{'-' if visitor is None else escaped(visitor.name or 'local')} {self._address(request)}"
                 _note(request, path, who, protected.status, time.monotonic() - began)
 
+    @property
+    def _hosts(self) -> frozenset[Host]:
+        return self.door.settings.hosts | {self.door.settings.own_host}
+
     def _address(self, request: Request) -> str:
         return escaped(self.door.address_of(request)) or "-"
 
@@ -124,13 +136,13 @@ class Gate:
 
     def _refused(self, request: Request, path: str, visitor: Visitor | None) -> Response | None:
         """Return the response instead of a page; the origin counts before the session, also at the login."""
-        if (fault := origin_refusal(request_head(request.scope), self.door.settings.hosts)) is not None:
+        if (fault := origin_refusal(request_head(request.scope), self._hosts)) is not None:
             return PlainTextResponse(fault.reason, fault.status)
         if visitor is not None or path in OPEN or path.startswith(STATIC):
             return None
         root = request.scope.get("root_path", "")
         if leads_here(request_head(request.scope)):
-            return _from_elsewhere(root + own_path(_with_query(path, request.url.query)))
+            return _from_elsewhere(root, own_path(_with_query(path, request.url.query)))
         login = f"{root}/login"
         if request.method == "GET" and "hx-request" not in request.headers:
             return RedirectResponse(f"{login}?to={quote(_with_query(path, request.url.query), safe='')}", 303)
@@ -154,14 +166,16 @@ def _ended(login: str) -> Response:
     )
 
 
-def _from_elsewhere(to: str) -> Response:
-    """Return a page that asks again for the one wanted, at the path `to`.
+def _from_elsewhere(root: str, to: str) -> Response:
+    """Return a page that asks again for the one wanted, at the path `to` of the desk.
 
-    A browser leaves the session's cookie out if a page of another site, such as a mail or a provider, led it here.
+    A browser leaves the session's cookie out if a page of another site, such as a mail or a provider, led it here. The
+    script keeps the token that the login put into the address.
     """
-    here = escape(to)
+    here = escape(root + to)
     return HTMLResponse(
-        f'<!doctype html><html lang="en"><title>Review desk</title><meta http-equiv="refresh" content="0; url={here}">'
+        f'<!doctype html><html lang="en"><title>Review desk</title>'
+        f'<script src="{escape(root)}/static/desk.js"></script><meta http-equiv="refresh" content="0; url={here}">'
         f'<p><a href="{here}">Go on to the review desk</a></p></html>'
     )
 

@@ -30,6 +30,14 @@ class Links:
             self._tokens[token] = self.now() + LINK_S
         return token
 
+    def latest(self) -> str:
+        """Return the token of the last link if nobody has opened it, else of a new one: asking drops no other link."""
+        with self._lock:
+            last = next(reversed(self._tokens), None)
+            if last is not None and self._tokens[last] > self.now():
+                return last
+        return self.issue()
+
     def take(self, given: str) -> bool:
         """Whether the token is valid; a token is valid once."""
         with self._lock:

@@ -1,4 +1,4 @@
-"""A limit on attempts to sign in, by address."""
+"""A limit on attempts to sign in, by address or by link."""
 
 import threading
 import time
@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 
 ATTEMPTS, WINDOW_S = 10, 60.0
 ADDRESSES = 10_000
-"""Addresses that are remembered; the one that came first is forgotten first."""
+"""Addresses and links that are remembered; the one that came first is forgotten first."""
 
 
 @dataclass
 class Attempts:
-    """Counts attempts of the last minute by address."""
+    """Counts attempts of the last minute by address or link."""
 
     most: int = ATTEMPTS
     now: Callable[[], float] = time.monotonic

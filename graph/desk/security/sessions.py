@@ -17,12 +17,22 @@ MOST_COOKIE = 3_800
 """Characters of a cookie; browsers drop one of more than 4,096 with its name and attributes."""
 
 
+def new_id() -> str:
+    """Return the random id of a new session."""
+    return secrets.token_hex(16)
+
+
 @dataclass(frozen=True)
 class Session:
-    """The person of a session, None for the user of this process, and its random id."""
+    """The person of a session, None for the user of this process, its random id, and its end in Unix seconds.
+
+    `is_apart`: no other server gets its cookie, see `Visitor`.
+    """
 
     person: Person | None
     id: str
+    ends_at: float
+    is_apart: bool
 
 
 @dataclass(frozen=True)
@@ -32,10 +42,16 @@ class Sessions:
     secret: str
     lasts_s: int = SESSION_S
 
-    def begin(self, person: Person | None) -> str | None:
-        """Return the cookie of a new session, None if the person has more roles than fit into one."""
+    def begin(self, person: Person | None, session: str | None = None, is_apart: bool = False) -> str | None:
+        """Return the cookie of a new session, None if the person has more roles than fit into one.
+
+        Args:
+            person: The person, None for the user of this process.
+            session: Its random id; default: a new one.
+            is_apart: Whether no other server gets the cookie.
+        """
         names = [person.name, *person.roles] if person is not None else []
-        cookie = str(self._serializer.dumps([names, secrets.token_hex(16)]))
+        cookie = str(self._serializer.dumps([names, session or new_id(), is_apart]))
         return cookie if len(cookie) <= MOST_COOKIE else None
 
     def read(self, cookie: str | None) -> Session | None:
@@ -43,13 +59,15 @@ class Sessions:
         if not cookie:
             return None
         try:
-            names, session = self._serializer.loads(cookie, max_age=self.lasts_s)
-            return Session(Person(names[0], names[1:]) if names else None, str(session))
+            found, begun = self._serializer.loads(cookie, max_age=self.lasts_s, return_timestamp=True)
+            names, session, is_apart = found
+            person = Person(names[0], names[1:]) if names else None
+            return Session(person, str(session), begun.timestamp() + self.lasts_s, is_apart is True)
         except (BadData, ValueError, TypeError):
             return None
 
     def form_token(self, session: str) -> str:
-        """Return the token that every form of a session carries, so that no other site can send one."""
+        """Return the token that every form of a session carries: no other site, and no holder of its cookie, has it."""
         return hmac.new(self.secret.encode(), f"form {session}".encode(), sha256).hexdigest()
 
     def is_form_token(self, session: str, token: str) -> bool:

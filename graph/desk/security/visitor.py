@@ -21,13 +21,16 @@ class Visitor:
     """A person with a session; `session` is its random id, to which the tokens of its forms belong.
 
     `person` is None for the user of this process. Without `has_session`, each request names its sender, and there is
-    nothing to sign out of here.
+    nothing to sign out of here; else the session ends at `ends_at`, in Unix seconds. Unless it `is_apart`, other
+    servers get its cookie, since browsers send one to every port of a host: then no page holds the token of its forms.
     """
 
     person: Person | None
     role: Role
     session: str
     has_session: bool = True
+    ends_at: float | None = None
+    is_apart: bool = True
 
     @property
     def name(self) -> str:

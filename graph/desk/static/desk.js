@@ -6,6 +6,12 @@
   const MARKS = {pending: "○", running: "►", succeeded: "✓", failed: "✗", blocked: "⊘", skipped: "»", interrupted: "‖", uncertain: "?", planning: "…", waiting: "!", paused: "‖", partial: "◐", rejected: "✗", budget_exhausted: "✗", cancelled: "»", damaged: "✗"};
   const FEED = 60;
 
+  // The token of the session's forms. The login puts it behind the # of an address; where other servers of this machine
+  // get the session's cookie too, the pages do not hold it, and it is kept for this desk alone.
+  const given = /^#form=([0-9a-f]{64})$/.exec(location.hash);
+  if (given) { localStorage.setItem("form", given[1]); history.replaceState(history.state, "", location.pathname + location.search); }
+  const fillIn = () => { for (const field of all('input[name="token"]')) if (!field.value) field.value = localStorage.getItem("form") || ""; };
+
   // Times
   const CLOCK = new Intl.DateTimeFormat(undefined, {hour: "2-digit", minute: "2-digit", second: "2-digit"});
   const DAY = new Intl.DateTimeFormat(undefined, {dateStyle: "medium", timeStyle: "short"});
@@ -187,6 +193,7 @@
 
   // Forms: a question before what cannot be undone, and one click is enough
   document.addEventListener("submit", (event) => {
+    fillIn();
     const words = event.submitter?.dataset.confirm || event.target.dataset.confirm;
     if (words && !confirm(words)) { event.preventDefault(); return; }
     if (event.target.method === "post") setTimeout(() => all("button", event.target).forEach((button) => { button.disabled = true; }), 0);
@@ -230,6 +237,7 @@
 
   // Each fault of an edited plan stands at its step.
   document.addEventListener("htmx:after:swap", () => {
+    fillIn();
     times();
     for (const place of all(".step-faults")) {
       const name = place.dataset.faultsOf ?? find('[name$=":id"]', place.closest(".step-form")).value.trim();
@@ -240,6 +248,7 @@
   });
 
   const start = () => {
+    fillIn();
     times();
     const keysOn = find("#keys-on");
     if (keysOn) { keysOn.checked = on(); keysOn.addEventListener("change", () => localStorage.setItem("keys", keysOn.checked ? "on" : "off")); }

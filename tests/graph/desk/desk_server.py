@@ -31,11 +31,17 @@ PLAN = {
 }
 
 
+def kept_in(opened: httpx.Response) -> str:
+    """What the page that a sign-in leads to keeps in the browser."""
+    return opened.headers["location"].partition("#form=")[2]
+
+
 @dataclass
 class Visit:
-    """A browser's requests, without the browser."""
+    """A browser's requests, without the browser; `token` is what the page of the link has kept in it."""
 
     client: httpx.Client
+    token: str = ""
 
     def get(self, path: str, **more: Any) -> httpx.Response:
         return self.client.get(path, **more)
@@ -43,7 +49,8 @@ class Visit:
     def hidden(self, path: str) -> dict[str, str]:
         """The hidden fields of the forms on a page."""
         found = re.findall(r'type="hidden" name="([^"]+)" value="([^"]*)"', self.get(path).text)
-        return {name: html.unescape(value) for name, value in found}
+        fields = {name: html.unescape(value) for name, value in found}
+        return {**fields, "token": fields["token"] or self.token} if "token" in fields else fields
 
     def send(self, page: str, to: str, **fields: str) -> httpx.Response:
         """Send a form with the hidden fields of a page."""
@@ -76,7 +83,9 @@ class DeskServer:
             if not headers:
                 opened = client.get(f"{self.at}/login", params={"token": self.desk.door.links.issue()})
                 assert opened.status_code == 303
-            yield Visit(client)
+                yield Visit(client, kept_in(opened))
+            else:
+                yield Visit(client)
 
     @contextmanager
     def agent(self, *answers: Any, **options: Any) -> Iterator[Agent]:
