@@ -9,7 +9,7 @@ from graph.errors import InputError, LedgerError
 from graph.ledger.protocol import RunKey
 from graph.ledger.run_store import Waiting, place_of
 from graph.ledger.search import run_in
-from graph.policy.approvers import ApproverRule, approver_refusal, people_rules
+from graph.policy.approvers import ApproverRule, approver_refusal, have_to_approve, people_rules
 from graph.record.open_review import OpenReview
 from graph.record.person import Approver
 from graph.record.summary import PERSON, RunSummary
@@ -82,7 +82,7 @@ def _rules(review: OpenReview) -> Iterator[ApproverRule]:
 
 def _row(run: RunSummary) -> InboxRow:
     review = run.review or OpenReview(0)
-    deciders = tuple(map(str, people_rules(_rules(review), review.escalated_s)))
+    rules = people_rules(_rules(review), review.escalated_s)
     estimate: Mapping[str, Any] = review.estimate
     until = review.deadline.until if review.deadline is not None else None
     return InboxRow(
@@ -92,7 +92,8 @@ def _row(run: RunSummary) -> InboxRow:
         since=run.waiting_since or 0.0,
         until=until,
         estimate=estimate,
-        deciders=deciders,
+        deciders=tuple(map(str, rules)),
+        policy=have_to_approve(rules) if rules else "",
         voters=review.voters,
         tags=run.tags,
         revision=run.revision,

@@ -23,7 +23,7 @@ class InboxRow:
     """An open request: of which run, what it asks, since when and until when (Unix seconds; None for no limit).
 
     `estimate` bounds the rest of the run, see `graph.review.estimate`, and says as `takes` what it may take; `deciders`
-    are the rules of the policy in words, and `voters` those who have approved it.
+    are the people by each rule of the policy in words, `policy` says who has to approve, and `voters` have approved.
     """
 
     run: str
@@ -33,6 +33,7 @@ class InboxRow:
     until: float | None = None
     estimate: Mapping[str, Any] = field(default_factory=dict)
     deciders: tuple[str, ...] = ()
+    policy: str = ""
     voters: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
     revision: int = 0

@@ -40,7 +40,7 @@ def test_the_inbox_lists_what_waits_for_all_or_for_one(cli: Cli, start: Any) -> 
 
     listed = cli("inbox").stdout
     assert listed.index("first") < listed.index("second") and "a plan to approve" in listed
-    assert "(1 day left)" in listed and "decides the role finance" in listed
+    assert "(1 day left)" in listed and "policy  the role finance has to approve" in listed
     assert "takes   1 step; at most 1 tool call" in listed
     for whose in (["--mine"], ["--as", "ada@example.org", "--role", "finance"]):
         mine = cli("inbox", *whose).stdout

@@ -488,7 +488,7 @@ def test_anybody_approves_plans_and_ada_the_payments_that_are_shown(
     assert [args["amount"] for args in tools.named("pay")] == [40] and asks(run) == "run_step"
     assert "Policy: `ada@example.org` has to approve." in run.request["action_requests"][0]["description"]
     (row,) = own.inbox(ADA)
-    assert row.deciders == ("ada@example.org",) and list(own.inbox(EVE)) == []
+    assert row.policy == "ada@example.org has to approve" and list(own.inbox(EVE)) == []
 
     assert "server:eve@example.org may not decide this" in error(own.resume(run.id, APPROVE, by=EVE))
     assert own.resume(run.id, APPROVE, by=ADA).status == "succeeded"

@@ -78,9 +78,9 @@ def lines(found: Inbox, now: float) -> Iterator[str]:
         yield f"since   {local_time(row.since, '%H:%M')}{_until(row, now)}"
         if row.may_take:
             yield f"takes   {escaped(row.may_take.removeprefix('To do: '))}"
-        if row.deciders:
+        if row.policy:
             so_far = f"; approved so far by {', '.join(row.voters)}" if row.voters else ""
-            yield f"decides {escaped('; and '.join(row.deciders) + so_far)}"
+            yield f"policy  {escaped(row.policy + so_far)}"
         yield ""
     if found.next:
         yield f"next page: --after {escaped(found.next)}"
