@@ -17,6 +17,9 @@ from graph.record.run_state import RunState
 from graph.record.standing_approval import StandingApproval, StandingCall, StandingUse
 from graph.record.trust_label import TrustLabel
 
+CONSENTS = ("gate", "limit")
+"""What people pass or raise: they have approved by it, and asked for nothing."""
+
 
 @dataclass
 class StandingCalls:
@@ -71,11 +74,13 @@ class StandingCalls:
         return consent_fault(approval, rules, self._askers(step)) is None
 
     def _askers(self, step: str) -> tuple[str, ...]:
-        """Return the labels of those who asked for the calls of a step, by what they gave too."""
-        people, plan = self.record.people, self.record.plan_state.plan
-        return (
-            people.askers_of(Plan.model_validate(plan), {step}) if people.values and plan is not None else people.askers
-        )
+        """Return the labels of those who asked for the calls of a step, or gave what they or a revision rest on."""
+        people, raw = self.record.people, self.record.plan_state.plan
+        if not people.values or raw is None:
+            return people.askers
+        plan = Plan.model_validate(raw)
+        gave = (one for one in people.values.values() if one.kind not in CONSENTS and step in one.reached(plan))
+        return (*people.askers, *(label for one in gave for label in one.by))
 
     def _has_room(self, use: StandingUse, call: ToolCall) -> bool:
         counted = {*use.calls, *self._admitted[use.approval.id]}

@@ -340,3 +340,54 @@ def test_whom_nobody_knows_gives_one_for_the_run_alone_through_the_compiled_grap
     assert "it is not known who answers" in refused["error"] and tools.calls == []
     assert sent("t", Command(resume=approve(at_most=5)))["status"] == "succeeded"
     assert "__interrupt__" in sent("u", {"goal": "g", "plan": chain(10)}) and len(tools.calls) == 2
+
+
+ASKED = {"id": "q", "objective": "know whom to pay", "ask": "Whom?"}
+
+
+def test_what_another_person_gave_a_run_is_not_covered_by_the_consent_of_who_asked_for_it(
+    tmp_path: Path, tools: LoggedTools
+) -> None:
+    plan = {"steps": [ASKED, step("s", "pay", after=["q"], to="{q_result}", amount=5)]}
+    with opened(tmp_path, tools, **SURE) as agent:
+        given(agent, ADA, asked_by=ADA)
+        by_bob, by_ada = (agent.start("h", plan=plan, by=ADA) for _ in range(2))
+
+        by_bob = agent.resume(by_bob.id, by_bob.decide(answers={"q": "bob"}), by=BOB)
+        by_ada = agent.resume(by_ada.id, by_ada.decide(answers={"q": "ann"}), by=ADA)
+
+    assert shown(by_bob) == {"to": "bob", "amount": 5} and by_ada.status == "succeeded"
+
+
+def test_what_a_model_writes_after_the_words_of_another_person_is_not_covered_either(
+    tmp_path: Path, tools: LoggedTools
+) -> None:
+    narrow = {**ANY, "args": {"to": {"pattern": ".*"}, "amount": {"below": 100}}}
+    planner = ScriptedModel([chain(20, to="bob")])
+    with opened(tmp_path, tools, planner=planner, **SURE) as agent:
+        given(agent, ADA, narrow, asked_by=ADA)
+        run = agent.start("h", plan=chain(150), by=ADA)
+
+        run = agent.resume(run.id, run.decide(feedback="send it to bob"), by=BOB)
+
+    assert shown(run) == {"to": "bob", "amount": 20} and len(tools.named("pay")) == 1
+
+
+def test_what_a_model_writes_after_the_answer_of_another_person_is_not_covered_either(
+    tmp_path: Path, tools: LoggedTools
+) -> None:
+    plan = {"steps": [ASKED, step("f", "fail", after=["q"], to="{q_result}")]}
+
+    def fail() -> None:
+        raise ValueError("not today")
+
+    own = [tools.tool("pay", effect="external", trusted=True), tools.tool("fail", fail, effect="read", trusted=True)]
+    revised = {"steps": [step("s", "pay", to="bob", amount=5)]}
+    options: dict[str, Any] = {"policy": ASK, "approval": "never", "planner": ScriptedModel([revised]), "tools": own}
+    with Agent.open(tmp_path / "runs.db", **options, **SURE) as agent:
+        given(agent, ADA, asked_by=ADA)
+        run = agent.start("h", plan=plan, by=ADA)
+
+        run = agent.resume(run.id, run.decide(answers={"q": "bob"}), by=BOB)
+
+    assert shown(run) == {"to": "bob", "amount": 5}
