@@ -7,12 +7,13 @@ each visit, copy and comparison, and a value's size is measured before the value
 
 from collections.abc import Collection
 from dataclasses import dataclass
+from decimal import ROUND_HALF_UP, Decimal
 from functools import lru_cache
 from typing import Any
 
 import jmespath
 from jmespath.exceptions import JMESPathError, JMESPathTypeError
-from jmespath.functions import Functions
+from jmespath.functions import Functions, signature
 from jmespath.visitor import Options, TreeInterpreter
 from pydantic import JsonValue
 
@@ -28,6 +29,8 @@ MAX_SIZE = 50_000_000
 
 CHARACTERS_PER_WORK = 16
 NODE_CHARACTERS = 8
+MAX_DIGITS = 12
+"""Limit of the digits after the point that `round` and `format_number` give."""
 SHALLOW = frozenset(
     {"keys", "length", "map", "max_by", "merge", "min_by", "not_null", "sort_by", "to_array", "type", "values"}
 )
@@ -199,6 +202,14 @@ class _Interpreter(TreeInterpreter):
         return super().visit_comparator(again, value)
 
 
+def _rounded(number: float, *digits: float) -> tuple[Decimal, int]:
+    """Return a number with so many digits after the point, and their count."""
+    count = digits[0] if digits else 0
+    if len(digits) > 1 or count not in range(MAX_DIGITS + 1):
+        raise ValueError(f"takes a number and at most one count of digits, from 0 to {MAX_DIGITS}")
+    return Decimal(str(number)).quantize(Decimal(1).scaleb(-int(count)), ROUND_HALF_UP), int(count)
+
+
 class _Functions(Functions):
     """JMESPath's functions; the size of their arguments is counted first."""
 
@@ -215,3 +226,36 @@ class _Functions(Functions):
             separator, parts = resolved_args
             self._left.spend(len(separator) * len(parts) // CHARACTERS_PER_WORK)
         return super().call_function(function_name, resolved_args)
+
+    @signature({"types": ["number"], "variadic": True})
+    def _func_round(self, number: float, *digits: float) -> float:
+        """Return a number with so many digits after the point, none if there is no second argument; half goes up."""
+        rounded, count = _rounded(number, *digits)
+        return float(rounded) if count else int(rounded)
+
+    @signature({"types": ["number"], "variadic": True})
+    def _func_format_number(self, number: float, *digits: float) -> str:
+        """Return a number, rounded likewise, as text with a comma between thousands: `1,234.50`."""
+        return f"{_rounded(number, *digits)[0]:,}"
+
+    @signature({"types": ["array"]}, {"types": ["expref"]})
+    def _func_group_by(self, items: list[Any], key: Any) -> dict[str, list[Any]]:
+        """Return value of the key -> the items that have it, in order; a key that is no text is written as JSON."""
+        groups: dict[str, list[Any]] = {}
+        for item in items:
+            found = key.visit(key.expression, item)
+            name = found if isinstance(found, str) else canonical_json(found).decode()
+            groups.setdefault(name, []).append(item)
+        return groups
+
+    @signature({"types": ["array"]})
+    def _func_unique(self, items: list[Any]) -> list[Any]:
+        """Return the items without those that equal an earlier one."""
+        found: dict[bytes, Any] = {}
+        for item in items:
+            found.setdefault(canonical_json(item), item)
+        return list(found.values())
+
+
+FUNCTIONS = frozenset(_Functions.FUNCTION_TABLE)
+"""The functions of JMESPath and ours: `format_number`, `group_by`, `round` and `unique`."""

@@ -6,12 +6,12 @@ text is read in linear time: no pattern below matches beyond the next brace, bra
 """
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from pydantic import JsonValue
 
-from graph.plan.reference_spans import Span, spans
+from graph.plan.reference_spans import Span, bare_names, spans
 from graph.plan.references import Reference
 
 MAX_NAMED = 5
@@ -24,6 +24,7 @@ _BRACED = re.compile(
     rf"""(?:\$\{{|\{{)\{{?[ \t]*+{_NAME}[ \t]*+(?P<path>(?:\.[\w"'*]|\[|(?<=[ \t])\|)[^{{}}\n]*+)?\}}\}}?""", re.ASCII
 )
 _DOLLAR = re.compile(rf"\$(?P<strict>(?P<open>\()?\.?){_NAME}{_PATH}(?(open)\))")
+_BRACKETED = re.compile(r"\[(?P<name>[A-Za-z][A-Za-z0-9_]*?_result)\](?P<path>)", re.ASCII)
 _TAG = re.compile(rf"(?P<strict><){_NAME}{_PATH}>")
 _CLOSING_TAG = re.compile(r"</([A-Za-z0-9_]++)")
 _NUMBERED = re.compile(rf"(?<![A-Za-z0-9_&/])#(?P<name>E(?P<number>[0-9]{{1,5}})){_PATH}(?![A-Za-z0-9_])")
@@ -41,6 +42,17 @@ _FILTER = re.compile(r"[ \t]*\|.*", re.DOTALL)
 _HTML = re.compile(r"[hH][1-6]\Z")
 
 
+UNSEEN = "names {name} where results are not looked up: in a filter, or behind a projection, a dot, a pipe or &"
+NEITHER = "names {name} and is no reference: one begins with the result of a step or with a function"
+
+
+def _as_text(argument: str | None) -> str:
+    """Return how to say that it is meant as text, as the end of a fault."""
+    if argument is None:
+        return ""
+    return f'; if it is meant as text, add "literal": ["{_shown(str(argument))}"] to the step'
+
+
 @dataclass(frozen=True)
 class Lookalike:
     """The text as written and the reference it appears to mean; `dollar` if only the `$` before it is wrong."""
@@ -55,11 +67,7 @@ class Lookalike:
         Args:
             argument: The name of the argument, None for a field without an escape.
         """
-        text = (
-            ""
-            if argument is None
-            else f'; if it is meant as text, add "literal": ["{_shown(str(argument))}"] to the step'
-        )
+        text = _as_text(argument)
         if self.dollar:
             return f"{self.written} has a single $ before a reference; write $${self.meant} for a dollar sign{text}"
         return f"{self.written} looks like a reference but is plain text; write {self.meant}{text}"
@@ -75,13 +83,29 @@ def lookalike_faults(value: JsonValue, steps: Collection[str], argument: str | N
     """
     named: dict[str, None] = {}
     for text in _texts(value):
-        for found in lookalikes_in(text, steps):
-            named.setdefault(found.fault(argument))
+        alike = list(lookalikes_in(text, steps))
+        faults = [fault for written, fault in _misplaced(text, steps, argument) if not _is_in(written, alike)]
+        for fault in (*faults, *(one.fault(argument) for one in alike)):
+            named.setdefault(fault)
             if len(named) > MAX_NAMED:
                 yield from list(named)[:MAX_NAMED]
                 yield "there are more of them"
                 return
     yield from named
+
+
+def _is_in(written: str, alike: Sequence[Lookalike]) -> bool:
+    return any(_shown(written) in one.written for one in alike)
+
+
+def _misplaced(text: str, steps: Collection[str], argument: str | None) -> Iterator[tuple[str, str]]:
+    """Yield each `{...}` that names a result where nothing is filled in, and its fault."""
+    for braces in bare_names(text):
+        for step in braces.names:
+            if step in steps:
+                why = (UNSEEN if braces.is_reference else NEITHER).format(name=f"{step}_result")
+                yield braces.written, f"{_shown(braces.written)} {why}{_as_text(argument)}"
+                break
 
 
 def lookalikes_in(text: str, steps: Collection[str]) -> Iterator[Lookalike]:
@@ -96,12 +120,12 @@ def lookalikes_in(text: str, steps: Collection[str]) -> Iterator[Lookalike]:
     for span in marked:
         if span.dollars % 2:
             written = text[span.start - 1 : span.stop]
-            yield Lookalike(_shown(written), Reference(span.step, span.path), dollar=True)
+            yield Lookalike(_shown(written), Reference(span.step, span.path, span.expression), dollar=True)
     left = _without(text, marked)
     if not _may_hold_one(left):
         return
     closed = frozenset(_CLOSING_TAG.findall(left))
-    for pattern in (_BRACED, _DOLLAR, _TAG, _NUMBERED):
+    for pattern in (_BRACED, _DOLLAR, _TAG, _BRACKETED, _NUMBERED):
         for match in pattern.finditer(left):
             if pattern is not _TAG or match["name"] not in closed:
                 meant = _meant(match, steps)
@@ -110,7 +134,7 @@ def lookalikes_in(text: str, steps: Collection[str]) -> Iterator[Lookalike]:
 
 
 def _may_hold_one(text: str) -> bool:
-    return "{" in text or "$" in text or "<" in text or "#" in text
+    return "{" in text or "$" in text or "<" in text or "#" in text or "_result]" in text
 
 
 def _texts(value: JsonValue) -> Iterator[str]:

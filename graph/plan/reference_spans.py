@@ -5,7 +5,13 @@ from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from graph.plan.expression_roots import names_in, roots_of
+
 _HEAD = re.compile(r"\{([A-Za-z][A-Za-z0-9_]*)_result(?![A-Za-z0-9_])")
+_QUOTED = r""""(?:[^"\\]|\\.)*+"|'(?:[^'\\]|\\.)*+'|`(?:[^`\\]|\\.)*+`"""
+_INNERMOST = re.compile(rf"""\{{(?!\s)((?:[^{{}}"'`\\]++|{_QUOTED})*+)\}}""", re.DOTALL)
+"""Braces without braces in them, but within quotes."""
+_PLAIN_BRACES = re.compile(r"\{[^{}]*+\}")
 _SPECIAL = re.compile(r"""[}"'`\\]""")
 _QUOTES = "\"'`"
 
@@ -14,7 +20,8 @@ _QUOTES = "\"'`"
 class Span:
     """A `{<step>_result<path>}` from `start` to `stop`, braces included.
 
-    `is_literal` if a second pair of braces escapes it; `dollars` counts the `$` directly before it.
+    `is_literal` if a second pair of braces escapes it; `dollars` counts the `$` directly before it. `expression` is the
+    text in the braces if it uses another result too, or begins with something else.
     """
 
     start: int
@@ -23,6 +30,7 @@ class Span:
     path: str
     is_literal: bool
     dollars: int
+    expression: str = ""
 
     @property
     def ends(self) -> tuple[int, int]:
@@ -36,20 +44,62 @@ def spans(text: str) -> Iterator[Span]:
     >>> [(span.step, span.path, span.is_literal) for span in spans("{a_result.x} {{b_result}} {c")]
     [('a', '.x', False), ('b', '', True)]
     """
-    end, position = 0, 0
-    closing: _Closing | None = None
-    while head := _HEAD.search(text, position):
-        closing = closing or _Closing(text)
-        stop = closing.after(head.end())
-        if stop is None:
-            position = head.end()
-            continue
-        start = head.start()
+    if "_result" not in text:
+        return
+    end = 0
+    for start, stop, step, path, expression in _found(text):
         # A `{` that belongs to the span before cannot escape this one, hence `start > end`.
         is_literal = start > end and text[start - 1] == "{" and text[stop : stop + 1] == "}"
-        dollars = _dollars_before(text, start, end)
-        yield Span(start, stop, head[1], text[head.end() : stop - 1], is_literal, dollars)
-        end = position = stop
+        yield Span(start, stop, step, path, is_literal, _dollars_before(text, start, end), expression)
+        end = stop
+
+
+def _found(text: str) -> Iterator[tuple[int, int, str, str, str]]:
+    """Yield start, stop, step, path and expression of each reference."""
+    closing, position = _Closing(text), 0
+    while (start := text.find("{", position)) >= 0:
+        position = start + 1
+        if head := _HEAD.match(text, start):
+            if (stop := closing.after(head.end())) is not None:
+                path = text[head.end() : stop - 1]
+                used = roots_of(text[start + 1 : stop - 1]) if "_result" in path else None
+                is_one = used is None or set(used.results) <= {head[1]}
+                yield start, stop, head[1], path, "" if is_one else text[start + 1 : stop - 1]
+                position = stop
+        # What begins with a space is in the notation of a template language, see `graph.plan.lookalikes`.
+        elif (inner := _INNERMOST.match(text, start)) and (used := roots_of(inner[1])) and used.results:
+            yield start, inner.end(), used.results[0], "", inner[1]
+            position = inner.end()
+
+
+@dataclass(frozen=True)
+class Braces:
+    """A `{...}` with names of results, outside quotes, for which nothing is filled in."""
+
+    written: str
+    names: tuple[str, ...]
+    is_reference: bool
+
+
+def bare_names(text: str) -> Iterator[Braces]:
+    """Yield each innermost `{...}` in which a name of a result stands where it is not looked up.
+
+    >>> [(found.written, *found.names) for found in bare_names("{a_result} {x: a_result} {a_result[?n == b_result]}")]
+    [('{a_result[?n == b_result]}', 'b'), ('{x: a_result}', 'a')]
+    """
+    if "_result" not in text:
+        return
+    rest, end = [], 0
+    for span in spans(text):
+        rest.append(text[end : span.start])
+        end = span.stop
+        is_plain = span.is_literal or not ("_result" in span.path or span.expression)
+        used = None if is_plain else roots_of(text[span.start + 1 : span.stop - 1])
+        if used is not None and used.misplaced:
+            yield Braces(text[span.start : span.stop], used.misplaced, is_reference=True)
+    for braces in _PLAIN_BRACES.finditer("\0".join([*rest, text[end:]])):
+        if names := names_in(braces[0]):
+            yield Braces(braces[0], names, is_reference=False)
 
 
 def _dollars_before(text: str, start: int, end: int) -> int:

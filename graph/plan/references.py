@@ -15,10 +15,12 @@ from typing import Any
 from pydantic import JsonValue
 
 from graph.errors import ExpressionError, UnresolvedReferenceError
-from graph.plan.expressions import MAX_CHARACTERS, Allowance, evaluate, expression_fault
+from graph.name_list import listed
+from graph.plan.expression_roots import roots_of, with_names
+from graph.plan.expressions import FUNCTIONS, MAX_CHARACTERS, Allowance, evaluate, expression_fault
 from graph.plan.issues import storable
 from graph.plan.json_values import json_kind
-from graph.plan.reference_spans import spans
+from graph.plan.reference_spans import bare_names, spans
 
 _LINK = re.compile(r"""\.([A-Za-z_][A-Za-z0-9_]*)|\.("(?:[^"\\]|\\.)*")|\[(-?[0-9]+)\]""")
 CACHED_CHARACTERS = 500
@@ -27,28 +29,56 @@ CACHED_CHARACTERS = 500
 
 @dataclass(frozen=True)
 class Reference:
-    """`{<step>_result<path>}`; `path` is empty or a JMESPath relative to the result."""
+    """`{<step>_result<path>}`, or an `expression` over several results or one that begins with a function.
+
+    `path` is empty or the rest of a JMESPath behind the name. Of an expression, `references_in` gives one reference for
+    each step that it uses.
+    """
 
     step: str
     path: str
+    expression: str = ""
 
     def __str__(self) -> str:
         """Return the reference in plan notation."""
-        return f"{{{self.step}_result{self.path}}}"
+        return f"{{{self.text}}}"
+
+    @property
+    def text(self) -> str:
+        """What stands in the braces."""
+        return self.expression or f"{self.step}_result{self.path}"
+
+    @property
+    def steps(self) -> tuple[str, ...]:
+        """The steps whose results it uses."""
+        used = roots_of(self.expression) if self.expression else None
+        return used.results if used is not None else (self.step,)
 
     @property
     def fault(self) -> str | None:
-        """The fault of the path, None if it is usable."""
-        if len(self.path) > MAX_CHARACTERS:
-            return f"{{{self.step}_result{self.path[:40]}...}} is longer than {MAX_CHARACTERS} characters"
-        if self.is_chain or (fault := expression_fault("@" + self.path)) is None:
+        """The fault of the expression, None if it is usable."""
+        if len(self.expression or self.path) > MAX_CHARACTERS:
+            return f"{{{self.text[:40]}...}} is longer than {MAX_CHARACTERS} characters"
+        if self.is_chain:
             return None
-        return f'{self} {fault}; quote unusual field names: ."a name"'
+        if (fault := expression_fault(self.text)) is not None:
+            return f'{self} {fault}; quote unusual field names: ."a name"'
+        used = roots_of(self.text)
+        if used is not None and used.unknown:
+            return f"{self} calls {used.unknown[0]}(), which does not exist; there are {listed(sorted(FUNCTIONS))}"
+        if used is not None and used.others:
+            return f"{self} looks for {used.others[0]} among the results of steps; begin with the name of a result"
+        return None
 
     @property
     def is_chain(self) -> bool:
-        """Whether the path consists of fields and indexes only."""
-        return len(self.path) <= MAX_CHARACTERS and _links(self.path) is not None
+        """Whether it is the name of a result with fields and indexes alone."""
+        return not self.expression and len(self.path) <= MAX_CHARACTERS and _links(self.path) is not None
+
+    def renamed(self, names: Mapping[str, str]) -> "Reference":
+        """Return the reference with the ids of its steps replaced."""
+        expression = with_names(self.expression, names) if self.expression else ""
+        return replace(self, step=names.get(self.step, self.step), expression=expression)
 
     def value_in(self, results: Mapping[str, JsonValue], allowance: Allowance | None = None) -> JsonValue:
         """Return the referenced value.
@@ -60,16 +90,19 @@ class Reference:
         Raises:
             UnresolvedReferenceError: No such result, field or index, or the path does not fit the result.
         """
-        if self.step not in results:
-            raise self._unresolved(f"{self.step} has no result")
-        result = results[self.step]
-        if isinstance(result, str) and self.path.lstrip().startswith((".", "[")):
-            raise self._unresolved("the result is text, which has no fields")
+        for step in self.steps:
+            if step not in results:
+                raise self._unresolved(f"{step} has no result")
+        links = _links(self.path) if self.is_chain else None
+        into = _taken_apart(self.text) if links is None else {self.step} if links else ()
+        for step in into:
+            if isinstance(results.get(step), str):
+                raise self._unresolved("the result is text, which has no fields")
         try:
             # JMESPath gives null for an absent field. A plain chain is walked instead, so that absence is an error.
-            if not self.is_chain:
-                return evaluate("@" + self.path, result, allowance)
-            found = self._walk(result, _links(self.path) or ())
+            if links is None:
+                return evaluate(self.text, {f"{step}_result": results[step] for step in self.steps}, allowance)
+            found = self._walk(results[self.step], links)
             if allowance is not None:
                 allowance.hold(found)
         except ExpressionError as error:
@@ -94,9 +127,10 @@ class Reference:
 
 
 def references_in(value: JsonValue) -> tuple[Reference, ...]:
-    """Return every reference in the string values of `value`, in order; keys are not searched."""
+    """Return every reference in the string values of `value`, in order, one for each step; keys are not searched."""
     if isinstance(value, str):
-        return tuple(piece for piece in pieces(value) if isinstance(piece, Reference)) if "{" in value else ()
+        found = (piece for piece in pieces(value) if isinstance(piece, Reference)) if "{" in value else ()
+        return tuple(replace(piece, step=step) for piece in found for step in piece.steps)
     inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
     return tuple(reference for item in inner for reference in references_in(item))
 
@@ -116,6 +150,21 @@ def resolve(value: JsonValue, results: Mapping[str, JsonValue]) -> JsonValue:
     return _resolve(value, results, Allowance())
 
 
+def is_read_anew(value: JsonValue, steps: Collection[str]) -> bool:
+    """Whether a text is read otherwise than before references could begin with a function and use several results.
+
+    Args:
+        value: An argument, or another value that may contain references.
+        steps: The ids of the plan's steps.
+    """
+    if isinstance(value, str):
+        found = (piece for piece in pieces(value) if isinstance(piece, Reference) and not piece.is_chain)
+        is_new = any(piece.expression or piece.fault is not None for piece in found)
+        return is_new or any(not {*braces.names}.isdisjoint(steps) for braces in bare_names(value))
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return any(is_read_anew(item, steps) for item in inner)
+
+
 def needs_evaluation(value: JsonValue) -> bool:
     """Whether resolving `value` evaluates JMESPath, which may take up to a second."""
     return any(not reference.is_chain for reference in references_in(value))
@@ -129,7 +178,11 @@ def renamed(value: JsonValue, names: Mapping[str, str]) -> JsonValue:
     """
     if isinstance(value, str):
         parts = pieces(value)
-        return value if parts == (value,) else join_pieces(_with_name(part, names) for part in parts)
+        return (
+            value
+            if parts == (value,)
+            else join_pieces(part if isinstance(part, str) else part.renamed(names) for part in parts)
+        )
     if isinstance(value, dict):
         return {key: renamed(item, names) for key, item in value.items()}
     if isinstance(value, list):
@@ -145,7 +198,7 @@ def without(value: JsonValue, steps: Collection[str]) -> JsonValue:
     """
     if isinstance(value, str):
         parts = pieces(value)
-        left = [None if isinstance(part, Reference) and part.step in steps else part for part in parts]
+        left = [None if isinstance(part, Reference) and not {*part.steps}.isdisjoint(steps) else part for part in parts]
         if None not in left:
             return value
         return None if len(left) == 1 else join_pieces("null" if part is None else part for part in left)
@@ -190,10 +243,6 @@ def join_pieces(parts: Iterable[str | Reference]) -> str:
     return "".join(texts)
 
 
-def _with_name(part: str | Reference, names: Mapping[str, str]) -> str | Reference:
-    return part if isinstance(part, str) else replace(part, step=names.get(part.step, part.step))
-
-
 def _pieces(text: str) -> tuple[str | Reference, ...]:
     found: list[str | Reference] = []
     end = 0
@@ -202,7 +251,10 @@ def _pieces(text: str) -> tuple[str | Reference, ...]:
         if span.is_literal:
             found.append(text[end:start] + text[span.start : span.stop])
         else:
-            found += [text[end:start] + "$" * (span.dollars - span.dollars // 2), Reference(span.step, span.path)]
+            found += [
+                text[end:start] + "$" * (span.dollars - span.dollars // 2),
+                Reference(span.step, span.path, span.expression),
+            ]
         end = stop
     found.append(text[end:])
     return tuple(piece for piece in found if piece != "")
@@ -248,6 +300,11 @@ def _links(path: str) -> tuple[str | int, ...] | None:
             return None
         position = link.end()
     return tuple(links)
+
+
+def _taken_apart(expression: str) -> Collection[str]:
+    used = roots_of(expression)
+    return used.into if used is not None else ()
 
 
 def _kind(value: object) -> str:

@@ -10,7 +10,7 @@ from graph.plan.attempts import AttemptLimits
 from graph.plan.canonical import canonical_json, digest
 from graph.plan.checks import CHECK_SCHEMA
 from graph.plan.lazy import lazy
-from graph.plan.references import Reference, references_in, renamed, resolve
+from graph.plan.references import Reference, is_read_anew, references_in, renamed, resolve
 from graph.plan.step_kind import StepKind, kind_of
 
 ITEM = "item"
@@ -104,6 +104,11 @@ class Step(FrozenModel):
         literal = set(self.literal)
         return {name: () if name in literal else references_in(value) for name, value in self.args.items()}
 
+    @property
+    def open_args(self) -> dict[str, JsonValue]:
+        """The arguments that may hold references."""
+        return {name: value for name, value in self.args.items() if name not in self.literal}
+
     def fixed_args(self) -> dict[str, JsonValue]:
         """Return the arguments without references, escapes resolved."""
         found = self.argument_references
@@ -173,6 +178,14 @@ class Plan(FrozenModel):
     def digest(self) -> str:
         """Hex SHA-256 of the canonical JSON; approvals bind to it."""
         return digest(self.to_json())
+
+    @lazy
+    def is_read_anew(self) -> bool:
+        """Whether its references are read otherwise than in version 1 of their rules (decision 28)."""
+        values = [self.answer]
+        for step in self.steps:
+            values += [step.for_each, step.gather, *step.open_args.values()]
+        return is_read_anew(values, self.by_id)
 
     def to_json(self) -> dict[str, Any]:
         """Return the plan as JSON that the caller may change, defaults left out; `read_plan` takes it back."""

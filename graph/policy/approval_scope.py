@@ -15,6 +15,9 @@ from graph.policy.approvers import is_proposed
 from graph.policy.policy import NO_POLICY, ApprovalMode, Policy
 from graph.record.budget import NO_BUDGET, Budget
 
+REFERENCES = 2
+"""The version of the rules by which references are found; in version 1 each began with the one result that it used."""
+
 
 @dataclass(frozen=True)
 class ShownFor:
@@ -54,6 +57,8 @@ class ExecutionTerms:
             name: self.tools[name].fingerprint for name in names if name in self.tools
         }
         rules: dict[str, JsonValue] = {"policy": self.policy.digest, "budget": self.budget.to_json()}
+        if plan.is_read_anew:  # so that an approval by the earlier rules of references does not cover it
+            rules["references"] = REFERENCES
         return digest({"plan": plan.digest, "tools": fingerprints, "approval": self.mode, **rules})
 
     def issues(self, plan: Plan) -> list[Issue]:

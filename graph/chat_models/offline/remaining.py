@@ -94,7 +94,7 @@ class Remaining:
 
     def redirect(self, step: str, to: str) -> None:
         """Redirect references and dependencies from one step to another."""
-        self._rewrite(step, lambda found: Reference(to, found.path))
+        self._rewrite(step, lambda found: found.renamed({step: to}))
         for name, fields in list(self.steps.items()):
             if step in fields.get("depends_on", []):
                 depends_on = [to if before == step else before for before in fields["depends_on"]]
@@ -116,7 +116,8 @@ class Remaining:
     def refers_to_parts_of(self, step: str) -> bool:
         """Whether the rest of the plan refers to parts of a step's result, and so depends on its shape."""
         values = [*map(_open_args, self.steps.values()), self.answer]
-        return any(reference.step == step and reference.path for value in values for reference in references_in(value))
+        found = (reference for value in values for reference in references_in(value) if reference.step == step)
+        return any(reference.path or reference.expression for reference in found)
 
     def revision(self) -> JsonObject:
         """Return the revision; if no step remains, it consists of the answer."""
@@ -199,5 +200,5 @@ def _rewritten(value: Any, step: str, write: Write) -> Any:
     if not isinstance(value, str) or not _refers(value, step):
         return value
     return join_pieces(
-        write(part) if isinstance(part, Reference) and part.step == step else part for part in pieces(value)
+        write(part) if isinstance(part, Reference) and step in part.steps else part for part in pieces(value)
     )

@@ -104,7 +104,6 @@ PLAIN = [
     "step_1",
     "step_1_result",
     "step_1.url",
-    "[step_1_result]",
     "see step_1_result.txt",
     "{step_1_result",
     "step_1_result}",

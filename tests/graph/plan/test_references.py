@@ -282,7 +282,7 @@ def test_a_path_that_can_be_read_has_no_fault(path: str) -> None:
     assert Reference("s", path).fault is None
 
 
-@pytest.mark.parametrize("path", ["a", ".", "..a", "[", "[a", ".a b", '"a"', ".{a: b", ".a-b", "|" + "(" * 5000])
+@pytest.mark.parametrize("path", [".", "..a", "[", "[a", ".a b", '"a"', ".{a: b", ".a-b", "|" + "(" * 5000])
 def test_a_path_that_cannot_be_read_has_one(path: str) -> None:
     fault = Reference("s", path).fault
 

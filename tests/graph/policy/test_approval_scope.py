@@ -63,3 +63,37 @@ def test_a_plan_is_shown_for_its_mode_for_a_rule_or_for_its_effects(
     plan = Plan(steps=tuple(Step(id=name, objective="o", tool=name) for name in tools))
 
     assert ExecutionTerms({"mail": MAIL, "look": LOOK}, mode, policy).shown_for(plan) == shown
+
+
+@pytest.mark.parametrize(
+    ("value", "is_new"),
+    [
+        ("{a_result.x[0]} {a_result.y[*].z} {x: 1}", False),
+        ("{length(a_result)}", True),
+        ("{a_result.x || b_result}", True),
+        ("{a_result[?n == b_result]}", True),
+        ("{return a_result}", True),
+        ("{a_result.x || total}", True),
+    ],
+)
+def test_an_approval_by_earlier_rules_of_references_covers_no_plan_that_is_read_otherwise(
+    value: str, is_new: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    a, b = (Step(id=name, objective="o") for name in "ab")
+
+    def bindings() -> list[str]:
+        plans = [
+            Plan(steps=(a, b), answer={"x": [value]}),
+            Plan(steps=(a, b, Step(id="c", objective="o", tool="look", args={"q": value}))),
+            Plan(steps=(a, b, Step(id="c", objective="o", gather=value))),
+        ]
+        return [ExecutionTerms(TOOLS).binding(plan) for plan in plans]
+
+    now = bindings()
+    monkeypatch.setattr(Plan, "is_read_anew", False)
+    before = bindings()
+
+    assert [one != other for one, other in zip(now, before, strict=True)] == [is_new] * 3
+    literal = Step(id="c", objective="o", tool="look", args={"q": value}, literal=("q",))
+    monkeypatch.undo()
+    assert not Plan(steps=(a, b, literal)).is_read_anew

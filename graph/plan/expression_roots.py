@@ -1,0 +1,138 @@
+"""Which results a JMESPath uses: the names `<step>_result` that it evaluates against the object of the results.
+
+In a filter, behind a projection, a dot, a pipe or `&`, JMESPath knows nothing of that object: a name there is a field
+of something else, and gives null.
+"""
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from jmespath.exceptions import JMESPathError
+from jmespath.parser import Parser
+
+from graph.plan.expressions import FUNCTIONS, MAX_CHARACTERS
+
+_NAME = re.compile(r"(?<![A-Za-z0-9_])([A-Za-z][A-Za-z0-9_]*)_result(?![A-Za-z0-9_])")
+_QUOTED = re.compile(r""""(?:[^"\\]|\\.)*+"|'(?:[^'\\]|\\.)*+'|`(?:[^`\\]|\\.)*+`""", re.DOTALL)
+_ALL_AT_ROOT = frozenset(
+    {"comparator", "or_expression", "and_expression", "not_expression", "multi_select_list", "function_expression"}
+)
+_FIRST_AT_ROOT = frozenset(
+    {"subexpression", "index_expression", "projection", "value_projection", "filter_projection", "flatten", "pipe"}
+)
+_INTO = _FIRST_AT_ROOT - {"pipe"}
+
+
+@dataclass(frozen=True)
+class Roots:
+    """The steps whose results an expression uses, in order; those it names elsewhere; other names at its root.
+
+    `into` are the results whose parts it takes, `unknown` the functions that do not exist.
+    """
+
+    results: tuple[str, ...]
+    misplaced: tuple[str, ...]
+    others: tuple[str, ...]
+    into: frozenset[str]
+    unknown: tuple[str, ...]
+
+
+def roots_of(expression: str) -> Roots | None:
+    """Return what an expression names, None if it is no JMESPath, or too long or too deep to be one.
+
+    >>> roots_of("max_by(a_result.rows, &n).x").results, roots_of("a_result[?c == b_result]").misplaced
+    (('a',), ('b',))
+    """
+    if len(expression) > MAX_CHARACTERS or not names_in(expression):
+        return None
+    return _roots(expression)
+
+
+def names_in(text: str) -> tuple[str, ...]:
+    """Return the steps that a text names as `<step>_result` outside quotes, each once."""
+    return tuple(dict.fromkeys(_NAME.findall(_QUOTED.sub('""', text)))) if "_result" in text else ()
+
+
+def with_names(expression: str, names: Mapping[str, str]) -> str:
+    """Return an expression with the steps that it names outside quotes replaced.
+
+    >>> with_names("max_by(a_result, &n) == 'a_result'", {"a": "b"})
+    "max_by(b_result, &n) == 'a_result'"
+    """
+    parts, end = [], 0
+    for quoted in _QUOTED.finditer(expression):
+        parts += [_renamed(expression[end : quoted.start()], names), quoted[0]]
+        end = quoted.end()
+    return "".join([*parts, _renamed(expression[end:], names)])
+
+
+def _renamed(text: str, names: Mapping[str, str]) -> str:
+    return _NAME.sub(lambda name: f"{names.get(name[1], name[1])}_result", text)
+
+
+@lru_cache(maxsize=4_096)
+def _roots(expression: str) -> Roots | None:
+    if not all(map(_is_json, re.findall(r"`((?:[^`\\]|\\.)*+)`", expression))):
+        return None  # the library still reads it, with a warning
+    try:
+        parsed = Parser().parse(expression).parsed
+        found = list(_fields(parsed, at_root=True))
+    except (JMESPathError, ValueError, RecursionError):
+        return None
+    written = names_in(expression)
+    rooted = tuple(dict.fromkeys(name for name, at_root in found if at_root))
+    behind = {_step(name) for name, at_root in found if not at_root}
+    results = tuple(step for name in rooted if (step := _step(name)) in written)
+    return Roots(
+        results,
+        tuple(step for step in written if step in behind),
+        tuple(name for name in rooted if _step(name) not in written),
+        frozenset(step for step in _taken_apart(parsed) if step in results),
+        tuple(dict.fromkeys(name for name in _functions(parsed) if name not in FUNCTIONS)),
+    )
+
+
+def _is_json(literal: str) -> bool:
+    try:
+        json.loads(literal.replace("\\`", "`"))
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
+def _step(name: str) -> str:
+    """Return the step whose result has this name, an empty text for any other name."""
+    return found[1] if (found := _NAME.fullmatch(name)) else ""
+
+
+def _fields(node: Any, at_root: bool) -> Iterator[tuple[str, bool]]:
+    """Yield each field that an expression reads, and whether it is looked up among the results."""
+    kind, children = node["type"], node["children"]
+    if kind == "field":
+        yield node["value"], at_root
+    for place, child in enumerate(children):
+        if isinstance(child, dict):
+            stays = kind in _ALL_AT_ROOT or (kind in _FIRST_AT_ROOT and place == 0)
+            yield from _fields(child, at_root and stays)
+
+
+def _taken_apart(node: Any) -> Iterator[str]:
+    """Yield the steps whose results an expression takes fields or items of."""
+    kind, children = node["type"], node["children"]
+    if kind in _INTO and children and children[0]["type"] == "field":
+        yield _step(children[0]["value"])
+    for child in children:
+        if isinstance(child, dict):
+            yield from _taken_apart(child)
+
+
+def _functions(node: Any) -> Iterator[str]:
+    if node["type"] == "function_expression":
+        yield node["value"]
+    for child in node["children"]:
+        if isinstance(child, dict):
+            yield from _functions(child)
