@@ -106,7 +106,7 @@ soak: $(VENV)/.dev ## Many runs with pruning on; memory, threads, descriptors an
 aegra: $(VENV)/.dev $(AEGRA)/.installed ## Many runs on two Aegra servers, one of which is killed: make aegra [RUNS=1000]
 	@$(BIN)/python tests/engine/trial.py --runs $(RUNS)
 
-faults: $(VENV)/.dev ## Kill a run at each of its boundaries, and who takes it up too [THEN=1: at all of its own]; lock, cancel
+faults: $(VENV)/.dev ## Kill a run at each of its boundaries, and who takes it up too [THEN=1: at all of its own]; lock, cancel, freeze
 	@rm -rf .faults
 	PYTHONPATH=tests/processes $(BIN)/python tests/faults/boundaries.py .faults/sync --durability sync --then $(THEN)
 	PYTHONPATH=tests/processes $(BIN)/python tests/faults/boundaries.py .faults/async --durability async --then $(THEN)
@@ -114,7 +114,9 @@ faults: $(VENV)/.dev ## Kill a run at each of its boundaries, and who takes it u
 	PYTHONPATH=tests/processes $(BIN)/python tests/faults/boundaries.py .faults/reopened-async --run reopened --durability async --then $(THEN)
 	PYTHONPATH=tests/processes $(BIN)/python tests/faults/boundaries.py .faults/lock --lock
 	PYTHONPATH=tests/processes $(BIN)/python tests/faults/boundaries.py .faults/cancel --cancel
+	PYTHONPATH=tests/processes $(BIN)/python tests/faults/boundaries.py .faults/freeze --freeze
 	PYTHONPATH=tests/processes $(BIN)/python tests/faults/boundaries.py .faults/postgres --postgres
+	PYTHONPATH=tests/processes $(BIN)/python tests/faults/boundaries.py .faults/freeze-postgres --freeze --postgres
 	PYTHONPATH=tests/processes $(BIN)/python tests/faults/boundaries.py .faults/reopened-postgres --run reopened --postgres
 	@rm -rf .faults
 

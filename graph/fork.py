@@ -38,13 +38,14 @@ def _passes_again(run: RunContext, state: Mapping[str, Any], seen: int) -> bool:
 def is_after_the_end(run: RunContext, state: Mapping[str, Any]) -> bool:
     """Whether a client wrote another plan into a finished thread; the finished run does not change.
 
-    The plan without steps of a direct answer does not count as another plan.
+    The plan without steps of a direct answer does not count as another plan, nor does that of the previous node, which
+    another process has overtaken meanwhile.
     """
     record, plan = run.record, state.get("plan")
     is_answer = isinstance(plan, dict) and not plan.get("steps")
     return (
         record.ended is not None
-        and not run.here_before
+        and not (run.here_before or run.goes_on)
         and not is_answer
         and plan not in (None, record.plan_state.plan)
     )

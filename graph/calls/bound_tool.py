@@ -1,9 +1,9 @@
 """A LangChain tool ready to be called: its specification and its invocation."""
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property, partial, wraps
 from inspect import iscoroutinefunction
 from types import MappingProxyType
 from typing import Any
@@ -23,6 +23,7 @@ from graph.plan.catalog import ToolSpec
 
 SWALLOWED = {"config", "run_manager", "callbacks", "self"}
 """Argument names that LangChain reserves when it calls a function tool."""
+Prove = Callable[[], Awaitable[Callable[[], bool]]]
 NOTHING: Mapping[str, Any] = MappingProxyType({})
 INTERRUPTS = (
     "calls LangGraph's interrupt(), which tools cannot do here: let the plan ask, with an ask step or a gate, "
@@ -44,7 +45,11 @@ class BoundTool:
         return self._is_straight and not is_watched(self.tool, ensure_config())
 
     async def call(
-        self, args: Mapping[str, JsonValue], about: Mapping[str, Any] = NOTHING, is_direct: bool | None = None
+        self,
+        args: Mapping[str, JsonValue],
+        about: Mapping[str, Any] = NOTHING,
+        is_direct: bool | None = None,
+        prove: Prove | None = None,
     ) -> Any:
         """Call the tool with exactly these arguments and return its output.
 
@@ -52,17 +57,19 @@ class BoundTool:
             args: The arguments.
             about: Metadata for tracers.
             is_direct: `is_direct`, if it is known: to find out takes longer than the rest.
+            prove: Is called right before the tool, and may refuse the call; its proof is asked on the tool's thread.
         """
         if self._function is not None and SWALLOWED & set(args):
-            returned = await self._made(partial(self._function, **args))
+            returned = await self._made(partial(self._function, **args), prove)
             return returned[0] if self.tool.response_format == "content_and_artifact" else returned
         if self.is_direct if is_direct is None else is_direct:
-            output = await self._made(partial(self._straight, args))
+            output = await self._made(partial(self._straight, args), prove)
         else:
             config = ensure_config()
-            call = self.tool.arun if self.awaitable else self.tool.run
+            tool, prove = self._with_proof(prove)
+            call = tool.arun if self.awaitable else tool.run
             options: dict[str, Any] = {"callbacks": config.get("callbacks"), "metadata": dict(about), "config": config}
-            output = await self._made(partial(call, dict(args), **options))
+            output = await self._made(partial(call, dict(args), **options), prove)
         if not isinstance(output, ToolMessage):
             return output
         if output.status == "error":
@@ -86,16 +93,31 @@ class BoundTool:
             return None
         return sentence if isinstance(sentence, str) else None
 
-    async def _made(self, work: Callable[[], Any]) -> Any:
+    async def _made(self, work: Callable[[], Any], prove: Prove | None) -> Any:
         """Run work in its own context: in a task, or on a thread if it is not asynchronous."""
 
         async def awaited() -> Any:
+            if prove is not None:  # in the task: nothing else runs between the proof and the tool
+                await prove()
             return await work()
 
         try:
-            return await (asyncio.create_task(awaited()) if self.awaitable else run_sync(work))
+            return await (asyncio.create_task(awaited()) if self.awaitable else _on_thread(work, prove))
         except GraphInterrupt as interrupt:
             raise ToolException(f"{self.spec.name} {INTERRUPTS}") from interrupt
+
+    def _with_proof(self, prove: Prove | None) -> tuple[BaseTool, Prove | None]:
+        """Return the tool with the proof in front of its coroutine: LangChain lets other tasks run before it."""
+        function = self._function
+        if prove is None or function is None or not self.awaitable:
+            return self.tool, prove
+
+        @wraps(function)
+        async def proved(*args: Any, **named: Any) -> Any:
+            await prove()
+            return await function(*args, **named)
+
+        return self.tool.model_copy(update={"coroutine": proved}), None
 
     def _straight(self, args: Mapping[str, JsonValue]) -> Any:
         assert self._function is not None
@@ -108,6 +130,20 @@ class BoundTool:
     @cached_property
     def _is_straight(self) -> bool:
         return is_straight(self.tool, self._function, self.spec.parameters)
+
+
+async def _on_thread(work: Callable[[], Any], prove: Prove | None) -> Any:
+    """Run work on a thread, where the proof must still count; else another one is asked for."""
+    if prove is None:
+        return await run_sync(work)
+
+    def proved(counts: Callable[[], bool]) -> tuple[bool, Any]:
+        return (True, work()) if counts() else (False, None)
+
+    while True:
+        begun, output = await run_sync(partial(proved, await prove()))
+        if begun:
+            return output
 
 
 def bind(given: BaseTool | Callable[..., Any]) -> BoundTool:

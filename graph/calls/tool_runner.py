@@ -12,7 +12,8 @@ from graph.calls.time_limit import CallDeadline, StillAtWork, within
 from graph.calls.tool_call import Finished, ToolCall
 from graph.calls.toolbox import Toolbox
 from graph.chat_models.failures import drop_frames, failure_of
-from graph.ledger.protocol import Lease, Ledger
+from graph.errors import LedgerError
+from graph.ledger.protocol import Lease, Ledger, Proof
 from graph.observing.observed import around
 from graph.record.results import StepResult
 from graph.record.run_state import RunState
@@ -23,6 +24,14 @@ from tools.errors import NothingHappened, Transient
 from tools.idempotency import with_idempotency_key
 
 OnProgress = Callable[[ToolCall, CallProgress], None]
+
+
+class NotMade(Exception):
+    """A call was not made, since its run may have another owner."""
+
+    def __init__(self, why: LedgerError) -> None:
+        super().__init__(str(why))
+        self.why = why
 
 
 class ToolRunner:
@@ -42,8 +51,6 @@ class ToolRunner:
             InputNeeded: The call ended with questions to a person.
             LeaseLostError: Another owner has taken the run over, and may make the call; it was not made.
         """
-        if not self._toolbox.specs[call.tool].repeatable:
-            await self._ledger.prove(self._lease)
         started_at = time.time()
         begun = time.perf_counter()
         kept, error, nothing, passing = None, None, False, False
@@ -58,6 +65,8 @@ class ToolRunner:
             error = "the tool cancelled itself"
         except InputNeeded:
             raise
+        except NotMade as stopped:
+            raise stopped.why from None
         except Exception as failure:  # noqa: BLE001  (around a tool call, where it becomes data)
             error, nothing = failure_words(failure), isinstance(failure, NothingHappened)
             passing = self._may_pass(call, failure)
@@ -90,8 +99,16 @@ class ToolRunner:
         progress = told_of_progress(self._progress_callback(call, deadline))
         with with_idempotency_key(call.key), progress, with_replies(call.replies):
             about = {"run": self._record.id, "revision": self._record.plan_state.revision, "step": call.step}
-            work = bound.call(call.args, about, self._is_direct[call.tool])
+            prove = None if bound.spec.repeatable else self._prove
+            work = bound.call(call.args, about, self._is_direct[call.tool], prove)
             return await (work if deadline is None else within(deadline, work, bound.awaitable))
+
+    async def _prove(self) -> Proof:
+        """Prove that the run is owned; a failure of the ledger is none of the tool."""
+        try:
+            return await self._ledger.prove(self._lease)
+        except LedgerError as error:
+            raise NotMade(error) from error
 
     def _progress_callback(self, call: ToolCall, deadline: CallDeadline | None) -> ProgressListener:
         """Return the progress callback of a tool; it may be called from any thread."""

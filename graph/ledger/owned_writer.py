@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from graph.ledger.checked_reader import CheckedReader
 from graph.ledger.ownership import Ownership
-from graph.ledger.protocol import Lease, RunKey
+from graph.ledger.protocol import Lease, Proof, RunKey
 from graph.ledger.reading import Snapshot
 from graph.record.caps import CapEntry
 from graph.record.events import Draft, Event
@@ -54,9 +54,9 @@ class OwnedWriter(CheckedReader):
             self._ownership.held.pop(by, None)
         return self._checked(run, found, after)
 
-    async def prove(self, lease: Lease) -> None:
+    async def prove(self, lease: Lease) -> Proof:
         """Make sure that a lease is in force now, right before an effect."""
-        await self._ownership.prove(lease, lambda: self._look_at(lease))
+        return await self._ownership.prove(lease, lambda: self._look_at(lease))
 
     @abstractmethod
     async def _look_at(self, lease: Lease) -> object:

@@ -13,7 +13,7 @@ from graph.errors import LedgerError
 from graph.ledger.lease import Holder, Pace, Watch
 from graph.ledger.owner import is_gone, named_owner, retire
 from graph.ledger.proof import CLOCK, Clock, now_s, still_counts
-from graph.ledger.protocol import Lease, RunKey
+from graph.ledger.protocol import Lease, Proof, RunKey
 from graph.ledger.refusals import owned_elsewhere
 
 T = TypeVar("T")
@@ -69,7 +69,7 @@ class Ownership:
         if lease in self.held:
             self.held[lease] = asked_s
 
-    async def prove(self, lease: Lease, look: Callable[[], Awaitable[object]]) -> None:
+    async def prove(self, lease: Lease, look: Callable[[], Awaitable[object]]) -> Proof:
         """Have a driver `look` at a lease, unless a proof of it counts; `look` raises if it is lost.
 
         It looks once more if it slept meanwhile: what it found then may be no longer so.
@@ -79,7 +79,8 @@ class Ownership:
             proved_s = self.now_s()
             await look()
             if self._clock is None:
-                return
+                return lambda: True  # nothing tells whether it sleeps
+        return lambda: still_counts(proved_s, self.now_s(), self._pace)
 
     @asynccontextmanager
     async def acquire(self, attempt: Attempt[T]) -> AsyncIterator[tuple[Lease, T]]:

@@ -57,6 +57,8 @@ class Elsewhere:
 
 NOTHING_SEEN: Mapping[RunKey, int] = {}
 
+Proof = Callable[[], bool]
+"""Whether a proof of a lease still counts."""
 Message = str
 """`pause`, `hand over`, `cancel`, or the text of an amendment (`graph.record.amendment`) or of a revocation."""
 MessageHandler = Callable[[list[Message]], Sequence[Draft]]
@@ -157,10 +159,11 @@ class Ledger(Protocol):
             LedgerCorruptError: See `events`.
         """
 
-    async def prove(self, lease: Lease) -> None:
+    async def prove(self, lease: Lease) -> Proof:
         """Make sure, right before an effect, that a lease is in force: the process may have slept since its last write.
 
-        The lease is read, unless a heartbeat of this process counts; see `graph.ledger.proof`.
+        The lease is read, unless a heartbeat of this process counts; see `graph.ledger.proof`. Return whether the proof
+        still counts, to be asked on another thread where the effect begins there.
 
         Raises:
             LeaseLostError: The token is outdated or was released.

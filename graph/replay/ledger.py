@@ -14,6 +14,7 @@ from graph.ledger.protocol import (
     MessageHandler,
     News,
     Owned,
+    Proof,
     RunKey,
     no_events,
 )
@@ -77,8 +78,9 @@ class ReplayLedger:
         """Return the replayed events; messages come from the record in `take_messages`."""
         return News(await self.events(lease.run, after), has_messages=True)
 
-    async def prove(self, lease: Lease) -> None:
-        """Do nothing: a replay has one owner."""
+    async def prove(self, lease: Lease) -> Proof:  # noqa: ARG002  (a replay has one owner)
+        """Return what always counts: a replay has one owner."""
+        return lambda: True
 
     async def append(
         self,

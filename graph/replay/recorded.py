@@ -10,7 +10,7 @@ from langchain_core.messages import AIMessage
 from langchain_core.tools import StructuredTool, ToolException
 from pydantic import JsonValue
 
-from graph.calls.bound_tool import NOTHING, BoundTool
+from graph.calls.bound_tool import NOTHING, BoundTool, Prove
 from graph.calls.prompt import prompt_of
 from graph.calls.toolbox import Toolbox
 from graph.chat_models.answer import FailedRequest, ModelAnswer
@@ -46,6 +46,7 @@ class RecordedTool(BoundTool):
         args: Mapping[str, JsonValue],  # noqa: ARG002  (part of the call's key)
         about: Mapping[str, Any] = NOTHING,  # noqa: ARG002  (replays are not traced)
         is_direct: bool | None = None,  # noqa: ARG002
+        prove: Prove | None = None,  # noqa: ARG002  (a replay has one owner)
     ) -> Any:
         """Return the result on record, or fail as it failed."""
         finished = (await self.outcome(idempotency_key())).data

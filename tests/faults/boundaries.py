@@ -2,13 +2,15 @@
 
 The boundaries are counted in an undisturbed run, not chosen. At each of them the process is killed; another process
 takes the run up and, with `--then`, is killed at boundaries of its own, counted likewise. With `--lock` the database is
-locked instead, with `--cancel` the task that drives the run is cancelled. Each run is finished at last and judged from
-outside: by the tools' log, the models' log, and the ledger. All processes are forks of one that has imported already.
+locked instead, with `--cancel` the task that drives the run is cancelled. With `--freeze` the process is stopped, a
+second takes the run over and finishes it, and the first goes on; stops within a tool before its effect are left out.
+Each run is finished at last and judged from outside: by the tools' log, the models' log, and the ledger. All processes
+are forks of one that has imported already.
 
-With `--postgres` each run has a database of its own on a PostgreSQL server, and is killed once.
+With `--postgres` each run has a database of its own on a PostgreSQL server, and is killed or frozen once.
 
 Usage: boundaries.py FOLDER [--run whole|reopened] [--durability sync|async] [--every N] [--from K]
-       [--then M | --lock | --cancel | --postgres]
+       [--then M | --lock | --cancel | --freeze] [--postgres]
 """
 
 import argparse
@@ -16,6 +18,7 @@ import asyncio
 import json
 import os
 import shutil
+import signal
 import sys
 import traceback
 from collections import Counter
@@ -27,11 +30,11 @@ from typing import Any
 import reopened_run
 import whole_run
 from counted_waits import CountedWaits
-from disturbances import Cancelled, Killed, Locked, Passed
+from disturbances import Cancelled, Frozen, Killed, Locked, Passed
 from postgres_server import new_schema
 from whole_run import Logs, database_of
 
-from graph.errors import LedgerUnavailableError
+from graph.errors import LeaseLostError, LedgerUnavailableError, RunOwnedError, StaleRunError
 from graph.ledger.lease import PACE
 from graph.ledger.opening import open_ledger
 from graph.ledger.sqlite import busy_timeout
@@ -43,22 +46,29 @@ BUSY_S = 0.2
 """How long the database is waited for where it is locked."""
 
 NEVER_S = 86_400.0
+QUICK = {"lease_s": 1.0, "beat_s": 0.2, "look_s": 0.1}
+"""The pace of runs that are frozen: who takes one over waits for the lease."""
 RUNS = {"whole": whole_run, "reopened": reopened_run}
 DISTURBED = whole_run
 """The run that is disturbed, chosen by `--run`."""
 
 
-def in_child(work: Callable[[], object]) -> int:
-    """Run work in a forked process and return its wait status."""
+def begun(work: Callable[[], object]) -> int:
+    """Run work in a forked process and return its number."""
     pid = os.fork()
     if pid:
-        return os.waitpid(pid, 0)[1]
+        return pid
     try:
         work()
     except BaseException:  # noqa: BLE001  (a child of a fork must not go on as its parent)
         traceback.print_exc()
         os._exit(1)
     os._exit(0)
+
+
+def in_child(work: Callable[[], object]) -> int:
+    """Run work in a forked process and return its wait status."""
+    return os.waitpid(begun(work), 0)[1]
 
 
 def finished(folder: Path, durability: str) -> list[str]:
@@ -130,6 +140,26 @@ def cancelled(folder: Path, at: int, durability: str) -> list[str]:
             await DISTURBED.drive(folder, Cancelled(at), durability)
 
     return broken_off(folder, interrupted, durability)
+
+
+def frozen(folder: Path, at: int, durability: str) -> list[str]:
+    """Stop a process at a boundary, let another finish its run, let the first go on, and return what is wrong."""
+    awake = folder / "awake"
+
+    def work() -> None:
+        with suppress(LeaseLostError, RunOwnedError, StaleRunError):
+            asyncio.run(DISTURBED.drive(folder, Frozen(at, awake), durability))
+
+    vars(PACE).update(QUICK)
+    pid = begun(work)
+    if os.WIFSTOPPED(os.waitpid(pid, os.WUNTRACED)[1]):
+        finished(folder, durability)
+        awake.touch()
+        os.kill(pid, signal.SIGCONT)
+        os.waitpid(pid, 0)
+    if not (folder / "state.json").exists():  # it was stopped while it held the database's lock
+        finished(folder, durability)
+    return judged(folder, 1)
 
 
 def broken_off(folder: Path, interrupted: Callable[[], Coroutine[Any, Any, None]], durability: str) -> list[str]:
@@ -214,11 +244,22 @@ def found(folder: Path, at: int, asked: argparse.Namespace) -> Iterator[tuple[st
     """Yield each disturbance of a boundary, in words, and what was wrong after it."""
     if asked.lock:
         yield f"locked at {at}", locked(folder, at, asked.durability)
+    elif asked.freeze:
+        yield f"frozen at {at}", frozen(made(folder, asked.postgres), at, asked.durability)
     elif asked.cancel:
         yield f"cancelled at {at}", cancelled(folder, at, asked.durability)
     else:
         yield from killed_once_or_twice(folder, at, asked.durability, asked.then, asked.postgres)
     shutil.rmtree(folder)
+
+
+def freezable(names: Sequence[str]) -> Iterator[int]:
+    """Yield the boundaries where a stop changes nothing: once there is a run to take over, and not within an effect."""
+    begun = next(at for at, name in enumerate(names, start=1) if name.startswith("before model"))
+    for at, name in enumerate(names, start=1):
+        when, kind, *_ = name.split()
+        if at >= begun and not (when == "before" and kind in DISTURBED.ONCE):
+            yield at
 
 
 def shared_out(points: Sequence[int], asked: argparse.Namespace, names: Sequence[str]) -> tuple[int, int]:
@@ -258,6 +299,7 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument("--run", choices=tuple(RUNS), default="whole")
     parser.add_argument("--lock", action="store_true")
     parser.add_argument("--cancel", action="store_true")
+    parser.add_argument("--freeze", action="store_true")
     parser.add_argument("--postgres", action="store_true")
     asked = parser.parse_args(argv)
     globals()["DISTURBED"] = RUNS[asked.run]
@@ -266,7 +308,10 @@ def main(argv: Sequence[str]) -> int:
     if judged(whole, 0) or not names:
         sys.exit(f"the undisturbed run failed: {judged(whole, 0)}")
     (asked.folder / "boundaries").write_text("\n".join(names))
-    runs, wrong = shared_out(range(asked.first, len(names) + 1, asked.every), asked, names)
+    points = range(asked.first, len(names) + 1, asked.every)
+    if asked.freeze:
+        points = sorted(set(points) & set(freezable(names)))
+    runs, wrong = shared_out(points, asked, names)
     say(f"{asked.durability}: {len(names)} boundaries, {runs} runs disturbed, {wrong} runs at fault")
     return 1 if wrong else 0
 

@@ -32,6 +32,20 @@ class Killed(Passed):
         os.kill(os.getpid(), signal.SIGKILL)
 
 
+class Frozen(Passed):
+    """The process is stopped, once, and goes on when it is told to: when there is the file `awake`."""
+
+    def __init__(self, at: int, awake: Path) -> None:
+        super().__init__(at)
+        self._awake = awake
+
+    def strike(self) -> None:
+        if not self._awake.exists():
+            os.kill(os.getpid(), signal.SIGSTOP)
+            while not self._awake.exists():  # the signal may come a moment later
+                pass
+
+
 class Cancelled(Passed):
     """The task that drives the run is cancelled, once."""
 

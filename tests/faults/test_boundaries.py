@@ -72,3 +72,12 @@ def test_a_run_that_finds_its_database_locked_says_so_after_one_wait_of_each_con
 
 def test_a_run_whose_task_is_cancelled_goes_on_in_the_same_process(tmp_path: Path) -> None:
     disturbed(tmp_path, 160, "--cancel")
+
+
+def test_a_run_whose_owner_is_frozen_and_replaced_has_each_effect_once(tmp_path: Path) -> None:
+    disturbed(tmp_path, 80, "--freeze")
+
+
+@pytest.mark.e2e
+def test_a_run_on_postgresql_whose_owner_is_frozen_and_replaced_has_each_effect_once(tmp_path: Path) -> None:
+    disturbed(tmp_path, 80, "--freeze", "--postgres")

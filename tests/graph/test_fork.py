@@ -1,5 +1,6 @@
 """An old state: a run of its own, or the same run once more after a crash."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -95,3 +96,10 @@ def test_another_plan_in_a_finished_thread_is_a_run_of_its_own() -> None:
     assert not is_after_the_end(run, state(3, {"steps": [], "answer": 42})), "a direct answer is no other plan"
     assert not is_after_the_end(run_at("c1", ENDED), state(3, OTHER)), "a node ran here before the end"
     assert not is_after_the_end(run_at("new"), state(3, OTHER)), "it has not ended"
+
+
+def test_another_plan_after_the_end_is_no_new_wish_if_the_previous_node_left_it() -> None:
+    run = run_at("later", ENDED)
+
+    assert is_after_the_end(run, state(3, OTHER))
+    assert not is_after_the_end(replace(run, goes_on=True), state(3, OTHER)), "another process ended the run meanwhile"
