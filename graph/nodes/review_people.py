@@ -41,7 +41,12 @@ def with_people(run: RunContext, request: ReviewRequest) -> ReviewRequest:
     rules, limits = approvers.timed_rules(tools, cost, calls=calls), approvers.time_limits(tools, cost, calls=calls)
     askers = askers_on(run, request, run.recorded_plan())
     people = _people(run, request, rules, askers)
-    said = (*people, *_reach(run, request), *(_time(limits, deadline) if deadline is not None else ()))
+    said = (
+        *people,
+        *_reach(run, request),
+        *_votes(run, request),
+        *(_time(limits, deadline) if deadline is not None else ()),
+    )
     more = tuple(label for label in askers if label not in run.record.people.askers)
     return replace(request, people=" ".join(said), rules=rules, deadline=deadline, askers=more)
 
@@ -106,7 +111,7 @@ def askers_on(
 def _people(
     run: RunContext, request: ReviewRequest, timed: Sequence[ApproverRule], askers: Sequence[str]
 ) -> Iterator[str]:
-    """Yield who decides and who has voted, in Markdown."""
+    """Yield who decides, in Markdown."""
     if not (rules := people_rules(timed, escalated_s(run, request))):
         return
     yield f"Policy: {have_to_approve(rules, words)}."
@@ -118,6 +123,10 @@ def _people(
             f"Nobody is left who may approve it, since {names} asked for it: name somebody else in the policy, which "
             "has the plan shown again, or reject it and have another person start the run."
         )
+
+
+def _votes(run: RunContext, request: ReviewRequest) -> Iterator[str]:
+    """Yield who has voted, in Markdown."""
     votes = run.record.people.votes.get(request.subject, {}).values()
     if votes:
         yield f"Approved so far by: {', '.join(words(vote.approver) for vote in votes)}."

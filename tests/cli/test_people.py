@@ -167,8 +167,6 @@ def test_a_named_person_hands_a_proof_to_the_adapter_which_stands_in_no_record(
 def test_whoever_skips_supplies_steers_or_revokes_hands_a_proof_too(cli: Cli, start: Any) -> None:
     run = start(FINANCE, "a.txt", "b.txt")
 
-    refused = cli("supply", run, "s0", "1", *PROVEN[:2])
-    assert refused.exit_code == 2 and "claimed:ada@example.org" in refused.stderr
     assert cli("supply", run, "s0", "1", *PROVEN).exit_code == 0
     assert cli("steer", run, "be brief", *PROVEN).exit_code == 0
     assert cli("skip", run, "s1", *PROVEN).exit_code == 0
@@ -206,3 +204,20 @@ def test_whoever_is_refused_at_a_terminal_is_told_once(
     assert told.exit_code == 3 and told.stdout.count("Let s0 call write_file") == 1
     assert told.stderr.count(f"{ME} may not decide this; ada@example.org or bob@example.org has to approve") == 1
     assert "planner-executor inbox --mine" in told.stderr and not (folder / "workspace/a.txt").exists()
+
+
+def test_a_harmless_plan_that_is_edited_into_one_that_others_decide_about_is_put_to_them(
+    cli: Cli, folder: Path, latest: Callable[[], str]
+) -> None:
+    (folder / "policy.toml").write_text('[approvers.tools.write_file]\nnames = ["ada@example.org"]\n')
+    calculates = {"id": "a", "objective": "add", "tool": "calculator", "args": {"expression": "1 + 1"}}
+    for name, made in (("add.json", {"steps": [calculates]}), ("write.json", plan("a.txt"))):
+        (folder / name).write_text(json.dumps(made))
+    cli("run", "g", "--plan", "add.json", "--policy", "policy.toml")
+    run = latest()
+
+    edited = cli("resume", run, "--edit", "write.json")
+    approved = cli("resume", run, "--approve")
+
+    assert edited.exit_code == 3 and "ada@example.org has to approve" in edited.stdout.replace("`", "")
+    assert f"{ME} may not decide this" in approved.stderr and not (folder / "workspace/a.txt").exists()
