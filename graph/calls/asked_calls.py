@@ -33,7 +33,7 @@ class AskedCalls:
             return CallReplies(known.asked.state, known.asked.forms, asked, known.asked.anew)
         if known.asked.resumed:
             return None
-        if known.asked.revision != self._record.plan_state.revision:
+        if known.asked.within != self._record.plan_state.current_pass:
             await self._write(call, known.asked.questions, known.asked.state)
         raise CallAsks(call.key, ASKS)
 

@@ -20,6 +20,7 @@ from graph.record.events import (
     StepHeld,
     StepUncertain,
 )
+from graph.record.run_pass import Pass
 from graph.record.trust_label import TrustLabel
 from graph.record.values import Kept, keep, normalise
 
@@ -27,7 +28,7 @@ SHOWN_BYTES = 1_000_000
 """Arguments for review are kept inline in the ledger up to this size."""
 
 
-def intent(call: ToolCall, spec: ToolSpec, args: Kept, revision: int) -> Draft:
+def intent(call: ToolCall, spec: ToolSpec, args: Kept, within: Pass) -> Draft:
     """Return the event that precedes a call."""
     started = CallStarted(
         key=call.key,
@@ -37,7 +38,8 @@ def intent(call: ToolCall, spec: ToolSpec, args: Kept, revision: int) -> Draft:
         args=Arguments.of(args),
         effect=spec.effect,
         repeatable=spec.repeatable,
-        revision=revision,
+        revision=within.revision,
+        reopened=within.reopened,
         attempt=call.attempt,
         replaces=call.replaces,
         approval=call.approval,

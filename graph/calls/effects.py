@@ -212,7 +212,7 @@ class Effects:
             args=call.args,
             args_digest=call.args_digest,
             repeatable=False,
-            revision=self._record.plan_state.revision,
+            within=self._record.plan_state.current_pass,
             number=call.number,
             item=call.item,
             result=result,

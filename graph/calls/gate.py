@@ -183,8 +183,8 @@ class CallGate:
         outcomes = [entry.draft(worked_s) if isinstance(entry, Finished) else entry for entry in ended]
         values = [*kept, *(entry.kept for entry in ended if isinstance(entry, Finished) and entry.kept)]
         shown = [keep(dict(call.args)) for call in starting]
-        specs, revision = self._toolbox.specs, self._record.plan_state.revision
-        intents = [intent(call, specs[call.tool], args, revision) for call, args in zip(starting, shown, strict=True)]
+        specs, within = self._toolbox.specs, self._record.plan_state.current_pass
+        intents = [intent(call, specs[call.tool], args, within) for call, args in zip(starting, shown, strict=True)]
         try:
             given, uses = self._standing.counted(starting)
             back = [one for entry in ended if isinstance(entry, Finished) for one in self._caps.after_call(entry)]

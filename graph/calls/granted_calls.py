@@ -23,6 +23,7 @@ class GrantedCalls:
     def __init__(self, record: RunState, specs: Mapping[str, ToolSpec], policy: Policy, limits: AttemptLimits) -> None:
         self._record, self._specs, self._policy, self._limits = record, specs, policy, limits
         self._made: defaultdict[tuple[str, int | None], Counter[str]] = defaultdict(Counter)
+        self._numbers: defaultdict[tuple[str, int | None], set[int]] = defaultdict(set)
 
     def call(self, step: Step, tool: str, args: Mapping[str, JsonValue], item: int | None) -> ToolCall:
         """Return the call with its idempotency key, which is equal across attempts and revisions.
@@ -37,13 +38,16 @@ class GrantedCalls:
         self._check(spec, bound)
         if self._policy.new_effects == "deny" and is_undecided(self._record, step, tool):
             raise Refused(DENIED.format(tool))
-        number = made.total() + 1 if grant.by_model else 0
         args_digest = digest(bound)
+        number = self._number(step.id, item, tool, args_digest) if grant.by_model else 0
         key = call_key(self._record.id, step.id, item, number, tool, args_digest)
         call = ToolCall(key, step.id, number, tool, bound, args_digest, item)
         if key in self._record.review_state.replaced:
             call = self._edited(step, call)
+        elif grant.by_model and key not in self._record.calls.by_key:
+            grant.check(tool, made + self._left_out(step.id, item))
         made[tool] += 1
+        self._numbers[step.id, item].add(number)
         return call
 
     def limited(self, step: Step, call: ToolCall) -> ToolCall:
@@ -53,6 +57,31 @@ class GrantedCalls:
         if step.tool is None:  # the step's own limit is that of all its turns
             limits = limits._replace(timeout_s=self._limits.lowest(spec.attempt_limits).timeout_s)
         return call.changed(attempt=self._attempt(call.key), limits=limits)
+
+    def _number(self, step: str, item: int | None, tool: str, args_digest: str) -> int:
+        """Return the number of a model's call: that of the same call on record which it has not asked for yet.
+
+        A conversation that begins anew may ask in another order, or leave a call out; a new call has a new number.
+        """
+        made, taken = self._made[step, item], self._numbers[step, item]
+        same = self._record.asked_again(step, item, tool, args_digest) - taken
+        if same:
+            return min(same)
+        used = {call.number for call in self._record.calls.of_step(step) if call.item == item} | taken
+        return made.total() + 1 if made.total() + 1 not in used else max(used) + 1
+
+    def _left_out(self, step: str, item: int | None) -> Counter[str]:
+        """Return the calls by tool that an earlier conversation made under this revision, and this one did not ask for.
+
+        They count against the grant: what was approved is a number of calls, in however many conversations.
+        """
+        revision, taken = self._record.plan_state.revision, self._numbers[step, item]
+        calls = (call for call in self._record.calls.of_step(step) if call.item == item and call.number not in taken)
+        return Counter(
+            call.tool
+            for call in calls
+            if call.within.revision == revision and not (call.repeatable or call.nothing_happened)
+        )
 
     def _edited(self, step: Step, call: ToolCall) -> ToolCall:
         """Return the call that a person gave other arguments, which have to be granted and allowed as any."""

@@ -77,15 +77,15 @@ class HeldCalls:
         unmet = self._ruled.unmet(call.step, spec)
         if not (asked or unseen or before or unmet):
             return None
-        revision = self._record.plan_state.revision
-        if why := review.rejection(name, revision):
+        within = self._record.plan_state.current_pass
+        if why := review.rejection(name, within):
             raise RejectedByPerson(why)
         # What may have happened before is decided by itself, whatever was approved ahead (decision 74).
         if not (before or added) and (standing := await self._standing.covering(spec, call, unseen)):
             return standing
         known = review.held.get(name)
-        if known is None or known.revision != revision:
-            held, shown = hold(replace(call, key=name), revision, unseen, before, asked, unmet)
+        if known is None or known.within != within:
+            held, shown = hold(replace(call, key=name), within.revision, unseen, before, asked, unmet)
             await self._write(held, shown)
         known_why = asked or (unmet.why if unmet else "its arguments come from untrusted results")
         why = "the same call happened before" if before else known_why
@@ -103,7 +103,7 @@ class HeldCalls:
         review, key = self._record.review_state, added_key(self._record, step, tool)
         if key is None or key in review.seen:
             return None
-        if why := review.rejection(key, self._record.plan_state.revision):
+        if why := review.rejection(key, self._record.plan_state.current_pass):
             raise RejectedByPerson(why)
         return None if review.approval is None or review.approval.by == "policy" else NOT_COVERED
 
@@ -113,7 +113,7 @@ class HeldCalls:
         noted = self._record.review_state.uncertain.get(call.key)
         copies = self._record.calls.elsewhere
         new = [known for known in uncertain if known.run and not known.has_copy(copies.get(known.key))]
-        if new or noted is None or (noted.keys, noted.revision) != (keys, self._record.plan_state.revision):
+        if new or noted is None or (noted.keys, noted.within) != (keys, self._record.plan_state.current_pass):
             event, shown = uncertainty(call, self._record.plan_state.revision, uncertain)
             await self._write(event, shown)
         return CallUncertain(keys)

@@ -28,8 +28,8 @@ class RecordedOutcomes:
         return Finished(call, known.result, keep(await value_of(self._ledger, known.result)))
 
     def _failed_within(self, call: ToolCall) -> Call | None:
-        """Return an item's or a model's call that failed under this revision; another pass does not repeat it."""
+        """Return an item's or a model's call that failed in this pass, which does not repeat it."""
         within = call.item is not None or call.number > 0
         known = self._record.calls.by_key.get(call.key) if within else None
         failed = known is not None and known.result is not None and known.result.status == "failed" and not known.again
-        return known if known and failed and known.revision == self._record.plan_state.revision else None
+        return known if known and failed and known.within == self._record.plan_state.current_pass else None

@@ -18,8 +18,8 @@ from graph.record.trust_label import joined, label_of_tool
 async def start_step(work: StepWork, step: Step) -> Started:
     """Return the step's call, its task, or its outcome if there is no work; errors become outcomes."""
     steps = work.record.steps
-    # A step that failed under this revision is tried again by a retry or another revision alone.
-    if steps.failed_in(step.id, work.record.plan_state.revision) or steps.is_skipped(step.id):
+    # A step that failed in this pass is tried again by a retry or another revision alone.
+    if steps.failed_in(step.id, work.record.plan_state.current_pass) or steps.is_skipped(step.id):
         return StepOutcome(step.id, steps.results[step.id])
     if step.id in steps.supplied and (given := await work.recorded(step)) is not None:
         return (lambda: work.assess(step, given)) if step.id in steps.unchecked else given

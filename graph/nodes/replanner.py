@@ -170,6 +170,6 @@ def _why(run: RunContext, current: Plan) -> str:
     failed = [
         shortened(f"{step.id} failed: {run.record.steps.results[step.id].error}", WHY_CHARACTERS // 2)
         for step in current.steps
-        if run.record.steps.failed_in(step.id, run.record.plan_state.revision)
+        if run.record.steps.failed_in(step.id, run.record.plan_state.current_pass)
     ]
     return joined_messages(failed, WHY_CHARACTERS) or "revised"

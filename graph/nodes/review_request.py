@@ -175,7 +175,7 @@ def _answered(run: RunContext, plan: Plan) -> Iterator[str]:
 def _failed_before(run: RunContext) -> tuple[tuple[str, str], ...]:
     """Return the steps that failed under the revision before the one in force, with their errors."""
     record = run.record
-    before = record.plan_state.revision - 1
+    before = record.plan_state.pass_of(record.plan_state.revision - 1)
     results = record.steps.results.items()
     return tuple((step, str(result.error)) for step, result in results if record.steps.failed_in(step, before))
 

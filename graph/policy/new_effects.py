@@ -63,7 +63,7 @@ def added_key(record: RunState, step: Step, tool: str) -> str | None:
 def is_undecided(record: RunState, step: Step, tool: str) -> bool:
     """Whether a call is new in the revision in force and nobody approved or rejected it under this revision."""
     review, key = record.review_state, added_key(record, step, tool)
-    return key is not None and key not in review.seen and not review.rejection(key, record.plan_state.revision)
+    return key is not None and key not in review.seen and not review.rejection(key, record.plan_state.current_pass)
 
 
 def _effects(steps: Iterable[Step], tools: Mapping[str, ToolSpec]) -> Iterator[tuple[str, str, str]]:

@@ -39,7 +39,7 @@ class ReplanPolicy:
             return "steered"
         if self.horizon is not None:
             return "horizon" if record.plan_state.rounds < self.max_rounds else None
-        if any(record.steps.failed_in(step.id, record.plan_state.revision) for step in plan.steps):
+        if any(record.steps.failed_in(step.id, record.plan_state.current_pass) for step in plan.steps):
             return "failure" if self.replan != "never" and record.plan_state.replans < self.max_replans else None
         left = steps_left(plan, record.steps.results)
         return "step" if self.replans_each_step(record) and left and progressed else None

@@ -10,6 +10,7 @@ from graph.plan.canonical import digest
 from graph.record.events.call_asked import AskedQuestion
 from graph.record.events.held_call import ValueShown
 from graph.record.results import StepResult
+from graph.record.run_pass import Pass
 from graph.record.trust_label import TrustLabel
 
 
@@ -20,14 +21,14 @@ def call_key(run: str, step: str, item: int | None, number: int, tool: str, args
 
 @dataclass(frozen=True)
 class AskedCall:
-    """What a call asked when it ended, under which revision; `forms` are the answers, None until they are given.
+    """What a call asked when it ended, in which pass; `forms` are the answers, None until they are given.
 
     `resumed`: the call was started again with the answers. `anew`: a person said that nothing came of that.
     """
 
     questions: tuple[AskedQuestion, ...]
     state: str | None
-    revision: int
+    within: Pass
     forms: Mapping[str, Any] | None = None
     resumed: bool = False
     anew: bool = False
@@ -50,7 +51,7 @@ class Call:
     args: Mapping[str, JsonValue]
     args_digest: str
     repeatable: bool
-    revision: int
+    within: Pass
     number: int
     result: StepResult | None = None
     nothing_happened: bool = False
@@ -110,7 +111,7 @@ class HeldCall:
     tool: str
     args: Mapping[str, JsonValue]
     labels: Mapping[str, TrustLabel]
-    revision: int
+    within: Pass
     before: tuple[str, ...] = ()
     asked: str | None = None
     number: int = 0
@@ -118,18 +119,18 @@ class HeldCall:
     replaces: Mapping[str, JsonValue] | None = None
     values: tuple[ValueShown, ...] = ()
 
-    def replaced_by(self, args: Mapping[str, JsonValue], revision: int) -> "HeldCall":
+    def replaced_by(self, args: Mapping[str, JsonValue], within: Pass) -> "HeldCall":
         """Return the call with the arguments that a person gave, whom the values come from that differ."""
         labels = {name: label for name, label in self.labels.items() if args.get(name) == self.args.get(name)}
-        return replace(self, args=args, labels=labels, revision=revision, replaces=self.replaces or self.args)
+        return replace(self, args=args, labels=labels, within=within, replaces=self.replaces or self.args)
 
 
 @dataclass(frozen=True)
 class RejectedCall:
-    """A call that a person rejected with words, or that nobody decided about in time, under a revision of the plan."""
+    """A call that a person rejected with words, or that nobody decided about in time, in a pass over the plan."""
 
     why: str
-    revision: int
+    within: Pass
 
 
 @dataclass(frozen=True)
@@ -138,4 +139,4 @@ class WaitingCall:
 
     step: str
     keys: tuple[str, ...]
-    revision: int
+    within: Pass

@@ -7,6 +7,7 @@ from typing import Any
 from graph.record.call import AskedCall, Call
 from graph.record.events import CallAsked, CallFinished, CallInherited, CallStarted, Event, ModelFinished, SettledCall
 from graph.record.results import StepResult
+from graph.record.run_pass import Pass
 
 
 @dataclass
@@ -54,8 +55,8 @@ class Calls:
         """Return whether a call is the last one of this run that was started for its step."""
         return call.is_the_step and not call.run and self.latest.get((call.step, None, 0)) == call.key
 
-    def call_started(self, event: Event, data: CallStarted) -> None:
-        """Add a call, without an outcome."""
+    def call_started(self, event: Event, data: CallStarted, reopened: int) -> None:
+        """Add a call, without an outcome; the run was reopened so often before, if the event does not say it."""
         step = event.step or ""
         known = self.by_key.get(data.key)
         if known is None:
@@ -68,7 +69,7 @@ class Calls:
             args=data.args.shown,
             args_digest=data.args.digest,
             repeatable=data.repeatable,
-            revision=data.revision,
+            within=Pass(data.revision, reopened if data.reopened is None else data.reopened),
             number=data.call,
             item=data.item,
             begun_seq=event.seq,
@@ -85,9 +86,9 @@ class Calls:
         self.by_key[started.key] = ended
         return ended
 
-    def call_asked(self, data: CallAsked) -> None:
+    def call_asked(self, data: CallAsked, within: Pass) -> None:
         """Give a call the questions that it ended with, in place of those of before."""
-        asked = AskedCall(data.questions, data.state, data.revision)
+        asked = AskedCall(data.questions, data.state, within)
         self.by_key[data.key] = replace(self.by_key[data.key], asked=asked)
 
     def replied(self, key: str, forms: Mapping[str, Any]) -> None:
@@ -135,7 +136,7 @@ class Calls:
             args=data.args.shown,
             args_digest=data.args.digest,
             repeatable=False,
-            revision=0,
+            within=Pass(0),
             number=0,
             result=result,
             settled=data.happened,

@@ -24,7 +24,7 @@ def to_refine(plan: Plan, record: RunState) -> list[Step]:
         step
         for step in plan.steps
         if kind_spec(step.kind).done_by == "planner"
-        and not record.steps.failed_in(step.id, record.plan_state.revision)
+        and not record.steps.failed_in(step.id, record.plan_state.current_pass)
         and not record.steps.is_settled(step.id)
     ]
     waits = waits_for(vague)

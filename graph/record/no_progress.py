@@ -25,7 +25,7 @@ def fingerprint(step: Step, result: StepResult) -> str:
 
 def failures_of(plan: Plan, record: RunState) -> dict[str, str]:
     """Return step id -> fingerprint, for the steps that failed under the revision in force."""
-    failed = [step for step in plan.steps if record.steps.failed_in(step.id, record.plan_state.revision)]
+    failed = [step for step in plan.steps if record.steps.failed_in(step.id, record.plan_state.current_pass)]
     return {step.id: fingerprint(step, record.steps.results[step.id]) for step in failed}
 
 

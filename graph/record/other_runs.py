@@ -7,6 +7,7 @@ from graph.record.assignment import Assignment
 from graph.record.call import Call
 from graph.record.events import StepHeld, StepUncertain
 from graph.record.results import StepResult
+from graph.record.run_pass import Pass
 from graph.record.run_state import RunState, run_name
 
 
@@ -67,7 +68,7 @@ def other_calls(waiting: StepHeld | StepUncertain) -> list[Call]:
             args=waiting.args.shown,
             args_digest=waiting.args.digest,
             repeatable=False,
-            revision=0,
+            within=Pass(0),
             number=0,
             result=StepResult("succeeded") if happened or call.unmet is not None else _failed(call.error),
             settled=happened,

@@ -12,6 +12,7 @@ from graph.record.call import Call
 from graph.record.events import Decided, PlanRefused, PlanRevised, ReviewRequested, RunForked, Steered
 from graph.record.expected import Expected
 from graph.record.replacement import Replaced
+from graph.record.run_pass import Pass
 
 
 @dataclass(frozen=True)
@@ -103,6 +104,15 @@ class PlanState:
     def seen_other_than(self, digest: str) -> SeenPlan | None:
         """Return what a person saw last that was another plan than this one."""
         return self.seen if self.seen is None or self.seen.digest != digest else self.seen_before
+
+    @property
+    def current_pass(self) -> Pass:
+        """The pass over the plan in force."""
+        return Pass(self.revision, self.reopened)
+
+    def pass_of(self, revision: int) -> Pass:
+        """Return the pass over a revision since the run was reopened last."""
+        return Pass(revision, self.reopened)
 
     @property
     def after_retries(self) -> str:

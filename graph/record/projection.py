@@ -90,7 +90,7 @@ def _apply(record: RunState, event: Event, data: EventData) -> None:  # noqa: C9
     """Apply an event to the values that it changes; functions below handle events that change several values."""
     match data:  # those first of which a run has most
         case CallStarted():
-            record.calls.call_started(event, data)
+            record.calls.call_started(event, data, record.plan_state.reopened)
             if data.approval is not None:
                 record.standing.used(data.approval, data.key)
             record.spending.call_started(event, data)
@@ -99,7 +99,7 @@ def _apply(record: RunState, event: Event, data: EventData) -> None:  # noqa: C9
         case CallAsked():
             record.spending.worked(data.worked_s)
             record.spending.passed(event.at - record.started_at)
-            record.calls.call_asked(data)
+            record.calls.call_asked(data, record.plan_state.pass_of(data.revision))
         case ModelStarted():
             record.spending.model_started(event, data)
         case ModelFinished():
@@ -129,9 +129,9 @@ def _apply(record: RunState, event: Event, data: EventData) -> None:  # noqa: C9
         case Steered():
             _steered(record, data)
         case StepHeld():
-            record.review_state.step_held(event, data)
+            record.review_state.step_held(event, data, record.plan_state.pass_of(data.revision))
         case StepUncertain():
-            record.review_state.step_uncertain(event, data)
+            record.review_state.step_uncertain(event, data, record.plan_state.pass_of(data.revision))
             record.calls.found_elsewhere(other_calls(data))
         case CallRefused():
             record.review_state.call_refused(event, data)
@@ -168,7 +168,7 @@ def _apply(record: RunState, event: Event, data: EventData) -> None:  # noqa: C9
         case ReviewReminded() | ReviewEscalated():
             record.review_state.fell_due(data)
         case ReviewExpired():
-            record.review_state.expired(data, record.plan_state.revision)
+            record.review_state.expired(data, record.plan_state.current_pass)
             record.people.closed()
         case LateAnswer():
             record.review_state.answered_late(data)
@@ -201,7 +201,7 @@ def _run_reopened(record: RunState, event: Event, data: RunReopened) -> None:
 
 
 def _plan_revised(record: RunState, data: PlanRevised) -> None:
-    record.steps.plan_revised(data, before=record.plan_state.revision)
+    record.steps.plan_revised(data, before=record.plan_state.current_pass)
     record.plan_state.plan_revised(data)
     if data.written_by is not None:
         record.people.asked(data.written_by)
@@ -224,7 +224,7 @@ def _decided(record: RunState, event: Event, data: Decided) -> None:
         record.said = Said(request.takes, usage.tokens, usage.cost_usd)
     for name, gave in values_of_decision(record, event, data):
         record.people.gave(name, gave)
-    record.review_state.decided(event, data, record.plan_state.revision, record.plan_state.plan)
+    record.review_state.decided(event, data, record.plan_state.current_pass, record.plan_state.plan)
     record.plan_state.decided(data)
     record.people.decided(data)
     record.spending.decided(data)
@@ -251,18 +251,18 @@ def _call_finished(record: RunState, event: Event, data: CallFinished) -> None:
     record.spending.worked(data.worked_s)
     record.spending.passed(event.at - record.started_at)
     call = record.calls.call_finished(event, data)
-    if call.is_the_step and record.steps.work_finished(call.step, data, call.revision):
+    if call.is_the_step and record.steps.work_finished(call.step, data, call.within):
         record.calls.criteria_met(call.step)
 
 
 def _step_finished(record: RunState, step: str, data: StepFinished) -> None:
-    if record.steps.step_finished(step, data):
+    if record.steps.step_finished(step, data, record.plan_state.pass_of(data.revision)):
         record.calls.criteria_met(step)
 
 
 def _step_checked(record: RunState, event: Event, data: StepChecked) -> None:
     step = event.step or ""
-    if record.steps.step_checked(step, data):
+    if record.steps.step_checked(step, data, record.plan_state.pass_of(data.revision)):
         record.calls.criteria_met(step)
     if not data.met:
         record.calls.criteria_unmet(step, data.error, event.seq)

@@ -27,6 +27,7 @@ from graph.record.events import (
     StepUncertain,
 )
 from graph.record.given_value import tools_in
+from graph.record.run_pass import Pass
 
 
 @dataclass(frozen=True)
@@ -135,31 +136,29 @@ class ReviewState:
             escalated = data.after_s if isinstance(data, ReviewEscalated) else 0.0
             self.request = _later(self.request, data.after_s, escalated)
 
-    def expired(self, data: ReviewExpired, revision: int) -> None:
+    def expired(self, data: ReviewExpired, within: Pass) -> None:
         """Close the request as a rejection; no decision of a checkpoint was made."""
         self.close()
         self.last_expired = data
-        self.rejected.update({key: RejectedCall(why, revision) for key, why in data.rejected.items()})
+        self.rejected.update({key: RejectedCall(why, within) for key, why in data.rejected.items()})
 
     def answered_late(self, data: LateAnswer) -> None:
         """Note the checkpoint of an answer that came too late, so that it is recorded once."""
         if data.checkpoint is not None:
             self.late_at.add(data.checkpoint)
 
-    def decided(self, event: Event, data: Decided, revision: int, plan: Mapping[str, Any] | None) -> None:
-        """Close the request, made under this revision; a raised budget binds the approval in force to new terms."""
+    def decided(self, event: Event, data: Decided, within: Pass, plan: Mapping[str, Any] | None) -> None:
+        """Close the request, made in this pass; a raised budget binds the approval in force to new terms."""
         shown = self.request.tools if self.request is not None else frozenset()
         self.close()
         self.decision_before_seq, self.last_decision_seq = self.last_decision_seq, event.seq
         self.decided_at[data.checkpoint or ""] = data
         self.seen.update(data.steps)
-        said = {
-            key: RejectedCall(f"a person rejected this call: {why}", revision) for key, why in data.rejected.items()
-        }
+        said = {key: RejectedCall(f"a person rejected this call: {why}", within) for key, why in data.rejected.items()}
         self.rejected.update(said)
         for key, args in data.replaced.items():
             self.replaced[key] = args
-            self.held[key] = self.held[key].replaced_by(args, revision)
+            self.held[key] = self.held[key].replaced_by(args, within)
         if data.decision == "approve":
             bound = event.seq, data.digest or "", data.binding or "", data.by, data.approver
             self.approval = Approval(*bound, *self._people(event, data, shown, dict.fromkeys(tools_in(plan))))
@@ -187,10 +186,10 @@ class ReviewState:
         if data.budget is not None and self.approval is not None:
             self.approval = replace(self.approval, binding=data.binding or "")
 
-    def rejection(self, key: str, revision: int) -> str | None:
-        """Return why a call was rejected under this revision, None if it was not."""
+    def rejection(self, key: str, within: Pass) -> str | None:
+        """Return why a call was rejected in this pass, None if it was not."""
         found = self.rejected.get(key)
-        return found.why if found is not None and found.revision == revision else None
+        return found.why if found is not None and found.within == within else None
 
     def close(self) -> None:
         """Close the request without a decision: the run ended, or was steered."""
@@ -201,7 +200,7 @@ class ReviewState:
         """Whether a person has to respond."""
         return self.request is not None and self.response is None
 
-    def step_held(self, event: Event, data: StepHeld) -> None:
+    def step_held(self, event: Event, data: StepHeld, within: Pass) -> None:
         """Add a call held for review."""
         before = tuple(dict.fromkeys(_made(call) for call in data.before if call.run is not None))
         held = HeldCall(
@@ -210,7 +209,7 @@ class ReviewState:
             data.tool,
             data.args.shown,
             data.labels,
-            data.revision,
+            within,
             before,
             data.asked,
             data.call,
@@ -218,12 +217,12 @@ class ReviewState:
             values=data.values,
         )
         args = self.replaced.get(data.key)
-        self.held[data.key] = held if args is None else held.replaced_by(args, data.revision)
+        self.held[data.key] = held if args is None else held.replaced_by(args, within)
 
-    def step_uncertain(self, event: Event, data: StepUncertain) -> None:
+    def step_uncertain(self, event: Event, data: StepUncertain, within: Pass) -> None:
         """Add a call that waits for others to be settled."""
         keys = tuple(call.key for call in data.calls)
-        self.uncertain[data.key] = WaitingCall(event.step or "", keys, data.revision)
+        self.uncertain[data.key] = WaitingCall(event.step or "", keys, within)
 
     def call_refused(self, event: Event, data: CallRefused) -> None:
         """Add a refused call, so that the same refusal is recorded once."""

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 
+from graph.plan.canonical import digest
 from graph.record.assignment import Assignment
 from graph.record.budget import Budget, Usage, read_budget
 from graph.record.call import Call, HeldCall
@@ -10,6 +11,7 @@ from graph.record.events import Paused, RunEnded
 from graph.record.people import People
 from graph.record.plan_state import PlanState
 from graph.record.review_state import ReviewState
+from graph.record.run_pass import Pass
 from graph.record.said import Said
 from graph.record.spending import Spending
 from graph.record.standing_approval import StandingApprovals
@@ -89,8 +91,8 @@ class RunState:
             held
             for held in review.held.values()
             if held.key not in review.seen
-            and review.rejection(held.key, held.revision) is None
-            and self._is_to_do(held.step, held.revision)
+            and review.rejection(held.key, held.within) is None
+            and self._is_to_do(held.step, held.within)
         ]
         if len(waiting) < 2:
             return waiting
@@ -106,7 +108,7 @@ class RunState:
             if call.asked is not None
             and call.asked.forms is None
             and not call.asked.resumed
-            and self._is_to_do(call.step, call.asked.revision)
+            and self._is_to_do(call.step, call.asked.within)
         ]
 
     @property
@@ -114,7 +116,7 @@ class RunState:
         """Step id -> calls that a person has to settle before the step goes on, for steps of the plan in force."""
         found: dict[str, list[Call]] = {}
         for waiting in self.review_state.uncertain.values():
-            if self._is_to_do(waiting.step, waiting.revision):
+            if self._is_to_do(waiting.step, waiting.within):
                 calls = [call for key in waiting.keys if (call := self.calls.find(key)) is not None]
                 found.setdefault(waiting.step, []).extend(call for call in calls if call.is_uncertain)
         return {step: calls for step, calls in found.items() if calls}
@@ -122,14 +124,31 @@ class RunState:
     def begins_anew(self, step: str, item: int | None) -> int:
         """Return how often a model starts a step, or an item of it, again after a final failure.
 
-        Never, if a call had an effect, or may have had one, because another conversation might repeat it.
+        If a call had an effect, or may have had one, only a person lets it, by a retry: another conversation might make
+        other calls. Those that it makes again are answered from the record (`asked_again`).
         """
-        return 0 if self.calls.may_have_acted(step, item) else self.steps.times_failed(step, item)
+        return self.steps.times_failed(step, item, before_reopening=self.calls.may_have_acted(step, item))
 
-    def _is_to_do(self, step: str, revision: int) -> bool:
-        """Whether a step that has waited since this revision still has to run under the plan in force."""
+    def asked_again(self, step: str, item: int | None, tool: str, args_digest: str) -> set[int]:
+        """Return the numbers of the calls on record that a model has made, or was to make, with these arguments."""
+        made = {
+            call.number
+            for call in self.calls.of_step(step)
+            if call.number and (call.item, call.tool, call.args_digest) == (item, tool, args_digest)
+        }
+        return made | {
+            held.number
+            for held in self.review_state.held.values()
+            if held.number
+            and (held.step, held.item, held.tool) == (step, item, tool)
+            # A person may have had it made with other arguments than the model asked for.
+            and digest(dict(held.args if held.replaces is None else held.replaces)) == args_digest
+        }
+
+    def _is_to_do(self, step: str, within: Pass) -> bool:
+        """Whether a step that has waited since this pass still has to run in the one of now."""
         plan = self.plan_state
-        return not plan.awaits_plan and revision == plan.revision and not self.steps.is_settled(step)
+        return not plan.awaits_plan and within == plan.current_pass and not self.steps.is_settled(step)
 
 
 def run_name(thread: str, n: int) -> str:

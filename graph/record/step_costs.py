@@ -18,6 +18,7 @@ from graph.record.events import (
     StepFinished,
     StepSkipped,
 )
+from graph.record.run_pass import Pass
 from graph.record.steps import Steps
 from graph.record.summary import CHANGED
 
@@ -87,11 +88,11 @@ def unjudged_steps(plan: Plan | None, events: Iterable[Event]) -> list[str]:
         step = event.step or ""
         match _data(event):
             case StepChecked() as data:
-                steps.step_checked(step, data)
+                steps.step_checked(step, data, Pass(data.revision))
             case StepFinished() as data:
-                steps.step_finished(step, data)
+                steps.step_finished(step, data, Pass(data.revision))
             case CallFinished() as data if data.is_the_step:
-                steps.work_finished(step, data, revision=0)
+                steps.work_finished(step, data, Pass(0))
             case Inherited() as data:
                 steps.inherited(step, data)
             case ResultSupplied() as data:

@@ -18,6 +18,7 @@ from graph.record.events import (
     StepSkipped,
 )
 from graph.record.results import StepResult, StepStatus
+from graph.record.run_pass import Pass
 from graph.record.trust_label import USER, TrustLabel
 
 UNCHECKED = "its result has not been checked yet"
@@ -27,15 +28,16 @@ UNCHECKED = "its result has not been checked yet"
 class Steps:
     """The results of a run's steps by id; changed by events only.
 
-    `result_revision` has the revision under which a step got its result. `unchecked` has results whose criteria are not
+    `result_pass` has the pass in which a step got its result. `unchecked` has results whose criteria are not
     checked yet. `inputs` are digests of the inputs of model steps, `labels` the trust labels of results, `missing` the
     missing parts of succeeded steps, `judged` the steps whose natural-language criterion a judge has judged. `retries`
-    counts further attempts under the revision in force, `failed` final failures of a step or of an item. `supplied` has
-    steps whose results a person gave, or a fork inherited; `givers` the person of each that was given.
+    counts further attempts under the revision in force, `failed` final failures of a step or of an item, and
+    `failed_before` those of them before the run was reopened last. `supplied` has steps whose results a person gave, or
+    a fork inherited; `givers` the person of each that was given.
     """
 
     results: dict[str, StepResult] = field(default_factory=dict)
-    result_revision: dict[str, int] = field(default_factory=dict)
+    result_pass: dict[str, Pass] = field(default_factory=dict)
     unchecked: dict[str, StepResult] = field(default_factory=dict)
     inputs: dict[str, str] = field(default_factory=dict)
     labels: dict[str, TrustLabel] = field(default_factory=dict)
@@ -43,6 +45,7 @@ class Steps:
     judged: set[str] = field(default_factory=set)
     retries: Counter[str] = field(default_factory=Counter)
     failed: Counter[tuple[str, int | None]] = field(default_factory=Counter)
+    failed_before: Counter[tuple[str, int | None]] = field(default_factory=Counter)
     supplied: set[str] = field(default_factory=set)
     givers: dict[str, str] = field(default_factory=dict)
     _succeeded: frozenset[str] | None = field(default=None, init=False, compare=False, repr=False)
@@ -70,29 +73,30 @@ class Steps:
         """Return whether a person skipped the step."""
         return step in self.results and self.results[step].status == "skipped"
 
-    def failed_in(self, step: str, revision: int) -> bool:
-        """Return whether the step failed under this revision, and so waits for another revision."""
+    def failed_in(self, step: str, within: Pass) -> bool:
+        """Return whether the step failed in this pass, and so waits for another one."""
         failed = step in self.results and self.results[step].status == "failed"
-        return failed and self.result_revision.get(step) == revision
+        return failed and self.result_pass.get(step) == within
 
-    def times_failed(self, step: str, item: int | None) -> int:
+    def times_failed(self, step: str, item: int | None, *, before_reopening: bool = False) -> int:
         """Return the number of final failures of a step and of this item of it."""
-        return self.failed[step, None] + (self.failed[step, item] if item is not None else 0)
+        failed = self.failed_before if before_reopening else self.failed
+        return failed[step, None] + (failed[step, item] if item is not None else 0)
 
-    def plan_revised(self, data: PlanRevised, before: int) -> None:
-        """Reset the retries; after a refinement, steps that failed under revision `before` still wait for a replan."""
+    def plan_revised(self, data: PlanRevised, before: Pass) -> None:
+        """Reset the retries; after a refinement, steps that failed in the pass `before` still wait for a replan."""
         self.retries = Counter()
         if data.cause == "refined":
             failed = [step for step in self.results if self.failed_in(step, before)]
-            self.result_revision.update(dict.fromkeys(failed, data.revision))
-        for step in (*data.diff.added, *data.diff.changed, *data.diff.removed) if before else ():
+            self.result_pass.update(dict.fromkeys(failed, before._replace(revision=data.revision)))
+        for step in (*data.diff.added, *data.diff.changed, *data.diff.removed) if before.revision else ():
             if self.is_skipped(step):
                 del self.results[step]  # other work under this id was not what the person skipped
 
-    def work_finished(self, step: str, data: CallFinished | StepFinished, revision: int) -> bool:
+    def work_finished(self, step: str, data: CallFinished | StepFinished, within: Pass) -> bool:
         """Set a step's result, or hold it until its criteria are checked; return whether the step has succeeded."""
         result = data.result
-        self.result_revision[step] = revision
+        self.result_pass[step] = within
         self.unchecked.pop(step, None)
         if data.unchecked:
             self.unchecked[step] = result
@@ -101,9 +105,9 @@ class Steps:
             result = replace(result, status="interrupted")
         return self._set(step, result)
 
-    def step_finished(self, step: str, data: StepFinished) -> bool:
+    def step_finished(self, step: str, data: StepFinished, within: Pass) -> bool:
         """Set the result of a step of more than one call; return whether the step has succeeded."""
-        succeeded = self.work_finished(step, data, data.revision)
+        succeeded = self.work_finished(step, data, within)
         self.inputs[step] = data.inputs
         if data.result.status == "failed":
             self.failed.update((step, item) for item in data.items or (None,))
@@ -112,11 +116,11 @@ class Steps:
             self.labels[step] = data.label
         return succeeded
 
-    def step_checked(self, step: str, data: StepChecked) -> bool:
+    def step_checked(self, step: str, data: StepChecked, within: Pass) -> bool:
         """Set a step's result after its criteria were checked; return whether the step has succeeded."""
         (self.judged.add if data.judged is not None and data.judged.met is not None else self.judged.discard)(step)
         result = self.unchecked.pop(step, None) or self.results.get(step) or StepResult("succeeded")
-        self.result_revision[step] = data.revision
+        self.result_pass[step] = within
         if data.met:
             return self._set(step, result)
         self.retries[step] += data.again
@@ -160,9 +164,9 @@ class Steps:
         """Forget the results of the steps that are tried again; how often they failed still counts."""
         for step in data.again:
             self.results.pop(step, None)
-            self.result_revision.pop(step, None)
+            self.result_pass.pop(step, None)
             self.missing.pop(step, None)
-        self.retries = Counter()
+        self.retries, self.failed_before = Counter(), self.failed.copy()
         self._succeeded = None
 
     def _set(self, step: str, result: StepResult) -> bool:

@@ -15,7 +15,8 @@ class CallStarted(Payload):
     `call` is 0 for a step's own call, and counts a model's calls from 1. `item` is the index of the list item, if the
     step runs once per item. `attempt` counts how often it is tried, from 1. `replaces` is the key of the call in whose
     place a person had it made, `approval` the standing approval that let it through. `same` is the digest that
-    identical calls share if it is another one than that of the arguments, which may spell out defaults.
+    identical calls share if it is another one than that of the arguments, which may spell out defaults. `reopened`
+    counts how often the ended run was reopened before, if it was; it is None in records of before version 6.
     """
 
     kind: ClassVar[Literal["call_started"]] = "call_started"
@@ -32,6 +33,7 @@ class CallStarted(Payload):
     replaces: str | None = None
     approval: str | None = None
     same: str | None = None
+    reopened: int | None = None
 
     @property
     def safe(self) -> bool:
@@ -53,6 +55,7 @@ class CallStarted(Payload):
             **({"replaces": self.replaces} if self.replaces is not None else {}),
             **({"approval": self.approval} if self.approval is not None else {}),
             **({"same": self.same} if self.same is not None else {}),
+            **({"reopened": self.reopened} if self.reopened else {}),
         }
 
     @classmethod
@@ -71,6 +74,7 @@ class CallStarted(Payload):
             replaces=raw.get("replaces"),
             approval=raw.get("approval"),
             same=raw.get("same"),
+            reopened=number(raw.get("reopened")),
             checkpoint=raw.get("checkpoint"),
         )
 

@@ -13,6 +13,7 @@ from graph.record.calls import Calls
 from graph.record.events import Arguments, CallInherited, Content, Inherited, RunForked
 from graph.record.plan_state import PlanState
 from graph.record.results import StepResult
+from graph.record.run_pass import Pass
 from graph.record.run_state import RunState
 from graph.record.steps import Steps
 from graph.record.trust_label import PLAN, USER, TrustLabel, joined
@@ -75,7 +76,7 @@ def test_a_fork_names_its_source_and_keeps_taint_and_attachments() -> None:
 def call(key: str, **fields: Any) -> Call:
     return Call(
         **{"key": key, "step": "b", "tool": "mail", "args": {"to": key}, "args_digest": "d", "repeatable": False,
-           "revision": 1, "number": 0, "begun_seq": 7, "begun_at": 9.0, **fields}
+           "within": Pass(1), "number": 0, "begun_seq": 7, "begun_at": 9.0, **fields}
     )  # fmt: skip
 
 

@@ -11,6 +11,7 @@ from graph.record.calls import Calls
 from graph.record.events import RunEnded
 from graph.record.results import StepResult
 from graph.record.review_state import RecordedRequest, ReviewState
+from graph.record.run_pass import Pass
 from graph.record.run_state import RunState
 from graph.record.summary import RunSummary
 
@@ -46,7 +47,7 @@ WAITS = ReviewState(request=RecordedRequest(1, "s", None, (), "c", 0))
 
 
 def call(key: str, **fields: Any) -> Call:
-    return Call(key, "mail", "send", {}, "d", repeatable=False, revision=1, number=0, begun_seq=3, **fields)
+    return Call(key, "mail", "send", {}, "d", repeatable=False, within=Pass(1), number=0, begun_seq=3, **fields)
 
 
 def record(n: int, *calls: Call, ended: RunEnded | None = ENDED, review: ReviewState | None = None) -> RunState:

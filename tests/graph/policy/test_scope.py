@@ -19,6 +19,7 @@ from graph.record.calls import Calls
 from graph.record.plan_state import PlanState
 from graph.record.results import StepResult
 from graph.record.review_state import Approval, ReviewState
+from graph.record.run_pass import Pass
 from graph.record.run_state import RunState
 from graph.record.steps import Steps
 
@@ -523,7 +524,7 @@ def test_what_is_done_for_each_of_a_list_may_take_other_results_under_other_name
 
 
 def call(tool: str = "save", *, result: StepResult | None = None, **fields: Any) -> Call:
-    return Call("k", "save", tool, {}, "d", repeatable=False, revision=1, number=0, result=result, **fields)
+    return Call("k", "save", tool, {}, "d", repeatable=False, within=Pass(1), number=0, result=result, **fields)
 
 
 DOWN, DONE = StepResult("failed", error="down"), StepResult("succeeded", 1)

@@ -150,6 +150,7 @@ FULL: dict[str, dict[str, Any]] = {
         "replaces": "d" * 64,
         "approval": "3f2a91c0b7de",
         "same": "e" * 64,
+        "reopened": 2,
     },
     "call_finished": {
         **RESULT,

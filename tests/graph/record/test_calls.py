@@ -18,6 +18,7 @@ from graph.record.events import (
     SettledCall,
 )
 from graph.record.results import StepResult
+from graph.record.run_pass import Pass
 
 SENT = StepResult("succeeded", "sent")
 DOWN = StepResult("failed", error="down")
@@ -28,7 +29,7 @@ def started(calls: Calls, key: str = "k", step: str = "a", seq: int = 1, **field
     data = CallStarted(
         **{"key": key, "call": 0, "tool": "send", "args": args, "repeatable": False, "revision": 1, **fields}
     )
-    calls.call_started(Event(seq, "call_started", step, 0.0, {}), data)
+    calls.call_started(Event(seq, "call_started", step, 0.0, {}), data, 0)
     return calls
 
 
@@ -39,7 +40,7 @@ def finished(calls: Calls, result: StepResult = SENT, step: str = "a", seq: int 
 
 
 def elsewhere(**fields: Any) -> Call:
-    other = Call("o", "a", "send", {}, "d", repeatable=False, revision=0, number=0, begun_seq=3, run="t.1")
+    other = Call("o", "a", "send", {}, "d", repeatable=False, within=Pass(0), number=0, begun_seq=3, run="t.1")
     return replace(other, **fields)
 
 
@@ -130,7 +131,7 @@ def test_a_call_that_asked_and_did_not_happen_may_go_on_with_the_answers_given()
     calls.replied("unknown", {"q": 1})
     assert calls.by_key["k"].asked is None and set(calls.by_key) == {"k"}
 
-    calls.call_asked(CallAsked(key="k", call=0, tool="send", questions=(), revision=1))
+    calls.call_asked(CallAsked(key="k", call=0, tool="send", questions=(), revision=1), Pass(1))
     calls.replied("k", {"q": 1})
     assert started(calls).by_key["k"].may_go_on is False
 
@@ -221,7 +222,7 @@ def test_a_fork_has_the_calls_of_its_source_as_they_stand_there(
     call = calls.elsewhere["k"]
     assert calls.inherited == {"k"} and call.result is not None
     assert (call.result.status, call.is_uncertain, call.settled) == (status, is_uncertain, told["happened"])
-    assert (call.repeatable, call.revision, call.number, call.run) == (False, 0, 0, "t.1")
+    assert (call.repeatable, call.within, call.number, call.run) == (False, Pass(0), 0, "t.1")
 
 
 def test_inherited_calls_are_those_of_the_forked_run_in_their_order() -> None:

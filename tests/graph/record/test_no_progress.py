@@ -8,6 +8,7 @@ from graph.plan.schema import Plan, Step
 from graph.record.no_progress import failures_of, fingerprint, stall_of
 from graph.record.plan_state import PlanState
 from graph.record.results import StepResult
+from graph.record.run_pass import Pass
 from graph.record.run_state import RunState
 from graph.record.steps import Steps
 
@@ -21,7 +22,7 @@ def record(plan: Plan, error: str = "no luck", before: Any = (), digests: Any = 
         revision=2, replans=1, failures=set(before), digests=[plan.digest] if digests is None else digests
     )
     results = {step.id: StepResult("failed", error=error) for step in plan.steps}
-    return RunState(plan_state=tried, steps=Steps(results, {step.id: failed_in for step in plan.steps}))
+    return RunState(plan_state=tried, steps=Steps(results, {step.id: Pass(failed_in) for step in plan.steps}))
 
 
 @pytest.mark.parametrize("same", [{"id": "z"}, {"depends_on": ()}, {"success_criteria": "c"}, {"parent": "p"}], ids=str)

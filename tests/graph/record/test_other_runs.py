@@ -9,6 +9,7 @@ from graph.record.calls import Calls
 from graph.record.events import Arguments, EarlierCall, StepHeld, StepUncertain
 from graph.record.other_runs import calls_to_know, other_calls
 from graph.record.results import StepResult
+from graph.record.run_pass import Pass
 from graph.record.run_state import RunState
 
 DONE = StepResult("succeeded", "sent")
@@ -16,7 +17,7 @@ DOWN = StepResult("failed", error="down")
 
 
 def call(key: str, **fields: Any) -> Call:
-    known = {"step": "a", "tool": "send", "args": {}, "args_digest": "d", "repeatable": False, "revision": 1}
+    known = {"step": "a", "tool": "send", "args": {}, "args_digest": "d", "repeatable": False, "within": Pass(1)}
     return Call(**{"key": key, **known, "number": 0, "begun_seq": 5, **fields})
 
 
@@ -69,7 +70,7 @@ def test_the_event_that_holds_a_call_names_calls_that_happened() -> None:
 
     assert (found.key, found.run, found.step, found.tool, found.args) == ("k", "t.1", "a", "send", {"to": "x"})
     assert (found.settled, found.is_uncertain, found.begun_seq, found.begun_at) == (True, False, 7, 9.0)
-    assert (found.repeatable, found.revision, found.number) == (False, 0, 0)
+    assert (found.repeatable, found.within, found.number) == (False, Pass(0), 0)
 
 
 def test_the_event_of_a_wait_names_calls_that_may_have_happened_and_why() -> None:

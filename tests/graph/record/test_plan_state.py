@@ -10,6 +10,7 @@ from graph.record.call import Call
 from graph.record.events import Decided, PlanRefused, PlanRevised, ReviewRequested, RunForked, Steered
 from graph.record.plan_state import PlanState
 from graph.record.replacement import Replaced
+from graph.record.run_pass import Pass
 
 PLAN = {"steps": [{"id": "a", "tool": "send"}, {"id": "b", "tools": ["read"]}]}
 FAILED = Replaced("x", ("send",))
@@ -95,7 +96,7 @@ def test_amendments_add_up_until_the_next_revision() -> None:
 def test_a_call_that_happened_leaves_nothing_to_make_up_for() -> None:
     state = revised(PlanState(), replaced=(FAILED, Replaced("y", ("send",))))
 
-    state.call_happened(Call("k", "x", "send", {}, "d", repeatable=False, revision=1, number=0))
+    state.call_happened(Call("k", "x", "send", {}, "d", repeatable=False, within=Pass(1), number=0))
 
     assert state.dropped == ("y",)
 

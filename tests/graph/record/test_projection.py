@@ -13,6 +13,7 @@ from graph.policy.scope import in_force, repeats, within_approved
 from graph.record.events import CONTROL, Event
 from graph.record.projection import apply_events, known, project
 from graph.record.results import StepResult
+from graph.record.run_pass import Pass
 from graph.record.run_state import RunState, run_name
 from graph.testing import whole_payload
 
@@ -295,9 +296,9 @@ def test_a_call_that_simply_succeeded_is_reused_under_its_own_key_only() -> None
 def test_a_step_that_failed_waits_for_another_revision() -> None:
     record = approved().started().finished(status="failed").record
 
-    assert record.steps.failed_in("a", 1)
-    assert not record.steps.failed_in("a", 2)
-    assert not record.steps.failed_in("b", 1)
+    assert record.steps.failed_in("a", Pass(1))
+    assert not record.steps.failed_in("a", Pass(2))
+    assert not record.steps.failed_in("b", Pass(1))
 
 
 def test_a_model_step_that_failed_does_so_too() -> None:
@@ -305,7 +306,7 @@ def test_a_model_step_that_failed_does_so_too() -> None:
 
     record = approved().add("step_finished", "b", **failed).record
 
-    assert record.steps.failed_in("b", 3)
+    assert record.steps.failed_in("b", Pass(3))
     assert record.steps.results["b"].error == "no answer"
 
 
@@ -340,7 +341,7 @@ def test_what_succeeded_is_counted_anew_when_more_is_read() -> None:
 
 
 def test_a_step_that_succeeded_did_not_fail() -> None:
-    assert not approved().started().finished().record.steps.failed_in("a", 1)
+    assert not approved().started().finished().record.steps.failed_in("a", Pass(1))
 
 
 def test_the_calls_of_a_model_step_are_not_its_result() -> None:
@@ -409,7 +410,7 @@ def test_a_step_whose_result_does_not_meet_its_criteria_failed_though_its_call_s
     record = approved().started().finished(**unchecked).add("step_checked", "a", **UNMET).record
 
     assert (
-        record.steps.failed_in("a", 1)
+        record.steps.failed_in("a", Pass(1))
         and record.steps.results["a"].error == "not ok"
         and record.steps.results["a"].value is None
     )
@@ -422,7 +423,7 @@ def test_a_model_step_whose_result_does_not_meet_its_criteria_failed() -> None:
 
     record = approved().add("step_finished", "b", **finished).add("step_checked", "b", **UNMET).record
 
-    assert record.steps.failed_in("b", 1) and record.steps.succeeded == set()
+    assert record.steps.failed_in("b", Pass(1)) and record.steps.succeeded == set()
 
 
 def test_a_read_whose_result_does_not_meet_its_criteria_is_made_again() -> None:
@@ -433,7 +434,7 @@ def test_a_read_whose_result_does_not_meet_its_criteria_is_made_again() -> None:
 
 def test_tries_are_counted_within_a_revision() -> None:
     told = approved().started(repeatable=True).finished().add("step_checked", "a", again=True, **UNMET)
-    assert told.record.steps.retries == {"a": 1} and not told.record.steps.failed_in("a", 1)
+    assert told.record.steps.retries == {"a": 1} and not told.record.steps.failed_in("a", Pass(1))
 
     assert told.planned(revision=2).record.steps.retries == {}
 

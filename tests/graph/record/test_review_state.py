@@ -23,6 +23,7 @@ from graph.record.events import (
     StepUncertain,
 )
 from graph.record.review_state import ReviewState, refusal_digest
+from graph.record.run_pass import Pass
 
 SHOWN = ReviewRequested.from_json(
     {"request": 3, "subject": "s", "digest": "d", "error": None, "issues": [], "skip": 1, "checkpoint": "c1"}
@@ -35,7 +36,7 @@ def decided(state: ReviewState, seq: int = 4, **fields: Any) -> ReviewState:
     data = Decided(
         **{"digest": "d", "binding": "b", "decision": "approve", "by": "person", "checkpoint": "c2", **fields}
     )
-    state.decided(Event(seq, "decided", None, 0.0, {}), data, revision=1, plan=PLAN)
+    state.decided(Event(seq, "decided", None, 0.0, {}), data, Pass(1), plan=PLAN)
     return state
 
 
@@ -79,7 +80,7 @@ def test_the_last_two_decisions_are_told_apart() -> None:
 def test_a_held_call_is_seen_once_a_person_has_decided_on_it() -> None:
     state = ReviewState()
     held = StepHeld(key="k", tool="send", args=Arguments({"to": "x"}), labels={}, revision=1)
-    state.step_held(Event(5, "step_held", "a", 0.0, {}), held)
+    state.step_held(Event(5, "step_held", "a", 0.0, {}), held, Pass(held.revision))
     assert (state.held["k"].step, state.seen) == ("a", set())
 
     assert decided(state, 6, steps=("k",)).seen == {"k"}
@@ -127,7 +128,7 @@ def test_a_held_call_names_the_other_runs_in_which_it_happened_once_each() -> No
     before = (EarlierCall("k1", "t.1"), EarlierCall("own"), EarlierCall("k2", "t.2"), EarlierCall("k3", "t.1"))
     held = StepHeld(key="k", tool="send", args=Arguments({}), labels={}, revision=1, before=before)
 
-    state.step_held(Event(5, "step_held", "a", 0.0, {}), held)
+    state.step_held(Event(5, "step_held", "a", 0.0, {}), held, Pass(held.revision))
 
     assert state.held["k"].before == ("t.1", "t.2")
 
@@ -136,9 +137,9 @@ def test_a_call_waits_for_others_as_the_work_of_its_step() -> None:
     state = ReviewState()
     waiting = StepUncertain(key="k", tool="send", args=Arguments({}), calls=(EarlierCall("o"),), revision=2)
 
-    state.step_uncertain(Event(5, "step_uncertain", "a", 0.0, {}), waiting)
+    state.step_uncertain(Event(5, "step_uncertain", "a", 0.0, {}), waiting, Pass(waiting.revision))
 
-    assert state.uncertain == {"k": WaitingCall("a", ("o",), 2)}
+    assert state.uncertain == {"k": WaitingCall("a", ("o",), Pass(2))}
 
 
 def test_a_run_that_goes_on_under_a_raised_budget_binds_its_approval_to_it() -> None:
@@ -161,7 +162,7 @@ def test_a_held_call_says_when_the_same_call_was_made_if_that_is_on_record() -> 
         key="k", tool="send", args=Arguments({}), labels={}, revision=1, before=(EarlierCall("k1", "t.1", at=86_400.0),)
     )
 
-    state.step_held(Event(5, "step_held", "a", 0.0, {}), held)
+    state.step_held(Event(5, "step_held", "a", 0.0, {}), held, Pass(held.revision))
 
     assert state.held["k"].before == ("t.1 on 1970-01-02 at 00:00 UTC",)
 
@@ -208,10 +209,14 @@ def test_what_fell_due_stays_known_if_the_same_request_is_shown_again_and_not_fo
 def test_a_request_that_expired_is_closed_and_its_calls_are_rejected_under_this_revision() -> None:
     state = asked_about()
     expired = ReviewExpired(request=3, subject="s", expired_at=9.0, on_expire="reject", rejected={"k": "too late"})
-    state.expired(expired, revision=2)
+    state.expired(expired, Pass(2))
 
     assert (state.request, state.last_expired) == (None, expired)
-    assert (state.rejection("k", 2), state.rejection("k", 1), state.rejection("x", 2)) == ("too late", None, None)
+    assert (state.rejection("k", Pass(2)), state.rejection("k", Pass(1)), state.rejection("x", Pass(2))) == (
+        "too late",
+        None,
+        None,
+    )
     state.run_reopened(RunReopened(again=(), approver="os:ada"))
     assert state.last_expired is None
 
@@ -227,18 +232,18 @@ def test_a_late_answer_is_known_by_its_checkpoint_if_it_has_one() -> None:
 def test_a_call_that_a_person_rejected_is_rejected_with_their_words_under_this_revision() -> None:
     state = decided(ReviewState(), decision="settle", rejected={"k": "not him"})
 
-    assert state.rejection("k", 1) == "a person rejected this call: not him"
-    assert state.rejection("k", 2) is None
+    assert state.rejection("k", Pass(1)) == "a person rejected this call: not him"
+    assert state.rejection("k", Pass(2)) is None
 
 
 def test_a_held_call_keeps_the_arguments_that_a_person_gave_when_it_is_held_again() -> None:
     held = StepHeld(key="k", tool="send", args=Arguments({"to": "x"}), labels={}, revision=1)
     state = ReviewState()
-    state.step_held(Event(3, "step_held", "a", 0.0, {}), held)
+    state.step_held(Event(3, "step_held", "a", 0.0, {}), held, Pass(held.revision))
     assert (state.held["k"].args, state.held["k"].replaces) == ({"to": "x"}, None)
 
     decided(state, decision="settle", replaced={"k": {"to": "y"}})
-    state.step_held(Event(5, "step_held", "a", 0.0, {}), replace(held, revision=2))
+    state.step_held(Event(5, "step_held", "a", 0.0, {}), replace(held, revision=2), Pass(2))
 
     assert (state.held["k"].args, state.held["k"].replaces) == ({"to": "y"}, {"to": "x"})
 

@@ -8,20 +8,21 @@ import pytest
 from graph.record.budget import Budget
 from graph.record.call import AskedCall, Call, HeldCall, RejectedCall, WaitingCall
 from graph.record.calls import Calls
-from graph.record.events import Configuration, Voted
+from graph.record.events import Configuration, RunReopened, Voted
 from graph.record.people import People
 from graph.record.plan_state import PlanState
 from graph.record.results import StepResult
 from graph.record.review_state import RecordedRequest, ReviewState
+from graph.record.run_pass import Pass
 from graph.record.run_state import RunState
 from graph.record.spending import BudgetExhausted, Spending
 from graph.record.steps import Steps
 
 IN_FORCE = PlanState(revision=1, awaits_plan=False)
 WAITS = ReviewState(
-    held={"h": HeldCall("h", "a", "send", {}, {}, 1)}, uncertain={"w": WaitingCall("a", ("k", "gone"), 1)}
+    held={"h": HeldCall("h", "a", "send", {}, {}, Pass(1))}, uncertain={"w": WaitingCall("a", ("k", "gone"), Pass(1))}
 )
-CALL = Call("k", "a", "send", {}, "d", repeatable=False, revision=1, number=0)
+CALL = Call("k", "a", "send", {}, "d", repeatable=False, within=Pass(1), number=0)
 
 
 def state(plan_state: PlanState = IN_FORCE, steps: Steps | None = None) -> RunState:
@@ -49,14 +50,16 @@ def test_no_call_waits_for_a_person_if_its_step_is_not_to_be_done(over: RunState
 @pytest.mark.parametrize(("revision", "waiting"), [(1, []), (0, ["h"])], ids=["under this revision", "before it"])
 def test_a_rejected_call_waits_again_only_under_another_revision(revision: int, waiting: list[str]) -> None:
     over = state()
-    over.review_state = replace(WAITS, rejected={"h": RejectedCall("too dear", revision)})
+    over.review_state = replace(WAITS, rejected={"h": RejectedCall("too dear", Pass(revision))})
 
     assert [held.key for held in over.waiting_calls] == waiting
 
 
 def test_waiting_calls_have_the_order_of_the_plan_of_items_and_of_calls() -> None:
     places: list[tuple[str, int | None, int]] = [("z", None, 0), ("a", 0, 0), ("a", 1, 0), ("a", 1, 1), ("m", None, 2)]
-    calls = [HeldCall(f"k{at}", step, "send", {}, {}, 1, number=n, item=i) for at, (step, i, n) in enumerate(places)]
+    calls = [
+        HeldCall(f"k{at}", step, "send", {}, {}, Pass(1), number=n, item=i) for at, (step, i, n) in enumerate(places)
+    ]
     plan = {"steps": [{"id": name} for name in ("z", "a", "m")]}
     for held in (calls, calls[::-1], calls[2:] + calls[:2]):
         review = ReviewState(held={call.key: call for call in held})
@@ -65,7 +68,7 @@ def test_waiting_calls_have_the_order_of_the_plan_of_items_and_of_calls() -> Non
 
 
 def test_two_waiting_calls_of_one_step_have_an_order_even_without_a_plan_to_read() -> None:
-    held = {f"k{number}": HeldCall(f"k{number}", "a", "send", {}, {}, 1, number=number) for number in (1, 0)}
+    held = {f"k{number}": HeldCall(f"k{number}", "a", "send", {}, {}, Pass(1), number=number) for number in (1, 0)}
     over = RunState(plan_state=IN_FORCE, review_state=ReviewState(held=held))
 
     assert [call.number for call in over.waiting_calls] == [0, 1]
@@ -107,15 +110,17 @@ def test_a_model_begins_a_step_anew_only_if_no_call_of_it_may_have_acted() -> No
     assert RunState(steps=failed).begins_anew("a", None) == 2
     acted = Calls({"k": CALL}, keys_of={"a": ["k"]})
     assert RunState(calls=acted, steps=failed).begins_anew("a", None) == 0
+    failed.run_reopened(RunReopened(again=("a",), approver="os:ada"))
+    assert RunState(calls=acted, steps=failed).begins_anew("a", None) == 2, "a retry is a person's wish"
 
 
 @pytest.mark.parametrize(
     ("asked", "asks"),
     [
-        (AskedCall((), "s", 1), ["k"]),
-        (AskedCall((), "s", 1, resumed=True), []),
-        (AskedCall((), "s", 1, forms={}), []),
-        (AskedCall((), "s", 2), []),
+        (AskedCall((), "s", Pass(1)), ["k"]),
+        (AskedCall((), "s", Pass(1), resumed=True), []),
+        (AskedCall((), "s", Pass(1), forms={}), []),
+        (AskedCall((), "s", Pass(2)), []),
         (None, []),
     ],
     ids=["open", "started again", "answered", "of another plan", "never asked"],

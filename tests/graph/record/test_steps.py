@@ -21,6 +21,7 @@ from graph.record.events import (
     StepSkipped,
 )
 from graph.record.results import StepResult
+from graph.record.run_pass import Pass
 from graph.record.steps import Steps
 from graph.record.trust_label import USER
 
@@ -40,28 +41,28 @@ def revised(cause: str) -> PlanRevised:
 def test_a_result_stands_under_its_revision() -> None:
     steps = Steps()
 
-    assert steps.work_finished("a", finished(), 1)
-    assert not steps.work_finished("b", finished(DOWN), 1)
+    assert steps.work_finished("a", finished(), Pass(1))
+    assert not steps.work_finished("b", finished(DOWN), Pass(1))
 
     assert steps.succeeded == {"a"}
-    assert steps.failed_in("b", 1) and not steps.failed_in("b", 2) and not steps.failed_in("a", 1)
+    assert steps.failed_in("b", Pass(1)) and not steps.failed_in("b", Pass(2)) and not steps.failed_in("a", Pass(1))
 
 
 def test_what_succeeded_follows_each_result() -> None:
     steps = Steps({"a": SENT})
     assert steps.succeeded == {"a"}
 
-    steps.work_finished("a", finished(DOWN), 1)
+    steps.work_finished("a", finished(DOWN), Pass(1))
 
     assert steps.succeeded == set()
 
 
 def test_a_result_with_criteria_is_held_until_it_has_been_checked() -> None:
     steps = Steps()
-    assert not steps.work_finished("a", finished(unchecked=True), 1)
+    assert not steps.work_finished("a", finished(unchecked=True), Pass(1))
     assert steps.results["a"].status == "interrupted"
 
-    assert steps.step_checked("a", StepChecked(met=True, revision=1))
+    assert steps.step_checked("a", StepChecked(met=True, revision=1), Pass(1))
 
     assert (steps.results["a"], steps.unchecked) == (SENT, {})
 
@@ -69,10 +70,10 @@ def test_a_result_with_criteria_is_held_until_it_has_been_checked() -> None:
 def test_criteria_that_are_not_met_fail_the_step_or_try_it_again() -> None:
     steps = Steps({"a": SENT, "b": SENT})
 
-    assert not steps.step_checked("a", StepChecked(met=False, error="no", revision=1))
-    assert not steps.step_checked("b", StepChecked(met=False, error="no", revision=1, again=True))
+    assert not steps.step_checked("a", StepChecked(met=False, error="no", revision=1), Pass(1))
+    assert not steps.step_checked("b", StepChecked(met=False, error="no", revision=1, again=True), Pass(1))
 
-    assert steps.failed_in("a", 1) and not steps.failed_in("b", 1)
+    assert steps.failed_in("a", Pass(1)) and not steps.failed_in("b", Pass(1))
     assert (steps.results["b"].status, steps.retries["b"], steps.retries["a"]) == ("interrupted", 1, 0)
     assert (steps.times_failed("a", None), steps.times_failed("b", None)) == (1, 0)
 
@@ -80,7 +81,7 @@ def test_criteria_that_are_not_met_fail_the_step_or_try_it_again() -> None:
 def test_items_of_a_step_fail_apart_from_it() -> None:
     steps = Steps()
 
-    steps.step_finished("a", StepFinished(result=DOWN, inputs="i", revision=1, items=(2,)))
+    steps.step_finished("a", StepFinished(result=DOWN, inputs="i", revision=1, items=(2,)), Pass(1))
 
     assert (steps.times_failed("a", 2), steps.times_failed("a", 1), steps.times_failed("a", None)) == (1, 0, 0)
     assert steps.inputs == {"a": "i"}
@@ -88,27 +89,27 @@ def test_items_of_a_step_fail_apart_from_it() -> None:
 
 def test_retries_are_counted_anew_under_another_revision() -> None:
     steps = Steps()
-    steps.step_checked("a", StepChecked(met=False, revision=1, again=True))
+    steps.step_checked("a", StepChecked(met=False, revision=1, again=True), Pass(1))
 
-    steps.plan_revised(revised("failure"), before=1)
+    steps.plan_revised(revised("failure"), before=Pass(1))
 
     assert steps.retries["a"] == 0
 
 
 def test_a_refinement_leaves_failures_for_a_replan_to_answer() -> None:
-    steps = Steps({"a": DOWN, "b": DOWN}, {"a": 1, "b": 0})
+    steps = Steps({"a": DOWN, "b": DOWN}, {"a": Pass(1), "b": Pass(0)})
 
-    steps.plan_revised(revised("refined"), before=1)
+    steps.plan_revised(revised("refined"), before=Pass(1))
 
-    assert steps.failed_in("a", 2) and not steps.failed_in("b", 2)
+    assert steps.failed_in("a", Pass(2)) and not steps.failed_in("b", Pass(2))
 
 
 def test_any_other_revision_answers_the_failures_before_it() -> None:
-    steps = Steps({"a": DOWN}, {"a": 1})
+    steps = Steps({"a": DOWN}, {"a": Pass(1)})
 
-    steps.plan_revised(revised("failure"), before=1)
+    steps.plan_revised(revised("failure"), before=Pass(1))
 
-    assert not steps.failed_in("a", 2)
+    assert not steps.failed_in("a", Pass(2))
 
 
 def test_what_a_person_gives_is_trusted_and_what_a_person_settles_is_still_checked() -> None:
@@ -124,9 +125,9 @@ def test_what_a_person_gives_is_trusted_and_what_a_person_settles_is_still_check
 
 def test_a_later_result_takes_the_place_of_one_that_was_not_checked() -> None:
     steps = Steps()
-    steps.work_finished("a", finished(unchecked=True), 1)
+    steps.work_finished("a", finished(unchecked=True), Pass(1))
 
-    steps.work_finished("a", finished(DOWN), 2)
+    steps.work_finished("a", finished(DOWN), Pass(2))
 
     assert (steps.unchecked, steps.results["a"]) == ({}, DOWN)
 
@@ -134,7 +135,7 @@ def test_a_later_result_takes_the_place_of_one_that_was_not_checked() -> None:
 def test_a_step_that_fails_whole_counts_for_all_its_items() -> None:
     steps = Steps()
 
-    steps.step_finished("a", StepFinished(result=DOWN, inputs="i", revision=1, label=USER))
+    steps.step_finished("a", StepFinished(result=DOWN, inputs="i", revision=1, label=USER), Pass(1))
 
     assert (steps.times_failed("a", None), steps.times_failed("a", 2)) == (1, 1)
     assert steps.labels == {"a": USER}
@@ -143,10 +144,10 @@ def test_a_step_that_fails_whole_counts_for_all_its_items() -> None:
 def test_a_result_on_record_is_the_one_that_a_check_is_of() -> None:
     steps = Steps({"a": SENT})
 
-    steps.step_checked("a", StepChecked(met=True, revision=1))
+    steps.step_checked("a", StepChecked(met=True, revision=1), Pass(1))
 
     assert steps.results["a"] == SENT
-    assert not steps.failed_in("never begun", 1)
+    assert not steps.failed_in("never begun", Pass(1))
 
 
 def test_the_result_of_a_settled_call_is_the_steps() -> None:
@@ -176,7 +177,7 @@ def test_a_step_that_succeeded_or_was_skipped_is_settled() -> None:
 
 def test_a_skipped_step_names_who_skipped_it_and_why_and_is_checked_no_more() -> None:
     steps = Steps()
-    steps.work_finished("a", finished(unchecked=True), 1)
+    steps.work_finished("a", finished(unchecked=True), Pass(1))
 
     steps.step_skipped("a", SKIPPED)
     steps.step_skipped("b", StepSkipped(approver="os:ada", why="not needed"))
@@ -191,7 +192,7 @@ def test_a_step_that_a_revision_changes_is_not_the_one_that_was_skipped() -> Non
         steps.step_skipped(step, SKIPPED)
 
     diff = PlanDiff(added=("new",), changed=("changed", "done"), removed=("removed", "gone"))
-    steps.plan_revised(replace(revised("failure"), diff=diff), before=1)
+    steps.plan_revised(replace(revised("failure"), diff=diff), before=Pass(1))
 
     assert set(steps.results) == {"done", "kept"}
 
@@ -211,7 +212,7 @@ def test_a_result_that_a_person_supplied_is_checked_like_any_other() -> None:
 
     assert (steps.results["a"], steps.labels["a"]) == (StepResult("succeeded", 1, started_at=5.0, ended_at=5.0), USER)
     assert (set(steps.unchecked), steps.supplied) == ({"a"}, {"a"})
-    steps.step_checked("a", StepChecked(met=False, error="no", revision=1))
+    steps.step_checked("a", StepChecked(met=False, error="no", revision=1), Pass(1))
     assert steps.supplied == set()
 
 
@@ -222,7 +223,7 @@ def test_a_run_that_goes_on_forgets_the_results_of_what_is_tried_again() -> None
 
     steps.run_reopened(RunReopened(again=("a", "b", "gone"), approver="x"))
 
-    assert (steps.results, steps.result_revision, steps.missing, steps.succeeded) == ({}, {}, {}, set())
+    assert (steps.results, steps.result_pass, steps.missing, steps.succeeded) == ({}, {}, {}, set())
     assert (steps.times_failed("a", None), steps.retries["a"]) == (1, 0)
 
 
@@ -230,7 +231,7 @@ def test_the_first_plan_of_a_run_leaves_what_was_skipped_before_it() -> None:
     steps = Steps()
     steps.step_skipped("a", SKIPPED)
 
-    steps.plan_revised(replace(revised("failure"), diff=PlanDiff(added=("a",))), before=0)
+    steps.plan_revised(replace(revised("failure"), diff=PlanDiff(added=("a",))), before=Pass(0))
 
     assert steps.is_skipped("a")
 
@@ -260,6 +261,6 @@ def test_succeeded_steps_whose_criterion_nobody_judged_are_named_in_the_order_of
 def test_a_step_is_judged_as_long_as_the_last_check_came_to_an_opinion(opinions: list[Any], judged: bool) -> None:
     steps = Steps({"a": SENT})
     for opinion in opinions:
-        steps.step_checked("a", StepChecked(met=True, revision=1, judged=opinion))
+        steps.step_checked("a", StepChecked(met=True, revision=1, judged=opinion), Pass(1))
 
     assert ("a" in steps.judged) == judged

@@ -15,6 +15,7 @@ from graph.record.budget import Budget, Usage
 from graph.record.call import Call, HeldCall
 from graph.record.events import Decided, SettledCall
 from graph.record.results import StepResult
+from graph.record.run_pass import Pass
 from graph.record.spending import BudgetExhausted
 from graph.record.trust_label import TrustLabel
 from graph.review.request import ReviewAction, ReviewRequest
@@ -62,9 +63,11 @@ def descriptions(words: str) -> list[str]:
         plan, 2, ExecutionTerms({tool.name: tool}), f"goal{words}", why, before, 1, warnings=[f"a: it replaces{words}"],
         estimate={"steps": 1, "tool_calls": 1, "model_steps": 0, "longest_chain": 1, "budget_left": left},
     )  # fmt: skip
-    call = Call("k", "a", tool.name, {f"to{words}": words}, "d", False, 1, 0, unmet=f"it is{words}")
+    call = Call("k", "a", tool.name, {f"to{words}": words}, "d", False, Pass(1), 0, unmet=f"it is{words}")
     failed = replace(call, unmet=None, result=StepResult("failed", error=f"no{words}"), run=f"r{words}")
-    held = HeldCall("k", "a", tool.name, {"to": words}, {f"to{words}": TrustLabel("untrusted", (f"page{words}",))}, 1)
+    held = HeldCall(
+        "k", "a", tool.name, {"to": words}, {f"to{words}": TrustLabel("untrusted", (f"page{words}",))}, Pass(1)
+    )
     decided = Decided(
         digest="d", binding="b", decision="feedback", by="person", approver=f"ada{words}", message=f"no{words}",
         settled=(SettledCall("k", True, words),), given={"a": words},

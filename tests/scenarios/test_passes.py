@@ -1,0 +1,138 @@
+"""A pass is a revision of the plan since the run was reopened last: what failed in it is made again in the next."""
+
+from collections import Counter
+from collections.abc import Callable
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import pytest
+from langchain_core.messages import AIMessage
+from langchain_core.outputs import ChatGeneration, ChatResult
+
+from graph import Agent
+from graph.runs import Run
+from graph.testing import LoggedTools, ScriptedModel, step
+from tools.errors import NothingHappened
+
+PEOPLE = ["ada", "bo", "cy"]
+FAILURES: dict[str, Callable[[], Exception]] = {
+    "raised": lambda: ConnectionError("reset"),
+    "timed out": lambda: TimeoutError("no answer"),
+    "nothing happened": lambda: NothingHappened("refused at the door"),
+}
+KINDS = ["tool", "tool for each", "model", "model for each"]
+WAYS = ["retry", "retry with a limit", "feedback", "edit", "fork", "retry twice"]
+
+
+class Post:
+    """Sends mail to everybody but bo, as long as it is out; `sent` counts what arrived."""
+
+    def __init__(self, failure: str) -> None:
+        self.failure, self.is_out = FAILURES[failure], True
+        self.calls: Counter[str] = Counter()
+        self.sent: Counter[str] = Counter()
+
+    def mail(self, to: str) -> str:
+        self.calls[to] += 1
+        if to == "bo" and self.is_out:
+            raise self.failure()
+        self.sent[to] += 1
+        return f"sent to {to}"
+
+
+def wants(to: str) -> AIMessage:
+    return AIMessage("", tool_calls=[{"name": "mail", "args": {"to": to}, "id": to}])
+
+
+def mails(kind: str) -> dict[str, Any]:
+    people = step("people", "people")
+    each: dict[str, Any] = {"for_each": "{people_result}", "depends_on": ["people"]}
+    match kind:
+        case "tool":
+            return {"steps": [people, *(step(f"to_{name}", "mail", to=name, after=["people"]) for name in PEOPLE)]}
+        case "tool for each":
+            return {"steps": [people, {**step("sent", "mail", to="{item_result}"), **each}]}
+        case "model":
+            return {"steps": [people, {"id": "sent", "objective": "o", "tools": ["mail"], "max_calls": 5}]}
+        case _:
+            return {"steps": [people, {"id": "sent", "objective": "o", "tools": ["mail"], "max_calls": 5, **each}]}
+
+
+class Clerk(ScriptedModel):
+    """Mails whoever its prompt names, in the reverse order after it has failed; gives up while bo has no mail."""
+
+    def _generate(self, messages: list[Any], *_: Any, **__: Any) -> Any:
+        answered = {message.tool_call_id: message.status for message in messages if message.type == "tool"}
+        times = {name: str(messages[1].text).count(name) for name in PEOPLE}  # an item stands beside the list
+        named = [name for name in self.people if times[name] == max(times.values())]
+        left = [name for name in named if name not in answered]
+        if not left and "error" in answered.values():
+            self.people = list(reversed(PEOPLE))
+            raise ConnectionError("the model is out")
+        said = wants(left[0]) if left else AIMessage("done")
+        return ChatResult(generations=[ChatGeneration(message=said)])
+
+    people: list[str] = PEOPLE
+
+    def bind_tools(self, *_: Any, **__: Any) -> "Clerk":
+        return self
+
+    async def _agenerate(self, messages: list[Any], *_: Any, **__: Any) -> Any:
+        return self._generate(messages)
+
+
+def to_the_end(agent: Agent, run: Run, announced: Counter[str]) -> Run:
+    """Approve what is shown, and say that what is uncertain did not happen; count what was announced."""
+    while run.request is not None:
+        actions = run.request["action_requests"]
+        announced.update(one["args"]["args"]["to"] for one in actions if one["name"] in ("settle_effect", "run_step"))
+        uncertain = [False for one in actions if one["name"] == "settle_effect"]
+        plain = any(one["name"] != "settle_effect" for one in actions)
+        run = agent.resume(run.id, run.decide(approve=plain or None, happened=uncertain))
+    return run
+
+
+def gone_on(agent: Agent, run: Run, way: str, plan: dict[str, Any]) -> Run:
+    match way:
+        case "retry" | "retry twice":
+            return agent.retry(run.id)
+        case "retry with a limit":
+            return agent.retry(run.id, limits={"tool_calls": 90})
+        case "feedback":
+            return agent.retry(run.id, feedback="try again")
+        case "edit":
+            steps = [{**one, "objective": "again"} if one["id"] != "people" else one for one in plan["steps"]]
+            return agent.retry(run.id, plan={"steps": steps})
+        case _:
+            return agent.fork(run.id, plan["steps"][-1]["id"])
+
+
+@pytest.mark.parametrize(("kind", "failure", "way"), list(product(KINDS, FAILURES, WAYS)))
+def test_what_failed_is_made_again_and_nothing_else_unannounced(
+    tmp_path: Path, tools: LoggedTools, kind: str, failure: str, way: str
+) -> None:
+    post, plan, announced = Post(failure), mails(kind), Counter[str]()
+    own = [
+        tools.tool("people", lambda: PEOPLE, effect="read", trusted=True),
+        tools.tool("mail", post.mail, effect="external", free_args=["to"]),
+    ]
+    planner, options = ScriptedModel([plan] * 3), {"replan": "never", "executor": Clerk([])}
+    with Agent.open(tmp_path / "runs.db", planner=planner, tools=own, **options) as agent:
+        run = to_the_end(agent, agent.start("g", plan=plan), announced)
+        assert run.status in ("failed", "partial") and post.calls == Counter(PEOPLE), (run.status, post.calls)
+        if way == "retry twice":
+            run = to_the_end(agent, agent.retry(run.id), announced)
+            assert run.status in ("failed", "partial") and post.calls["bo"] == 2
+        post.is_out = False
+        ended = to_the_end(agent, gone_on(agent, run, way, plan), announced)
+        assert agent.replay(ended.id).is_same and agent.verify(ended.id).is_whole
+
+    assert ended.status == "succeeded", ended.reason
+    allowed = Counter(PEOPLE) + announced
+    if failure == "nothing happened":
+        allowed["bo"] += 2
+    assert all(post.calls[name] <= allowed[name] for name in PEOPLE), (post.calls, announced)
+    if way.startswith("retry"):
+        assert post.sent == Counter(PEOPLE)
+        assert announced == Counter({"bo": 0 if failure == "nothing happened" else post.calls["bo"] - 1}), announced
