@@ -81,7 +81,11 @@ ROWS = (
     ),
     row(
         "a standing approval",
-        *("with the approval of a call", "with the approval of a call", NO, NO, NO),
+        "with the approval of a call; beyond its run if the server knows the person",
+        "with the approval of a call, for its run",
+        NO,
+        NO,
+        NO,
         standing={"at_most": 5},
         standing_given={"at_most": 5},
     ),
@@ -109,6 +113,11 @@ ROWS = (
         *(NO, NO, NO, NO, NO),
         setup={"approval": "never", "workspace": "/"},
         setup_by="facade",
+    ),
+    Row(
+        "that a run is taken over under [other terms](when-a-run-stops.md#the-terms-of-a-run)",
+        (f"{YES}, or its approvers", NO, NO, NO, NO, NO, NO),
+        {"take_over": True},
     ),
     row("the approval mode", NO, NO, NO, NO, f"in a policy, {NAMED}", approval="never"),
     row(
