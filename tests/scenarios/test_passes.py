@@ -84,7 +84,9 @@ class Clerk(ScriptedModel):
 
 def to_the_end(agent: Agent, run: Run, announced: Counter[str]) -> Run:
     """Approve what is shown, and say that what is uncertain did not happen; count what was announced."""
-    while run.request is not None:
+    for _ in range(12):
+        if run.request is None:
+            break
         actions = run.request["action_requests"]
         announced.update(one["args"]["args"]["to"] for one in actions if one["name"] in ("settle_effect", "run_step"))
         uncertain = [False for one in actions if one["name"] == "settle_effect"]
@@ -102,7 +104,7 @@ def gone_on(agent: Agent, run: Run, way: str, plan: dict[str, Any]) -> Run:
         case "feedback":
             return agent.retry(run.id, feedback="try again")
         case "edit":
-            steps = [{**one, "objective": "again"} if one["id"] != "people" else one for one in plan["steps"]]
+            steps = [{**one, "objective": "again"} if one["id"] in ("to_bo", "sent") else one for one in plan["steps"]]
             return agent.retry(run.id, plan={"steps": steps})
         case _:
             return agent.fork(run.id, plan["steps"][-1]["id"])
