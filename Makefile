@@ -10,7 +10,7 @@ FOR_STUDIO := .[documents,mcp,web,desk,studio]
 FOR_TESTS := .[dev]
 
 # What `make check` tests.
-CHECKED := graph tests/contracts tests/graph
+CHECKED := planner_executor/graph tests/contracts tests/graph
 
 # Many tests wait for a process or a disk, so there is one worker more than there are cores.
 WORKERS = $$(( $$(getconf _NPROCESSORS_ONLN) + 1 ))
@@ -21,7 +21,7 @@ IN_MEMORY = folder=$$(mktemp -d $(MEMORY:%=-p %)) && trap 'rm -rf "$$folder"' EX
 
 # The pure rooms, whose own tests take every branch, and these tests.
 PURE := plan record policy review text name_list.py sanitize.py markdown.py
-PURE_TESTS := $(PURE:%=graph/%) $(filter-out %.py,$(PURE:%=tests/graph/%)) tests/graph/test_errors.py tests/graph/test_name_list.py tests/graph/test_sanitize.py tests/graph/test_markdown.py
+PURE_TESTS := $(PURE:%=planner_executor/graph/%) $(filter-out %.py,$(PURE:%=tests/graph/%)) tests/graph/test_errors.py tests/graph/test_name_list.py tests/graph/test_sanitize.py tests/graph/test_markdown.py
 
 # Servers that e2e tests talk to; if npm is missing these tests are skipped.
 NODE_PACKAGES := tests/node/node_modules/.installed

@@ -11,8 +11,8 @@ from benchmarks.database import Database
 from benchmarks.meter import Meter
 from benchmarks.simulated import SimulatedModel, simulated_tools
 from benchmarks.workloads import chain
-from graph import build_graph
-from graph.state import State
+from planner_executor import build_graph
+from planner_executor.graph.state import State
 
 WORKLOAD = chain(5, 0.02)
 

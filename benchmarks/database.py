@@ -12,9 +12,9 @@ from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
-from graph.checkpoint import open_checkpointer
-from graph.ledger.opening import open_ledger
-from graph.ledger.run_store import RunStore
+from planner_executor.graph.checkpoint import open_checkpointer
+from planner_executor.graph.ledger.opening import open_ledger
+from planner_executor.graph.ledger.run_store import RunStore
 
 
 @dataclass(frozen=True)

@@ -21,8 +21,8 @@ import httpx
 
 from benchmarks.many_runs import write_runs
 from benchmarks.page import PAGE, measured_by, write_between_marks
-from graph import AsyncAgent
-from graph.testing import LoggedTools, ScriptedModel, step
+from planner_executor import AsyncAgent
+from planner_executor.graph.testing import LoggedTools, ScriptedModel, step
 
 RUNS, STREAMS, AT_ONCE, STEPS, ASKED = 100_000, 200, 50, 60, 40
 LIMIT_MS = 200

@@ -24,9 +24,9 @@ import uvicorn
 from playwright.sync_api import Browser, sync_playwright
 
 from benchmarks.page import PAGE, measured_by, write_between_marks
-from graph import AsyncAgent
-from graph.desk.application import desk_application
-from graph.testing import LoggedTools, ScriptedModel, step
+from planner_executor import AsyncAgent
+from planner_executor.graph.desk.application import desk_application
+from planner_executor.graph.testing import LoggedTools, ScriptedModel, step
 
 STEPS, WIDTH, CALL_S = 1_000, 20, 1.2
 WATCHED_S = 10.0

@@ -13,10 +13,10 @@ from benchmarks.sizes import Sizes
 from benchmarks.systems import OURS
 from benchmarks.trial import run
 from benchmarks.workloads import Workload, chain, layered, wide
-from graph.calls.toolbox import Toolbox
-from graph.plan.reading import read_plan
-from graph.plan.schema import Plan
-from graph.text.drawing import plan_mermaid, plan_svg, plan_text
+from planner_executor.graph.calls.toolbox import Toolbox
+from planner_executor.graph.plan.reading import read_plan
+from planner_executor.graph.plan.schema import Plan
+from planner_executor.graph.text.drawing import plan_mermaid, plan_svg, plan_text
 
 KILOBYTE = 1_000
 WIDTH = 10

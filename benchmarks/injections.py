@@ -28,7 +28,7 @@ from langgraph.types import Command
 
 from benchmarks.attacked_task import AttackedTask, solution
 from benchmarks.obedient_models import Obedient, Roles
-from graph import build_graph
+from planner_executor import build_graph
 
 VERSION = "v1.2.2"
 ANSWERS = 60

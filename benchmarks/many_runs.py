@@ -13,13 +13,13 @@ from typing import Any
 
 from benchmarks.figures import Figure, at_most
 from benchmarks.sizes import Sizes
-from graph import AsyncAgent
-from graph.ledger.protocol import RunKey
-from graph.ledger.sqlite.event_writer import EventWriter
-from graph.ledger.sqlite.file import prepare
-from graph.ledger.sqlite.queries import head_of
-from graph.ledger.sqlite.schema import create
-from graph.testing import ScriptedModel, drafted
+from planner_executor import AsyncAgent
+from planner_executor.graph.ledger.protocol import RunKey
+from planner_executor.graph.ledger.sqlite.event_writer import EventWriter
+from planner_executor.graph.ledger.sqlite.file import prepare
+from planner_executor.graph.ledger.sqlite.queries import head_of
+from planner_executor.graph.ledger.sqlite.schema import create
+from planner_executor.graph.testing import ScriptedModel, drafted
 
 LIMIT_MS = 50
 BATCH = 1_000

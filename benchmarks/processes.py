@@ -19,22 +19,22 @@ from benchmarks.systems import OURS
 from benchmarks.trial import config
 from benchmarks.workloads import chain
 
-HEAVY = "import graph, sys; print(*sorted({name.partition('.')[0] for name in sys.modules}))"
+HEAVY = "import planner_executor, sys; print(*sorted({name.partition('.')[0] for name in sys.modules}))"
 
 
 async def importing(sizes: Sizes) -> list[Figure]:
     """See what `import graph` imports, and how long it takes beside a Python that does nothing."""
     found = _python("-c", HEAVY).split()
     heavy = [name for name in found if name.startswith("lang")]
-    times_s: dict[str, list[float]] = {"pass": [], "import graph": []}
+    times_s: dict[str, list[float]] = {"pass": [], "import planner_executor": []}
     for _ in range(sizes.repeats):
         for code, taken_s in times_s.items():
             begun_s = time.perf_counter()
             _python("-c", code)
             taken_s.append(time.perf_counter() - begun_s)
-    ratio = median(times_s["import graph"]) / median(times_s["pass"])
+    ratio = median(times_s["import planner_executor"]) / median(times_s["pass"])
     told = f"{', '.join(heavy) or 'neither'}; {ratio:.2f} times an empty Python"
-    return [Figure("`import graph` imports", "neither langgraph nor langchain", told, not heavy)]
+    return [Figure("`import planner_executor` imports", "neither langgraph nor langchain", told, not heavy)]
 
 
 async def resuming(sizes: Sizes) -> list[Figure]:

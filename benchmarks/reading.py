@@ -7,11 +7,11 @@ from statistics import median
 
 from benchmarks.figures import Figure, at_most
 from benchmarks.sizes import Sizes
-from graph.ledger.protocol import RunKey
-from graph.ledger.sqlite.ledger import SqliteLedger
-from graph.record.events import Arguments, CallFinished, CallStarted, Draft, RunStarted
-from graph.record.projection import project
-from graph.record.results import StepResult
+from planner_executor.graph.ledger.protocol import RunKey
+from planner_executor.graph.ledger.sqlite.ledger import SqliteLedger
+from planner_executor.graph.record.events import Arguments, CallFinished, CallStarted, Draft, RunStarted
+from planner_executor.graph.record.projection import project
+from planner_executor.graph.record.results import StepResult
 
 EVENTS = 3_000
 

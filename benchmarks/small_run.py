@@ -24,9 +24,9 @@ from benchmarks.figures import Figure, at_most
 from benchmarks.meter import Meter
 from benchmarks.simulated import SimulatedModel, simulated_tools
 from benchmarks.sizes import Sizes
-from graph import build_graph
-from graph.prompts.planner import PLANNER
-from graph.state import State
+from planner_executor import build_graph
+from planner_executor.graph.prompts.planner import PLANNER
+from planner_executor.graph.state import State
 
 RUNS = 100
 MOST_TIMES = 2.5

@@ -20,11 +20,11 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.page import PAGE, measured_by, write_between_marks
-from graph import AsyncAgent
-from graph.ledger.run_store import RunStore
-from graph.policy.retention import Retention
-from graph.retention import missing, prune
-from graph.testing import LoggedTools, ScriptedModel
+from planner_executor import AsyncAgent
+from planner_executor.graph.ledger.run_store import RunStore
+from planner_executor.graph.policy.retention import Retention
+from planner_executor.graph.retention import missing, prune
+from planner_executor.graph.testing import LoggedTools, ScriptedModel
 
 RUNS = 20_000
 AT_ONCE = 8

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from graph.plan.schedule import critical_path
+from planner_executor.graph.plan.schedule import critical_path
 
 
 @dataclass(frozen=True)

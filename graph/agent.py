@@ -8,23 +8,23 @@ from typing import Any, NoReturn, Self, TypeVar
 
 from pydantic import JsonValue
 
-from graph.agent_session import NotGiven, ProgressCallback
-from graph.async_agent import AsyncAgent
-from graph.chat_models.settings import ModelSpec
-from graph.checkpoint import DATABASE
-from graph.errors import ConfigError
-from graph.inbox import Inbox
-from graph.ledger.run_store import Redacted
-from graph.ledger.seal import SealKey
-from graph.ledger.verification import Verification
-from graph.lifetime import LoopThread
-from graph.policy.terms import Comparison
-from graph.record.person import Person
-from graph.record.standing_approval import StandingUse
-from graph.replay.report import Replay
-from graph.runs import Log, Run, RunPage
-from graph.text.audit import Audit
-from graph.text.event_text import Section
+from planner_executor.graph.agent_session import NotGiven, ProgressCallback
+from planner_executor.graph.async_agent import AsyncAgent
+from planner_executor.graph.chat_models.settings import ModelSpec
+from planner_executor.graph.checkpoint import DATABASE
+from planner_executor.graph.errors import ConfigError
+from planner_executor.graph.inbox import Inbox
+from planner_executor.graph.ledger.run_store import Redacted
+from planner_executor.graph.ledger.seal import SealKey
+from planner_executor.graph.ledger.verification import Verification
+from planner_executor.graph.lifetime import LoopThread
+from planner_executor.graph.policy.terms import Comparison
+from planner_executor.graph.record.person import Person
+from planner_executor.graph.record.standing_approval import StandingUse
+from planner_executor.graph.replay.report import Replay
+from planner_executor.graph.runs import Log, Run, RunPage
+from planner_executor.graph.text.audit import Audit
+from planner_executor.graph.text.event_text import Section
 
 __all__ = ["Agent", "AsyncAgent"]
 

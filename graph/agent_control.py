@@ -4,16 +4,16 @@ from collections.abc import Sequence
 
 from pydantic import JsonValue
 
-from graph.agent_lifetime import AgentLifetime
-from graph.agent_records import AgentRecords
-from graph.agent_session import ProgressCallback
-from graph.caller import Caller
-from graph.errors import InputError
-from graph.identity import named
-from graph.policy.terms import Comparison
-from graph.record.amendment import Amendment
-from graph.record.person import Approver, Person
-from graph.runs import Run, Runs
+from planner_executor.graph.agent_lifetime import AgentLifetime
+from planner_executor.graph.agent_records import AgentRecords
+from planner_executor.graph.agent_session import ProgressCallback
+from planner_executor.graph.caller import Caller
+from planner_executor.graph.errors import InputError
+from planner_executor.graph.identity import named
+from planner_executor.graph.policy.terms import Comparison
+from planner_executor.graph.record.amendment import Amendment
+from planner_executor.graph.record.person import Approver, Person
+from planner_executor.graph.runs import Run, Runs
 
 
 class AgentControl(AgentLifetime, AgentRecords):

@@ -5,15 +5,15 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NoReturn, Self
 
-from graph.agent_session import AgentSession, open_session
-from graph.builder import Graph
-from graph.checkpoint import DATABASE
-from graph.errors import ConfigError
-from graph.ledger.opening import shown
-from graph.lifetime import OpenOnUse
-from graph.runs import Runs
-from graph.text.notebook import draw_plans
-from graph.tool_servers import Servers, Tools
+from planner_executor.graph.agent_session import AgentSession, open_session
+from planner_executor.graph.builder import Graph
+from planner_executor.graph.checkpoint import DATABASE
+from planner_executor.graph.errors import ConfigError
+from planner_executor.graph.ledger.opening import shown
+from planner_executor.graph.lifetime import OpenOnUse
+from planner_executor.graph.runs import Runs
+from planner_executor.graph.text.notebook import draw_plans
+from planner_executor.graph.tool_servers import Servers, Tools
 
 
 class AgentLifetime:

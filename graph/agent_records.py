@@ -7,22 +7,22 @@ from typing import Any
 
 from pydantic import JsonValue
 
-from graph.approvals import revoke, standing_approvals
-from graph.calls.threads import run_sync
-from graph.chat_models.settings import ModelSpec
-from graph.inbox import Inbox, inbox
-from graph.ledger.run_store import Redacted
-from graph.ledger.seal import SealKey
-from graph.ledger.verification import Verification
-from graph.record.person import Approver, Person
-from graph.record.standing_approval import StandingUse
-from graph.record_service import audited, exported, redacted, verified, verified_file
-from graph.replay.opening import replayed_file, replayed_run
-from graph.replay.report import Replay
-from graph.runs import Log, Run, RunPage, Runs
-from graph.step_changes import skip_step, supply_result
-from graph.text.audit import Audit
-from graph.text.event_text import Section
+from planner_executor.graph.approvals import revoke, standing_approvals
+from planner_executor.graph.calls.threads import run_sync
+from planner_executor.graph.chat_models.settings import ModelSpec
+from planner_executor.graph.inbox import Inbox, inbox
+from planner_executor.graph.ledger.run_store import Redacted
+from planner_executor.graph.ledger.seal import SealKey
+from planner_executor.graph.ledger.verification import Verification
+from planner_executor.graph.record.person import Approver, Person
+from planner_executor.graph.record.standing_approval import StandingUse
+from planner_executor.graph.record_service import audited, exported, redacted, verified, verified_file
+from planner_executor.graph.replay.opening import replayed_file, replayed_run
+from planner_executor.graph.replay.report import Replay
+from planner_executor.graph.runs import Log, Run, RunPage, Runs
+from planner_executor.graph.step_changes import skip_step, supply_result
+from planner_executor.graph.text.audit import Audit
+from planner_executor.graph.text.event_text import Section
 
 
 class AgentRecords(ABC):

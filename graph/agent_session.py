@@ -12,26 +12,33 @@ from langchain_core.messages import HumanMessage
 from langgraph.errors import EmptyInputError
 from langgraph.types import Command
 
-from graph.bounded_graph import BoundedGraph
-from graph.builder import Graph, build_graph, identity_adapter, own_tools
-from graph.caller import Caller, Receipt, invoked_by
-from graph.calls.threads import run_sync
-from graph.checkpoint import open_checkpointer
-from graph.errors import ConfigError, InputError, MissingToolsError, NothingToDecideError, RunPausedError, StaleRunError
-from graph.identity import Adapter, named
-from graph.ledger.protocol import RunKey
-from graph.own_tools import tool_name
-from graph.policy.terms import Comparison
-from graph.record.person import Approver, Person
-from graph.record.projection import project
-from graph.review.request import digest_of_request
-from graph.review_clock import refuse_late
-from graph.route import Route, headed, named_in_state
-from graph.runs import Run, Runs, open_runs
-from graph.stored_responses import responder
-from graph.taking_over import require_terms, take_over
-from graph.tool_servers import Servers, Tools, awith_servers
-from tools.extras import absent_tools
+from planner_executor.graph.bounded_graph import BoundedGraph
+from planner_executor.graph.builder import Graph, build_graph, identity_adapter, own_tools
+from planner_executor.graph.caller import Caller, Receipt, invoked_by
+from planner_executor.graph.calls.threads import run_sync
+from planner_executor.graph.checkpoint import open_checkpointer
+from planner_executor.graph.errors import (
+    ConfigError,
+    InputError,
+    MissingToolsError,
+    NothingToDecideError,
+    RunPausedError,
+    StaleRunError,
+)
+from planner_executor.graph.identity import Adapter, named
+from planner_executor.graph.ledger.protocol import RunKey
+from planner_executor.graph.own_tools import tool_name
+from planner_executor.graph.policy.terms import Comparison
+from planner_executor.graph.record.person import Approver, Person
+from planner_executor.graph.record.projection import project
+from planner_executor.graph.review.request import digest_of_request
+from planner_executor.graph.review_clock import refuse_late
+from planner_executor.graph.route import Route, headed, named_in_state
+from planner_executor.graph.runs import Run, Runs, open_runs
+from planner_executor.graph.stored_responses import responder
+from planner_executor.graph.taking_over import require_terms, take_over
+from planner_executor.graph.tool_servers import Servers, Tools, awith_servers
+from planner_executor.tools.extras import absent_tools
 
 ProgressCallback = Callable[[Mapping[str, Any]], None]
 

@@ -3,15 +3,15 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from graph.errors import InputError, LedgerCorruptError, LedgerError, UnknownEventError
-from graph.ledger.protocol import RunKey
-from graph.ledger.search import run_in
-from graph.name_list import listed
-from graph.record.events import Draft, StandingRevoked
-from graph.record.projection import project
-from graph.record.revocation import Revocation
-from graph.record.standing_approval import StandingUse
-from graph.runs import Runs
+from planner_executor.graph.errors import InputError, LedgerCorruptError, LedgerError, UnknownEventError
+from planner_executor.graph.ledger.protocol import RunKey
+from planner_executor.graph.ledger.search import run_in
+from planner_executor.graph.name_list import listed
+from planner_executor.graph.record.events import Draft, StandingRevoked
+from planner_executor.graph.record.projection import project
+from planner_executor.graph.record.revocation import Revocation
+from planner_executor.graph.record.standing_approval import StandingUse
+from planner_executor.graph.runs import Runs
 
 PAGE = 50
 """Runs whose own approvals are read at a time."""

@@ -7,18 +7,18 @@ from typing import Any
 
 from pydantic import JsonValue
 
-from graph.agent_control import AgentControl
-from graph.agent_session import NotGiven, ProgressCallback
-from graph.caller import Caller, RetryChanges
-from graph.errors import DecisionRefusedError, InputError
-from graph.forking import fork_of
-from graph.record.person import Person
-from graph.runs import Run
-from graph.sanitize import check_texts
-from graph.work.continuing import ByPlace, BySession
-from graph.work.report import Report
-from graph.work.server import ByServer
-from graph.work.worker import CONCURRENCY, Worker
+from planner_executor.graph.agent_control import AgentControl
+from planner_executor.graph.agent_session import NotGiven, ProgressCallback
+from planner_executor.graph.caller import Caller, RetryChanges
+from planner_executor.graph.errors import DecisionRefusedError, InputError
+from planner_executor.graph.forking import fork_of
+from planner_executor.graph.record.person import Person
+from planner_executor.graph.runs import Run
+from planner_executor.graph.sanitize import check_texts
+from planner_executor.graph.work.continuing import ByPlace, BySession
+from planner_executor.graph.work.report import Report
+from planner_executor.graph.work.server import ByServer
+from planner_executor.graph.work.worker import CONCURRENCY, Worker
 
 
 class AsyncAgent(AgentControl):

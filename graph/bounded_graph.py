@@ -6,11 +6,11 @@ from typing import Any
 from langchain_core.runnables import RunnableConfig
 from langgraph.graph.state import CompiledStateGraph
 
-from graph.client_context import Context, check_context
-from graph.client_input import keepable_input
-from graph.context import Services
-from graph.sanitize import check_texts
-from graph.state import Input, State
+from planner_executor.graph.client_context import Context, check_context
+from planner_executor.graph.client_input import keepable_input
+from planner_executor.graph.context import Services
+from planner_executor.graph.sanitize import check_texts
+from planner_executor.graph.state import Input, State
 
 
 class BoundedGraph(CompiledStateGraph[State, Context, Input, State]):

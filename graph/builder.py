@@ -16,31 +16,31 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import START, StateGraph
 from langgraph.runtime import get_runtime
 
-from graph.bounded_graph import BoundedGraph
-from graph.calls.rate_limit import SHORT_WAIT_S, process_rate_limiter
-from graph.calls.toolbox import Toolbox
-from graph.chat_models.roles import role_models
-from graph.chat_models.settings import ModelSpec, Role
-from graph.checkpoint import ledger_of
-from graph.client_context import Context
-from graph.client_schema import context_schema
-from graph.configuration import check, check_reach, identity_in_file, policy_named, settings_of
-from graph.context import Services
-from graph.identity import Adapter
-from graph.kept_checkpoints import KeepCheckpoints, let_keep
-from graph.ledger.protocol import Ledger
-from graph.lifetime import LoopThread
-from graph.nodes.executor import Executor
-from graph.nodes.planner import Planner
-from graph.nodes.replanner import Replanner
-from graph.nodes.review import Review
-from graph.nodes.review_calls import with_settled_calls
-from graph.notices.notifier import notifier_of
-from graph.observing.listener import Observer
-from graph.observing.observed import observed
-from graph.observing.otel_export import with_exported_spans
-from graph.own_tools import Tool, adapter_named
-from graph.routing import (
+from planner_executor.graph.bounded_graph import BoundedGraph
+from planner_executor.graph.calls.rate_limit import SHORT_WAIT_S, process_rate_limiter
+from planner_executor.graph.calls.toolbox import Toolbox
+from planner_executor.graph.chat_models.roles import role_models
+from planner_executor.graph.chat_models.settings import ModelSpec, Role
+from planner_executor.graph.checkpoint import ledger_of
+from planner_executor.graph.client_context import Context
+from planner_executor.graph.client_schema import context_schema
+from planner_executor.graph.configuration import check, check_reach, identity_in_file, policy_named, settings_of
+from planner_executor.graph.context import Services
+from planner_executor.graph.identity import Adapter
+from planner_executor.graph.kept_checkpoints import KeepCheckpoints, let_keep
+from planner_executor.graph.ledger.protocol import Ledger
+from planner_executor.graph.lifetime import LoopThread
+from planner_executor.graph.nodes.executor import Executor
+from planner_executor.graph.nodes.planner import Planner
+from planner_executor.graph.nodes.replanner import Replanner
+from planner_executor.graph.nodes.review import Review
+from planner_executor.graph.nodes.review_calls import with_settled_calls
+from planner_executor.graph.notices.notifier import notifier_of
+from planner_executor.graph.observing.listener import Observer
+from planner_executor.graph.observing.observed import observed
+from planner_executor.graph.observing.otel_export import with_exported_spans
+from planner_executor.graph.own_tools import Tool, adapter_named
+from planner_executor.graph.routing import (
     AFTER_EXECUTOR,
     AFTER_PLANNER,
     AFTER_REPLANNER,
@@ -51,7 +51,7 @@ from graph.routing import (
     after_replanner,
     after_review,
 )
-from graph.state import Input, State, StateUpdate
+from planner_executor.graph.state import Input, State, StateUpdate
 
 Graph = BoundedGraph
 NAME = "planner-executor"
@@ -220,7 +220,7 @@ def identity_adapter(config: str | Path | None, tools: Sequence[Tool]) -> Adapte
 
 def own_tools() -> Sequence[BaseTool]:
     """Return the project's own tools over `docs` and `workspace` of the current folder."""
-    from tools import default_tools
+    from planner_executor.tools.registry import default_tools
 
     return default_tools(documents=Path("docs"), workspace=Path("workspace"))
 

@@ -10,10 +10,10 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any
 
-from graph.record.assignment import Assignment
-from graph.record.events import BY_FACADE, Draft
-from graph.record.person import Approver
-from graph.record.values import Kept
+from planner_executor.graph.record.assignment import Assignment
+from planner_executor.graph.record.events import BY_FACADE, Draft
+from planner_executor.graph.record.person import Approver
+from planner_executor.graph.record.values import Kept
 
 
 @dataclass(frozen=True)

@@ -15,16 +15,16 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
-from graph.calls.threads import run_sync
-from graph.errors import ConfigError, LedgerUnavailableError
-from graph.ledger.memory.event_reader import IN_MEMORY
-from graph.ledger.opening import file_of, open_ledger
-from graph.ledger.postgres.address import is_address
-from graph.ledger.protocol import Ledger
-from graph.ledger.seal import key_from_environment
-from graph.ledger.sqlite.busy_timeout import busy_timeout_with
-from graph.ledger.sqlite.file import advice, prepare
-from graph.saver import SharingSaver
+from planner_executor.graph.calls.threads import run_sync
+from planner_executor.graph.errors import ConfigError, LedgerUnavailableError
+from planner_executor.graph.ledger.memory.event_reader import IN_MEMORY
+from planner_executor.graph.ledger.opening import file_of, open_ledger
+from planner_executor.graph.ledger.postgres.address import is_address
+from planner_executor.graph.ledger.protocol import Ledger
+from planner_executor.graph.ledger.seal import key_from_environment
+from planner_executor.graph.ledger.sqlite.busy_timeout import busy_timeout_with
+from planner_executor.graph.ledger.sqlite.file import advice, prepare
+from planner_executor.graph.saver import SharingSaver
 
 DATABASE = "planner-executor.db"
 
@@ -58,7 +58,8 @@ async def open_checkpointer(database: str | Path) -> AsyncIterator[BaseCheckpoin
 @asynccontextmanager
 async def _in_postgres(address: str) -> AsyncIterator[BaseCheckpointSaver[Any]]:
     open_ledger(address)  # says which packages are missing
-    load = await run_sync(lambda: import_module("graph.postgres_saver"))  # files are read, on another thread
+    # Files are read, on another thread.
+    load = await run_sync(lambda: import_module("planner_executor.graph.postgres_saver"))
     async with load.open_postgres_saver(address) as saver:
         yield saver
 

@@ -5,12 +5,12 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from graph.chat_models.roles import RoleModels
-from graph.chat_models.settings import ROLES, ClientSettings, Layer, Role
-from graph.errors import ConfigError
-from graph.name_list import right_name
-from graph.settings import Settings
-from graph.validation_message import fault_messages
+from planner_executor.graph.chat_models.roles import RoleModels
+from planner_executor.graph.chat_models.settings import ROLES, ClientSettings, Layer, Role
+from planner_executor.graph.errors import ConfigError
+from planner_executor.graph.name_list import right_name
+from planner_executor.graph.settings import Settings
+from planner_executor.graph.validation_message import fault_messages
 
 LIMITS: Mapping[str, int] = {"max_concurrency": 1, "max_replans": 0, "max_repairs": 0}
 """Limits that a client may lower, and the minimum of each."""

@@ -13,9 +13,9 @@ from typing import Any
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph.types import Command
 
-from graph.errors import InputError
-from graph.plan.depth import limit_depth
-from graph.sanitize import check_texts
+from planner_executor.graph.errors import InputError
+from planner_executor.graph.plan.depth import limit_depth
+from planner_executor.graph.sanitize import check_texts
 
 INTERRUPT_ID = re.compile(r"[0-9a-f]{32}")
 NO_DECISION: Mapping[str, Any] = {"decisions": "not JSON"}

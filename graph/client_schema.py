@@ -8,10 +8,10 @@ from typing import Any
 from pydantic import GetJsonSchemaHandler
 from pydantic_core import CoreSchema
 
-from graph.chat_models.roles import RoleModels
-from graph.chat_models.settings import ROLES, Role
-from graph.client_context import FIXED, LIMITS, Context, in_force
-from graph.settings import Settings
+from planner_executor.graph.chat_models.roles import RoleModels
+from planner_executor.graph.chat_models.settings import ROLES, Role
+from planner_executor.graph.client_context import FIXED, LIMITS, Context, in_force
+from planner_executor.graph.settings import Settings
 
 JSON_TYPE: Mapping[type, str] = {str: "string", bool: "boolean", int: "integer", dict: "object", type(None): "null"}
 

@@ -7,22 +7,22 @@ from os.path import realpath
 from pathlib import Path
 from typing import Any
 
-from graph.chat_models.settings import ROLES
-from graph.context import Services
-from graph.errors import ConfigError, PolicyError
-from graph.ledger.seal import FILE_VARIABLE as KEY_FILE_VARIABLE
-from graph.plan.attempts import ATTEMPT_FIELDS, limit_fault
-from graph.plan.catalog import ToolSpec, absent_in
-from graph.policy.policy import NO_POLICY, ApprovalMode, Policy
-from graph.policy.policy_file import policy_from, policy_from_toml
-from graph.policy.strictness import looser_points
-from graph.policy.toml_lines import line_of
-from graph.record.budget import NO_BUDGET, Budget, read_budget
-from graph.settings import Settings
-from graph.settings_file import SettingsFile, Table, settings_file
-from graph.trust import is_trusted, store_path
-from graph.unreadable import unreadable
-from tools.import_folders import import_folders, installation_folders
+from planner_executor.graph.chat_models.settings import ROLES
+from planner_executor.graph.context import Services
+from planner_executor.graph.errors import ConfigError, PolicyError
+from planner_executor.graph.ledger.seal import FILE_VARIABLE as KEY_FILE_VARIABLE
+from planner_executor.graph.plan.attempts import ATTEMPT_FIELDS, limit_fault
+from planner_executor.graph.plan.catalog import ToolSpec, absent_in
+from planner_executor.graph.policy.policy import NO_POLICY, ApprovalMode, Policy
+from planner_executor.graph.policy.policy_file import policy_from, policy_from_toml
+from planner_executor.graph.policy.strictness import looser_points
+from planner_executor.graph.policy.toml_lines import line_of
+from planner_executor.graph.record.budget import NO_BUDGET, Budget, read_budget
+from planner_executor.graph.settings import Settings
+from planner_executor.graph.settings_file import SettingsFile, Table, settings_file
+from planner_executor.graph.trust import is_trusted, store_path
+from planner_executor.graph.unreadable import unreadable
+from planner_executor.tools.import_folders import import_folders, installation_folders
 
 POLICY_VARIABLE = "PLANNER_EXECUTOR_POLICY"
 CHOICES: Mapping[str, tuple[Any, ...]] = {

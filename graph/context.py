@@ -6,24 +6,24 @@ from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any
 
-from graph.calls.rate_limit import SHORT_WAIT_S, RateLimiter, process_rate_limiter
-from graph.calls.threads import run_sync
-from graph.calls.toolbox import Toolbox
-from graph.chat_models.retry import Clock
-from graph.chat_models.roles import RoleModels
-from graph.client_context import Context
-from graph.errors import ConfigError
-from graph.identity import Adapter
-from graph.known_runs import KnownRuns
-from graph.ledger.protocol import Ledger
-from graph.notices.notifier import Notifier
-from graph.policy.terms import Terms
-from graph.prompts.data import shown_text, tools_shown
-from graph.recent import Recent
-from graph.record.budget import limits_of_a_run
-from graph.record.events import Configuration, Content
-from graph.record.values import Kept, keep_constant, normalise
-from graph.settings import Settings
+from planner_executor.graph.calls.rate_limit import SHORT_WAIT_S, RateLimiter, process_rate_limiter
+from planner_executor.graph.calls.threads import run_sync
+from planner_executor.graph.calls.toolbox import Toolbox
+from planner_executor.graph.chat_models.retry import Clock
+from planner_executor.graph.chat_models.roles import RoleModels
+from planner_executor.graph.client_context import Context
+from planner_executor.graph.errors import ConfigError
+from planner_executor.graph.identity import Adapter
+from planner_executor.graph.known_runs import KnownRuns
+from planner_executor.graph.ledger.protocol import Ledger
+from planner_executor.graph.notices.notifier import Notifier
+from planner_executor.graph.policy.terms import Terms
+from planner_executor.graph.prompts.data import shown_text, tools_shown
+from planner_executor.graph.recent import Recent
+from planner_executor.graph.record.budget import limits_of_a_run
+from planner_executor.graph.record.events import Configuration, Content
+from planner_executor.graph.record.values import Kept, keep_constant, normalise
+from planner_executor.graph.settings import Settings
 
 PLAIN_SETTINGS = tuple(field.name for field in fields(Settings) if field.name not in ("policy", "budget"))
 """The settings that the record keeps as they are."""

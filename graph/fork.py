@@ -6,8 +6,8 @@ See docs/decisions/0003-fork-or-crash.md and docs/decisions/0004-old-answers.md.
 from collections.abc import Mapping
 from typing import Any
 
-from graph.run_context import RunContext
-from graph.state import int_or_zero
+from planner_executor.graph.run_context import RunContext
+from planner_executor.graph.state import int_or_zero
 
 
 def is_fork(run: RunContext, state: Mapping[str, Any]) -> bool:

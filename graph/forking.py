@@ -6,17 +6,17 @@ from typing import Any
 
 from pydantic import JsonValue
 
-from graph.errors import InputError
-from graph.ledger.values import tools_of
-from graph.name_list import listed
-from graph.plan.schema import Plan
-from graph.policy.inheritance import inherited, steps_anew
-from graph.record.assignment import Assignment
-from graph.record.events import Content, Draft, ResultSupplied
-from graph.record.projection import project
-from graph.record.values import Kept, keep
-from graph.review.step_change import fitting_result
-from graph.runs import Runs
+from planner_executor.graph.errors import InputError
+from planner_executor.graph.ledger.values import tools_of
+from planner_executor.graph.name_list import listed
+from planner_executor.graph.plan.schema import Plan
+from planner_executor.graph.policy.inheritance import inherited, steps_anew
+from planner_executor.graph.record.assignment import Assignment
+from planner_executor.graph.record.events import Content, Draft, ResultSupplied
+from planner_executor.graph.record.projection import project
+from planner_executor.graph.record.values import Kept, keep
+from planner_executor.graph.review.step_change import fitting_result
+from planner_executor.graph.runs import Runs
 
 
 @dataclass(frozen=True)

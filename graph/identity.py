@@ -4,8 +4,8 @@ import getpass
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from graph.errors import ConfigError, InputError
-from graph.record.person import NOBODY, Approver, Person
+from planner_executor.graph.errors import ConfigError, InputError
+from planner_executor.graph.record.person import NOBODY, Approver, Person
 
 UNVERIFIED = str(NOBODY)
 Adapter = Callable[[Person | None], Person | None]

@@ -5,17 +5,17 @@ from dataclasses import dataclass
 from math import isfinite
 from typing import Any, overload
 
-from graph.errors import InputError, LedgerError
-from graph.ledger.protocol import RunKey
-from graph.ledger.run_store import Waiting, place_of
-from graph.ledger.search import run_in
-from graph.policy.approvers import ApproverRule, approver_refusal, have_to_approve, people_rules
-from graph.record.open_review import OpenReview
-from graph.record.person import Approver
-from graph.record.summary import PERSON, RunSummary
-from graph.review_clock import settle
-from graph.runs import Runs
-from graph.text.inbox import InboxRow, inbox_bundle
+from planner_executor.graph.errors import InputError, LedgerError
+from planner_executor.graph.ledger.protocol import RunKey
+from planner_executor.graph.ledger.run_store import Waiting, place_of
+from planner_executor.graph.ledger.search import run_in
+from planner_executor.graph.policy.approvers import ApproverRule, approver_refusal, have_to_approve, people_rules
+from planner_executor.graph.record.open_review import OpenReview
+from planner_executor.graph.record.person import Approver
+from planner_executor.graph.record.summary import PERSON, RunSummary
+from planner_executor.graph.review_clock import settle
+from planner_executor.graph.runs import Runs
+from planner_executor.graph.text.inbox import InboxRow, inbox_bundle
 
 CHUNK = 200
 """Rows of the index that are read at a time."""

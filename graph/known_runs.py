@@ -9,11 +9,11 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 
-from graph.ledger.protocol import Ledger, RunKey
-from graph.record.events import ValueRedacted
-from graph.record.projection import apply_events, project
-from graph.record.recorded_plans import RecordedPlans
-from graph.record.run_state import RunState
+from planner_executor.graph.ledger.protocol import Ledger, RunKey
+from planner_executor.graph.record.events import ValueRedacted
+from planner_executor.graph.record.projection import apply_events, project
+from planner_executor.graph.record.recorded_plans import RecordedPlans
+from planner_executor.graph.record.run_state import RunState
 
 MOST = 64
 """So many runs are kept; of those of which no further node comes, the oldest go first."""

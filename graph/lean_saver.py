@@ -25,9 +25,9 @@ from langgraph.checkpoint.serde.types import RESUME
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from langgraph.checkpoint.sqlite.utils import load_pending_writes, pending_writes_sql, search_where
 
-from graph.kept_checkpoints import RUN_KEYS
-from graph.ledger.packed_checkpoint import DICTIONARIES, NEWEST, packed_cell, unpacked_cell
-from graph.ledger.sqlite.thread_tables import BEFORE, LATEST
+from planner_executor.graph.kept_checkpoints import RUN_KEYS
+from planner_executor.graph.ledger.packed_checkpoint import DICTIONARIES, NEWEST, packed_cell, unpacked_cell
+from planner_executor.graph.ledger.sqlite.thread_tables import BEFORE, LATEST
 
 Place = tuple[str, str, str]
 """A checkpoint: thread, namespace, id."""

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 from weakref import WeakSet, finalize
 
-from graph.errors import AgentClosedError
+from planner_executor.graph.errors import AgentClosedError
 
 Value = TypeVar("Value")
 Result = TypeVar("Result")

@@ -9,7 +9,7 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from graph.sanitize import document, escape, visible
+from planner_executor.graph.sanitize import document, escape, visible
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt

@@ -12,10 +12,10 @@ from typing import Any
 
 from langchain_core.tools import BaseTool
 
-from graph.calls.toolbox import Toolbox
-from graph.configuration import check_reach
-from graph.errors import ConfigError, ToolConfigError
-from graph.plan.catalog import ToolSpec
+from planner_executor.graph.calls.toolbox import Toolbox
+from planner_executor.graph.configuration import check_reach
+from planner_executor.graph.errors import ConfigError, ToolConfigError
+from planner_executor.graph.plan.catalog import ToolSpec
 
 Tool = BaseTool | Callable[..., Any]
 CODE = "it holds code that is imported"

@@ -9,7 +9,7 @@ from typing import Any
 
 from langchain_core.messages import BaseMessage
 
-from graph.errors import InputError
+from planner_executor.graph.errors import InputError
 
 MAX_PICTURES = 10
 MAX_BYTES = 5_000_000

@@ -6,20 +6,20 @@ from typing import Any
 
 from langchain_core.messages import AIMessage, BaseMessage
 
-from graph.calls.model_call import ModelCall
-from graph.calls.model_gate import ModelGate
-from graph.chat_models.answer import Flaw, flaw_of, is_explanation
-from graph.chat_models.json_scan import Piece
-from graph.chat_models.json_text import ONE_PLAN, NoJson, plans_in
-from graph.chat_models.role_model import RoleModel
-from graph.plan.fragments import PlanShape
-from graph.plan.issues import Issue
-from graph.plan.reading import ParsedPlan
-from graph.plan.schema import Plan
-from graph.plan.shortening import joined_messages
-from graph.prompts.data import cut
-from graph.prompts.planner import repair_message
-from graph.record.events import PlanRefused
+from planner_executor.graph.calls.model_call import ModelCall
+from planner_executor.graph.calls.model_gate import ModelGate
+from planner_executor.graph.chat_models.answer import Flaw, flaw_of, is_explanation
+from planner_executor.graph.chat_models.json_scan import Piece
+from planner_executor.graph.chat_models.json_text import ONE_PLAN, NoJson, plans_in
+from planner_executor.graph.chat_models.role_model import RoleModel
+from planner_executor.graph.plan.fragments import PlanShape
+from planner_executor.graph.plan.issues import Issue
+from planner_executor.graph.plan.reading import ParsedPlan
+from planner_executor.graph.plan.schema import Plan
+from planner_executor.graph.plan.shortening import joined_messages
+from planner_executor.graph.prompts.data import cut
+from planner_executor.graph.prompts.planner import repair_message
+from planner_executor.graph.record.events import PlanRefused
 
 WORDS_CHARACTERS = 1_000
 MOST_READ = 10

@@ -22,13 +22,13 @@ from langgraph.checkpoint.postgres.base import PRUNE_DELTA_THREADS_SQL
 from psycopg.rows import DictRow, dict_row
 from psycopg_pool import AsyncConnectionPool
 
-from graph.calls.threads import run_sync
-from graph.errors import InputError, LedgerUnavailableError
-from graph.kept_checkpoints import ends_run, keep_checkpoints_from_environment
-from graph.ledger.postgres.address import shown_address
-from graph.ledger.postgres.server import DIRECT, LOOK_S, PATIENCE_S, advice, parameters
-from graph.ledger.postgres.texts import read_text, stored_text
-from graph.ledger.postgres.thread_tables import (
+from planner_executor.graph.calls.threads import run_sync
+from planner_executor.graph.errors import InputError, LedgerUnavailableError
+from planner_executor.graph.kept_checkpoints import ends_run, keep_checkpoints_from_environment
+from planner_executor.graph.ledger.postgres.address import shown_address
+from planner_executor.graph.ledger.postgres.server import DIRECT, LOOK_S, PATIENCE_S, advice, parameters
+from planner_executor.graph.ledger.postgres.texts import read_text, stored_text
+from planner_executor.graph.ledger.postgres.thread_tables import (
     BEFORE,
     COPIED,
     LATEST_FIRST,
@@ -38,8 +38,8 @@ from graph.ledger.postgres.thread_tables import (
     REMOVED_RUNS,
     THINNED,
 )
-from graph.saver import NO_NAME, UNREADABLE, strict_serializer
-from graph.saver_from_threads import FromThreads
+from planner_executor.graph.saver import NO_NAME, UNREADABLE, strict_serializer
+from planner_executor.graph.saver_from_threads import FromThreads
 
 CONNECTIONS = 4
 SETUP_LOCK = 6_911_051_277_381_204_002

@@ -4,20 +4,20 @@ import os
 from dataclasses import replace
 from pathlib import Path
 
-from graph.calls.threads import run_sync
-from graph.errors import InputError, LedgerCorruptError
-from graph.identity import local_user
-from graph.ledger.export import file_faults, from_bytes, to_bytes
-from graph.ledger.run_store import Redacted
-from graph.ledger.seal import SealKey, key_from_environment
-from graph.ledger.transcript import Transcript
-from graph.ledger.verification import Verification, verify
-from graph.record.artifacts import artifacts_named
-from graph.record.run_state import run_name
-from graph.runs import Runs
-from graph.sanitize import check_texts
-from graph.text.audit import Audit
-from graph.text.event_text import Section
+from planner_executor.graph.calls.threads import run_sync
+from planner_executor.graph.errors import InputError, LedgerCorruptError
+from planner_executor.graph.identity import local_user
+from planner_executor.graph.ledger.export import file_faults, from_bytes, to_bytes
+from planner_executor.graph.ledger.run_store import Redacted
+from planner_executor.graph.ledger.seal import SealKey, key_from_environment
+from planner_executor.graph.ledger.transcript import Transcript
+from planner_executor.graph.ledger.verification import Verification, verify
+from planner_executor.graph.record.artifacts import artifacts_named
+from planner_executor.graph.record.run_state import run_name
+from planner_executor.graph.runs import Runs
+from planner_executor.graph.sanitize import check_texts
+from planner_executor.graph.text.audit import Audit
+from planner_executor.graph.text.event_text import Section
 
 
 async def audited(runs: Runs, name: str, *only: Section) -> Audit:

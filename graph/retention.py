@@ -8,20 +8,20 @@ from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 
-from graph.calls.threads import run_sync
-from graph.errors import InputError, RunOwnedError, StaleRunError, UnknownEventError
-from graph.ledger.export import to_bytes
-from graph.ledger.protocol import RunKey
-from graph.ledger.run_store import RunStore
-from graph.ledger.seal import SealKey, key_from_environment
-from graph.ledger.tombstone import Tombstones, chain_faults, gaps
-from graph.ledger.transcript import Transcript
-from graph.ledger.verification import verify
-from graph.policy.retention import KeptThread, Retention, obstacle_of, threads_of
-from graph.record.projection import project
-from graph.record.run_filter import RunFilter
-from graph.record.run_state import run_name
-from graph.record.summary import CHANGED, RunSummary
+from planner_executor.graph.calls.threads import run_sync
+from planner_executor.graph.errors import InputError, RunOwnedError, StaleRunError, UnknownEventError
+from planner_executor.graph.ledger.export import to_bytes
+from planner_executor.graph.ledger.protocol import RunKey
+from planner_executor.graph.ledger.run_store import RunStore
+from planner_executor.graph.ledger.seal import SealKey, key_from_environment
+from planner_executor.graph.ledger.tombstone import Tombstones, chain_faults, gaps
+from planner_executor.graph.ledger.transcript import Transcript
+from planner_executor.graph.ledger.verification import verify
+from planner_executor.graph.policy.retention import KeptThread, Retention, obstacle_of, threads_of
+from planner_executor.graph.record.projection import project
+from planner_executor.graph.record.run_filter import RunFilter
+from planner_executor.graph.record.run_state import run_name
+from planner_executor.graph.record.summary import CHANGED, RunSummary
 
 PAGE = 500
 PLAIN_NAME = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,79}")

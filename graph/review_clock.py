@@ -7,19 +7,26 @@ clock and the deadline on record alone decide what is due, so that it does not m
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 
-from graph.errors import RunOwnedError, StaleRunError
-from graph.ledger.protocol import Ledger, RunKey
-from graph.ledger.run_store import RunStore
-from graph.record.deadline import Deadline, moment_in_words
-from graph.record.ending import Ending
-from graph.record.events import Draft, EventData, LateAnswer, ReviewEscalated, ReviewExpired, ReviewReminded
-from graph.record.events.content import Content
-from graph.record.person import Approver
-from graph.record.projection import apply_events, project
-from graph.record.review_state import RecordedRequest, expired_in_words
-from graph.record.run_state import RunState
-from graph.record.values import Kept, keep_anything
-from graph.run_ending import ended, outcome_so_far
+from planner_executor.graph.errors import RunOwnedError, StaleRunError
+from planner_executor.graph.ledger.protocol import Ledger, RunKey
+from planner_executor.graph.ledger.run_store import RunStore
+from planner_executor.graph.record.deadline import Deadline, moment_in_words
+from planner_executor.graph.record.ending import Ending
+from planner_executor.graph.record.events import (
+    Draft,
+    EventData,
+    LateAnswer,
+    ReviewEscalated,
+    ReviewExpired,
+    ReviewReminded,
+)
+from planner_executor.graph.record.events.content import Content
+from planner_executor.graph.record.person import Approver
+from planner_executor.graph.record.projection import apply_events, project
+from planner_executor.graph.record.review_state import RecordedRequest, expired_in_words
+from planner_executor.graph.record.run_state import RunState
+from planner_executor.graph.record.values import Kept, keep_anything
+from planner_executor.graph.run_ending import ended, outcome_so_far
 
 CALL, BUDGET = "run_step", "raise_budget"
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, Literal, get_args
 
-from graph.ledger.protocol import RunKey
+from planner_executor.graph.ledger.protocol import RunKey
 
 Route = Literal["plan", "revise", "announce", "review", "execute", "end"]
 """What is to be done next.

@@ -10,8 +10,8 @@ from typing import Any
 from langchain_core.runnables import Runnable, RunnableConfig
 from langgraph.graph import END
 
-from graph.route import route_of
-from graph.state import State, is_proven
+from planner_executor.graph.route import route_of
+from planner_executor.graph.state import State, is_proven
 
 Targets = Mapping[Hashable, str]
 AFTER_PLANNER: Targets = {"a plan": "review", "a direct answer, or no valid plan": END}

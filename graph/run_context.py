@@ -6,28 +6,28 @@ from typing import Any
 
 from pydantic import JsonValue
 
-from graph.caller import caller_on
-from graph.context import Services
-from graph.errors import OtherTermsError
-from graph.identity import acting
-from graph.ledger.protocol import Ledger, RunKey
-from graph.ledger.values import values_of
-from graph.plan.reading import ParsedPlan
-from graph.plan.schedule import waits_for
-from graph.plan.schema import Plan, Step
-from graph.policy.approval_scope import ExecutionTerms
-from graph.policy.new_effects import NewEffects, denied, new_effects
-from graph.policy.replanning import ReplanPolicy
-from graph.policy.terms import Comparison
-from graph.prompts.planner import UNTRUSTED
-from graph.record.budget import Budget, Usage
-from graph.record.ending import Ending, ending_of
-from graph.record.person import Approver
-from graph.record.recorded_plans import RecordedPlans
-from graph.record.replacement import Replaced, replaced_in, replaces_issues
-from graph.record.results import StepResult
-from graph.record.run_state import RunState
-from graph.record.trust_label import joined, label_of_tool
+from planner_executor.graph.caller import caller_on
+from planner_executor.graph.context import Services
+from planner_executor.graph.errors import OtherTermsError
+from planner_executor.graph.identity import acting
+from planner_executor.graph.ledger.protocol import Ledger, RunKey
+from planner_executor.graph.ledger.values import values_of
+from planner_executor.graph.plan.reading import ParsedPlan
+from planner_executor.graph.plan.schedule import waits_for
+from planner_executor.graph.plan.schema import Plan, Step
+from planner_executor.graph.policy.approval_scope import ExecutionTerms
+from planner_executor.graph.policy.new_effects import NewEffects, denied, new_effects
+from planner_executor.graph.policy.replanning import ReplanPolicy
+from planner_executor.graph.policy.terms import Comparison
+from planner_executor.graph.prompts.planner import UNTRUSTED
+from planner_executor.graph.record.budget import Budget, Usage
+from planner_executor.graph.record.ending import Ending, ending_of
+from planner_executor.graph.record.person import Approver
+from planner_executor.graph.record.recorded_plans import RecordedPlans
+from planner_executor.graph.record.replacement import Replaced, replaced_in, replaces_issues
+from planner_executor.graph.record.results import StepResult
+from planner_executor.graph.record.run_state import RunState
+from planner_executor.graph.record.trust_label import joined, label_of_tool
 
 
 @dataclass(frozen=True)

@@ -2,14 +2,14 @@
 
 from collections.abc import Sequence
 
-from graph.errors import UnresolvedReferenceError
-from graph.ledger.protocol import Ledger
-from graph.ledger.values import answer_from_results, values_of
-from graph.plan.schema import Plan
-from graph.record.ending import Ending, ending_of
-from graph.record.events import Content, Draft, RunEnded
-from graph.record.run_state import RunState
-from graph.record.values import Kept, keep, to_text
+from planner_executor.graph.errors import UnresolvedReferenceError
+from planner_executor.graph.ledger.protocol import Ledger
+from planner_executor.graph.ledger.values import answer_from_results, values_of
+from planner_executor.graph.plan.schema import Plan
+from planner_executor.graph.record.ending import Ending, ending_of
+from planner_executor.graph.record.events import Content, Draft, RunEnded
+from planner_executor.graph.record.run_state import RunState
+from planner_executor.graph.record.values import Kept, keep, to_text
 
 ANSWER_BYTES = 250_000
 """Answers up to this size are inlined in the state."""

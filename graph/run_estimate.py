@@ -3,15 +3,15 @@
 from collections.abc import Mapping
 from typing import Any
 
-from graph.calls.meter import CHARACTERS_PER_TOKEN
-from graph.plan.schema import Plan, Step
-from graph.prompts.executor import executor_messages
-from graph.record.expected import Expected
-from graph.record.remaining import steps_left
-from graph.record.sample import of_model, of_tool
-from graph.record.values import to_text
-from graph.review.expectation import Basis, expectation
-from graph.run_context import RunContext
+from planner_executor.graph.calls.meter import CHARACTERS_PER_TOKEN
+from planner_executor.graph.plan.schema import Plan, Step
+from planner_executor.graph.prompts.executor import executor_messages
+from planner_executor.graph.record.expected import Expected
+from planner_executor.graph.record.remaining import steps_left
+from planner_executor.graph.record.sample import of_model, of_tool
+from planner_executor.graph.record.values import to_text
+from planner_executor.graph.review.expectation import Basis, expectation
+from planner_executor.graph.run_context import RunContext
 
 
 async def expected_of(run: RunContext, plan: Plan) -> Expected | None:

@@ -4,16 +4,16 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Literal
 
-from graph.ledger.protocol import Message
-from graph.plan.revision import difference
-from graph.plan.schema import Plan
-from graph.policy.replanning import Cause
-from graph.record.amendment import Amendment
-from graph.record.events import BudgetReached, Draft, PlanRevised, cancelled
-from graph.record.remaining import steps_left
-from graph.record.revocation import Revocation
-from graph.record.stop_request import cancel_in, is_stop, pause_in
-from graph.run_context import RunContext
+from planner_executor.graph.ledger.protocol import Message
+from planner_executor.graph.plan.revision import difference
+from planner_executor.graph.plan.schema import Plan
+from planner_executor.graph.policy.replanning import Cause
+from planner_executor.graph.record.amendment import Amendment
+from planner_executor.graph.record.events import BudgetReached, Draft, PlanRevised, cancelled
+from planner_executor.graph.record.remaining import steps_left
+from planner_executor.graph.record.revocation import Revocation
+from planner_executor.graph.record.stop_request import cancel_in, is_stop, pause_in
+from planner_executor.graph.run_context import RunContext
 
 BY_MODELS = ("planner", "replanner")
 """Authors of plans that are models."""

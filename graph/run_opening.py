@@ -9,22 +9,22 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.config import get_config
 from langgraph.runtime import get_runtime
 
-from graph.caller import caller_on
-from graph.context import Services
-from graph.identity import acting
-from graph.known_runs import KnownRun, opened
-from graph.ledger.protocol import Ledger, RunKey
-from graph.pictures import fact, pictures_of
-from graph.prompts.planner import history_shown
-from graph.record.assignment import Assignment
-from graph.record.events import ON_SERVER, WORDING, Content, Draft, RunStarted
-from graph.record.goal import Goal
-from graph.record.projection import project
-from graph.record.values import Kept, keep_constant, normalise
-from graph.run_context import RunContext
-from graph.run_terms import held_to_terms, services_of_fork
-from graph.run_writer import RunWriter
-from graph.state import int_or_zero, said_before, tags_of, with_goal_last
+from planner_executor.graph.caller import caller_on
+from planner_executor.graph.context import Services
+from planner_executor.graph.identity import acting
+from planner_executor.graph.known_runs import KnownRun, opened
+from planner_executor.graph.ledger.protocol import Ledger, RunKey
+from planner_executor.graph.pictures import fact, pictures_of
+from planner_executor.graph.prompts.planner import history_shown
+from planner_executor.graph.record.assignment import Assignment
+from planner_executor.graph.record.events import ON_SERVER, WORDING, Content, Draft, RunStarted
+from planner_executor.graph.record.goal import Goal
+from planner_executor.graph.record.projection import project
+from planner_executor.graph.record.values import Kept, keep_constant, normalise
+from planner_executor.graph.run_context import RunContext
+from planner_executor.graph.run_terms import held_to_terms, services_of_fork
+from planner_executor.graph.run_writer import RunWriter
+from planner_executor.graph.state import int_or_zero, said_before, tags_of, with_goal_last
 
 
 async def open_run(services: Services, state: Mapping[str, Any], config: RunnableConfig) -> RunContext | None:

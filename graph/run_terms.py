@@ -1,12 +1,12 @@
 """The one place where a run on record meets the terms of this process (decision 119)."""
 
-from graph.context import Services
-from graph.errors import OtherTermsError
-from graph.ledger.protocol import Ledger, RunKey
-from graph.ledger.values import terms_of
-from graph.policy.terms import Comparison, compare
-from graph.record.assignment import Assignment
-from graph.record.events import NO_CONFIGURATION
+from planner_executor.graph.context import Services
+from planner_executor.graph.errors import OtherTermsError
+from planner_executor.graph.ledger.protocol import Ledger, RunKey
+from planner_executor.graph.ledger.values import terms_of
+from planner_executor.graph.policy.terms import Comparison, compare
+from planner_executor.graph.record.assignment import Assignment
+from planner_executor.graph.record.events import NO_CONFIGURATION
 
 
 async def compared(services: Services, ledger: Ledger, run: Assignment) -> Comparison:

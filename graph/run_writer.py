@@ -5,25 +5,25 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
-from graph.calls.caps import Caps, nothing_happened, user_of
-from graph.calls.gate import CallGate
-from graph.calls.meter import Meter
-from graph.calls.model_gate import ModelGate
-from graph.calls.tool_runner import OnProgress
-from graph.errors import CapReachedError, RunPausedError
-from graph.ledger.protocol import Lease, News
-from graph.plan.schema import Plan
-from graph.record.caps import CapCorrection
-from graph.record.ending import Ending
-from graph.record.events import Configured, Decided, Draft, Paused
-from graph.record.hand_over import heeded
-from graph.record.projection import apply_events
-from graph.record.stop_request import cancel_in, pause_in
-from graph.record.values import Kept
-from graph.run_context import RunContext
-from graph.run_ending import ended
-from graph.run_estimate import expected_of
-from graph.run_events import inbox_events, revision
+from planner_executor.graph.calls.caps import Caps, nothing_happened, user_of
+from planner_executor.graph.calls.gate import CallGate
+from planner_executor.graph.calls.meter import Meter
+from planner_executor.graph.calls.model_gate import ModelGate
+from planner_executor.graph.calls.tool_runner import OnProgress
+from planner_executor.graph.errors import CapReachedError, RunPausedError
+from planner_executor.graph.ledger.protocol import Lease, News
+from planner_executor.graph.plan.schema import Plan
+from planner_executor.graph.record.caps import CapCorrection
+from planner_executor.graph.record.ending import Ending
+from planner_executor.graph.record.events import Configured, Decided, Draft, Paused
+from planner_executor.graph.record.hand_over import heeded
+from planner_executor.graph.record.projection import apply_events
+from planner_executor.graph.record.stop_request import cancel_in, pause_in
+from planner_executor.graph.record.values import Kept
+from planner_executor.graph.run_context import RunContext
+from planner_executor.graph.run_ending import ended
+from planner_executor.graph.run_estimate import expected_of
+from planner_executor.graph.run_events import inbox_events, revision
 
 
 @dataclass

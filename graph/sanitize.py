@@ -16,7 +16,7 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
-from graph.errors import InputError
+from planner_executor.graph.errors import InputError
 
 MOST_MARKS = 4
 """How many marks without width one letter carries; Hebrew, Tibetan and Burmese need as many."""

@@ -10,13 +10,19 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import ChannelVersions, Checkpoint, CheckpointMetadata, CheckpointTuple
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 
-from graph.errors import InputError, LedgerUnavailableError
-from graph.kept_checkpoints import ends_run, keep_checkpoints_from_environment
-from graph.lean_saver import LeanSaver, Place, Writes
-from graph.ledger.sqlite.busy_timeout import busy_timeout_with
-from graph.ledger.sqlite.file import RESTORE, advice
-from graph.ledger.sqlite.thread_tables import Statement, copied_thread, removed_runs, removed_thread, thinned_thread
-from graph.saver_from_threads import FromThreads
+from planner_executor.graph.errors import InputError, LedgerUnavailableError
+from planner_executor.graph.kept_checkpoints import ends_run, keep_checkpoints_from_environment
+from planner_executor.graph.lean_saver import LeanSaver, Place, Writes
+from planner_executor.graph.ledger.sqlite.busy_timeout import busy_timeout_with
+from planner_executor.graph.ledger.sqlite.file import RESTORE, advice
+from planner_executor.graph.ledger.sqlite.thread_tables import (
+    Statement,
+    copied_thread,
+    removed_runs,
+    removed_thread,
+    thinned_thread,
+)
+from planner_executor.graph.saver_from_threads import FromThreads
 
 UNREADABLE = (ValueError, TypeError, LookupError, AttributeError, NotImplementedError)
 """Errors that LangGraph raises on a damaged row."""

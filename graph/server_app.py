@@ -14,24 +14,24 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Mount, Route
 
-from graph.checkpoint import database
-from graph.serving.access import Access
-from graph.serving.cors import Cors
-from graph.serving.guard import Guard, TokenGuard
-from graph.serving.progress import route
-from graph.serving.thread_rules import has_thread_rules
+from planner_executor.graph.checkpoint import database
+from planner_executor.graph.serving.access import Access
+from planner_executor.graph.serving.cors import Cors
+from planner_executor.graph.serving.guard import Guard, TokenGuard
+from planner_executor.graph.serving.progress import route
+from planner_executor.graph.serving.thread_rules import has_thread_rules
 
 try:
     from fastapi import FastAPI as Application
 except ImportError:
     from starlette.applications import Starlette as Application
 try:
-    from graph.desk.application import desk_application
-    from graph.desk.desk_table import with_table
-    from graph.desk.drives import agents_with
-    from graph.desk.security.identity import ServerIdentity
-    from graph.desk.security.people import People, Permissions
-    from graph.desk.settings import DeskSettings, secret_from_environment
+    from planner_executor.graph.desk.application import desk_application
+    from planner_executor.graph.desk.desk_table import with_table
+    from planner_executor.graph.desk.drives import agents_with
+    from planner_executor.graph.desk.security.identity import ServerIdentity
+    from planner_executor.graph.desk.security.people import People, Permissions
+    from planner_executor.graph.desk.settings import DeskSettings, secret_from_environment
 except ImportError:  # without the extra `desk`
     desk_application = None  # type: ignore[assignment]
 
@@ -75,7 +75,7 @@ def desk_of_server(access: Access) -> Any:
     Raises:
         ConfigError: The settings file cannot be used.
     """
-    from graph.server_tools import server_tools
+    from planner_executor.graph.server_tools import server_tools
 
     allowed = Permissions(People(), People()) if has_thread_rules() else Permissions()
     base = DeskSettings(access.hosts, secret_from_environment(), ServerIdentity(NOT_NAMED), permissions=allowed)

@@ -4,8 +4,8 @@ import os
 from functools import cache
 from pathlib import Path
 
-from graph.tool_servers import Tools, with_servers_to_the_end
-from tools import default_tools
+from planner_executor.graph.tool_servers import Tools, with_servers_to_the_end
+from planner_executor.tools.registry import default_tools
 
 
 @cache

@@ -4,11 +4,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from graph.plan.attempts import AttemptLimits
-from graph.plan.reading import MAX_STEPS
-from graph.policy.policy import NO_POLICY, ApprovalMode, Policy
-from graph.policy.replanning import Replan
-from graph.record.budget import NO_BUDGET, Budget
+from planner_executor.graph.plan.attempts import AttemptLimits
+from planner_executor.graph.plan.reading import MAX_STEPS
+from planner_executor.graph.policy.policy import NO_POLICY, ApprovalMode, Policy
+from planner_executor.graph.policy.replanning import Replan
+from planner_executor.graph.record.budget import NO_BUDGET, Budget
 
 
 @dataclass(frozen=True)

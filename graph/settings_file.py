@@ -8,10 +8,10 @@ from pathlib import Path
 from shlex import quote
 from typing import Any, Generic, TypeVar
 
-from graph.errors import ConfigError
-from graph.name_list import listed
-from graph.trust import is_trusted
-from graph.unreadable import unreadable
+from planner_executor.graph.errors import ConfigError
+from planner_executor.graph.name_list import listed
+from planner_executor.graph.trust import is_trusted
+from planner_executor.graph.unreadable import unreadable
 
 FILE_VARIABLE = "PLANNER_EXECUTOR_CONFIG"
 FILE = Path("planner-executor.toml")

@@ -12,10 +12,10 @@ from langgraph.graph.message import add_messages
 from pydantic import Field
 from typing_extensions import TypedDict  # before Python 3.12 pydantic, and so Studio, reads no schema of typing's own
 
-from graph.errors import InputError
-from graph.record.goal import Goal
-from graph.route import Route
-from graph.sanitize import check_texts
+from planner_executor.graph.errors import InputError
+from planner_executor.graph.record.goal import Goal
+from planner_executor.graph.route import Route
+from planner_executor.graph.sanitize import check_texts
 
 
 def latest(_before: Any, after: Any) -> Any:

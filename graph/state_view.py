@@ -5,17 +5,17 @@ from typing import Any
 
 from langchain_core.messages import AIMessage
 
-from graph.plan.schema import Plan
-from graph.record.remaining import skipped_in
-from graph.record.results import StepResult
-from graph.record.said import spent_since
-from graph.route import Route, headed, named_in_state
-from graph.run_context import RunContext
-from graph.state import END, StateUpdate, proof_of
-from graph.text.ending import ending_text
-from graph.text.event_text.standing import ahead_line
-from graph.text.expectation import said_and_spent
-from graph.text.todos import Todo, todos
+from planner_executor.graph.plan.schema import Plan
+from planner_executor.graph.record.remaining import skipped_in
+from planner_executor.graph.record.results import StepResult
+from planner_executor.graph.record.said import spent_since
+from planner_executor.graph.route import Route, headed, named_in_state
+from planner_executor.graph.run_context import RunContext
+from planner_executor.graph.state import END, StateUpdate, proof_of
+from planner_executor.graph.text.ending import ending_text
+from planner_executor.graph.text.event_text.standing import ahead_line
+from planner_executor.graph.text.expectation import said_and_spent
+from planner_executor.graph.text.todos import Todo, todos
 
 CLOSED = ("succeeded", "failed", "skipped")
 """Statuses of a step whose result is in the ledger."""

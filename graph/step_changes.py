@@ -2,14 +2,14 @@
 
 from typing import Any
 
-from graph.errors import InputError
-from graph.ledger.values import policy_of, tools_of
-from graph.policy.approvers import NO_APPROVERS
-from graph.record.person import Approver
-from graph.record.projection import project
-from graph.record.run_state import RunState
-from graph.review.step_change import Drafted, Skip, StepChange, Supply, drafted_by
-from graph.runs import Run, Runs
+from planner_executor.graph.errors import InputError
+from planner_executor.graph.ledger.values import policy_of, tools_of
+from planner_executor.graph.policy.approvers import NO_APPROVERS
+from planner_executor.graph.record.person import Approver
+from planner_executor.graph.record.projection import project
+from planner_executor.graph.record.run_state import RunState
+from planner_executor.graph.review.step_change import Drafted, Skip, StepChange, Supply, drafted_by
+from planner_executor.graph.runs import Run, Runs
 
 
 async def skip_step(runs: Runs, name: str, step: str, why: str, by: Approver) -> Run:

@@ -2,22 +2,22 @@
 
 from dataclasses import replace
 
-from graph.context import Services
-from graph.errors import InputError, OtherTermsError
-from graph.ledger.protocol import RunKey
-from graph.ledger.values import policy_of, tools_of
-from graph.plan.canonical import digest
-from graph.plan.schema import Plan
-from graph.policy.approvers import ApproverRule, missing
-from graph.policy.terms import Comparison
-from graph.record.assignment import Assignment
-from graph.record.events import Configured, Draft, TakeOverAsked
-from graph.record.person import Approver
-from graph.record.projection import project
-from graph.record.remaining import steps_left
-from graph.record.run_state import RunState
-from graph.run_terms import compared
-from graph.runs import Run, Runs
+from planner_executor.graph.context import Services
+from planner_executor.graph.errors import InputError, OtherTermsError
+from planner_executor.graph.ledger.protocol import RunKey
+from planner_executor.graph.ledger.values import policy_of, tools_of
+from planner_executor.graph.plan.canonical import digest
+from planner_executor.graph.plan.schema import Plan
+from planner_executor.graph.policy.approvers import ApproverRule, missing
+from planner_executor.graph.policy.terms import Comparison
+from planner_executor.graph.record.assignment import Assignment
+from planner_executor.graph.record.events import Configured, Draft, TakeOverAsked
+from planner_executor.graph.record.person import Approver
+from planner_executor.graph.record.projection import project
+from planner_executor.graph.record.remaining import steps_left
+from planner_executor.graph.record.run_state import RunState
+from planner_executor.graph.run_terms import compared
+from planner_executor.graph.runs import Run, Runs
 
 
 async def require_terms(runs: Runs, key: RunKey, services: Services) -> Comparison:

@@ -12,8 +12,8 @@ from langchain_core.outputs import ChatGeneration, ChatResult
 from langchain_core.tools import BaseTool, StructuredTool
 from pydantic import PrivateAttr
 
-from graph.chat_models.retry import Clock
-from graph.record.events import TYPES, Draft
+from planner_executor.graph.chat_models.retry import Clock
+from planner_executor.graph.record.events import TYPES, Draft
 
 ScriptedAnswer = str | dict[str, Any] | list[Any] | AIMessage | Exception
 

@@ -9,14 +9,14 @@ from typing import Any
 
 from langgraph.checkpoint.base import BaseCheckpointSaver, CheckpointTuple
 
-from graph.checkpoint import open_checkpointer
-from graph.errors import InputError
-from graph.lean_saver import LeanSaver
-from graph.ledger.protocol import RunKey
-from graph.ledger.run_store import RunStore
-from graph.ledger.transcript import Transcript
-from graph.record_service import whole
-from graph.runs import open_runs
+from planner_executor.graph.checkpoint import open_checkpointer
+from planner_executor.graph.errors import InputError
+from planner_executor.graph.lean_saver import LeanSaver
+from planner_executor.graph.ledger.protocol import RunKey
+from planner_executor.graph.ledger.run_store import RunStore
+from planner_executor.graph.ledger.transcript import Transcript
+from planner_executor.graph.record_service import whole
+from planner_executor.graph.runs import open_runs
 
 
 @dataclass(frozen=True)

@@ -8,10 +8,11 @@ from typing import Any
 
 from langchain_core.tools import BaseTool
 
-from graph.calls.toolbox import Toolbox
-from graph.configuration import check_reach
-from graph.errors import ConfigError
-from tools import McpServers, ToolError
+from planner_executor.graph.calls.toolbox import Toolbox
+from planner_executor.graph.configuration import check_reach
+from planner_executor.graph.errors import ConfigError
+from planner_executor.tools.errors import ToolError
+from planner_executor.tools.mcp.servers import McpServers
 
 Servers = str | Path | Mapping[str, Any] | None
 Tools = Sequence[BaseTool | Callable[..., Any]]

@@ -12,7 +12,7 @@ from contextlib import suppress
 from os.path import realpath
 from pathlib import Path
 
-from graph.errors import ConfigError
+from planner_executor.graph.errors import ConfigError
 
 PRIVATE_FOLDER, OTHERS_WRITE = 0o700, 0o022
 

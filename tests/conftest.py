@@ -20,11 +20,11 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from pydantic import SecretStr
 
-from graph import ModelSettings, build_graph
-from graph.prompts.executor import EXECUTOR
-from graph.prompts.planner import PLANNER
-from graph.prompts.replanner import REPLANNER
-from graph.testing import LoggedTools, ScriptedModel
+from planner_executor import ModelSettings, build_graph
+from planner_executor.graph.prompts.executor import EXECUTOR
+from planner_executor.graph.prompts.planner import PLANNER
+from planner_executor.graph.prompts.replanner import REPLANNER
+from planner_executor.graph.testing import LoggedTools, ScriptedModel
 
 for profile, examples in {"check": 10, "test": 50, "many": 2_000}.items():
     settings.register_profile(profile, max_examples=examples, deadline=None)  # how fast the machine is decides nothing

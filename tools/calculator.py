@@ -11,9 +11,9 @@ from langchain_core.tools import BaseTool, StructuredTool
 from pydantic import Field
 from simpleeval import InvalidExpression, SimpleEval
 
-from tools.declaration import ToolArgs, declare
-from tools.errors import InputRefused
-from tools.url_display import shortened
+from planner_executor.tools.declaration import ToolArgs, declare
+from planner_executor.tools.errors import InputRefused
+from planner_executor.tools.url_display import shortened
 
 Number = int | float
 

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from tools.errors import PathRefused
-from tools.path_text import path_fault
+from planner_executor.tools.errors import PathRefused
+from planner_executor.tools.path_text import path_fault
 
 
 def inside(folder: Path, path: str) -> Path:

@@ -7,14 +7,16 @@ from typing import Any
 from langchain_core.tools import BaseTool, StructuredTool
 from pydantic import Field
 
-from tools.declaration import ToolArgs, declare
-from tools.documents.conversion import CONVERTERS
-from tools.errors import SourceNotReadable
-from tools.extras import EXTRAS, missing_extra
-from tools.files.lookup import root_containing
-from tools.files.root import Root
-from tools.workers.fault import Fault
-from tools.workers.process import Bounds, in_child
+from planner_executor.tools.declaration import ToolArgs, declare
+from planner_executor.tools.documents.conversion import CONVERTERS
+from planner_executor.tools.errors import SourceNotReadable
+from planner_executor.tools.extras import EXTRAS, missing_extra
+from planner_executor.tools.files.lookup import root_containing
+from planner_executor.tools.files.root import Root
+from planner_executor.tools.workers.fault import Fault
+from planner_executor.tools.workers.process import Bounds, in_child
+
+CONVERSION = "planner_executor.tools.documents.conversion:convert"
 
 
 class ConvertDocumentArgs(ToolArgs):
@@ -39,7 +41,7 @@ def convert_document(roots: Sequence[Root], time_s: int = 60) -> BaseTool:
         try:
             with root.open(path) as stream:
                 request = {"handle": stream.fileno(), "kind": kind, "start": start, "most": max_characters}
-                text = in_child("tools.documents.conversion:convert", request, bounds, (stream.fileno(),))
+                text = in_child(CONVERSION, request, bounds, (stream.fileno(),))
         except Fault as fault:
             raise SourceNotReadable(path, fault.reason) from fault
         return {"path": path, "folder": root.name, **text}

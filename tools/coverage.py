@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from tools.embedded_json import json_pieces
+from planner_executor.tools.embedded_json import json_pieces
 
 NAMED = 20
 """So many skipped files are named; all are counted."""

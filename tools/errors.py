@@ -31,7 +31,7 @@ from pathlib import Path
 
 from langchain_core.tools import ToolException
 
-from tools.url_display import display_url
+from planner_executor.tools.url_display import display_url
 
 
 class ToolError(ToolException):

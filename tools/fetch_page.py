@@ -7,17 +7,17 @@ import anyio.to_thread
 from langchain_core.tools import BaseTool, StructuredTool
 from pydantic import Field
 
-from tools.declaration import ToolArgs, declare
-from tools.errors import SourceNotReadable
-from tools.numbers_in_words import counted
-from tools.web.blocking import blocking
-from tools.web.exchange import WebResponse, within
-from tools.web.guard import Guard
-from tools.web.readable import EXTRACTION_S, Page, read_page
-from tools.web.redirects import follow
-from tools.web.statuses import advice, refused
-from tools.web.transport import guarded, request_for
-from tools.web.urls import LONGEST_URL, checked_url
+from planner_executor.tools.declaration import ToolArgs, declare
+from planner_executor.tools.errors import SourceNotReadable
+from planner_executor.tools.numbers_in_words import counted
+from planner_executor.tools.web.blocking import blocking
+from planner_executor.tools.web.exchange import WebResponse, within
+from planner_executor.tools.web.guard import Guard
+from planner_executor.tools.web.readable import EXTRACTION_S, Page, read_page
+from planner_executor.tools.web.redirects import follow
+from planner_executor.tools.web.statuses import advice, refused
+from planner_executor.tools.web.transport import guarded, request_for
+from planner_executor.tools.web.urls import LONGEST_URL, checked_url
 
 _ACCEPT = {"accept": "text/html,application/xhtml+xml,text/*;q=0.9,application/json;q=0.9,*/*;q=0.1"}
 _MARGIN_S = 10.0

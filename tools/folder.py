@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
 
-from tools.confinement import inside
-from tools.errors import PathRefused
+from planner_executor.tools.confinement import inside
+from planner_executor.tools.errors import PathRefused
 
 _MOST_FILES = 5_000
 _MOST_PARTS = 12

@@ -6,14 +6,14 @@ from typing import Any
 from langchain_core.tools import BaseTool, StructuredTool
 from pydantic import Field
 
-from tools.declaration import ToolArgs, declare
-from tools.errors import NothingFound
-from tools.failures.changes import changes_before
-from tools.failures.grouping import grouped
-from tools.failures.normalize import LogRecord, normalize_records
-from tools.failures.requests import failed_requests
-from tools.folder import Folder
-from tools.numbers_in_words import counted
+from planner_executor.tools.declaration import ToolArgs, declare
+from planner_executor.tools.errors import NothingFound
+from planner_executor.tools.failures.changes import changes_before
+from planner_executor.tools.failures.grouping import grouped
+from planner_executor.tools.failures.normalize import LogRecord, normalize_records
+from planner_executor.tools.failures.requests import failed_requests
+from planner_executor.tools.folder import Folder
+from planner_executor.tools.numbers_in_words import counted
 
 _MOST_RECORDS = 50_000
 

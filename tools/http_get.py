@@ -5,11 +5,11 @@ from typing import Any, Literal
 from langchain_core.tools import BaseTool, StructuredTool
 from pydantic import Field
 
-from tools.declaration import ToolArgs, declare
-from tools.web.allowed_hosts import READING
-from tools.web.blocking import blocking
-from tools.web.service import Service
-from tools.web.urls import LONGEST_URL
+from planner_executor.tools.declaration import ToolArgs, declare
+from planner_executor.tools.web.allowed_hosts import READING
+from planner_executor.tools.web.blocking import blocking
+from planner_executor.tools.web.service import Service
+from planner_executor.tools.web.urls import LONGEST_URL
 
 _MARGIN_S = 10.0
 

@@ -6,12 +6,12 @@ from typing import Any, Literal
 from langchain_core.tools import BaseTool, StructuredTool
 from pydantic import Field
 
-from tools.declaration import ToolArgs, declare
-from tools.idempotency import idempotency_key
-from tools.web.allowed_hosts import SENDING
-from tools.web.blocking import blocking
-from tools.web.service import Service
-from tools.web.urls import LONGEST_URL
+from planner_executor.tools.declaration import ToolArgs, declare
+from planner_executor.tools.idempotency import idempotency_key
+from planner_executor.tools.web.allowed_hosts import SENDING
+from planner_executor.tools.web.blocking import blocking
+from planner_executor.tools.web.service import Service
+from planner_executor.tools.web.urls import LONGEST_URL
 
 Body = dict[str, Any] | list[Any] | str | int | float | bool | None
 

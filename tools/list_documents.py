@@ -4,8 +4,8 @@ from typing import Any
 
 from langchain_core.tools import BaseTool, StructuredTool
 
-from tools.declaration import ToolArgs, declare
-from tools.documents.library import Library
+from planner_executor.tools.declaration import ToolArgs, declare
+from planner_executor.tools.documents.library import Library
 
 _MOST = 200
 """So many skipped files are named; all are counted."""

@@ -5,9 +5,9 @@ from typing import Any
 from langchain_core.tools import BaseTool, StructuredTool
 from pydantic import Field
 
-from tools.declaration import ToolArgs, declare
-from tools.files.root import Root
-from tools.files.writing import move
+from planner_executor.tools.declaration import ToolArgs, declare
+from planner_executor.tools.files.root import Root
+from planner_executor.tools.files.writing import move
 
 
 class MoveFileArgs(ToolArgs):

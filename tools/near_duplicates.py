@@ -2,7 +2,7 @@
 
 from collections.abc import Set
 
-from tools.words import words_in
+from planner_executor.tools.words import words_in
 
 _SAME = 0.8
 _NEGATIONS = frozenset({"no", "not", "never", "none", "nor", "neither", "without", "cannot", "t"})  # t as in: don't

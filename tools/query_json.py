@@ -6,13 +6,13 @@ from typing import Any
 from langchain_core.tools import BaseTool, StructuredTool
 from pydantic import Field
 
-from tools.declaration import ToolArgs, declare
-from tools.errors import InputRefused
-from tools.files.lookup import root_containing
-from tools.files.root import Root
-from tools.url_display import shortened
-from tools.workers.fault import Fault
-from tools.workers.process import Bounds, in_child
+from planner_executor.tools.declaration import ToolArgs, declare
+from planner_executor.tools.errors import InputRefused
+from planner_executor.tools.files.lookup import root_containing
+from planner_executor.tools.files.root import Root
+from planner_executor.tools.url_display import shortened
+from planner_executor.tools.workers.fault import Fault
+from planner_executor.tools.workers.process import Bounds, in_child
 
 
 class QueryJsonArgs(ToolArgs):
@@ -36,7 +36,7 @@ def query_json(roots: Sequence[Root], time_s: int = 30) -> BaseTool:
         try:
             with root.open(path) as stream:
                 request = {"handle": stream.fileno(), "expression": expression}
-                found = in_child("tools.tables.json_value:query", request, bounds, (stream.fileno(),))
+                found = in_child("planner_executor.tools.tables.json_value:query", request, bounds, (stream.fileno(),))
         except Fault as fault:
             raise InputRefused(f"{path!r} has no answer to {shortened(expression)!r}", fault.reason) from fault
         return {"path": path, "folder": root.name, **found}

@@ -6,13 +6,13 @@ from typing import Any
 from langchain_core.tools import BaseTool, StructuredTool
 from pydantic import Field
 
-from tools.declaration import ToolArgs, declare
-from tools.errors import FileNotReadable, InputRefused
-from tools.files.lookup import root_containing
-from tools.files.root import Root
-from tools.url_display import shortened
-from tools.workers.fault import Fault
-from tools.workers.process import Bounds, in_child
+from planner_executor.tools.declaration import ToolArgs, declare
+from planner_executor.tools.errors import FileNotReadable, InputRefused
+from planner_executor.tools.files.lookup import root_containing
+from planner_executor.tools.files.root import Root
+from planner_executor.tools.url_display import shortened
+from planner_executor.tools.workers.fault import Fault
+from planner_executor.tools.workers.process import Bounds, in_child
 
 _SCHEMA = "SELECT type, name, sql FROM sqlite_master WHERE name NOT LIKE 'sqlite_%' ORDER BY type DESC, name"
 
@@ -41,7 +41,7 @@ def query_sqlite(roots: Sequence[Root], time_s: int = 30) -> BaseTool:
                 root.check_own(place)
                 request = {"folder": place.folder, "name": place.name, "sql": sql or _SCHEMA, "params": params or []}
                 request |= {"limit": limit, "time_s": time_s}
-                rows = in_child("tools.tables.database:query", request, bounds, (place.folder,))
+                rows = in_child("planner_executor.tools.tables.database:query", request, bounds, (place.folder,))
         except Fault as fault:
             raise InputRefused(f"{path!r} has no answer to {shortened(sql)!r}", fault.reason) from fault
         except OSError as error:

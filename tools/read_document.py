@@ -5,11 +5,11 @@ from typing import Any
 from langchain_core.tools import BaseTool, StructuredTool
 from pydantic import Field
 
-from tools.declaration import ToolArgs, declare
-from tools.documents.library import Library
-from tools.documents.loading import KINDS, read_lines, read_pages
-from tools.errors import SourceNotReadable
-from tools.numbers_in_words import counted
+from planner_executor.tools.declaration import ToolArgs, declare
+from planner_executor.tools.documents.library import Library
+from planner_executor.tools.documents.loading import KINDS, read_lines, read_pages
+from planner_executor.tools.errors import SourceNotReadable
+from planner_executor.tools.numbers_in_words import counted
 
 _LONGEST_LINE = 4000
 

@@ -5,11 +5,11 @@ from typing import Any
 from langchain_core.tools import BaseTool, StructuredTool
 from pydantic import Field
 
-from tools.declaration import ToolArgs, declare
-from tools.errors import FileNotReadable
-from tools.files.root import Root
-from tools.files.text import Decoded, decode
-from tools.numbers_in_words import counted
+from planner_executor.tools.declaration import ToolArgs, declare
+from planner_executor.tools.errors import FileNotReadable
+from planner_executor.tools.files.root import Root
+from planner_executor.tools.files.text import Decoded, decode
+from planner_executor.tools.numbers_in_words import counted
 
 LARGEST_BYTES = 10_000_000
 _MOST_CHARACTERS = 200_000

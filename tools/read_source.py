@@ -6,10 +6,10 @@ from typing import Any
 from langchain_core.tools import BaseTool, StructuredTool
 from pydantic import Field
 
-from tools.declaration import ToolArgs, declare
-from tools.errors import SourceNotReadable
-from tools.folder import Folder
-from tools.numbers_in_words import counted
+from planner_executor.tools.declaration import ToolArgs, declare
+from planner_executor.tools.errors import SourceNotReadable
+from planner_executor.tools.folder import Folder
+from planner_executor.tools.numbers_in_words import counted
 
 _SUFFIXES = (
     ".py", ".pyi", ".js", ".mjs", ".ts", ".tsx", ".jsx", ".go", ".java", ".kt", ".rb", ".rs", ".php", ".pl", ".scala",

@@ -5,36 +5,36 @@ from pathlib import Path
 
 from langchain_core.tools import BaseTool
 
-from tools.calculator import calculator
-from tools.convert_document import convert_document
-from tools.documents.library import Library
-from tools.extras import absent_tools
-from tools.fetch_page import fetch_page
-from tools.files.root import Root
-from tools.folder import Folder
-from tools.group_errors import group_errors
-from tools.http_get import http_get
-from tools.http_send import http_send
-from tools.list_documents import list_documents
-from tools.list_files import list_files
-from tools.move_file import move_file
-from tools.query_csv import query_csv
-from tools.query_json import query_json
-from tools.query_sqlite import query_sqlite
-from tools.read_document import read_document
-from tools.read_file import read_file
-from tools.read_logs import read_logs
-from tools.read_source import read_source
-from tools.run_python import run_python
-from tools.search_documents import search_documents
-from tools.search_files import search_files
-from tools.summarize_text import summarize_text
-from tools.web.allowed_hosts import READING, SENDING, AllowedHost, AllowList, hosts_from_environment
-from tools.web.service import Service
-from tools.web.tavily import Tavily
-from tools.web_search import web_search
-from tools.write_file import write_file
-from tools.write_report import write_report
+from planner_executor.tools.calculator import calculator
+from planner_executor.tools.convert_document import convert_document
+from planner_executor.tools.documents.library import Library
+from planner_executor.tools.extras import absent_tools
+from planner_executor.tools.fetch_page import fetch_page
+from planner_executor.tools.files.root import Root
+from planner_executor.tools.folder import Folder
+from planner_executor.tools.group_errors import group_errors
+from planner_executor.tools.http_get import http_get
+from planner_executor.tools.http_send import http_send
+from planner_executor.tools.list_documents import list_documents
+from planner_executor.tools.list_files import list_files
+from planner_executor.tools.move_file import move_file
+from planner_executor.tools.query_csv import query_csv
+from planner_executor.tools.query_json import query_json
+from planner_executor.tools.query_sqlite import query_sqlite
+from planner_executor.tools.read_document import read_document
+from planner_executor.tools.read_file import read_file
+from planner_executor.tools.read_logs import read_logs
+from planner_executor.tools.read_source import read_source
+from planner_executor.tools.run_python import run_python
+from planner_executor.tools.search_documents import search_documents
+from planner_executor.tools.search_files import search_files
+from planner_executor.tools.summarize_text import summarize_text
+from planner_executor.tools.web.allowed_hosts import READING, SENDING, AllowedHost, AllowList, hosts_from_environment
+from planner_executor.tools.web.service import Service
+from planner_executor.tools.web.tavily import Tavily
+from planner_executor.tools.web_search import web_search
+from planner_executor.tools.write_file import write_file
+from planner_executor.tools.write_report import write_report
 
 
 def default_tools(documents: Path, workspace: Path, http_hosts: Sequence[AllowedHost] | None = None) -> list[BaseTool]:

@@ -8,9 +8,9 @@ from typing import Any, Literal
 from langchain_core.tools import BaseTool, StructuredTool
 from pydantic import Field
 
-from tools.declaration import ToolArgs, declare
-from tools.errors import InputRefused
-from tools.extras import EXTRAS, missing_extra
+from planner_executor.tools.declaration import ToolArgs, declare
+from planner_executor.tools.errors import InputRefused
+from planner_executor.tools.extras import EXTRAS, missing_extra
 
 _MEMORY_BYTES = 256_000_000
 _LONGEST_CODE = 20_000

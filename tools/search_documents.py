@@ -5,12 +5,12 @@ from typing import Any
 from langchain_core.tools import BaseTool, StructuredTool
 from pydantic import Field
 
-from tools.declaration import ToolArgs, declare
-from tools.documents.index import Found, PassageIndex
-from tools.documents.library import Catalogue, Library
-from tools.documents.query import query_words
-from tools.errors import NothingFound
-from tools.numbers_in_words import counted
+from planner_executor.tools.declaration import ToolArgs, declare
+from planner_executor.tools.documents.index import Found, PassageIndex
+from planner_executor.tools.documents.library import Catalogue, Library
+from planner_executor.tools.documents.query import query_words
+from planner_executor.tools.errors import NothingFound
+from planner_executor.tools.numbers_in_words import counted
 
 
 class SearchDocumentsArgs(ToolArgs):

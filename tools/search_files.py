@@ -6,10 +6,10 @@ from typing import Any
 from langchain_core.tools import BaseTool, StructuredTool
 from pydantic import Field
 
-from tools.declaration import ToolArgs, declare
-from tools.errors import FileNotReadable, NoSuchFile, PathRefused
-from tools.files.root import Found, Root
-from tools.read_file import LARGEST_BYTES, read_text
+from planner_executor.tools.declaration import ToolArgs, declare
+from planner_executor.tools.errors import FileNotReadable, NoSuchFile, PathRefused
+from planner_executor.tools.files.root import Found, Root
+from planner_executor.tools.read_file import LARGEST_BYTES, read_text
 
 _MOST_BYTES = 100_000_000
 _LONGEST_LINE = 500

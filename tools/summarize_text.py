@@ -5,13 +5,13 @@ from typing import Any
 from langchain_core.tools import BaseTool, StructuredTool
 from pydantic import Field
 
-from tools.citation import citation
-from tools.coverage import coverage_in
-from tools.declaration import ToolArgs, declare
-from tools.errors import NothingFound
-from tools.summary.normalize import normalize_pieces
-from tools.summary.ranking import choose
-from tools.summary.sentences import Sentence, is_statement, sentences_of
+from planner_executor.tools.citation import citation
+from planner_executor.tools.coverage import coverage_in
+from planner_executor.tools.declaration import ToolArgs, declare
+from planner_executor.tools.errors import NothingFound
+from planner_executor.tools.summary.normalize import normalize_pieces
+from planner_executor.tools.summary.ranking import choose
+from planner_executor.tools.summary.sentences import Sentence, is_statement, sentences_of
 
 _MOST_SENTENCES_WEIGHED = 5000
 

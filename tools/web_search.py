@@ -5,12 +5,12 @@ from typing import Any
 from langchain_core.tools import BaseTool, StructuredTool
 from pydantic import Field
 
-from tools.declaration import ToolArgs, declare
-from tools.errors import NothingFound, ToolError, Transient
-from tools.web.public_engines import ask_public_engines
-from tools.web.searching import Engine, Found, NoAnswerError
-from tools.web.tavily import Tavily
-from tools.web.urls import LONGEST_URL
+from planner_executor.tools.declaration import ToolArgs, declare
+from planner_executor.tools.errors import NothingFound, ToolError, Transient
+from planner_executor.tools.web.public_engines import ask_public_engines
+from planner_executor.tools.web.searching import Engine, Found, NoAnswerError
+from planner_executor.tools.web.tavily import Tavily
+from planner_executor.tools.web.urls import LONGEST_URL
 
 _LONGEST_TITLE = 300
 _LONGEST_SNIPPET = 2000

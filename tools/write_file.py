@@ -7,10 +7,10 @@ from typing import Any
 from langchain_core.tools import BaseTool, StructuredTool
 from pydantic import Field
 
-from tools.declaration import ToolArgs, declare
-from tools.errors import FileNotWritten
-from tools.files.root import Root
-from tools.files.writing import write
+from planner_executor.tools.declaration import ToolArgs, declare
+from planner_executor.tools.errors import FileNotWritten
+from planner_executor.tools.files.root import Root
+from planner_executor.tools.files.writing import write
 
 _LARGEST_BYTES = 10_000_000
 

@@ -7,12 +7,12 @@ from typing import Any
 from langchain_core.tools import BaseTool, StructuredTool
 from pydantic import Field
 
-from tools.declaration import ToolArgs, declare
-from tools.errors import FileNotWritten, PathRefused
-from tools.files.root import Root
-from tools.files.writing import write
-from tools.report.own_files import OwnFiles
-from tools.report.rendering import render
+from planner_executor.tools.declaration import ToolArgs, declare
+from planner_executor.tools.errors import FileNotWritten, PathRefused
+from planner_executor.tools.files.root import Root
+from planner_executor.tools.files.writing import write
+from planner_executor.tools.report.own_files import OwnFiles
+from planner_executor.tools.report.rendering import render
 
 _SUFFIXES = {".md", ".markdown", ".txt"}
 

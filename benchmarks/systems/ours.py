@@ -10,7 +10,7 @@ from langchain_core.tools import BaseTool
 from benchmarks.database import Database
 from benchmarks.simulated import Script, SimulatedModel
 from benchmarks.workloads import Workload
-from graph import build_graph
+from planner_executor import build_graph
 
 
 def build(model: SimulatedModel, tools: list[BaseTool], database: Database) -> Any:

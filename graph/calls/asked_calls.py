@@ -2,13 +2,13 @@
 
 from collections.abc import Sequence
 
-from graph.calls.call_events import questions_asked
-from graph.calls.meter import Meter
-from graph.calls.tool_call import CallAsks, ToolCall
-from graph.ledger.protocol import Lease, Ledger
-from graph.record.events import AskedQuestion
-from graph.record.run_state import RunState
-from tools.call_questions import CallQuestion, CallReplies, InputNeeded
+from planner_executor.graph.calls.call_events import questions_asked
+from planner_executor.graph.calls.meter import Meter
+from planner_executor.graph.calls.tool_call import CallAsks, ToolCall
+from planner_executor.graph.ledger.protocol import Lease, Ledger
+from planner_executor.graph.record.events import AskedQuestion
+from planner_executor.graph.record.run_state import RunState
+from planner_executor.tools.call_questions import CallQuestion, CallReplies, InputNeeded
 
 ASKS = "its tool asks something in the middle of the call; a person has to answer first"
 

@@ -15,11 +15,11 @@ from langchain_core.tools import tool as as_tool
 from langgraph.errors import GraphInterrupt
 from pydantic import JsonValue
 
-from graph.calls.function_tool import is_straight, is_watched, parsed
-from graph.calls.threads import run_sync
-from graph.calls.tool_metadata import spec_of
-from graph.errors import ToolConfigError
-from graph.plan.catalog import ToolSpec
+from planner_executor.graph.calls.function_tool import is_straight, is_watched, parsed
+from planner_executor.graph.calls.threads import run_sync
+from planner_executor.graph.calls.tool_metadata import spec_of
+from planner_executor.graph.errors import ToolConfigError
+from planner_executor.graph.plan.catalog import ToolSpec
 
 SWALLOWED = {"config", "run_manager", "callbacks", "self"}
 """Argument names that LangChain reserves when it calls a function tool."""

@@ -4,12 +4,12 @@ from collections.abc import Mapping, Sequence
 
 from pydantic import JsonValue
 
-from graph.calls.ruled_calls import Unmet
-from graph.calls.tool_call import ToolCall
-from graph.errors import ResultError
-from graph.plan.catalog import ToolSpec
-from graph.record.call import Call
-from graph.record.events import (
+from planner_executor.graph.calls.ruled_calls import Unmet
+from planner_executor.graph.calls.tool_call import ToolCall
+from planner_executor.graph.errors import ResultError
+from planner_executor.graph.plan.catalog import ToolSpec
+from planner_executor.graph.record.call import Call
+from planner_executor.graph.record.events import (
     Arguments,
     AskedQuestion,
     CallAsked,
@@ -20,9 +20,9 @@ from graph.record.events import (
     StepHeld,
     StepUncertain,
 )
-from graph.record.run_pass import Pass
-from graph.record.trust_label import TrustLabel
-from graph.record.values import Kept, keep, normalise
+from planner_executor.graph.record.run_pass import Pass
+from planner_executor.graph.record.trust_label import TrustLabel
+from planner_executor.graph.record.values import Kept, keep, normalise
 
 SHOWN_BYTES = 1_000_000
 """Arguments for review are kept inline in the ledger up to this size."""

@@ -5,16 +5,16 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeVar
 
-from graph.calls.meter import Reservation
-from graph.calls.rate_limit import SHORT_WAIT_S
-from graph.calls.tool_call import Finished, ToolCall
-from graph.chat_models.retry import Clock
-from graph.errors import CapReachedError
-from graph.policy.day_limits import rate_cap
-from graph.policy.policy import NO_POLICY, Policy
-from graph.record.caps import CapCorrection, CapEntry, CapUse
-from graph.record.events import CapReached, Draft, ModelFinished
-from graph.record.person import Approver
+from planner_executor.graph.calls.meter import Reservation
+from planner_executor.graph.calls.rate_limit import SHORT_WAIT_S
+from planner_executor.graph.calls.tool_call import Finished, ToolCall
+from planner_executor.graph.chat_models.retry import Clock
+from planner_executor.graph.errors import CapReachedError
+from planner_executor.graph.policy.day_limits import rate_cap
+from planner_executor.graph.policy.policy import NO_POLICY, Policy
+from planner_executor.graph.record.caps import CapCorrection, CapEntry, CapUse
+from planner_executor.graph.record.events import CapReached, Draft, ModelFinished
+from planner_executor.graph.record.person import Approver
 
 Written = TypeVar("Written")
 

@@ -11,17 +11,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from graph.calls.tool_call import ToolCall
-from graph.ledger.protocol import NOTHING_SEEN, Elsewhere, Ledger, RunKey
-from graph.plan.canonical import digest
-from graph.plan.catalog import ToolSpec
-from graph.plan.same_call import call_digest
-from graph.record.call import Call
-from graph.record.other_runs import is_settled_by
-from graph.record.redaction import MARK
-from graph.record.results import StepResult
-from graph.record.run_state import RunState
-from graph.record.values import to_text
+from planner_executor.graph.calls.tool_call import ToolCall
+from planner_executor.graph.ledger.protocol import NOTHING_SEEN, Elsewhere, Ledger, RunKey
+from planner_executor.graph.plan.canonical import digest
+from planner_executor.graph.plan.catalog import ToolSpec
+from planner_executor.graph.plan.same_call import call_digest
+from planner_executor.graph.record.call import Call
+from planner_executor.graph.record.other_runs import is_settled_by
+from planner_executor.graph.record.redaction import MARK
+from planner_executor.graph.record.results import StepResult
+from planner_executor.graph.record.run_state import RunState
+from planner_executor.graph.record.values import to_text
 
 Same = tuple[str, str]
 """Tool and digest of the arguments; equal for identical calls."""

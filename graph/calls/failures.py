@@ -3,10 +3,10 @@
 from langchain_core.tools import ToolException
 from pydantic import ValidationError
 
-from graph.chat_models.redaction import without_secrets
-from graph.errors import AgentError
-from graph.plan.shortening import shortened
-from graph.validation_message import fault_messages
+from planner_executor.graph.chat_models.redaction import without_secrets
+from planner_executor.graph.errors import AgentError
+from planner_executor.graph.plan.shortening import shortened
+from planner_executor.graph.validation_message import fault_messages
 
 ERROR_CHARACTERS = 2_000
 

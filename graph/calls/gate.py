@@ -11,35 +11,35 @@ from dataclasses import replace
 
 from pydantic import JsonValue
 
-from graph.calls.asked_calls import ASKS, AskedCalls
-from graph.calls.call_events import intent
-from graph.calls.caps import NO_CAPS, Caps, cap_reached, entries, in_turn
-from graph.calls.effects import Effects
-from graph.calls.granted_calls import GrantedCalls
-from graph.calls.held_calls import HeldCalls, WriteEnded, nothing_ended
-from graph.calls.meter import LimitReached, Meter
-from graph.calls.model_gate import CLOCK, ModelGate
-from graph.calls.rate_limit import RateLimiter
-from graph.calls.recorded_outcomes import RecordedOutcomes
-from graph.calls.ruled_calls import RuledCalls
-from graph.calls.standing_calls import StandingCalls
-from graph.calls.tool_call import CallAsks, Finished, ToolCall
-from graph.calls.tool_runner import OnProgress, ToolRunner
-from graph.calls.toolbox import Toolbox
-from graph.chat_models.retry import Clock
-from graph.errors import CallElsewhereError, CapReachedError, StaleRunError
-from graph.ledger.protocol import Lease, Ledger
-from graph.ledger.values import value_of
-from graph.plan.attempts import NO_LIMITS, AttemptLimits
-from graph.plan.schema import Step
-from graph.policy.grants import Refused
-from graph.policy.policy import NO_POLICY, Policy
-from graph.record.events import Draft
-from graph.record.results import StepResult
-from graph.record.run_state import RunState
-from graph.record.trust_label import USER, TrustLabel, joined, label_of_tool
-from graph.record.values import Kept, keep
-from tools.call_questions import InputNeeded
+from planner_executor.graph.calls.asked_calls import ASKS, AskedCalls
+from planner_executor.graph.calls.call_events import intent
+from planner_executor.graph.calls.caps import NO_CAPS, Caps, cap_reached, entries, in_turn
+from planner_executor.graph.calls.effects import Effects
+from planner_executor.graph.calls.granted_calls import GrantedCalls
+from planner_executor.graph.calls.held_calls import HeldCalls, WriteEnded, nothing_ended
+from planner_executor.graph.calls.meter import LimitReached, Meter
+from planner_executor.graph.calls.model_gate import CLOCK, ModelGate
+from planner_executor.graph.calls.rate_limit import RateLimiter
+from planner_executor.graph.calls.recorded_outcomes import RecordedOutcomes
+from planner_executor.graph.calls.ruled_calls import RuledCalls
+from planner_executor.graph.calls.standing_calls import StandingCalls
+from planner_executor.graph.calls.tool_call import CallAsks, Finished, ToolCall
+from planner_executor.graph.calls.tool_runner import OnProgress, ToolRunner
+from planner_executor.graph.calls.toolbox import Toolbox
+from planner_executor.graph.chat_models.retry import Clock
+from planner_executor.graph.errors import CallElsewhereError, CapReachedError, StaleRunError
+from planner_executor.graph.ledger.protocol import Lease, Ledger
+from planner_executor.graph.ledger.values import value_of
+from planner_executor.graph.plan.attempts import NO_LIMITS, AttemptLimits
+from planner_executor.graph.plan.schema import Step
+from planner_executor.graph.policy.grants import Refused
+from planner_executor.graph.policy.policy import NO_POLICY, Policy
+from planner_executor.graph.record.events import Draft
+from planner_executor.graph.record.results import StepResult
+from planner_executor.graph.record.run_state import RunState
+from planner_executor.graph.record.trust_label import USER, TrustLabel, joined, label_of_tool
+from planner_executor.graph.record.values import Kept, keep
+from planner_executor.tools.call_questions import InputNeeded
 
 
 class CallGate:

@@ -5,16 +5,16 @@ from collections.abc import Mapping
 
 from pydantic import JsonValue
 
-from graph.calls.tool_call import ToolCall
-from graph.plan.attempts import AttemptLimits
-from graph.plan.canonical import digest
-from graph.plan.catalog import ToolSpec
-from graph.plan.schema import Step
-from graph.policy.grants import Grant, Refused
-from graph.policy.new_effects import DENIED, is_undecided
-from graph.policy.policy import Policy
-from graph.record.call import call_key
-from graph.record.run_state import RunState
+from planner_executor.graph.calls.tool_call import ToolCall
+from planner_executor.graph.plan.attempts import AttemptLimits
+from planner_executor.graph.plan.canonical import digest
+from planner_executor.graph.plan.catalog import ToolSpec
+from planner_executor.graph.plan.schema import Step
+from planner_executor.graph.policy.grants import Grant, Refused
+from planner_executor.graph.policy.new_effects import DENIED, is_undecided
+from planner_executor.graph.policy.policy import Policy
+from planner_executor.graph.record.call import call_key
+from planner_executor.graph.record.run_state import RunState
 
 
 class GrantedCalls:

@@ -5,22 +5,22 @@ from dataclasses import replace
 
 from pydantic import JsonValue
 
-from graph.calls.call_events import hold, refused_call, uncertainty
-from graph.calls.effects import Effects
-from graph.calls.ruled_calls import RuledCalls
-from graph.calls.standing_calls import StandingCalls
-from graph.calls.tool_call import CallHeld, CallUncertain, ToolCall
-from graph.ledger.protocol import Lease, Ledger
-from graph.plan.catalog import ToolSpec
-from graph.plan.schema import Step
-from graph.policy.grants import RejectedByPerson
-from graph.policy.new_effects import added_key
-from graph.policy.policy import Policy
-from graph.record.call import Call
-from graph.record.events import Draft
-from graph.record.review_state import refusal_digest
-from graph.record.run_state import RunState
-from graph.record.values import Kept
+from planner_executor.graph.calls.call_events import hold, refused_call, uncertainty
+from planner_executor.graph.calls.effects import Effects
+from planner_executor.graph.calls.ruled_calls import RuledCalls
+from planner_executor.graph.calls.standing_calls import StandingCalls
+from planner_executor.graph.calls.tool_call import CallHeld, CallUncertain, ToolCall
+from planner_executor.graph.ledger.protocol import Lease, Ledger
+from planner_executor.graph.plan.catalog import ToolSpec
+from planner_executor.graph.plan.schema import Step
+from planner_executor.graph.policy.grants import RejectedByPerson
+from planner_executor.graph.policy.new_effects import added_key
+from planner_executor.graph.policy.policy import Policy
+from planner_executor.graph.record.call import Call
+from planner_executor.graph.record.events import Draft
+from planner_executor.graph.record.review_state import refusal_digest
+from planner_executor.graph.record.run_state import RunState
+from planner_executor.graph.record.values import Kept
 
 NOT_COVERED = "no approved plan had this call, and it was planned after untrusted results were read"
 WriteEnded = Callable[[], Awaitable[None]]

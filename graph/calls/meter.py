@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from graph.record.budget import Budget, Price, Usage, reached
+from planner_executor.graph.record.budget import Budget, Price, Usage, reached
 
 CHARACTERS_PER_TOKEN = 4
 ANSWER_TOKENS = 1_000

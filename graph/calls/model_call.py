@@ -8,11 +8,11 @@ from langchain_core.messages import BaseMessage
 from langchain_core.runnables import RunnableConfig
 from langchain_core.tools import BaseTool
 
-from graph.calls.prompt import PromptMessages, prompt_of
-from graph.chat_models.chat import ModelRequest
-from graph.chat_models.role_model import RoleModel
-from graph.plan.attempts import NO_LIMITS, AttemptLimits
-from graph.plan.canonical import digest
+from planner_executor.graph.calls.prompt import PromptMessages, prompt_of
+from planner_executor.graph.chat_models.chat import ModelRequest
+from planner_executor.graph.chat_models.role_model import RoleModel
+from planner_executor.graph.plan.attempts import NO_LIMITS, AttemptLimits
+from planner_executor.graph.plan.canonical import digest
 
 
 @dataclass(frozen=True)

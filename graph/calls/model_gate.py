@@ -8,24 +8,24 @@ from typing import Any
 
 from langchain_core.messages import AIMessage, BaseMessage
 
-from graph.calls.caps import NO_CAPS, Caps, cap_reached, in_turn
-from graph.calls.failures import error_of, failure_words
-from graph.calls.meter import LimitReached, Meter, Reservation
-from graph.calls.model_call import ModelCall, Prompted
-from graph.calls.prompt import Asked, Prompts
-from graph.calls.rate_limit import RateLimiter
-from graph.calls.tally import Tally
-from graph.chat_models.failures import REPEATABLE
-from graph.chat_models.retry import Clock
-from graph.chat_models.role_model import RoleModel
-from graph.errors import CapReachedError, ModelCallError, ResultError
-from graph.ledger.protocol import Lease, Ledger
-from graph.observing.observed import around
-from graph.pictures import is_picture, without_bytes
-from graph.record.caps import CapEntry, CapUse
-from graph.record.events import Draft, FailedAttempt, ModelFinished, ModelStarted, Tokens
-from graph.record.run_state import RunState
-from graph.record.values import Kept, normalise
+from planner_executor.graph.calls.caps import NO_CAPS, Caps, cap_reached, in_turn
+from planner_executor.graph.calls.failures import error_of, failure_words
+from planner_executor.graph.calls.meter import LimitReached, Meter, Reservation
+from planner_executor.graph.calls.model_call import ModelCall, Prompted
+from planner_executor.graph.calls.prompt import Asked, Prompts
+from planner_executor.graph.calls.rate_limit import RateLimiter
+from planner_executor.graph.calls.tally import Tally
+from planner_executor.graph.chat_models.failures import REPEATABLE
+from planner_executor.graph.chat_models.retry import Clock
+from planner_executor.graph.chat_models.role_model import RoleModel
+from planner_executor.graph.errors import CapReachedError, ModelCallError, ResultError
+from planner_executor.graph.ledger.protocol import Lease, Ledger
+from planner_executor.graph.observing.observed import around
+from planner_executor.graph.pictures import is_picture, without_bytes
+from planner_executor.graph.record.caps import CapEntry, CapUse
+from planner_executor.graph.record.events import Draft, FailedAttempt, ModelFinished, ModelStarted, Tokens
+from planner_executor.graph.record.run_state import RunState
+from planner_executor.graph.record.values import Kept, normalise
 
 PICTURE_CHARACTERS = 6_000
 """What a picture counts for in the budget before the server has counted: most models take up to 1,500 tokens."""

@@ -7,12 +7,12 @@ from typing import Any
 from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
 from pydantic import JsonValue
 
-from graph.pictures import without_bytes
-from graph.plan.canonical import digest
-from graph.record import events
-from graph.record.artifacts import without_constants
-from graph.record.events import Content
-from graph.record.values import Kept, keep, keep_constant
+from planner_executor.graph.pictures import without_bytes
+from planner_executor.graph.plan.canonical import digest
+from planner_executor.graph.record import events
+from planner_executor.graph.record.artifacts import without_constants
+from planner_executor.graph.record.events import Content
+from planner_executor.graph.record.values import Kept, keep, keep_constant
 
 PromptMessages = list[JsonValue]
 

@@ -1,13 +1,13 @@
 """Outcomes on record, which are reused instead of a call made again."""
 
-from graph.calls.effects import Effects
-from graph.calls.tool_call import Finished, ToolCall
-from graph.ledger.protocol import Ledger
-from graph.ledger.values import value_of
-from graph.record.call import Call
-from graph.record.run_state import RunState
-from graph.record.trust_label import USER
-from graph.record.values import keep
+from planner_executor.graph.calls.effects import Effects
+from planner_executor.graph.calls.tool_call import Finished, ToolCall
+from planner_executor.graph.ledger.protocol import Ledger
+from planner_executor.graph.ledger.values import value_of
+from planner_executor.graph.record.call import Call
+from planner_executor.graph.record.run_state import RunState
+from planner_executor.graph.record.trust_label import USER
+from planner_executor.graph.record.values import keep
 
 
 class RecordedOutcomes:

@@ -6,15 +6,15 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from graph.plan.catalog import ToolSpec
-from graph.plan.schema import Plan
-from graph.policy.approvers import NO_APPROVERS, ApproverRule, people_rules
-from graph.policy.policy import Policy
-from graph.record.events import ValueShown
-from graph.record.given_value import GivenValue
-from graph.record.run_state import RunState
-from graph.record.values import to_text
-from graph.text.review.values import cut
+from planner_executor.graph.plan.catalog import ToolSpec
+from planner_executor.graph.plan.schema import Plan
+from planner_executor.graph.policy.approvers import NO_APPROVERS, ApproverRule, people_rules
+from planner_executor.graph.policy.policy import Policy
+from planner_executor.graph.record.events import ValueShown
+from planner_executor.graph.record.given_value import GivenValue
+from planner_executor.graph.record.run_state import RunState
+from planner_executor.graph.record.values import to_text
+from planner_executor.graph.text.review.values import cut
 
 VALUE_CHARACTERS = 400
 """How much of a value is shown with a call that rests on it."""

@@ -6,16 +6,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import inf
 
-from graph.calls.tool_call import ToolCall
-from graph.ledger.protocol import Ledger
-from graph.plan.catalog import ToolSpec
-from graph.plan.schema import Plan
-from graph.policy.policy import Policy
-from graph.policy.standing import consent_fault, covers
-from graph.record.events import Draft, StandingGiven
-from graph.record.run_state import RunState
-from graph.record.standing_approval import StandingApproval, StandingCall, StandingUse
-from graph.record.trust_label import TrustLabel
+from planner_executor.graph.calls.tool_call import ToolCall
+from planner_executor.graph.ledger.protocol import Ledger
+from planner_executor.graph.plan.catalog import ToolSpec
+from planner_executor.graph.plan.schema import Plan
+from planner_executor.graph.policy.policy import Policy
+from planner_executor.graph.policy.standing import consent_fault, covers
+from planner_executor.graph.record.events import Draft, StandingGiven
+from planner_executor.graph.record.run_state import RunState
+from planner_executor.graph.record.standing_approval import StandingApproval, StandingCall, StandingUse
+from planner_executor.graph.record.trust_label import TrustLabel
 
 CONSENTS = ("gate", "limit")
 """What people pass or raise: they have approved by it, and asked for nothing."""

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from graph.record.events import Draft
-from graph.record.step_costs import StepCost, cost_with
+from planner_executor.graph.record.events import Draft
+from planner_executor.graph.record.step_costs import StepCost, cost_with
 
 NOTHING = StepCost()
 

@@ -6,13 +6,13 @@ from typing import Any
 
 from pydantic import JsonValue
 
-from graph.plan.attempts import NO_LIMITS, AttemptLimits
-from graph.record.caps import CapUse
-from graph.record.events import CallFinished, Draft
-from graph.record.results import StepResult
-from graph.record.trust_label import USER, TrustLabel
-from graph.record.values import Kept
-from tools.call_questions import CallReplies
+from planner_executor.graph.plan.attempts import NO_LIMITS, AttemptLimits
+from planner_executor.graph.record.caps import CapUse
+from planner_executor.graph.record.events import CallFinished, Draft
+from planner_executor.graph.record.results import StepResult
+from planner_executor.graph.record.trust_label import USER, TrustLabel
+from planner_executor.graph.record.values import Kept
+from planner_executor.tools.call_questions import CallReplies
 
 
 @dataclass(frozen=True)

@@ -8,11 +8,11 @@ from weakref import WeakKeyDictionary
 from langchain_core.tools import BaseTool, StructuredTool, Tool
 from pydantic.errors import PydanticInvalidForJsonSchema
 
-from graph.errors import ToolConfigError
-from graph.name_list import did_you_mean
-from graph.plan.attempts import ATTEMPT_FIELDS, limit_fault
-from graph.plan.catalog import Effect, ToolSpec
-from tools.mcp.hints import effect_of
+from planner_executor.graph.errors import ToolConfigError
+from planner_executor.graph.name_list import did_you_mean
+from planner_executor.graph.plan.attempts import ATTEMPT_FIELDS, limit_fault
+from planner_executor.graph.plan.catalog import Effect, ToolSpec
+from planner_executor.tools.mcp.hints import effect_of
 
 HINTS = {"readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"}
 """Metadata entries of a tool from an MCP server."""

@@ -7,21 +7,21 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
-from graph.calls.failures import error_of, failure_words
-from graph.calls.time_limit import CallDeadline, StillAtWork, within
-from graph.calls.tool_call import Finished, ToolCall
-from graph.calls.toolbox import Toolbox
-from graph.chat_models.failures import drop_frames, failure_of
-from graph.errors import LedgerError
-from graph.ledger.protocol import Lease, Ledger, Proof
-from graph.observing.observed import around
-from graph.record.results import StepResult
-from graph.record.run_state import RunState
-from graph.record.values import keep, normalise
-from tools.call_progress import CallProgress, ProgressListener, told_of_progress
-from tools.call_questions import InputNeeded, with_replies
-from tools.errors import NothingHappened, Transient
-from tools.idempotency import with_idempotency_key
+from planner_executor.graph.calls.failures import error_of, failure_words
+from planner_executor.graph.calls.time_limit import CallDeadline, StillAtWork, within
+from planner_executor.graph.calls.tool_call import Finished, ToolCall
+from planner_executor.graph.calls.toolbox import Toolbox
+from planner_executor.graph.chat_models.failures import drop_frames, failure_of
+from planner_executor.graph.errors import LedgerError
+from planner_executor.graph.ledger.protocol import Lease, Ledger, Proof
+from planner_executor.graph.observing.observed import around
+from planner_executor.graph.record.results import StepResult
+from planner_executor.graph.record.run_state import RunState
+from planner_executor.graph.record.values import keep, normalise
+from planner_executor.tools.call_progress import CallProgress, ProgressListener, told_of_progress
+from planner_executor.tools.call_questions import InputNeeded, with_replies
+from planner_executor.tools.errors import NothingHappened, Transient
+from planner_executor.tools.idempotency import with_idempotency_key
 
 OnProgress = Callable[[ToolCall, CallProgress], None]
 

@@ -11,17 +11,17 @@ from typing import Any
 from langchain_core.tools import BaseTool
 from pydantic import JsonValue
 
-from graph.calls.bound_tool import BoundTool, bind
-from graph.calls.threads import run_sync
-from graph.errors import ToolConfigError
-from graph.name_list import counted
-from graph.plan.catalog import UNDECLARED, Catalog, ToolSpec, is_undeclared
-from graph.plan.references import references_in
-from graph.plan.schema import Plan, Step
-from graph.record.values import Kept, keep_constant, normalise
-from tools.errors import NothingHappened
-from tools.extras import absent_tools
-from tools.files.root import Root
+from planner_executor.graph.calls.bound_tool import BoundTool, bind
+from planner_executor.graph.calls.threads import run_sync
+from planner_executor.graph.errors import ToolConfigError
+from planner_executor.graph.name_list import counted
+from planner_executor.graph.plan.catalog import UNDECLARED, Catalog, ToolSpec, is_undeclared
+from planner_executor.graph.plan.references import references_in
+from planner_executor.graph.plan.schema import Plan, Step
+from planner_executor.graph.record.values import Kept, keep_constant, normalise
+from planner_executor.tools.errors import NothingHappened
+from planner_executor.tools.extras import absent_tools
+from planner_executor.tools.files.root import Root
 
 LOGGER = logging.getLogger("planner_executor.tools")
 

@@ -9,8 +9,8 @@ from langchain_core.messages import AIMessage, BaseMessage, InvalidToolCall, Too
 from langchain_core.messages.ai import UsageMetadata
 from langchain_core.messages.utils import count_tokens_approximately
 
-from graph.chat_models.json_text import NoJson, json_from
-from graph.chat_models.settings import OFFLINE
+from planner_executor.graph.chat_models.json_text import NoJson, json_from
+from planner_executor.graph.chat_models.settings import OFFLINE
 
 Flaw = Literal["refused", "truncated", "empty"]
 

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from graph.chat_models.lenient_json import MAX_DEPTH
+from planner_executor.graph.chat_models.lenient_json import MAX_DEPTH
 
 _TOKEN = re.compile(
     r'''"""(?:.*?""")|"(?:[^"\\]++|\\(?:.|\Z))*+(?:"|\Z)|'(?:[^'\\]++|\\(?:.|\Z))*+(?:'|\Z)'''

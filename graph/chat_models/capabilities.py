@@ -8,9 +8,9 @@ from typing import Any
 from langchain_core.messages import AIMessage, BaseMessageChunk, HumanMessage
 from langchain_core.tools import tool
 
-from graph.chat_models.chat import Chat, ModelRequest, with_tools
-from graph.chat_models.json_text import NoJson, json_from
-from graph.chat_models.structured import with_schema
+from planner_executor.graph.chat_models.chat import Chat, ModelRequest, with_tools
+from planner_executor.graph.chat_models.json_text import NoJson, json_from
+from planner_executor.graph.chat_models.structured import with_schema
 
 WORD = {
     "title": "word",

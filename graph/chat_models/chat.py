@@ -11,12 +11,12 @@ from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.rate_limiters import BaseRateLimiter
 from langchain_core.runnables import Runnable, RunnableConfig
 
-from graph.chat_models.client import check_whole
-from graph.chat_models.failures import Failure, failure_of
-from graph.chat_models.redaction import secrets_of, without_secrets
-from graph.chat_models.retry import RetryPolicy
-from graph.chat_models.structured import CANNOT_BIND, Bindings, as_text, cut_off
-from graph.plan.shortening import shortened
+from planner_executor.graph.chat_models.client import check_whole
+from planner_executor.graph.chat_models.failures import Failure, failure_of
+from planner_executor.graph.chat_models.redaction import secrets_of, without_secrets
+from planner_executor.graph.chat_models.retry import RetryPolicy
+from planner_executor.graph.chat_models.structured import CANNOT_BIND, Bindings, as_text, cut_off
+from planner_executor.graph.plan.shortening import shortened
 
 ERROR_CHARACTERS = 2_000
 

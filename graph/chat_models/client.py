@@ -5,7 +5,7 @@ from typing import Any
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage
 
-from graph.chat_models.failures import IncompleteStream
+from planner_executor.graph.chat_models.failures import IncompleteStream
 
 
 def configure_client(model: BaseChatModel) -> BaseChatModel:

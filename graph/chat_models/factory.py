@@ -8,14 +8,14 @@ from langchain_core.language_models import BaseChatModel
 from langchain_core.rate_limiters import InMemoryRateLimiter
 from pydantic import SecretStr, ValidationError
 
-from graph.chat_models.chat import Chat
-from graph.chat_models.client import configure_client, retries_itself
-from graph.chat_models.redaction import without_secrets
-from graph.chat_models.retry import ONCE, RetryPolicy
-from graph.chat_models.settings import OFFLINE, ModelSettings, ModelSource
-from graph.errors import MissingPackageError, ModelConfigError, ModelKeyError
-from graph.name_list import did_you_mean, listed
-from graph.validation_message import fault_message
+from planner_executor.graph.chat_models.chat import Chat
+from planner_executor.graph.chat_models.client import configure_client, retries_itself
+from planner_executor.graph.chat_models.redaction import without_secrets
+from planner_executor.graph.chat_models.retry import ONCE, RetryPolicy
+from planner_executor.graph.chat_models.settings import OFFLINE, ModelSettings, ModelSource
+from planner_executor.graph.errors import MissingPackageError, ModelConfigError, ModelKeyError
+from planner_executor.graph.name_list import did_you_mean, listed
+from planner_executor.graph.validation_message import fault_message
 
 TIMEOUT_S = 300.0
 CLIENT_TIMEOUT_S = 600.0
@@ -36,7 +36,7 @@ def create_chat(given: ModelSource) -> Chat:
             configure_client(given), retry_policy=ONCE if retries_itself(configure_client(given)) else RetryPolicy()
         )
     if given.model == OFFLINE:
-        from graph.chat_models.offline import OfflineModel
+        from planner_executor.graph.chat_models.offline import OfflineModel
 
         return Chat(OfflineModel())
     model = configure_client(_create(given))

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from typing import Any, Literal
 
-from graph.chat_models.error_bodies import error_body, unreadable_body
+from planner_executor.graph.chat_models.error_bodies import error_body, unreadable_body
 
 FailureKind = Literal[
     "rate_limit", "timeout", "connection", "server", "broken_answer", "key", "unknown_model", "request", "other"

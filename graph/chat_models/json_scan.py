@@ -10,11 +10,33 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
-from graph.chat_models.brackets import ONE_TOO_FEW, ONE_TOO_MANY, Brackets, extra_at, repair_brackets, walk
-from graph.chat_models.lenient_json import MAX_DEPTH, TOO_DEEP, Lenient, LenientError, lenient_json, read_lenient
-from graph.chat_models.thoughts import CHANNEL, TAG, TURN, bare_final, channel_end, is_end, thoughts_end
-from graph.plan.fragments import is_sketch
-from graph.plan.unique_keys import unique_keys
+from planner_executor.graph.chat_models.brackets import (
+    ONE_TOO_FEW,
+    ONE_TOO_MANY,
+    Brackets,
+    extra_at,
+    repair_brackets,
+    walk,
+)
+from planner_executor.graph.chat_models.lenient_json import (
+    MAX_DEPTH,
+    TOO_DEEP,
+    Lenient,
+    LenientError,
+    lenient_json,
+    read_lenient,
+)
+from planner_executor.graph.chat_models.thoughts import (
+    CHANNEL,
+    TAG,
+    TURN,
+    bare_final,
+    channel_end,
+    is_end,
+    thoughts_end,
+)
+from planner_executor.graph.plan.fragments import is_sketch
+from planner_executor.graph.plan.unique_keys import unique_keys
 
 NEAR_CHARACTERS = 20
 """Characters quoted on each side of a fault."""

@@ -5,10 +5,10 @@ from collections.abc import Iterable
 from contextlib import suppress
 from typing import Any
 
-from graph.chat_models.json_scan import Piece, ScanResult, distinct, scan
-from graph.chat_models.lenient_json import lenient_json
-from graph.chat_models.thoughts import after_thoughts
-from graph.plan.fragments import PlanShape
+from planner_executor.graph.chat_models.json_scan import Piece, ScanResult, distinct, scan
+from planner_executor.graph.chat_models.lenient_json import lenient_json
+from planner_executor.graph.chat_models.thoughts import after_thoughts
+from planner_executor.graph.plan.fragments import PlanShape
 
 ONE_PLAN = "give one plan, with all its steps in one list"
 _FENCED = re.compile(r"```\w*\s(.*)```", re.DOTALL)

@@ -9,7 +9,7 @@ import re
 from dataclasses import dataclass, field
 from typing import Any
 
-from graph.plan.unique_keys import put
+from planner_executor.graph.plan.unique_keys import put
 
 MAX_DEPTH = 200
 TOO_DEEP = f"is nested deeper than {MAX_DEPTH}"

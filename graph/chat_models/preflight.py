@@ -9,11 +9,11 @@ from urllib.request import getproxies
 
 from langchain_core.messages import HumanMessage
 
-from graph.chat_models.chat import Chat, ModelRequest
-from graph.chat_models.failures import Failure
-from graph.chat_models.redaction import without_secrets
-from graph.chat_models.role_model import RoleModel
-from graph.errors import ModelConfigError, ModelKeyError, UnknownModelError, UnreachableModelError
+from planner_executor.graph.chat_models.chat import Chat, ModelRequest
+from planner_executor.graph.chat_models.failures import Failure
+from planner_executor.graph.chat_models.redaction import without_secrets
+from planner_executor.graph.chat_models.role_model import RoleModel
+from planner_executor.graph.errors import ModelConfigError, ModelKeyError, UnknownModelError, UnreachableModelError
 
 LIST_TIMEOUT_S = 10.0
 """Seconds for a server to list its models; a slower one is left to the first real call."""

@@ -2,11 +2,11 @@
 
 from dataclasses import dataclass, field
 
-from graph.chat_models.answer import FailedRequest, ModelAnswer, recordable, usage_of
-from graph.chat_models.chat import Chat, ModelRequest
-from graph.chat_models.failures import drop_frames
-from graph.chat_models.retry import Clock
-from graph.errors import ModelCallError
+from planner_executor.graph.chat_models.answer import FailedRequest, ModelAnswer, recordable, usage_of
+from planner_executor.graph.chat_models.chat import Chat, ModelRequest
+from planner_executor.graph.chat_models.failures import drop_frames
+from planner_executor.graph.chat_models.retry import Clock
+from planner_executor.graph.errors import ModelCallError
 
 
 @dataclass(frozen=True)

@@ -5,10 +5,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from graph.chat_models.factory import TIMEOUT_S, create_chat, provider_and_name
-from graph.chat_models.preflight import check_models
-from graph.chat_models.role_model import RoleModel
-from graph.chat_models.settings import (
+from planner_executor.graph.chat_models.factory import TIMEOUT_S, create_chat, provider_and_name
+from planner_executor.graph.chat_models.preflight import check_models
+from planner_executor.graph.chat_models.role_model import RoleModel
+from planner_executor.graph.chat_models.settings import (
     OFFLINE,
     ClientSettings,
     Layer,
@@ -19,9 +19,9 @@ from graph.chat_models.settings import (
     layer,
     resolved,
 )
-from graph.chat_models.sources import models_for_clients, sources
-from graph.errors import ModelConfigError
-from graph.name_list import listed
+from planner_executor.graph.chat_models.sources import models_for_clients, sources
+from planner_executor.graph.errors import ModelConfigError
+from planner_executor.graph.name_list import listed
 
 
 @dataclass(frozen=True)

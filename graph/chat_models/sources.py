@@ -8,11 +8,20 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict, SettingsError
 
-from graph.chat_models.settings import NAMES, ROLES, Layer, ModelSettings, ModelSpec, Role, layer, setting_fault
-from graph.chat_models.untrusted import acts_needing_trust
-from graph.errors import ConfigError
-from graph.name_list import listed
-from graph.settings_file import Table, settings_file
+from planner_executor.graph.chat_models.settings import (
+    NAMES,
+    ROLES,
+    Layer,
+    ModelSettings,
+    ModelSpec,
+    Role,
+    layer,
+    setting_fault,
+)
+from planner_executor.graph.chat_models.untrusted import acts_needing_trust
+from planner_executor.graph.errors import ConfigError
+from planner_executor.graph.name_list import listed
+from planner_executor.graph.settings_file import Table, settings_file
 
 PREFIX = "PLANNER_EXECUTOR_"
 CLIENT_MODELS_VARIABLE = "PLANNER_EXECUTOR_CLIENT_MODELS"

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from ipaddress import ip_address
 from urllib.parse import urlsplit
 
-from graph.chat_models.settings import OFFLINE, SAMPLING, ModelSettings, ModelSource
+from planner_executor.graph.chat_models.settings import OFFLINE, SAMPLING, ModelSettings, ModelSource
 
 SERVER_OPTIONS = ("default_headers", "default_query", "extra_body")
 """Options that change the request, but not the server that it is sent to."""

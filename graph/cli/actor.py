@@ -8,11 +8,11 @@ from typing import Annotated, Any
 
 import typer
 
-from graph.cli import options
-from graph.errors import InputError
-from graph.identity import named
-from graph.record.person import Approver, Person
-from graph.unreadable import unreadable
+from planner_executor.graph.cli import options
+from planner_executor.graph.errors import InputError
+from planner_executor.graph.identity import named
+from planner_executor.graph.record.person import Approver, Person
+from planner_executor.graph.unreadable import unreadable
 
 PROOF = "--proof-command"
 ProofCommand = Annotated[
@@ -57,12 +57,12 @@ class ActorOptions:
             InputError: See `by`.
             ConfigError: The adapter cannot be used.
         """
-        from graph.configuration import identity_in_file  # heavy
+        from planner_executor.graph.configuration import identity_in_file  # heavy
 
         if identity_in_file(settings.get("config")) is None:
             return named(self.by)
-        from graph.builder import identity_adapter
-        from graph.cli.setup import Setup
+        from planner_executor.graph.builder import identity_adapter
+        from planner_executor.graph.cli.setup import Setup
 
         tools = Setup.default().changed(**settings).tools()
         return named(self.by, identity_adapter(settings.get("config"), tools))

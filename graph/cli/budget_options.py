@@ -3,8 +3,8 @@
 from collections.abc import Iterable
 from typing import Any
 
-from graph.errors import InputError
-from graph.record.budget import read_budget
+from planner_executor.graph.errors import InputError
+from planner_executor.graph.record.budget import read_budget
 
 
 def parse_limits(option: str, entries: Iterable[str]) -> dict[str, Any]:

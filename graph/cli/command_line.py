@@ -6,8 +6,8 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from graph.cli.options import DATABASE
-from graph.ledger.opening import shown
+from planner_executor.graph.cli.options import DATABASE
+from planner_executor.graph.ledger.opening import shown
 
 NAME = "planner-executor"
 CONFIG = "--config"

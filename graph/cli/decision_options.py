@@ -8,11 +8,11 @@ from typing import Annotated, Any
 
 import typer
 
-from graph.cli import options
-from graph.cli.budget_options import parse_limits
-from graph.cli.plan_file import read_plan_file
-from graph.errors import InputError
-from graph.review.response import ReviewResponse
+from planner_executor.graph.cli import options
+from planner_executor.graph.cli.budget_options import parse_limits
+from planner_executor.graph.cli.plan_file import read_plan_file
+from planner_executor.graph.errors import InputError
+from planner_executor.graph.review.response import ReviewResponse
 
 Why = Annotated[
     str | None,

@@ -5,16 +5,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from graph.cli.prompts import Prompter
-from graph.cli.reply import Reply
-from graph.cli.request_view import show_decision_commands, show_request
-from graph.cli.screen import DIGEST_CHARACTERS, Screen
-from graph.errors import InputError
-from graph.record.events import ReviewRequested
-from graph.record.person import Person
-from graph.review.request import ANEW, UNCHANGED, digest_of_all
-from graph.review.response import ReviewResponse, build_response
-from graph.runs import Run
+from planner_executor.graph.cli.prompts import Prompter
+from planner_executor.graph.cli.reply import Reply
+from planner_executor.graph.cli.request_view import show_decision_commands, show_request
+from planner_executor.graph.cli.screen import DIGEST_CHARACTERS, Screen
+from planner_executor.graph.errors import InputError
+from planner_executor.graph.record.events import ReviewRequested
+from planner_executor.graph.record.person import Person
+from planner_executor.graph.review.request import ANEW, UNCHANGED, digest_of_all
+from planner_executor.graph.review.response import ReviewResponse, build_response
+from planner_executor.graph.runs import Run
 
 VOTED = "your approval is on record; {run} waits for the others whose approval it takes"
 """What is said if the same request is open after it was answered: the answer was one of several that it takes."""

@@ -5,16 +5,16 @@ from contextlib import ExitStack, asynccontextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from graph.calls.threads import run_sync
-from graph.cli.resumed_setup import setup_to_resume
-from graph.cli.run_options import RunOptions
-from graph.cli.screen import Screen
-from graph.cli.setup import Setup
-from graph.desk.drives import OpenedAgent
-from graph.desk.security.visitor import verified
+from planner_executor.graph.calls.threads import run_sync
+from planner_executor.graph.cli.resumed_setup import setup_to_resume
+from planner_executor.graph.cli.run_options import RunOptions
+from planner_executor.graph.cli.screen import Screen
+from planner_executor.graph.cli.setup import Setup
+from planner_executor.graph.desk.drives import OpenedAgent
+from planner_executor.graph.desk.security.visitor import verified
 
 if TYPE_CHECKING:
-    from graph.runs import Run
+    from planner_executor.graph.runs import Run
 
 
 class DeskAgents:
@@ -31,7 +31,7 @@ class DeskAgents:
         Raises:
             AgentError: A folder, a model or a server of it cannot be used here.
         """
-        from graph.async_agent import AsyncAgent
+        from planner_executor.graph.async_agent import AsyncAgent
 
         stack = ExitStack()
 

@@ -3,14 +3,14 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-from graph.calls.threads import run_sync
-from graph.cli.commands.policy import in_force
-from graph.cli.run_options import RunOptions
-from graph.configuration import policy_named
-from graph.desk.policy_view import NO_POLICY, KeptPolicy, PolicyView
-from graph.settings_file import settings_file
-from graph.text.policy import rule_sections
-from graph.trust import store_path
+from planner_executor.graph.calls.threads import run_sync
+from planner_executor.graph.cli.commands.policy import in_force
+from planner_executor.graph.cli.run_options import RunOptions
+from planner_executor.graph.configuration import policy_named
+from planner_executor.graph.desk.policy_view import NO_POLICY, KeptPolicy, PolicyView
+from planner_executor.graph.settings_file import settings_file
+from planner_executor.graph.text.policy import rule_sections
+from planner_executor.graph.trust import store_path
 
 
 def desk_policy(given: RunOptions) -> KeptPolicy:

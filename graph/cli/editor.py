@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from graph.errors import InputError
-from graph.unreadable import unreadable
+from planner_executor.graph.errors import InputError
+from planner_executor.graph.unreadable import unreadable
 
 VARIABLES = ("VISUAL", "EDITOR")
 USUAL = ("notepad",) if os.name == "nt" else ("sensible-editor", "nano", "vim", "vi")

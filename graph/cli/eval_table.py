@@ -5,14 +5,14 @@ from typing import Any
 
 from rich.table import Table
 
-from graph.cli.screen import cell
-from graph.evaluation.formatting import format_interval
-from graph.evaluation.intervals import Interval
-from graph.evaluation.summary import MEASURES, ArmDifference, ArmSummary, Summary
-from graph.evaluation.trial import Trial
-from graph.name_list import counted
-from graph.plan.checks import describe_check
-from graph.sanitize import escaped, one_line
+from planner_executor.graph.cli.screen import cell
+from planner_executor.graph.evaluation.formatting import format_interval
+from planner_executor.graph.evaluation.intervals import Interval
+from planner_executor.graph.evaluation.summary import MEASURES, ArmDifference, ArmSummary, Summary
+from planner_executor.graph.evaluation.trial import Trial
+from planner_executor.graph.name_list import counted
+from planner_executor.graph.plan.checks import describe_check
+from planner_executor.graph.sanitize import escaped, one_line
 
 DIRECTIONS = {1: "higher", -1: "lower", 0: "unsure"}
 UNKNOWN = "unknown"

@@ -7,11 +7,11 @@ from contextlib import contextmanager
 
 import typer
 
-from graph.cli.outlet import give_up
-from graph.cli.screen import Screen
-from graph.cli.signals import Interrupted, ctrl_c_as_exception
-from graph.errors import AgentError, LedgerError
-from graph.runs import Run
+from planner_executor.graph.cli.outlet import give_up
+from planner_executor.graph.cli.screen import Screen
+from planner_executor.graph.cli.signals import Interrupted, ctrl_c_as_exception
+from planner_executor.graph.errors import AgentError, LedgerError
+from planner_executor.graph.runs import Run
 
 SUCCEEDED, ENDED_OTHERWISE, USAGE, WAITING, STORAGE, INTERRUPTED = 0, 1, 2, 3, 4, 130
 

@@ -5,11 +5,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from graph.cli.command_line import command
-from graph.cli.screen import Screen
-from graph.cli.signals import Interrupted
-from graph.errors import UnknownRunError
-from graph.runs import Run, open_runs
+from planner_executor.graph.cli.command_line import command
+from planner_executor.graph.cli.screen import Screen
+from planner_executor.graph.cli.signals import Interrupted
+from planner_executor.graph.errors import UnknownRunError
+from planner_executor.graph.runs import Run, open_runs
 
 
 @contextmanager

@@ -3,15 +3,15 @@
 import sys
 from typing import Any
 
-from graph.cli.outlet import Outlet
-from graph.runs import Run
+from planner_executor.graph.cli.outlet import Outlet
+from planner_executor.graph.runs import Run
 
 
 def json_observers(json: bool) -> dict[str, Any]:
     """Return the options of `graph.build_graph` that write each event as a JSON line."""
     if not json:
         return {}
-    from graph.observing.json_lines import JsonLines
+    from planner_executor.graph.observing.json_lines import JsonLines
 
     return {"observers": (JsonLines(Outlet(sys.stdout)),)}
 
@@ -19,6 +19,6 @@ def json_observers(json: bool) -> dict[str, Any]:
 def write_open_request(run: Run, json: bool) -> None:
     """Write the open review request, if there is one, as the last line."""
     if json and run.request is not None:
-        from graph.observing.json_lines import JsonLines
+        from planner_executor.graph.observing.json_lines import JsonLines
 
         JsonLines(Outlet(sys.stdout)).write(run.id, "waiting", None, dict(run.request))

@@ -5,8 +5,8 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 from wsgiref.simple_server import WSGIRequestHandler, WSGIServer, make_server
 
-from graph.errors import AgentError, InputError
-from graph.serving.hosts import read_host
+from planner_executor.graph.errors import AgentError, InputError
+from planner_executor.graph.serving.hosts import read_host
 
 if TYPE_CHECKING:
     from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment

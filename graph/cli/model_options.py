@@ -4,11 +4,11 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from graph.errors import InputError
-from graph.name_list import listed
+from planner_executor.graph.errors import InputError
+from planner_executor.graph.name_list import listed
 
 if TYPE_CHECKING:
-    from graph.chat_models.settings import Layer
+    from planner_executor.graph.chat_models.settings import Layer
 
 
 def models_from_options(names: Mapping[str, str | None], sets: Iterable[str]) -> "Layer":
@@ -42,7 +42,7 @@ def settings_of(recorded: Mapping[str, Mapping[str, Any]]) -> "Layer":
         return {}
     from pydantic import ValidationError
 
-    from graph.chat_models.settings import ModelSettings, setting_fault
+    from planner_executor.graph.chat_models.settings import ModelSettings, setting_fault
 
     settings: dict[Any, Any] = {}
     for role, place in recorded.items():
@@ -63,22 +63,22 @@ def build_arguments(layer: "Layer") -> dict[str, Any]:
 
 def merge_layers(layer: "Layer", weaker: "Layer") -> "Layer":
     """Return a layer with settings that it lacks taken from a weaker one."""
-    from graph.chat_models.settings import merged_layers
+    from planner_executor.graph.chat_models.settings import merged_layers
 
     return merged_layers([layer, weaker]) if layer and weaker else layer or weaker
 
 
 def recorded_models(layer: "Layer", config: str | None) -> dict[str, dict[str, Any]]:
     """Return the merged settings of command line, environment and settings file, without keys."""
-    from graph.chat_models.settings import ModelSettings, merged_layers
-    from graph.chat_models.sources import sources
+    from planner_executor.graph.chat_models.settings import ModelSettings, merged_layers
+    from planner_executor.graph.chat_models.sources import sources
 
     together = merged_layers([layer, *sources(config)])
     return {role: place.without_secrets() for role, place in together.items() if isinstance(place, ModelSettings)}
 
 
 def _read(entry: str) -> tuple[str, list[str], Any]:
-    from graph.chat_models.settings import ROLES, ModelSettings, executor_key
+    from planner_executor.graph.chat_models.settings import ROLES, ModelSettings, executor_key
 
     target, equals, value = entry.partition("=")
     role, *path = target.strip().split(".")

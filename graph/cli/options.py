@@ -6,11 +6,11 @@ from typing import Annotated
 
 import typer
 
-from graph.errors import InputError
-from graph.ledger.memory.event_reader import IN_MEMORY
-from graph.ledger.opening import name_fault
-from graph.record.person import Person
-from graph.sanitize import is_utf8
+from planner_executor.graph.errors import InputError
+from planner_executor.graph.ledger.memory.event_reader import IN_MEMORY
+from planner_executor.graph.ledger.opening import name_fault
+from planner_executor.graph.record.person import Person
+from planner_executor.graph.sanitize import is_utf8
 
 DATABASE = "planner-executor.db"
 

@@ -5,11 +5,11 @@ from pathlib import Path
 
 from pydantic import JsonValue
 
-from graph.cli.command_line import command
-from graph.cli.screen import Screen
-from graph.record.reopening import RETRIED
-from graph.runs import Run
-from graph.sanitize import margined
+from planner_executor.graph.cli.command_line import command
+from planner_executor.graph.cli.screen import Screen
+from planner_executor.graph.record.reopening import RETRIED
+from planner_executor.graph.runs import Run
+from planner_executor.graph.sanitize import margined
 
 STYLES = {"succeeded": "bold green", "failed": "bold red"}
 

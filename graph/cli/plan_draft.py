@@ -5,14 +5,14 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from graph.cli.editor import edited
-from graph.plan.issues import Issue
-from graph.plan.revision import difference
-from graph.plan.schema import Plan
-from graph.runs import Run
-from graph.text.plan_yaml import YamlFault, plan_from_yaml, plan_to_yaml, with_faults, without_faults
-from graph.text.review.changes import change_blocks
-from graph.text.review.frame import to_text, widened
+from planner_executor.graph.cli.editor import edited
+from planner_executor.graph.plan.issues import Issue
+from planner_executor.graph.plan.revision import difference
+from planner_executor.graph.plan.schema import Plan
+from planner_executor.graph.runs import Run
+from planner_executor.graph.text.plan_yaml import YamlFault, plan_from_yaml, plan_to_yaml, with_faults, without_faults
+from planner_executor.graph.text.review.changes import change_blocks
+from planner_executor.graph.text.review.frame import to_text, widened
 
 NAME = "plan.yaml"
 

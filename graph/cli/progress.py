@@ -9,9 +9,9 @@ from typing import Any
 from rich.live import Live
 from rich.text import Text
 
-from graph.cli.screen import Screen, cell
-from graph.sanitize import one_line
-from graph.text.drawing.statuses import LOOKS
+from planner_executor.graph.cli.screen import Screen, cell
+from planner_executor.graph.sanitize import one_line
+from planner_executor.graph.text.drawing.statuses import LOOKS
 
 SHOWN = 8
 """Running steps listed in a terminal, at most."""

@@ -7,20 +7,20 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from graph.cli.budget_options import parse_limits
-from graph.cli.command_line import command
-from graph.cli.decision_options import parse_objects
-from graph.cli.plan_draft import NotEdited, PlanDraft
-from graph.cli.reply import Reply
-from graph.cli.request_view import READING_COLUMNS, show_decision_commands
-from graph.cli.screen import Screen
-from graph.errors import InputError
-from graph.plan.issues import Issue
-from graph.review.decision import FINAL, NO, YES
-from graph.review.human_steps import GATE
-from graph.review.near_words import is_unclear
-from graph.review.response import ReviewResponse, build_response, call_names
-from graph.runs import Run
+from planner_executor.graph.cli.budget_options import parse_limits
+from planner_executor.graph.cli.command_line import command
+from planner_executor.graph.cli.decision_options import parse_objects
+from planner_executor.graph.cli.plan_draft import NotEdited, PlanDraft
+from planner_executor.graph.cli.reply import Reply
+from planner_executor.graph.cli.request_view import READING_COLUMNS, show_decision_commands
+from planner_executor.graph.cli.screen import Screen
+from planner_executor.graph.errors import InputError
+from planner_executor.graph.plan.issues import Issue
+from planner_executor.graph.review.decision import FINAL, NO, YES
+from planner_executor.graph.review.human_steps import GATE
+from planner_executor.graph.review.near_words import is_unclear
+from planner_executor.graph.review.response import ReviewResponse, build_response, call_names
+from planner_executor.graph.runs import Run
 
 OTHERWISE = "n: end the run, anything else: replan with this feedback: "
 CALL_ANSWERS = "y: call, n: end the run, {...}: call with these arguments, anything else: no, for this reason: "

@@ -4,14 +4,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from graph.cli.command_line import command
-from graph.cli.screen import DIGEST_CHARACTERS, Screen
-from graph.record.budget import Usage, read_budget
-from graph.review.request import asked_again, digest_of_all
-from graph.review.response import RequestJson, asked, call_names, new_calls
-from graph.runs import Run
-from graph.text.review.drawing import fitted
-from graph.text.review.frame import plain_description, to_text
+from planner_executor.graph.cli.command_line import command
+from planner_executor.graph.cli.screen import DIGEST_CHARACTERS, Screen
+from planner_executor.graph.record.budget import Usage, read_budget
+from planner_executor.graph.review.request import asked_again, digest_of_all
+from planner_executor.graph.review.response import RequestJson, asked, call_names, new_calls
+from planner_executor.graph.runs import Run
+from planner_executor.graph.text.review.drawing import fitted
+from planner_executor.graph.text.review.frame import plain_description, to_text
 
 READING_COLUMNS = 100
 """How wide text is at most: longer lines are hard to read."""

@@ -12,12 +12,12 @@ from pathlib import Path
 from shlex import quote
 from typing import Any
 
-from graph.cli.model_options import recorded_models
-from graph.cli.prompts import Postponed, read_answer
-from graph.cli.screen import Screen
-from graph.cli.setup import Setup, absolute
-from graph.errors import InputError
-from graph.runs import Run
+from planner_executor.graph.cli.model_options import recorded_models
+from planner_executor.graph.cli.prompts import Postponed, read_answer
+from planner_executor.graph.cli.screen import Screen
+from planner_executor.graph.cli.setup import Setup, absolute
+from planner_executor.graph.errors import InputError
+from planner_executor.graph.runs import Run
 
 OPTIONS = {
     "documents": "--docs",
@@ -138,7 +138,7 @@ def _value(setup: Setup, name: str) -> Any:
 
 
 def _policy(setup: Setup) -> str | None:
-    from graph.configuration import policy_named
+    from planner_executor.graph.configuration import policy_named
 
     named = policy_named(setup.policy, setup.config)
     return named and absolute(Path(named))
@@ -146,8 +146,8 @@ def _policy(setup: Setup) -> str | None:
 
 def _with_current_policy(used: Setup, recorded: Setup, current: Setup, options: Mapping[str, Any]) -> Setup:
     """Return the setup with the current policy, unless the recorded one is at least as strict in every point."""
-    from graph.configuration import policy_of
-    from graph.policy.strictness import looser_points
+    from planner_executor.graph.configuration import policy_of
+    from planner_executor.graph.policy.strictness import looser_points
 
     own = _policy(current)
     if options.get("policy") is not None or own is None:

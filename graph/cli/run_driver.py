@@ -8,25 +8,25 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from graph.cli.decision_source import DecisionSource
-from graph.cli.interruption import report_interruption
-from graph.cli.json_stream import json_observers, write_open_request
-from graph.cli.outcome import show_outcome
-from graph.cli.progress import Progress
-from graph.cli.reply import Reply
-from graph.cli.run_lookup import with_runs
-from graph.cli.screen import Screen
-from graph.cli.signals import interrupt, on_sigterm
-from graph.errors import NothingToDecideError
-from graph.identity import named
-from graph.ledger.protocol import RunKey
-from graph.notices.notifier import answering
-from graph.record.person import Person
-from graph.review_clock import refuse_late
-from graph.runs import Run
+from planner_executor.graph.cli.decision_source import DecisionSource
+from planner_executor.graph.cli.interruption import report_interruption
+from planner_executor.graph.cli.json_stream import json_observers, write_open_request
+from planner_executor.graph.cli.outcome import show_outcome
+from planner_executor.graph.cli.progress import Progress
+from planner_executor.graph.cli.reply import Reply
+from planner_executor.graph.cli.run_lookup import with_runs
+from planner_executor.graph.cli.screen import Screen
+from planner_executor.graph.cli.signals import interrupt, on_sigterm
+from planner_executor.graph.errors import NothingToDecideError
+from planner_executor.graph.identity import named
+from planner_executor.graph.ledger.protocol import RunKey
+from planner_executor.graph.notices.notifier import answering
+from planner_executor.graph.record.person import Person
+from planner_executor.graph.review_clock import refuse_late
+from planner_executor.graph.runs import Run
 
 if TYPE_CHECKING:
-    from graph.agent import AsyncAgent
+    from planner_executor.graph.agent import AsyncAgent
 
 Decide = Callable[[Run], Reply | None]
 Build = Callable[[], AbstractContextManager[Mapping[str, Any]]]
@@ -128,7 +128,7 @@ class RunDriver:
             raise KeyboardInterrupt from None
 
     async def _run_stage(self, stage: Stage, activity: str) -> Run:
-        from graph.agent import AsyncAgent
+        from planner_executor.graph.agent import AsyncAgent
 
         loop, task = asyncio.get_running_loop(), asyncio.current_task()
         assert task is not None

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
-from graph.errors import UnknownRunError
-from graph.ledger.opening import shown
-from graph.ledger.postgres.address import is_address
-from graph.record.events import Event
-from graph.record.projection import project
-from graph.record.run_state import RunState
-from graph.runs import Run, RunPage, Runs, open_runs
+from planner_executor.graph.errors import UnknownRunError
+from planner_executor.graph.ledger.opening import shown
+from planner_executor.graph.ledger.postgres.address import is_address
+from planner_executor.graph.record.events import Event
+from planner_executor.graph.record.projection import project
+from planner_executor.graph.record.run_state import RunState
+from planner_executor.graph.runs import Run, RunPage, Runs, open_runs
 
 Result = TypeVar("Result")
 

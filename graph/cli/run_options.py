@@ -3,13 +3,13 @@
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from graph.cli import options
-from graph.cli.actor import ActorOptions
-from graph.cli.model_options import models_from_options
-from graph.cli.setup import check_folders
+from planner_executor.graph.cli import options
+from planner_executor.graph.cli.actor import ActorOptions
+from planner_executor.graph.cli.model_options import models_from_options
+from planner_executor.graph.cli.setup import check_folders
 
 if TYPE_CHECKING:
-    from graph.chat_models.settings import Layer
+    from planner_executor.graph.chat_models.settings import Layer
 
 
 TERMS = (

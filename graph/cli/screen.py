@@ -11,10 +11,10 @@ from pydantic import JsonValue
 from rich.console import Console, RenderableType
 from rich.text import Text
 
-from graph.cli.outlet import Outlet, OutletConsole
-from graph.sanitize import document, escaped, one_line, visible
-from graph.text.drawing.labels import columns
-from graph.text.review.layout import fitted_line
+from planner_executor.graph.cli.outlet import Outlet, OutletConsole
+from planner_executor.graph.sanitize import document, escaped, one_line, visible
+from planner_executor.graph.text.drawing.labels import columns
+from planner_executor.graph.text.review.layout import fitted_line
 
 DEFAULT_COLUMNS = 100
 """Width of drawings if the output is not a terminal."""

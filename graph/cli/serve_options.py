@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from graph.errors import ConfigError
-from graph.serving.hosts import is_loopback_address, parse_hosts
+from planner_executor.graph.errors import ConfigError
+from planner_executor.graph.serving.hosts import is_loopback_address, parse_hosts
 
 if TYPE_CHECKING:
-    from graph.desk.settings import DeskSettings
+    from planner_executor.graph.desk.settings import DeskSettings
 
 Address = Annotated[
     str,
@@ -55,9 +55,9 @@ class DeskOptions:
         Raises:
             ConfigError: An option is invalid, or others could reach the desk without signing in.
         """
-        from graph.desk.desk_table import with_table
-        from graph.desk.security.people import People, Permissions
-        from graph.desk.settings import DeskSettings, secret_from_environment
+        from planner_executor.graph.desk.desk_table import with_table
+        from planner_executor.graph.desk.security.people import People, Permissions
+        from planner_executor.graph.desk.settings import DeskSettings, secret_from_environment
 
         hosts = parse_hosts(" ".join(self.host_name or []), "--host-name")
         base = DeskSettings(hosts, secret_from_environment(), read_only=self.read_only)
@@ -76,7 +76,7 @@ class DeskOptions:
         return settings
 
     def _behind_proxy(self, settings: "DeskSettings", header: str) -> "DeskSettings":
-        from graph.desk.security.identity import proxy_identity, trusted_proxies
+        from planner_executor.graph.desk.security.identity import proxy_identity, trusted_proxies
 
         if not settings.links:
             raise ConfigError("--user-header and [desk] in the settings file both say how people sign in; keep one")

@@ -8,13 +8,13 @@ from os.path import lexists
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from graph.cli.model_options import build_arguments, merge_layers, recorded_models, settings_of
-from graph.errors import InputError, ToolConfigError
+from planner_executor.graph.cli.model_options import build_arguments, merge_layers, recorded_models, settings_of
+from planner_executor.graph.errors import InputError, ToolConfigError
 
 if TYPE_CHECKING:
-    from graph.chat_models.roles import RoleModels
-    from graph.chat_models.settings import Layer
-    from graph.own_tools import Tool
+    from planner_executor.graph.chat_models.roles import RoleModels
+    from planner_executor.graph.chat_models.settings import Layer
+    from planner_executor.graph.own_tools import Tool
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ class Setup:
 
     def to_json(self) -> dict[str, Any]:
         """Return the setup as recorded: models and policy as merged from all sources, without keys."""
-        from graph.configuration import policy_named
+        from planner_executor.graph.configuration import policy_named
 
         plain = {entry.name: getattr(self, entry.name) for entry in fields(self)}
         policy = policy_named(self.policy, self.config)
@@ -76,8 +76,8 @@ class Setup:
         Raises:
             ConfigError: A setting is invalid, or a model cannot be created.
         """
-        from graph.chat_models.roles import create_models
-        from graph.chat_models.sources import sources
+        from planner_executor.graph.chat_models.roles import create_models
+        from planner_executor.graph.chat_models.sources import sources
 
         return create_models((self.models, *sources(self.config)))
 
@@ -87,7 +87,7 @@ class Setup:
         Raises:
             ConfigError: A model or a tool cannot be created, or the policy is invalid.
         """
-        from graph.configuration import policy_named, policy_of
+        from planner_executor.graph.configuration import policy_named, policy_of
 
         _ = self.role_models  # fail before a database is opened
         policy_of(policy_named(self.policy, self.config))
@@ -110,10 +110,10 @@ class Setup:
             ToolConfigError: The environment names an invalid host, or tools cannot be imported.
             ConfigError: The settings file names tools but is not trusted, or a tool can write what is imported.
         """
-        from graph.configuration import tools_in_file
-        from graph.own_tools import with_named
-        from tools import default_tools
-        from tools.errors import ConfigInvalid
+        from planner_executor.graph.configuration import tools_in_file
+        from planner_executor.graph.own_tools import with_named
+        from planner_executor.tools.errors import ConfigInvalid
+        from planner_executor.tools.registry import default_tools
 
         try:
             own = default_tools(documents=Path(self.documents), workspace=Path(self.workspace))
@@ -128,7 +128,7 @@ class Setup:
         Raises:
             ConfigError: A model cannot be created, or an MCP server cannot be started or reached.
         """
-        from graph.tool_servers import with_servers
+        from planner_executor.graph.tool_servers import with_servers
 
         options = self.options()
         with with_servers(self.mcp, options["tools"]) as tools:

@@ -3,11 +3,11 @@
 from collections.abc import Mapping
 from typing import Any
 
-from graph.cli.run_lookup import RecordedRun
-from graph.record.events import ReviewRequested
-from graph.record.values import to_text
-from graph.review.response import describe_action
-from graph.sanitize import escaped, one_line
+from planner_executor.graph.cli.run_lookup import RecordedRun
+from planner_executor.graph.record.events import ReviewRequested
+from planner_executor.graph.record.values import to_text
+from planner_executor.graph.review.response import describe_action
+from planner_executor.graph.sanitize import escaped, one_line
 
 VALUE_CHARACTERS = 500
 

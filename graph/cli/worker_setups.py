@@ -12,17 +12,17 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from graph.calls.threads import run_sync
-from graph.cli.resumed_setup import setup_on_record
-from graph.cli.setup import Setup
-from graph.configuration import tools_in_file
-from graph.errors import AgentError, ConfigError, LedgerError
-from graph.name_list import listed
-from graph.runs.run import Run, run_of
-from graph.work.candidate import Candidate
+from planner_executor.graph.calls.threads import run_sync
+from planner_executor.graph.cli.resumed_setup import setup_on_record
+from planner_executor.graph.cli.setup import Setup
+from planner_executor.graph.configuration import tools_in_file
+from planner_executor.graph.errors import AgentError, ConfigError, LedgerError
+from planner_executor.graph.name_list import listed
+from planner_executor.graph.runs.run import Run, run_of
+from planner_executor.graph.work.candidate import Candidate
 
 if TYPE_CHECKING:
-    from graph.work.continuing import BySession, Fit
+    from planner_executor.graph.work.continuing import BySession, Fit
 
 OPEN = 16
 """So many setups are kept open; of those without a run in hand the one used longest ago is closed."""
@@ -75,7 +75,7 @@ class BySetup:
 
     async def fit(self, run: Candidate) -> "Fit":
         """See `graph.work.continuing.Continuing`."""
-        from graph.work.continuing import Fit
+        from planner_executor.graph.work.continuing import Fit
 
         try:
             return await (await self._of(run)).way.fit(run)
@@ -113,8 +113,8 @@ class BySetup:
             return self._opened[name]
 
     async def _open(self, setup: Setup) -> _Opened:
-        from graph.agent_session import open_session
-        from graph.work.continuing import BySession
+        from planner_executor.graph.agent_session import open_session
+        from planner_executor.graph.work.continuing import BySession
 
         options = await run_sync(setup.options)
         closing = AsyncExitStack()

@@ -11,15 +11,15 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
-from graph.desk.desk import Desk, drives_of
-from graph.desk.drives import Agents, SameAgents
-from graph.desk.pages import approvals, control, lists, live, login, review, run, sign_in
-from graph.desk.pages.respond import desk_of, page
-from graph.desk.policy_view import PolicyInForce
-from graph.desk.security.gate import Gate
-from graph.desk.security.headers import protect
-from graph.desk.settings import DeskSettings
-from graph.desk.templates import environment
+from planner_executor.graph.desk.desk import Desk, drives_of
+from planner_executor.graph.desk.drives import Agents, SameAgents
+from planner_executor.graph.desk.pages import approvals, control, lists, live, login, review, run, sign_in
+from planner_executor.graph.desk.pages.respond import desk_of, page
+from planner_executor.graph.desk.policy_view import PolicyInForce
+from planner_executor.graph.desk.security.gate import Gate
+from planner_executor.graph.desk.security.headers import protect
+from planner_executor.graph.desk.settings import DeskSettings
+from planner_executor.graph.desk.templates import environment
 
 STATIC = Path(__file__).parent / "static"
 

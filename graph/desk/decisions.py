@@ -3,15 +3,15 @@
 from collections.abc import Mapping
 from typing import Any
 
-from graph.desk.records import ShownRun
-from graph.desk.views.plan_form import plan_of_form, plan_of_text
-from graph.desk.views.request import answer_schema
-from graph.desk.views.schema_form import fields_of, value_in
-from graph.desk.views.standing_form import standing_wish
-from graph.errors import InputError
-from graph.plan.depth import parse_json_or_text
-from graph.record.budget import read_budget
-from graph.review.response import RequestJson, ReviewResponse, asked, call_names, new_calls
+from planner_executor.graph.desk.records import ShownRun
+from planner_executor.graph.desk.views.plan_form import plan_of_form, plan_of_text
+from planner_executor.graph.desk.views.request import answer_schema
+from planner_executor.graph.desk.views.schema_form import fields_of, value_in
+from planner_executor.graph.desk.views.standing_form import standing_wish
+from planner_executor.graph.errors import InputError
+from planner_executor.graph.plan.depth import parse_json_or_text
+from planner_executor.graph.record.budget import read_budget
+from planner_executor.graph.review.response import RequestJson, ReviewResponse, asked, call_names, new_calls
 
 Fields = Mapping[str, str]
 

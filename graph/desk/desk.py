@@ -8,17 +8,17 @@ from typing import Any
 
 from jinja2 import Environment
 
-from graph.checkpoint import open_checkpointer
-from graph.desk.drives import Agents, Drives
-from graph.desk.policy_view import PolicyInForce
-from graph.desk.records import Records, ShownRun, open_records
-from graph.desk.security.gate import Door
-from graph.desk.settings import DeskSettings
-from graph.desk.views.plan_graph import PlanDrawing
-from graph.desk.watch import Watch
-from graph.ledger.opening import shown
-from graph.lifetime import OpenOnUse
-from graph.recent import Recent
+from planner_executor.graph.checkpoint import open_checkpointer
+from planner_executor.graph.desk.drives import Agents, Drives
+from planner_executor.graph.desk.policy_view import PolicyInForce
+from planner_executor.graph.desk.records import Records, ShownRun, open_records
+from planner_executor.graph.desk.security.gate import Door
+from planner_executor.graph.desk.settings import DeskSettings
+from planner_executor.graph.desk.views.plan_graph import PlanDrawing
+from planner_executor.graph.desk.watch import Watch
+from planner_executor.graph.ledger.opening import shown
+from planner_executor.graph.lifetime import OpenOnUse
+from planner_executor.graph.recent import Recent
 
 MOST_DRAWINGS = 16
 """Drawings that are kept: one of 1,000 steps has 1.5 MB."""

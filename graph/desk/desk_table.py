@@ -6,14 +6,14 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from graph.desk.security.claims import Oidc
-from graph.desk.security.identity import proxy_identity, trusted_proxies
-from graph.desk.security.people import ALL, People, Permissions
-from graph.desk.settings import DeskSettings
-from graph.errors import ConfigError
-from graph.name_list import listed
-from graph.serving.hosts import is_secure_address, parse_hosts
-from graph.settings_file import FROM_ENVIRONMENT, Table, settings_file, text_or_variable
+from planner_executor.graph.desk.security.claims import Oidc
+from planner_executor.graph.desk.security.identity import proxy_identity, trusted_proxies
+from planner_executor.graph.desk.security.people import ALL, People, Permissions
+from planner_executor.graph.desk.settings import DeskSettings
+from planner_executor.graph.errors import ConfigError
+from planner_executor.graph.name_list import listed
+from planner_executor.graph.serving.hosts import is_secure_address, parse_hosts
+from planner_executor.graph.settings_file import FROM_ENVIRONMENT, Table, settings_file, text_or_variable
 
 TABLE = "desk"
 FIELDS = ("url", "proxies", "session_s", "reviewers", "readers", "headers", "oidc")

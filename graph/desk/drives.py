@@ -9,18 +9,18 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
-from graph.async_agent import AsyncAgent
-from graph.bounded_graph import BoundedGraph
-from graph.calls.threads import run_sync
-from graph.configuration import policy_named
-from graph.desk.policy_view import NO_POLICY, KeptPolicy, PolicyView, policy_of
-from graph.desk.security.visitor import verified
-from graph.errors import AgentError, RunOwnedError
-from graph.ledger.protocol import RunKey
-from graph.lifetime import LoopThread
-from graph.runs import Run, Runs
-from graph.settings_file import settings_file
-from graph.trust import store_path
+from planner_executor.graph.async_agent import AsyncAgent
+from planner_executor.graph.bounded_graph import BoundedGraph
+from planner_executor.graph.calls.threads import run_sync
+from planner_executor.graph.configuration import policy_named
+from planner_executor.graph.desk.policy_view import NO_POLICY, KeptPolicy, PolicyView, policy_of
+from planner_executor.graph.desk.security.visitor import verified
+from planner_executor.graph.errors import AgentError, RunOwnedError
+from planner_executor.graph.ledger.protocol import RunKey
+from planner_executor.graph.lifetime import LoopThread
+from planner_executor.graph.runs import Run, Runs
+from planner_executor.graph.settings_file import settings_file
+from planner_executor.graph.trust import store_path
 
 SETTLES_S, LOOKS_S = 10.0, 0.05
 """How long a page waits until a decision is on record, and how often it looks."""

@@ -6,14 +6,14 @@ from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from graph.desk.threads import on_thread
-from graph.ledger.protocol import RunKey
-from graph.ledger.run_store import RunStore
-from graph.record.events import Event, ValueRedacted
-from graph.record.projection import apply_events, known
-from graph.record.run_state import RunState
-from graph.runs.run import run_of
-from graph.text.event_text import event_text
+from planner_executor.graph.desk.threads import on_thread
+from planner_executor.graph.ledger.protocol import RunKey
+from planner_executor.graph.ledger.run_store import RunStore
+from planner_executor.graph.record.events import Event, ValueRedacted
+from planner_executor.graph.record.projection import apply_events, known
+from planner_executor.graph.record.run_state import RunState
+from planner_executor.graph.runs.run import run_of
+from planner_executor.graph.text.event_text import event_text
 
 MOST_EVENTS = 200
 """Events in one message; a tab that missed more is referred to the audit."""

@@ -6,10 +6,10 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from graph.calls.threads import run_sync
-from graph.context import Services
-from graph.policy.approval_scope import ExecutionTerms
-from graph.text.policy import rule_sections
+from planner_executor.graph.calls.threads import run_sync
+from planner_executor.graph.context import Services
+from planner_executor.graph.policy.approval_scope import ExecutionTerms
+from planner_executor.graph.text.policy import rule_sections
 
 KEPT_S = 60.0
 """How long a policy is kept if no file changes: the tools of MCP servers change without one."""

@@ -6,12 +6,12 @@ import secrets
 from dataclasses import dataclass, field
 from hashlib import sha256
 
-from graph.desk.security.claims import Oidc
-from graph.desk.security.identity import Identity, Proxies
-from graph.desk.security.people import Permissions
-from graph.desk.security.sessions import SESSION_S
-from graph.errors import ConfigError
-from graph.serving.hosts import Host
+from planner_executor.graph.desk.security.claims import Oidc
+from planner_executor.graph.desk.security.identity import Identity, Proxies
+from planner_executor.graph.desk.security.people import Permissions
+from planner_executor.graph.desk.security.sessions import SESSION_S
+from planner_executor.graph.errors import ConfigError
+from planner_executor.graph.serving.hosts import Host
 
 SECRET = "PLANNER_EXECUTOR_DESK_SECRET"
 SECRET_CHARACTERS, OWN_HOST_CHARACTERS = 32, 16

@@ -11,11 +11,11 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 from pydantic import JsonValue
 
-from graph.name_list import counted
-from graph.record.events import Event
-from graph.sanitize import document, escaped, one_line, visible, visible_json
-from graph.text.drawing.statuses import LOOKS
-from graph.text.event_text import event_text
+from planner_executor.graph.name_list import counted
+from planner_executor.graph.record.events import Event
+from planner_executor.graph.sanitize import document, escaped, one_line, visible, visible_json
+from planner_executor.graph.text.drawing.statuses import LOOKS
+from planner_executor.graph.text.event_text import event_text
 
 LINE_CHARACTERS = 400
 STAMPED = ("desk.css", "desk.js")
@@ -37,7 +37,7 @@ MARKS: Mapping[str, str] = {
 def environment() -> Environment:
     """Return the templates of all desks, all read and compiled: a server's event loop must not read files."""
     made = Environment(
-        loader=PackageLoader("graph.desk", "pages/html"),
+        loader=PackageLoader("planner_executor.graph.desk", "pages/html"),
         autoescape=True,
         undefined=StrictUndefined,
         auto_reload=False,
@@ -117,4 +117,4 @@ def anchor(name: str) -> str:
 @lru_cache
 def version(name: str) -> str:
     """Return a digest of a static file, so that a browser asks for a changed one."""
-    return sha256((files("graph.desk") / "static" / name).read_bytes()).hexdigest()[:12]
+    return sha256((files("planner_executor.graph.desk") / "static" / name).read_bytes()).hexdigest()[:12]

@@ -12,7 +12,6 @@ AgentError
 │   ├── SuiteError              .suite
 │   ├── ResultsError            .results
 │   ├── LedgerKeyError          the key that seals runs cannot be used
-│   └── ShadowedPackageError    .path
 ├── AgentClosedError            an agent is used after it was closed   .database
 ├── ModelCallError              every chat model of a role failed   .model, .attempts
 ├── SignInError                 a visitor of the review desk could not be signed in
@@ -49,7 +48,7 @@ Refused plans, failed steps and unusable answers of models are data, not errors.
 by who meets the error; import from `graph.errors`.
 """
 
-from graph.errors.configuration import (
+from planner_executor.graph.errors.configuration import (
     ConfigError,
     LedgerKeyError,
     MissingPackageError,
@@ -57,13 +56,12 @@ from graph.errors.configuration import (
     ModelKeyError,
     PolicyError,
     ResultsError,
-    ShadowedPackageError,
     SuiteError,
     ToolConfigError,
     UnknownModelError,
     UnreachableModelError,
 )
-from graph.errors.invocation import (
+from planner_executor.graph.errors.invocation import (
     AgentClosedError,
     DecisionRefusedError,
     InputError,
@@ -74,7 +72,7 @@ from graph.errors.invocation import (
     RunPausedError,
     UnknownRunError,
 )
-from graph.errors.ledger import (
+from planner_executor.graph.errors.ledger import (
     CallElsewhereError,
     CapReachedError,
     ExportError,
@@ -89,9 +87,9 @@ from graph.errors.ledger import (
     StandingSpentError,
     UnknownEventError,
 )
-from graph.errors.root import AgentError
-from graph.errors.step import ExpressionError, ModelCallError, ResultError, UnresolvedReferenceError
-from graph.errors.surroundings import NoticeError, SignInError
+from planner_executor.graph.errors.root import AgentError
+from planner_executor.graph.errors.step import ExpressionError, ModelCallError, ResultError, UnresolvedReferenceError
+from planner_executor.graph.errors.surroundings import NoticeError, SignInError
 
 __all__ = [
     "AgentClosedError",
@@ -124,7 +122,6 @@ __all__ = [
     "ResultsError",
     "RunOwnedError",
     "RunPausedError",
-    "ShadowedPackageError",
     "SignInError",
     "StaleRunError",
     "StandingSpentError",

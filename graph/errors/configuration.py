@@ -1,6 +1,6 @@
 """Errors that whoever sets an agent up meets: nothing has been started."""
 
-from graph.errors.root import AgentError
+from planner_executor.graph.errors.root import AgentError
 
 
 class ConfigError(AgentError, ValueError):
@@ -69,13 +69,3 @@ class LedgerKeyError(ConfigError):
 
     def __init__(self, why: str) -> None:
         super().__init__(f"ledger key: {why}")
-
-
-class ShadowedPackageError(ConfigError):
-    """A file of the user hides one of the packages."""
-
-    def __init__(self, package: str, path: str) -> None:
-        self.path = path
-        super().__init__(
-            f"{path} hides the package {package!r} of planner-executor; rename that file or run from another folder"
-        )

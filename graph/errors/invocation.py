@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 
-from graph.errors.root import AgentError
-from graph.name_list import listed
+from planner_executor.graph.errors.root import AgentError
+from planner_executor.graph.name_list import listed
 
 
 class InputError(AgentError, ValueError):

@@ -1,6 +1,6 @@
 """Errors of the records: nothing executes that cannot be recorded."""
 
-from graph.errors.root import AgentError
+from planner_executor.graph.errors.root import AgentError
 
 
 class LedgerError(AgentError):

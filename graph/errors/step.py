@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from graph.errors.root import AgentError
+from planner_executor.graph.errors.root import AgentError
 
 
 class UnresolvedReferenceError(AgentError):

@@ -1,6 +1,6 @@
 """Errors beside a run: of visitors of the review desk, and of notices."""
 
-from graph.errors.root import AgentError
+from planner_executor.graph.errors.root import AgentError
 
 
 class SignInError(AgentError):

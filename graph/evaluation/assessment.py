@@ -7,12 +7,12 @@ from typing import Any
 
 from pydantic import JsonValue
 
-from graph.chat_models.json_text import NoJson, json_from
-from graph.evaluation.sandbox import Sandbox
-from graph.evaluation.suite import AnswerFormat, Case
-from graph.plan.checks import check_faults
-from graph.record.check_results import Evidence, findings
-from graph.record.values import to_text
+from planner_executor.graph.chat_models.json_text import NoJson, json_from
+from planner_executor.graph.evaluation.sandbox import Sandbox
+from planner_executor.graph.evaluation.suite import AnswerFormat, Case
+from planner_executor.graph.plan.checks import check_faults
+from planner_executor.graph.record.check_results import Evidence, findings
+from planner_executor.graph.record.values import to_text
 
 FILE = "file"
 """Key of a check that makes it apply to the text of a workspace file instead of the answer."""

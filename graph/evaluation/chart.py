@@ -4,12 +4,12 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any
 
-from graph.evaluation.formatting import format_interval, format_value
-from graph.evaluation.intervals import Interval
-from graph.evaluation.suite import ARMS, Arm
-from graph.evaluation.summary import MEASURES, Summary
-from graph.name_list import counted
-from graph.text.drawing.labels import plain
+from planner_executor.graph.evaluation.formatting import format_interval, format_value
+from planner_executor.graph.evaluation.intervals import Interval
+from planner_executor.graph.evaluation.suite import ARMS, Arm
+from planner_executor.graph.evaluation.summary import MEASURES, Summary
+from planner_executor.graph.name_list import counted
+from planner_executor.graph.text.drawing.labels import plain
 
 WIDTH, PANEL, COLUMNS, TOP, FOOT = 900, 290, 3, 84, 30
 LABEL, PLOT, ROW, HEAD = 86, 128, 26, 56

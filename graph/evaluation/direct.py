@@ -14,27 +14,27 @@ from typing import Any
 from langchain_core.messages import AIMessage, ToolMessage
 from langchain_core.tools import ToolException
 
-from graph.calls.bound_tool import BoundTool
-from graph.calls.failures import ERROR_CHARACTERS
-from graph.calls.meter import LimitReached, Meter
-from graph.calls.rate_limit import RateLimiter
-from graph.calls.time_limit import within
-from graph.calls.toolbox import Toolbox
-from graph.chat_models.answer import Flaw, ModelAnswer, flaw_of
-from graph.chat_models.chat import ModelRequest
-from graph.chat_models.role_model import RoleModel
-from graph.errors import ModelCallError
-from graph.evaluation.direct_model import DirectModel
-from graph.evaluation.trial import OUTAGES, Spent, TrialEnding
-from graph.plan.canonical import digest
-from graph.plan.schema import Plan, Step
-from graph.plan.shortening import shortened
-from graph.policy.grants import Refused
-from graph.prompts.direct import DIRECT, direct_message
-from graph.record.budget import Usage
-from graph.record.values import normalise, to_text
-from graph.settings import Settings
-from tools.idempotency import with_idempotency_key
+from planner_executor.graph.calls.bound_tool import BoundTool
+from planner_executor.graph.calls.failures import ERROR_CHARACTERS
+from planner_executor.graph.calls.meter import LimitReached, Meter
+from planner_executor.graph.calls.rate_limit import RateLimiter
+from planner_executor.graph.calls.time_limit import within
+from planner_executor.graph.calls.toolbox import Toolbox
+from planner_executor.graph.chat_models.answer import Flaw, ModelAnswer, flaw_of
+from planner_executor.graph.chat_models.chat import ModelRequest
+from planner_executor.graph.chat_models.role_model import RoleModel
+from planner_executor.graph.errors import ModelCallError
+from planner_executor.graph.evaluation.direct_model import DirectModel
+from planner_executor.graph.evaluation.trial import OUTAGES, Spent, TrialEnding
+from planner_executor.graph.plan.canonical import digest
+from planner_executor.graph.plan.schema import Plan, Step
+from planner_executor.graph.plan.shortening import shortened
+from planner_executor.graph.policy.grants import Refused
+from planner_executor.graph.prompts.direct import DIRECT, direct_message
+from planner_executor.graph.record.budget import Usage
+from planner_executor.graph.record.values import normalise, to_text
+from planner_executor.graph.settings import Settings
+from planner_executor.tools.idempotency import with_idempotency_key
 
 MAX_TURNS = 100
 """Model calls of one run, at most, independent of the budget."""

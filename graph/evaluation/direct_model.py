@@ -10,7 +10,7 @@ from langchain_core.outputs import ChatGeneration, ChatResult
 from langchain_core.runnables import Runnable
 from pydantic import PrivateAttr
 
-from graph.chat_models.chat import ModelRequest
+from planner_executor.graph.chat_models.chat import ModelRequest
 
 Ask = Callable[[ModelRequest], Awaitable[AIMessage]]
 

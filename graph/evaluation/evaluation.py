@@ -8,25 +8,25 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from graph.calls.rate_limit import process_rate_limiter
-from graph.calls.threads import run_sync
-from graph.calls.toolbox import Toolbox
-from graph.chat_models.roles import RoleModels
-from graph.chat_models.settings import OFFLINE, ModelSettings, merged_layers
-from graph.checkpoint import ledger_of
-from graph.configuration import check
-from graph.context import Services
-from graph.errors import SuiteError
-from graph.evaluation.assessment import case_faults
-from graph.evaluation.chart import chart_svg
-from graph.evaluation.results_file import CHART, Results, lock_folder, read_results
-from graph.evaluation.run_trial import TrialRunner
-from graph.evaluation.sandbox import Toolset, allowed_tools, contents_digest
-from graph.evaluation.suite import ARMS, Arm, Suite
-from graph.evaluation.trial import PlannedTrial, Trial
-from graph.plan.canonical import digest
-from graph.policy.policy import NO_POLICY, Policy
-from graph.record.budget import Budget, Usage, limit_in_words
+from planner_executor.graph.calls.rate_limit import process_rate_limiter
+from planner_executor.graph.calls.threads import run_sync
+from planner_executor.graph.calls.toolbox import Toolbox
+from planner_executor.graph.chat_models.roles import RoleModels
+from planner_executor.graph.chat_models.settings import OFFLINE, ModelSettings, merged_layers
+from planner_executor.graph.checkpoint import ledger_of
+from planner_executor.graph.configuration import check
+from planner_executor.graph.context import Services
+from planner_executor.graph.errors import SuiteError
+from planner_executor.graph.evaluation.assessment import case_faults
+from planner_executor.graph.evaluation.chart import chart_svg
+from planner_executor.graph.evaluation.results_file import CHART, Results, lock_folder, read_results
+from planner_executor.graph.evaluation.run_trial import TrialRunner
+from planner_executor.graph.evaluation.sandbox import Toolset, allowed_tools, contents_digest
+from planner_executor.graph.evaluation.suite import ARMS, Arm, Suite
+from planner_executor.graph.evaluation.trial import PlannedTrial, Trial
+from planner_executor.graph.plan.canonical import digest
+from planner_executor.graph.policy.policy import NO_POLICY, Policy
+from planner_executor.graph.record.budget import Budget, Usage, limit_in_words
 
 MAX_CONSECUTIVE_VOID = 3
 """After this many void trials in a row the evaluation stops: the cause is likely to persist."""

@@ -1,6 +1,6 @@
 """Formatting of measured values, shared by tables and the chart."""
 
-from graph.evaluation.intervals import Interval
+from planner_executor.graph.evaluation.intervals import Interval
 
 
 def format_value(measure: str, value: float) -> str:

@@ -8,20 +8,20 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from graph.agent import AsyncAgent
-from graph.builder import compiled
-from graph.calls.rate_limit import RateLimiter
-from graph.calls.toolbox import Toolbox
-from graph.chat_models.roles import RoleModels
-from graph.checkpoint import ledger_of, open_checkpointer
-from graph.configuration import check_reach
-from graph.context import Services
-from graph.evaluation.direct import find_outage
-from graph.evaluation.trial import Spent, TrialEnding
-from graph.record.events import BudgetReached, Event, ModelFinished
-from graph.record.projection import project
-from graph.runs import Run, open_runs
-from graph.settings import Settings
+from planner_executor.graph.agent import AsyncAgent
+from planner_executor.graph.builder import compiled
+from planner_executor.graph.calls.rate_limit import RateLimiter
+from planner_executor.graph.calls.toolbox import Toolbox
+from planner_executor.graph.chat_models.roles import RoleModels
+from planner_executor.graph.checkpoint import ledger_of, open_checkpointer
+from planner_executor.graph.configuration import check_reach
+from planner_executor.graph.context import Services
+from planner_executor.graph.evaluation.direct import find_outage
+from planner_executor.graph.evaluation.trial import Spent, TrialEnding
+from planner_executor.graph.record.events import BudgetReached, Event, ModelFinished
+from planner_executor.graph.record.projection import project
+from planner_executor.graph.runs import Run, open_runs
+from planner_executor.graph.settings import Settings
 
 APPROVED = ("run_plan", "run_step")
 """Actions that the simulated person approves; it cannot answer any other request."""

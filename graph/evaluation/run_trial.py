@@ -6,23 +6,23 @@ from pathlib import Path
 from secrets import token_hex
 from typing import Any
 
-from graph.calls.rate_limit import RateLimiter
-from graph.calls.threads import run_sync
-from graph.calls.toolbox import Toolbox
-from graph.chat_models.roles import RoleModels
-from graph.configuration import settings_of
-from graph.evaluation.assessment import assess, constraints_of
-from graph.evaluation.direct import DirectRun
-from graph.evaluation.planned_arm import PlannedRun
-from graph.evaluation.results_file import RECORDS, TRIALS
-from graph.evaluation.sandbox import Sandbox, Toolset, allowed_tools
-from graph.evaluation.suite import Arm, Suite
-from graph.evaluation.trial import PlannedTrial, Trial, TrialEnding
-from graph.plan.catalog import ToolSpec
-from graph.policy.policy import Policy, ToolRule
-from graph.record.budget import Budget
-from graph.record.values import to_text
-from graph.settings import Settings
+from planner_executor.graph.calls.rate_limit import RateLimiter
+from planner_executor.graph.calls.threads import run_sync
+from planner_executor.graph.calls.toolbox import Toolbox
+from planner_executor.graph.chat_models.roles import RoleModels
+from planner_executor.graph.configuration import settings_of
+from planner_executor.graph.evaluation.assessment import assess, constraints_of
+from planner_executor.graph.evaluation.direct import DirectRun
+from planner_executor.graph.evaluation.planned_arm import PlannedRun
+from planner_executor.graph.evaluation.results_file import RECORDS, TRIALS
+from planner_executor.graph.evaluation.sandbox import Sandbox, Toolset, allowed_tools
+from planner_executor.graph.evaluation.suite import Arm, Suite
+from planner_executor.graph.evaluation.trial import PlannedTrial, Trial, TrialEnding
+from planner_executor.graph.plan.catalog import ToolSpec
+from planner_executor.graph.policy.policy import Policy, ToolRule
+from planner_executor.graph.record.budget import Budget
+from planner_executor.graph.record.values import to_text
+from planner_executor.graph.settings import Settings
 
 ANSWER_CHARACTERS = 2_000
 """Length of the answers in the results; the records hold them in full."""

@@ -11,13 +11,13 @@ from typing import Any
 
 from langchain_core.tools import BaseTool
 
-from graph.errors import SuiteError, ToolConfigError
-from graph.evaluation.suite import Case, Suite
-from graph.name_list import counted, listed
-from graph.plan.catalog import ToolSpec
-from tools.errors import ToolError
-from tools.extras import absent_tools
-from tools.files.root import Root
+from planner_executor.graph.errors import SuiteError, ToolConfigError
+from planner_executor.graph.evaluation.suite import Case, Suite
+from planner_executor.graph.name_list import counted, listed
+from planner_executor.graph.plan.catalog import ToolSpec
+from planner_executor.tools.errors import ToolError
+from planner_executor.tools.extras import absent_tools
+from planner_executor.tools.files.root import Root
 
 Toolset = Callable[[Path, Path], Sequence[BaseTool | Callable[..., Any]]]
 """Factory of tools over a folder of documents and a workspace."""

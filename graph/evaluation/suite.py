@@ -5,8 +5,8 @@ from typing import Annotated, Any, Literal, get_args
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, JsonValue, field_validator
 
-from graph.policy.policy import ApprovalMode
-from graph.record.budget import NO_BUDGET, Budget, Price, read_budget
+from planner_executor.graph.policy.policy import ApprovalMode
+from planner_executor.graph.record.budget import NO_BUDGET, Budget, Price, read_budget
 
 Arm = Literal["direct", "static", "replanning"]
 ARMS: tuple[Arm, ...] = get_args(Arm)

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import Any
 
-from graph.evaluation.intervals import Interval, mean_interval, rate_difference, rate_interval
-from graph.evaluation.suite import ARMS, Arm
-from graph.evaluation.trial import Spent, Trial
+from planner_executor.graph.evaluation.intervals import Interval, mean_interval, rate_difference, rate_interval
+from planner_executor.graph.evaluation.suite import ARMS, Arm
+from planner_executor.graph.evaluation.trial import Spent, Trial
 
 MEASURES: Mapping[str, str] = {
     "model_calls": "model calls",

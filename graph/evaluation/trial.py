@@ -6,9 +6,9 @@ from typing import Any
 
 from pydantic import JsonValue
 
-from graph.chat_models.failures import FailureKind
-from graph.evaluation.suite import Arm
-from graph.record.budget import Usage
+from planner_executor.graph.chat_models.failures import FailureKind
+from planner_executor.graph.evaluation.suite import Arm
+from planner_executor.graph.record.budget import Usage
 
 OUTAGES: frozenset[FailureKind] = frozenset({"rate_limit", "timeout", "connection", "server", "key", "unknown_model"})
 """Kinds of model failure that are the server's fault, so that the trial is void."""

@@ -8,24 +8,24 @@ from typing import Any
 from langchain_core.messages import AIMessage
 from pydantic import JsonValue
 
-from graph.calls.gate import CallGate
-from graph.calls.model_call import ModelCall
-from graph.calls.threads import run_sync
-from graph.calls.tool_call import Finished
-from graph.chat_models.json_text import objects_with
-from graph.chat_models.role_model import RoleModel
-from graph.execution.step_outcome import StepOutcome
-from graph.name_list import counted
-from graph.plan.issues import storable
-from graph.plan.kinds.table import kind_spec
-from graph.plan.schema import Step
-from graph.prompts.data import cut
-from graph.prompts.judge import SCHEMA, judge_messages, unusable_message
-from graph.record.assessment import WHY_CHARACTERS, Assessment
-from graph.record.check_results import Evidence, Looks, Opinion, findings
-from graph.record.run_state import RunState
-from graph.record.values import to_text
-from graph.sanitize import folded
+from planner_executor.graph.calls.gate import CallGate
+from planner_executor.graph.calls.model_call import ModelCall
+from planner_executor.graph.calls.threads import run_sync
+from planner_executor.graph.calls.tool_call import Finished
+from planner_executor.graph.chat_models.json_text import objects_with
+from planner_executor.graph.chat_models.role_model import RoleModel
+from planner_executor.graph.execution.step_outcome import StepOutcome
+from planner_executor.graph.name_list import counted
+from planner_executor.graph.plan.issues import storable
+from planner_executor.graph.plan.kinds.table import kind_spec
+from planner_executor.graph.plan.schema import Step
+from planner_executor.graph.prompts.data import cut
+from planner_executor.graph.prompts.judge import SCHEMA, judge_messages, unusable_message
+from planner_executor.graph.record.assessment import WHY_CHARACTERS, Assessment
+from planner_executor.graph.record.check_results import Evidence, Looks, Opinion, findings
+from planner_executor.graph.record.run_state import RunState
+from planner_executor.graph.record.values import to_text
+from planner_executor.graph.sanitize import folded
 
 Again = Callable[[str], Coroutine[Any, Any, StepOutcome]]
 """Repeats the work of a step, given a description of the unmet criteria."""

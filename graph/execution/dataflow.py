@@ -8,17 +8,17 @@ from functools import partial
 from graphlib import TopologicalSorter
 from typing import Any
 
-from graph.calls.tool_call import ToolCall
-from graph.errors import CapReachedError, StaleRunError
-from graph.execution.kinds.tool import make
-from graph.execution.starting import start_step
-from graph.execution.step_outcome import StepOutcome
-from graph.execution.step_work import StepWork, Task
-from graph.plan.schedule import blocked_by, waits_without
-from graph.plan.schema import Plan
-from graph.record.remaining import skipped_in
-from graph.record.results import StepResult
-from graph.record.trust_label import label_of_result
+from planner_executor.graph.calls.tool_call import ToolCall
+from planner_executor.graph.errors import CapReachedError, StaleRunError
+from planner_executor.graph.execution.kinds.tool import make
+from planner_executor.graph.execution.starting import start_step
+from planner_executor.graph.execution.step_outcome import StepOutcome
+from planner_executor.graph.execution.step_work import StepWork, Task
+from planner_executor.graph.plan.schedule import blocked_by, waits_without
+from planner_executor.graph.plan.schema import Plan
+from planner_executor.graph.record.remaining import skipped_in
+from planner_executor.graph.record.results import StepResult
+from planner_executor.graph.record.trust_label import label_of_result
 
 
 @dataclass

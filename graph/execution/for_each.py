@@ -7,17 +7,17 @@ from dataclasses import dataclass, field
 
 from pydantic import JsonValue
 
-from graph.errors import ResultError, StaleRunError, UnresolvedReferenceError
-from graph.execution.model_step import StepFailed
-from graph.execution.reports import Reports
-from graph.execution.step_outcome import NOT_NOW, NotNow, StepAttempt, StepOutcome, not_now
-from graph.name_list import counted
-from graph.plan.json_values import json_kind
-from graph.plan.references import resolve
-from graph.plan.schema import Step
-from graph.policy.grants import Refused
-from graph.record.results import StepResult
-from graph.record.trust_label import TrustLabel, joined
+from planner_executor.graph.errors import ResultError, StaleRunError, UnresolvedReferenceError
+from planner_executor.graph.execution.model_step import StepFailed
+from planner_executor.graph.execution.reports import Reports
+from planner_executor.graph.execution.step_outcome import NOT_NOW, NotNow, StepAttempt, StepOutcome, not_now
+from planner_executor.graph.name_list import counted
+from planner_executor.graph.plan.json_values import json_kind
+from planner_executor.graph.plan.references import resolve
+from planner_executor.graph.plan.schema import Step
+from planner_executor.graph.policy.grants import Refused
+from planner_executor.graph.record.results import StepResult
+from planner_executor.graph.record.trust_label import TrustLabel, joined
 
 
 @dataclass(frozen=True)

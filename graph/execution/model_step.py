@@ -8,25 +8,25 @@ from typing import Any, Literal
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
 from pydantic import JsonValue
 
-from graph.calls.gate import CallGate
-from graph.calls.model_call import ModelCall
-from graph.calls.tool_call import Finished
-from graph.calls.toolbox import Toolbox
-from graph.chat_models.answer import Flaw, flaw_of
-from graph.chat_models.json_text import NoJson, value_from
-from graph.chat_models.role_model import RoleModel
-from graph.chat_models.thoughts import after_thoughts
-from graph.execution.refusals import Refusal, Refusals
-from graph.plan.attempts import NO_LIMITS, AttemptLimits
-from graph.plan.inline_schema import schema_errors
-from graph.plan.schema import Step
-from graph.plan.shortening import joined_messages
-from graph.policy.grants import Grant, Refused, RejectedByPerson
-from graph.prompts.data import result_shown
-from graph.prompts.executor import executor_messages
-from graph.prompts.media import media_named
-from graph.record.trust_label import TrustLabel, joined
-from graph.record.values import to_text
+from planner_executor.graph.calls.gate import CallGate
+from planner_executor.graph.calls.model_call import ModelCall
+from planner_executor.graph.calls.tool_call import Finished
+from planner_executor.graph.calls.toolbox import Toolbox
+from planner_executor.graph.chat_models.answer import Flaw, flaw_of
+from planner_executor.graph.chat_models.json_text import NoJson, value_from
+from planner_executor.graph.chat_models.role_model import RoleModel
+from planner_executor.graph.chat_models.thoughts import after_thoughts
+from planner_executor.graph.execution.refusals import Refusal, Refusals
+from planner_executor.graph.plan.attempts import NO_LIMITS, AttemptLimits
+from planner_executor.graph.plan.inline_schema import schema_errors
+from planner_executor.graph.plan.schema import Step
+from planner_executor.graph.plan.shortening import joined_messages
+from planner_executor.graph.policy.grants import Grant, Refused, RejectedByPerson
+from planner_executor.graph.prompts.data import result_shown
+from planner_executor.graph.prompts.executor import executor_messages
+from planner_executor.graph.prompts.media import media_named
+from planner_executor.graph.record.trust_label import TrustLabel, joined
+from planner_executor.graph.record.values import to_text
 
 MAX_TURNS = 10
 """Limit of model calls within one step."""

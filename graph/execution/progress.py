@@ -10,15 +10,15 @@ from langchain_core.messages import AIMessage, BaseMessage, RemoveMessage
 from langgraph.config import get_stream_writer
 from langgraph.graph.message import push_message
 
-from graph.calls.tally import Tally
-from graph.calls.tool_call import ToolCall
-from graph.plan.schema import Plan
-from graph.record.results import StepResult
-from graph.record.run_state import RunState
-from graph.record.stream_event import Kind, StreamEvent
-from graph.sanitize import one_line
-from graph.text.progress import WORDS_CHARACTERS, PassProgress
-from tools.call_progress import CallProgress
+from planner_executor.graph.calls.tally import Tally
+from planner_executor.graph.calls.tool_call import ToolCall
+from planner_executor.graph.plan.schema import Plan
+from planner_executor.graph.record.results import StepResult
+from planner_executor.graph.record.run_state import RunState
+from planner_executor.graph.record.stream_event import Kind, StreamEvent
+from planner_executor.graph.sanitize import one_line
+from planner_executor.graph.text.progress import WORDS_CHARACTERS, PassProgress
+from planner_executor.tools.call_progress import CallProgress
 
 MESSAGE_EVERY_S = 1.0
 PROGRESS = "-progress"

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from pydantic import JsonValue
 
-from graph.plan.catalog import ToolSpec
+from planner_executor.graph.plan.catalog import ToolSpec
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from typing import Protocol
 
-from graph.record.results import StepResult
+from planner_executor.graph.record.results import StepResult
 
 
 class Reports(Protocol):

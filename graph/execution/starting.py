@@ -4,15 +4,15 @@ from functools import partial
 
 from pydantic import JsonValue
 
-from graph.errors import UnresolvedReferenceError
-from graph.execution.for_each import Items, items_of
-from graph.execution.kinds.start import StartItem
-from graph.execution.kinds.table import kind_start
-from graph.execution.step_outcome import NOT_NOW, StepOutcome, not_now
-from graph.execution.step_work import Started, StepWork, evaluated
-from graph.plan.schema import Step
-from graph.policy.grants import Refused
-from graph.record.trust_label import joined, label_of_tool
+from planner_executor.graph.errors import UnresolvedReferenceError
+from planner_executor.graph.execution.for_each import Items, items_of
+from planner_executor.graph.execution.kinds.start import StartItem
+from planner_executor.graph.execution.kinds.table import kind_start
+from planner_executor.graph.execution.step_outcome import NOT_NOW, StepOutcome, not_now
+from planner_executor.graph.execution.step_work import Started, StepWork, evaluated
+from planner_executor.graph.plan.schema import Step
+from planner_executor.graph.policy.grants import Refused
+from planner_executor.graph.record.trust_label import joined, label_of_tool
 
 
 async def start_step(work: StepWork, step: Step) -> Started:

@@ -5,7 +5,7 @@ from collections.abc import Coroutine
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from graph.chat_models.retry import Clock
+from planner_executor.graph.chat_models.retry import Clock
 
 Result = TypeVar("Result")
 LATE = "the step did not end within"

@@ -6,14 +6,14 @@ from dataclasses import dataclass, field, replace
 
 from pydantic import JsonValue
 
-from graph.calls.meter import LimitReached
-from graph.calls.tool_call import CallHeld, CallUncertain, Finished
-from graph.errors import CapReachedError
-from graph.record.assessment import Assessment
-from graph.record.events import Draft, StepFinished
-from graph.record.results import StepResult, StepStatus
-from graph.record.trust_label import USER, TrustLabel
-from graph.record.values import Kept, keep
+from planner_executor.graph.calls.meter import LimitReached
+from planner_executor.graph.calls.tool_call import CallHeld, CallUncertain, Finished
+from planner_executor.graph.errors import CapReachedError
+from planner_executor.graph.record.assessment import Assessment
+from planner_executor.graph.record.events import Draft, StepFinished
+from planner_executor.graph.record.results import StepResult, StepStatus
+from planner_executor.graph.record.trust_label import USER, TrustLabel
+from planner_executor.graph.record.values import Kept, keep
 
 
 @dataclass(frozen=True)

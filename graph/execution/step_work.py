@@ -8,22 +8,22 @@ from typing import Any, TypeVar
 
 from pydantic import JsonValue
 
-from graph.calls.gate import CallGate
-from graph.calls.model_gate import CLOCK
-from graph.calls.threads import run_sync
-from graph.calls.tool_call import ToolCall
-from graph.calls.toolbox import Toolbox
-from graph.chat_models.retry import Clock
-from graph.chat_models.role_model import RoleModel
-from graph.execution.criteria import Again, Criteria
-from graph.execution.reports import Reports
-from graph.execution.step_outcome import NOT_NOW, StepAttempt, StepOutcome, not_now
-from graph.plan.attempts import AttemptLimits
-from graph.plan.canonical import digest
-from graph.plan.references import needs_evaluation
-from graph.plan.schema import ITEM, Step
-from graph.record.run_state import RunState
-from graph.record.trust_label import PLAN, USER, TrustLabel, argument_labels, joined
+from planner_executor.graph.calls.gate import CallGate
+from planner_executor.graph.calls.model_gate import CLOCK
+from planner_executor.graph.calls.threads import run_sync
+from planner_executor.graph.calls.tool_call import ToolCall
+from planner_executor.graph.calls.toolbox import Toolbox
+from planner_executor.graph.chat_models.retry import Clock
+from planner_executor.graph.chat_models.role_model import RoleModel
+from planner_executor.graph.execution.criteria import Again, Criteria
+from planner_executor.graph.execution.reports import Reports
+from planner_executor.graph.execution.step_outcome import NOT_NOW, StepAttempt, StepOutcome, not_now
+from planner_executor.graph.plan.attempts import AttemptLimits
+from planner_executor.graph.plan.canonical import digest
+from planner_executor.graph.plan.references import needs_evaluation
+from planner_executor.graph.plan.schema import ITEM, Step
+from planner_executor.graph.record.run_state import RunState
+from planner_executor.graph.record.trust_label import PLAN, USER, TrustLabel, argument_labels, joined
 
 Result = TypeVar("Result")
 Task = Callable[[], Coroutine[Any, Any, StepOutcome]]

@@ -6,9 +6,9 @@ each rate. Rows of a day are kept for a while, for calls whose outcome comes lat
 
 from collections.abc import Mapping
 
-from graph.errors import CapReachedError
-from graph.record.budget import exceeds, unit_in_words
-from graph.record.caps import DayCap, RateCap
+from planner_executor.graph.errors import CapReachedError
+from planner_executor.graph.record.budget import exceeds, unit_in_words
+from planner_executor.graph.record.caps import DayCap, RateCap
 
 KEPT_S = 3 * 86_400.0
 """How long after its day a row is kept, in seconds."""

@@ -12,7 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-from graph.plan.json_writer import json_writer
+from planner_executor.graph.plan.json_writer import json_writer
 
 SALT_BYTES = 16
 REDACTED: Literal["redacted"] = "redacted"

@@ -4,10 +4,10 @@ import secrets
 import time
 from collections.abc import Sequence
 
-from graph.ledger.chain import SALT_BYTES, Row, link, payload_digest
-from graph.ledger.protocol import RunKey
-from graph.plan.json_writer import COMPACT, json_writer
-from graph.record.events import Draft, Event
+from planner_executor.graph.ledger.chain import SALT_BYTES, Row, link, payload_digest
+from planner_executor.graph.ledger.protocol import RunKey
+from planner_executor.graph.plan.json_writer import COMPACT, json_writer
+from planner_executor.graph.record.events import Draft, Event
 
 compact_json = json_writer(separators=COMPACT, allow_nan=False)
 

@@ -3,15 +3,15 @@
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 
-from graph.ledger.family import Family
-from graph.ledger.protocol import Elsewhere, News, RunKey
-from graph.ledger.reading import Snapshot, checked_events, checked_news
-from graph.ledger.refusals import lost_artifact
-from graph.ledger.seal import SealKey
-from graph.ledger.transcript import ARTIFACT_ID, is_artifact
-from graph.record.events import Event
-from graph.record.other_runs import calls_to_know, is_kin
-from graph.record.projection import project
+from planner_executor.graph.ledger.family import Family
+from planner_executor.graph.ledger.protocol import Elsewhere, News, RunKey
+from planner_executor.graph.ledger.reading import Snapshot, checked_events, checked_news
+from planner_executor.graph.ledger.refusals import lost_artifact
+from planner_executor.graph.ledger.seal import SealKey
+from planner_executor.graph.ledger.transcript import ARTIFACT_ID, is_artifact
+from planner_executor.graph.record.events import Event
+from planner_executor.graph.record.other_runs import calls_to_know, is_kin
+from planner_executor.graph.record.projection import project
 
 
 class CheckedReader(ABC):

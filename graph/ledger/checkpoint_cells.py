@@ -12,8 +12,8 @@ from typing import Any
 
 import ormsgpack
 
-from graph.ledger.packed_checkpoint import DICTIONARIES, packed_cell, unpacked_cell
-from graph.record.redaction import DIGEST, MARK, NAME, Redactor
+from planner_executor.graph.ledger.packed_checkpoint import DICTIONARIES, packed_cell, unpacked_cell
+from planner_executor.graph.record.redaction import DIGEST, MARK, NAME, Redactor
 
 DIGESTS = (re.compile(rb"-asks-([0-9a-f]{16})"), re.compile(rb"\xa7brought\xd9@([0-9a-f]{64})"))
 """Digests found only in checkpoints: in the ids of review messages, and of a plan brought by the caller."""

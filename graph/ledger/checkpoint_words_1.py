@@ -1,6 +1,6 @@
 """The first dictionary of checkpoints, which rows of that kind are read with; nothing is packed with it any more."""
 
-from graph.ledger.channel_versions import channel_versions
+from planner_executor.graph.ledger.channel_versions import channel_versions
 
 REQUEST = (
     b"langgraph.types Interrupt value action_requests name run_plan args plan steps id objective tool args depends_on "

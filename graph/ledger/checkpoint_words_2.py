@@ -3,7 +3,7 @@
 It is that of a run of one step that a person approved, since small runs gain most. A later one needs a name of its own.
 """
 
-from graph.ledger.channel_versions import channel_versions, name, version
+from planner_executor.graph.ledger.channel_versions import channel_versions, name, version
 
 REQUEST = (
     b"\x91\xc8\x03\xfe\x02\x93\xaflanggraph.types\xa9Interrupt\x83\xa5value\x89\xafaction_requests\x91\x83\xa4name"

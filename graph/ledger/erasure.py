@@ -14,16 +14,16 @@ from hashlib import sha256
 
 from pydantic import ValidationError
 
-from graph.errors import InputError, LedgerCorruptError
-from graph.ledger.chain import Row, fault_of, payload_digest
-from graph.ledger.chaining import compact_json
-from graph.ledger.transcript import Transcript
-from graph.plan.schema import Plan
-from graph.record.artifacts import artifacts_named, with_artifacts
-from graph.record.events import Draft, Event, LeftPayload, PlanRevised, ValueRedacted
-from graph.record.projection import project
-from graph.record.redaction import Redactor, Unredactable, names_for, redacted_payload
-from graph.record.values import PREVIEW_CHARACTERS, Artifact
+from planner_executor.graph.errors import InputError, LedgerCorruptError
+from planner_executor.graph.ledger.chain import Row, fault_of, payload_digest
+from planner_executor.graph.ledger.chaining import compact_json
+from planner_executor.graph.ledger.transcript import Transcript
+from planner_executor.graph.plan.schema import Plan
+from planner_executor.graph.record.artifacts import artifacts_named, with_artifacts
+from planner_executor.graph.record.events import Draft, Event, LeftPayload, PlanRevised, ValueRedacted
+from planner_executor.graph.record.projection import project
+from planner_executor.graph.record.redaction import Redactor, Unredactable, names_for, redacted_payload
+from planner_executor.graph.record.values import PREVIEW_CHARACTERS, Artifact
 
 NAME_BYTES = 8
 

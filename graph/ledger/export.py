@@ -12,10 +12,10 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, TypeAdapter, ValidationError
 
-from graph.errors import ExportError
-from graph.ledger.chain import Row
-from graph.ledger.chaining import compact_json
-from graph.ledger.transcript import Transcript
+from planner_executor.graph.errors import ExportError
+from planner_executor.graph.ledger.chain import Row
+from planner_executor.graph.ledger.chaining import compact_json
+from planner_executor.graph.ledger.transcript import Transcript
 
 Hex = Annotated[str, Field(pattern=r"^(?:[0-9a-f]{2})*$")]
 

@@ -8,13 +8,21 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import NamedTuple
 
-from graph.ledger.chain import Row
-from graph.ledger.protocol import RunKey
-from graph.ledger.transcript import event_of
-from graph.record.events import CallFinished, CallStarted, Decided, Draft, Event, RunForked, StepChecked
-from graph.record.redaction import MARK, NAME
-from graph.record.summary import CHANGED
-from graph.record.values import to_text
+from planner_executor.graph.ledger.chain import Row
+from planner_executor.graph.ledger.protocol import RunKey
+from planner_executor.graph.ledger.transcript import event_of
+from planner_executor.graph.record.events import (
+    CallFinished,
+    CallStarted,
+    Decided,
+    Draft,
+    Event,
+    RunForked,
+    StepChecked,
+)
+from planner_executor.graph.record.redaction import MARK, NAME
+from planner_executor.graph.record.summary import CHANGED
+from planner_executor.graph.record.values import to_text
 
 TURNING = tuple(one.kind for one in (CallStarted, CallFinished, StepChecked, Decided))
 """Kinds of events after which another run may have to wait that had not to before, if they are about the same step."""

@@ -4,14 +4,14 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
-from graph.ledger.chain import Row
-from graph.ledger.protocol import RunKey
-from graph.record.counters import Counts, RunCounter
-from graph.record.events import Event, RunEnded
-from graph.record.sample import Samples
-from graph.record.step_history import StepHistory
-from graph.record.summarizer import Summarizer
-from graph.record.summary import RunSummary
+from planner_executor.graph.ledger.chain import Row
+from planner_executor.graph.ledger.protocol import RunKey
+from planner_executor.graph.record.counters import Counts, RunCounter
+from planner_executor.graph.record.events import Event, RunEnded
+from planner_executor.graph.record.sample import Samples
+from planner_executor.graph.record.step_history import StepHistory
+from planner_executor.graph.record.summarizer import Summarizer
+from planner_executor.graph.record.summary import RunSummary
 
 MOST = 4_096
 """So many runs are kept: those that were written to last."""

@@ -2,9 +2,9 @@
 
 from typing import NamedTuple
 
-from graph.ledger.lease import Holder
-from graph.ledger.protocol import Lease, RunKey
-from graph.ledger.refusals import Standing, check_control_seq, check_inbox, check_lease
+from planner_executor.graph.ledger.lease import Holder
+from planner_executor.graph.ledger.protocol import Lease, RunKey
+from planner_executor.graph.ledger.refusals import Standing, check_control_seq, check_inbox, check_lease
 
 
 class Head(NamedTuple):

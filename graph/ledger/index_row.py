@@ -6,9 +6,9 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import Any
 
-from graph.record.counters import Counts
-from graph.record.open_review import OpenReview
-from graph.record.summary import RunSummary
+from planner_executor.graph.record.counters import Counts
+from planner_executor.graph.record.open_review import OpenReview
+from planner_executor.graph.record.summary import RunSummary
 
 COLUMNS = RunSummary._fields[2:]
 SELECT = (

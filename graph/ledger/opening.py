@@ -3,14 +3,14 @@
 from collections.abc import Callable
 from pathlib import Path
 
-from graph.errors import ConfigError, LedgerUnavailableError
-from graph.ledger.memory.event_reader import IN_MEMORY
-from graph.ledger.memory.ledger import MemoryLedger
-from graph.ledger.postgres.address import MISSPELT, SCHEMES, is_address, shown_address
-from graph.ledger.protocol import Ledger
-from graph.ledger.run_store import RunStore
-from graph.ledger.seal import SealKey
-from graph.ledger.sqlite.ledger import SqliteLedger
+from planner_executor.graph.errors import ConfigError, LedgerUnavailableError
+from planner_executor.graph.ledger.memory.event_reader import IN_MEMORY
+from planner_executor.graph.ledger.memory.ledger import MemoryLedger
+from planner_executor.graph.ledger.postgres.address import MISSPELT, SCHEMES, is_address, shown_address
+from planner_executor.graph.ledger.protocol import Ledger
+from planner_executor.graph.ledger.run_store import RunStore
+from planner_executor.graph.ledger.seal import SealKey
+from planner_executor.graph.ledger.sqlite.ledger import SqliteLedger
 
 UNNAMED = "the name of the database is blank; name a file, such as runs.db, or postgresql://..."
 OF_SQLITE = (
@@ -25,7 +25,7 @@ def _in_memory(_address: str, key: SealKey | None) -> RunStore:
 
 def _in_postgres(address: str, key: SealKey | None) -> RunStore:
     try:
-        from graph.ledger.postgres.ledger import PostgresLedger
+        from planner_executor.graph.ledger.postgres.ledger import PostgresLedger
     except ImportError:
         raise ConfigError("a PostgreSQL database needs packages: pip install 'planner-executor[postgres]'") from None
     return PostgresLedger(address, key)

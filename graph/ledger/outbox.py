@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from graph.ledger.protocol import RunKey
+from planner_executor.graph.ledger.protocol import RunKey
 
 DeliveryKey = tuple[str, int, str, float, str]
 """Thread and number of the run, kind, time, address."""

@@ -5,13 +5,13 @@ from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager
 from typing import NamedTuple
 
-from graph.ledger.checked_reader import CheckedReader
-from graph.ledger.ownership import Ownership
-from graph.ledger.protocol import Lease, Proof, RunKey
-from graph.ledger.reading import Snapshot
-from graph.record.caps import CapEntry
-from graph.record.events import Draft, Event
-from graph.record.values import Kept
+from planner_executor.graph.ledger.checked_reader import CheckedReader
+from planner_executor.graph.ledger.ownership import Ownership
+from planner_executor.graph.ledger.protocol import Lease, Proof, RunKey
+from planner_executor.graph.ledger.reading import Snapshot
+from planner_executor.graph.record.caps import CapEntry
+from planner_executor.graph.record.events import Draft, Event
+from planner_executor.graph.record.values import Kept
 
 ALONE = "alone"
 """Owner name for the length of one transaction; it is never committed."""

@@ -9,12 +9,12 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 from typing import Protocol, TypeVar
 
-from graph.errors import LedgerError
-from graph.ledger.lease import Holder, Pace, Watch
-from graph.ledger.owner import is_gone, named_owner, retire
-from graph.ledger.proof import CLOCK, Clock, now_s, still_counts
-from graph.ledger.protocol import Lease, Proof, RunKey
-from graph.ledger.refusals import owned_elsewhere
+from planner_executor.graph.errors import LedgerError
+from planner_executor.graph.ledger.lease import Holder, Pace, Watch
+from planner_executor.graph.ledger.owner import is_gone, named_owner, retire
+from planner_executor.graph.ledger.proof import CLOCK, Clock, now_s, still_counts
+from planner_executor.graph.ledger.protocol import Lease, Proof, RunKey
+from planner_executor.graph.ledger.refusals import owned_elsewhere
 
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)

@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping
 
-from graph.ledger.checkpoint_words_1 import FIRST
-from graph.ledger.checkpoint_words_2 import SECOND
-from graph.ledger.packed import pack, unpack
+from planner_executor.graph.ledger.checkpoint_words_1 import FIRST
+from planner_executor.graph.ledger.checkpoint_words_2 import SECOND
+from planner_executor.graph.ledger.packed import pack, unpack
 
 DICTIONARIES: Mapping[str, bytes] = {"msgpack.deflate1": FIRST, "msgpack.deflate2": SECOND}
 """Kind of a packed cell -> its dictionary, which belongs to it for ever."""

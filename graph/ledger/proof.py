@@ -8,7 +8,7 @@ import sys
 import time
 from collections.abc import Callable
 
-from graph.ledger.lease import Pace
+from planner_executor.graph.ledger.lease import Pace
 
 Clock = Callable[[], float]
 CLOCKS = {"linux": "CLOCK_BOOTTIME", "darwin": "CLOCK_MONOTONIC_RAW"}

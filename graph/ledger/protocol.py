@@ -12,13 +12,13 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from graph.record.call import Call
-from graph.record.caps import CapEntry
-from graph.record.events import Draft, Event
-from graph.record.run_state import run_name
-from graph.record.sample import Sample
-from graph.record.standing_approval import StandingApproval, StandingCall, StandingUse
-from graph.record.values import Kept
+from planner_executor.graph.record.call import Call
+from planner_executor.graph.record.caps import CapEntry
+from planner_executor.graph.record.events import Draft, Event
+from planner_executor.graph.record.run_state import run_name
+from planner_executor.graph.record.sample import Sample
+from planner_executor.graph.record.standing_approval import StandingApproval, StandingCall, StandingUse
+from planner_executor.graph.record.values import Kept
 
 
 @dataclass(frozen=True)

@@ -3,13 +3,13 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from graph.errors import LedgerCorruptError, LedgerSealError
-from graph.ledger.chain import Row, fault_of
-from graph.ledger.protocol import News, RunKey
-from graph.ledger.refusals import Standing
-from graph.ledger.seal import SealKey, seal_fault
-from graph.ledger.transcript import event_of
-from graph.record.events import Event
+from planner_executor.graph.errors import LedgerCorruptError, LedgerSealError
+from planner_executor.graph.ledger.chain import Row, fault_of
+from planner_executor.graph.ledger.protocol import News, RunKey
+from planner_executor.graph.ledger.refusals import Standing
+from planner_executor.graph.ledger.seal import SealKey, seal_fault
+from planner_executor.graph.ledger.transcript import event_of
+from planner_executor.graph.record.events import Event
 
 
 class Snapshot(NamedTuple):

@@ -6,7 +6,7 @@ seen, the inbox, the end of the run. Each raises before anything is written.
 
 from typing import NamedTuple
 
-from graph.errors import (
+from planner_executor.graph.errors import (
     InputError,
     LeaseLostError,
     LedgerCorruptError,
@@ -17,9 +17,9 @@ from graph.errors import (
     RunOwnedError,
     StaleRunError,
 )
-from graph.ledger.lease import Holder, is_in_force
-from graph.ledger.protocol import Lease, RunKey
-from graph.ledger.seal import SealKey, seal_fault
+from planner_executor.graph.ledger.lease import Holder, is_in_force
+from planner_executor.graph.ledger.protocol import Lease, RunKey
+from planner_executor.graph.ledger.seal import SealKey, seal_fault
 
 
 class Standing(NamedTuple):

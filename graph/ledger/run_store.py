@@ -5,15 +5,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
-from graph.ledger.ended_sessions import EndedSessions
-from graph.ledger.lease import Holder
-from graph.ledger.outbox import Outbox
-from graph.ledger.protocol import Ledger, Message, RunKey
-from graph.ledger.tombstone import Tombstone, Tombstones
-from graph.ledger.transcript import Transcript
-from graph.record.counters import Counters
-from graph.record.run_filter import RunFilter
-from graph.record.summary import RunSummary
+from planner_executor.graph.ledger.ended_sessions import EndedSessions
+from planner_executor.graph.ledger.lease import Holder
+from planner_executor.graph.ledger.outbox import Outbox
+from planner_executor.graph.ledger.protocol import Ledger, Message, RunKey
+from planner_executor.graph.ledger.tombstone import Tombstone, Tombstones
+from planner_executor.graph.ledger.transcript import Transcript
+from planner_executor.graph.record.counters import Counters
+from planner_executor.graph.record.run_filter import RunFilter
+from planner_executor.graph.record.summary import RunSummary
 
 
 @dataclass(frozen=True)

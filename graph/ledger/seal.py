@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from graph.errors import LedgerKeyError
-from graph.name_list import counted
+from planner_executor.graph.errors import LedgerKeyError
+from planner_executor.graph.name_list import counted
 
 VARIABLE, FILE_VARIABLE = "PLANNER_EXECUTOR_LEDGER_KEY", "PLANNER_EXECUTOR_LEDGER_KEY_FILE"
 LEAST_BYTES = 16

@@ -1,9 +1,9 @@
 """Run lookup rules of every ledger: names, filters and shown statuses."""
 
-from graph.ledger.protocol import RunKey
-from graph.ledger.tombstone import NUMBER_DIGITS
-from graph.record.run_filter import RunFilter
-from graph.record.summary import RunSummary
+from planner_executor.graph.ledger.protocol import RunKey
+from planner_executor.graph.ledger.tombstone import NUMBER_DIGITS
+from planner_executor.graph.record.run_filter import RunFilter
+from planner_executor.graph.record.summary import RunSummary
 
 CANDIDATES = 9
 """Maximum number of runs returned for a prefix."""

@@ -12,11 +12,11 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
-from graph.errors import InputError, LedgerCorruptError, StandingSpentError
-from graph.ledger.chain import REDACTED, SALT_BYTES, Row, fault_of, first_link, link, payload_digest
-from graph.ledger.chaining import compact_json
-from graph.record.redaction import Redactor, Unredactable, redacted_payload
-from graph.record.standing_approval import StandingApproval, StandingCall, StandingUse
+from planner_executor.graph.errors import InputError, LedgerCorruptError, StandingSpentError
+from planner_executor.graph.ledger.chain import REDACTED, SALT_BYTES, Row, fault_of, first_link, link, payload_digest
+from planner_executor.graph.ledger.chaining import compact_json
+from planner_executor.graph.record.redaction import Redactor, Unredactable, redacted_payload
+from planner_executor.graph.record.standing_approval import StandingApproval, StandingCall, StandingUse
 
 COLUMNS = "seq, kind, step, at, payload, salt, digest, link"
 

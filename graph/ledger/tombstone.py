@@ -11,9 +11,9 @@ from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import Any, Self
 
-from graph.ledger.seal import SealKey, seal_fault
-from graph.ledger.transcript import Transcript
-from graph.name_list import counted
+from planner_executor.graph.ledger.seal import SealKey, seal_fault
+from planner_executor.graph.ledger.transcript import Transcript
+from planner_executor.graph.name_list import counted
 
 LINK_BYTES = 32
 NUMBER_DIGITS = 18

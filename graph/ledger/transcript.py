@@ -6,10 +6,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 
-from graph.ledger.chain import Row, first_link
-from graph.record.artifacts import artifacts_named
-from graph.record.events import Event
-from graph.record.run_state import run_name
+from planner_executor.graph.ledger.chain import Row, first_link
+from planner_executor.graph.record.artifacts import artifacts_named
+from planner_executor.graph.record.events import Event
+from planner_executor.graph.record.run_state import run_name
 
 ARTIFACT_ID = re.compile(r"[0-9a-f]{64}")
 

@@ -5,19 +5,19 @@ from typing import Any
 
 from pydantic import JsonValue
 
-from graph.ledger.protocol import Ledger
-from graph.plan.catalog import ToolSpec
-from graph.plan.schema import Plan
-from graph.policy.policy import Policy
-from graph.policy.policy_file import policy_from
-from graph.policy.terms import Terms
-from graph.record.assignment import Assignment
-from graph.record.ending import answer_of
-from graph.record.events import Configuration, Content
-from graph.record.remaining import skipped_in
-from graph.record.results import StepResult
-from graph.record.run_state import RunState
-from graph.settings import current_settings
+from planner_executor.graph.ledger.protocol import Ledger
+from planner_executor.graph.plan.catalog import ToolSpec
+from planner_executor.graph.plan.schema import Plan
+from planner_executor.graph.policy.policy import Policy
+from planner_executor.graph.policy.policy_file import policy_from
+from planner_executor.graph.policy.terms import Terms
+from planner_executor.graph.record.assignment import Assignment
+from planner_executor.graph.record.ending import answer_of
+from planner_executor.graph.record.events import Configuration, Content
+from planner_executor.graph.record.remaining import skipped_in
+from planner_executor.graph.record.results import StepResult
+from planner_executor.graph.record.run_state import RunState
+from planner_executor.graph.settings import current_settings
 
 
 async def value_of(ledger: Ledger, result: StepResult) -> JsonValue:

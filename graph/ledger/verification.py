@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from graph.ledger.chain import REDACTED, Fault, Row, fault_of
-from graph.ledger.seal import SealKey, seal_fault
-from graph.ledger.transcript import Transcript
+from planner_executor.graph.ledger.chain import REDACTED, Fault, Row, fault_of
+from planner_executor.graph.ledger.seal import SealKey, seal_fault
+from planner_executor.graph.ledger.transcript import Transcript
 
 SealState = Literal["none", "unchecked", "whole", "broken"]
 

@@ -6,29 +6,29 @@ from dataclasses import dataclass
 
 from langchain_core.runnables import RunnableConfig
 
-from graph.context import Services
-from graph.errors import LedgerError, RunPausedError, StaleRunError
-from graph.execution.criteria import Criteria
-from graph.execution.dataflow import Dataflow
-from graph.execution.progress import ProgressReporter
-from graph.execution.step_work import StepWork
-from graph.fork import is_fork
-from graph.nodes.review_message import message_about
-from graph.nodes.step_changes import take_changes
-from graph.plan.canonical import digest
-from graph.plan.schedule import waits_for
-from graph.plan.schema import Plan
-from graph.policy.scope import in_force
-from graph.record.events import INTERRUPTED, Draft, Executing, Paused
-from graph.record.expansion import to_refine
-from graph.review.human_steps import open_questions
-from graph.route import headed
-from graph.run_context import RunContext
-from graph.run_events import budget_reached
-from graph.run_opening import open_run
-from graph.run_writer import RunWriter
-from graph.state import State, StateUpdate
-from graph.state_view import results_shown, state_at_end, state_update
+from planner_executor.graph.context import Services
+from planner_executor.graph.errors import LedgerError, RunPausedError, StaleRunError
+from planner_executor.graph.execution.criteria import Criteria
+from planner_executor.graph.execution.dataflow import Dataflow
+from planner_executor.graph.execution.progress import ProgressReporter
+from planner_executor.graph.execution.step_work import StepWork
+from planner_executor.graph.fork import is_fork
+from planner_executor.graph.nodes.review_message import message_about
+from planner_executor.graph.nodes.step_changes import take_changes
+from planner_executor.graph.plan.canonical import digest
+from planner_executor.graph.plan.schedule import waits_for
+from planner_executor.graph.plan.schema import Plan
+from planner_executor.graph.policy.scope import in_force
+from planner_executor.graph.record.events import INTERRUPTED, Draft, Executing, Paused
+from planner_executor.graph.record.expansion import to_refine
+from planner_executor.graph.review.human_steps import open_questions
+from planner_executor.graph.route import headed
+from planner_executor.graph.run_context import RunContext
+from planner_executor.graph.run_events import budget_reached
+from planner_executor.graph.run_opening import open_run
+from planner_executor.graph.run_writer import RunWriter
+from planner_executor.graph.state import State, StateUpdate
+from planner_executor.graph.state_view import results_shown, state_at_end, state_update
 
 
 @dataclass(frozen=True)

@@ -4,19 +4,19 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from graph.caller import caller_on
-from graph.context import Services
-from graph.errors import InputError
-from graph.ledger.protocol import RunKey
-from graph.name_list import listed
-from graph.plan.schema import Plan
-from graph.policy.inheritance import inherited, steps_anew
-from graph.record.assignment import Assignment
-from graph.record.events import Draft
-from graph.record.goal import Goal
-from graph.record.projection import project
-from graph.record.run_state import RunState
-from graph.record.values import Kept
+from planner_executor.graph.caller import caller_on
+from planner_executor.graph.context import Services
+from planner_executor.graph.errors import InputError
+from planner_executor.graph.ledger.protocol import RunKey
+from planner_executor.graph.name_list import listed
+from planner_executor.graph.plan.schema import Plan
+from planner_executor.graph.policy.inheritance import inherited, steps_anew
+from planner_executor.graph.record.assignment import Assignment
+from planner_executor.graph.record.events import Draft
+from planner_executor.graph.record.goal import Goal
+from planner_executor.graph.record.projection import project
+from planner_executor.graph.record.run_state import RunState
+from planner_executor.graph.record.values import Kept
 
 FORK = 'fork_from is {"run": "thread.1", "step": "step_3"}'
 

@@ -6,13 +6,13 @@ from typing import Any
 
 from langchain_core.runnables import RunnableConfig
 
-from graph.calls.meter import LimitReached
-from graph.calls.model_call import ModelCall
-from graph.context import Services
-from graph.errors import InputError
-from graph.ledger.values import content_value
-from graph.nodes.fork_source import fork_source
-from graph.nodes.planner_input import (
+from planner_executor.graph.calls.meter import LimitReached
+from planner_executor.graph.calls.model_call import ModelCall
+from planner_executor.graph.context import Services
+from planner_executor.graph.errors import InputError
+from planner_executor.graph.ledger.values import content_value
+from planner_executor.graph.nodes.fork_source import fork_source
+from planner_executor.graph.nodes.planner_input import (
     brought_plan,
     goal_stated,
     goal_to_begin,
@@ -20,33 +20,33 @@ from graph.nodes.planner_input import (
     wants_to_go_on,
     wants_to_retry,
 )
-from graph.nodes.retry import reopen, retry_hint
-from graph.nodes.review_message import message_about, message_without_plan, with_refusal
-from graph.nodes.run_to_continue import is_announced, run_to_continue, waiting_in_chat, was_here
-from graph.nodes.step_changes import take_changes
-from graph.pictures import pictures_of
-from graph.plan.canonical import digest
-from graph.plan.fragments import PlanShape
-from graph.plan.json_schema import plan_schema, revision_schema
-from graph.plan.reading import read_plan
-from graph.plan.revision import read_revision
-from graph.plan.schema import Plan
-from graph.plan.shortening import joined_messages
-from graph.planning import Proposal, propose
-from graph.prompts.planner import planner_messages
-from graph.prompts.replanner import replanner_messages
-from graph.record.amendment import Amendment
-from graph.record.ending import Ending, ending_of
-from graph.record.events import Content, Draft
-from graph.record.goal import Goal
-from graph.record.values import keep_anything
-from graph.review_clock import bring_up
-from graph.run_context import RunContext
-from graph.run_events import budget_reached, revision
-from graph.run_opening import begin_run, thread_of
-from graph.run_writer import RunWriter
-from graph.state import State, StateUpdate
-from graph.state_view import state_at_end, state_update, state_while_waiting, state_with_plan
+from planner_executor.graph.nodes.retry import reopen, retry_hint
+from planner_executor.graph.nodes.review_message import message_about, message_without_plan, with_refusal
+from planner_executor.graph.nodes.run_to_continue import is_announced, run_to_continue, waiting_in_chat, was_here
+from planner_executor.graph.nodes.step_changes import take_changes
+from planner_executor.graph.pictures import pictures_of
+from planner_executor.graph.plan.canonical import digest
+from planner_executor.graph.plan.fragments import PlanShape
+from planner_executor.graph.plan.json_schema import plan_schema, revision_schema
+from planner_executor.graph.plan.reading import read_plan
+from planner_executor.graph.plan.revision import read_revision
+from planner_executor.graph.plan.schema import Plan
+from planner_executor.graph.plan.shortening import joined_messages
+from planner_executor.graph.planning import Proposal, propose
+from planner_executor.graph.prompts.planner import planner_messages
+from planner_executor.graph.prompts.replanner import replanner_messages
+from planner_executor.graph.record.amendment import Amendment
+from planner_executor.graph.record.ending import Ending, ending_of
+from planner_executor.graph.record.events import Content, Draft
+from planner_executor.graph.record.goal import Goal
+from planner_executor.graph.record.values import keep_anything
+from planner_executor.graph.review_clock import bring_up
+from planner_executor.graph.run_context import RunContext
+from planner_executor.graph.run_events import budget_reached, revision
+from planner_executor.graph.run_opening import begin_run, thread_of
+from planner_executor.graph.run_writer import RunWriter
+from planner_executor.graph.state import State, StateUpdate
+from planner_executor.graph.state_view import state_at_end, state_update, state_while_waiting, state_with_plan
 
 
 @dataclass(frozen=True)

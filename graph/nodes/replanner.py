@@ -6,34 +6,34 @@ from functools import partial
 
 from langchain_core.runnables import RunnableConfig
 
-from graph.calls.meter import LimitReached
-from graph.calls.model_call import ModelCall
-from graph.context import Services
-from graph.fork import is_fork
-from graph.nodes.refinement import refined
-from graph.nodes.review_message import message_about
-from graph.nodes.step_changes import take_changes
-from graph.plan.fragments import PlanShape
-from graph.plan.json_schema import revision_schema
-from graph.plan.revision import read_revision
-from graph.plan.schema import Plan, Step
-from graph.plan.shortening import joined_messages, shortened
-from graph.planning import Proposal, propose
-from graph.policy.replanning import Cause
-from graph.prompts.replanner import replanner_messages
-from graph.record.budget import Usage, reached
-from graph.record.events import Draft
-from graph.record.expansion import to_refine
-from graph.record.goal import Goal
-from graph.record.no_progress import failures_of, stall_of
-from graph.record.remaining import steps_left
-from graph.route import headed
-from graph.run_context import RunContext
-from graph.run_events import budget_reached
-from graph.run_opening import open_run
-from graph.run_writer import RunWriter
-from graph.state import State, StateUpdate
-from graph.state_view import results_shown, state_at_end, state_update, state_with_plan
+from planner_executor.graph.calls.meter import LimitReached
+from planner_executor.graph.calls.model_call import ModelCall
+from planner_executor.graph.context import Services
+from planner_executor.graph.fork import is_fork
+from planner_executor.graph.nodes.refinement import refined
+from planner_executor.graph.nodes.review_message import message_about
+from planner_executor.graph.nodes.step_changes import take_changes
+from planner_executor.graph.plan.fragments import PlanShape
+from planner_executor.graph.plan.json_schema import revision_schema
+from planner_executor.graph.plan.revision import read_revision
+from planner_executor.graph.plan.schema import Plan, Step
+from planner_executor.graph.plan.shortening import joined_messages, shortened
+from planner_executor.graph.planning import Proposal, propose
+from planner_executor.graph.policy.replanning import Cause
+from planner_executor.graph.prompts.replanner import replanner_messages
+from planner_executor.graph.record.budget import Usage, reached
+from planner_executor.graph.record.events import Draft
+from planner_executor.graph.record.expansion import to_refine
+from planner_executor.graph.record.goal import Goal
+from planner_executor.graph.record.no_progress import failures_of, stall_of
+from planner_executor.graph.record.remaining import steps_left
+from planner_executor.graph.route import headed
+from planner_executor.graph.run_context import RunContext
+from planner_executor.graph.run_events import budget_reached
+from planner_executor.graph.run_opening import open_run
+from planner_executor.graph.run_writer import RunWriter
+from planner_executor.graph.state import State, StateUpdate
+from planner_executor.graph.state_view import results_shown, state_at_end, state_update, state_with_plan
 
 WHY_CHARACTERS = 2_000
 WHY: Mapping[Cause, str] = {

@@ -5,18 +5,18 @@ from typing import Any
 
 from langchain_core.messages import AIMessage
 
-from graph.caller import caller_on
-from graph.errors import InputError
-from graph.policy.approvers import NO_APPROVERS, alone_fault
-from graph.policy.at_stake import AtStake
-from graph.policy.raised_budget import read_raised
-from graph.policy.scope import rebind
-from graph.record.amendment import Amendment
-from graph.record.budget import Budget
-from graph.record.events import Draft, Met, RunReopened
-from graph.record.reopening import is_retryable, retry_fault, steps_to_retry
-from graph.run_context import RunContext
-from graph.run_writer import RunWriter
+from planner_executor.graph.caller import caller_on
+from planner_executor.graph.errors import InputError
+from planner_executor.graph.policy.approvers import NO_APPROVERS, alone_fault
+from planner_executor.graph.policy.at_stake import AtStake
+from planner_executor.graph.policy.raised_budget import read_raised
+from planner_executor.graph.policy.scope import rebind
+from planner_executor.graph.record.amendment import Amendment
+from planner_executor.graph.record.budget import Budget
+from planner_executor.graph.record.events import Draft, Met, RunReopened
+from planner_executor.graph.record.reopening import is_retryable, retry_fault, steps_to_retry
+from planner_executor.graph.run_context import RunContext
+from planner_executor.graph.run_writer import RunWriter
 
 
 async def reopen(writer: RunWriter, *, brings_plan: bool) -> None:

@@ -7,37 +7,43 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.errors import GraphInterrupt
 from langgraph.types import interrupt
 
-from graph.caller import caller_on, invoked_by
-from graph.context import Services
-from graph.fork import is_after_the_end, is_fork
-from graph.ledger.refusals import check_control_seq
-from graph.ledger.values import content_value
-from graph.nodes.review_decision import carried_out, decide, plan_again
-from graph.nodes.review_events import passed, requested
-from graph.nodes.review_late import answered_late, with_expiry
-from graph.nodes.review_message import is_announced, message_of, with_decision
-from graph.nodes.review_outcome import Outcome, outcome_of
-from graph.nodes.review_people import is_open
-from graph.nodes.review_request import cause_of_asking_anew, request_about
-from graph.nodes.review_subject import Subject, plan_in, subject_of
-from graph.nodes.review_votes import Ballot, ballot_of, check_decider
-from graph.nodes.step_changes import take_changes
-from graph.policy.scope import in_force, within_approved
-from graph.record.ending import Ending
-from graph.record.events import Draft, ResponseGiven
-from graph.record.person import Approver
-from graph.record.projection import apply_events
-from graph.review.decision import InvalidResponse, RefusedDecision, read_answer
-from graph.review.request import ReviewRequest
-from graph.review.verdict import verdict_of
-from graph.review_clock import bring_up
-from graph.route import Route, route_of
-from graph.run_context import RunContext
-from graph.run_opening import open_run, start_run
-from graph.run_writer import RunWriter
-from graph.sanitize import escaped
-from graph.state import State, StateUpdate, stated_goal
-from graph.state_view import is_shown_by, state_at_end, state_update, state_while_waiting, state_with_plan
+from planner_executor.graph.caller import caller_on, invoked_by
+from planner_executor.graph.context import Services
+from planner_executor.graph.fork import is_after_the_end, is_fork
+from planner_executor.graph.ledger.refusals import check_control_seq
+from planner_executor.graph.ledger.values import content_value
+from planner_executor.graph.nodes.review_decision import carried_out, decide, plan_again
+from planner_executor.graph.nodes.review_events import passed, requested
+from planner_executor.graph.nodes.review_late import answered_late, with_expiry
+from planner_executor.graph.nodes.review_message import is_announced, message_of, with_decision
+from planner_executor.graph.nodes.review_outcome import Outcome, outcome_of
+from planner_executor.graph.nodes.review_people import is_open
+from planner_executor.graph.nodes.review_request import cause_of_asking_anew, request_about
+from planner_executor.graph.nodes.review_subject import Subject, plan_in, subject_of
+from planner_executor.graph.nodes.review_votes import Ballot, ballot_of, check_decider
+from planner_executor.graph.nodes.step_changes import take_changes
+from planner_executor.graph.policy.scope import in_force, within_approved
+from planner_executor.graph.record.ending import Ending
+from planner_executor.graph.record.events import Draft, ResponseGiven
+from planner_executor.graph.record.person import Approver
+from planner_executor.graph.record.projection import apply_events
+from planner_executor.graph.review.decision import InvalidResponse, RefusedDecision, read_answer
+from planner_executor.graph.review.request import ReviewRequest
+from planner_executor.graph.review.verdict import verdict_of
+from planner_executor.graph.review_clock import bring_up
+from planner_executor.graph.route import Route, route_of
+from planner_executor.graph.run_context import RunContext
+from planner_executor.graph.run_opening import open_run, start_run
+from planner_executor.graph.run_writer import RunWriter
+from planner_executor.graph.sanitize import escaped
+from planner_executor.graph.state import State, StateUpdate, stated_goal
+from planner_executor.graph.state_view import (
+    is_shown_by,
+    state_at_end,
+    state_update,
+    state_while_waiting,
+    state_with_plan,
+)
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,8 @@ from typing import Any
 
 from langchain_core.messages import AIMessage, BaseMessage, RemoveMessage, ToolCall
 
-from graph.review.request import ReviewRequest
-from graph.state import CALL, REVIEW, StateUpdate
+from planner_executor.graph.review.request import ReviewRequest
+from planner_executor.graph.state import CALL, REVIEW, StateUpdate
 
 STILL_OPEN = ("review", "announce")
 """Routes on which the request of the last message stays as it is."""

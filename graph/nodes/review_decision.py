@@ -2,24 +2,24 @@
 
 from dataclasses import replace
 
-from graph.nodes.review_events import decided
-from graph.nodes.review_outcome import Outcome
-from graph.nodes.review_people import cost_under, tools_named
-from graph.nodes.review_standing import approvals_given
-from graph.nodes.review_subject import Subject
-from graph.nodes.review_votes import Ballot
-from graph.plan.schema import Plan
-from graph.policy.at_stake import AtStake
-from graph.record.ending import Ending
-from graph.record.events import Decided, Draft, Met, PlanRevised, StandingGiven
-from graph.record.review_state import Approval
-from graph.review.decision import Decision, InvalidResponse
-from graph.review.verdict import ReviewVerdict
-from graph.run_context import RunContext
-from graph.run_estimate import expected_of
-from graph.run_writer import RunWriter
-from graph.state import StateUpdate
-from graph.state_view import state_at_end, state_update, state_with_plan
+from planner_executor.graph.nodes.review_events import decided
+from planner_executor.graph.nodes.review_outcome import Outcome
+from planner_executor.graph.nodes.review_people import cost_under, tools_named
+from planner_executor.graph.nodes.review_standing import approvals_given
+from planner_executor.graph.nodes.review_subject import Subject
+from planner_executor.graph.nodes.review_votes import Ballot
+from planner_executor.graph.plan.schema import Plan
+from planner_executor.graph.policy.at_stake import AtStake
+from planner_executor.graph.record.ending import Ending
+from planner_executor.graph.record.events import Decided, Draft, Met, PlanRevised, StandingGiven
+from planner_executor.graph.record.review_state import Approval
+from planner_executor.graph.review.decision import Decision, InvalidResponse
+from planner_executor.graph.review.verdict import ReviewVerdict
+from planner_executor.graph.run_context import RunContext
+from planner_executor.graph.run_estimate import expected_of
+from planner_executor.graph.run_writer import RunWriter
+from planner_executor.graph.state import StateUpdate
+from planner_executor.graph.state_view import state_at_end, state_update, state_with_plan
 
 UNCHANGED = "the edit changes nothing; approve what is shown, or change it"
 

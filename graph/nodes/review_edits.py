@@ -6,14 +6,14 @@ from typing import Any
 
 from pydantic import JsonValue
 
-from graph.plan.canonical import digest
-from graph.plan.schema import Plan, Step
-from graph.policy.grants import Grant, Refused, json_equal
-from graph.record.call import HeldCall, call_key
-from graph.record.values import to_text
-from graph.review.decision import Decision, InvalidResponse
-from graph.review.verdict import ReviewVerdict
-from graph.run_context import RunContext
+from planner_executor.graph.plan.canonical import digest
+from planner_executor.graph.plan.schema import Plan, Step
+from planner_executor.graph.policy.grants import Grant, Refused, json_equal
+from planner_executor.graph.record.call import HeldCall, call_key
+from planner_executor.graph.record.values import to_text
+from planner_executor.graph.review.decision import Decision, InvalidResponse
+from planner_executor.graph.review.verdict import ReviewVerdict
+from planner_executor.graph.run_context import RunContext
 
 PLAN_OPEN = "the plan itself is under review: edit the plan, not its calls"
 MARKS = ("{", "$", "#", "<")

@@ -4,17 +4,17 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from graph.nodes.review_people import is_open
-from graph.nodes.review_votes import Ballot
-from graph.plan.schema import Plan
-from graph.policy.scope import rebind
-from graph.record.events import Content, Decided, Draft, ReviewRequested, SettledCall
-from graph.record.run_state import RunState
-from graph.record.values import Kept, keep, keep_anything
-from graph.review.call_form import form_of
-from graph.review.request import ReviewRequest
-from graph.review.verdict import NOTHING, ReviewVerdict
-from graph.run_context import RunContext
+from planner_executor.graph.nodes.review_people import is_open
+from planner_executor.graph.nodes.review_votes import Ballot
+from planner_executor.graph.plan.schema import Plan
+from planner_executor.graph.policy.scope import rebind
+from planner_executor.graph.record.events import Content, Decided, Draft, ReviewRequested, SettledCall
+from planner_executor.graph.record.run_state import RunState
+from planner_executor.graph.record.values import Kept, keep, keep_anything
+from planner_executor.graph.review.call_form import form_of
+from planner_executor.graph.review.request import ReviewRequest
+from planner_executor.graph.review.verdict import NOTHING, ReviewVerdict
+from planner_executor.graph.run_context import RunContext
 
 
 def requested(

@@ -6,12 +6,12 @@ from langchain_core.messages import AIMessage
 from langgraph.errors import GraphInterrupt
 from langgraph.types import interrupt
 
-from graph.caller import caller_on
-from graph.review_clock import late_answer, too_late
-from graph.run_context import RunContext
-from graph.run_writer import RunWriter
-from graph.state import REVIEW, StateUpdate
-from graph.text.decision import expired_text
+from planner_executor.graph.caller import caller_on
+from planner_executor.graph.review_clock import late_answer, too_late
+from planner_executor.graph.run_context import RunContext
+from planner_executor.graph.run_writer import RunWriter
+from planner_executor.graph.state import REVIEW, StateUpdate
+from planner_executor.graph.text.decision import expired_text
 
 
 async def answered_late(run: RunContext) -> bool:

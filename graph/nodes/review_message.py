@@ -14,19 +14,19 @@ from shlex import quote
 
 from langchain_core.messages import AIMessage
 
-from graph.errors import InputError
-from graph.markdown import code
-from graph.nodes.review_calls import calls_for
-from graph.nodes.review_request import request_about
-from graph.nodes.review_subject import Subject, uncertain_calls
-from graph.plan.schema import Plan
-from graph.review.request import ReviewRequest
-from graph.run_context import RunContext
-from graph.sanitize import escaped
-from graph.state import REVIEW, State, StateUpdate
-from graph.text.decision import decision_text, refused_text
-from graph.text.review.drawing import settled
-from graph.text.review.plan import plan_message
+from planner_executor.graph.errors import InputError
+from planner_executor.graph.markdown import code
+from planner_executor.graph.nodes.review_calls import calls_for
+from planner_executor.graph.nodes.review_request import request_about
+from planner_executor.graph.nodes.review_subject import Subject, uncertain_calls
+from planner_executor.graph.plan.schema import Plan
+from planner_executor.graph.review.request import ReviewRequest
+from planner_executor.graph.run_context import RunContext
+from planner_executor.graph.sanitize import escaped
+from planner_executor.graph.state import REVIEW, State, StateUpdate
+from planner_executor.graph.text.decision import decision_text, refused_text
+from planner_executor.graph.text.review.drawing import settled
+from planner_executor.graph.text.review.plan import plan_message
 
 HOW_TO_DECIDE = (
     "Decide with the buttons of this chat or, if it has none, with {command}. A message here decides nothing: it is a "

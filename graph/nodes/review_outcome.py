@@ -3,20 +3,20 @@
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 
-from graph.nodes.review_edits import edited_calls
-from graph.nodes.review_people import cost_under
-from graph.nodes.review_subject import Subject, read_from_outside
-from graph.plan.broken_json import broken_json
-from graph.plan.schema import Plan
-from graph.policy.approvers import NO_APPROVERS
-from graph.policy.at_stake import NOTHING_AT_STAKE, AtStake
-from graph.policy.inheritance import steps_anew
-from graph.record.events import Draft
-from graph.record.values_of_people import values_given
-from graph.review.decision import Decision, InvalidResponse
-from graph.review.verdict import ReviewVerdict
-from graph.run_context import RunContext
-from graph.run_events import revision
+from planner_executor.graph.nodes.review_edits import edited_calls
+from planner_executor.graph.nodes.review_people import cost_under
+from planner_executor.graph.nodes.review_subject import Subject, read_from_outside
+from planner_executor.graph.plan.broken_json import broken_json
+from planner_executor.graph.plan.schema import Plan
+from planner_executor.graph.policy.approvers import NO_APPROVERS
+from planner_executor.graph.policy.at_stake import NOTHING_AT_STAKE, AtStake
+from planner_executor.graph.policy.inheritance import steps_anew
+from planner_executor.graph.record.events import Draft
+from planner_executor.graph.record.values_of_people import values_given
+from planner_executor.graph.review.decision import Decision, InvalidResponse
+from planner_executor.graph.review.verdict import ReviewVerdict
+from planner_executor.graph.run_context import RunContext
+from planner_executor.graph.run_events import revision
 
 PLAN_EXPECTED = 'an edit of the plan must have args: {"plan": {"steps": [...]}}'
 

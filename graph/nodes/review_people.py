@@ -3,10 +3,10 @@
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from graph.name_list import listed
-from graph.plan.catalog import ToolSpec
-from graph.plan.schema import Plan
-from graph.policy.approvers import (
+from planner_executor.graph.name_list import listed
+from planner_executor.graph.plan.catalog import ToolSpec
+from planner_executor.graph.plan.schema import Plan
+from planner_executor.graph.policy.approvers import (
     NO_APPROVERS,
     TABLES,
     ApproverRule,
@@ -15,15 +15,15 @@ from graph.policy.approvers import (
     people_rules,
     quorum_of,
 )
-from graph.policy.at_stake import AtStake
-from graph.policy.time_limit import AFTERWARDS, TimeLimit
-from graph.record.budget import Budget
-from graph.record.deadline import Deadline, moment_in_words
-from graph.record.review_state import RecordedRequest
-from graph.record.values_of_people import values_given
-from graph.review.request import ReviewRequest
-from graph.run_context import RunContext
-from graph.text.review.frame import name, words
+from planner_executor.graph.policy.at_stake import AtStake
+from planner_executor.graph.policy.time_limit import AFTERWARDS, TimeLimit
+from planner_executor.graph.record.budget import Budget
+from planner_executor.graph.record.deadline import Deadline, moment_in_words
+from planner_executor.graph.record.review_state import RecordedRequest
+from planner_executor.graph.record.values_of_people import values_given
+from planner_executor.graph.review.request import ReviewRequest
+from planner_executor.graph.run_context import RunContext
+from planner_executor.graph.text.review.frame import name, words
 
 
 def with_people(run: RunContext, request: ReviewRequest) -> ReviewRequest:

@@ -4,36 +4,36 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from graph.nodes.review_people import is_open, with_people
-from graph.nodes.review_subject import Subject
-from graph.plan.canonical import digest
-from graph.plan.revision import difference
-from graph.plan.schedule import waits_for
-from graph.plan.schema import Plan, Step
-from graph.policy.approvers import NO_APPROVERS
-from graph.policy.new_effects import is_undecided
-from graph.policy.scope import needs_person, repeats
-from graph.record.call import Call, HeldCall
-from graph.record.plan_state import NewEffect
-from graph.record.remaining import skipped_in, steps_left
-from graph.record.replacement import replaced_in_words
-from graph.record.spending import BudgetExhausted
-from graph.record.values import to_text
-from graph.review.call_form import form_of
-from graph.review.estimate import estimate
-from graph.review.human_steps import GATE, open_questions
-from graph.review.request import ANEW, UNCHANGED, ReviewAction, ReviewRequest
-from graph.run_context import RunContext
-from graph.run_estimate import expectation_of
-from graph.sanitize import escaped
-from graph.text.call_question import asked_description
-from graph.text.review.budget import budget_description
-from graph.text.review.calls import held_description, new_effect_description, uncertain_description
-from graph.text.review.drawing import settled
-from graph.text.review.person import gate_description, question_description
-from graph.text.review.plan import PlanReview, invalid_description, plan_description
-from graph.text.review.values import cut
-from graph.text.review.why import reason_of
+from planner_executor.graph.nodes.review_people import is_open, with_people
+from planner_executor.graph.nodes.review_subject import Subject
+from planner_executor.graph.plan.canonical import digest
+from planner_executor.graph.plan.revision import difference
+from planner_executor.graph.plan.schedule import waits_for
+from planner_executor.graph.plan.schema import Plan, Step
+from planner_executor.graph.policy.approvers import NO_APPROVERS
+from planner_executor.graph.policy.new_effects import is_undecided
+from planner_executor.graph.policy.scope import needs_person, repeats
+from planner_executor.graph.record.call import Call, HeldCall
+from planner_executor.graph.record.plan_state import NewEffect
+from planner_executor.graph.record.remaining import skipped_in, steps_left
+from planner_executor.graph.record.replacement import replaced_in_words
+from planner_executor.graph.record.spending import BudgetExhausted
+from planner_executor.graph.record.values import to_text
+from planner_executor.graph.review.call_form import form_of
+from planner_executor.graph.review.estimate import estimate
+from planner_executor.graph.review.human_steps import GATE, open_questions
+from planner_executor.graph.review.request import ANEW, UNCHANGED, ReviewAction, ReviewRequest
+from planner_executor.graph.run_context import RunContext
+from planner_executor.graph.run_estimate import expectation_of
+from planner_executor.graph.sanitize import escaped
+from planner_executor.graph.text.call_question import asked_description
+from planner_executor.graph.text.review.budget import budget_description
+from planner_executor.graph.text.review.calls import held_description, new_effect_description, uncertain_description
+from planner_executor.graph.text.review.drawing import settled
+from planner_executor.graph.text.review.person import gate_description, question_description
+from planner_executor.graph.text.review.plan import PlanReview, invalid_description, plan_description
+from planner_executor.graph.text.review.values import cut
+from planner_executor.graph.text.review.why import reason_of
 
 GIVEN_CHARACTERS = 400
 """How much of a result that a person gave is shown with the plan that rests on it."""

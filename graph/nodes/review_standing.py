@@ -3,13 +3,13 @@
 import time
 from collections.abc import Sequence
 
-from graph.plan.canonical import digest
-from graph.policy.standing import covers, standing_args, standing_fault, time_of, wide_fault
-from graph.record.person import Approver
-from graph.record.standing_approval import StandingApproval
-from graph.review.decision import InvalidResponse
-from graph.review.verdict import ReviewVerdict
-from graph.run_context import RunContext
+from planner_executor.graph.plan.canonical import digest
+from planner_executor.graph.policy.standing import covers, standing_args, standing_fault, time_of, wide_fault
+from planner_executor.graph.record.person import Approver
+from planner_executor.graph.record.standing_approval import StandingApproval
+from planner_executor.graph.review.decision import InvalidResponse
+from planner_executor.graph.review.verdict import ReviewVerdict
+from planner_executor.graph.run_context import RunContext
 
 ID_CHARACTERS = 12
 

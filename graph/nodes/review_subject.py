@@ -4,16 +4,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from graph.nodes.planner_input import plan_from_form
-from graph.plan.canonical import digest
-from graph.plan.issues import Issue
-from graph.plan.reading import ParsedPlan, read_plan
-from graph.plan.revision import read_revision
-from graph.plan.schema import Plan
-from graph.record.call import Call
-from graph.record.run_state import RunState
-from graph.run_context import RunContext
-from graph.run_writer import RunWriter
+from planner_executor.graph.nodes.planner_input import plan_from_form
+from planner_executor.graph.plan.canonical import digest
+from planner_executor.graph.plan.issues import Issue
+from planner_executor.graph.plan.reading import ParsedPlan, read_plan
+from planner_executor.graph.plan.revision import read_revision
+from planner_executor.graph.plan.schema import Plan
+from planner_executor.graph.record.call import Call
+from planner_executor.graph.record.run_state import RunState
+from planner_executor.graph.run_context import RunContext
+from planner_executor.graph.run_writer import RunWriter
 
 
 @dataclass(frozen=True)

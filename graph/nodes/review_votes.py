@@ -3,16 +3,16 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from graph.nodes.review_outcome import Outcome
-from graph.nodes.review_people import askers_on, escalated_s, shown_stake
-from graph.plan.canonical import digest
-from graph.policy.approvers import NO_APPROVERS, ApproverRule, alone_fault, approver_refusal, missing
-from graph.record.events import Met, Voted
-from graph.record.person import Approver
-from graph.review.decision import RefusedDecision
-from graph.review.request import ReviewRequest
-from graph.review.verdict import NOTHING, ReviewVerdict
-from graph.run_context import RunContext
+from planner_executor.graph.nodes.review_outcome import Outcome
+from planner_executor.graph.nodes.review_people import askers_on, escalated_s, shown_stake
+from planner_executor.graph.plan.canonical import digest
+from planner_executor.graph.policy.approvers import NO_APPROVERS, ApproverRule, alone_fault, approver_refusal, missing
+from planner_executor.graph.record.events import Met, Voted
+from planner_executor.graph.record.person import Approver
+from planner_executor.graph.review.decision import RefusedDecision
+from planner_executor.graph.review.request import ReviewRequest
+from planner_executor.graph.review.verdict import NOTHING, ReviewVerdict
+from planner_executor.graph.run_context import RunContext
 
 UNSEEN = (
     "the policy says who decides, and an approval given in advance is nobody's; a person has to decide this request"

@@ -2,10 +2,10 @@
 
 from langchain_core.runnables import RunnableConfig
 
-from graph.context import Services
-from graph.errors import InputError
-from graph.fork import is_fork
-from graph.nodes.planner_input import (
+from planner_executor.graph.context import Services
+from planner_executor.graph.errors import InputError
+from planner_executor.graph.fork import is_fork
+from planner_executor.graph.nodes.planner_input import (
     Operation,
     brought_plan,
     check_named,
@@ -15,13 +15,13 @@ from graph.nodes.planner_input import (
     wants_to_go_on,
     wants_to_retry,
 )
-from graph.nodes.step_changes import change_in_words
-from graph.record.events import RunReopened
-from graph.record.reopening import is_retryable, retry_fault
-from graph.route import route_of
-from graph.run_context import RunContext
-from graph.run_opening import latest_run, open_run, thread_of
-from graph.state import State, goal_of, last_words, stated_goal
+from planner_executor.graph.nodes.step_changes import change_in_words
+from planner_executor.graph.record.events import RunReopened
+from planner_executor.graph.record.reopening import is_retryable, retry_fault
+from planner_executor.graph.route import route_of
+from planner_executor.graph.run_context import RunContext
+from planner_executor.graph.run_opening import latest_run, open_run, thread_of
+from planner_executor.graph.state import State, goal_of, last_words, stated_goal
 
 
 async def run_to_continue(services: Services, state: State, config: RunnableConfig) -> RunContext | None:

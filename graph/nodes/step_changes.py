@@ -4,11 +4,11 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from graph.plan.depth import parse_json_or_text
-from graph.review.step_change import Skip, StepChange, Supply, changes_from, drafted_by
-from graph.run_context import RunContext
-from graph.run_writer import RunWriter
-from graph.state import last_words
+from planner_executor.graph.plan.depth import parse_json_or_text
+from planner_executor.graph.review.step_change import Skip, StepChange, Supply, changes_from, drafted_by
+from planner_executor.graph.run_context import RunContext
+from planner_executor.graph.run_writer import RunWriter
+from planner_executor.graph.state import last_words
 
 SKIP = re.compile(r"skip\s+(?P<step>[A-Za-z][A-Za-z0-9_]*)\s*(?::(?P<why>.*))?", re.IGNORECASE | re.DOTALL)
 SUPPLY = re.compile(r"supply\s+(?P<step>[A-Za-z][A-Za-z0-9_]*)\s*=(?P<value>.+)", re.IGNORECASE | re.DOTALL)

@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlsplit
 
-from graph.errors import ConfigError
-from graph.ledger.protocol import RunKey
-from graph.name_list import listed
-from graph.notices.notice import KINDS
-from graph.settings_file import Table, settings_file, text_or_variable
+from planner_executor.graph.errors import ConfigError
+from planner_executor.graph.ledger.protocol import RunKey
+from planner_executor.graph.name_list import listed
+from planner_executor.graph.notices.notice import KINDS
+from planner_executor.graph.settings_file import Table, settings_file, text_or_variable
 
 FIELDS = ("addresses", "secret", "link", *KINDS)
 WEBHOOKS = ("https", "http")

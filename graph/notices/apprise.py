@@ -4,9 +4,9 @@ import asyncio
 import json
 from contextlib import suppress
 
-from graph.errors import NoticeError
-from graph.notices import apprise_child
-from tools.workers.isolated import FOLDER, environment, import_path, python_command
+from planner_executor.graph.errors import NoticeError
+from planner_executor.graph.notices import apprise_child
+from planner_executor.tools.workers.isolated import FOLDER, environment, import_path, python_command
 
 TIMEOUT_S = 60.0
 PROXIES = ("http_proxy", "https_proxy", "all_proxy", "no_proxy")

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Collection
 from dataclasses import dataclass
 
-from graph.ledger.outbox import Delivery, Outbox
+from planner_executor.graph.ledger.outbox import Delivery, Outbox
 
 HOLD_S = 120.0
 """How long a delivery is left to the process that sends it; more than a try takes."""

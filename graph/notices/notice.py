@@ -4,11 +4,11 @@ import hashlib
 from dataclasses import dataclass
 from typing import Any
 
-from graph.ledger.outbox import Delivery
-from graph.ledger.protocol import RunKey
-from graph.record.summary import PERSON, RunSummary
-from graph.sanitize import one_line
-from graph.text.inbox import asked_in_words
+from planner_executor.graph.ledger.outbox import Delivery
+from planner_executor.graph.ledger.protocol import RunKey
+from planner_executor.graph.record.summary import PERSON, RunSummary
+from planner_executor.graph.sanitize import one_line
+from planner_executor.graph.text.inbox import asked_in_words
 
 KINDS = ("waits", "expires", "escalated", "failed", "ended")
 """That a run waits for a person, that its request is about to expire, that others may decide it too, that it ended as
@@ -58,7 +58,7 @@ def identity(delivery: Delivery) -> str:
 def title(delivery: Delivery) -> str:
     """Return the notice in one line.
 
-    >>> from graph.ledger.protocol import RunKey
+    >>> from planner_executor.graph.ledger.protocol import RunKey
     >>> title(Delivery(RunKey("t", 1), "waits", 5.0, "waiting", ("run_plan", "settle_effect"), "ops"))
     't.1 waits: a plan to approve, an uncertain effect to settle'
     """
@@ -73,7 +73,7 @@ def harmless(run: RunKey) -> str:
 
     A thread's name may be a client's: letters, digits, spaces, `-` and `_` of it stay.
 
-    >>> from graph.ledger.protocol import RunKey
+    >>> from planner_executor.graph.ledger.protocol import RunKey
     >>> harmless(RunKey("order 7", 1)), harmless(RunKey("https://evil.example", 2))
     ('order 7.1', 'https···evil·example.2')
     """

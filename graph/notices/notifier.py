@@ -11,14 +11,14 @@ from pathlib import Path
 from typing import cast
 from weakref import WeakSet
 
-from graph.errors import AgentError
-from graph.ledger.protocol import Ledger, RunKey
-from graph.ledger.run_store import RunStore
-from graph.lifetime import LoopThread
-from graph.notices.addresses import Addresses, addresses_of
-from graph.notices.posting import tell
-from graph.observing.log import LOGGER
-from graph.record.events import Draft, ReviewEscalated, ReviewReminded, ReviewRequested, RunEnded
+from planner_executor.graph.errors import AgentError
+from planner_executor.graph.ledger.protocol import Ledger, RunKey
+from planner_executor.graph.ledger.run_store import RunStore
+from planner_executor.graph.lifetime import LoopThread
+from planner_executor.graph.notices.addresses import Addresses, addresses_of
+from planner_executor.graph.notices.posting import tell
+from planner_executor.graph.observing.log import LOGGER
+from planner_executor.graph.record.events import Draft, ReviewEscalated, ReviewReminded, ReviewRequested, RunEnded
 
 OCCASIONS = (ReviewRequested, ReviewReminded, ReviewEscalated, RunEnded)
 """Events that may call for a notice."""

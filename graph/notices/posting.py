@@ -7,15 +7,15 @@ before. Run, kind, time and address identify a delivery, so that nothing is adde
 import time
 from collections.abc import Awaitable, Callable, Collection
 
-from graph.errors import NoticeError
-from graph.ledger.outbox import Delivery
-from graph.ledger.protocol import RunKey
-from graph.ledger.run_store import RunStore
-from graph.notices import apprise, webhook
-from graph.notices.addresses import Address, Addresses
-from graph.notices.lanes import Lanes, Try
-from graph.notices.notice import content, notices_of, title
-from graph.record.summary import RunSummary
+from planner_executor.graph.errors import NoticeError
+from planner_executor.graph.ledger.outbox import Delivery
+from planner_executor.graph.ledger.protocol import RunKey
+from planner_executor.graph.ledger.run_store import RunStore
+from planner_executor.graph.notices import apprise, webhook
+from planner_executor.graph.notices.addresses import Address, Addresses
+from planner_executor.graph.notices.lanes import Lanes, Try
+from planner_executor.graph.notices.notice import content, notices_of, title
+from planner_executor.graph.record.summary import RunSummary
 
 LOOK_S = 1.0
 """How often new events are looked for while notices are on their way."""

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 import httpx
 
-from graph.errors import NoticeError
+from planner_executor.graph.errors import NoticeError
 
 SIGNATURE, TIMESTAMP, KEY = "Planner-Executor-Signature", "Planner-Executor-Timestamp", "Idempotency-Key"
 SCHEME = "v1="

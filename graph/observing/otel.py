@@ -16,11 +16,11 @@ from typing import Any
 from opentelemetry import trace
 from opentelemetry.trace import Link, Span, SpanKind, Status, StatusCode, Tracer, TracerProvider
 
-from graph.chat_models.redaction import without_secrets
-from graph.ledger.protocol import RunKey
-from graph.observing.masking import masked, words_of
-from graph.observing.observed import Work
-from graph.record.events import (
+from planner_executor.graph.chat_models.redaction import without_secrets
+from planner_executor.graph.ledger.protocol import RunKey
+from planner_executor.graph.observing.masking import masked, words_of
+from planner_executor.graph.observing.observed import Work
+from planner_executor.graph.record.events import (
     Arguments,
     BudgetReached,
     CallAsked,
@@ -41,8 +41,8 @@ from graph.record.events import (
     StepHeld,
     StepUncertain,
 )
-from graph.record.results import StepResult
-from graph.record.run_state import run_name
+from planner_executor.graph.record.results import StepResult
+from planner_executor.graph.record.run_state import run_name
 
 AGENT = "planner-executor"
 SEGMENT_ENDS = ("run_ended", "paused", "review_requested")

@@ -3,8 +3,8 @@
 import os
 from collections.abc import Sequence
 
-from graph.errors import ConfigError
-from graph.observing.listener import Observer
+from planner_executor.graph.errors import ConfigError
+from planner_executor.graph.observing.listener import Observer
 
 SWITCH = "PLANNER_EXECUTOR_OTEL"
 ON, OFF = ("1", "true", "on", "yes"), ("", "0", "false", "off", "no")
@@ -23,7 +23,7 @@ def with_exported_spans(observers: Sequence[Observer]) -> Sequence[Observer]:
     if switch not in ON:
         raise ConfigError(f"{SWITCH}={switch[:40]!r} is neither on nor off; set it to 1 or 0")
     try:
-        from graph.observing.otel import OtelObserver
+        from planner_executor.graph.observing.otel import OtelObserver
 
         _provide()
     except ImportError:

@@ -4,9 +4,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
-from graph.errors import ConfigError
-from graph.record.counters import BOUNDS_S, GAUGES, HELP, HISTOGRAMS, Counters, Labels
-from graph.sanitize import escaped
+from planner_executor.graph.errors import ConfigError
+from planner_executor.graph.record.counters import BOUNDS_S, GAUGES, HELP, HISTOGRAMS, Counters, Labels
+from planner_executor.graph.sanitize import escaped
 
 if TYPE_CHECKING:
     from prometheus_client import CollectorRegistry

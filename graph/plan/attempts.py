@@ -3,7 +3,7 @@
 from math import inf
 from typing import Any, NamedTuple
 
-from graph.plan.json_values import is_number
+from planner_executor.graph.plan.json_values import is_number
 
 FIRST_WAIT_S = 1.0
 """Seconds before the second attempt, if nothing else is said."""

@@ -18,10 +18,10 @@ from referencing import Registry
 from referencing.exceptions import Unresolvable
 from referencing.jsonschema import SchemaRegistry
 
-from graph.plan.canonical import canonical_json
-from graph.plan.patterns import MAX_CHARACTERS, has_match, pattern_fault
-from graph.plan.schema_shape import shape_fault, size_fault
-from graph.plan.work import WorkLimitExceeded, spend, spend_size, work_limit
+from planner_executor.graph.plan.canonical import canonical_json
+from planner_executor.graph.plan.patterns import MAX_CHARACTERS, has_match, pattern_fault
+from planner_executor.graph.plan.schema_shape import shape_fault, size_fault
+from planner_executor.graph.plan.work import WorkLimitExceeded, spend, spend_size, work_limit
 
 NO_REMOTE_SCHEMAS: SchemaRegistry = Registry()
 MAX_WORK = 300_000

@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from graph.plan.unique_keys import read_json
+from planner_executor.graph.plan.unique_keys import read_json
 
 BEFORE, AFTER = 16, 24
 """How much of the line is shown around the fault, in characters."""

@@ -9,7 +9,7 @@ from json.encoder import encode_basestring
 import rfc8785
 from pydantic import JsonValue
 
-from graph.plan.json_writer import COMPACT, json_writer
+from planner_executor.graph.plan.json_writer import COMPACT, json_writer
 
 _encoded = json_writer(separators=COMPACT, sort_keys=True, allow_nan=False)
 """Writes what is canonical except for some floats, and for the order of some keys beyond ASCII."""

@@ -10,14 +10,14 @@ from jsonschema.exceptions import ValidationError
 from pydantic import JsonValue
 from referencing.exceptions import Unresolvable
 
-from graph.name_list import listed
-from graph.plan.attempts import AttemptLimits
-from graph.plan.bounded_schema import bounded_errors, known_schema_fault, matches
-from graph.plan.canonical import canonical_json, digest
-from graph.plan.schema_fast_path import ObjectPredicate, fast_object_test
-from graph.plan.schema_shape import LocalReferences, subschemas
-from graph.plan.shortening import describe_schema_error, short_repr
-from graph.plan.work import WorkLimitExceeded
+from planner_executor.graph.name_list import listed
+from planner_executor.graph.plan.attempts import AttemptLimits
+from planner_executor.graph.plan.bounded_schema import bounded_errors, known_schema_fault, matches
+from planner_executor.graph.plan.canonical import canonical_json, digest
+from planner_executor.graph.plan.schema_fast_path import ObjectPredicate, fast_object_test
+from planner_executor.graph.plan.schema_shape import LocalReferences, subschemas
+from planner_executor.graph.plan.shortening import describe_schema_error, short_repr
+from planner_executor.graph.plan.work import WorkLimitExceeded
 
 Effect = Literal["read", "write", "external"]
 """`read` looks at this machine only, `write` changes something here, `external` lets anything leave the machine."""

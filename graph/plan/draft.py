@@ -4,12 +4,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from graph.plan.issues import Issue
-from graph.plan.lookalikes import lookalike_faults
-from graph.plan.references import Reference, references_in
-from graph.plan.schema import ITEM, Step
-from graph.plan.step_kind import StepKind, kind_of
-from graph.plan.suggestions import KnownSteps
+from planner_executor.graph.plan.issues import Issue
+from planner_executor.graph.plan.lookalikes import lookalike_faults
+from planner_executor.graph.plan.references import Reference, references_in
+from planner_executor.graph.plan.schema import ITEM, Step
+from planner_executor.graph.plan.step_kind import StepKind, kind_of
+from planner_executor.graph.plan.suggestions import KnownSteps
 
 
 @dataclass

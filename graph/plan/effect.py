@@ -2,8 +2,8 @@
 
 from pydantic import JsonValue
 
-from graph.plan.canonical import digest
-from graph.plan.schema import Step
+from planner_executor.graph.plan.canonical import digest
+from planner_executor.graph.plan.schema import Step
 
 
 def effect_digest(step: Step, tool: str) -> str:

@@ -14,7 +14,7 @@ from typing import Any
 from jmespath.exceptions import JMESPathError
 from jmespath.parser import Parser
 
-from graph.plan.expressions import FUNCTIONS, MAX_CHARACTERS
+from planner_executor.graph.plan.expressions import FUNCTIONS, MAX_CHARACTERS
 
 _NAME = re.compile(r"(?<![A-Za-z0-9_])([A-Za-z][A-Za-z0-9_]*)_result(?![A-Za-z0-9_])")
 _QUOTED = re.compile(r""""(?:[^"\\]|\\.)*+"|'(?:[^'\\]|\\.)*+'|`(?:[^`\\]|\\.)*+`""", re.DOTALL)

@@ -17,8 +17,8 @@ from jmespath.functions import Functions, signature
 from jmespath.visitor import Options, TreeInterpreter
 from pydantic import JsonValue
 
-from graph.errors import ExpressionError
-from graph.plan.canonical import canonical_json
+from planner_executor.graph.errors import ExpressionError
+from planner_executor.graph.plan.canonical import canonical_json
 
 MAX_CHARACTERS = 2_000
 MAX_DEPTH = 50

@@ -5,7 +5,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from graph.validation_message import fault_message
+from planner_executor.graph.validation_message import fault_message
 
 WORDS = {
     "string_type": "must be text",
@@ -31,7 +31,7 @@ NO_UTF8 = "string_unicode"
 def field_errors(error: ValidationError) -> dict[str, str]:
     """Return field -> fault of the fields that have a wrong type.
 
-    >>> from graph.plan.schema import Step
+    >>> from planner_executor.graph.plan.schema import Step
     >>> try:
     ...     Step(id="1", objective="count", output=3, tools=[4])
     ... except ValidationError as error:

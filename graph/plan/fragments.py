@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from graph.plan.normalization import ALIASES, COMMENTARY, PLAN_KEYS, looks_like_plan, unwrap
+from planner_executor.graph.plan.normalization import ALIASES, COMMENTARY, PLAN_KEYS, looks_like_plan, unwrap
 
 FIELDS = ("id", "objective", "tool", "tools", "args", "depends_on")
 """Two of these, in any accepted spelling, make an object part of a plan."""

@@ -6,12 +6,12 @@ from typing import Any
 from pydantic import JsonValue
 from referencing.exceptions import Unresolvable
 
-from graph.plan import bounded_schema
-from graph.plan.bounded_schema import bounded_errors
-from graph.plan.schema_fast_path import fast_test
-from graph.plan.schema_shape import LocalReferences, subschemas
-from graph.plan.shortening import describe_schema_error
-from graph.plan.work import WorkLimitExceeded
+from planner_executor.graph.plan import bounded_schema
+from planner_executor.graph.plan.bounded_schema import bounded_errors
+from planner_executor.graph.plan.schema_fast_path import fast_test
+from planner_executor.graph.plan.schema_shape import LocalReferences, subschemas
+from planner_executor.graph.plan.shortening import describe_schema_error
+from planner_executor.graph.plan.work import WorkLimitExceeded
 
 
 def inline_schema_fault(schema: Mapping[str, Any]) -> str | None:

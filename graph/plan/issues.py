@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from graph.plan.shortening import shortened
+from planner_executor.graph.plan.shortening import shortened
 
 PLACE_CHARACTERS = 120
 

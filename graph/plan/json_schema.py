@@ -3,7 +3,7 @@
 from functools import lru_cache
 from typing import Any
 
-from graph.plan.schema import Plan
+from planner_executor.graph.plan.schema import Plan
 
 MAX_NAMES = 200
 """With more tools than this, their names are left out of the schema: servers limit its size."""

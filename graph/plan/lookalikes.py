@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 from pydantic import JsonValue
 
-from graph.plan.reference_spans import Span, bare_names, spans
-from graph.plan.references import Reference
+from planner_executor.graph.plan.reference_spans import Span, bare_names, spans
+from planner_executor.graph.plan.references import Reference
 
 MAX_NAMED = 5
 """Limit of look-alikes listed per value; the rest are usually of the same kind."""

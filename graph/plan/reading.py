@@ -7,17 +7,17 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from graph.plan.broken_json import broken_json
-from graph.plan.catalog import ToolSpec
-from graph.plan.draft import StepDraft
-from graph.plan.field_errors import field_errors
-from graph.plan.issues import Issue
-from graph.plan.json_values import TOO_DEEP, json_faults
-from graph.plan.normalization import group_notes, name_of, read_fields, unwrap
-from graph.plan.schema import Plan, Step
-from graph.plan.shortening import short_repr
-from graph.plan.validation import graph_issues, step_issues
-from graph.plan.work import WorkLimitExceeded, work_limit
+from planner_executor.graph.plan.broken_json import broken_json
+from planner_executor.graph.plan.catalog import ToolSpec
+from planner_executor.graph.plan.draft import StepDraft
+from planner_executor.graph.plan.field_errors import field_errors
+from planner_executor.graph.plan.issues import Issue
+from planner_executor.graph.plan.json_values import TOO_DEEP, json_faults
+from planner_executor.graph.plan.normalization import group_notes, name_of, read_fields, unwrap
+from planner_executor.graph.plan.schema import Plan, Step
+from planner_executor.graph.plan.shortening import short_repr
+from planner_executor.graph.plan.validation import graph_issues, step_issues
+from planner_executor.graph.plan.work import WorkLimitExceeded, work_limit
 
 MAX_STEPS = 10_000
 MAX_WORK = 10_000_000

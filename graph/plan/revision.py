@@ -4,16 +4,16 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from graph.plan.canonical import canonical_json
-from graph.plan.catalog import ToolSpec
-from graph.plan.draft import StepDraft
-from graph.plan.issues import Issue
-from graph.plan.normalization import read_id, unwrap
-from graph.plan.reading import MAX_STEPS, ParsedPlan, finish, no_object, read_steps
-from graph.plan.references import references_in
-from graph.plan.schema import Plan, Step
-from graph.plan.shortening import short_repr
-from graph.plan.validation import graph_issues
+from planner_executor.graph.plan.canonical import canonical_json
+from planner_executor.graph.plan.catalog import ToolSpec
+from planner_executor.graph.plan.draft import StepDraft
+from planner_executor.graph.plan.issues import Issue
+from planner_executor.graph.plan.normalization import read_id, unwrap
+from planner_executor.graph.plan.reading import MAX_STEPS, ParsedPlan, finish, no_object, read_steps
+from planner_executor.graph.plan.references import references_in
+from planner_executor.graph.plan.schema import Plan, Step
+from planner_executor.graph.plan.shortening import short_repr
+from planner_executor.graph.plan.validation import graph_issues
 
 
 @dataclass(frozen=True)

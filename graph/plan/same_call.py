@@ -9,7 +9,7 @@ from typing import Any
 
 from pydantic import JsonValue
 
-from graph.plan.canonical import canonical_json, digest
+from planner_executor.graph.plan.canonical import canonical_json, digest
 
 MAX_PARTS = 200
 """Limit of subschemas searched per argument: untrusted schemas may be large or refer to themselves."""

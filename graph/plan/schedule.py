@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterable, Mapping
 from graphlib import CycleError, TopologicalSorter
 
-from graph.plan.schema import Step
+from planner_executor.graph.plan.schema import Step
 
 Waits = Mapping[str, tuple[str, ...]]
 

@@ -6,12 +6,12 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, StrictFloat, StrictInt, WithJsonSchema
 
-from graph.plan.attempts import AttemptLimits
-from graph.plan.canonical import canonical_json, digest
-from graph.plan.checks import CHECK_SCHEMA
-from graph.plan.lazy import lazy
-from graph.plan.references import Reference, is_read_anew, references_in, renamed, resolve
-from graph.plan.step_kind import StepKind, kind_of
+from planner_executor.graph.plan.attempts import AttemptLimits
+from planner_executor.graph.plan.canonical import canonical_json, digest
+from planner_executor.graph.plan.checks import CHECK_SCHEMA
+from planner_executor.graph.plan.lazy import lazy
+from planner_executor.graph.plan.references import Reference, is_read_anew, references_in, renamed, resolve
+from planner_executor.graph.plan.step_kind import StepKind, kind_of
 
 ITEM = "item"
 """Name of the item in a step with `for_each`: `{item_result}`, `{item_result.url}`."""

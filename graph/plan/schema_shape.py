@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 from urllib.parse import unquote
 
-from graph.plan.patterns import pattern_fault
+from planner_executor.graph.plan.patterns import pattern_fault
 
 MAX_PARTS = 20_000
 MAX_DEPTH = 100

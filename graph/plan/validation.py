@@ -4,20 +4,20 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from graph.plan.catalog import ToolSpec, unknown_tool
-from graph.plan.checks import check_faults
-from graph.plan.draft import StepDraft
-from graph.plan.inline_schema import inline_schema_fault
-from graph.plan.issues import Issue
-from graph.plan.json_values import json_faults
-from graph.plan.kinds.fields import field_faults
-from graph.plan.kinds.table import kind_spec
-from graph.plan.lookalikes import lookalike_faults
-from graph.plan.references import references_in
-from graph.plan.schedule import cycles
-from graph.plan.schema import ITEM
-from graph.plan.shortening import short_repr
-from graph.plan.suggestions import KnownSteps
+from planner_executor.graph.plan.catalog import ToolSpec, unknown_tool
+from planner_executor.graph.plan.checks import check_faults
+from planner_executor.graph.plan.draft import StepDraft
+from planner_executor.graph.plan.inline_schema import inline_schema_fault
+from planner_executor.graph.plan.issues import Issue
+from planner_executor.graph.plan.json_values import json_faults
+from planner_executor.graph.plan.kinds.fields import field_faults
+from planner_executor.graph.plan.kinds.table import kind_spec
+from planner_executor.graph.plan.lookalikes import lookalike_faults
+from planner_executor.graph.plan.references import references_in
+from planner_executor.graph.plan.schedule import cycles
+from planner_executor.graph.plan.schema import ITEM
+from planner_executor.graph.plan.shortening import short_repr
+from planner_executor.graph.plan.suggestions import KnownSteps
 
 
 def step_issues(draft: StepDraft, tools: Mapping[str, ToolSpec]) -> list[Issue]:

@@ -7,13 +7,13 @@ from typing import Literal
 
 from pydantic import JsonValue
 
-from graph.plan.canonical import digest
-from graph.plan.catalog import ToolSpec
-from graph.plan.issues import Issue
-from graph.plan.schema import Plan
-from graph.policy.approvers import is_proposed
-from graph.policy.policy import NO_POLICY, ApprovalMode, Policy
-from graph.record.budget import NO_BUDGET, Budget
+from planner_executor.graph.plan.canonical import digest
+from planner_executor.graph.plan.catalog import ToolSpec
+from planner_executor.graph.plan.issues import Issue
+from planner_executor.graph.plan.schema import Plan
+from planner_executor.graph.policy.approvers import is_proposed
+from planner_executor.graph.policy.policy import NO_POLICY, ApprovalMode, Policy
+from planner_executor.graph.record.budget import NO_BUDGET, Budget
 
 REFERENCES = 2
 """The version of the rules by which references are found; in version 1 each began with the one result that it used."""

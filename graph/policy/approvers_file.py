@@ -30,11 +30,11 @@ roles = ["lead"]
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, get_args
 
-from graph.plan.catalog import Effect
-from graph.policy.approvers import NO_APPROVERS, ApproverRule, Approvers
-from graph.policy.entry_faults import are_texts, is_finite, unknown_entry
-from graph.policy.time_limit_file import ENTRIES, time_limit_faults, time_limit_of
-from graph.record.person import same_name
+from planner_executor.graph.plan.catalog import Effect
+from planner_executor.graph.policy.approvers import NO_APPROVERS, ApproverRule, Approvers
+from planner_executor.graph.policy.entry_faults import are_texts, is_finite, unknown_entry
+from planner_executor.graph.policy.time_limit_file import ENTRIES, time_limit_faults, time_limit_of
+from planner_executor.graph.record.person import same_name
 
 RULE = ("names", "roles", "four_eyes", "quorum", *ENTRIES)
 TABLES = ("tools", "effects", "cost", "calls")

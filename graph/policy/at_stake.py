@@ -3,11 +3,11 @@
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from graph.plan.catalog import ToolSpec
-from graph.plan.schema import Plan
-from graph.policy.approvers import ApproverRule, Approvers, missing, people_rules
-from graph.record.events.met import Met
-from graph.record.person import Approver
+from planner_executor.graph.plan.catalog import ToolSpec
+from planner_executor.graph.plan.schema import Plan
+from planner_executor.graph.policy.approvers import ApproverRule, Approvers, missing, people_rules
+from planner_executor.graph.record.events.met import Met
+from planner_executor.graph.record.person import Approver
 
 
 @dataclass(frozen=True)

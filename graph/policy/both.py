@@ -4,13 +4,13 @@ from collections.abc import Mapping
 from dataclasses import fields, replace
 from typing import TypeVar, get_args
 
-from graph.plan.catalog import Effect, ToolSpec
-from graph.policy.approvers import NO_APPROVERS
-from graph.policy.conditions import Conditions
-from graph.policy.constraints import Constraint
-from graph.policy.day_limits import DayLimits
-from graph.policy.policy import Policy, PolicyVerdict, ToolRule
-from graph.policy.strictness import MODES, VERDICTS
+from planner_executor.graph.plan.catalog import Effect, ToolSpec
+from planner_executor.graph.policy.approvers import NO_APPROVERS
+from planner_executor.graph.policy.conditions import Conditions
+from planner_executor.graph.policy.constraints import Constraint
+from planner_executor.graph.policy.day_limits import DayLimits
+from planner_executor.graph.policy.policy import Policy, PolicyVerdict, ToolRule
+from planner_executor.graph.policy.strictness import MODES, VERDICTS
 
 EFFECTS: tuple[Effect, ...] = get_args(Effect)
 HIGHEST, LOWEST = ("minimum", "above"), ("maximum", "below")

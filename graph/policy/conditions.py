@@ -8,12 +8,12 @@ from collections.abc import Mapping
 
 from pydantic import JsonValue
 
-from graph.plan.canonical import canonical_json
-from graph.plan.catalog import ToolSpec
-from graph.plan.json_values import is_number
-from graph.plan.patterns import full_match, is_searchable
-from graph.policy.constraints import Constraint, is_within, may_be_within
-from graph.policy.hosts import host_of, is_below, is_odd_address
+from planner_executor.graph.plan.canonical import canonical_json
+from planner_executor.graph.plan.catalog import ToolSpec
+from planner_executor.graph.plan.json_values import is_number
+from planner_executor.graph.plan.patterns import full_match, is_searchable
+from planner_executor.graph.policy.constraints import Constraint, is_within, may_be_within
+from planner_executor.graph.policy.hosts import host_of, is_below, is_odd_address
 
 Conditions = Mapping[str, Constraint]
 """Argument -> condition; one that is met is enough."""

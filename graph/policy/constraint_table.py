@@ -9,11 +9,11 @@ copies = { above = 10 }
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from graph.plan.json_values import json_faults
-from graph.plan.patterns import dotall, pattern_fault
-from graph.policy.constraints import Constraint, is_within
-from graph.policy.entry_faults import are_texts, is_finite, unknown_entry
-from graph.policy.hosts import plain_host
+from planner_executor.graph.plan.json_values import json_faults
+from planner_executor.graph.plan.patterns import dotall, pattern_fault
+from planner_executor.graph.policy.constraints import Constraint, is_within
+from planner_executor.graph.policy.entry_faults import are_texts, is_finite, unknown_entry
+from planner_executor.graph.policy.hosts import plain_host
 
 NUMBERS = ("minimum", "maximum", "above", "below")
 CONDITIONS = ("domains", "within", *NUMBERS, "one_of", "pattern")

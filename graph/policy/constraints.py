@@ -10,10 +10,10 @@ from urllib.parse import unquote
 
 from pydantic import JsonValue
 
-from graph.plan.canonical import canonical_json
-from graph.plan.json_values import is_number
-from graph.plan.patterns import full_match
-from graph.policy.hosts import host_of, is_below
+from planner_executor.graph.plan.canonical import canonical_json
+from planner_executor.graph.plan.json_values import is_number
+from planner_executor.graph.plan.patterns import full_match
+from planner_executor.graph.policy.hosts import host_of, is_below
 
 MAX_PATH_LENGTH = 4_096
 """Limit of a path's length, as on Linux; longer paths never match."""

@@ -21,9 +21,9 @@ from functools import cached_property
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from graph.plan.json_values import is_number
-from graph.record.budget import NO_BUDGET, Budget, read_budget
-from graph.record.caps import UNITS_S, UTC, DayCap, RateCap
+from planner_executor.graph.plan.json_values import is_number
+from planner_executor.graph.record.budget import NO_BUDGET, Budget, read_budget
+from planner_executor.graph.record.caps import UNITS_S, UTC, DayCap, RateCap
 
 DAILY = ("model_calls", "tokens", "cost_usd", "tool_calls", "calls")
 RATE = re.compile(rf"\s*(\d+(?:\.\d+)?)\s*/\s*({'|'.join(UNITS_S)})\s*")

@@ -7,13 +7,20 @@ that waits for it (decision 0059).
 from collections.abc import Collection, Iterator, Mapping
 from graphlib import TopologicalSorter
 
-from graph.plan.catalog import ToolSpec
-from graph.plan.schedule import blocked_by, waits_for
-from graph.plan.schema import Plan
-from graph.record.call import Call
-from graph.record.events import Arguments, CallInherited, Draft, Inherited, RunForked
-from graph.record.run_state import RunState
-from graph.record.trust_label import USER, TrustLabel, argument_labels, joined, label_of_result, label_of_tool
+from planner_executor.graph.plan.catalog import ToolSpec
+from planner_executor.graph.plan.schedule import blocked_by, waits_for
+from planner_executor.graph.plan.schema import Plan
+from planner_executor.graph.record.call import Call
+from planner_executor.graph.record.events import Arguments, CallInherited, Draft, Inherited, RunForked
+from planner_executor.graph.record.run_state import RunState
+from planner_executor.graph.record.trust_label import (
+    USER,
+    TrustLabel,
+    argument_labels,
+    joined,
+    label_of_result,
+    label_of_tool,
+)
 
 
 def steps_anew(plan: Plan, begun: Collection[str]) -> list[str]:

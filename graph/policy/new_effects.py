@@ -6,11 +6,11 @@ Each is decided by itself, beside the plan, or refused, as `Policy.new_effects` 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
 
-from graph.plan.catalog import ToolSpec
-from graph.plan.effect import effect_digest, effect_key
-from graph.plan.issues import Issue
-from graph.plan.schema import Plan, Step
-from graph.record.run_state import RunState
+from planner_executor.graph.plan.catalog import ToolSpec
+from planner_executor.graph.plan.effect import effect_digest, effect_key
+from planner_executor.graph.plan.issues import Issue
+from planner_executor.graph.plan.schema import Plan, Step
+from planner_executor.graph.record.run_state import RunState
 
 NewEffects = Mapping[str, tuple[str, ...]]
 """Step id -> the tools whose calls by this step are new."""

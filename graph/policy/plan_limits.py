@@ -2,13 +2,13 @@
 
 from collections.abc import Iterator
 
-from graph.plan.catalog import ToolSpec
-from graph.plan.schema import Plan, Step
-from graph.policy.approval_scope import ExecutionTerms
-from graph.policy.conditions import in_words
-from graph.policy.day_limits import rate_cap
-from graph.policy.policy import Policy
-from graph.record.budget import unit_in_words
+from planner_executor.graph.plan.catalog import ToolSpec
+from planner_executor.graph.plan.schema import Plan, Step
+from planner_executor.graph.policy.approval_scope import ExecutionTerms
+from planner_executor.graph.policy.conditions import in_words
+from planner_executor.graph.policy.day_limits import rate_cap
+from planner_executor.graph.policy.policy import Policy
+from planner_executor.graph.record.budget import unit_in_words
 
 
 def limits_of_plan(plan: Plan, terms: ExecutionTerms) -> Iterator[str]:

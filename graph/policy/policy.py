@@ -7,19 +7,19 @@ from typing import Any, Literal
 
 from pydantic import JsonValue
 
-from graph.plan.attempts import NO_LIMITS, AttemptLimits
-from graph.plan.canonical import digest
-from graph.plan.catalog import Effect, ToolSpec
-from graph.plan.issues import Issue
-from graph.plan.schema import Plan
-from graph.policy.approvers import NO_APPROVERS, Approvers
-from graph.policy.conditions import Conditions, met_condition
-from graph.policy.constraints import Constraint, constraint_faults, default_faults
-from graph.policy.day_limits import NO_DAY_LIMITS, DayLimits
-from graph.policy.duration import written
-from graph.record.budget import NO_BUDGET, Budget, Price
-from graph.record.standing_approval import LONGEST_S
-from graph.record.trust_label import TrustLabel
+from planner_executor.graph.plan.attempts import NO_LIMITS, AttemptLimits
+from planner_executor.graph.plan.canonical import digest
+from planner_executor.graph.plan.catalog import Effect, ToolSpec
+from planner_executor.graph.plan.issues import Issue
+from planner_executor.graph.plan.schema import Plan
+from planner_executor.graph.policy.approvers import NO_APPROVERS, Approvers
+from planner_executor.graph.policy.conditions import Conditions, met_condition
+from planner_executor.graph.policy.constraints import Constraint, constraint_faults, default_faults
+from planner_executor.graph.policy.day_limits import NO_DAY_LIMITS, DayLimits
+from planner_executor.graph.policy.duration import written
+from planner_executor.graph.record.budget import NO_BUDGET, Budget, Price
+from planner_executor.graph.record.standing_approval import LONGEST_S
+from planner_executor.graph.record.trust_label import TrustLabel
 
 ApprovalMode = Literal["always", "side_effects", "never"]
 PolicyVerdict = Literal["allow", "review", "ask", "deny"]

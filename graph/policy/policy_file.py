@@ -41,18 +41,23 @@ import tomllib
 from collections.abc import Iterator, Mapping
 from typing import Any, get_args
 
-from graph.errors import PolicyError
-from graph.plan.attempts import ATTEMPT_FIELDS, AttemptLimits, limit_fault
-from graph.plan.catalog import Effect
-from graph.policy.approvers_file import approver_faults, approvers_of
-from graph.policy.constraint_table import CONDITIONS, CONSTRAINTS, constraint_table_faults, read_constraints
-from graph.policy.day_limits import RATE_EXPECTED, day_limit_faults, day_limits_of, rate_of
-from graph.policy.duration import A_DURATION, fits_a_year, seconds_in
-from graph.policy.entry_faults import is_finite, not_one_of, unknown_entry
-from graph.policy.policy import ApprovalMode, NewEffectsRule, Policy, PolicyVerdict, ToolRule
-from graph.policy.toml_lines import line_of
-from graph.record.budget import Budget, Price, limits_of_a_run, read_budget
-from graph.record.standing_approval import LONGEST_S
+from planner_executor.graph.errors import PolicyError
+from planner_executor.graph.plan.attempts import ATTEMPT_FIELDS, AttemptLimits, limit_fault
+from planner_executor.graph.plan.catalog import Effect
+from planner_executor.graph.policy.approvers_file import approver_faults, approvers_of
+from planner_executor.graph.policy.constraint_table import (
+    CONDITIONS,
+    CONSTRAINTS,
+    constraint_table_faults,
+    read_constraints,
+)
+from planner_executor.graph.policy.day_limits import RATE_EXPECTED, day_limit_faults, day_limits_of, rate_of
+from planner_executor.graph.policy.duration import A_DURATION, fits_a_year, seconds_in
+from planner_executor.graph.policy.entry_faults import is_finite, not_one_of, unknown_entry
+from planner_executor.graph.policy.policy import ApprovalMode, NewEffectsRule, Policy, PolicyVerdict, ToolRule
+from planner_executor.graph.policy.toml_lines import line_of
+from planner_executor.graph.record.budget import Budget, Price, limits_of_a_run, read_budget
+from planner_executor.graph.record.standing_approval import LONGEST_S
 
 TABLES = ("effects", "tools", "limits", "rates", "prices", "steps", "approvers", "standing")
 WORDS: Mapping[str, tuple[str, ...]] = {"approval": get_args(ApprovalMode), "new_effects": get_args(NewEffectsRule)}

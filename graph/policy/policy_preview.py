@@ -6,17 +6,24 @@ from dataclasses import dataclass, field
 from graphlib import TopologicalSorter
 from typing import Literal, TypeVar
 
-from graph.plan.catalog import ToolSpec
-from graph.plan.kinds.table import kind_spec
-from graph.plan.schedule import waits_for
-from graph.plan.schema import ITEM, Plan, Step
-from graph.policy.approval_scope import ExecutionTerms
-from graph.policy.approvers import ApproverRule, Approvers, have_to_approve
-from graph.policy.at_stake import AtStake
-from graph.policy.conditions import in_words
-from graph.policy.grants import Grant
-from graph.policy.time_limit import TimeLimit
-from graph.record.trust_label import USER, TrustLabel, argument_labels, joined, label_of_result, label_of_tool
+from planner_executor.graph.plan.catalog import ToolSpec
+from planner_executor.graph.plan.kinds.table import kind_spec
+from planner_executor.graph.plan.schedule import waits_for
+from planner_executor.graph.plan.schema import ITEM, Plan, Step
+from planner_executor.graph.policy.approval_scope import ExecutionTerms
+from planner_executor.graph.policy.approvers import ApproverRule, Approvers, have_to_approve
+from planner_executor.graph.policy.at_stake import AtStake
+from planner_executor.graph.policy.conditions import in_words
+from planner_executor.graph.policy.grants import Grant
+from planner_executor.graph.policy.time_limit import TimeLimit
+from planner_executor.graph.record.trust_label import (
+    USER,
+    TrustLabel,
+    argument_labels,
+    joined,
+    label_of_result,
+    label_of_tool,
+)
 
 Found = TypeVar("Found", Sequence[ApproverRule], Sequence[TimeLimit])
 

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from graph.policy.approval_scope import ExecutionTerms
-from graph.record.budget import Budget, read_budget
+from planner_executor.graph.policy.approval_scope import ExecutionTerms
+from planner_executor.graph.record.budget import Budget, read_budget
 
 
 def read_raised(raw: Any, before: Budget, terms: ExecutionTerms) -> tuple[Budget, str | None]:

@@ -3,12 +3,12 @@
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from graph.plan.issues import Issue
-from graph.plan.reading import ParsedPlan
-from graph.plan.schema import Plan
-from graph.record.ending import Ending
-from graph.record.remaining import steps_left
-from graph.record.run_state import RunState
+from planner_executor.graph.plan.issues import Issue
+from planner_executor.graph.plan.reading import ParsedPlan
+from planner_executor.graph.plan.schema import Plan
+from planner_executor.graph.record.ending import Ending
+from planner_executor.graph.record.remaining import steps_left
+from planner_executor.graph.record.run_state import RunState
 
 Replan = Literal["failure", "every_step", "never"]
 Cause = Literal["failure", "step", "horizon", "steered"]

@@ -4,9 +4,9 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from graph.record.other_runs import calls_to_know
-from graph.record.run_state import RunState
-from graph.record.summary import RunSummary
+from planner_executor.graph.record.other_runs import calls_to_know
+from planner_executor.graph.record.run_state import RunState
+from planner_executor.graph.record.summary import RunSummary
 
 ENDS = ("succeeded", "partial", "failed", "rejected", "budget_exhausted", "cancelled")
 """Statuses of runs that have ended."""

@@ -11,15 +11,15 @@ from graphlib import TopologicalSorter
 
 from pydantic import JsonValue
 
-from graph.plan.canonical import canonical_json
-from graph.plan.catalog import ToolSpec
-from graph.plan.references import renamed
-from graph.plan.schedule import waits_for
-from graph.plan.schema import ITEM, Plan, Step
-from graph.policy.approval_scope import ExecutionTerms
-from graph.record.call import Call
-from graph.record.remaining import steps_left
-from graph.record.run_state import RunState
+from planner_executor.graph.plan.canonical import canonical_json
+from planner_executor.graph.plan.catalog import ToolSpec
+from planner_executor.graph.plan.references import renamed
+from planner_executor.graph.plan.schedule import waits_for
+from planner_executor.graph.plan.schema import ITEM, Plan, Step
+from planner_executor.graph.policy.approval_scope import ExecutionTerms
+from planner_executor.graph.record.call import Call
+from planner_executor.graph.record.remaining import steps_left
+from planner_executor.graph.record.run_state import RunState
 
 
 def in_force(record: RunState, plan: Plan, terms: ExecutionTerms) -> bool:

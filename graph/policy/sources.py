@@ -3,11 +3,11 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from graph.plan.kinds.table import kind_spec
-from graph.plan.schema import Plan, Step
-from graph.policy.approval_scope import ExecutionTerms
-from graph.policy.policy_preview import PolicyPreview
-from graph.record.trust_label import TrustLabel
+from planner_executor.graph.plan.kinds.table import kind_spec
+from planner_executor.graph.plan.schema import Plan, Step
+from planner_executor.graph.policy.approval_scope import ExecutionTerms
+from planner_executor.graph.policy.policy_preview import PolicyPreview
+from planner_executor.graph.record.trust_label import TrustLabel
 
 
 @dataclass(frozen=True)

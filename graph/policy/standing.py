@@ -10,16 +10,16 @@ from typing import Any
 
 from pydantic import JsonValue
 
-from graph.plan.canonical import canonical_json
-from graph.plan.catalog import ToolSpec
-from graph.policy.approvers import ApproverRule, givers_fault, missing
-from graph.policy.constraint_table import constraint_table_faults, read_constraints
-from graph.policy.constraints import Constraint
-from graph.policy.duration import in_words
-from graph.policy.policy import Policy
-from graph.record.person import Approver
-from graph.record.standing_approval import LONGEST_S, StandingApproval
-from graph.record.trust_label import TrustLabel
+from planner_executor.graph.plan.canonical import canonical_json
+from planner_executor.graph.plan.catalog import ToolSpec
+from planner_executor.graph.policy.approvers import ApproverRule, givers_fault, missing
+from planner_executor.graph.policy.constraint_table import constraint_table_faults, read_constraints
+from planner_executor.graph.policy.constraints import Constraint
+from planner_executor.graph.policy.duration import in_words
+from planner_executor.graph.policy.policy import Policy
+from planner_executor.graph.record.person import Approver
+from planner_executor.graph.record.standing_approval import LONGEST_S, StandingApproval
+from planner_executor.graph.record.trust_label import TrustLabel
 
 FIELDS = ("args", "at_most", "until")
 MOST_CALLS = 1_000

@@ -3,11 +3,11 @@
 from collections.abc import Iterator, Mapping
 from typing import get_args
 
-from graph.plan.canonical import canonical_json
-from graph.plan.catalog import Effect, ToolSpec
-from graph.policy.approvers import NO_APPROVERS
-from graph.policy.constraints import Constraint
-from graph.policy.policy import Policy, PolicyVerdict
+from planner_executor.graph.plan.canonical import canonical_json
+from planner_executor.graph.plan.catalog import Effect, ToolSpec
+from planner_executor.graph.policy.approvers import NO_APPROVERS
+from planner_executor.graph.policy.constraints import Constraint
+from planner_executor.graph.policy.policy import Policy, PolicyVerdict
 
 MODES = ("never", "side_effects", "always")
 VERDICTS: tuple[PolicyVerdict | None, ...] = ("allow", None, "review", "ask", "deny")

@@ -9,13 +9,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-from graph.name_list import listed
-from graph.plan.catalog import Effect
-from graph.policy.both import both
-from graph.policy.policy import NO_POLICY, Policy
-from graph.policy.strictness import MODES, looser_points
-from graph.record.budget import NO_BUDGET, Budget
-from graph.record.values import to_text
+from planner_executor.graph.name_list import listed
+from planner_executor.graph.plan.catalog import Effect
+from planner_executor.graph.policy.both import both
+from planner_executor.graph.policy.policy import NO_POLICY, Policy
+from planner_executor.graph.policy.strictness import MODES, looser_points
+from planner_executor.graph.record.budget import NO_BUDGET, Budget
+from planner_executor.graph.record.values import to_text
 
 Standing = Literal["stricter", "weaker", "other"]
 VALUE_CHARACTERS = 40

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from graph.policy.duration import in_words, written
-from graph.record.deadline import OnExpire
+from planner_executor.graph.policy.duration import in_words, written
+from planner_executor.graph.record.deadline import OnExpire
 
 AFTERWARDS: Mapping[OnExpire, str] = {"reject": "it counts as rejected", "end": "the run ends as rejected"}
 """What follows if nobody decides, in words."""

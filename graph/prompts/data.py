@@ -4,8 +4,8 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from graph.plan.catalog import ToolSpec
-from graph.policy.policy import NO_POLICY, Policy, ToolRule
+from planner_executor.graph.plan.catalog import ToolSpec
+from planner_executor.graph.policy.policy import NO_POLICY, Policy, ToolRule
 
 DESCRIPTION_CHARACTERS = 400
 PREVIEW_CHARACTERS = 600

@@ -11,10 +11,10 @@ from typing import Any
 
 from langchain_core.messages import BaseMessage, HumanMessage, SystemMessage
 
-from graph.plan.schema import Step
-from graph.prompts.data import RESULT_CHARACTERS, as_json, result_shown
-from graph.prompts.media import media_named
-from graph.record.values import to_text
+from planner_executor.graph.plan.schema import Step
+from planner_executor.graph.prompts.data import RESULT_CHARACTERS, as_json, result_shown
+from planner_executor.graph.prompts.media import media_named
+from planner_executor.graph.record.values import to_text
 
 EXECUTOR = """\
 You carry out one step of an approved plan. Reach its objective; do nothing else.

@@ -11,10 +11,10 @@ from typing import Any
 from langchain_core.messages import BaseMessage, HumanMessage, SystemMessage
 from pydantic import JsonValue
 
-from graph.plan.schema import Step
-from graph.prompts.data import as_json, cut
-from graph.prompts.media import media_named
-from graph.record.values import to_text
+from planner_executor.graph.plan.schema import Step
+from planner_executor.graph.prompts.data import as_json, cut
+from planner_executor.graph.prompts.media import media_named
+from planner_executor.graph.record.values import to_text
 
 RESULT_CHARACTERS = 20_000
 BEFORE_CHARACTERS = 4_000

@@ -13,12 +13,12 @@ from typing import Any
 
 from langchain_core.messages import BaseMessage, HumanMessage, SystemMessage
 
-from graph.plan.issues import Issue
-from graph.plan.kinds.table import kind_spec
-from graph.plan.step_kind import KINDS
-from graph.prompts.data import as_json, cut
-from graph.record.goal import Goal
-from graph.record.run_state import RunState
+from planner_executor.graph.plan.issues import Issue
+from planner_executor.graph.plan.kinds.table import kind_spec
+from planner_executor.graph.plan.step_kind import KINDS
+from planner_executor.graph.prompts.data import as_json, cut
+from planner_executor.graph.record.goal import Goal
+from planner_executor.graph.record.run_state import RunState
 
 UNTRUSTED = "untrusted_data"
 """Key in a chat's history for messages that are not the user's."""

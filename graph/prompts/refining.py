@@ -11,12 +11,12 @@ from typing import Any
 from langchain_core.messages import BaseMessage, HumanMessage, SystemMessage
 from pydantic import JsonValue
 
-from graph.plan.schema import Step
-from graph.prompts.data import PREVIEW_CHARACTERS, as_json, cut
-from graph.prompts.media import media_named
-from graph.prompts.planner import FORMAT
-from graph.record.goal import Goal
-from graph.record.values import to_text
+from planner_executor.graph.plan.schema import Step
+from planner_executor.graph.prompts.data import PREVIEW_CHARACTERS, as_json, cut
+from planner_executor.graph.prompts.media import media_named
+from planner_executor.graph.prompts.planner import FORMAT
+from planner_executor.graph.record.goal import Goal
+from planner_executor.graph.record.values import to_text
 
 REFINER = f"""\
 You plan one step of a larger plan, now that it is due. Others carry your plan out exactly as written.

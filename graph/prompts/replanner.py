@@ -11,16 +11,16 @@ from typing import Any
 
 from langchain_core.messages import BaseMessage, HumanMessage, SystemMessage
 
-from graph.plan.schedule import blocked_by, waits_for
-from graph.plan.schema import Plan
-from graph.prompts.data import PREVIEW_CHARACTERS, as_json, cut
-from graph.prompts.media import media_named, media_named_in_preview
-from graph.prompts.planner import FORMAT, ONE_AT_A_TIME
-from graph.record.goal import Goal
-from graph.record.remaining import skipped_in
-from graph.record.results import StepResult
-from graph.record.run_state import RunState
-from graph.record.values import to_text
+from planner_executor.graph.plan.schedule import blocked_by, waits_for
+from planner_executor.graph.plan.schema import Plan
+from planner_executor.graph.prompts.data import PREVIEW_CHARACTERS, as_json, cut
+from planner_executor.graph.prompts.media import media_named, media_named_in_preview
+from planner_executor.graph.prompts.planner import FORMAT, ONE_AT_A_TIME
+from planner_executor.graph.record.goal import Goal
+from planner_executor.graph.record.remaining import skipped_in
+from planner_executor.graph.record.results import StepResult
+from planner_executor.graph.record.run_state import RunState
+from planner_executor.graph.record.values import to_text
 
 FAILED = ("failed", "uncertain")
 

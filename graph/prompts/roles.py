@@ -2,11 +2,11 @@
 
 from collections.abc import Mapping
 
-from graph.prompts.executor import EXECUTOR
-from graph.prompts.judge import JUDGE
-from graph.prompts.planner import PLANNER
-from graph.prompts.refining import REFINER
-from graph.prompts.replanner import REPLANNER
+from planner_executor.graph.prompts.executor import EXECUTOR
+from planner_executor.graph.prompts.judge import JUDGE
+from planner_executor.graph.prompts.planner import PLANNER
+from planner_executor.graph.prompts.refining import REFINER
+from planner_executor.graph.prompts.replanner import REPLANNER
 
 PROMPTS: Mapping[str, str] = {
     "planner": PLANNER,

@@ -6,7 +6,7 @@ from typing import Any
 
 from pydantic import JsonValue
 
-from graph.record.events import Event
+from planner_executor.graph.record.events import Event
 
 HOLDERS = ("prompt", "shown", "answer", "brought", "tools", "policy", "attached")
 """Fields of events that hold `{"value": ...}` or `{"artifact": {...}}`."""

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from graph.record.check_results import CheckResult, Opinion
-from graph.record.events import Draft, StepChecked
+from planner_executor.graph.record.check_results import CheckResult, Opinion
+from planner_executor.graph.record.events import Draft, StepChecked
 
 WHY_CHARACTERS = 500
 

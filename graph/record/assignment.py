@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from graph.record.budget import NO_BUDGET, Budget
-from graph.record.events import (
+from planner_executor.graph.record.budget import NO_BUDGET, Budget
+from planner_executor.graph.record.events import (
     NO_CONFIGURATION,
     Configuration,
     Configured,

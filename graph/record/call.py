@@ -6,12 +6,12 @@ from typing import Any
 
 from pydantic import JsonValue
 
-from graph.plan.canonical import digest
-from graph.record.events.call_asked import AskedQuestion
-from graph.record.events.held_call import ValueShown
-from graph.record.results import StepResult
-from graph.record.run_pass import Pass
-from graph.record.trust_label import TrustLabel
+from planner_executor.graph.plan.canonical import digest
+from planner_executor.graph.record.events.call_asked import AskedQuestion
+from planner_executor.graph.record.events.held_call import ValueShown
+from planner_executor.graph.record.results import StepResult
+from planner_executor.graph.record.run_pass import Pass
+from planner_executor.graph.record.trust_label import TrustLabel
 
 
 def call_key(run: str, step: str, item: int | None, number: int, tool: str, args_digest: str) -> str:

@@ -4,10 +4,18 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from graph.record.call import AskedCall, Call
-from graph.record.events import CallAsked, CallFinished, CallInherited, CallStarted, Event, ModelFinished, SettledCall
-from graph.record.results import StepResult
-from graph.record.run_pass import Pass
+from planner_executor.graph.record.call import AskedCall, Call
+from planner_executor.graph.record.events import (
+    CallAsked,
+    CallFinished,
+    CallInherited,
+    CallStarted,
+    Event,
+    ModelFinished,
+    SettledCall,
+)
+from planner_executor.graph.record.results import StepResult
+from planner_executor.graph.record.run_pass import Pass
 
 
 @dataclass

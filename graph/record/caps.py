@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime, time, timedelta
 from zoneinfo import ZoneInfo
 
-from graph.record.budget import unit_in_words
+from planner_executor.graph.record.budget import unit_in_words
 
 UTC = "UTC"
 UNITS_S: Mapping[str, float] = {"second": 1.0, "minute": 60.0, "hour": 3600.0}

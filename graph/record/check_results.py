@@ -6,18 +6,18 @@ from typing import Any
 
 from pydantic import JsonValue
 
-from graph.errors import ExpressionError
-from graph.name_list import counted, listed
-from graph.plan.checks import OF, Check, check_kind, describe_check
-from graph.plan.expressions import evaluate
-from graph.plan.inline_schema import schema_errors
-from graph.plan.issues import storable
-from graph.plan.json_values import is_number
-from graph.plan.patterns import MAX_CHARACTERS, all_matches, first_match
-from graph.plan.shortening import joined_messages
-from graph.plan.work import WorkLimitExceeded, work_limit
-from graph.record.values import to_text
-from graph.sanitize import folded
+from planner_executor.graph.errors import ExpressionError
+from planner_executor.graph.name_list import counted, listed
+from planner_executor.graph.plan.checks import OF, Check, check_kind, describe_check
+from planner_executor.graph.plan.expressions import evaluate
+from planner_executor.graph.plan.inline_schema import schema_errors
+from planner_executor.graph.plan.issues import storable
+from planner_executor.graph.plan.json_values import is_number
+from planner_executor.graph.plan.patterns import MAX_CHARACTERS, all_matches, first_match
+from planner_executor.graph.plan.shortening import joined_messages
+from planner_executor.graph.plan.work import WorkLimitExceeded, work_limit
+from planner_executor.graph.record.values import to_text
+from planner_executor.graph.sanitize import folded
 
 SEEN_CHARACTERS = 300
 MOST_WORK = 2_000_000

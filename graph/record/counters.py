@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
-from graph.record.events import (
+from planner_executor.graph.record.events import (
     CallFinished,
     CallRefused,
     CallStarted,
@@ -20,8 +20,8 @@ from graph.record.events import (
     RunStarted,
     StepFinished,
 )
-from graph.record.results import StepResult
-from graph.record.summary import UNREADABLE
+from planner_executor.graph.record.results import StepResult
+from planner_executor.graph.record.summary import UNREADABLE
 
 Labels = tuple[tuple[str, str], ...]
 Counts = Counter[tuple[str, Labels]]

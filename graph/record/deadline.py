@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Literal
 
-from graph.plan.json_values import is_number
+from planner_executor.graph.plan.json_values import is_number
 
 OnExpire = Literal["reject", "end"]
 """What follows if nobody decides: all that was asked counts as rejected, or the run ends."""

@@ -7,13 +7,13 @@ from typing import Literal
 
 from pydantic import JsonValue
 
-from graph.errors import UnresolvedReferenceError
-from graph.name_list import listed
-from graph.plan.references import references_in, resolve, without
-from graph.plan.schedule import last_steps, waits_for
-from graph.plan.schema import Plan
-from graph.record.remaining import skipped_in
-from graph.record.results import StepResult
+from planner_executor.graph.errors import UnresolvedReferenceError
+from planner_executor.graph.name_list import listed
+from planner_executor.graph.plan.references import references_in, resolve, without
+from planner_executor.graph.plan.schedule import last_steps, waits_for
+from planner_executor.graph.plan.schema import Plan
+from planner_executor.graph.record.remaining import skipped_in
+from planner_executor.graph.record.results import StepResult
 
 EndStatus = Literal["succeeded", "partial", "failed", "rejected", "budget_exhausted", "cancelled"]
 

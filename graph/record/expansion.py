@@ -6,16 +6,16 @@ from typing import Any
 
 from pydantic import JsonValue
 
-from graph.plan.catalog import ToolSpec
-from graph.plan.issues import Issue
-from graph.plan.kinds.table import kind_spec
-from graph.plan.normalization import unwrap
-from graph.plan.reading import ParsedPlan, finish, read_steps
-from graph.plan.references import renamed
-from graph.plan.schedule import last_steps, waits_for
-from graph.plan.schema import Plan, Step
-from graph.plan.validation import graph_issues
-from graph.record.run_state import RunState
+from planner_executor.graph.plan.catalog import ToolSpec
+from planner_executor.graph.plan.issues import Issue
+from planner_executor.graph.plan.kinds.table import kind_spec
+from planner_executor.graph.plan.normalization import unwrap
+from planner_executor.graph.plan.reading import ParsedPlan, finish, read_steps
+from planner_executor.graph.plan.references import renamed
+from planner_executor.graph.plan.schedule import last_steps, waits_for
+from planner_executor.graph.plan.schema import Plan, Step
+from planner_executor.graph.plan.validation import graph_issues
+from planner_executor.graph.record.run_state import RunState
 
 
 def to_refine(plan: Plan, record: RunState) -> list[Step]:

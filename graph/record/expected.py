@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from graph.record.sample import Sample, Samples
+from planner_executor.graph.record.sample import Sample, Samples
 
 Range = tuple[float, float]
 """The least and the most; single samples far from the others are left out."""

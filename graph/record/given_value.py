@@ -6,10 +6,10 @@ from typing import Any, Literal
 
 from pydantic import JsonValue
 
-from graph.plan.schedule import blocked_by, waits_for
-from graph.plan.schema import Plan
-from graph.plan.step_kind import kind_of
-from graph.record.events.met import Met
+from planner_executor.graph.plan.schedule import blocked_by, waits_for
+from planner_executor.graph.plan.schema import Plan
+from planner_executor.graph.plan.step_kind import kind_of
+from planner_executor.graph.record.events.met import Met
 
 GivenKind = Literal["answer", "result", "edit", "words", "gate", "limit"]
 

@@ -2,10 +2,10 @@
 
 import re
 
-from graph.plan.canonical import digest
-from graph.plan.schema import Plan, Step
-from graph.record.results import StepResult
-from graph.record.run_state import RunState
+from planner_executor.graph.plan.canonical import digest
+from planner_executor.graph.plan.schema import Plan, Step
+from planner_executor.graph.record.results import StepResult
+from planner_executor.graph.record.run_state import RunState
 
 ERROR_CHARACTERS = 200
 UNTOLD = ("id", "depends_on", "success_criteria", "parent", "replaces")

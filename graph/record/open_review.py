@@ -5,8 +5,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from graph.record.deadline import Deadline
-from graph.record.events import (
+from planner_executor.graph.record.deadline import Deadline
+from planner_executor.graph.record.events import (
     Decided,
     Event,
     PlanRevised,
@@ -22,7 +22,7 @@ from graph.record.events import (
     StepSkipped,
     Voted,
 )
-from graph.record.people import People
+from planner_executor.graph.record.people import People
 
 
 @dataclass(frozen=True)

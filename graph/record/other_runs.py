@@ -3,12 +3,12 @@
 from collections.abc import Collection, Iterable
 from dataclasses import replace
 
-from graph.record.assignment import Assignment
-from graph.record.call import Call
-from graph.record.events import StepHeld, StepUncertain
-from graph.record.results import StepResult
-from graph.record.run_pass import Pass
-from graph.record.run_state import RunState, run_name
+from planner_executor.graph.record.assignment import Assignment
+from planner_executor.graph.record.call import Call
+from planner_executor.graph.record.events import StepHeld, StepUncertain
+from planner_executor.graph.record.results import StepResult
+from planner_executor.graph.record.run_pass import Pass
+from planner_executor.graph.record.run_state import RunState, run_name
 
 
 def is_kin(other: Assignment, thread: str, run: str, forked_from: str | None) -> bool:

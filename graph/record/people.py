@@ -3,10 +3,10 @@
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
-from graph.plan.schema import Plan
-from graph.record.events import Decided, Voted
-from graph.record.given_value import GivenValue
-from graph.record.person import NOBODY, Approver
+from planner_executor.graph.plan.schema import Plan
+from planner_executor.graph.record.events import Decided, Voted
+from planner_executor.graph.record.given_value import GivenValue
+from planner_executor.graph.record.person import NOBODY, Approver
 
 
 @dataclass

@@ -4,15 +4,15 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from graph.plan.effect import effect_digest, effect_key
-from graph.plan.issues import Issue
-from graph.plan.schema import Step
-from graph.record.amendment import amendment_words
-from graph.record.call import Call
-from graph.record.events import Decided, PlanRefused, PlanRevised, ReviewRequested, RunForked, Steered
-from graph.record.expected import Expected
-from graph.record.replacement import Replaced
-from graph.record.run_pass import Pass
+from planner_executor.graph.plan.effect import effect_digest, effect_key
+from planner_executor.graph.plan.issues import Issue
+from planner_executor.graph.plan.schema import Step
+from planner_executor.graph.record.amendment import amendment_words
+from planner_executor.graph.record.call import Call
+from planner_executor.graph.record.events import Decided, PlanRefused, PlanRevised, ReviewRequested, RunForked, Steered
+from planner_executor.graph.record.expected import Expected
+from planner_executor.graph.record.replacement import Replaced
+from planner_executor.graph.record.run_pass import Pass
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import assert_never
 
-from graph.record.events import (
+from planner_executor.graph.record.events import (
     BudgetReached,
     CallAsked,
     CallFinished,
@@ -46,10 +46,10 @@ from graph.record.events import (
     ValueRedacted,
     Voted,
 )
-from graph.record.other_runs import other_calls
-from graph.record.run_state import RunState
-from graph.record.said import Said
-from graph.record.values_of_people import limit_raised, value_supplied, values_of_decision
+from planner_executor.graph.record.other_runs import other_calls
+from planner_executor.graph.record.run_state import RunState
+from planner_executor.graph.record.said import Said
+from planner_executor.graph.record.values_of_people import limit_raised, value_supplied, values_of_decision
 
 
 def project(events: Iterable[Event]) -> RunState:

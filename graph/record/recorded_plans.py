@@ -4,7 +4,7 @@ from collections import OrderedDict
 from collections.abc import Mapping
 from typing import Any
 
-from graph.plan.schema import Plan
+from planner_executor.graph.plan.schema import Plan
 
 MOST = 4
 """So many are kept: the plan in force, the approved one, and what a person saw of others."""

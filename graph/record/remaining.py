@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping
 
-from graph.plan.schedule import blocked_by, waits_for
-from graph.plan.schema import Plan, Step
-from graph.record.results import StepResult
+from planner_executor.graph.plan.schedule import blocked_by, waits_for
+from planner_executor.graph.plan.schema import Plan, Step
+from planner_executor.graph.record.results import StepResult
 
 Results = Mapping[str, StepResult]
 

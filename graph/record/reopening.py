@@ -1,8 +1,8 @@
 """Whether an ended run can be retried, and which of its steps are then tried again."""
 
-from graph.plan.schema import Plan
-from graph.record.remaining import steps_left
-from graph.record.run_state import RunState
+from planner_executor.graph.plan.schema import Plan
+from planner_executor.graph.record.remaining import steps_left
+from planner_executor.graph.record.run_state import RunState
 
 RETRIED = ("failed", "partial", "budget_exhausted", "cancelled")
 """Statuses of ended runs that can be retried."""

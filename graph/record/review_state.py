@@ -7,11 +7,11 @@ from typing import Any
 
 from pydantic import JsonValue
 
-from graph.plan.canonical import digest
-from graph.plan.issues import Issue
-from graph.record.call import HeldCall, RejectedCall, WaitingCall
-from graph.record.deadline import Deadline, moment_in_words
-from graph.record.events import (
+from planner_executor.graph.plan.canonical import digest
+from planner_executor.graph.plan.issues import Issue
+from planner_executor.graph.record.call import HeldCall, RejectedCall, WaitingCall
+from planner_executor.graph.record.deadline import Deadline, moment_in_words
+from planner_executor.graph.record.events import (
     CallRefused,
     Decided,
     EarlierCall,
@@ -26,8 +26,8 @@ from graph.record.events import (
     StepHeld,
     StepUncertain,
 )
-from graph.record.given_value import tools_in
-from graph.record.run_pass import Pass
+from planner_executor.graph.record.given_value import tools_in
+from planner_executor.graph.record.run_pass import Pass
 
 
 @dataclass(frozen=True)

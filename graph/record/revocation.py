@@ -3,7 +3,7 @@
 import json
 from dataclasses import dataclass
 
-from graph.record.events import Draft, StandingRevoked
+from planner_executor.graph.record.events import Draft, StandingRevoked
 
 KEY = "revoke"
 

@@ -2,20 +2,20 @@
 
 from dataclasses import dataclass, field
 
-from graph.plan.canonical import digest
-from graph.record.assignment import Assignment
-from graph.record.budget import Budget, Usage, read_budget
-from graph.record.call import Call, HeldCall
-from graph.record.calls import Calls
-from graph.record.events import Paused, RunEnded
-from graph.record.people import People
-from graph.record.plan_state import PlanState
-from graph.record.review_state import ReviewState
-from graph.record.run_pass import Pass
-from graph.record.said import Said
-from graph.record.spending import Spending
-from graph.record.standing_approval import StandingApprovals
-from graph.record.steps import Steps
+from planner_executor.graph.plan.canonical import digest
+from planner_executor.graph.record.assignment import Assignment
+from planner_executor.graph.record.budget import Budget, Usage, read_budget
+from planner_executor.graph.record.call import Call, HeldCall
+from planner_executor.graph.record.calls import Calls
+from planner_executor.graph.record.events import Paused, RunEnded
+from planner_executor.graph.record.people import People
+from planner_executor.graph.record.plan_state import PlanState
+from planner_executor.graph.record.review_state import ReviewState
+from planner_executor.graph.record.run_pass import Pass
+from planner_executor.graph.record.said import Said
+from planner_executor.graph.record.spending import Spending
+from planner_executor.graph.record.standing_approval import StandingApprovals
+from planner_executor.graph.record.steps import Steps
 
 
 @dataclass

@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from graph.plan.schedule import critical_path, waits_for
-from graph.plan.schema import Plan
-from graph.record.results import StepResult
+from planner_executor.graph.plan.schedule import critical_path, waits_for
+from planner_executor.graph.plan.schema import Plan
+from planner_executor.graph.record.results import StepResult
 
 
 @dataclass(frozen=True)

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from graph.record.budget import NO_BUDGET, Budget, Usage
-from graph.record.events import (
+from planner_executor.graph.record.budget import NO_BUDGET, Budget, Usage
+from planner_executor.graph.record.events import (
     BudgetReached,
     CallStarted,
     Configured,

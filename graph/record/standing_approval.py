@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from graph.record.person import Approver
+from planner_executor.graph.record.person import Approver
 
 LONGEST_S = 90 * 86_400.0
 """How long a standing approval holds beyond its run at most, in seconds, unless the policy has another time."""

@@ -3,10 +3,10 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from graph.errors import UnknownEventError
-from graph.name_list import counted
-from graph.plan.schema import Plan
-from graph.record.events import (
+from planner_executor.graph.errors import UnknownEventError
+from planner_executor.graph.name_list import counted
+from planner_executor.graph.plan.schema import Plan
+from planner_executor.graph.record.events import (
     CallFinished,
     CallStarted,
     Event,
@@ -18,9 +18,9 @@ from graph.record.events import (
     StepFinished,
     StepSkipped,
 )
-from graph.record.run_pass import Pass
-from graph.record.steps import Steps
-from graph.record.summary import CHANGED
+from planner_executor.graph.record.run_pass import Pass
+from planner_executor.graph.record.steps import Steps
+from planner_executor.graph.record.summary import CHANGED
 
 PLANNING = "planning"
 """Stands for model calls that belong to no step."""

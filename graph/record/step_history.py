@@ -5,10 +5,18 @@ from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import starmap
 
-from graph.record.events import CallFinished, CallStarted, Event, ModelFinished, ModelStarted, PlanRevised, StepFinished
-from graph.record.results import StepResult
-from graph.record.sample import KEPT, Sample, Samples, Tokens, latest, of_model, of_tool
-from graph.record.summary import UNREADABLE
+from planner_executor.graph.record.events import (
+    CallFinished,
+    CallStarted,
+    Event,
+    ModelFinished,
+    ModelStarted,
+    PlanRevised,
+    StepFinished,
+)
+from planner_executor.graph.record.results import StepResult
+from planner_executor.graph.record.sample import KEPT, Sample, Samples, Tokens, latest, of_model, of_tool
+from planner_executor.graph.record.summary import UNREADABLE
 
 Taken = tuple[float, float, Mapping[str, Tokens]]
 """The fields of a sample."""

@@ -5,8 +5,8 @@ from dataclasses import dataclass, field, replace
 
 from pydantic import JsonValue
 
-from graph.plan.schema import Plan
-from graph.record.events import (
+from planner_executor.graph.plan.schema import Plan
+from planner_executor.graph.record.events import (
     CallFinished,
     Event,
     Inherited,
@@ -17,9 +17,9 @@ from graph.record.events import (
     StepFinished,
     StepSkipped,
 )
-from graph.record.results import StepResult, StepStatus
-from graph.record.run_pass import Pass
-from graph.record.trust_label import USER, TrustLabel
+from planner_executor.graph.record.results import StepResult, StepStatus
+from planner_executor.graph.record.run_pass import Pass
+from planner_executor.graph.record.trust_label import USER, TrustLabel
 
 UNCHECKED = "its result has not been checked yet"
 

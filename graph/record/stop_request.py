@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from graph.record.events import ASKED, HANDED_OVER, Paused
-from graph.record.hand_over import HAND_OVER
+from planner_executor.graph.record.events import ASKED, HANDED_OVER, Paused
+from planner_executor.graph.record.hand_over import HAND_OVER
 
 PAUSE, CANCEL = "pause", "cancel"
 

@@ -3,8 +3,8 @@
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
-from graph.errors import UnknownEventError
-from graph.record.events import (
+from planner_executor.graph.errors import UnknownEventError
+from planner_executor.graph.record.events import (
     ASIDE,
     CallFinished,
     CallStarted,
@@ -25,8 +25,8 @@ from graph.record.events import (
     StepFinished,
     StepSkipped,
 )
-from graph.record.open_review import ReviewFold
-from graph.record.summary import CHANGED, DAMAGED, PERSON, RunSummary
+from planner_executor.graph.record.open_review import ReviewFold
+from planner_executor.graph.record.summary import CHANGED, DAMAGED, PERSON, RunSummary
 
 GOAL_CHARACTERS = 300
 """A longer goal is cut; the run's first event has the whole of it."""

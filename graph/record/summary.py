@@ -2,9 +2,9 @@
 
 from typing import NamedTuple
 
-from graph.errors import UnknownEventError
-from graph.record.open_review import OpenReview
-from graph.record.run_state import run_name
+from planner_executor.graph.errors import UnknownEventError
+from planner_executor.graph.record.open_review import OpenReview
+from planner_executor.graph.record.run_state import run_name
 
 PERSON = "person"
 """Value of `waits_for` if a review request is open."""

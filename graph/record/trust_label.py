@@ -11,8 +11,8 @@ from typing import Literal
 
 from pydantic import JsonValue
 
-from graph.plan.catalog import ToolSpec
-from graph.plan.schema import Step
+from planner_executor.graph.plan.catalog import ToolSpec
+from planner_executor.graph.plan.schema import Step
 
 Trust = Literal["user", "trusted", "undeclared", "untrusted"]
 ORDER: tuple[Trust, ...] = ("user", "trusted", "undeclared", "untrusted")

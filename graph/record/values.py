@@ -12,10 +12,10 @@ from uuid import UUID
 
 from pydantic import BaseModel, JsonValue
 
-from graph.errors import ResultError
-from graph.plan.issues import storable
-from graph.plan.json_writer import COMPACT, json_writer
-from graph.sanitize import is_utf8
+from planner_executor.graph.errors import ResultError
+from planner_executor.graph.plan.issues import storable
+from planner_executor.graph.plan.json_writer import COMPACT, json_writer
+from planner_executor.graph.sanitize import is_utf8
 
 INLINE_BYTES = 8_192
 PREVIEW_CHARACTERS = 500

@@ -6,10 +6,10 @@ from typing import Any
 
 from pydantic import JsonValue
 
-from graph.record.budget import Budget
-from graph.record.events import Decided, Event, ResultSupplied, RunReopened
-from graph.record.given_value import GivenKind, GivenValue, given_kind
-from graph.record.run_state import RunState
+from planner_executor.graph.record.budget import Budget
+from planner_executor.graph.record.events import Decided, Event, ResultSupplied, RunReopened
+from planner_executor.graph.record.given_value import GivenKind, GivenValue, given_kind
+from planner_executor.graph.record.run_state import RunState
 
 Named = tuple[str, GivenValue]
 NONE: Mapping[str, Any] = {}

@@ -1,6 +1,6 @@
 """Events that another process wrote while nobody worked on the run."""
 
-from graph.record.events import (
+from planner_executor.graph.record.events import (
     Configured,
     Event,
     LateAnswer,

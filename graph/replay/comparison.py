@@ -5,10 +5,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from graph.record.events import Draft, Event
-from graph.record.redaction import NAME
-from graph.record.values import to_text
-from graph.text.event_text import event_text
+from planner_executor.graph.record.events import Draft, Event
+from planner_executor.graph.record.redaction import NAME
+from planner_executor.graph.record.values import to_text
+from planner_executor.graph.text.event_text import event_text
 
 WORLD = frozenset(
     {

@@ -2,11 +2,11 @@
 
 from functools import cached_property
 
-from graph.plan.revision import difference
-from graph.plan.schema import Plan
-from graph.record.events import CallStarted, Draft, Event, ModelStarted, PlanRevised
-from graph.replay.comparison import Divergence
-from graph.replay.recording import Recording
+from planner_executor.graph.plan.revision import difference
+from planner_executor.graph.plan.schema import Plan
+from planner_executor.graph.record.events import CallStarted, Draft, Event, ModelStarted, PlanRevised
+from planner_executor.graph.replay.comparison import Divergence
+from planner_executor.graph.replay.recording import Recording
 
 
 class OffRecord:

@@ -4,23 +4,23 @@ from typing import Any
 
 from langgraph.checkpoint.base import BaseCheckpointSaver
 
-from graph.builder import Graph, compiled
-from graph.calls.rate_limit import RateLimiter
-from graph.chat_models.retry import Clock
-from graph.chat_models.role_model import RoleModel
-from graph.chat_models.roles import RoleModels
-from graph.configuration import settings_of
-from graph.context import Services
-from graph.errors import ConfigError, InputError
-from graph.ledger.transcript import Transcript
-from graph.plan.catalog import ToolSpec
-from graph.record.budget import Budget
-from graph.record.events import Configuration, Content
-from graph.replay.inputs import held
-from graph.replay.ledger import ReplayLedger
-from graph.replay.recorded import RecordedModel, RecordedTools, SubstituteModel
-from graph.replay.scheduler import Scheduler
-from graph.settings import current_settings
+from planner_executor.graph.builder import Graph, compiled
+from planner_executor.graph.calls.rate_limit import RateLimiter
+from planner_executor.graph.chat_models.retry import Clock
+from planner_executor.graph.chat_models.role_model import RoleModel
+from planner_executor.graph.chat_models.roles import RoleModels
+from planner_executor.graph.configuration import settings_of
+from planner_executor.graph.context import Services
+from planner_executor.graph.errors import ConfigError, InputError
+from planner_executor.graph.ledger.transcript import Transcript
+from planner_executor.graph.plan.catalog import ToolSpec
+from planner_executor.graph.record.budget import Budget
+from planner_executor.graph.record.events import Configuration, Content
+from planner_executor.graph.replay.inputs import held
+from planner_executor.graph.replay.ledger import ReplayLedger
+from planner_executor.graph.replay.recorded import RecordedModel, RecordedTools, SubstituteModel
+from planner_executor.graph.replay.scheduler import Scheduler
+from planner_executor.graph.settings import current_settings
 
 
 async def _at_once(_seconds: float) -> None:

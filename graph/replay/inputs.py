@@ -9,8 +9,8 @@ from typing import Any
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
 from langgraph.types import Command
 
-from graph.caller import NO_CHANGES, RetryChanges
-from graph.record.events import (
+from planner_executor.graph.caller import NO_CHANGES, RetryChanges
+from planner_executor.graph.record.events import (
     CallInherited,
     Configured,
     Content,
@@ -28,7 +28,7 @@ from graph.record.events import (
     Steered,
     Voted,
 )
-from graph.record.person import Approver
+from planner_executor.graph.record.person import Approver
 
 Artifacts = Mapping[str, str]
 NOT_ASKED: Mapping[str, Any] = {"action_requests": ()}

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from graph.record.events import Event
+from planner_executor.graph.record.events import Event
 
 
 class KeptEvents:

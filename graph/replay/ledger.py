@@ -5,8 +5,8 @@ from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 
-from graph.errors import LedgerError, MessageWaitingError
-from graph.ledger.protocol import (
+from planner_executor.graph.errors import LedgerError, MessageWaitingError
+from planner_executor.graph.ledger.protocol import (
     NOTHING_SEEN,
     Elsewhere,
     Lease,
@@ -18,16 +18,16 @@ from graph.ledger.protocol import (
     RunKey,
     no_events,
 )
-from graph.record.call import Call
-from graph.record.caps import CapEntry
-from graph.record.events import CallStarted, Draft, Event, StandingGiven, StepHeld, StepUncertain
-from graph.record.other_runs import other_calls
-from graph.record.sample import Sample
-from graph.record.standing_approval import StandingApproval, StandingCall, StandingUse
-from graph.record.values import Kept
-from graph.replay.playback import NAME, EventsMissing, Playback
-from graph.replay.recorded_clock import RecordedClock
-from graph.replay.scheduler import Scheduler
+from planner_executor.graph.record.call import Call
+from planner_executor.graph.record.caps import CapEntry
+from planner_executor.graph.record.events import CallStarted, Draft, Event, StandingGiven, StepHeld, StepUncertain
+from planner_executor.graph.record.other_runs import other_calls
+from planner_executor.graph.record.sample import Sample
+from planner_executor.graph.record.standing_approval import StandingApproval, StandingCall, StandingUse
+from planner_executor.graph.record.values import Kept
+from planner_executor.graph.replay.playback import NAME, EventsMissing, Playback
+from planner_executor.graph.replay.recorded_clock import RecordedClock
+from planner_executor.graph.replay.scheduler import Scheduler
 
 
 class ReplayLedger:

@@ -2,10 +2,10 @@
 
 from collections.abc import Iterable
 
-from graph.record.amendment import Amendment
-from graph.record.events import INTERRUPTED, Event, Paused, RunEnded, StandingRevoked, Steered
-from graph.record.revocation import Revocation
-from graph.record.stop_request import CANCEL, StopRequest, message_of
+from planner_executor.graph.record.amendment import Amendment
+from planner_executor.graph.record.events import INTERRUPTED, Event, Paused, RunEnded, StandingRevoked, Steered
+from planner_executor.graph.record.revocation import Revocation
+from planner_executor.graph.record.stop_request import CANCEL, StopRequest, message_of
 
 
 def messages_of(events: Iterable[Event]) -> list[str]:

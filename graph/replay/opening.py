@@ -2,15 +2,15 @@
 
 from pathlib import Path
 
-from graph.calls.threads import run_sync
-from graph.chat_models.roles import role_model
-from graph.chat_models.settings import ModelSpec
-from graph.errors import ExportError
-from graph.ledger.transcript import Transcript
-from graph.record_service import transcript_in, whole
-from graph.replay.player import replayed
-from graph.replay.report import Replay
-from graph.runs import Runs
+from planner_executor.graph.calls.threads import run_sync
+from planner_executor.graph.chat_models.roles import role_model
+from planner_executor.graph.chat_models.settings import ModelSpec
+from planner_executor.graph.errors import ExportError
+from planner_executor.graph.ledger.transcript import Transcript
+from planner_executor.graph.record_service import transcript_in, whole
+from planner_executor.graph.replay.player import replayed
+from planner_executor.graph.replay.report import Replay
+from planner_executor.graph.runs import Runs
 
 STRANGE = (ArithmeticError, AttributeError, LookupError, OSError, RecursionError, TypeError, ValueError)
 """Errors raised while events of an unexpected shape are replayed."""

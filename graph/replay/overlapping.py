@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from graph.record.events import Decided, Event, PlanRevised, ReviewRequested, Voted
+from planner_executor.graph.record.events import Decided, Event, PlanRevised, ReviewRequested, Voted
 
 
 def votes_before(coming: Sequence[Event]) -> int:

@@ -3,7 +3,14 @@
 from collections.abc import Sequence
 from typing import Any
 
-from graph.record.events import CallAsked, CallFinished, CallStarted, Event, ModelFinished, ModelStarted
+from planner_executor.graph.record.events import (
+    CallAsked,
+    CallFinished,
+    CallStarted,
+    Event,
+    ModelFinished,
+    ModelStarted,
+)
 
 STEP_KINDS = frozenset(
     (

@@ -5,15 +5,15 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from graph.errors import CapReachedError, LedgerError, MessageWaitingError
-from graph.ledger.protocol import RunKey
-from graph.ledger.transcript import Transcript
-from graph.record.artifacts import with_values
-from graph.record.events import CallStarted, Draft, Event, ModelStarted
-from graph.record.values import Kept
-from graph.replay.comparison import WORLD, Divergence
-from graph.replay.kept_events import KeptEvents
-from graph.replay.recording import Recording
+from planner_executor.graph.errors import CapReachedError, LedgerError, MessageWaitingError
+from planner_executor.graph.ledger.protocol import RunKey
+from planner_executor.graph.ledger.transcript import Transcript
+from planner_executor.graph.record.artifacts import with_values
+from planner_executor.graph.record.events import CallStarted, Draft, Event, ModelStarted
+from planner_executor.graph.record.values import Kept
+from planner_executor.graph.replay.comparison import WORLD, Divergence
+from planner_executor.graph.replay.kept_events import KeptEvents
+from planner_executor.graph.replay.recording import Recording
 
 NAME = "(replay)"
 

@@ -10,14 +10,14 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
-from graph.builder import Graph
-from graph.caller import Caller, invoked_by
-from graph.calls.threads import counting_waits
-from graph.chat_models.role_model import RoleModel
-from graph.errors import InputError, RunPausedError
-from graph.ledger.transcript import Transcript
-from graph.record.artifacts import with_values
-from graph.record.events import (
+from planner_executor.graph.builder import Graph
+from planner_executor.graph.caller import Caller, invoked_by
+from planner_executor.graph.calls.threads import counting_waits
+from planner_executor.graph.chat_models.role_model import RoleModel
+from planner_executor.graph.errors import InputError, RunPausedError
+from planner_executor.graph.ledger.transcript import Transcript
+from planner_executor.graph.record.artifacts import with_values
+from planner_executor.graph.record.events import (
     Configuration,
     Configured,
     Event,
@@ -27,11 +27,11 @@ from graph.record.events import (
     RunStarted,
     Steered,
 )
-from graph.replay.by_others import is_by_others
-from graph.replay.comparison import Divergence
-from graph.replay.divergence import OffRecord, about_plans
-from graph.replay.graph_factory import staged
-from graph.replay.inputs import (
+from planner_executor.graph.replay.by_others import is_by_others
+from planner_executor.graph.replay.comparison import Divergence
+from planner_executor.graph.replay.divergence import OffRecord, about_plans
+from planner_executor.graph.replay.graph_factory import staged
+from planner_executor.graph.replay.inputs import (
     NOT_ASKED,
     GraphInput,
     answer_on_record,
@@ -41,15 +41,15 @@ from graph.replay.inputs import (
     retry_on_record,
     state_of_fork,
 )
-from graph.replay.ledger import ReplayLedger
-from graph.replay.overlapping import votes_before
-from graph.replay.playback import Playback, ReplayStopped
-from graph.replay.recorded import SubstituteModel
-from graph.replay.recording import Recording
-from graph.replay.replay_saver import ReplaySaver
-from graph.replay.report import Replay
-from graph.replay.scheduler import NONE_LATE, Scheduler
-from graph.route import headed, named_in_state
+from planner_executor.graph.replay.ledger import ReplayLedger
+from planner_executor.graph.replay.overlapping import votes_before
+from planner_executor.graph.replay.playback import Playback, ReplayStopped
+from planner_executor.graph.replay.recorded import SubstituteModel
+from planner_executor.graph.replay.recording import Recording
+from planner_executor.graph.replay.replay_saver import ReplaySaver
+from planner_executor.graph.replay.report import Replay
+from planner_executor.graph.replay.scheduler import NONE_LATE, Scheduler
+from planner_executor.graph.route import headed, named_in_state
 
 PLANNER = frozenset({"planner"})
 APPROVE = GraphInput.answer({"decisions": [{"type": "approve"}]}, unseen=False)

@@ -10,20 +10,20 @@ from langchain_core.messages import AIMessage
 from langchain_core.tools import StructuredTool, ToolException
 from pydantic import JsonValue
 
-from graph.calls.bound_tool import NOTHING, BoundTool, Prove
-from graph.calls.prompt import prompt_of
-from graph.calls.toolbox import Toolbox
-from graph.chat_models.answer import FailedRequest, ModelAnswer
-from graph.chat_models.chat import ModelRequest
-from graph.chat_models.role_model import RoleModel
-from graph.errors import ModelCallError, ResultError
-from graph.plan.canonical import digest
-from graph.plan.catalog import ToolSpec
-from graph.plan.schema import Plan
-from graph.record.events import CallAsked, CallFinished, Event, ModelFinished
-from tools.call_questions import CallQuestion, InputNeeded
-from tools.errors import NothingHappened, Transient
-from tools.idempotency import idempotency_key
+from planner_executor.graph.calls.bound_tool import NOTHING, BoundTool, Prove
+from planner_executor.graph.calls.prompt import prompt_of
+from planner_executor.graph.calls.toolbox import Toolbox
+from planner_executor.graph.chat_models.answer import FailedRequest, ModelAnswer
+from planner_executor.graph.chat_models.chat import ModelRequest
+from planner_executor.graph.chat_models.role_model import RoleModel
+from planner_executor.graph.errors import ModelCallError, ResultError
+from planner_executor.graph.plan.canonical import digest
+from planner_executor.graph.plan.catalog import ToolSpec
+from planner_executor.graph.plan.schema import Plan
+from planner_executor.graph.record.events import CallAsked, CallFinished, Event, ModelFinished
+from planner_executor.tools.call_questions import CallQuestion, InputNeeded
+from planner_executor.tools.errors import NothingHappened, Transient
+from planner_executor.tools.idempotency import idempotency_key
 
 Outcome = Callable[[str], Awaitable[Event]]
 """Waits for the outcome of a call on record; takes the key that the call has in the replay."""

@@ -1,7 +1,7 @@
 """The clock of a replay: it stands still until the record reaches a limit of time."""
 
-from graph.record.events import BudgetReached
-from graph.replay.recording import Recording
+from planner_executor.graph.record.events import BudgetReached
+from planner_executor.graph.replay.recording import Recording
 
 LONG_S = 1e9
 LATE = 1e12

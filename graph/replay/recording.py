@@ -7,8 +7,8 @@ the recorded order.
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 
-from graph.execution.step_limit import LATE
-from graph.record.events import (
+from planner_executor.graph.execution.step_limit import LATE
+from planner_executor.graph.record.events import (
     WORDING,
     CallFinished,
     CapReached,
@@ -21,9 +21,9 @@ from graph.record.events import (
     StepFinished,
     ValueRedacted,
 )
-from graph.replay.comparison import Divergence, Names, differing
-from graph.replay.messages import is_interrupted, messages_of
-from graph.replay.passes import STEP_KINDS, barriers, outcomes
+from planner_executor.graph.replay.comparison import Divergence, Names, differing
+from planner_executor.graph.replay.messages import is_interrupted, messages_of
+from planner_executor.graph.replay.passes import STEP_KINDS, barriers, outcomes
 
 
 class Recording:

@@ -3,9 +3,9 @@
 import asyncio
 from collections.abc import Callable
 
-from graph.record.events import Draft, Event
-from graph.replay.playback import Playback
-from graph.replay.recording import Recording
+from planner_executor.graph.record.events import Draft, Event
+from planner_executor.graph.replay.playback import Playback
+from planner_executor.graph.replay.recording import Recording
 
 STILL_TURNS = 200
 """How many turns of the event loop may pass without an event before the process is taken to have died there."""

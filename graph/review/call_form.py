@@ -6,8 +6,8 @@ from typing import Any
 
 from pydantic import JsonValue
 
-from graph.plan.inline_schema import schema_errors
-from graph.record.events import AskedQuestion
+from planner_executor.graph.plan.inline_schema import schema_errors
+from planner_executor.graph.record.events import AskedQuestion
 
 DECLINED = "decline"
 """The answer of a person who does not want to answer; the asker is told so."""

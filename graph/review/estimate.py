@@ -4,14 +4,14 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
-from graph.plan.attempts import NO_LIMITS, AttemptLimits
-from graph.plan.catalog import ToolSpec
-from graph.plan.kinds.table import kind_spec
-from graph.plan.schedule import critical_path, waits_for
-from graph.plan.schema import Plan, Step
-from graph.record.budget import Budget
-from graph.record.remaining import steps_left
-from graph.record.run_state import RunState
+from planner_executor.graph.plan.attempts import NO_LIMITS, AttemptLimits
+from planner_executor.graph.plan.catalog import ToolSpec
+from planner_executor.graph.plan.kinds.table import kind_spec
+from planner_executor.graph.plan.schedule import critical_path, waits_for
+from planner_executor.graph.plan.schema import Plan, Step
+from planner_executor.graph.record.budget import Budget
+from planner_executor.graph.record.remaining import steps_left
+from planner_executor.graph.record.run_state import RunState
 
 NO_TOOLS: Mapping[str, ToolSpec] = MappingProxyType({})
 

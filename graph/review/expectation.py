@@ -4,11 +4,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from graph.plan.kinds.table import kind_spec
-from graph.plan.schedule import critical_path, waits_for
-from graph.plan.schema import Plan, Step
-from graph.record.budget import Price
-from graph.record.expected import Expected, Range, Took
+from planner_executor.graph.plan.kinds.table import kind_spec
+from planner_executor.graph.plan.schedule import critical_path, waits_for
+from planner_executor.graph.plan.schema import Plan, Step
+from planner_executor.graph.record.budget import Price
+from planner_executor.graph.record.expected import Expected, Range, Took
 
 NOTHING: Range = (0.0, 0.0)
 

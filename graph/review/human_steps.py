@@ -5,12 +5,12 @@ from typing import Any
 
 from pydantic import JsonValue
 
-from graph.plan.inline_schema import schema_errors
-from graph.plan.kinds.table import kind_spec
-from graph.plan.schedule import waits_for
-from graph.plan.schema import Plan, Step
-from graph.record.run_state import RunState
-from graph.record.values import to_text
+from planner_executor.graph.plan.inline_schema import schema_errors
+from planner_executor.graph.plan.kinds.table import kind_spec
+from planner_executor.graph.plan.schedule import waits_for
+from planner_executor.graph.plan.schema import Plan, Step
+from planner_executor.graph.record.run_state import RunState
+from planner_executor.graph.record.values import to_text
 
 GATE = "gate"
 """Name of a gate in a review, in the place of a tool's name."""

@@ -7,7 +7,7 @@ instead: "yep" is no wish for another plan (decision 0049).
 import re
 from difflib import get_close_matches
 
-from graph.review.decision import FINAL, NO, YES
+from planner_executor.graph.review.decision import FINAL, NO, YES
 
 MAX_WORDS = 4
 """More words than these are feedback."""

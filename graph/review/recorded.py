@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from graph.record.events import ReviewRequested
-from graph.review.response import RequestJson
+from planner_executor.graph.record.events import ReviewRequested
+from planner_executor.graph.review.response import RequestJson
 
 
 def request_on_record(

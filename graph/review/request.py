@@ -6,11 +6,11 @@ from typing import Any, Literal
 
 from pydantic import JsonValue
 
-from graph.markdown import code
-from graph.plan.canonical import digest
-from graph.plan.issues import Issue
-from graph.policy.approvers import ApproverRule
-from graph.record.deadline import Deadline
+from planner_executor.graph.markdown import code
+from planner_executor.graph.plan.canonical import digest
+from planner_executor.graph.plan.issues import Issue
+from planner_executor.graph.policy.approvers import ApproverRule
+from planner_executor.graph.record.deadline import Deadline
 
 ActionName = Literal["run_plan", "run_step", "answer_question", "settle_effect", "raise_budget"]
 DecisionType = Literal["approve", "edit", "reject"]

@@ -5,10 +5,10 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from graph.errors import InputError
-from graph.plan.json_values import long_integer_fault
-from graph.review.human_steps import GATE
-from graph.review.request import ActionName, digest_of_request
+from planner_executor.graph.errors import InputError
+from planner_executor.graph.plan.json_values import long_integer_fault
+from planner_executor.graph.review.human_steps import GATE
+from planner_executor.graph.review.request import ActionName, digest_of_request
 
 RequestJson = Mapping[str, Any]
 """A review request as JSON, see `graph.review.request.ReviewRequest.to_json`."""

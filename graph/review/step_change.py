@@ -6,19 +6,19 @@ from typing import Any
 
 from pydantic import JsonValue
 
-from graph.errors import InputError, ResultError
-from graph.name_list import listed
-from graph.plan.catalog import ToolSpec
-from graph.plan.schema import Plan, Step
-from graph.policy.approvers import NO_APPROVERS, Approvers
-from graph.policy.at_stake import AtStake
-from graph.record.events import Content, Draft, ResultSupplied, StepSkipped
-from graph.record.given_value import GivenValue
-from graph.record.person import Approver
-from graph.record.run_state import RunState
-from graph.record.values import Kept, keep, normalise
-from graph.review.human_steps import fit_answer
-from graph.sanitize import check_texts
+from planner_executor.graph.errors import InputError, ResultError
+from planner_executor.graph.name_list import listed
+from planner_executor.graph.plan.catalog import ToolSpec
+from planner_executor.graph.plan.schema import Plan, Step
+from planner_executor.graph.policy.approvers import NO_APPROVERS, Approvers
+from planner_executor.graph.policy.at_stake import AtStake
+from planner_executor.graph.record.events import Content, Draft, ResultSupplied, StepSkipped
+from planner_executor.graph.record.given_value import GivenValue
+from planner_executor.graph.record.person import Approver
+from planner_executor.graph.record.run_state import RunState
+from planner_executor.graph.record.values import Kept, keep, normalise
+from planner_executor.graph.review.human_steps import fit_answer
+from planner_executor.graph.sanitize import check_texts
 
 SHAPE = '{"skip": {"step_3": "why"}, "supply": {"step_4": <result>}}'
 

@@ -6,13 +6,13 @@ from typing import Any, assert_never
 
 from pydantic import JsonValue
 
-from graph.policy.approval_scope import ExecutionTerms
-from graph.policy.raised_budget import read_raised
-from graph.record.budget import Budget, read_budget
-from graph.review.call_form import fit_form
-from graph.review.decision import FINAL, Decision, InvalidResponse
-from graph.review.human_steps import PASSED, fit_answer
-from graph.review.request import ReviewAction, ReviewRequest
+from planner_executor.graph.policy.approval_scope import ExecutionTerms
+from planner_executor.graph.policy.raised_budget import read_raised
+from planner_executor.graph.record.budget import Budget, read_budget
+from planner_executor.graph.review.call_form import fit_form
+from planner_executor.graph.review.decision import FINAL, Decision, InvalidResponse
+from planner_executor.graph.review.human_steps import PASSED, fit_answer
+from planner_executor.graph.review.request import ReviewAction, ReviewRequest
 
 
 @dataclass(frozen=True)

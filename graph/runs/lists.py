@@ -4,14 +4,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, overload
 
-from graph.record.events import Event
-from graph.record.summary import RunSummary
-from graph.runs.run import Run
-from graph.text.event_text import event_line
-from graph.text.html import scrolled
-from graph.text.revisions import Revisions, revisions_in
-from graph.text.run_view import runs_bundle
-from graph.text.timeline import timeline_svg
+from planner_executor.graph.record.events import Event
+from planner_executor.graph.record.summary import RunSummary
+from planner_executor.graph.runs.run import Run
+from planner_executor.graph.text.event_text import event_line
+from planner_executor.graph.text.html import scrolled
+from planner_executor.graph.text.revisions import Revisions, revisions_in
+from planner_executor.graph.text.run_view import runs_bundle
+from planner_executor.graph.text.timeline import timeline_svg
 
 
 @dataclass(frozen=True)

@@ -6,21 +6,21 @@ from typing import Any
 
 from pydantic import JsonValue
 
-from graph.errors import NothingToDecideError
-from graph.plan.schedule import blocked_by
-from graph.plan.schema import Plan
-from graph.record.events import BY_FACADE
-from graph.record.remaining import skipped_in
-from graph.record.results import StepResult
-from graph.record.run_state import RunState
-from graph.record.said import spent_since
-from graph.record.standing_approval import StandingUse
-from graph.review.response import ReviewResponse, build_response
-from graph.text.drawing.labels import waits_within
-from graph.text.event_text.standing import ahead_line
-from graph.text.event_text.values import until_text
-from graph.text.expectation import said_and_spent
-from graph.text.run_view import RunView
+from planner_executor.graph.errors import NothingToDecideError
+from planner_executor.graph.plan.schedule import blocked_by
+from planner_executor.graph.plan.schema import Plan
+from planner_executor.graph.record.events import BY_FACADE
+from planner_executor.graph.record.remaining import skipped_in
+from planner_executor.graph.record.results import StepResult
+from planner_executor.graph.record.run_state import RunState
+from planner_executor.graph.record.said import spent_since
+from planner_executor.graph.record.standing_approval import StandingUse
+from planner_executor.graph.review.response import ReviewResponse, build_response
+from planner_executor.graph.text.drawing.labels import waits_within
+from planner_executor.graph.text.event_text.standing import ahead_line
+from planner_executor.graph.text.event_text.values import until_text
+from planner_executor.graph.text.expectation import said_and_spent
+from planner_executor.graph.text.run_view import RunView
 
 END_STATUSES = ("succeeded", "partial", "failed", "rejected", "budget_exhausted", "cancelled")
 

@@ -5,8 +5,8 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from graph.errors import ConfigError
-from graph.serving.hosts import (
+from planner_executor.graph.errors import ConfigError
+from planner_executor.graph.serving.hosts import (
     Host,
     is_loopback_address,
     is_loopback_origin,

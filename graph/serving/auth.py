@@ -5,7 +5,7 @@ from typing import Any
 
 from langgraph_sdk import Auth
 
-from graph.serving.access import Access, RequestHead
+from planner_executor.graph.serving.access import Access, RequestHead
 
 HOLDER = "token-holder"
 

@@ -3,7 +3,7 @@
 from starlette.middleware.cors import CORSMiddleware
 from starlette.types import ASGIApp
 
-from graph.serving.access import Access
+from planner_executor.graph.serving.access import Access
 
 EXPOSED = ("content-location", "x-pagination-next", "x-pagination-total")
 

@@ -4,7 +4,7 @@ import json
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
 
-from graph.serving.access import Access, Refusal, RequestHead
+from planner_executor.graph.serving.access import Access, Refusal, RequestHead
 
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]

@@ -7,12 +7,12 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from graph.checkpoint import database
-from graph.errors import AgentError
-from graph.ledger.protocol import RunKey
-from graph.runs import open_runs
-from graph.serving.run_progress import run_progress
-from graph.state import int_or_zero
+from planner_executor.graph.checkpoint import database
+from planner_executor.graph.errors import AgentError
+from planner_executor.graph.ledger.protocol import RunKey
+from planner_executor.graph.runs import open_runs
+from planner_executor.graph.serving.run_progress import run_progress
+from planner_executor.graph.state import int_or_zero
 
 NO_RUN = "this thread has no run yet"
 

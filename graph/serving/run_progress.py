@@ -3,16 +3,16 @@
 from collections.abc import Sequence
 from typing import Any
 
-from graph.plan.schema import Step
-from graph.record.events import Event
-from graph.record.projection import known, project
-from graph.record.results import StepResult
-from graph.record.run_state import RunState
-from graph.record.step_costs import StepCost, step_costs
-from graph.record.stream_event import VERSION, preview_of
-from graph.review.human_steps import open_questions
-from graph.runs import Log, Run
-from graph.text.progress import PassProgress
+from planner_executor.graph.plan.schema import Step
+from planner_executor.graph.record.events import Event
+from planner_executor.graph.record.projection import known, project
+from planner_executor.graph.record.results import StepResult
+from planner_executor.graph.record.run_state import RunState
+from planner_executor.graph.record.step_costs import StepCost, step_costs
+from planner_executor.graph.record.stream_event import VERSION, preview_of
+from planner_executor.graph.review.human_steps import open_questions
+from planner_executor.graph.runs import Log, Run
+from planner_executor.graph.text.progress import PassProgress
 
 
 def run_progress(log: Log) -> dict[str, Any]:

@@ -2,13 +2,13 @@
 
 from collections.abc import Iterator, Mapping
 
-from graph.record.budget import unit_in_words
-from graph.record.call import Call
-from graph.record.deadline import moment_in_words
-from graph.record.events import Decided, ReviewExpired
-from graph.record.values import to_text
-from graph.text.review.frame import Prose, limit_name, name, sentence, to_markdown, words
-from graph.text.review.layout import ITEM
+from planner_executor.graph.record.budget import unit_in_words
+from planner_executor.graph.record.call import Call
+from planner_executor.graph.record.deadline import moment_in_words
+from planner_executor.graph.record.events import Decided, ReviewExpired
+from planner_executor.graph.record.values import to_text
+from planner_executor.graph.text.review.frame import Prose, limit_name, name, sentence, to_markdown, words
+from planner_executor.graph.text.review.layout import ITEM
 
 
 def decision_text(decided: Decided, revision: int, calls: Mapping[str, Call]) -> str:

@@ -6,8 +6,8 @@ Untrusted text is escaped twice: invisible characters first (`graph.sanitize`), 
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 
-from graph.sanitize import document, escaped
-from graph.text.drawing.statuses import LOOKS
+from planner_executor.graph.sanitize import document, escaped
+from planner_executor.graph.text.drawing.statuses import LOOKS
 
 SHOWN_CHARACTERS = 2_000
 """How much of a goal, an answer or an error stands beside a picture."""

@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from graph.text.expectation import takes_in_words
-from graph.text.review.plan import estimate_text
-from graph.text.table import Bundle, local, table_bundle
+from planner_executor.graph.text.expectation import takes_in_words
+from planner_executor.graph.text.review.plan import estimate_text
+from planner_executor.graph.text.table import Bundle, local, table_bundle
 
 ASKED: Mapping[str, str] = {
     "run_plan": "a plan to approve",

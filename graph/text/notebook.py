@@ -3,9 +3,9 @@
 import sys
 from typing import Any
 
-from graph.plan.schema import Plan
-from graph.text.drawing import plan_svg, plan_text
-from graph.text.html import scrolled
+from planner_executor.graph.plan.schema import Plan
+from planner_executor.graph.text.drawing import plan_svg, plan_text
+from planner_executor.graph.text.html import scrolled
 
 
 def draw_plans() -> None:

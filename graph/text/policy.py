@@ -2,17 +2,17 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from graph.name_list import counted
-from graph.plan.catalog import ToolSpec
-from graph.policy.approval_scope import ExecutionTerms
-from graph.policy.approvers import ANYBODY, ApproverRule
-from graph.policy.conditions import in_words
-from graph.policy.day_limits import rate_cap
-from graph.policy.duration import in_words as duration_in_words
-from graph.policy.policy import Policy
-from graph.record.budget import unit_in_words
-from graph.record.trust_label import TrustLabel
-from graph.settings import Settings
+from planner_executor.graph.name_list import counted
+from planner_executor.graph.plan.catalog import ToolSpec
+from planner_executor.graph.policy.approval_scope import ExecutionTerms
+from planner_executor.graph.policy.approvers import ANYBODY, ApproverRule
+from planner_executor.graph.policy.conditions import in_words
+from planner_executor.graph.policy.day_limits import rate_cap
+from planner_executor.graph.policy.duration import in_words as duration_in_words
+from planner_executor.graph.policy.policy import Policy
+from planner_executor.graph.record.budget import unit_in_words
+from planner_executor.graph.record.trust_label import TrustLabel
+from planner_executor.graph.settings import Settings
 
 PLANS = {
     "always": "every plan, and every revision beyond what was approved",

@@ -4,9 +4,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, overload
 
-from graph.plan.revision import PlanDiff
-from graph.record.events import Event
-from graph.text.table import Bundle, local, table_bundle
+from planner_executor.graph.plan.revision import PlanDiff
+from planner_executor.graph.record.events import Event
+from planner_executor.graph.text.table import Bundle, local, table_bundle
 
 COLUMNS = ("revision", "at", "by", "why", "difference")
 

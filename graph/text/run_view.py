@@ -5,18 +5,18 @@ from dataclasses import dataclass
 
 from pydantic import JsonValue
 
-from graph.plan.schema import Plan
-from graph.record.results import StepResult
-from graph.record.summary import RunSummary
-from graph.record.values import to_text
-from graph.sanitize import escaped, margined
-from graph.text.drawing import plan_svg, plan_text
-from graph.text.html import badge, facts, scrolled, words
-from graph.text.review.drawing import fitted, settled
-from graph.text.review.frame import is_plan, to_blocks
-from graph.text.review.frame import to_text as review_text
-from graph.text.review.html import COLUMNS, review_html
-from graph.text.table import Bundle, local, table_bundle
+from planner_executor.graph.plan.schema import Plan
+from planner_executor.graph.record.results import StepResult
+from planner_executor.graph.record.summary import RunSummary
+from planner_executor.graph.record.values import to_text
+from planner_executor.graph.sanitize import escaped, margined
+from planner_executor.graph.text.drawing import plan_svg, plan_text
+from planner_executor.graph.text.html import badge, facts, scrolled, words
+from planner_executor.graph.text.review.drawing import fitted, settled
+from planner_executor.graph.text.review.frame import is_plan, to_blocks
+from planner_executor.graph.text.review.frame import to_text as review_text
+from planner_executor.graph.text.review.html import COLUMNS, review_html
+from planner_executor.graph.text.table import Bundle, local, table_bundle
 
 MOST_ERRORS = 20
 """How many errors of steps stand beside the picture."""

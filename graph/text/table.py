@@ -3,10 +3,10 @@
 import time
 from collections.abc import Sequence
 
-from graph.sanitize import escaped, one_line
-from graph.text.drawing.labels import columns as wide
-from graph.text.drawing.labels import cut_middle
-from graph.text.html import badge, table, words
+from planner_executor.graph.sanitize import escaped, one_line
+from planner_executor.graph.text.drawing.labels import columns as wide
+from planner_executor.graph.text.drawing.labels import cut_middle
+from planner_executor.graph.text.html import badge, table, words
 
 CELL_CHARACTERS = 300
 TEXT_COLUMNS = 60

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from graph.ledger.protocol import RunKey
-from graph.record.events import ASKED, BY_FACADE, ON_SERVER, Event, Paused
-from graph.record.run_state import RunState
+from planner_executor.graph.ledger.protocol import RunKey
+from planner_executor.graph.record.events import ASKED, BY_FACADE, ON_SERVER, Event, Paused
+from planner_executor.graph.record.run_state import RunState
 
 CHANGES = frozenset({"steered", "step_skipped", "result_supplied"})
 """Events by which a person changes a paused run; it stays paused."""

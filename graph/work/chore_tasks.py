@@ -5,8 +5,8 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from graph.runs import Runs
-from graph.work.chores import Chore
+from planner_executor.graph.runs import Runs
+from planner_executor.graph.work.chores import Chore
 
 BRIEF_S = 1.0
 """How long the worker waits for chores that it begins; a slow one goes on beside the runs."""

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from graph.errors import AgentError, LedgerUnavailableError
-from graph.ledger.protocol import RunKey
-from graph.notices.addresses import Addresses, addresses_of
-from graph.notices.posting import tell
-from graph.review_clock import sentence_of, settle
-from graph.runs import Runs
+from planner_executor.graph.errors import AgentError, LedgerUnavailableError
+from planner_executor.graph.ledger.protocol import RunKey
+from planner_executor.graph.notices.addresses import Addresses, addresses_of
+from planner_executor.graph.notices.posting import tell
+from planner_executor.graph.review_clock import sentence_of, settle
+from planner_executor.graph.runs import Runs
 
 NOTICES_EVERY_S = 5.0
 REVIEWS_EVERY_S = 5.0

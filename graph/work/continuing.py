@@ -3,13 +3,13 @@
 from dataclasses import dataclass
 from typing import Protocol
 
-from graph.agent_session import AgentSession
-from graph.bounded_graph import BoundedGraph
-from graph.caller import Caller
-from graph.errors import InputError
-from graph.record.hand_over import hand_over
-from graph.run_terms import compared
-from graph.work.candidate import Candidate
+from planner_executor.graph.agent_session import AgentSession
+from planner_executor.graph.bounded_graph import BoundedGraph
+from planner_executor.graph.caller import Caller
+from planner_executor.graph.errors import InputError
+from planner_executor.graph.record.hand_over import hand_over
+from planner_executor.graph.run_terms import compared
+from planner_executor.graph.work.candidate import Candidate
 
 
 @dataclass(frozen=True)

@@ -7,9 +7,9 @@ from typing import Any
 
 import httpx
 
-from graph.errors import ConfigError
-from graph.work.candidate import Candidate
-from graph.work.continuing import Fit
+from planner_executor.graph.errors import ConfigError
+from planner_executor.graph.work.candidate import Candidate
+from planner_executor.graph.work.continuing import Fit
 
 TOKEN = "PLANNER_EXECUTOR_TOKEN"
 BUSY = (409, 422)

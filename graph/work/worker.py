@@ -6,18 +6,24 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from time import monotonic, time
 
-from graph.errors import AgentError, LeaseLostError, LedgerUnavailableError, RunOwnedError, StaleRunError
-from graph.ledger.lease import PACE, Pace
-from graph.ledger.protocol import RunKey
-from graph.ledger.run_store import Unfinished
-from graph.record.projection import project
-from graph.runs import Run, Runs
-from graph.work.candidate import Candidate, due_in_s, hindrance
-from graph.work.chore_tasks import ChoreTasks
-from graph.work.chores import CHORES, Chore
-from graph.work.continuing import Continuing, Fit
-from graph.work.report import Report
-from graph.work.watch import Sight, is_abandoned, seen
+from planner_executor.graph.errors import (
+    AgentError,
+    LeaseLostError,
+    LedgerUnavailableError,
+    RunOwnedError,
+    StaleRunError,
+)
+from planner_executor.graph.ledger.lease import PACE, Pace
+from planner_executor.graph.ledger.protocol import RunKey
+from planner_executor.graph.ledger.run_store import Unfinished
+from planner_executor.graph.record.projection import project
+from planner_executor.graph.runs import Run, Runs
+from planner_executor.graph.work.candidate import Candidate, due_in_s, hindrance
+from planner_executor.graph.work.chore_tasks import ChoreTasks
+from planner_executor.graph.work.chores import CHORES, Chore
+from planner_executor.graph.work.continuing import Continuing, Fit
+from planner_executor.graph.work.report import Report
+from planner_executor.graph.work.watch import Sight, is_abandoned, seen
 
 CONCURRENCY = 8
 AGAIN_S, LONGEST_S = 10.0, 600.0

@@ -15,7 +15,7 @@ import typer.testing
 from typer.testing import CliRunner, Result
 from warm_process import run_warm
 
-from graph.cli import app
+from planner_executor.graph.cli import app
 
 typer.testing._get_command = lru_cache(typer.main.get_command)  # to make all commands anew takes as long as most run
 Cli = Callable[..., Result]

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from typer.testing import Result
 
-from graph import Agent
-from graph.testing import LoggedTools, step
+from planner_executor import Agent
+from planner_executor.graph.testing import LoggedTools, step
 
 Cli = Callable[..., Result]
 PLAN = {"steps": [step("a", "pay", to="ann"), {"id": "g", "objective": "consent", "gate": "ok?", "depends_on": ["a"]}]}

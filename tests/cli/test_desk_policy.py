@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from graph.cli.desk_policy import desk_policy
-from graph.cli.run_options import RunOptions
-from graph.errors import ConfigError
+from planner_executor.graph.cli.desk_policy import desk_policy
+from planner_executor.graph.cli.run_options import RunOptions
+from planner_executor.graph.errors import ConfigError
 
 
 @pytest.fixture(autouse=True)

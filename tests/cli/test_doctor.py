@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from typer.testing import Result
 
-from graph import Agent
-from graph.ledger.owner import new_owner
-from graph.testing import LoggedTools, ScriptedModel, step
+from planner_executor import Agent
+from planner_executor.graph.ledger.owner import new_owner
+from planner_executor.graph.testing import LoggedTools, ScriptedModel, step
 
 Cli = Callable[..., Result]
 

@@ -85,7 +85,7 @@ def test_a_model_that_costs_money_needs_a_budget(cli: Cli) -> None:
 def test_an_evaluation_that_is_killed_goes_on_where_it_was(cli: Cli, suite: Path) -> None:
     suite.write_text(f"repetitions = 4\n{SUITE}")
     results = Path("evaluations/sums/results.json")
-    command = [sys.executable, "-c", "from graph.cli import app; app()", "eval", "sums.toml"]
+    command = [sys.executable, "-c", "from planner_executor.graph.cli import app; app()", "eval", "sums.toml"]
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, env=os.environ) as process:
         while not results.exists() and process.poll() is None:
             time.sleep(0.01)

@@ -5,7 +5,7 @@ import re
 from typer.main import get_command
 from typer.testing import CliRunner
 
-from graph.cli import app
+from planner_executor.graph.cli import app
 
 
 def test_no_help_screen_is_wider_than_a_narrow_terminal_or_leaves_out_words() -> None:

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from graph.cli import app
-from graph.cli.screen import Screen
+from planner_executor.graph.cli import app
+from planner_executor.graph.cli.screen import Screen
 
 Cli = Callable[..., Any]
 RULES = '[approvers.tools.write_file]\nroles = ["finance"]\ndecide_within = "2d"\n'

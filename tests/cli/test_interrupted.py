@@ -25,8 +25,9 @@ sys.meta_path.insert(0, Finder())
 if moment == "the end":
     atexit.register(press)
 """
-BEFORE = ["typer", "pydantic", "graph.cli.commands.run", "rich.live"]
-AT_WORK = ["graph.chat_models.roles", "graph.agent", "langgraph.checkpoint.sqlite.aio"]
+BEFORE = ["typer", "pydantic", "planner_executor.graph.cli.commands.run", "rich.live"]
+OURS = ("planner_executor.graph.chat_models.roles", "planner_executor.graph.agent")
+AT_WORK = [*OURS, "langgraph.checkpoint.sqlite.aio"]
 
 
 @pytest.mark.e2e
@@ -35,7 +36,7 @@ def test_ctrl_c_is_one_sentence_and_its_code(folder: Path, moment: str) -> None:
     (folder / "hook").mkdir()
     (folder / "hook/sitecustomize.py").write_text(HOOK)
     paths = os.pathsep.join([str(folder / "hook"), os.environ["PYTHONPATH"]])
-    command = [sys.executable, "-c", "import planner_executor; planner_executor.main()"]
+    command = [sys.executable, "-c", "from planner_executor.command import main; main()"]
 
     done = subprocess.run(
         [*command, "run", "What is 1 + 2 * 3?", "--yes"],

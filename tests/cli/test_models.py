@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from typer.testing import Result
 
-from graph.cli.model_options import models_from_options
-from graph.cli.setup import Setup
-from graph.errors import InputError, ModelConfigError
+from planner_executor.graph.cli.model_options import models_from_options
+from planner_executor.graph.cli.setup import Setup
+from planner_executor.graph.errors import InputError, ModelConfigError
 
 Cli = Callable[..., Result]
 

@@ -10,16 +10,16 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from graph.cli.decision_options import DecisionOptions
-from graph.cli.decision_source import DecisionSource
-from graph.cli.prompts import Prompter
-from graph.cli.run_driver import continue_run, start
-from graph.cli.run_lookup import find_run
-from graph.cli.screen import Screen
-from graph.errors import InputError
-from graph.review.response import ReviewResponse
-from graph.runs import Run
-from graph.testing import LoggedTools, ScriptedModel, step
+from planner_executor.graph.cli.decision_options import DecisionOptions
+from planner_executor.graph.cli.decision_source import DecisionSource
+from planner_executor.graph.cli.prompts import Prompter
+from planner_executor.graph.cli.run_driver import continue_run, start
+from planner_executor.graph.cli.run_lookup import find_run
+from planner_executor.graph.cli.screen import Screen
+from planner_executor.graph.errors import InputError
+from planner_executor.graph.review.response import ReviewResponse
+from planner_executor.graph.runs import Run
+from planner_executor.graph.testing import LoggedTools, ScriptedModel, step
 
 DATABASE = Path("planner-executor.db")
 PAGE, GONE = step("page", "page"), step("look", "lookup", key="gone")
@@ -124,7 +124,7 @@ def test_at_a_prompt_each_is_a_question_of_its_own(
         return next(answers)
 
     monkeypatch.setattr(Prompter, "_ask", ask)
-    monkeypatch.setattr("graph.cli.prompts._discard_typed_ahead", lambda: None)
+    monkeypatch.setattr("planner_executor.graph.cli.prompts._discard_typed_ahead", lambda: None)
     reply = Prompter(terminal.screen, DATABASE).reply(run)
 
     assert reply is not None and len(asked) == len(typed)

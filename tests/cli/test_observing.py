@@ -12,9 +12,9 @@ from urllib.error import HTTPError
 import pytest
 from typer.testing import Result
 
-from graph.cli.metrics_server import listening
-from graph.cli.run_lookup import with_runs
-from graph.observing.prometheus import registry_of
+from planner_executor.graph.cli.metrics_server import listening
+from planner_executor.graph.cli.run_lookup import with_runs
+from planner_executor.graph.observing.prometheus import registry_of
 
 Cli = Callable[..., Result]
 

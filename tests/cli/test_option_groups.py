@@ -5,7 +5,7 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from graph.cli.option_groups import with_option_groups
+from planner_executor.graph.cli.option_groups import with_option_groups
 
 
 @dataclass(frozen=True)

@@ -10,10 +10,10 @@ from typing import TextIO
 import pytest
 import typer
 
-from graph.cli.exit_codes import report_errors
-from graph.cli.outlet import Outlet, OutletConsole
-from graph.cli.screen import Screen
-from graph.observing.json_lines import JsonLines
+from planner_executor.graph.cli.exit_codes import report_errors
+from planner_executor.graph.cli.outlet import Outlet, OutletConsole
+from planner_executor.graph.cli.screen import Screen
+from planner_executor.graph.observing.json_lines import JsonLines
 
 
 @pytest.fixture
@@ -64,8 +64,8 @@ def test_the_exit_code_is_that_of_what_was_done(
 
 def test_no_file_gets_the_number_of_a_standard_stream_that_is_closed(tmp_path: Path) -> None:
     program = (
-        "import os, sys, planner_executor; [os.close(number) for number in (0, 2)]; "
-        "planner_executor.occupy_closed_streams(); print(os.open(sys.argv[1], os.O_CREAT | os.O_WRONLY))"
+        "import os, sys; from planner_executor import command; [os.close(number) for number in (0, 2)]; "
+        "command.occupy_closed_streams(); print(os.open(sys.argv[1], os.O_CREAT | os.O_WRONLY))"
     )
     command = [sys.executable, "-c", program, str(tmp_path / "runs.db")]
 

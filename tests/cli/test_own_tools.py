@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 from typer.testing import Result
 
-from graph import Agent
-from graph.testing import step
+from planner_executor import Agent
+from planner_executor.graph.testing import step
 
 Cli = Callable[..., Result]
 SOURCE = """
 from pathlib import Path
-from tools import tool
+from planner_executor import tool
 
 @tool("read")
 def look_up_order(number: int) -> str:

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from graph.cli import app
-from graph.cli.options import person
-from graph.cli.screen import Screen
-from graph.errors import InputError
+from planner_executor.graph.cli import app
+from planner_executor.graph.cli.options import person
+from planner_executor.graph.cli.screen import Screen
+from planner_executor.graph.errors import InputError
 
 Cli = Callable[..., Any]
 ME = f"os:{getpass.getuser()}"
@@ -128,7 +128,7 @@ def test_policy_check_and_show_say_apart_who_decides_about_plans_and_about_singl
 
 
 VERIFIED = """
-from graph import Person
+from planner_executor import Person
 
 def verified(by):
     return Person(by.name, ["finance"]) if by is not None and by.proof == "token-of-ada" else None

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from typer.testing import Result
 
-from graph.prompts.executor import EXECUTOR
-from graph.prompts.roles import PROMPTS
+from planner_executor.graph.prompts.executor import EXECUTOR
+from planner_executor.graph.prompts.roles import PROMPTS
 
 Cli = Callable[..., Result]
 PARTS = ("toml", "json", "text")

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from postgres_server import new_schema
 
-from graph import Agent
+from planner_executor import Agent
 
 pytestmark = pytest.mark.e2e
 

@@ -19,11 +19,11 @@ pytestmark = pytest.mark.slow
 STUCK = """
 import threading
 from pathlib import Path
-from graph.cli.decision_source import DecisionSource
-from graph.cli.exit_codes import report_errors
-from graph.cli.run_driver import start
-from graph.cli.screen import Screen
-from graph.cli.setup import Setup
+from planner_executor.graph.cli.decision_source import DecisionSource
+from planner_executor.graph.cli.exit_codes import report_errors
+from planner_executor.graph.cli.run_driver import start
+from planner_executor.graph.cli.screen import Screen
+from planner_executor.graph.cli.setup import Setup
 import json
 
 def hang(content, path="report.md", title=None, overwrite=False):
@@ -160,7 +160,7 @@ def test_a_listing_into_a_closed_pipe_ends_without_a_traceback(command: Callable
 
 def test_looking_loads_no_graph_and_no_model(folder: Path) -> None:
     look = (
-        "import sys; from typer.testing import CliRunner; from graph.cli import app; "
+        "import sys; from typer.testing import CliRunner; from planner_executor.graph.cli import app; "
         "result = CliRunner().invoke(app, ['runs']); assert result.exit_code == 0; "
         "print([name for name in ('langgraph', 'langchain', 'langchain_core', 'openai') if name in sys.modules])"
     )

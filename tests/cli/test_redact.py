@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
-from graph.cli import app
+from planner_executor.graph.cli import app
 
 Cli = Callable[..., Result]
 

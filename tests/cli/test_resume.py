@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from typer.testing import Result
 
-from graph.cli.command_line import command
+from planner_executor.graph.cli.command_line import command
 
 Cli = Callable[..., Result]
 

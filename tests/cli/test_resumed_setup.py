@@ -11,13 +11,13 @@ import pytest
 from rich.console import Console
 from typer.testing import Result
 
-from graph import AsyncAgent
-from graph.caller import Caller, invoked_by
-from graph.cli.resumed_setup import setup_to_resume
-from graph.cli.run_lookup import find_run
-from graph.cli.screen import Screen
-from graph.cli.setup import Setup
-from graph.errors import InputError
+from planner_executor import AsyncAgent
+from planner_executor.graph.caller import Caller, invoked_by
+from planner_executor.graph.cli.resumed_setup import setup_to_resume
+from planner_executor.graph.cli.run_lookup import find_run
+from planner_executor.graph.cli.screen import Screen
+from planner_executor.graph.cli.setup import Setup
+from planner_executor.graph.errors import InputError
 
 Cli = Callable[..., Result]
 DATABASE = Path("planner-executor.db")

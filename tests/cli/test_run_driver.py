@@ -11,14 +11,14 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from graph.cli.decision_source import DecisionSource
-from graph.cli.run_driver import continue_run, start
-from graph.cli.run_lookup import find_run
-from graph.cli.screen import Screen
-from graph.errors import InputError
-from graph.review.response import ReviewResponse
-from graph.runs import Run
-from graph.testing import LoggedTools, ScriptedModel
+from planner_executor.graph.cli.decision_source import DecisionSource
+from planner_executor.graph.cli.run_driver import continue_run, start
+from planner_executor.graph.cli.run_lookup import find_run
+from planner_executor.graph.cli.screen import Screen
+from planner_executor.graph.errors import InputError
+from planner_executor.graph.review.response import ReviewResponse
+from planner_executor.graph.runs import Run
+from planner_executor.graph.testing import LoggedTools, ScriptedModel
 
 FETCH = {"steps": [{"id": "fetch", "objective": "Fetch it", "tool": "fetch", "args": {"from": "here"}}]}
 ELSEWHERE = {"steps": [{"id": "fetch", "objective": "Fetch it elsewhere", "tool": "fetch", "args": {"from": "there"}}]}

@@ -10,11 +10,11 @@ import pytest
 from rich.console import Console
 from typer.testing import Result
 
-from graph.cli.commands.runs import show_runs
-from graph.cli.screen import Screen
-from graph.ledger.sqlite.schema import VERSION
-from graph.record.summary import RunSummary
-from graph.runs import RunPage
+from planner_executor.graph.cli.commands.runs import show_runs
+from planner_executor.graph.cli.screen import Screen
+from planner_executor.graph.ledger.sqlite.schema import VERSION
+from planner_executor.graph.record.summary import RunSummary
+from planner_executor.graph.runs import RunPage
 
 Cli = Callable[..., Result]
 DATA = Path(__file__).parents[1] / "data"

@@ -10,12 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
-from graph.cli.commands.audit import GOES_ON
-from graph.cli.screen import LABEL, Screen
-from graph.record.events import Event
-from graph.text.audit import Audit
-from graph.text.drawing.labels import columns
-from graph.text.review.layout import BROKEN, MIN_ROOM, fitted_line
+from planner_executor.graph.cli.commands.audit import GOES_ON
+from planner_executor.graph.cli.screen import LABEL, Screen
+from planner_executor.graph.record.events import Event
+from planner_executor.graph.text.audit import Audit
+from planner_executor.graph.text.drawing.labels import columns
+from planner_executor.graph.text.review.layout import BROKEN, MIN_ROOM, fitted_line
 
 WIDTH = 60
 SENTENCE = "read: reads this machine only; write: changes this machine; external: reaches beyond this machine."

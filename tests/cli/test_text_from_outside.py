@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from typer.testing import Result
 
-from graph import Agent
-from graph.cli.options import DATABASE
+from planner_executor import Agent
+from planner_executor.graph.cli.options import DATABASE
 
 Cli = Callable[..., Result]
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from typer.testing import Result
 
-from graph.ledger.seal import VARIABLE
+from planner_executor.graph.ledger.seal import VARIABLE
 
 Cli = Callable[..., Result]
 

@@ -26,7 +26,7 @@ def test_the_layers_are_those_that_the_linter_holds() -> None:
     shown = [{name.strip() for name in layer.split("|")} for layer in block("Layers").split("<-")]
 
     assert shown == [{name.strip() for name in layer.split("|")} for layer in reversed(contract["layers"])]
-    assert contract["exhaustive"] and contract["containers"] == ["graph"]
+    assert contract["exhaustive"] and contract["containers"] == ["planner_executor.graph"]
 
 
 def test_the_tree_names_each_package_and_module() -> None:

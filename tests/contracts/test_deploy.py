@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import yaml
 
-from graph.serving.guard import OPEN_PATHS
+from planner_executor.graph.serving.guard import OPEN_PATHS
 
 ROOT = Path(__file__).parents[2]
 DEPLOY = ROOT / "deploy"

@@ -1,4 +1,4 @@
-"""One distribution, two import packages."""
+"""One distribution, one import package."""
 
 import tomllib
 from pathlib import Path
@@ -7,17 +7,16 @@ ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 
 
-def test_the_distribution_holds_both_packages() -> None:
+def test_the_distribution_holds_one_package() -> None:
     wheel = PROJECT["tool"]["hatch"]["build"]["targets"]["wheel"]
 
     assert PROJECT["project"]["name"] == "planner-executor"
-    assert wheel["packages"] == ["graph", "tools"]
-    assert {"graph", "tools"} <= set(wheel.get("only-include", ["graph", "tools"]))
+    assert wheel["packages"] == ["planner_executor"] and "only-include" not in wheel
 
 
-def test_both_packages_are_type_checked_and_tested() -> None:
-    assert {"graph", "tools"} <= set(PROJECT["tool"]["mypy"]["files"])
-    assert {"graph", "tools", "tests"} <= set(PROJECT["tool"]["pytest"]["ini_options"]["testpaths"])
+def test_the_package_is_type_checked_and_tested() -> None:
+    assert PROJECT["tool"]["mypy"]["packages"] == ["planner_executor"]
+    assert {"planner_executor", "tests"} <= set(PROJECT["tool"]["pytest"]["ini_options"]["testpaths"])
 
 
 def test_warnings_are_errors_and_tests_are_no_package() -> None:
@@ -31,4 +30,4 @@ def test_warnings_are_errors_and_tests_are_no_package() -> None:
 def test_tools_never_import_graph() -> None:
     for file in (ROOT / "tools").rglob("*.py"):
         lines = file.read_text(encoding="utf-8").splitlines()
-        assert not [line for line in lines if line.strip().startswith(("import graph", "from graph"))], file
+        assert not [line for line in lines if "planner_executor.graph" in line], file

@@ -10,11 +10,11 @@ import pytest
 from typer.core import TyperGroup
 from typer.main import get_command
 
-from graph import build_graph
-from graph.cli import app
-from graph.route import ENDS, STATUS
-from graph.settings import Settings
-from graph.state import Input
+from planner_executor import build_graph
+from planner_executor.graph.cli import app
+from planner_executor.graph.route import ENDS, STATUS
+from planner_executor.graph.settings import Settings
+from planner_executor.graph.state import Input
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").rglob("*.md"))]

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from full_payloads import FULL
 
-from graph.record.events import TYPES
+from planner_executor.graph.record.events import TYPES
 
 PAGE = Path(__file__).parents[2] / "docs" / "records.md"
 

@@ -11,8 +11,8 @@ from typer.core import TyperGroup
 from typer.main import get_command
 from typer.testing import CliRunner
 
-from graph.cli import app
-from graph.cli.options import named, path_of
+from planner_executor.graph.cli import app
+from planner_executor.graph.cli.options import named, path_of
 
 CODEC = "byte 3 is not UTF-8 text"
 LOOP = "Too many levels of symbolic links"
@@ -75,7 +75,8 @@ def test_odd_input_of_a_run_is_named_in_one_sentence(given: str, words: str) -> 
 
     said = re.sub(r"\s+", " ", result.output + str(result.exception))
     assert words in said and "Errno" not in said and "codec" not in said
-    assert result.exit_code == 2 or type(result.exception).__module__.startswith(("graph.errors", "tools"))
+    ours = ("planner_executor.graph.errors", "planner_executor.tools")
+    assert result.exit_code == 2 or type(result.exception).__module__.startswith(ours)
 
 
 @pytest.mark.usefixtures("odd")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from graph.chat_models.roles import role_models
+from planner_executor.graph.chat_models.roles import role_models
 
 TEXT = (Path(__file__).parents[2] / "docs" / "models.md").read_text()
 FILES = re.findall(r"```toml\n(.*?)```", TEXT, re.DOTALL)

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from graph.name_list import counted
-from tools.numbers_in_words import counted as of_tools
+from planner_executor.graph.name_list import counted
+from planner_executor.tools.numbers_in_words import counted as of_tools
 
 ROOT = Path(__file__).parents[2]
 TEXTS = [*ROOT.glob("graph/**/*.py"), *ROOT.glob("tools/**/*.py"), *ROOT.glob("graph/desk/pages/html/*.html")]

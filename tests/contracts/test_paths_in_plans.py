@@ -3,8 +3,8 @@
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from graph.plan.relative_path import path_fault
-from tools.path_text import path_fault as fault_of_tools
+from planner_executor.graph.plan.relative_path import path_fault
+from planner_executor.tools.path_text import path_fault as fault_of_tools
 
 PARTS = st.sampled_from(["a", "report.md", "..", ".", "", " ", "C:", "\\", "\0", "\n", "ä" * 150, "b" * 250, "/"])
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 import rfc8785
 
-from graph.plan.reading import read_plan
+from planner_executor.graph.plan.reading import read_plan
 
 NO_TOOLS: Any = {}
 EACH = {"for_each": [1, 2]}

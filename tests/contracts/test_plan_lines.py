@@ -9,15 +9,14 @@ import pytest
 from langchain_core.messages import AIMessage
 from langgraph.types import Command
 
-from graph import build_graph
-from graph.calls.toolbox import Toolbox
-from graph.plan.catalog import ToolSpec
-from graph.plan.reading import read_plan
-from graph.plan.revision import read_revision
-from graph.plan.schema import Plan
-from graph.plan.step_kind import StepKind
-from graph.testing import ScriptedModel, asked, on_thread, step
-from tools import default_tools
+from planner_executor import build_graph, default_tools
+from planner_executor.graph.calls.toolbox import Toolbox
+from planner_executor.graph.plan.catalog import ToolSpec
+from planner_executor.graph.plan.reading import read_plan
+from planner_executor.graph.plan.revision import read_revision
+from planner_executor.graph.plan.schema import Plan
+from planner_executor.graph.plan.step_kind import StepKind
+from planner_executor.graph.testing import ScriptedModel, asked, on_thread, step
 
 ROOT = Path(__file__).parents[2]
 BLOCKS = re.findall(r"```json\n(.*?)```", (ROOT / "docs" / "plan-format.md").read_text(), re.DOTALL)

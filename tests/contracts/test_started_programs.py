@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from tools.workers.isolated import environment, import_path, python_command
+from planner_executor.tools.workers.isolated import environment, import_path, python_command
 
 ROOT = Path(__file__).parents[2]
 STARTED = {
     "graph/cli/actor.py": "the command of --proof-command, which the user names, without a shell",
     "graph/cli/editor.py": "the user's own editor, on a file of its own",
     "graph/notices/apprise.py": "an isolated Python",
-    "tools/mcp/launch.py": "the operator's servers; graph.tool_servers refuses what a tool can write",
+    "tools/mcp/launch.py": "the operator's servers; planner_executor.graph.tool_servers refuses what a tool can write",
     "tools/run_python.py": "the sandbox's own program, which is no Python",
     "tools/workers/process.py": "an isolated Python",
 }
@@ -28,7 +28,7 @@ OF_ASYNCIO = ("create_subprocess_exec", "create_subprocess_shell", "subprocess_e
 
 
 def sources() -> Iterator[tuple[str, ast.Module]]:
-    for file in (*ROOT.glob("graph/**/*.py"), *ROOT.glob("tools/**/*.py"), ROOT / "planner_executor.py"):
+    for file in (*ROOT.glob("graph/**/*.py"), *ROOT.glob("tools/**/*.py"), *ROOT.glob("planner_executor/*.py")):
         yield file.relative_to(ROOT).as_posix(), ast.parse(file.read_text())
 
 
@@ -64,7 +64,7 @@ def test_python_itself_is_named_in_one_place_which_isolates_it() -> None:
 @pytest.mark.parametrize("file", sorted(OWN))
 def test_each_python_gets_command_environment_and_folder_from_that_place(file: str) -> None:
     names = set(names_in(ast.parse((ROOT / file).read_text())))
-    used = {name.rpartition(".")[2] for name in names if name.startswith("tools.workers.isolated.")}
+    used = {name.rpartition(".")[2] for name in names if name.startswith("planner_executor.tools.workers.isolated.")}
 
     assert used == {"FOLDER", "environment", "import_path", "python_command"}
 

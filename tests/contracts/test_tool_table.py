@@ -3,8 +3,8 @@
 import re
 from pathlib import Path
 
-from graph.calls.toolbox import Toolbox
-from tools import AllowedHost, default_tools
+from planner_executor import AllowedHost, default_tools
+from planner_executor.graph.calls.toolbox import Toolbox
 
 PAGE = Path(__file__).parents[2] / "docs" / "tools.md"
 

@@ -11,7 +11,7 @@ import httpx
 import pytest
 import trial
 
-from graph.runs import open_runs
+from planner_executor.graph.runs import open_runs
 
 RUNS = 30
 DESK = """

@@ -25,8 +25,8 @@ sys.path[:0] = [str(REPOSITORY), str(REPOSITORY / "tests" / "processes"), str(Pa
 
 from aegra import TOKEN, Engine, Server, engine, missing  # noqa: E402
 
-from graph.record.summary import RunSummary  # noqa: E402
-from graph.runs import open_runs  # noqa: E402
+from planner_executor.graph.record.summary import RunSummary  # noqa: E402
+from planner_executor.graph.runs import open_runs  # noqa: E402
 
 STEPS = 5
 LIMIT_S = 3_600.0

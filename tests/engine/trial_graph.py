@@ -7,9 +7,9 @@ import asyncio
 import os
 from pathlib import Path
 
-from graph import build_graph
-from graph.checkpoint import database
-from tools.declaration import tool
+from planner_executor import build_graph
+from planner_executor.graph.checkpoint import database
+from planner_executor.tools.declaration import tool
 
 HOME = Path(os.environ["TRIAL_HOME"])
 WAIT_S = float(os.environ.get("TRIAL_WAIT_S", "0.1"))

@@ -34,13 +34,13 @@ from disturbances import Cancelled, Frozen, Killed, Locked, Passed
 from postgres_server import new_schema
 from whole_run import Logs, database_of
 
-from graph.errors import LeaseLostError, LedgerUnavailableError, RunOwnedError, StaleRunError
-from graph.ledger.lease import PACE
-from graph.ledger.opening import open_ledger
-from graph.ledger.sqlite import busy_timeout
-from graph.record.events import Event
-from graph.record.projection import project
-from graph.replay.player import replayed
+from planner_executor.graph.errors import LeaseLostError, LedgerUnavailableError, RunOwnedError, StaleRunError
+from planner_executor.graph.ledger.lease import PACE
+from planner_executor.graph.ledger.opening import open_ledger
+from planner_executor.graph.ledger.sqlite import busy_timeout
+from planner_executor.graph.record.events import Event
+from planner_executor.graph.record.projection import project
+from planner_executor.graph.replay.player import replayed
 
 BUSY_S = 0.2
 """How long the database is waited for where it is locked."""

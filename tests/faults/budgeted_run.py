@@ -16,8 +16,8 @@ from langchain_core.messages import AIMessage
 from langchain_core.outputs import ChatGeneration, ChatResult
 from langchain_core.tools import BaseTool, StructuredTool
 
-from graph import Agent
-from graph.testing import step
+from planner_executor import Agent
+from planner_executor.graph.testing import step
 
 ANY = {"type": "object", "properties": {}, "additionalProperties": True}
 PLAN = {

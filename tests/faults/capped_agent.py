@@ -5,8 +5,8 @@ from pathlib import Path
 
 from langchain_core.tools import StructuredTool
 
-from graph import Agent
-from graph.testing import ScriptedModel, step
+from planner_executor import Agent
+from planner_executor.graph.testing import ScriptedModel, step
 
 CAP, RUNS = 5, 6
 POLICY = {"limits": {"per_day": {"calls": {"pay": CAP}}}}

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from graph.ledger.sqlite import busy_timeout
+from planner_executor.graph.ledger.sqlite import busy_timeout
 
 
 class CountedWaits(busy_timeout.BusyTimeout):

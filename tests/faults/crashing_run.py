@@ -13,8 +13,8 @@ from typing import Any
 from langchain_core.messages import AIMessage
 from langchain_core.tools import BaseTool, StructuredTool
 
-from graph import Agent
-from graph.testing import ScriptedModel, step
+from planner_executor import Agent
+from planner_executor.graph.testing import ScriptedModel, step
 
 ANY = {"type": "object", "properties": {}, "additionalProperties": True}
 PLAN = {

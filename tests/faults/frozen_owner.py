@@ -12,12 +12,12 @@ from typing import Any
 from langchain_core.messages import AIMessage
 from langchain_core.tools import BaseTool, StructuredTool
 
-from graph import Agent
-from graph.errors import AgentError
-from graph.ledger.protocol import RunKey
-from graph.record.events import Draft
-from graph.testing import ScriptedModel, step
-from tools.errors import NothingHappened
+from planner_executor import Agent
+from planner_executor.graph.errors import AgentError
+from planner_executor.graph.ledger.protocol import RunKey
+from planner_executor.graph.record.events import Draft
+from planner_executor.graph.testing import ScriptedModel, step
+from planner_executor.tools.errors import NothingHappened
 
 ANY = {"type": "object", "properties": {}, "additionalProperties": True}
 PAY = step("pay", "pay", name="980")

@@ -12,9 +12,9 @@ from typing import Any
 
 from langchain_core.tools import BaseTool, StructuredTool
 
-from graph import AsyncAgent
-from graph.errors import AgentError
-from graph.testing import ScriptedModel, step
+from planner_executor import AsyncAgent
+from planner_executor.graph.errors import AgentError
+from planner_executor.graph.testing import ScriptedModel, step
 
 ANY = {"type": "object", "properties": {}, "additionalProperties": True}
 PLAN = {"steps": [step("a", "slow", name="a"), step("b", "slow", name="b", after=["a"])]}

@@ -15,14 +15,14 @@ from langchain_core.tools import BaseTool, StructuredTool
 from langgraph.types import Command
 from whole_run import ANY, Boundary, Logs, database_of, watched
 
-from graph import build_graph
-from graph.record.person import Approver
-from graph.record.projection import project
-from graph.record.run_state import RunState
-from graph.runs import Runs
-from graph.step_changes import skip_step, supply_result
-from graph.testing import on_thread, step
-from tools.errors import NothingHappened
+from planner_executor import build_graph
+from planner_executor.graph.record.person import Approver
+from planner_executor.graph.record.projection import project
+from planner_executor.graph.record.run_state import RunState
+from planner_executor.graph.runs import Runs
+from planner_executor.graph.step_changes import skip_step, supply_result
+from planner_executor.graph.testing import on_thread, step
+from planner_executor.tools.errors import NothingHappened
 
 ADA = Approver("ada", "os")
 TWICE = {"attempts": 2, "backoff_s": 0}

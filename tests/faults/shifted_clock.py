@@ -18,8 +18,8 @@ if __name__ == "__main__":
 
 from langchain_core.tools import StructuredTool
 
-from graph import Agent
-from graph.testing import ScriptedModel, step
+from planner_executor import Agent
+from planner_executor.graph.testing import ScriptedModel, step
 
 ANY = {"type": "object", "properties": {}, "additionalProperties": True}
 NAMES = ("who", "more", "last")

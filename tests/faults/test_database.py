@@ -17,11 +17,11 @@ import pytest
 from counted_waits import CountedWaits
 from langchain_core.tools import BaseTool, StructuredTool
 
-from graph import Agent
-from graph.errors import LedgerCorruptError, LedgerError, LedgerUnavailableError
-from graph.ledger.packed_checkpoint import unpacked_cell
-from graph.ledger.sqlite import busy_timeout
-from graph.testing import ScriptedModel, step
+from planner_executor import Agent
+from planner_executor.graph.errors import LedgerCorruptError, LedgerError, LedgerUnavailableError
+from planner_executor.graph.ledger.packed_checkpoint import unpacked_cell
+from planner_executor.graph.ledger.sqlite import busy_timeout
+from planner_executor.graph.testing import ScriptedModel, step
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")]
 

@@ -9,7 +9,7 @@ from frozen_owner import KINDS, Effects, own, take_over
 from owners import fork
 from postgres_server import new_schema
 
-from graph.ledger.lease import PACE
+from planner_executor.graph.ledger.lease import PACE
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")]
 

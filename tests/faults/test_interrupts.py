@@ -16,8 +16,8 @@ from langchain_core.outputs import ChatResult
 from langgraph.types import Command
 from warm_process import WarmProcess
 
-from graph import Agent, AsyncAgent, build_graph
-from graph.testing import ScriptedModel, asked, on_thread
+from planner_executor import Agent, AsyncAgent, build_graph
+from planner_executor.graph.testing import ScriptedModel, asked, on_thread
 
 SCRIPT = Path(__file__).with_name("interrupted_run.py")
 pytestmark = pytest.mark.slow

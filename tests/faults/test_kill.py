@@ -9,8 +9,8 @@ from langchain_core.tools import BaseTool
 from postgres_server import new_schema
 from warm_process import run_warm
 
-from graph import Agent
-from graph.testing import ScriptedModel
+from planner_executor import Agent
+from planner_executor.graph.testing import ScriptedModel
 
 SCRIPT = Path(__file__).with_name("crashing_run.py")
 pytestmark = pytest.mark.slow

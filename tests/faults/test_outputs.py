@@ -15,9 +15,9 @@ from langchain_core.tools import BaseTool, StructuredTool
 from pydantic import BaseModel, JsonValue
 from typer.testing import CliRunner
 
-from graph import Agent
-from graph.cli import app
-from graph.testing import ScriptedModel, step
+from planner_executor import Agent
+from planner_executor.graph.cli import app
+from planner_executor.graph.testing import ScriptedModel, step
 
 pytestmark = pytest.mark.e2e
 

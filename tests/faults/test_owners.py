@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 from owners import PLAN, fork, slow_tool, work_on
 
-from graph import Agent
-from graph.errors import LeaseLostError
-from graph.ledger.lease import PACE
-from graph.ledger.opening import open_ledger
-from graph.testing import ScriptedModel, drafted
+from planner_executor import Agent
+from planner_executor.graph.errors import LeaseLostError
+from planner_executor.graph.ledger.lease import PACE
+from planner_executor.graph.ledger.opening import open_ledger
+from planner_executor.graph.testing import ScriptedModel, drafted
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")]
 

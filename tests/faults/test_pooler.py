@@ -11,12 +11,12 @@ from pgbouncer import POOL, pooled_database
 from postgres_server import execute
 from working_agents import COUNT, PACE, Shop, plan_of
 
-from graph import AsyncAgent
-from graph.checkpoint import open_checkpointer
-from graph.ledger.postgres.server import advice
-from graph.testing import ScriptedModel
-from graph.work.continuing import BySession
-from graph.work.worker import Worker
+from planner_executor import AsyncAgent
+from planner_executor.graph.checkpoint import open_checkpointer
+from planner_executor.graph.ledger.postgres.server import advice
+from planner_executor.graph.testing import ScriptedModel
+from planner_executor.graph.work.continuing import BySession
+from planner_executor.graph.work.worker import Worker
 
 pytestmark = [pytest.mark.slow, pytest.mark.e2e]
 

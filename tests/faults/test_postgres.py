@@ -14,13 +14,13 @@ from cutting_proxy import CuttingProxy, cutting_proxy
 from postgres_server import connected, execute, new_database, started
 from psycopg import OperationalError
 
-from graph.errors import LeaseLostError, LedgerUnavailableError
-from graph.ledger.lease import Pace
-from graph.ledger.opening import open_ledger
-from graph.ledger.postgres.ledger import PostgresLedger
-from graph.ledger.protocol import RunKey
-from graph.record.values import keep
-from graph.testing import drafted
+from planner_executor.graph.errors import LeaseLostError, LedgerUnavailableError
+from planner_executor.graph.ledger.lease import Pace
+from planner_executor.graph.ledger.opening import open_ledger
+from planner_executor.graph.ledger.postgres.ledger import PostgresLedger
+from planner_executor.graph.ledger.protocol import RunKey
+from planner_executor.graph.record.values import keep
+from planner_executor.graph.testing import drafted
 
 pytestmark = pytest.mark.e2e
 

@@ -12,7 +12,7 @@ from postgres_server import new_schema
 from warm_process import WarmProcess, run_warm
 from working_agents import COUNT
 
-from graph.runs import open_runs
+from planner_executor.graph.runs import open_runs
 
 SCRIPT = Path(__file__).with_name("working_agents.py")
 pytestmark = pytest.mark.slow

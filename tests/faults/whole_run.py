@@ -22,18 +22,18 @@ from langchain_core.tools import BaseTool, StructuredTool
 from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.types import Command
 
-from graph import build_graph
-from graph.ledger.postgres.address import is_address
-from graph.ledger.postgres.database import Database as PostgresDatabase
-from graph.ledger.postgres.ledger import PostgresLedger
-from graph.ledger.protocol import Lease
-from graph.ledger.sqlite.database import Database
-from graph.ledger.sqlite.lease_table import beats_of
-from graph.ledger.sqlite.ledger import SqliteLedger
-from graph.postgres_saver import PostgresSaver, open_postgres_saver
-from graph.saver import SharingSaver
-from graph.testing import on_thread, step
-from tools.errors import NothingHappened
+from planner_executor import build_graph
+from planner_executor.graph.ledger.postgres.address import is_address
+from planner_executor.graph.ledger.postgres.database import Database as PostgresDatabase
+from planner_executor.graph.ledger.postgres.ledger import PostgresLedger
+from planner_executor.graph.ledger.protocol import Lease
+from planner_executor.graph.ledger.sqlite.database import Database
+from planner_executor.graph.ledger.sqlite.lease_table import beats_of
+from planner_executor.graph.ledger.sqlite.ledger import SqliteLedger
+from planner_executor.graph.postgres_saver import PostgresSaver, open_postgres_saver
+from planner_executor.graph.saver import SharingSaver
+from planner_executor.graph.testing import on_thread, step
+from planner_executor.tools.errors import NothingHappened
 
 ANY = {"type": "object", "properties": {}, "additionalProperties": True}
 PLAN = {

@@ -13,11 +13,11 @@ from typing import Any
 
 from langchain_core.tools import BaseTool, StructuredTool
 
-from graph import AsyncAgent
-from graph.ledger.lease import Pace
-from graph.testing import ScriptedModel, step
-from graph.work.continuing import BySession
-from graph.work.worker import Worker
+from planner_executor import AsyncAgent
+from planner_executor.graph.ledger.lease import Pace
+from planner_executor.graph.testing import ScriptedModel, step
+from planner_executor.graph.work.continuing import BySession
+from planner_executor.graph.work.worker import Worker
 
 COUNT = 10
 ANY = {"type": "object", "properties": {}, "additionalProperties": True}

@@ -11,18 +11,18 @@ from bounded import fuzzed, in_time, odd_texts, odd_values
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph.errors import AgentError, ExportError, PolicyError
-from graph.ledger.chain import Row, first_link, link, payload_digest
-from graph.ledger.export import from_bytes, to_bytes
-from graph.ledger.transcript import Transcript
-from graph.ledger.verification import verify
-from graph.plan.catalog import ToolSpec
-from graph.plan.json_values import json_faults
-from graph.policy.policy_file import policy_from, policy_from_toml
-from graph.record_service import verified_file
-from graph.replay.opening import replayed_file
-from tools.errors import SourceNotReadable
-from tools.logs.selection import Wanted, in_order, read_log
+from planner_executor.graph.errors import AgentError, ExportError, PolicyError
+from planner_executor.graph.ledger.chain import Row, first_link, link, payload_digest
+from planner_executor.graph.ledger.export import from_bytes, to_bytes
+from planner_executor.graph.ledger.transcript import Transcript
+from planner_executor.graph.ledger.verification import verify
+from planner_executor.graph.plan.catalog import ToolSpec
+from planner_executor.graph.plan.json_values import json_faults
+from planner_executor.graph.policy.policy_file import policy_from, policy_from_toml
+from planner_executor.graph.record_service import verified_file
+from planner_executor.graph.replay.opening import replayed_file
+from planner_executor.tools.errors import SourceNotReadable
+from planner_executor.tools.logs.selection import Wanted, in_order, read_log
 
 constraints = st.dictionaries(
     st.sampled_from(

@@ -8,18 +8,18 @@ from bounded import fuzzed, in_time, odd_texts, odd_values
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph.errors import ExpressionError, UnresolvedReferenceError
-from graph.plan.catalog import ToolSpec
-from graph.plan.expressions import evaluate, expression_fault
-from graph.plan.inline_schema import inline_schema_fault, schema_errors
-from graph.plan.json_values import json_faults
-from graph.plan.reading import read_plan
-from graph.plan.references import references_in, resolve
-from graph.plan.revision import read_revision
-from graph.plan.schema import Plan
-from graph.review.decision import InvalidResponse, read_answer
-from graph.review.request import ALLOWED, ReviewAction, ReviewRequest
-from graph.text.drawing import plan_svg, plan_text
+from planner_executor.graph.errors import ExpressionError, UnresolvedReferenceError
+from planner_executor.graph.plan.catalog import ToolSpec
+from planner_executor.graph.plan.expressions import evaluate, expression_fault
+from planner_executor.graph.plan.inline_schema import inline_schema_fault, schema_errors
+from planner_executor.graph.plan.json_values import json_faults
+from planner_executor.graph.plan.reading import read_plan
+from planner_executor.graph.plan.references import references_in, resolve
+from planner_executor.graph.plan.revision import read_revision
+from planner_executor.graph.plan.schema import Plan
+from planner_executor.graph.review.decision import InvalidResponse, read_answer
+from planner_executor.graph.review.request import ALLOWED, ReviewAction, ReviewRequest
+from planner_executor.graph.text.drawing import plan_svg, plan_text
 
 pytestmark = pytest.mark.filterwarnings("ignore::PendingDeprecationWarning")  # of JMESPath, for odd literals
 TOOLS = {

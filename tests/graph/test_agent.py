@@ -7,9 +7,15 @@ from typing import Any
 
 import pytest
 
-from graph import Agent, AsyncAgent
-from graph.errors import AgentClosedError, ConfigError, InputError, NothingToDecideError, UnknownRunError
-from graph.testing import LoggedTools, ScriptedModel, step
+from planner_executor import Agent, AsyncAgent
+from planner_executor.graph.errors import (
+    AgentClosedError,
+    ConfigError,
+    InputError,
+    NothingToDecideError,
+    UnknownRunError,
+)
+from planner_executor.graph.testing import LoggedTools, ScriptedModel, step
 
 PLAN = {"steps": [step("a", "look", name="x")]}
 

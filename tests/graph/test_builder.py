@@ -7,10 +7,10 @@ import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.sqlite import SqliteSaver
 
-from graph import build_graph
-from graph.builder import on_a_loop
-from graph.saver import strict_serializer
-from graph.testing import ScriptedModel
+from planner_executor import build_graph
+from planner_executor.graph.builder import on_a_loop
+from planner_executor.graph.saver import strict_serializer
+from planner_executor.graph.testing import ScriptedModel
 
 
 async def failing(error: BaseException) -> dict:

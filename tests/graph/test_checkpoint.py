@@ -10,8 +10,8 @@ from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.sqlite import SqliteSaver
 
-from graph.checkpoint import database, ledger_of, open_checkpointer
-from graph.errors import ConfigError, LedgerUnavailableError
+from planner_executor.graph.checkpoint import database, ledger_of, open_checkpointer
+from planner_executor.graph.errors import ConfigError, LedgerUnavailableError
 
 
 def of(given: Any, checkpointer: Any, check: Any = lambda name: None) -> Any:

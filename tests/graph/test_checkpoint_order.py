@@ -12,8 +12,8 @@ from langgraph.checkpoint.base import BaseCheckpointSaver, empty_checkpoint
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from postgres_server import new_schema
 
-from graph.checkpoint import open_checkpointer
-from graph.thread_copy import copy_thread, open_place
+from planner_executor.graph.checkpoint import open_checkpointer
+from planner_executor.graph.thread_copy import copy_thread, open_place
 
 Work = Callable[[Any], Awaitable[Any]]
 IDS = ("9-nine", "5-five", "7-seven", "1-one")

@@ -6,10 +6,10 @@ import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 
-from graph import build_graph
-from graph.client_input import NO_DECISION, keepable_input
-from graph.errors import InputError
-from graph.testing import on_thread, step
+from planner_executor import build_graph
+from planner_executor.graph.client_input import NO_DECISION, keepable_input
+from planner_executor.graph.errors import InputError
+from planner_executor.graph.testing import on_thread, step
 
 INTERRUPT = "0123456789abcdef" * 2
 

@@ -11,15 +11,14 @@ import pytest
 from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
-from graph import Agent, build_graph
-from graph.configuration import policy_of, settings_of
-from graph.errors import ConfigError, PolicyError
-from graph.policy.constraints import Constraint
-from graph.policy.policy import Policy, ToolRule
-from graph.record.budget import Budget
-from graph.saver import strict_serializer
-from graph.testing import LoggedTools, ScriptedModel, on_thread, step
-from tools import default_tools
+from planner_executor import Agent, build_graph, default_tools
+from planner_executor.graph.configuration import policy_of, settings_of
+from planner_executor.graph.errors import ConfigError, PolicyError
+from planner_executor.graph.policy.constraints import Constraint
+from planner_executor.graph.policy.policy import Policy, ToolRule
+from planner_executor.graph.record.budget import Budget
+from planner_executor.graph.saver import strict_serializer
+from planner_executor.graph.testing import LoggedTools, ScriptedModel, on_thread, step
 
 PLAN = {"steps": [step("a", "look", q="x")]}
 

@@ -6,15 +6,14 @@ from typing import Any
 import pytest
 from pydantic import SecretStr, ValidationError
 
-from graph import ModelSettings, build_graph
-from graph.chat_models.roles import role_models
-from graph.chat_models.settings import resolved
-from graph.client_context import LIMITS, Context
-from graph.client_schema import context_schema
-from graph.errors import ConfigError, ModelConfigError
-from graph.settings import Settings
-from graph.testing import on_thread
-from tools import default_tools
+from planner_executor import ModelSettings, build_graph, default_tools
+from planner_executor.graph.chat_models.roles import role_models
+from planner_executor.graph.chat_models.settings import resolved
+from planner_executor.graph.client_context import LIMITS, Context
+from planner_executor.graph.client_schema import context_schema
+from planner_executor.graph.errors import ConfigError, ModelConfigError
+from planner_executor.graph.settings import Settings
+from planner_executor.graph.testing import on_thread
 
 HERE = "http://127.0.0.1:9/v1"
 PLANNER = ModelSettings(model="openai:p", base_url=HERE, api_key=SecretStr("sk-0123456789"))

@@ -5,8 +5,8 @@ from inspect import isclass
 
 import pytest
 
-from graph import errors
-from graph.errors import (
+from planner_executor.graph import errors
+from planner_executor.graph.errors import (
     AgentClosedError,
     AgentError,
     ConfigError,
@@ -27,7 +27,6 @@ from graph.errors import (
     ResultsError,
     RunOwnedError,
     RunPausedError,
-    ShadowedPackageError,
     StaleRunError,
     SuiteError,
     ToolConfigError,
@@ -88,7 +87,6 @@ def test_every_error_says_what_it_is_for(name: str) -> None:
         (ToolConfigError("send", "no docstring"), {"tool": "send"}),
         (SuiteError("suite.toml", "no goal"), {"suite": "suite.toml"}),
         (ResultsError("results.json", "another suite"), {"results": "results.json"}),
-        (ShadowedPackageError("tools", "/here/tools.py"), {"path": "/here/tools.py"}),
         (AgentClosedError("runs.db", "it is closed"), {"database": "runs.db"}),
         (ModelCallError("gpt", [{"model": "gpt", "error": "no"}]), {"model": "gpt"}),
         (RunPausedError("t.1"), {"run": "t.1"}),
@@ -123,7 +121,6 @@ def test_the_attributes_in_the_tree_are_the_attributes_of_the_errors() -> None:
         ("PolicyError", "line"),
         ("SuiteError", "suite"),
         ("ResultsError", "results"),
-        ("ShadowedPackageError", "path"),
         ("AgentClosedError", "database"),
         ("ModelCallError", "model"),
         ("OtherTermsError", "run"),

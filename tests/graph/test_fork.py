@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 
-from graph.fork import is_after_the_end, is_fork
-from graph.ledger.protocol import RunKey
-from graph.record.events import Event
-from graph.record.projection import project
-from graph.run_context import RunContext
-from graph.testing import step, whole_payload
+from planner_executor.graph.fork import is_after_the_end, is_fork
+from planner_executor.graph.ledger.protocol import RunKey
+from planner_executor.graph.record.events import Event
+from planner_executor.graph.record.projection import project
+from planner_executor.graph.run_context import RunContext
+from planner_executor.graph.testing import step, whole_payload
 
 PLAN = {"steps": [step("a", "look")]}
 OTHER = {"steps": [step("b", "look")]}

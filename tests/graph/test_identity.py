@@ -7,10 +7,10 @@ import pytest
 from langgraph.graph import END, START, StateGraph
 from typing_extensions import TypedDict
 
-from graph.errors import ConfigError, InputError
-from graph.identity import UNVERIFIED, _of_server, acting
-from graph.identity import named as named_by
-from graph.record.person import Approver, Person
+from planner_executor.graph.errors import ConfigError, InputError
+from planner_executor.graph.identity import UNVERIFIED, _of_server, acting
+from planner_executor.graph.identity import named as named_by
+from planner_executor.graph.record.person import Approver, Person
 
 
 class Said(TypedDict, total=False):

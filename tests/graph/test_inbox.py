@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from graph import Agent, Person
-from graph.errors import InputError
-from graph.ledger.sqlite.event_store import EventStore
-from graph.testing import LoggedTools, ScriptedModel, step
+from planner_executor import Agent, Person
+from planner_executor.graph.errors import InputError
+from planner_executor.graph.ledger.sqlite.event_store import EventStore
+from planner_executor.graph.testing import LoggedTools, ScriptedModel, step
 
 PAY = {"steps": [step("a", "pay", to="ann")]}
 LOOK = {"steps": [step("a", "look", at="sky")]}

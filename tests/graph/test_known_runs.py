@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from graph import known_runs
-from graph.known_runs import KnownRun, KnownRuns
-from graph.ledger.memory.ledger import MemoryLedger
-from graph.ledger.protocol import RunKey
-from graph.record.projection import project
-from graph.testing import drafted
+from planner_executor.graph import known_runs
+from planner_executor.graph.known_runs import KnownRun, KnownRuns
+from planner_executor.graph.ledger.memory.ledger import MemoryLedger
+from planner_executor.graph.ledger.protocol import RunKey
+from planner_executor.graph.record.projection import project
+from planner_executor.graph.testing import drafted
 
 KEPT = 64
 """How many runs are kept; a run more takes the place of the oldest."""

@@ -12,10 +12,10 @@ from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from langgraph.graph import END, START, StateGraph
 from langgraph.types import Command, interrupt
 
-from graph.checkpoint import open_checkpointer
-from graph.lean_saver import LeanSaver, PackedSerializer
-from graph.saver import strict_serializer
-from graph.testing import on_thread
+from planner_executor.graph.checkpoint import open_checkpointer
+from planner_executor.graph.lean_saver import LeanSaver, PackedSerializer
+from planner_executor.graph.saver import strict_serializer
+from planner_executor.graph.testing import on_thread
 
 RUN = {"thread": "t", "n": 1, "id": "t.1", "seq": 3}
 Saver = AsyncSqliteSaver

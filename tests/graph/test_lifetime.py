@@ -9,8 +9,8 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from graph.errors import AgentClosedError
-from graph.lifetime import LoopThread, OpenOnUse
+from planner_executor.graph.errors import AgentClosedError
+from planner_executor.graph.lifetime import LoopThread, OpenOnUse
 
 
 class Door:

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from graph.markdown import MOST_CHARACTERS, NOTHING_LEFT, answer_markdown, fenced
-from graph.sanitize import document, visible
+from planner_executor.graph.markdown import MOST_CHARACTERS, NOTHING_LEFT, answer_markdown, fenced
+from planner_executor.graph.sanitize import document, visible
 
 CLIENT = MarkdownIt("commonmark").enable(["table", "strikethrough"])
 SIGNS = [

@@ -2,7 +2,7 @@
 
 import pytest
 
-from graph.name_list import listed
+from planner_executor.graph.name_list import listed
 
 
 @pytest.mark.parametrize(("count", "words"), [(0, ""), (1, "0"), (3, "0, 1, 2"), (4, "0, 1, 2 and 1 more")])

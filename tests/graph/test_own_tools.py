@@ -5,14 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from graph.calls.toolbox import Toolbox
-from graph.errors import ConfigError, ToolConfigError
-from graph.own_tools import adapter_named, beside, with_named
-from graph.testing import LoggedTools
-from tools import default_tools
+from planner_executor import default_tools
+from planner_executor.graph.calls.toolbox import Toolbox
+from planner_executor.graph.errors import ConfigError, ToolConfigError
+from planner_executor.graph.own_tools import adapter_named, beside, with_named
+from planner_executor.graph.testing import LoggedTools
 
 SOURCE = """
-from tools import tool
+from planner_executor import tool
 
 @tool("read")
 def look(what: str) -> str:
@@ -85,10 +85,10 @@ def test_a_module_that_fails_is_refused_in_a_sentence(shop: str) -> None:
 
 
 def test_a_file_in_the_current_folder_hides_no_module_that_is_installed(shop: str) -> None:
-    Path("tools.py").write_text("TOOLS = []")
+    Path("simpleeval.py").write_text("TOOLS = []")
 
-    with pytest.raises(ToolConfigError, match="module tools has no TOOLS"):
-        with_named([], ["tools:TOOLS"])
+    with pytest.raises(ToolConfigError, match="module simpleeval has no TOOLS"):
+        with_named([], ["simpleeval:TOOLS"])
 
 
 def test_a_named_tool_takes_the_place_of_an_own_one_of_its_name() -> None:

@@ -9,9 +9,9 @@ import pytest
 from langgraph.checkpoint.base import BaseCheckpointSaver, empty_checkpoint
 from postgres_server import execute, new_schema
 
-from graph.checkpoint import open_checkpointer
-from graph.errors import InputError, LedgerUnavailableError
-from graph.postgres_saver import CONNECTIONS, PostgresSaver
+from planner_executor.graph.checkpoint import open_checkpointer
+from planner_executor.graph.errors import InputError, LedgerUnavailableError
+from planner_executor.graph.postgres_saver import CONNECTIONS, PostgresSaver
 
 pytestmark = pytest.mark.e2e
 
@@ -188,7 +188,7 @@ def test_a_connection_that_the_server_ended_is_replaced(address: str) -> None:
 def test_a_run_waits_longer_than_for_a_server_that_is_away_while_others_work(
     address: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("graph.postgres_saver.PATIENCE_S", 0.2)
+    monkeypatch.setattr("planner_executor.graph.postgres_saver.PATIENCE_S", 0.2)
 
     async def work(saver: PostgresSaver) -> list[str]:
         over = asyncio.Event()

@@ -1,6 +1,6 @@
 """What was made last is at hand, and is not kept for ever."""
 
-from graph.recent import Recent
+from planner_executor.graph.recent import Recent
 
 
 def test_a_value_is_made_once_for_what_it_rests_on_and_few_are_kept() -> None:

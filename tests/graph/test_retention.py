@@ -13,19 +13,20 @@ from typing import Any
 
 import pytest
 
-from graph import Agent, retention
-from graph.errors import InputError, LedgerUnavailableError, PrunedRunError
-from graph.ledger.run_store import RunStore
-from graph.ledger.seal import SealKey
-from graph.ledger.sqlite.ledger import SqliteLedger
-from graph.ledger.sqlite.schema import OF_A_RUN
-from graph.policy.retention import KeptThread, Retention
-from graph.record.values import Kept as Stored
-from graph.record.values import keep
-from graph.record_service import verified_file
-from graph.retention import Pruned, missing, prune
-from graph.runs import Runs
-from graph.testing import ScriptedModel, drafted
+from planner_executor import Agent
+from planner_executor.graph import retention
+from planner_executor.graph.errors import InputError, LedgerUnavailableError, PrunedRunError
+from planner_executor.graph.ledger.run_store import RunStore
+from planner_executor.graph.ledger.seal import SealKey
+from planner_executor.graph.ledger.sqlite.ledger import SqliteLedger
+from planner_executor.graph.ledger.sqlite.schema import OF_A_RUN
+from planner_executor.graph.policy.retention import KeptThread, Retention
+from planner_executor.graph.record.values import Kept as Stored
+from planner_executor.graph.record.values import keep
+from planner_executor.graph.record_service import verified_file
+from planner_executor.graph.retention import Pruned, missing, prune
+from planner_executor.graph.runs import Runs
+from planner_executor.graph.testing import ScriptedModel, drafted
 
 ALL = Retention(before=float("inf"))
 KEY = SealKey(b"a secret of many letters")

@@ -7,15 +7,15 @@ from typing import Any, TypeVar
 import pytest
 from run_in_memory import PLAN, begun, planned, services
 
-from graph.ledger.memory.ledger import MemoryLedger
-from graph.ledger.protocol import RunKey
-from graph.record.deadline import Deadline
-from graph.record.events import Draft, LateAnswer, ReviewEscalated, ReviewExpired, ReviewReminded
-from graph.record.person import NOBODY, Approver
-from graph.record.projection import project
-from graph.record.run_state import RunState
-from graph.review_clock import is_due, refuse_late, sentence_of, settle
-from graph.testing import drafted
+from planner_executor.graph.ledger.memory.ledger import MemoryLedger
+from planner_executor.graph.ledger.protocol import RunKey
+from planner_executor.graph.record.deadline import Deadline
+from planner_executor.graph.record.events import Draft, LateAnswer, ReviewEscalated, ReviewExpired, ReviewReminded
+from planner_executor.graph.record.person import NOBODY, Approver
+from planner_executor.graph.record.projection import project
+from planner_executor.graph.record.run_state import RunState
+from planner_executor.graph.review_clock import is_due, refuse_late, sentence_of, settle
+from planner_executor.graph.testing import drafted
 
 T = TypeVar("T")
 SINCE, UNTIL = 1_000.0, 1_100.0

@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
-from graph.builder import EDGES as LABELLED
-from graph.route import ANNOUNCED, ENDS, ROUTES, STATUS, headed, route_of
-from graph.routing import END
-from graph.state import proof_of
+from planner_executor.graph.builder import EDGES as LABELLED
+from planner_executor.graph.route import ANNOUNCED, ENDS, ROUTES, STATUS, headed, route_of
+from planner_executor.graph.routing import END
+from planner_executor.graph.state import proof_of
 
 EDGES: list[Any] = [lambda state, edge=edge, to=to: to[edge(state)] for edge, to in LABELLED.values()]
 planner, review, executor, replanner = EDGES

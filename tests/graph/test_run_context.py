@@ -6,15 +6,15 @@ from typing import Any
 import pytest
 from run_in_memory import APPROVED, PLAN, finished, planned, with_run
 
-from graph.caller import Caller, invoked_by
-from graph.plan.reading import ParsedPlan
-from graph.plan.schema import Plan, Step
-from graph.policy.policy import Policy, ToolRule
-from graph.record.budget import Budget
-from graph.record.person import Approver, Person
-from graph.record.plan_state import SeenPlan
-from graph.run_context import RunContext
-from graph.testing import PassingClock, drafted
+from planner_executor.graph.caller import Caller, invoked_by
+from planner_executor.graph.plan.reading import ParsedPlan
+from planner_executor.graph.plan.schema import Plan, Step
+from planner_executor.graph.policy.policy import Policy, ToolRule
+from planner_executor.graph.record.budget import Budget
+from planner_executor.graph.record.person import Approver, Person
+from planner_executor.graph.record.plan_state import SeenPlan
+from planner_executor.graph.run_context import RunContext
+from planner_executor.graph.testing import PassingClock, drafted
 
 OTHER = {"steps": [{"id": "b", "objective": "o", "tool": "read"}]}
 DENIES = Policy(tools={"send": ToolRule("deny")})

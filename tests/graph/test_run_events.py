@@ -6,17 +6,24 @@ from typing import Any
 import pytest
 from run_in_memory import PLAN, finished, planned, with_run
 
-from graph.identity import acting
-from graph.plan.schema import Plan
-from graph.prompts.planner import UNTRUSTED
-from graph.record.amendment import Amendment
-from graph.record.budget import Budget, Usage
-from graph.record.events import ASKED, HANDED_OVER, BudgetReached, PlanRevised, StandingRevoked, Steered
-from graph.record.hand_over import HAND_OVER
-from graph.record.revocation import Revocation
-from graph.run_context import RunContext
-from graph.run_events import budget_reached, inbox_events, revision
-from graph.testing import PassingClock, drafted
+from planner_executor.graph.identity import acting
+from planner_executor.graph.plan.schema import Plan
+from planner_executor.graph.prompts.planner import UNTRUSTED
+from planner_executor.graph.record.amendment import Amendment
+from planner_executor.graph.record.budget import Budget, Usage
+from planner_executor.graph.record.events import (
+    ASKED,
+    HANDED_OVER,
+    BudgetReached,
+    PlanRevised,
+    StandingRevoked,
+    Steered,
+)
+from planner_executor.graph.record.hand_over import HAND_OVER
+from planner_executor.graph.record.revocation import Revocation
+from planner_executor.graph.run_context import RunContext
+from planner_executor.graph.run_events import budget_reached, inbox_events, revision
+from planner_executor.graph.testing import PassingClock, drafted
 
 KEPT_AND_NEW = {"steps": [*PLAN["steps"], {"id": "b", "objective": "o", "tool": "send"}]}
 CALLED = {tool: drafted("call_started", {"tool": tool, "args": {}}, "a") for tool in ("page", "read", "gone")}

@@ -16,14 +16,22 @@ from langgraph.runtime import get_runtime
 from run_in_memory import services
 from typing_extensions import TypedDict
 
-from graph.caller import Caller, invoked_by
-from graph.ledger.protocol import RunKey
-from graph.record.events import ON_SERVER
-from graph.record.goal import Goal
-from graph.record.person import Approver, Person
-from graph.run_context import RunContext
-from graph.run_opening import begin_run, checkpoint_id, invocation_of, latest_run, open_run, start_run, thread_of
-from graph.testing import drafted, on_thread
+from planner_executor.graph.caller import Caller, invoked_by
+from planner_executor.graph.ledger.protocol import RunKey
+from planner_executor.graph.record.events import ON_SERVER
+from planner_executor.graph.record.goal import Goal
+from planner_executor.graph.record.person import Approver, Person
+from planner_executor.graph.run_context import RunContext
+from planner_executor.graph.run_opening import (
+    begin_run,
+    checkpoint_id,
+    invocation_of,
+    latest_run,
+    open_run,
+    start_run,
+    thread_of,
+)
+from planner_executor.graph.testing import drafted, on_thread
 
 GOAL = Goal("g")
 STARTED = {"goal": "g", "constraints": []}

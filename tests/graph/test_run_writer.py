@@ -6,21 +6,21 @@ from typing import Any
 import pytest
 from run_in_memory import PLAN, begun, finished, planned, services, with_run
 
-from graph.calls.tool_call import CallHeld, ToolCall
-from graph.errors import CapReachedError, LeaseLostError, RunOwnedError, RunPausedError
-from graph.plan.schema import Plan, Step
-from graph.policy.day_limits import DayLimits
-from graph.policy.policy import Policy
-from graph.record.amendment import Amendment
-from graph.record.budget import Budget
-from graph.record.caps import CapUse, DayCap
-from graph.record.ending import Ending
-from graph.record.trust_label import TrustLabel
-from graph.run_context import RunContext
-from graph.run_ending import ANSWER_BYTES
-from graph.run_terms import held_to_terms
-from graph.run_writer import RunWriter
-from graph.testing import PassingClock, drafted
+from planner_executor.graph.calls.tool_call import CallHeld, ToolCall
+from planner_executor.graph.errors import CapReachedError, LeaseLostError, RunOwnedError, RunPausedError
+from planner_executor.graph.plan.schema import Plan, Step
+from planner_executor.graph.policy.day_limits import DayLimits
+from planner_executor.graph.policy.policy import Policy
+from planner_executor.graph.record.amendment import Amendment
+from planner_executor.graph.record.budget import Budget
+from planner_executor.graph.record.caps import CapUse, DayCap
+from planner_executor.graph.record.ending import Ending
+from planner_executor.graph.record.trust_label import TrustLabel
+from planner_executor.graph.run_context import RunContext
+from planner_executor.graph.run_ending import ANSWER_BYTES
+from planner_executor.graph.run_terms import held_to_terms
+from planner_executor.graph.run_writer import RunWriter
+from planner_executor.graph.testing import PassingClock, drafted
 
 NOTE = drafted("executing")
 STEERED = Amendment(add=("be kind",)).to_text()

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph.sanitize import MOST_MARKS, document, escaped, margined, one_line, visible, visible_json
+from planner_executor.graph.sanitize import MOST_MARKS, document, escaped, margined, one_line, visible, visible_json
 
 ESC = "\x1b"
 HIDDEN = (

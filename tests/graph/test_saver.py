@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 from langgraph.checkpoint.base import BaseCheckpointSaver, empty_checkpoint
 
-from graph.checkpoint import open_checkpointer
-from graph.errors import InputError, LedgerUnavailableError
-from graph.ledger.sqlite import busy_timeout
-from graph.saver import SharingSaver
+from planner_executor.graph.checkpoint import open_checkpointer
+from planner_executor.graph.errors import InputError, LedgerUnavailableError
+from planner_executor.graph.ledger.sqlite import busy_timeout
+from planner_executor.graph.saver import SharingSaver
 
 Work = Callable[[SharingSaver], Awaitable[Any]]
 

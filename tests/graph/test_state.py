@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from graph.builder import EDGES as LABELLED
-from graph.routing import END
-from graph.state import PROVEN, furthest, is_proven, proof_of
+from planner_executor.graph.builder import EDGES as LABELLED
+from planner_executor.graph.routing import END
+from planner_executor.graph.state import PROVEN, furthest, is_proven, proof_of
 
 ENDED: Any = {
     "run": {"thread": "t", "n": 1, "id": "t.1", "seq": 9},

@@ -4,14 +4,20 @@ from typing import Any
 
 import pytest
 
-from graph.ledger.protocol import RunKey
-from graph.plan.schema import Plan, Step
-from graph.record.events import Event
-from graph.record.projection import project
-from graph.run_context import RunContext
-from graph.state import is_proven
-from graph.state_view import is_shown_by, state_at_end, state_update, state_while_waiting, state_with_plan
-from graph.testing import whole_payload
+from planner_executor.graph.ledger.protocol import RunKey
+from planner_executor.graph.plan.schema import Plan, Step
+from planner_executor.graph.record.events import Event
+from planner_executor.graph.record.projection import project
+from planner_executor.graph.run_context import RunContext
+from planner_executor.graph.state import is_proven
+from planner_executor.graph.state_view import (
+    is_shown_by,
+    state_at_end,
+    state_update,
+    state_while_waiting,
+    state_with_plan,
+)
+from planner_executor.graph.testing import whole_payload
 
 PLAN = Plan(steps=(Step(id="a", objective="look", tool="look"), Step(id="b", objective="pay", tool="pay")))
 DONE: tuple[str, str | None, dict[str, Any]] = (

@@ -8,20 +8,20 @@ from typing import Any
 
 import pytest
 
-from graph import AsyncAgent
-from graph.errors import InputError, NothingToDecideError
-from graph.ledger.lease import Pace
-from graph.ledger.protocol import RunKey
-from graph.record.person import Approver, Person
-from graph.record.projection import project
-from graph.review.request import digest_of_request
-from graph.review.response import ReviewResponse, build_response
-from graph.review_clock import settle
-from graph.runs import Run, open_runs
-from graph.stored_responses import open_request, store_response
-from graph.testing import LoggedTools, ScriptedModel, step
-from graph.work.continuing import BySession
-from graph.work.worker import Worker
+from planner_executor import AsyncAgent
+from planner_executor.graph.errors import InputError, NothingToDecideError
+from planner_executor.graph.ledger.lease import Pace
+from planner_executor.graph.ledger.protocol import RunKey
+from planner_executor.graph.record.person import Approver, Person
+from planner_executor.graph.record.projection import project
+from planner_executor.graph.review.request import digest_of_request
+from planner_executor.graph.review.response import ReviewResponse, build_response
+from planner_executor.graph.review_clock import settle
+from planner_executor.graph.runs import Run, open_runs
+from planner_executor.graph.stored_responses import open_request, store_response
+from planner_executor.graph.testing import LoggedTools, ScriptedModel, step
+from planner_executor.graph.work.continuing import BySession
+from planner_executor.graph.work.worker import Worker
 
 PLAN = {"steps": [step("pay", "pay", to="ann")]}
 OTHER = {"steps": [step("pay", "pay", to="bob")]}

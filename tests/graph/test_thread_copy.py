@@ -9,17 +9,17 @@ from typing import Any
 import pytest
 from postgres_server import new_schema
 
-from graph import Agent
-from graph.errors import InputError, RunOwnedError
-from graph.ledger.export import to_bytes
-from graph.ledger.lease import Pace
-from graph.ledger.protocol import RunKey
-from graph.ledger.sqlite.ledger import SqliteLedger
-from graph.policy.retention import Retention
-from graph.replay.player import replayed
-from graph.retention import prune
-from graph.testing import drafted
-from graph.thread_copy import copy_thread, open_place
+from planner_executor import Agent
+from planner_executor.graph.errors import InputError, RunOwnedError
+from planner_executor.graph.ledger.export import to_bytes
+from planner_executor.graph.ledger.lease import Pace
+from planner_executor.graph.ledger.protocol import RunKey
+from planner_executor.graph.ledger.sqlite.ledger import SqliteLedger
+from planner_executor.graph.policy.retention import Retention
+from planner_executor.graph.replay.player import replayed
+from planner_executor.graph.retention import prune
+from planner_executor.graph.testing import drafted
+from planner_executor.graph.thread_copy import copy_thread, open_place
 
 GOAL = "Compute 40 + 2"
 DIRECT = {"steps": [], "answer": 2}

@@ -10,11 +10,10 @@ from typing import Any
 
 import pytest
 
-from graph import Agent, AsyncAgent
-from graph.errors import ConfigError
-from graph.testing import LoggedTools, step
-from graph.tool_servers import awith_servers, with_servers
-from tools import default_tools
+from planner_executor import Agent, AsyncAgent, default_tools
+from planner_executor.graph.errors import ConfigError
+from planner_executor.graph.testing import LoggedTools, step
+from planner_executor.graph.tool_servers import awith_servers, with_servers
 
 Small = Any
 
@@ -79,7 +78,7 @@ def test_a_facade_that_is_cancelled_stops_its_servers(small: Small, tmp_path: Pa
 @pytest.mark.e2e
 def test_servers_of_a_process_end_with_it(small: Small) -> None:
     script = f"""
-from graph.tool_servers import with_servers_to_the_end
+from planner_executor.graph.tool_servers import with_servers_to_the_end
 print(len(with_servers_to_the_end({{"small": {small.entry()!r}}}, [])))
 """
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=False)

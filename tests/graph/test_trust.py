@@ -7,13 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from graph import build_graph
-from graph.chat_models.sources import from_file
-from graph.configuration import policy_named
-from graph.errors import ConfigError
-from graph.settings_file import settings_file
-from graph.trust import forget, is_trusted, store_path, trust
-from tools import default_tools
+from planner_executor import build_graph, default_tools
+from planner_executor.graph.chat_models.sources import from_file
+from planner_executor.graph.configuration import policy_named
+from planner_executor.graph.errors import ConfigError
+from planner_executor.graph.settings_file import settings_file
+from planner_executor.graph.trust import forget, is_trusted, store_path, trust
 
 KEY = '[models.planner]\nmodel = "openai:m"\nbase_url = "https://elsewhere.example/v1"\napi_key_env = "A_KEY"\n'
 

@@ -6,13 +6,13 @@ from typing import Any
 import pytest
 from pydantic import BaseModel, TypeAdapter, ValidationError, field_validator
 
-from graph.calls.failures import failure_words
-from graph.chat_models.sources import from_file
-from graph.cli.model_options import settings_of
-from graph.client_context import check_context
-from graph.errors import AgentError
-from graph.evaluation.suite_file import read_suite
-from graph.validation_message import fault_messages
+from planner_executor.graph.calls.failures import failure_words
+from planner_executor.graph.chat_models.sources import from_file
+from planner_executor.graph.cli.model_options import settings_of
+from planner_executor.graph.client_context import check_context
+from planner_executor.graph.errors import AgentError
+from planner_executor.graph.evaluation.suite_file import read_suite
+from planner_executor.graph.validation_message import fault_messages
 
 
 class Payment(BaseModel):

@@ -15,16 +15,16 @@ from typing import Any, Protocol, TypeVar
 import pytest
 from postgres_server import execute, new_schema
 
-from graph.ledger.lease import PACE, Holder, Pace
-from graph.ledger.memory.ledger import MemoryLedger
-from graph.ledger.memory.store import Store
-from graph.ledger.owner import new_owner
-from graph.ledger.postgres.ledger import PostgresLedger
-from graph.ledger.protocol import RunKey
-from graph.ledger.run_store import RunStore
-from graph.ledger.seal import SealKey
-from graph.ledger.sqlite.ledger import SqliteLedger
-from graph.testing import drafted
+from planner_executor.graph.ledger.lease import PACE, Holder, Pace
+from planner_executor.graph.ledger.memory.ledger import MemoryLedger
+from planner_executor.graph.ledger.memory.store import Store
+from planner_executor.graph.ledger.owner import new_owner
+from planner_executor.graph.ledger.postgres.ledger import PostgresLedger
+from planner_executor.graph.ledger.protocol import RunKey
+from planner_executor.graph.ledger.run_store import RunStore
+from planner_executor.graph.ledger.seal import SealKey
+from planner_executor.graph.ledger.sqlite.ledger import SqliteLedger
+from planner_executor.graph.testing import drafted
 
 Result = TypeVar("Result")
 STARTED = drafted("run_started", {"goal": "g", "constraints": []})

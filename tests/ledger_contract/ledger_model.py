@@ -10,9 +10,9 @@ from typing import Any
 from hypothesis.stateful import RuleBasedStateMachine
 from ledger_drivers import NEVER_S, Driver
 
-from graph.ledger.lease import Pace
-from graph.ledger.protocol import Lease, Message, RunKey
-from graph.record.events import CONTROL, Draft
+from planner_executor.graph.ledger.lease import Pace
+from planner_executor.graph.ledger.protocol import Lease, Message, RunKey
+from planner_executor.graph.record.events import CONTROL, Draft
 
 
 class LedgerModel(RuleBasedStateMachine):

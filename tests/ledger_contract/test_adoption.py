@@ -5,15 +5,15 @@ from pathlib import Path
 import pytest
 from ledger_drivers import DRIVERS, NOTE, PARAMETERS, Driver, use, write
 
-from graph.errors import InputError
-from graph.ledger.export import to_bytes
-from graph.ledger.protocol import RunKey
-from graph.ledger.run_store import RunStore
-from graph.ledger.seal import SealKey
-from graph.ledger.transcript import Transcript
-from graph.record.run_filter import RunFilter
-from graph.record.values import keep
-from graph.testing import drafted
+from planner_executor.graph.errors import InputError
+from planner_executor.graph.ledger.export import to_bytes
+from planner_executor.graph.ledger.protocol import RunKey
+from planner_executor.graph.ledger.run_store import RunStore
+from planner_executor.graph.ledger.seal import SealKey
+from planner_executor.graph.ledger.transcript import Transcript
+from planner_executor.graph.record.run_filter import RunFilter
+from planner_executor.graph.record.values import keep
+from planner_executor.graph.testing import drafted
 
 KEY = SealKey(b"a secret of many letters")
 KEPT = keep("x" * 9_000)

@@ -5,11 +5,11 @@ from typing import Any
 import pytest
 from ledger_drivers import Driver, use
 
-from graph.ledger.protocol import RunKey
-from graph.ledger.run_store import RunStore
-from graph.record.call import Call
-from graph.record.events import Draft
-from graph.testing import drafted
+from planner_executor.graph.ledger.protocol import RunKey
+from planner_executor.graph.ledger.run_store import RunStore
+from planner_executor.graph.record.call import Call
+from planner_executor.graph.record.events import Draft
+from planner_executor.graph.testing import drafted
 
 STARTED = {"goal": "g", "constraints": []}
 CALL = {"key": "k1", "call": 0, "tool": "pay", "args": {"to": "x"}, "repeatable": False, "revision": 1}

@@ -6,11 +6,11 @@ import time
 import pytest
 from ledger_drivers import NOTE, STARTED, Driver, kinds, with_run
 
-from graph.errors import CapReachedError, LedgerError
-from graph.ledger.caps import KEPT_S
-from graph.ledger.protocol import Lease, RunKey
-from graph.ledger.run_store import RunStore
-from graph.record.caps import CapCorrection, CapEntry, CapUse, DayCap, RateCap
+from planner_executor.graph.errors import CapReachedError, LedgerError
+from planner_executor.graph.ledger.caps import KEPT_S
+from planner_executor.graph.ledger.protocol import Lease, RunKey
+from planner_executor.graph.ledger.run_store import RunStore
+from planner_executor.graph.record.caps import CapCorrection, CapEntry, CapUse, DayCap, RateCap
 
 SENDS = DayCap("calls.send", 2)
 OF_ADA = DayCap("calls.send", 1, "person:ada")

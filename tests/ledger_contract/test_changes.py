@@ -3,11 +3,11 @@
 import pytest
 from ledger_drivers import NEVER_S, NOTE, STARTED, Driver, departed, use, with_run, write
 
-from graph.errors import LeaseLostError
-from graph.ledger.lease import Pace
-from graph.ledger.protocol import RunKey
-from graph.ledger.run_store import RunStore, Unfinished
-from graph.testing import drafted
+from planner_executor.graph.errors import LeaseLostError
+from planner_executor.graph.ledger.lease import Pace
+from planner_executor.graph.ledger.protocol import RunKey
+from planner_executor.graph.ledger.run_store import RunStore, Unfinished
+from planner_executor.graph.testing import drafted
 
 ASKED = drafted("review_requested", {"asked": ["run_plan"], "error": None, "request": 1})
 ENDED = drafted("run_ended", {"status": "succeeded", "reason": "1 of 1 steps succeeded", "value": 1})

@@ -5,11 +5,11 @@ from typing import Any
 
 from ledger_drivers import NOTE, STARTED, Driver, use, write
 
-from graph.errors import LedgerError
-from graph.ledger.protocol import RunKey
-from graph.ledger.run_store import RunStore
-from graph.record.events import Draft, Event
-from graph.testing import drafted
+from planner_executor.graph.errors import LedgerError
+from planner_executor.graph.ledger.protocol import RunKey
+from planner_executor.graph.ledger.run_store import RunStore
+from planner_executor.graph.record.events import Draft, Event
+from planner_executor.graph.testing import drafted
 
 
 def note(number: int, **payload: Any) -> Draft:

@@ -5,14 +5,14 @@ from typing import Any
 import pytest
 from ledger_drivers import NOTE, STARTED, Driver, use, write
 
-from graph.errors import LedgerCorruptError, LedgerSealError
-from graph.ledger.protocol import RunKey
-from graph.ledger.run_store import RunStore
-from graph.ledger.seal import SealKey
-from graph.ledger.verification import verify
-from graph.record.events import Draft, Event
-from graph.record.values import keep
-from graph.testing import drafted
+from planner_executor.graph.errors import LedgerCorruptError, LedgerSealError
+from planner_executor.graph.ledger.protocol import RunKey
+from planner_executor.graph.ledger.run_store import RunStore
+from planner_executor.graph.ledger.seal import SealKey
+from planner_executor.graph.ledger.verification import verify
+from planner_executor.graph.record.events import Draft, Event
+from planner_executor.graph.record.values import keep
+from planner_executor.graph.testing import drafted
 
 RUN, OTHER = RunKey("t", 1), RunKey("other", 1)
 KEY, ANOTHER = SealKey(b"a secret of many letters"), SealKey(b"another secret of letters")

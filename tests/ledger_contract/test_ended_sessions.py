@@ -4,7 +4,7 @@ import asyncio
 
 from ledger_drivers import Driver, use
 
-from graph.ledger.run_store import RunStore
+from planner_executor.graph.ledger.run_store import RunStore
 
 
 def test_an_ended_session_is_known_to_all_until_its_time_is_over(driver: Driver) -> None:

@@ -5,12 +5,12 @@ from typing import Any
 import pytest
 from ledger_drivers import NOTE, STARTED, Driver, use, write
 
-from graph.errors import LedgerCorruptError, LedgerError
-from graph.ledger.protocol import RunKey
-from graph.ledger.run_store import RunStore
-from graph.record.events import Draft, Event
-from graph.record.values import keep
-from graph.testing import drafted, whole_payload
+from planner_executor.graph.errors import LedgerCorruptError, LedgerError
+from planner_executor.graph.ledger.protocol import RunKey
+from planner_executor.graph.ledger.run_store import RunStore
+from planner_executor.graph.record.events import Draft, Event
+from planner_executor.graph.record.values import keep
+from planner_executor.graph.testing import drafted, whole_payload
 
 
 def note(number: int, **payload: Any) -> Draft:

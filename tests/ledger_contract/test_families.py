@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 from ledger_drivers import DRIVERS, STARTED, Driver, use, write
 
-from graph.errors import CallElsewhereError
-from graph.ledger.protocol import RunKey
-from graph.ledger.run_store import RunStore
-from graph.record.events import Draft
-from graph.testing import drafted
+from planner_executor.graph.errors import CallElsewhereError
+from planner_executor.graph.ledger.protocol import RunKey
+from planner_executor.graph.ledger.run_store import RunStore
+from planner_executor.graph.record.events import Draft
+from planner_executor.graph.testing import drafted
 
 CALL = {"key": "k1", "call": 0, "tool": "pay", "args": {"amount": 980}, "repeatable": False, "revision": 1}
 

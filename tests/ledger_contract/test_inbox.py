@@ -3,11 +3,11 @@
 import pytest
 from ledger_drivers import NOTE, STARTED, Driver, kinds, with_run
 
-from graph.errors import LeaseLostError, LedgerError, MessageWaitingError, StaleRunError
-from graph.ledger.protocol import RunKey
-from graph.ledger.run_store import RunStore
-from graph.record.events import Draft
-from graph.testing import drafted
+from planner_executor.graph.errors import LeaseLostError, LedgerError, MessageWaitingError, StaleRunError
+from planner_executor.graph.ledger.protocol import RunKey
+from planner_executor.graph.ledger.run_store import RunStore
+from planner_executor.graph.record.events import Draft
+from planner_executor.graph.testing import drafted
 
 RUN, OTHER = RunKey("t", 1), RunKey("t", 2)
 

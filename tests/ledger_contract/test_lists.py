@@ -6,13 +6,13 @@ from typing import Any
 import pytest
 from ledger_drivers import Driver, departed, use, write
 
-from graph.errors import LedgerError, StaleRunError
-from graph.ledger.protocol import RunKey
-from graph.ledger.run_store import RunStore
-from graph.record.events import Draft
-from graph.record.run_filter import RunFilter
-from graph.record.summary import RunSummary
-from graph.testing import drafted
+from planner_executor.graph.errors import LedgerError, StaleRunError
+from planner_executor.graph.ledger.protocol import RunKey
+from planner_executor.graph.ledger.run_store import RunStore
+from planner_executor.graph.record.events import Draft
+from planner_executor.graph.record.run_filter import RunFilter
+from planner_executor.graph.record.summary import RunSummary
+from planner_executor.graph.testing import drafted
 
 ENDED = drafted("run_ended", {"status": "succeeded", "reason": "1 of 1 steps succeeded", "value": 1})
 ASKED = drafted("review_requested", {"asked": ["run_plan"], "error": None, "request": 1})

@@ -12,13 +12,13 @@ import pytest
 from ledger_drivers import NOTE, PostgresDriver, with_run
 from postgres_server import connected, execute
 
-from graph.errors import AgentError, CapReachedError, StandingSpentError
-from graph.ledger.postgres import caps_table, standing_table
-from graph.ledger.postgres.transaction import WRITES, Transaction
-from graph.ledger.protocol import RunKey
-from graph.ledger.run_store import RunStore
-from graph.record.caps import CapUse, DayCap
-from graph.record.standing_approval import StandingApproval, StandingCall
+from planner_executor.graph.errors import AgentError, CapReachedError, StandingSpentError
+from planner_executor.graph.ledger.postgres import caps_table, standing_table
+from planner_executor.graph.ledger.postgres.transaction import WRITES, Transaction
+from planner_executor.graph.ledger.protocol import RunKey
+from planner_executor.graph.ledger.run_store import RunStore
+from planner_executor.graph.record.caps import CapUse, DayCap
+from planner_executor.graph.record.standing_approval import StandingApproval, StandingCall
 
 SENDS = DayCap("calls.send", 2)
 FIRST = CapUse("first", ((SENDS, 1.0),))

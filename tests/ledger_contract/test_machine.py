@@ -18,12 +18,12 @@ from hypothesis.stateful import (
 from ledger_drivers import DRIVERS, NEVER_S, PARAMETERS, departed
 from ledger_model import LedgerModel
 
-from graph.errors import LeaseLostError, LedgerCorruptError, MessageWaitingError, StaleRunError
-from graph.ledger.lease import Pace
-from graph.ledger.protocol import Message, RunKey
-from graph.record.events import Draft
-from graph.record.values import keep
-from graph.testing import drafted
+from planner_executor.graph.errors import LeaseLostError, LedgerCorruptError, MessageWaitingError, StaleRunError
+from planner_executor.graph.ledger.lease import Pace
+from planner_executor.graph.ledger.protocol import Message, RunKey
+from planner_executor.graph.record.events import Draft
+from planner_executor.graph.record.values import keep
+from planner_executor.graph.testing import drafted
 
 
 def draft_of(kind: str, payload: dict[str, Any], step: str | None) -> Draft:

@@ -3,9 +3,9 @@
 import pytest
 from ledger_drivers import STARTED, Driver, use
 
-from graph.ledger.outbox import Delivery
-from graph.ledger.protocol import RunKey
-from graph.ledger.run_store import RunStore
+from planner_executor.graph.ledger.outbox import Delivery
+from planner_executor.graph.ledger.protocol import RunKey
+from planner_executor.graph.ledger.run_store import RunStore
 
 HOUR_S = 3600.0
 

@@ -6,12 +6,18 @@ from typing import Any
 import pytest
 from ledger_drivers import NOTE, STARTED, Driver, kinds, with_run
 
-from graph.errors import LeaseLostError, LedgerCorruptError, LedgerError, LedgerUnavailableError, StaleRunError
-from graph.ledger.protocol import Lease, RunKey
-from graph.ledger.run_store import RunStore
-from graph.record.events import Draft
-from graph.record.values import keep
-from graph.testing import drafted
+from planner_executor.graph.errors import (
+    LeaseLostError,
+    LedgerCorruptError,
+    LedgerError,
+    LedgerUnavailableError,
+    StaleRunError,
+)
+from planner_executor.graph.ledger.protocol import Lease, RunKey
+from planner_executor.graph.ledger.run_store import RunStore
+from planner_executor.graph.record.events import Draft
+from planner_executor.graph.record.values import keep
+from planner_executor.graph.testing import drafted
 
 
 def test_a_run_that_is_not_there_is_owned_by_nobody(driver: Driver) -> None:

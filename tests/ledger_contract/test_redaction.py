@@ -6,16 +6,16 @@ from dataclasses import replace
 import pytest
 from ledger_drivers import Driver, use, write
 
-from graph.errors import InputError, LedgerCorruptError, RunOwnedError
-from graph.ledger.lease import Pace
-from graph.ledger.protocol import RunKey
-from graph.ledger.run_store import Redacted, RunStore
-from graph.ledger.seal import SealKey
-from graph.ledger.verification import verify
-from graph.record.run_filter import RunFilter
-from graph.record.standing_approval import StandingApproval, StandingCall
-from graph.record.values import keep
-from graph.testing import drafted
+from planner_executor.graph.errors import InputError, LedgerCorruptError, RunOwnedError
+from planner_executor.graph.ledger.lease import Pace
+from planner_executor.graph.ledger.protocol import RunKey
+from planner_executor.graph.ledger.run_store import Redacted, RunStore
+from planner_executor.graph.ledger.seal import SealKey
+from planner_executor.graph.ledger.verification import verify
+from planner_executor.graph.record.run_filter import RunFilter
+from planner_executor.graph.record.standing_approval import StandingApproval, StandingCall
+from planner_executor.graph.record.values import keep
+from planner_executor.graph.testing import drafted
 
 SECRET = "ada@example.org"
 KEY = SealKey(b"a secret of many letters")

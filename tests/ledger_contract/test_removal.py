@@ -6,15 +6,15 @@ from collections.abc import Sequence
 import pytest
 from ledger_drivers import NOTE, STARTED, Driver, departed, use, write
 
-from graph.errors import InputError, LedgerCorruptError, LedgerSealError, RunOwnedError, StaleRunError
-from graph.ledger.protocol import RunKey
-from graph.ledger.run_store import RunStore
-from graph.ledger.seal import SealKey
-from graph.ledger.tombstone import Tombstone, chain_faults, gaps
-from graph.ledger.transcript import Transcript
-from graph.record.run_filter import RunFilter
-from graph.record.values import keep
-from graph.testing import drafted
+from planner_executor.graph.errors import InputError, LedgerCorruptError, LedgerSealError, RunOwnedError, StaleRunError
+from planner_executor.graph.ledger.protocol import RunKey
+from planner_executor.graph.ledger.run_store import RunStore
+from planner_executor.graph.ledger.seal import SealKey
+from planner_executor.graph.ledger.tombstone import Tombstone, chain_faults, gaps
+from planner_executor.graph.ledger.transcript import Transcript
+from planner_executor.graph.record.run_filter import RunFilter
+from planner_executor.graph.record.values import keep
+from planner_executor.graph.testing import drafted
 
 KEY = SealKey(b"a secret of many letters")
 OWN, SHARED = keep("own" * 9_000), keep("shared" * 9_000)

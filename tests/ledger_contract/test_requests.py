@@ -4,9 +4,9 @@ import time
 
 from ledger_drivers import STARTED, Driver, use
 
-from graph.ledger.protocol import RunKey
-from graph.ledger.run_store import RunStore, place_of
-from graph.testing import drafted
+from planner_executor.graph.ledger.protocol import RunKey
+from planner_executor.graph.ledger.run_store import RunStore, place_of
+from planner_executor.graph.testing import drafted
 
 ASKED = {"asked": ["run_plan"], "error": None, "request": 1, "subject": "s"}
 HOUR_S = 3_600.0

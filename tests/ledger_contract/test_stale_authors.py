@@ -6,11 +6,11 @@ from typing import Any
 import pytest
 from ledger_drivers import NOTE, STARTED, Driver, use, write
 
-from graph.errors import StaleRunError
-from graph.ledger.run_store import RunStore
-from graph.record.events import CONTROL, Event
-from graph.record.values import keep
-from graph.testing import drafted
+from planner_executor.graph.errors import StaleRunError
+from planner_executor.graph.ledger.run_store import RunStore
+from planner_executor.graph.record.events import CONTROL, Event
+from planner_executor.graph.record.values import keep
+from planner_executor.graph.testing import drafted
 
 
 @pytest.mark.parametrize("kind", CONTROL)

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 from ledger_drivers import NOTE, STARTED, Driver, kinds, with_run
 
-from graph.errors import LedgerError, StandingSpentError
-from graph.ledger.protocol import RunKey
-from graph.ledger.run_store import RunStore
-from graph.record.standing_approval import StandingApproval, StandingCall
+from planner_executor.graph.errors import LedgerError, StandingSpentError
+from planner_executor.graph.ledger.protocol import RunKey
+from planner_executor.graph.ledger.run_store import RunStore
+from planner_executor.graph.record.standing_approval import StandingApproval, StandingCall
 
 GIVEN: dict[str, Any] = {
     "id": "3f2a91c0b7de",

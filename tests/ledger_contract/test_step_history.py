@@ -5,11 +5,11 @@ from typing import Any
 
 from ledger_drivers import STARTED, Driver, with_run
 
-from graph.ledger.protocol import RunKey
-from graph.ledger.run_store import RunStore
-from graph.record.events import Draft
-from graph.record.sample import KEPT, Sample
-from graph.testing import drafted
+from planner_executor.graph.ledger.protocol import RunKey
+from planner_executor.graph.ledger.run_store import RunStore
+from planner_executor.graph.record.events import Draft
+from planner_executor.graph.record.sample import KEPT, Sample
+from planner_executor.graph.testing import drafted
 
 ENDED = drafted("run_ended")
 LIKE = ("tool send", "tool other", "model small: look, send")

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 from ledger_drivers import NEVER_S, NOTE, STARTED, Driver, SqliteDriver, altered, departed, kinds, with_run
 
-from graph.errors import LeaseLostError, RunOwnedError
-from graph.ledger.lease import Pace
-from graph.ledger.protocol import Lease, RunKey
-from graph.ledger.run_store import RunStore
-from graph.testing import drafted
+from planner_executor.graph.errors import LeaseLostError, RunOwnedError
+from planner_executor.graph.ledger.lease import Pace
+from planner_executor.graph.ledger.protocol import Lease, RunKey
+from planner_executor.graph.ledger.run_store import RunStore
+from planner_executor.graph.testing import drafted
 
 INTENT = drafted("call_started", {"tool": "pay", "repeatable": False}, "a")
 needs_proc = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="start times are read from /proc")

@@ -3,10 +3,10 @@
 import pytest
 from ledger_drivers import NOTE, STARTED, Driver, kinds, with_run
 
-from graph.errors import LeaseLostError, LedgerCorruptError, LedgerError
-from graph.ledger.protocol import News, RunKey
-from graph.ledger.run_store import RunStore
-from graph.testing import drafted
+from planner_executor.graph.errors import LeaseLostError, LedgerCorruptError, LedgerError
+from planner_executor.graph.ledger.protocol import News, RunKey
+from planner_executor.graph.ledger.run_store import RunStore
+from planner_executor.graph.testing import drafted
 
 
 def test_a_run_that_cannot_be_begun_is_not_there(driver: Driver) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from pydantic import SecretStr
 
-from graph import ModelSettings
+from planner_executor import ModelSettings
 
 MODEL = "scripted-model"
 KEY = "sk-secret-0123456789abcdef"

@@ -8,11 +8,11 @@ import httpx
 import pytest
 from pydantic import PrivateAttr, SecretStr
 
-from graph import Agent, ModelSettings
-from graph.chat_models.preflight import check_models
-from graph.chat_models.roles import role_model
-from graph.errors import ModelConfigError, ModelKeyError, UnknownModelError, UnreachableModelError
-from graph.testing import ScriptedModel
+from planner_executor import Agent, ModelSettings
+from planner_executor.graph.chat_models.preflight import check_models
+from planner_executor.graph.chat_models.roles import role_model
+from planner_executor.graph.errors import ModelConfigError, ModelKeyError, UnknownModelError, UnreachableModelError
+from planner_executor.graph.testing import ScriptedModel
 
 NOBODY = "http://127.0.0.1:9/v1"
 

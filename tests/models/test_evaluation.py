@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from graph.chat_models.roles import role_models
-from graph.evaluation.evaluation import evaluate
-from graph.evaluation.suite_file import read_suite
-from graph.testing import step
-from tools import default_tools
+from planner_executor import default_tools
+from planner_executor.graph.chat_models.roles import role_models
+from planner_executor.graph.evaluation.evaluation import evaluate
+from planner_executor.graph.evaluation.suite_file import read_suite
+from planner_executor.graph.testing import step
 
 SUITE = """
 tools = ["calculator"]

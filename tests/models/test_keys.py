@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from warm_process import run_warm
 
-from graph import Agent
+from planner_executor import Agent
 
 ROOT = Path(__file__).parents[2]
 KEY = "sk-secret-0123456789abcdef"

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from graph.cli import app
+from planner_executor.graph.cli import app
 
 
 def check(*args: str) -> tuple[int, str]:

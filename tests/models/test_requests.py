@@ -13,12 +13,12 @@ from langchain_core.tools import tool
 from langchain_openai import ChatOpenAI
 from pydantic import SecretStr
 
-from graph.chat_models.answer import ModelAnswer, flaw_of
-from graph.chat_models.chat import ModelRequest
-from graph.chat_models.roles import role_model
-from graph.errors import ModelCallError
-from graph.prompts.planner import PLANNER
-from graph.testing import PassingClock
+from planner_executor.graph.chat_models.answer import ModelAnswer, flaw_of
+from planner_executor.graph.chat_models.chat import ModelRequest
+from planner_executor.graph.chat_models.roles import role_model
+from planner_executor.graph.errors import ModelCallError
+from planner_executor.graph.prompts.planner import PLANNER
+from planner_executor.graph.testing import PassingClock
 
 QUESTION = [SystemMessage(PLANNER), HumanMessage("hi")]
 SCHEMA = {

@@ -8,16 +8,16 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner, Result
 
-from graph.chat_models.sources import from_file
-from graph.cli import app
-from graph.cli.commands.trust import HOMES
-from graph.configuration import identity_in_file, tools_in_file
-from graph.desk.desk_table import with_table
-from graph.desk.settings import DeskSettings
-from graph.errors import ConfigError
-from graph.notices.addresses import addresses_of
-from graph.settings_file import TABLES
-from graph.testing import step
+from planner_executor.graph.chat_models.sources import from_file
+from planner_executor.graph.cli import app
+from planner_executor.graph.cli.commands.trust import HOMES
+from planner_executor.graph.configuration import identity_in_file, tools_in_file
+from planner_executor.graph.desk.desk_table import with_table
+from planner_executor.graph.desk.settings import DeskSettings
+from planner_executor.graph.errors import ConfigError
+from planner_executor.graph.notices.addresses import addresses_of
+from planner_executor.graph.settings_file import TABLES
+from planner_executor.graph.testing import step
 
 Cli = Callable[..., Result]
 Replies = Any

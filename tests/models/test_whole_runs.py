@@ -15,10 +15,9 @@ from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph.types import Command
 from typer.testing import CliRunner
 
-from graph import Agent, build_graph
-from graph.cli import app as command_line
-from graph.testing import LoggedTools, on_thread, step
-from tools import default_tools
+from planner_executor import Agent, build_graph, default_tools
+from planner_executor.graph.cli import app as command_line
+from planner_executor.graph.testing import LoggedTools, on_thread, step
 
 ROOT = Path(__file__).parents[2]
 TEXTS = ROOT / "examples" / "renewable-energy"

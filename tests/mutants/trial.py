@@ -52,9 +52,14 @@ class Module:
     options: tuple[str, ...] = (ALONE,)
 
     @property
+    def import_name(self) -> str:
+        """The name that it is imported by; `name` is relative to the package."""
+        return f"planner_executor.{self.name}"
+
+    @property
     def path(self) -> Path:
-        """Its source."""
-        return ROOT / (self.name.replace(".", "/") + ".py")
+        """Its source, by the path that it is imported from."""
+        return ROOT / (self.import_name.replace(".", "/") + ".py")
 
 
 @dataclass(frozen=True)
@@ -77,7 +82,7 @@ class Mutated(MetaPathFinder, Loader):
 
     def find_spec(self, name: str, _path: object, _target: object = None) -> ModuleSpec | None:
         """Answer for the module alone."""
-        if name != self.module.name:
+        if name != self.module.import_name:
             return None
         return importlib.util.spec_from_file_location(name, self.module.path, loader=self)
 
@@ -97,7 +102,7 @@ class Missing(MetaPathFinder):
 
     def find_spec(self, name: str, _path: object, _target: object = None) -> None:
         """Refuse the module alone."""
-        if name == self.module.name:
+        if name == self.module.import_name:
             raise ImportError(name)
 
 

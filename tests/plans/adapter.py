@@ -11,9 +11,9 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph.types import Command
 
-from graph import build_graph
-from graph.plan.references import escape_references
-from graph.testing import ScriptedModel
+from planner_executor import build_graph
+from planner_executor.graph.plan.references import escape_references
+from planner_executor.graph.testing import ScriptedModel
 
 ANYTHING = {"type": "object", "properties": {}, "additionalProperties": True}
 

@@ -10,7 +10,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
-from graph.notices.webhook import signature_fault
+from planner_executor.graph.notices.webhook import signature_fault
 
 SECRET = "0123456789abcdef"
 ARRIVE_S = 30.0

@@ -6,7 +6,7 @@ from typing import Any
 from hostile import EVIL, Attack, calls, order
 from langchain_core.messages import AIMessage, HumanMessage
 
-from graph.testing import step
+from planner_executor.graph.testing import step
 
 ANN, MALLORY = "ann@example.com", f"{EVIL}@example.com"
 STRANGER = f"{EVIL}@{EVIL}.com"

@@ -14,7 +14,7 @@ from pathlib import Path
 from types import CodeType, FunctionType
 from typing import Any
 
-SOURCE = Path(__file__).parents[2] / "graph"
+SOURCE = Path(__file__).parents[2] / "planner_executor" / "graph"
 
 
 @dataclass(frozen=True)

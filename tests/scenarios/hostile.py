@@ -23,12 +23,12 @@ from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph.types import Command
 from pydantic import PrivateAttr
 
-from graph import build_graph
-from graph.ledger.memory.ledger import MemoryLedger
-from graph.plan.schedule import waits_for
-from graph.plan.schema import Plan, Step
-from graph.record.events import Event
-from graph.testing import LoggedTools, on_thread
+from planner_executor import build_graph
+from planner_executor.graph.ledger.memory.ledger import MemoryLedger
+from planner_executor.graph.plan.schedule import waits_for
+from planner_executor.graph.plan.schema import Plan, Step
+from planner_executor.graph.record.events import Event
+from planner_executor.graph.testing import LoggedTools, on_thread
 
 Json = Any
 Request = Mapping[str, Any]

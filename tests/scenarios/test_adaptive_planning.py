@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 from langgraph.types import Command
 
-from graph import Agent, build_graph
-from graph.errors import ConfigError, InputError
-from graph.testing import LoggedTools, ScriptedModel, asked, on_thread, step
+from planner_executor import Agent, build_graph
+from planner_executor.graph.errors import ConfigError, InputError
+from planner_executor.graph.testing import LoggedTools, ScriptedModel, asked, on_thread, step
 
 Build = Callable[..., Any]
 MULTIPLY = step("step_1", "multiply", a=12, b=4)

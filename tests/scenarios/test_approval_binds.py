@@ -10,11 +10,11 @@ import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 
-from graph import Agent, build_graph
-from graph.errors import AgentError, OtherTermsError
-from graph.ledger.memory.ledger import MemoryLedger
-from graph.ledger.protocol import RunKey
-from graph.testing import LoggedTools, ScriptedModel, asked, on_thread, step
+from planner_executor import Agent, build_graph
+from planner_executor.graph.errors import AgentError, OtherTermsError
+from planner_executor.graph.ledger.memory.ledger import MemoryLedger
+from planner_executor.graph.ledger.protocol import RunKey
+from planner_executor.graph.testing import LoggedTools, ScriptedModel, asked, on_thread, step
 
 PLAN = {"steps": [step("a", "save", path="out.md")]}
 SCHEMA = {"type": "object", "properties": {"path": {"type": "string"}}}

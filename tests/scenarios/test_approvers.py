@@ -9,11 +9,11 @@ import pytest
 from langchain_core.messages import HumanMessage
 from langgraph.types import Command
 
-from graph import Agent, AsyncAgent, Person
-from graph.caller import Caller, invoked_by
-from graph.errors import DecisionRefusedError, InputError, NothingToDecideError
-from graph.runs import Run
-from graph.testing import LoggedTools, ScriptedModel, on_thread, step
+from planner_executor import Agent, AsyncAgent, Person
+from planner_executor.graph.caller import Caller, invoked_by
+from planner_executor.graph.errors import DecisionRefusedError, InputError, NothingToDecideError
+from planner_executor.graph.runs import Run
+from planner_executor.graph.testing import LoggedTools, ScriptedModel, on_thread, step
 
 PAY = {"steps": [step("a", "pay", to="ann", amount=150)]}
 OTHER = {"steps": [step("a", "pay", to="ann", amount=90)]}

@@ -11,21 +11,21 @@ from langchain_core.tools import StructuredTool
 from langgraph.checkpoint.memory import InMemorySaver
 from pydantic import PrivateAttr
 
-from graph import Agent
-from graph.builder import compiled
-from graph.calls.rate_limit import RateLimiter
-from graph.calls.toolbox import Toolbox
-from graph.chat_models.retry import Clock
-from graph.chat_models.roles import role_models
-from graph.configuration import settings_of
-from graph.context import Services
-from graph.ledger.memory.ledger import MemoryLedger
-from graph.ledger.protocol import RunKey
-from graph.plan.reading import read_plan
-from graph.replay.player import replayed
-from graph.runs import Run
-from graph.testing import LoggedTools, ScriptedModel, on_thread, step
-from tools.errors import NothingHappened, Transient
+from planner_executor import Agent
+from planner_executor.graph.builder import compiled
+from planner_executor.graph.calls.rate_limit import RateLimiter
+from planner_executor.graph.calls.toolbox import Toolbox
+from planner_executor.graph.chat_models.retry import Clock
+from planner_executor.graph.chat_models.roles import role_models
+from planner_executor.graph.configuration import settings_of
+from planner_executor.graph.context import Services
+from planner_executor.graph.ledger.memory.ledger import MemoryLedger
+from planner_executor.graph.ledger.protocol import RunKey
+from planner_executor.graph.plan.reading import read_plan
+from planner_executor.graph.replay.player import replayed
+from planner_executor.graph.runs import Run
+from planner_executor.graph.testing import LoggedTools, ScriptedModel, on_thread, step
+from planner_executor.tools.errors import NothingHappened, Transient
 
 
 class Failing:

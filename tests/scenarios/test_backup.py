@@ -13,13 +13,13 @@ import pytest
 from pytest import MonkeyPatch
 from typer.testing import CliRunner, Result
 
-from graph import Agent
-from graph.cli import app
-from graph.errors import InputError
-from graph.ledger.opening import open_ledger
-from graph.ledger.sqlite.backup import back_up
-from graph.ledger.sqlite.ledger import SqliteLedger
-from graph.testing import LoggedTools, ScriptedModel, drafted, step
+from planner_executor import Agent
+from planner_executor.graph.cli import app
+from planner_executor.graph.errors import InputError
+from planner_executor.graph.ledger.opening import open_ledger
+from planner_executor.graph.ledger.sqlite.backup import back_up
+from planner_executor.graph.ledger.sqlite.ledger import SqliteLedger
+from planner_executor.graph.testing import LoggedTools, ScriptedModel, drafted, step
 
 PLAN = {"steps": [step("pay", "pay", amount=40)], "answer": "{pay_result}"}
 
@@ -116,7 +116,7 @@ def test_a_full_disk_is_said_of_the_copy_and_not_of_the_database(tmp_path: Path,
             db.execute("PRAGMA max_page_count = 1")
             db.execute("CREATE TABLE t (c)")
 
-    monkeypatch.setattr("graph.ledger.sqlite.backup.copy_to", on_a_full_disk)
+    monkeypatch.setattr("planner_executor.graph.ledger.sqlite.backup.copy_to", on_a_full_disk)
     with pytest.raises(InputError, match=r"copy\.db: the disk is full"):
         back_up("runs.db", tmp_path / "copy.db")
 

@@ -11,10 +11,10 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.types import Command
 
-from graph import build_graph
-from graph.ledger.opening import open_ledger
-from graph.saver import strict_serializer
-from graph.testing import LoggedTools, ScriptedModel, asked, drafted, on_thread, step
+from planner_executor import build_graph
+from planner_executor.graph.ledger.opening import open_ledger
+from planner_executor.graph.saver import strict_serializer
+from planner_executor.graph.testing import LoggedTools, ScriptedModel, asked, drafted, on_thread, step
 
 PLAN = {"steps": [step("a", "look", name="x")]}
 OTHER = {"steps": [step("b", "look", name="y")]}

@@ -10,12 +10,12 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph.types import Command
 
-from graph import build_graph
-from graph.calls.toolbox import Toolbox
-from graph.plan.schema import Plan, Step
-from graph.policy.approval_scope import ExecutionTerms
-from graph.testing import ScriptedModel
-from graph.text.review.plan import PlanReview, plan_description
+from planner_executor import build_graph
+from planner_executor.graph.calls.toolbox import Toolbox
+from planner_executor.graph.plan.schema import Plan, Step
+from planner_executor.graph.policy.approval_scope import ExecutionTerms
+from planner_executor.graph.testing import ScriptedModel
+from planner_executor.graph.text.review.plan import PlanReview, plan_description
 
 CONFIG: Any = {"configurable": {"thread_id": "t"}}
 

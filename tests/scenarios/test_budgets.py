@@ -15,24 +15,24 @@ from langchain_core.messages import AIMessage
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 
-from graph import Agent, build_graph
-from graph import testing as shown
-from graph.builder import compiled
-from graph.calls.rate_limit import RateLimiter
-from graph.calls.toolbox import Toolbox
-from graph.chat_models.retry import Clock
-from graph.chat_models.roles import role_models
-from graph.chat_models.settings import ModelSettings
-from graph.checkpoint import ledger_of
-from graph.configuration import settings_of
-from graph.context import Services
-from graph.errors import ConfigError
-from graph.ledger.memory.ledger import MemoryLedger
-from graph.ledger.protocol import RunKey
-from graph.replay.player import replayed
-from graph.runs import Run
-from graph.saver import strict_serializer
-from graph.testing import LoggedTools, PassingClock, ScriptedModel, on_thread, step
+from planner_executor import Agent, build_graph
+from planner_executor.graph import testing as shown
+from planner_executor.graph.builder import compiled
+from planner_executor.graph.calls.rate_limit import RateLimiter
+from planner_executor.graph.calls.toolbox import Toolbox
+from planner_executor.graph.chat_models.retry import Clock
+from planner_executor.graph.chat_models.roles import role_models
+from planner_executor.graph.chat_models.settings import ModelSettings
+from planner_executor.graph.checkpoint import ledger_of
+from planner_executor.graph.configuration import settings_of
+from planner_executor.graph.context import Services
+from planner_executor.graph.errors import ConfigError
+from planner_executor.graph.ledger.memory.ledger import MemoryLedger
+from planner_executor.graph.ledger.protocol import RunKey
+from planner_executor.graph.replay.player import replayed
+from planner_executor.graph.runs import Run
+from planner_executor.graph.saver import strict_serializer
+from planner_executor.graph.testing import LoggedTools, PassingClock, ScriptedModel, on_thread, step
 
 PRICES = {"prices": {"scripted": {"input": 1_000.0, "output": 1_000.0}}}
 """A tenth of a cent per token, so that an answer of 1,000 tokens costs a dollar."""

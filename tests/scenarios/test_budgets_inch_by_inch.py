@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 from langchain_core.messages import AIMessage
 
-from graph import Agent
-from graph.runs import Run
-from graph.testing import LoggedTools, ScriptedModel, step
+from planner_executor import Agent
+from planner_executor.graph.runs import Run
+from planner_executor.graph.testing import LoggedTools, ScriptedModel, step
 
 
 def calls(*made: tuple[str, str]) -> AIMessage:

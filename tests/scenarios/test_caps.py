@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from langchain_core.messages import AIMessage
 
-from graph import Agent, Person
-from graph.testing import LoggedTools, ScriptedModel, step
-from tools.errors import NothingHappened
+from planner_executor import Agent, Person
+from planner_executor.graph.testing import LoggedTools, ScriptedModel, step
+from planner_executor.tools.errors import NothingHappened
 
 ADA, BOB = (Person(f"{name}@example.org", proof=True) for name in ("ada", "bob"))
 CAP = "at most 2 calls of send a day"

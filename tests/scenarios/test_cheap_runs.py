@@ -13,15 +13,15 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 
 from benchmarks.small_run import MOST_KB, growth_kb
-from graph import Agent, build_graph
-from graph.calls.toolbox import Toolbox
-from graph.ledger.sqlite.database import Database
-from graph.ledger.sqlite.ledger import SqliteLedger
-from graph.plan.catalog import ToolSpec
-from graph.record.assignment import Assignment
-from graph.record.events.run import Configuration
-from graph.run_terms import compared
-from graph.testing import LoggedTools, ScriptedModel, on_thread, step
+from planner_executor import Agent, build_graph
+from planner_executor.graph.calls.toolbox import Toolbox
+from planner_executor.graph.ledger.sqlite.database import Database
+from planner_executor.graph.ledger.sqlite.ledger import SqliteLedger
+from planner_executor.graph.plan.catalog import ToolSpec
+from planner_executor.graph.record.assignment import Assignment
+from planner_executor.graph.record.events.run import Configuration
+from planner_executor.graph.run_terms import compared
+from planner_executor.graph.testing import LoggedTools, ScriptedModel, on_thread, step
 
 FIRST_VERSION = Path(__file__).parent / "first_version.jsonl"
 """A run as commit 1a8e0ba exported it: settings, tools and prompts stand in its events."""

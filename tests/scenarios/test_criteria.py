@@ -8,8 +8,8 @@ import pytest
 from langchain_core.messages import AIMessage
 from langgraph.types import Command
 
-from graph import build_graph
-from graph.testing import LoggedTools, ScriptedModel, asked, on_thread, step
+from planner_executor import build_graph
+from planner_executor.graph.testing import LoggedTools, ScriptedModel, asked, on_thread, step
 
 Build = Callable[..., Any]
 YES, NO = {"met": True, "why": "it is there"}, {"met": False, "why": "nothing of the sort"}

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 
-from graph import Agent, build_graph
-from graph.saver import strict_serializer
-from graph.testing import LoggedTools, ScriptedModel, on_thread, step
+from planner_executor import Agent, build_graph
+from planner_executor.graph.saver import strict_serializer
+from planner_executor.graph.testing import LoggedTools, ScriptedModel, on_thread, step
 
 ANSWER = {"steps": [], "answer": "Paris"}
 ONE_READ = {"steps": [step("look", "search", query="capital")]}

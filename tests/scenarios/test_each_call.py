@@ -9,10 +9,10 @@ from langchain_core.messages import AIMessage
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 
-from graph import build_graph
-from graph.checkpoint import ledger_of
-from graph.record.events import Event
-from graph.testing import LoggedTools, ScriptedModel, asked, on_thread, step
+from planner_executor import build_graph
+from planner_executor.graph.checkpoint import ledger_of
+from planner_executor.graph.record.events import Event
+from planner_executor.graph.testing import LoggedTools, ScriptedModel, asked, on_thread, step
 
 Start = Callable[..., Any]
 ASK: dict[str, Any] = {"tools": {"pay": {"verdict": "ask"}}}
@@ -245,7 +245,7 @@ def test_an_edit_that_leaves_the_policys_constraints_is_asked_again(
 
 
 def test_an_answer_given_before_the_call_was_shown_approves_none(saver: InMemorySaver, tools: LoggedTools) -> None:
-    from graph.caller import Caller, invoked_by
+    from planner_executor.graph.caller import Caller, invoked_by
 
     pay = tools.tool("pay", effect="external", trusted=True)
     graph = build_graph(planner=ScriptedModel([]), tools=[pay], policy=ASK, checkpointer=saver, approval="never")

@@ -14,19 +14,18 @@ from langchain_core.messages.ai import UsageMetadata
 from langchain_core.outputs import ChatGeneration, ChatResult
 from pydantic import PrivateAttr
 
-from graph import Agent
-from graph.chat_models.offline.model import answer_to
-from graph.chat_models.roles import RoleModels, role_models
-from graph.errors import ConfigError, ResultsError, SuiteError, ToolConfigError
-from graph.evaluation.evaluation import evaluate
-from graph.evaluation.results_file import Results, lock_folder
-from graph.evaluation.suite import Arm, Suite
-from graph.evaluation.suite_file import read_suite
-from graph.evaluation.trial import Trial
-from graph.prompts.direct import DIRECT
-from graph.prompts.planner import PLANNER
-from graph.prompts.replanner import REPLANNER
-from tools import NothingHappened, default_tools, tool
+from planner_executor import Agent, NothingHappened, default_tools, tool
+from planner_executor.graph.chat_models.offline.model import answer_to
+from planner_executor.graph.chat_models.roles import RoleModels, role_models
+from planner_executor.graph.errors import ConfigError, ResultsError, SuiteError, ToolConfigError
+from planner_executor.graph.evaluation.evaluation import evaluate
+from planner_executor.graph.evaluation.results_file import Results, lock_folder
+from planner_executor.graph.evaluation.suite import Arm, Suite
+from planner_executor.graph.evaluation.suite_file import read_suite
+from planner_executor.graph.evaluation.trial import Trial
+from planner_executor.graph.prompts.direct import DIRECT
+from planner_executor.graph.prompts.planner import PLANNER
+from planner_executor.graph.prompts.replanner import REPLANNER
 
 Words = str | dict[str, Any] | list[dict[str, Any]]
 Script = Callable[[str, Sequence[BaseMessage]], Words | Exception]

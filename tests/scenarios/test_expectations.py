@@ -10,9 +10,9 @@ from langchain_core.messages import AIMessage
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 
-from graph import Agent, build_graph
-from graph.runs import Run
-from graph.testing import LoggedTools, ScriptedModel, on_thread, step
+from planner_executor import Agent, build_graph
+from planner_executor.graph.runs import Run
+from planner_executor.graph.testing import LoggedTools, ScriptedModel, on_thread, step
 
 PRICES = {"prices": {"scripted": {"input": 100.0, "output": 100.0}}}
 THINK = {"id": "m", "objective": "think", "depends_on": ["s"]}

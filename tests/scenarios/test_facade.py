@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from graph import Agent, AgentError, AsyncAgent
-from graph.errors import InputError, LedgerUnavailableError, NothingToDecideError, UnknownRunError
-from graph.testing import LoggedTools, ScriptedModel, step
+from planner_executor import Agent, AgentError, AsyncAgent
+from planner_executor.graph.errors import InputError, LedgerUnavailableError, NothingToDecideError, UnknownRunError
+from planner_executor.graph.testing import LoggedTools, ScriptedModel, step
 
 PLAN = {"steps": [step("a", "look", name="x"), step("b", "look", name="{a_result}!")]}
 

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from langchain_core.messages import AIMessage
 
-from graph import Agent
-from graph.runs import Run
-from graph.testing import LoggedTools, ScriptedModel, step
-from tools.errors import NothingHappened
+from planner_executor import Agent
+from planner_executor.graph.runs import Run
+from planner_executor.graph.testing import LoggedTools, ScriptedModel, step
+from planner_executor.tools.errors import NothingHappened
 
 MODES = ("always", "side_effects", "never")
 LOOK = step("look", "look", query="q")

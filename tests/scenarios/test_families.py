@@ -10,9 +10,9 @@ import pytest
 from langchain_core.messages import AIMessage
 from postgres_server import new_schema
 
-from graph import Agent, AsyncAgent
-from graph.runs import Run
-from graph.testing import LoggedTools, ScriptedModel, step
+from planner_executor import Agent, AsyncAgent
+from planner_executor.graph.runs import Run
+from planner_executor.graph.testing import LoggedTools, ScriptedModel, step
 
 PLAN: dict[str, Any] = {"steps": [step("rent", "look", at="x"), step("paid", "pay", amount=980, after=["rent"])]}
 WITH_MODEL: dict[str, Any] = {

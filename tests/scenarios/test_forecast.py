@@ -6,12 +6,12 @@ from typing import Any
 import pytest
 from langgraph.types import Command
 
-from graph.calls.toolbox import Toolbox
-from graph.plan.reading import read_plan
-from graph.policy.approval_scope import ExecutionTerms
-from graph.policy.policy_file import policy_from
-from graph.policy.policy_preview import preview_policy
-from graph.testing import LoggedTools, on_thread, step
+from planner_executor.graph.calls.toolbox import Toolbox
+from planner_executor.graph.plan.reading import read_plan
+from planner_executor.graph.policy.approval_scope import ExecutionTerms
+from planner_executor.graph.policy.policy_file import policy_from
+from planner_executor.graph.policy.policy_preview import preview_policy
+from planner_executor.graph.testing import LoggedTools, on_thread, step
 
 Build = Callable[..., Any]
 SEND = step("send", "mail", to="{r_result}", text="{r_result}")

@@ -7,10 +7,10 @@ import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 
-from graph import Agent, build_graph
-from graph.errors import InputError
-from graph.runs import Run
-from graph.testing import LoggedTools, ScriptedModel, asked, on_thread, step
+from planner_executor import Agent, build_graph
+from planner_executor.graph.errors import InputError
+from planner_executor.graph.runs import Run
+from planner_executor.graph.testing import LoggedTools, ScriptedModel, asked, on_thread, step
 
 PLAN: dict[str, Any] = {
     "steps": [

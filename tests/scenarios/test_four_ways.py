@@ -12,9 +12,9 @@ from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from langgraph.types import Command
 
-from graph import build_graph
-from graph.saver import strict_serializer
-from graph.testing import LoggedTools, ScriptedModel, on_thread, step
+from planner_executor import build_graph
+from planner_executor.graph.saver import strict_serializer
+from planner_executor.graph.testing import LoggedTools, ScriptedModel, on_thread, step
 
 PLAN = {"steps": [step("a", "called", n=1), step("b", "awaited", n=2), step("c", "awaited", n="{a_result}{b_result}")]}
 

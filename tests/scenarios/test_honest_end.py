@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from graph import Agent
-from graph.runs import Run
-from graph.testing import LoggedTools, ScriptedModel, step
+from planner_executor import Agent
+from planner_executor.graph.runs import Run
+from planner_executor.graph.testing import LoggedTools, ScriptedModel, step
 
 
 def plan(*steps: dict[str, Any], **more: Any) -> dict[str, Any]:

@@ -9,16 +9,16 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner, Result
 
-from graph import Agent, build_graph
-from graph.cli import app
-from graph.errors import ConfigError
-from graph.testing import LoggedTools, ScriptedModel, step
-from tools import default_tools
+from planner_executor import Agent, build_graph, default_tools
+from planner_executor.graph.cli import app
+from planner_executor.graph.errors import ConfigError
+from planner_executor.graph.testing import LoggedTools, ScriptedModel, step
 
 ROOT = Path(__file__).parents[2]
 PLAN: Any = {"steps": [step("plant", "write_file", path="json.py", content="raise SystemExit('planted')")]}
 TOOLS = (
-    "from tools import tool\n\n@tool('read')\ndef look() -> str:\n    'Look.'\n    return 'seen'\n\nTOOLS = [look]\n"
+    "from planner_executor import tool\n\n@tool('read')\ndef look() -> str:\n"
+    "    'Look.'\n    return 'seen'\n\nTOOLS = [look]\n"
 )
 
 

@@ -11,14 +11,14 @@ from langchain_core.messages import AIMessage
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 
-from graph import Agent, Person, build_graph
-from graph.errors import NothingToDecideError
-from graph.ledger.memory.ledger import MemoryLedger
-from graph.ledger.protocol import RunKey
-from graph.ledger.sqlite.event_store import EventStore
-from graph.runs import Run, Runs, open_runs
-from graph.testing import LoggedTools, ScriptedModel, on_thread, step
-from graph.work.chores import look_after_reviews
+from planner_executor import Agent, Person, build_graph
+from planner_executor.graph.errors import NothingToDecideError
+from planner_executor.graph.ledger.memory.ledger import MemoryLedger
+from planner_executor.graph.ledger.protocol import RunKey
+from planner_executor.graph.ledger.sqlite.event_store import EventStore
+from planner_executor.graph.runs import Run, Runs, open_runs
+from planner_executor.graph.testing import LoggedTools, ScriptedModel, on_thread, step
+from planner_executor.graph.work.chores import look_after_reviews
 
 PAY = {"steps": [step("a", "pay", to="ann", amount=150)]}
 TWO_CALLS = {"steps": [step("a", "pay", to="ann"), step("b", "pay", after=["a"], to="bob")]}

@@ -12,9 +12,8 @@ import pytest
 from langchain_core.callbacks import BaseCallbackHandler
 from langgraph.types import Command
 
-from graph import build_graph
-from graph.testing import asked, on_thread
-from tools import default_tools
+from planner_executor import build_graph, default_tools
+from planner_executor.graph.testing import asked, on_thread
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "incident"
 GOAL = "Audit why the checkout service is failing and draft a fix"

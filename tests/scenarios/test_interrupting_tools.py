@@ -7,8 +7,8 @@ from langchain_core.tools import tool
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command, interrupt
 
-from graph import build_graph
-from graph.testing import ScriptedModel, asked, on_thread, step
+from planner_executor import build_graph
+from planner_executor.graph.testing import ScriptedModel, asked, on_thread, step
 
 
 @tool

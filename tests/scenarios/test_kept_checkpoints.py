@@ -9,12 +9,12 @@ from langchain_core.messages import HumanMessage
 from langgraph.checkpoint.memory import InMemorySaver
 from postgres_server import new_schema
 
-from graph import Agent, build_graph
-from graph.checkpoint import open_checkpointer
-from graph.errors import ConfigError
-from graph.kept_checkpoints import ends_run, keep_checkpoints_from_environment
-from graph.runs import open_runs
-from graph.testing import LoggedTools, ScriptedModel, on_thread, step
+from planner_executor import Agent, build_graph
+from planner_executor.graph.checkpoint import open_checkpointer
+from planner_executor.graph.errors import ConfigError
+from planner_executor.graph.kept_checkpoints import ends_run, keep_checkpoints_from_environment
+from planner_executor.graph.runs import open_runs
+from planner_executor.graph.testing import LoggedTools, ScriptedModel, on_thread, step
 
 PLAN = {"steps": [step("pay", "pay"), step("look", "look", after=["pay"])], "answer": "{look_result}"}
 

@@ -8,10 +8,10 @@ import pytest
 from langchain_core.messages import AIMessage
 from langgraph.types import Command
 
-from graph import Agent
-from graph.errors import AgentError, NothingToDecideError
-from graph.review.response import ReviewResponse, build_response
-from graph.testing import LoggedTools, ScriptedModel, asked, on_thread, step
+from planner_executor import Agent
+from planner_executor.graph.errors import AgentError, NothingToDecideError
+from planner_executor.graph.review.response import ReviewResponse, build_response
+from planner_executor.graph.testing import LoggedTools, ScriptedModel, asked, on_thread, step
 
 PLAN = {"steps": [step("a", "pay", amount=1)]}
 OTHER = {"steps": [step("b", "pay", amount=1_000)]}

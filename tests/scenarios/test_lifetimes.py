@@ -22,9 +22,9 @@ from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.types import Command
 
-from graph import Agent, AgentError, AsyncAgent, build_graph
-from graph.errors import AgentClosedError
-from graph.testing import LoggedTools, ScriptedModel, on_thread, step
+from planner_executor import Agent, AgentError, AsyncAgent, build_graph
+from planner_executor.graph.errors import AgentClosedError
+from planner_executor.graph.testing import LoggedTools, ScriptedModel, on_thread, step
 
 PLAN = {"steps": [step("a", "look", q="x")]}
 Use = Callable[[int], None]
@@ -305,7 +305,8 @@ def test_two_graphs_of_a_process_share_a_rate_also_one_after_the_other() -> None
 
 def parts_of_runs() -> Counter[str]:
     """Return the objects of runs that are in memory, by class."""
-    places = ("graph.record", "graph.execution", "graph.calls.tool_call", "graph.ledger")
+    rooms = ("record", "execution", "calls.tool_call", "ledger")
+    places = tuple(f"planner_executor.graph.{room}" for room in rooms)
     found = (type(one) for one in gc.get_objects())
     return Counter(kind.__qualname__ for kind in found if kind.__module__.startswith(places))
 

@@ -5,9 +5,8 @@ from typing import Any
 
 import pytest
 
-from graph import Agent
-from graph.testing import step
-from tools import default_tools
+from planner_executor import Agent, default_tools
+from planner_executor.graph.testing import step
 
 SALES = """city;amount;note
 Oslo;10.5;"=cmd|'/c calc'!A0"

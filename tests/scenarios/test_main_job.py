@@ -3,9 +3,8 @@
 import re
 from pathlib import Path
 
-from graph import Agent
-from graph.testing import ScriptedModel, step
-from tools import default_tools
+from planner_executor import Agent, default_tools
+from planner_executor.graph.testing import ScriptedModel, step
 
 DOCS = Path(__file__).parents[2] / "docs"
 GOAL = "Research how this agent keeps side effects safe and write a brief report with sources"

@@ -9,10 +9,9 @@ from typing import Any
 import pytest
 from langgraph.types import Command
 
-from graph import Agent, build_graph
-from graph.errors import OtherTermsError
-from graph.testing import LoggedTools, ScriptedModel, asked, on_thread, step
-from tools import McpServers, default_tools
+from planner_executor import Agent, McpServers, build_graph, default_tools
+from planner_executor.graph.errors import OtherTermsError
+from planner_executor.graph.testing import LoggedTools, ScriptedModel, asked, on_thread, step
 
 Small = Any
 EXAMPLES = Path(__file__).parents[2] / "examples" / "renewable-energy"

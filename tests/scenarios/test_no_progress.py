@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from langgraph.types import Command
 
-from graph import Agent, build_graph
-from graph.testing import LoggedTools, ScriptedModel, asked, on_thread, step
+from planner_executor import Agent, build_graph
+from planner_executor.graph.testing import LoggedTools, ScriptedModel, asked, on_thread, step
 
 Start = Callable[..., Any]
 MANY = 30

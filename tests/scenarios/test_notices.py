@@ -16,15 +16,15 @@ import pytest
 from aiosmtpd.controller import Controller
 from webhook_receiver import ARRIVE_S, receiver, settings
 
-from graph import Agent, AsyncAgent
-from graph.ledger.opening import open_ledger
-from graph.ledger.sqlite.event_store import EventStore
-from graph.notices.addresses import addresses_of
-from graph.notices.posting import tell
-from graph.notices.webhook import KEY
-from graph.runs import open_runs
-from graph.testing import LoggedTools, ScriptedModel, step
-from graph.work.chores import chores_of
+from planner_executor import Agent, AsyncAgent
+from planner_executor.graph.ledger.opening import open_ledger
+from planner_executor.graph.ledger.sqlite.event_store import EventStore
+from planner_executor.graph.notices.addresses import addresses_of
+from planner_executor.graph.notices.posting import tell
+from planner_executor.graph.notices.webhook import KEY
+from planner_executor.graph.runs import open_runs
+from planner_executor.graph.testing import LoggedTools, ScriptedModel, step
+from planner_executor.graph.work.chores import chores_of
 
 PLAN = {"steps": [step("one", "read", x=1)]}
 READ = LoggedTools().tool("read", effect="read")

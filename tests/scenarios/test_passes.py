@@ -10,10 +10,10 @@ import pytest
 from langchain_core.messages import AIMessage
 from langchain_core.outputs import ChatGeneration, ChatResult
 
-from graph import Agent
-from graph.runs import Run
-from graph.testing import LoggedTools, ScriptedModel, step
-from tools.errors import NothingHappened
+from planner_executor import Agent
+from planner_executor.graph.runs import Run
+from planner_executor.graph.testing import LoggedTools, ScriptedModel, step
+from planner_executor.tools.errors import NothingHappened
 
 PEOPLE = ["ada", "bo", "cy"]
 FAILURES: dict[str, Callable[[], Exception]] = {

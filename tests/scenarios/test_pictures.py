@@ -12,11 +12,11 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 from pydantic import Field
 
-from graph import build_graph
-from graph.checkpoint import ledger_of
-from graph.errors import InputError
-from graph.ledger.protocol import RunKey
-from graph.testing import LoggedTools, ScriptedModel, on_thread, step
+from planner_executor import build_graph
+from planner_executor.graph.checkpoint import ledger_of
+from planner_executor.graph.errors import InputError
+from planner_executor.graph.ledger.protocol import RunKey
+from planner_executor.graph.testing import LoggedTools, ScriptedModel, on_thread, step
 
 PNG = base64.b64encode(b"\x89PNG\r\n\x1a\n" + b"pixels" * 40).decode()
 DIGEST = hashlib.sha256(base64.b64decode(PNG)).hexdigest()

@@ -6,9 +6,8 @@ import pytest
 from langchain_core.messages import AIMessage
 from langgraph.types import Command
 
-from graph import build_graph
-from graph.testing import LoggedTools, ScriptedModel, on_thread
-from tools import idempotency_key
+from planner_executor import build_graph, idempotency_key
+from planner_executor.graph.testing import LoggedTools, ScriptedModel, on_thread
 
 TEXT = {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]}
 QUERY = {"type": "object", "properties": {"query": {"type": "string"}}, "required": ["query"]}

@@ -8,9 +8,8 @@ import pytest
 from langchain_core.messages import AIMessage
 from langgraph.types import Command
 
-from graph import build_graph
-from graph.testing import LoggedTools, ScriptedModel, on_thread, step
-from tools import default_tools
+from planner_executor import build_graph, default_tools
+from planner_executor.graph.testing import LoggedTools, ScriptedModel, on_thread, step
 
 REPOSITORY = Path(__file__).parents[2]
 Build = Callable[..., Any]

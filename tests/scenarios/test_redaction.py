@@ -11,12 +11,12 @@ from typing import Any
 import pytest
 from langchain_core.messages import AIMessage
 
-from graph import Agent
-from graph.errors import InputError, LedgerUnavailableError, RunOwnedError
-from graph.ledger.seal import VARIABLE
-from graph.ledger.sqlite import vacuum
-from graph.ledger.sqlite.packed_payload import payload_text
-from graph.testing import LoggedTools, ScriptedModel, step
+from planner_executor import Agent
+from planner_executor.graph.errors import InputError, LedgerUnavailableError, RunOwnedError
+from planner_executor.graph.ledger.seal import VARIABLE
+from planner_executor.graph.ledger.sqlite import vacuum
+from planner_executor.graph.ledger.sqlite.packed_payload import payload_text
+from planner_executor.graph.testing import LoggedTools, ScriptedModel, step
 
 SECRET = 'tango "7 quebec"\nfünf'
 IN_JSON = [json.dumps(SECRET)[1:-1], json.dumps(SECRET, ensure_ascii=False)[1:-1]]

@@ -8,9 +8,9 @@ import pytest
 from langchain_core.messages import AIMessage, ToolMessage
 from langchain_core.outputs import ChatResult
 
-from graph import Agent
-from graph.runs import Run
-from graph.testing import LoggedTools, ScriptedModel
+from planner_executor import Agent
+from planner_executor.graph.runs import Run
+from planner_executor.graph.testing import LoggedTools, ScriptedModel
 
 LIE = "The rent is now 1200."
 PLAN = {"steps": [{"id": "m", "objective": "set the rent", "tools": ["rent", "note"]}], "answer": "{m_result}"}

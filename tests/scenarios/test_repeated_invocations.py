@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 
-from graph import build_graph
-from graph.saver import strict_serializer
-from graph.testing import LoggedTools, ScriptedModel, step
+from planner_executor import build_graph
+from planner_executor.graph.saver import strict_serializer
+from planner_executor.graph.testing import LoggedTools, ScriptedModel, step
 
 PLAN = {"steps": [step("a", "look"), step("b", "send", after=["a"])], "answer": "{b_result}"}
 GOAL = {"goal": "g", "plan": PLAN}

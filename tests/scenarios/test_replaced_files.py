@@ -2,10 +2,9 @@
 
 from pathlib import Path
 
-from graph import Agent
-from graph.runs import Run
-from graph.testing import ScriptedModel, step
-from tools import default_tools
+from planner_executor import Agent, default_tools
+from planner_executor.graph.runs import Run
+from planner_executor.graph.testing import ScriptedModel, step
 
 PLAN = {
     "steps": [

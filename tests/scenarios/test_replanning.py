@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from langgraph.types import Command
 
-from graph.errors import InputError
-from graph.testing import LoggedTools, ScriptedModel, asked, on_thread, step
+from planner_executor.graph.errors import InputError
+from planner_executor.graph.testing import LoggedTools, ScriptedModel, asked, on_thread, step
 
 Build = Callable[..., Any]
 

@@ -9,12 +9,12 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 from pydantic import JsonValue
 
-from graph import Agent, AsyncAgent, build_graph
-from graph.checkpoint import ledger_of
-from graph.errors import InputError, OtherTermsError
-from graph.ledger.protocol import RunKey
-from graph.runs import Run
-from graph.testing import LoggedTools, ScriptedModel, asked, drafted, on_thread, step
+from planner_executor import Agent, AsyncAgent, build_graph
+from planner_executor.graph.checkpoint import ledger_of
+from planner_executor.graph.errors import InputError, OtherTermsError
+from planner_executor.graph.ledger.protocol import RunKey
+from planner_executor.graph.runs import Run
+from planner_executor.graph.testing import LoggedTools, ScriptedModel, asked, drafted, on_thread, step
 
 OUTAGE = "the service is out"
 

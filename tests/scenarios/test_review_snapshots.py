@@ -19,13 +19,13 @@ from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph.types import Command
 from rich.console import Console
 
-from graph import build_graph
-from graph.checkpoint import ledger_of
-from graph.cli.request_view import show_request
-from graph.cli.screen import Screen
-from graph.runs import Run, Runs
-from graph.testing import LoggedTools, ScriptedModel, asked, on_thread, step
-from graph.text.drawing.labels import columns
+from planner_executor import build_graph
+from planner_executor.graph.checkpoint import ledger_of
+from planner_executor.graph.cli.request_view import show_request
+from planner_executor.graph.cli.screen import Screen
+from planner_executor.graph.runs import Run, Runs
+from planner_executor.graph.testing import LoggedTools, ScriptedModel, asked, on_thread, step
+from planner_executor.graph.text.drawing.labels import columns
 
 SNAPSHOTS = Path(__file__).parents[1] / "data" / "reviews"
 GOAL = "Find out why checkout fails with 500, write it down and tell the team"

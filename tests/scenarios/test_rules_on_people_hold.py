@@ -12,10 +12,10 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from graph import Agent, Person
-from graph.errors import AgentError
-from graph.runs import Run
-from graph.testing import LoggedTools, ScriptedModel, step
+from planner_executor import Agent, Person
+from planner_executor.graph.errors import AgentError
+from planner_executor.graph.runs import Run
+from planner_executor.graph.testing import LoggedTools, ScriptedModel, step
 
 ADA, BOB, CY = (Person(f"{name}@x", ["finance"], proof=True) for name in ("ada", "bob", "cy"))
 EVE, FAKE = Person("eve@x", ["guest"], proof=True), Person("ada@x", ["finance"])

@@ -13,10 +13,10 @@ from typing import Any
 import pytest
 from langchain_core.messages import AIMessage
 
-from graph import Agent
-from graph.review.response import ReviewResponse, build_response
-from graph.runs import Run
-from graph.testing import ScriptedModel, step
+from planner_executor import Agent
+from planner_executor.graph.review.response import ReviewResponse, build_response
+from planner_executor.graph.runs import Run
+from planner_executor.graph.testing import ScriptedModel, step
 
 SERVER = Path(__file__).parents[1] / "tools" / "mcp" / "asking_server.py"
 HAT: Any = {"steps": [step("a", "order", article="hat")]}

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from graph import Agent, build_graph
-from graph.record.values import to_text
-from graph.testing import LoggedTools, ScriptedModel, step
+from planner_executor import Agent, build_graph
+from planner_executor.graph.record.values import to_text
+from planner_executor.graph.testing import LoggedTools, ScriptedModel, step
 
 KILOBYTE = 1_000
 

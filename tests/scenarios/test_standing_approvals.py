@@ -11,13 +11,13 @@ import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 
-from graph import Agent, Person, build_graph
-from graph.caller import Caller, invoked_by
-from graph.errors import InputError
-from graph.ledger.opening import open_ledger
-from graph.record.person import NOBODY
-from graph.record.standing_approval import StandingUse
-from graph.testing import LoggedTools, ScriptedModel, step
+from planner_executor import Agent, Person, build_graph
+from planner_executor.graph.caller import Caller, invoked_by
+from planner_executor.graph.errors import InputError
+from planner_executor.graph.ledger.opening import open_ledger
+from planner_executor.graph.record.person import NOBODY
+from planner_executor.graph.record.standing_approval import StandingUse
+from planner_executor.graph.testing import LoggedTools, ScriptedModel, step
 
 ASK: dict[str, Any] = {"tools": {"pay": {"verdict": "ask"}}}
 TO_ANN_BELOW_100 = {"args": {"amount": {"below": 100}}, "at_most": 2}

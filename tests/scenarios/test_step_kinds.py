@@ -10,8 +10,8 @@ from langchain_core.messages import AIMessage
 from langchain_core.tools import StructuredTool
 from langgraph.types import Command
 
-from graph import build_graph
-from graph.testing import LoggedTools, ScriptedModel, asked, on_thread, step
+from planner_executor import build_graph
+from planner_executor.graph.testing import LoggedTools, ScriptedModel, asked, on_thread, step
 
 Build = Callable[..., Any]
 ANY = {"type": "object", "properties": {}, "additionalProperties": True}

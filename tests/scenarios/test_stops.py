@@ -5,9 +5,8 @@ from typing import Any
 
 import pytest
 
-from graph import Agent
-from graph.testing import LoggedTools, ScriptedModel, step
-from tools import default_tools
+from planner_executor import Agent, default_tools
+from planner_executor.graph.testing import LoggedTools, ScriptedModel, step
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "incident"
 GOAL = "Audit why the checkout service is failing and draft a fix"

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from graph import Agent, Person
-from graph.errors import InputError, OtherTermsError
-from graph.runs import Run
-from graph.testing import LoggedTools, ScriptedModel, step
+from planner_executor import Agent, Person
+from planner_executor.graph.errors import InputError, OtherTermsError
+from planner_executor.graph.runs import Run
+from planner_executor.graph.testing import LoggedTools, ScriptedModel, step
 
 PLAN = {"steps": [step("pay", "pay", amount=5)]}
 TWO = {"steps": [step("one", "pay", amount=1), step("two", "pay", amount=2, after=["one"])]}
@@ -233,7 +233,7 @@ def test_the_policy_is_stored_once_however_many_runs_are_under_it(house: House) 
 
 def test_a_run_of_a_compiled_graph_is_compared_too(house: House) -> None:
     async def main() -> None:
-        from graph import AsyncAgent
+        from planner_executor import AsyncAgent
 
         async with AsyncAgent.open(house.database, planner=ScriptedModel([PLAN]), tools=[house.tool("pay")]) as agent:
             config: Any = {"configurable": {"thread_id": "t"}}

@@ -9,8 +9,8 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 from text_ways import ANN, READ, RESULT, THOUGHT, TRUST, WAYS, Way, send, table
 
-from graph import Agent, build_graph
-from graph.testing import LoggedTools, ScriptedModel, on_thread
+from planner_executor import Agent, build_graph
+from planner_executor.graph.testing import LoggedTools, ScriptedModel, on_thread
 
 PAGE = Path(__file__).parents[2] / "docs" / "authorisation.md"
 APPROVE = {"type": "approve"}

@@ -3,8 +3,8 @@
 from pathlib import Path
 from typing import Any
 
-from graph import Agent
-from graph.testing import LoggedTools, ScriptedModel, step
+from planner_executor import Agent
+from planner_executor.graph.testing import LoggedTools, ScriptedModel, step
 
 PLAN: dict[str, Any] = {
     "steps": [

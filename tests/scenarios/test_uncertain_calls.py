@@ -9,9 +9,9 @@ import pytest
 from langchain_core.messages import AIMessage
 from langgraph.types import Command
 
-from graph import Agent
-from graph.runs import Run
-from graph.testing import LoggedTools, ScriptedModel, asked, on_thread, step
+from planner_executor import Agent
+from planner_executor.graph.runs import Run
+from planner_executor.graph.testing import LoggedTools, ScriptedModel, asked, on_thread, step
 
 Build = Callable[..., Any]
 COPIES = {

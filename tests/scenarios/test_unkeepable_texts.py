@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 from langchain_core.messages import HumanMessage
 
-from graph import Agent
-from graph.errors import InputError, UnknownRunError
-from graph.runs import Run
-from graph.testing import LoggedTools, ScriptedModel, step
+from planner_executor import Agent
+from planner_executor.graph.errors import InputError, UnknownRunError
+from planner_executor.graph.runs import Run
+from planner_executor.graph.testing import LoggedTools, ScriptedModel, step
 
 PLAN = {"steps": [step("a", "look", at="x"), step("b", "look", at="y")]}
 NUL, HALF = "x\0y", "x\ud800y"

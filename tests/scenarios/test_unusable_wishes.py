@@ -8,9 +8,8 @@ from typing import Any
 import pytest
 from langgraph.types import Command
 
-from graph import Agent
-from graph.testing import LoggedTools, ScriptedModel, asked, on_thread, step
-from tools import default_tools
+from planner_executor import Agent, default_tools
+from planner_executor.graph.testing import LoggedTools, ScriptedModel, asked, on_thread, step
 
 Build = Callable[..., Any]
 

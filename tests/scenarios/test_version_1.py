@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from langchain_core.tools import BaseTool
 
-from graph import Agent
-from graph.testing import LoggedTools, ScriptedModel
+from planner_executor import Agent
+from planner_executor.graph.testing import LoggedTools, ScriptedModel
 
 DATA = Path(__file__).parents[1] / "data" / "schema_1"
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from graph import Agent
-from graph.testing import LoggedTools, ScriptedModel
+from planner_executor import Agent
+from planner_executor.graph.testing import LoggedTools, ScriptedModel
 
 DATA = Path(__file__).parents[1] / "data" / "schema_2"
 TEXT = "Wind farms far from the coast need longer cables, and each kilometre adds to what a megawatt hour costs. "

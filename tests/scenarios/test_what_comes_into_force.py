@@ -9,9 +9,9 @@ from langchain_core.messages import AIMessage
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 
-from graph import Agent, Person, build_graph
-from graph.runs import Run
-from graph.testing import LoggedTools, ScriptedModel, asked, on_thread, step
+from planner_executor import Agent, Person, build_graph
+from planner_executor.graph.runs import Run
+from planner_executor.graph.testing import LoggedTools, ScriptedModel, asked, on_thread, step
 
 HARMLESS = {"steps": [step("a", "look")]}
 PAY = {"steps": [step("a", "pay", to="ann", amount=150)]}

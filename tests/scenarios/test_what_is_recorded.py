@@ -10,11 +10,11 @@ from langchain_core.messages import AIMessage, HumanMessage
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 
-from graph import build_graph
-from graph.ledger.memory.ledger import MemoryLedger
-from graph.ledger.protocol import RunKey
-from graph.record.events import Event
-from graph.testing import LoggedTools, ScriptedModel, asked, on_thread, step
+from planner_executor import build_graph
+from planner_executor.graph.ledger.memory.ledger import MemoryLedger
+from planner_executor.graph.ledger.protocol import RunKey
+from planner_executor.graph.record.events import Event
+from planner_executor.graph.testing import LoggedTools, ScriptedModel, asked, on_thread, step
 
 PLAN = {"steps": [step("a", "look", name="x")]}
 RUN = RunKey("thread", 1)

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from graph import Agent, Person
-from graph.errors import NothingToDecideError
-from graph.ledger.sqlite.event_store import EventStore
-from graph.testing import LoggedTools, ScriptedModel, step
+from planner_executor import Agent, Person
+from planner_executor.graph.errors import NothingToDecideError
+from planner_executor.graph.ledger.sqlite.event_store import EventStore
+from planner_executor.graph.testing import LoggedTools, ScriptedModel, step
 
 PAGE = Path(__file__).parents[2] / "docs" / "who-approves-what.md"
 ADA, BOB = (Person(f"{name}@example.org", ["staff", "accounts"], proof=True) for name in ("ada", "bob"))

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from graph import Agent
-from graph.errors import InputError, NothingToDecideError
-from graph.testing import LoggedTools, ScriptedModel, step
+from planner_executor import Agent
+from planner_executor.graph.errors import InputError, NothingToDecideError
+from planner_executor.graph.testing import LoggedTools, ScriptedModel, step
 
 ME = f"os:{getpass.getuser()}"
 SEND = {"steps": [step("send", "send", to="ann")]}

@@ -13,21 +13,21 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.errors import EmptyInputError, InvalidUpdateError
 from langgraph.types import Command
 
-from graph import AsyncAgent, build_graph
-from graph.checkpoint import ledger_of
-from graph.errors import InputError
-from graph.fork import is_fork
-from graph.ledger.protocol import RunKey
-from graph.record.amendment import Amendment
-from graph.record.events import Draft, Event
-from graph.record.events import cancelled as ended_by_cancel
-from graph.record.projection import project
-from graph.record.run_state import RunState
-from graph.route import ANNOUNCED, ROUTES
-from graph.run_context import RunContext
-from graph.runs import Run
-from graph.saver import strict_serializer
-from graph.testing import LoggedTools, ScriptedModel, asked, drafted, on_thread, step, whole_payload
+from planner_executor import AsyncAgent, build_graph
+from planner_executor.graph.checkpoint import ledger_of
+from planner_executor.graph.errors import InputError
+from planner_executor.graph.fork import is_fork
+from planner_executor.graph.ledger.protocol import RunKey
+from planner_executor.graph.record.amendment import Amendment
+from planner_executor.graph.record.events import Draft, Event
+from planner_executor.graph.record.events import cancelled as ended_by_cancel
+from planner_executor.graph.record.projection import project
+from planner_executor.graph.record.run_state import RunState
+from planner_executor.graph.route import ANNOUNCED, ROUTES
+from planner_executor.graph.run_context import RunContext
+from planner_executor.graph.runs import Run
+from planner_executor.graph.saver import strict_serializer
+from planner_executor.graph.testing import LoggedTools, ScriptedModel, asked, drafted, on_thread, step, whole_payload
 
 PLAN = {"steps": [step("a", "look", name="x"), step("b", "pay", amount=1)], "answer": "{b_result}"}
 OTHER = {"steps": [step("o", "pay", amount=1_000)], "answer": "{o_result}"}

@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from hostile import calls
 
-from graph.testing import step
+from planner_executor.graph.testing import step
 
 Steps = list[dict[str, Any]]
 End = Literal["plan", "named", "warned", "policy", "call"]

@@ -7,7 +7,7 @@ import pytest
 from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
 from langgraph.types import Command
 
-from graph.testing import LoggedTools, asked, on_thread, step
+from planner_executor.graph.testing import LoggedTools, asked, on_thread, step
 
 Build = Callable[..., Any]
 PLAN = {"steps": [step("a", "search", query="wind"), step("b", "write", text="x", after=["a"])]}

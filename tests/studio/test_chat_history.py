@@ -6,7 +6,7 @@ from typing import Any
 
 from langgraph.types import Command
 
-from graph.testing import on_thread, step
+from planner_executor.graph.testing import on_thread, step
 
 Build = Callable[..., Any]
 

@@ -4,8 +4,8 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-from graph.execution.progress import PROGRESS
-from graph.testing import LoggedTools, on_thread, step
+from planner_executor.graph.execution.progress import PROGRESS
+from planner_executor.graph.testing import LoggedTools, on_thread, step
 
 Build = Callable[..., Any]
 

@@ -4,7 +4,7 @@ from typing import Any
 
 from postgres_server import new_schema
 
-from graph import Agent
+from planner_executor import Agent
 
 PLAN = {"steps": [{"id": "sum", "objective": "Add", "tool": "calculator", "args": {"expression": "40 + 2"}}]}
 

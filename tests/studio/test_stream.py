@@ -4,9 +4,9 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-from graph.execution.progress import PROGRESS
-from graph.testing import LoggedTools, on_thread, step
-from tools.call_progress import CallProgress, progress_listener
+from planner_executor.graph.execution.progress import PROGRESS
+from planner_executor.graph.testing import LoggedTools, on_thread, step
+from planner_executor.tools.call_progress import CallProgress, progress_listener
 
 Build = Callable[..., Any]
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from langgraph.types import Command
 
-from graph.testing import on_thread, step
+from planner_executor.graph.testing import on_thread, step
 
 Build = Callable[..., Any]
 PLAN = {"steps": [step("a", "search", query="wind"), step("b", "write", text="{a_result.items[0]}")]}

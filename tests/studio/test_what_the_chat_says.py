@@ -8,7 +8,7 @@ import pytest
 from langgraph.types import Command
 from markdown_it import MarkdownIt
 
-from graph.testing import LoggedTools, asked, on_thread, step
+from planner_executor.graph.testing import LoggedTools, asked, on_thread, step
 
 Build = Callable[..., Any]
 

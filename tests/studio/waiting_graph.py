@@ -10,9 +10,9 @@ from typing import Any
 
 from langchain_core.tools import BaseTool, StructuredTool
 
-from graph import build_graph
-from graph.checkpoint import database
-from graph.testing import ScriptedModel, step
+from planner_executor import build_graph
+from planner_executor.graph.checkpoint import database
+from planner_executor.graph.testing import ScriptedModel, step
 
 HOME = Path(os.environ.get("WAITING_GRAPH_HOME", "."))
 ANY = {"type": "object", "properties": {}, "additionalProperties": True}

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from tools.web.addresses import Address
-from tools.web.guard import Guard, public_only
+from planner_executor.tools.web.addresses import Address
+from planner_executor.tools.web.guard import Guard, public_only
 
 Handler = Callable[[BaseHTTPRequestHandler], None]
 

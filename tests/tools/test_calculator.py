@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tools.calculator import calculator, compute
-from tools.errors import InputRefused
+from planner_executor.tools.calculator import calculator, compute
+from planner_executor.tools.errors import InputRefused
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tools.confinement import inside
-from tools.errors import PathRefused
+from planner_executor.tools.confinement import inside
+from planner_executor.tools.errors import PathRefused
 
 PARTS = st.sampled_from(["a", "..", ".", "", "out", "in", "~", "C:", "b.md", "\\..", "\0", "\ud800", "x" * 300])
 

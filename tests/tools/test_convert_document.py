@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from tools.convert_document import convert_document
-from tools.errors import NoSuchFile, PathRefused, SourceNotReadable, WorkStopped
-from tools.files.root import Root
+from planner_executor.tools.convert_document import convert_document
+from planner_executor.tools.errors import NoSuchFile, PathRefused, SourceNotReadable, WorkStopped
+from planner_executor.tools.files.root import Root
 
 PACKAGE = "http://schemas.openxmlformats.org/package/2006"
 OFFICE = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"

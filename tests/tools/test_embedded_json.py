@@ -1,7 +1,7 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tools.embedded_json import json_pieces
+from planner_executor.tools.embedded_json import json_pieces
 
 
 def test_braces_that_are_not_json_stay_text() -> None:

@@ -1,9 +1,16 @@
 import pytest
 from langchain_core.tools import ToolException
 
-from tools import NothingHappened, ToolError
-from tools.errors import FileNotWritten, McpConnectionLost, McpUnreachable, NotConnected, PathRefused, Transient
-from tools.web.statuses import refused
+from planner_executor import NothingHappened, ToolError
+from planner_executor.tools.errors import (
+    FileNotWritten,
+    McpConnectionLost,
+    McpUnreachable,
+    NotConnected,
+    PathRefused,
+    Transient,
+)
+from planner_executor.tools.web.statuses import refused
 
 
 def test_every_error_of_the_tools_is_an_exception_of_langchain() -> None:

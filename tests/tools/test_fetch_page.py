@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 from langchain_core.tools import BaseTool
 
-from tools.errors import NotConnected, RequestFailed, SourceNotReadable, UrlRefused
-from tools.fetch_page import FetchBounds, fetch_page
-from tools.summarize_text import summarize
+from planner_executor.tools.errors import NotConnected, RequestFailed, SourceNotReadable, UrlRefused
+from planner_executor.tools.fetch_page import FetchBounds, fetch_page
+from planner_executor.tools.summarize_text import summarize
 
 PAGE = "<html><head><title>Wind</title></head><body><p>Wind turns into power. It is cheap.</p></body></html>"
 

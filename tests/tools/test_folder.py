@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tools.errors import PathRefused
-from tools.folder import Folder, matches
+from planner_executor.tools.errors import PathRefused
+from planner_executor.tools.folder import Folder, matches
 
 
 @pytest.fixture

@@ -5,10 +5,10 @@ from typing import Any
 import pytest
 from langchain_core.tools import BaseTool
 
-from tools.errors import NotConnected, NothingHappened, RequestFailed, UrlRefused
-from tools.http_send import http_send
-from tools.web.allowed_hosts import AllowedHost, AllowList
-from tools.web.service import Service
+from planner_executor.tools.errors import NotConnected, NothingHappened, RequestFailed, UrlRefused
+from planner_executor.tools.http_send import http_send
+from planner_executor.tools.web.allowed_hosts import AllowedHost, AllowList
+from planner_executor.tools.web.service import Service
 
 KEY = "sk-1234567890"
 

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from tools.errors import FileNotWritten
-from tools.files.root import Root
-from tools.files.writing import move, write
+from planner_executor.tools.errors import FileNotWritten
+from planner_executor.tools.files.root import Root
+from planner_executor.tools.files.writing import move, write
 
 CODE = ["json.py", "json.PY", "json/__init__.py", "deep/er/mod.pyc", "fast.so", "site.pth"]
 

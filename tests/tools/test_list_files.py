@@ -3,9 +3,9 @@ from pathlib import Path
 
 import pytest
 
-from tools.errors import PathRefused
-from tools.files.root import Root
-from tools.list_files import list_files
+from planner_executor.tools.errors import PathRefused
+from planner_executor.tools.files.root import Root
+from planner_executor.tools.list_files import list_files
 
 
 def listed(tmp_path: Path, **args: object) -> dict[str, object]:

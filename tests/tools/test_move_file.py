@@ -2,9 +2,9 @@ from pathlib import Path
 
 import pytest
 
-from tools.errors import FileNotWritten, NoSuchFile, NothingHappened
-from tools.files.root import Root
-from tools.move_file import move_file
+from planner_executor.tools.errors import FileNotWritten, NoSuchFile, NothingHappened
+from planner_executor.tools.files.root import Root
+from planner_executor.tools.move_file import move_file
 
 
 def test_a_file_is_moved(tmp_path: Path) -> None:

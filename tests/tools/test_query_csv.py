@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from tools.errors import FileNotReadable, InputRefused, NoSuchFile, PathRefused
-from tools.files.root import Root
-from tools.query_csv import query_csv
+from planner_executor.tools.errors import FileNotReadable, InputRefused, NoSuchFile, PathRefused
+from planner_executor.tools.files.root import Root
+from planner_executor.tools.query_csv import query_csv
 
 Ask = Callable[..., dict[str, Any]]
 SALES = "city,amount,zip\nOslo,10.5,0150\nOslo,2,0151\n\nBergen,,5003\n"

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from tools.errors import InputRefused
-from tools.files.root import Root
-from tools.query_json import query_json
+from planner_executor.tools.errors import InputRefused
+from planner_executor.tools.files.root import Root
+from planner_executor.tools.query_json import query_json
 
 Ask = Callable[..., dict[str, Any]]
 ORDERS = '{"orders": [{"id": 1, "total": 5}, {"id": 2, "total": 500}], "paid": null}'

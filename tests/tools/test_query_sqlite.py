@@ -11,12 +11,12 @@ from typing import Any
 
 import pytest
 
-from tools.errors import InputRefused, NoSuchFile, PathRefused
-from tools.files.root import Place, Root
-from tools.query_sqlite import query_sqlite
-from tools.tables.database import query
-from tools.url_display import shortened
-from tools.workers.fault import Fault
+from planner_executor.tools.errors import InputRefused, NoSuchFile, PathRefused
+from planner_executor.tools.files.root import Place, Root
+from planner_executor.tools.query_sqlite import query_sqlite
+from planner_executor.tools.tables.database import query
+from planner_executor.tools.url_display import shortened
+from planner_executor.tools.workers.fault import Fault
 
 Ask = Callable[..., dict[str, Any]]
 

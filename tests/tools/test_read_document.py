@@ -4,11 +4,11 @@ from typing import Any
 
 import pytest
 
-from tools.documents.library import Library
-from tools.errors import PathRefused, SourceNotReadable
-from tools.list_documents import list_documents
-from tools.read_document import read_document
-from tools.search_documents import search_documents
+from planner_executor.tools.documents.library import Library
+from planner_executor.tools.errors import PathRefused, SourceNotReadable
+from planner_executor.tools.list_documents import list_documents
+from planner_executor.tools.read_document import read_document
+from planner_executor.tools.search_documents import search_documents
 
 
 def read(folder: Path, **args: Any) -> dict[str, Any]:

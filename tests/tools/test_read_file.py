@@ -3,9 +3,9 @@ from typing import Any
 
 import pytest
 
-from tools.errors import FileNotReadable, NoSuchFile
-from tools.files.root import Root
-from tools.read_file import LARGEST_BYTES, read_file
+from planner_executor.tools.errors import FileNotReadable, NoSuchFile
+from planner_executor.tools.files.root import Root
+from planner_executor.tools.read_file import LARGEST_BYTES, read_file
 
 
 def read(tmp_path: Path, path: str, **args: Any) -> dict[str, Any]:

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from tools import AllowedHost
-from tools.extras import EXTRAS, absent_tools
-from tools.registry import default_tools
+from planner_executor import AllowedHost
+from planner_executor.tools.extras import EXTRAS, absent_tools
+from planner_executor.tools.registry import default_tools
 
 NAMES = [
     "search_documents",

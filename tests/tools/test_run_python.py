@@ -3,8 +3,8 @@ from typing import Any
 
 import pytest
 
-from tools.errors import InputRefused
-from tools.run_python import run_python
+from planner_executor.tools.errors import InputRefused
+from planner_executor.tools.run_python import run_python
 
 
 def run(code: str, **inputs: Any) -> dict[str, Any]:

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tools.documents.library import Library
-from tools.errors import NothingFound
-from tools.search_documents import search_documents
+from planner_executor.tools.documents.library import Library
+from planner_executor.tools.errors import NothingFound
+from planner_executor.tools.search_documents import search_documents
 
 LINES = [
     "# Alpha",

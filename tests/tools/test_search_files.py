@@ -1,8 +1,8 @@
 from pathlib import Path
 from typing import Any
 
-from tools.files.root import Root
-from tools.search_files import search_files
+from planner_executor.tools.files.root import Root
+from planner_executor.tools.search_files import search_files
 
 
 def search(tmp_path: Path, **args: Any) -> dict[str, Any]:

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tools.documents.library import Library
-from tools.errors import NothingFound
-from tools.search_documents import search_documents
-from tools.summarize_text import summarize, summarize_text
+from planner_executor.tools.documents.library import Library
+from planner_executor.tools.errors import NothingFound
+from planner_executor.tools.search_documents import search_documents
+from planner_executor.tools.summarize_text import summarize, summarize_text
 
 SENTENCES = [
     "The ledger keeps every call in order.",

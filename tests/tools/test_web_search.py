@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from tools.errors import NothingFound, ToolError
-from tools.web.searching import Found, NoAnswerError
-from tools.web_search import web_search
+from planner_executor.tools.errors import NothingFound, ToolError
+from planner_executor.tools.web.searching import Found, NoAnswerError
+from planner_executor.tools.web_search import web_search
 
 
 def some_results(query: str, limit: int) -> Sequence[Found]:

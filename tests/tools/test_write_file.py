@@ -3,9 +3,9 @@ from typing import Any
 
 import pytest
 
-from tools.errors import FileNotWritten, NothingHappened
-from tools.files.root import Root
-from tools.write_file import write_file
+from planner_executor.tools.errors import FileNotWritten, NothingHappened
+from planner_executor.tools.files.root import Root
+from planner_executor.tools.write_file import write_file
 
 
 def put(tmp_path: Path, **args: Any) -> dict[str, Any]:

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tools.errors import FileNotWritten, PathRefused
-from tools.files.root import Root
-from tools.report.own_files import NAME, PATHS, OwnFiles
-from tools.write_report import write_report
+from planner_executor.tools.errors import FileNotWritten, PathRefused
+from planner_executor.tools.files.root import Root
+from planner_executor.tools.report.own_files import NAME, PATHS, OwnFiles
+from planner_executor.tools.write_report import write_report
 
 STATEMENTS: list[dict[str, Any]] = [
     {"text": "Wind is cheap.", "source": "a.md", "line": 12, "end_line": 12, "page": None, "query": "wind cost"},

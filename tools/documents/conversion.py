@@ -9,9 +9,9 @@ import os
 import warnings
 from typing import Any
 
-from tools.files.text import decode
-from tools.numbers_in_words import counted
-from tools.workers.fault import Fault
+from planner_executor.tools.files.text import decode
+from planner_executor.tools.numbers_in_words import counted
+from planner_executor.tools.workers.fault import Fault
 
 CONVERTERS = {
     ".pdf": "PdfConverter",

@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from html import unescape
 
-from tools.documents.html_tokens import html_tokens
-from tools.documents.passages import Block, Passage, cut_long
+from planner_executor.tools.documents.html_tokens import html_tokens
+from planner_executor.tools.documents.passages import Block, Passage, cut_long
 
 _UNSEEN = {"script", "style", "template", "noscript", "svg", "nav", "iframe"}
 _HEADINGS = {"h1", "h2", "h3", "h4", "h5", "h6"}

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from threading import Lock
 
-from tools.documents.passages import Block, Document, Passage
-from tools.documents.query import match_any, names_with_signs, query_words
-from tools.near_duplicates import are_near
+from planner_executor.tools.documents.passages import Block, Document, Passage
+from planner_executor.tools.documents.query import match_any, names_with_signs, query_words
+from planner_executor.tools.near_duplicates import are_near
 
 _SCHEMA = """
 CREATE VIRTUAL TABLE passages USING fts5(text, headings, title, names,

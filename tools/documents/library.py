@@ -9,14 +9,14 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
-from tools.confinement import inside
-from tools.coverage import coverage
-from tools.documents.conversion import CONVERTERS
-from tools.documents.loading import ACCEPTED, KINDS, load
-from tools.documents.passages import Document
-from tools.documents.pdf_blocks import PDF_BOUNDS
-from tools.errors import NothingFound, PathRefused, SourceNotReadable
-from tools.workers.process import Bounds
+from planner_executor.tools.confinement import inside
+from planner_executor.tools.coverage import coverage
+from planner_executor.tools.documents.conversion import CONVERTERS
+from planner_executor.tools.documents.loading import ACCEPTED, KINDS, load
+from planner_executor.tools.documents.passages import Document
+from planner_executor.tools.documents.pdf_blocks import PDF_BOUNDS
+from planner_executor.tools.errors import NothingFound, PathRefused, SourceNotReadable
+from planner_executor.tools.workers.process import Bounds
 
 LARGEST_FILE_BYTES = 5_000_000
 _MOST_FILES = 5_000

@@ -2,13 +2,13 @@
 
 from pathlib import Path
 
-from tools.documents.html_blocks import html_blocks
-from tools.documents.passages import Document, Kind, Passage
-from tools.documents.pdf_blocks import PDF_BOUNDS, pdf_blocks, pdf_pages
-from tools.documents.text_blocks import text_blocks
-from tools.errors import SourceNotReadable
-from tools.files.text import decode
-from tools.workers.process import Bounds
+from planner_executor.tools.documents.html_blocks import html_blocks
+from planner_executor.tools.documents.passages import Document, Kind, Passage
+from planner_executor.tools.documents.pdf_blocks import PDF_BOUNDS, pdf_blocks, pdf_pages
+from planner_executor.tools.documents.text_blocks import text_blocks
+from planner_executor.tools.errors import SourceNotReadable
+from planner_executor.tools.files.text import decode
+from planner_executor.tools.workers.process import Bounds
 
 KINDS: dict[str, Kind] = {
     ".md": "markdown",

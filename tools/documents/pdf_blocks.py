@@ -3,11 +3,11 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-from tools.documents.passages import Passage, cut_long
-from tools.errors import SourceNotReadable, WorkStopped
-from tools.extras import missing_extra
-from tools.workers.fault import Fault
-from tools.workers.process import Bounds, in_child
+from planner_executor.tools.documents.passages import Passage, cut_long
+from planner_executor.tools.errors import SourceNotReadable, WorkStopped
+from planner_executor.tools.extras import missing_extra
+from planner_executor.tools.workers.fault import Fault
+from planner_executor.tools.workers.process import Bounds, in_child
 
 PDF_BOUNDS = Bounds(time_s=20, memory_bytes=1_000_000_000)
 """What the reading of one file may take: a small one may ask for work without end."""
@@ -26,7 +26,7 @@ def pdf_pages(source: str, file: Path, bounds: Bounds = PDF_BOUNDS) -> tuple[str
     try:
         with file.open("rb") as stream:
             handle = stream.fileno()
-            read = in_child("tools.documents.pdf_text:pages", {"handle": handle}, bounds, (handle,))
+            read = in_child("planner_executor.tools.documents.pdf_text:pages", {"handle": handle}, bounds, (handle,))
     except Fault as fault:
         raise SourceNotReadable(source, fault.reason) from fault
     except WorkStopped as stopped:

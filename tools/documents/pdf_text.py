@@ -5,7 +5,7 @@ import logging
 import os
 from typing import Any
 
-from tools.workers.fault import Fault
+from planner_executor.tools.workers.fault import Fault
 
 MOST_BYTES = 30_000_000
 MOST_CHARACTERS = 20_000_000

@@ -1,6 +1,6 @@
 """Words of a question -> a valid FTS5 query."""
 
-from tools.words import content_words, spelled, words_in
+from planner_executor.tools.words import content_words, spelled, words_in
 
 _MOST_WORDS = 40
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from tools.documents.passages import Block, Passage, cut_long
+from planner_executor.tools.documents.passages import Block, Passage, cut_long
 
 _HEADING = re.compile(r"^ {0,3}(#{1,6})(?:\s|$)")
 _UNDERLINE = re.compile(r"^ {0,3}(=+|-+|~+)\s*$")

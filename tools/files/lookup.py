@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from tools.errors import NoSuchFile
-from tools.files.root import Root, names_like
+from planner_executor.tools.errors import NoSuchFile
+from planner_executor.tools.files.root import Root, names_like
 
 
 def root_containing(roots: Sequence[Root], path: str) -> Root:

@@ -15,9 +15,9 @@ from itertools import islice
 from pathlib import Path, PurePosixPath
 from typing import BinaryIO
 
-from tools.errors import FileNotReadable, NoSuchFile, PathRefused
-from tools.folder import is_private, matches
-from tools.path_text import path_fault
+from planner_executor.tools.errors import FileNotReadable, NoSuchFile, PathRefused
+from planner_executor.tools.folder import is_private, matches
+from planner_executor.tools.path_text import path_fault
 
 MOST_FILES = 10_000
 _DEEPEST = 40

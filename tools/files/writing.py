@@ -8,9 +8,9 @@ from contextlib import suppress
 from typing import Literal
 from uuid import uuid4
 
-from tools.errors import FileNotWritten
-from tools.files.root import Place, Root, is_database
-from tools.import_folders import code_fault
+from planner_executor.tools.errors import FileNotWritten
+from planner_executor.tools.files.root import Place, Root, is_database
+from planner_executor.tools.import_folders import code_fault
 
 Outcome = Literal["created", "replaced", "unchanged"]
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from fnmatch import fnmatchcase
 from pathlib import PurePosixPath
 
-from tools.folder import matches
+from planner_executor.tools.folder import matches
 
 _SUFFIXES = (".log", ".jsonl", ".ndjson", ".export", ".journal", ".out", ".err")
 _NAMES = {"syslog", "messages", "access_log", "error_log", "dmesg"}

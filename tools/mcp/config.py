@@ -10,9 +10,9 @@ from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from tools.declaration import Effect
-from tools.errors import ConfigInvalid
-from tools.mcp.variables import fill, hide
+from planner_executor.tools.declaration import Effect
+from planner_executor.tools.errors import ConfigInvalid
+from planner_executor.tools.mcp.variables import fill, hide
 
 CALL_TIMEOUT_S = 60.0
 OF_OTHER_PROGRAMS = {"alwaysAllow", "autoApprove", "description"}

@@ -4,13 +4,13 @@ import asyncio
 from dataclasses import replace
 from typing import Any
 
-from tools.call_progress import ProgressListener
-from tools.call_questions import CallReplies, InputNeeded
-from tools.errors import McpCallFailed, McpUnavailable, McpUnreachable
-from tools.mcp.config import HttpServer, StdioServer
-from tools.mcp.offer import Offer
-from tools.mcp.session import NoListing, Session, StateRefused
-from tools.mcp.stderr import LOG
+from planner_executor.tools.call_progress import ProgressListener
+from planner_executor.tools.call_questions import CallReplies, InputNeeded
+from planner_executor.tools.errors import McpCallFailed, McpUnavailable, McpUnreachable
+from planner_executor.tools.mcp.config import HttpServer, StdioServer
+from planner_executor.tools.mcp.offer import Offer
+from planner_executor.tools.mcp.session import NoListing, Session, StateRefused
+from planner_executor.tools.mcp.stderr import LOG
 
 AS_TASK_ONLY = (
     "it can only be run as a task of the protocol, and calls here are no tasks; "

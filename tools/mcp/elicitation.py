@@ -6,7 +6,7 @@ Source: Model Context Protocol, revision 2026-07-28, `InputRequiredResult` and `
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from tools.call_questions import CallQuestion, CallReplies, InputNeeded
+from planner_executor.tools.call_questions import CallQuestion, CallReplies, InputNeeded
 
 if TYPE_CHECKING:
     from mcp import ClientSession

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from tools.declaration import Effect
+from planner_executor.tools.declaration import Effect
 
 
 def effect_of(hints: Mapping[str, Any]) -> tuple[Effect, bool]:

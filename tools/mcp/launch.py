@@ -4,8 +4,8 @@ from contextlib import AsyncExitStack
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING
 
-from tools.mcp.config import HttpServer, StdioServer
-from tools.mcp.stderr import StandardError
+from planner_executor.tools.mcp.config import HttpServer, StdioServer
+from planner_executor.tools.mcp.stderr import StandardError
 
 if TYPE_CHECKING:
     from mcp import Client

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from tools.declaration import Effect, declare
-from tools.mcp.config import CALL_TIMEOUT_S, HttpServer, StdioServer
-from tools.mcp.hints import effect_of
+from planner_executor.tools.declaration import Effect, declare
+from planner_executor.tools.mcp.config import CALL_TIMEOUT_S, HttpServer, StdioServer
+from planner_executor.tools.mcp.hints import effect_of
 
 if TYPE_CHECKING:
     from mcp.types import Tool

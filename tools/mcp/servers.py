@@ -10,16 +10,16 @@ from typing import Any, Self
 from anyio import CancelScope
 from langchain_core.tools import BaseTool, StructuredTool
 
-from tools.call_progress import progress_listener
-from tools.call_questions import replies_given
-from tools.errors import ConfigInvalid, McpUnavailable
-from tools.mcp.config import StdioServer, read_config, servers_of
-from tools.mcp.connection import Connection
-from tools.mcp.launch import package_fault
-from tools.mcp.loop import LoopThread
-from tools.mcp.names import plan_names
-from tools.mcp.offer import Offer
-from tools.mcp.stderr import LOG
+from planner_executor.tools.call_progress import progress_listener
+from planner_executor.tools.call_questions import replies_given
+from planner_executor.tools.errors import ConfigInvalid, McpUnavailable
+from planner_executor.tools.mcp.config import StdioServer, read_config, servers_of
+from planner_executor.tools.mcp.connection import Connection
+from planner_executor.tools.mcp.launch import package_fault
+from planner_executor.tools.mcp.loop import LoopThread
+from planner_executor.tools.mcp.names import plan_names
+from planner_executor.tools.mcp.offer import Offer
+from planner_executor.tools.mcp.stderr import LOG
 
 START_TIMEOUT_S = 60.0
 

@@ -5,14 +5,14 @@ import logging
 from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING, Any
 
-from tools.call_progress import CallProgress, ProgressListener
-from tools.call_questions import CallQuestion, CallReplies, InputNeeded
-from tools.errors import McpCallFailed, McpConnectionLost, McpUnavailable
-from tools.mcp.config import HttpServer, StdioServer
-from tools.mcp.content import error_of, size_fault, value_of
-from tools.mcp.elicitation import declare_forms, input_needed, responses
-from tools.mcp.launch import entered, reason_of
-from tools.mcp.stderr import LOG, StandardError
+from planner_executor.tools.call_progress import CallProgress, ProgressListener
+from planner_executor.tools.call_questions import CallQuestion, CallReplies, InputNeeded
+from planner_executor.tools.errors import McpCallFailed, McpConnectionLost, McpUnavailable
+from planner_executor.tools.mcp.config import HttpServer, StdioServer
+from planner_executor.tools.mcp.content import error_of, size_fault, value_of
+from planner_executor.tools.mcp.elicitation import declare_forms, input_needed, responses
+from planner_executor.tools.mcp.launch import entered, reason_of
+from planner_executor.tools.mcp.stderr import LOG, StandardError
 
 if TYPE_CHECKING:
     from mcp import ClientSession

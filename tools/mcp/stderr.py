@@ -7,9 +7,9 @@ from collections import deque
 from types import TracebackType
 from typing import TextIO
 
-from tools.mcp.config import StdioServer
+from planner_executor.tools.mcp.config import StdioServer
 
-LOG = logging.getLogger("tools.mcp")
+LOG = logging.getLogger("planner_executor.tools.mcp")
 LINE_BYTES = 2_000
 LAST_LINES = 3
 

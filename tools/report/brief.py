@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from tools.citation import citation
-from tools.numbers_in_words import counted
+from planner_executor.tools.citation import citation
+from planner_executor.tools.numbers_in_words import counted
 
 _STATEMENTS_OF_A_GROUP = 1.5
 Statement = Mapping[str, Any]

@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
-from tools.errors import FileNotReadable, NoSuchFile
-from tools.files.root import Root
+from planner_executor.tools.errors import FileNotReadable, NoSuchFile
+from planner_executor.tools.files.root import Root
 
 NAME = ".written-reports.json"
 PATHS = 1_000

@@ -3,9 +3,9 @@
 import json
 from dataclasses import dataclass
 
-from tools.coverage import coverage_in
-from tools.embedded_json import json_pieces
-from tools.report.brief import Statement, brief, statements_in
+from planner_executor.tools.coverage import coverage_in
+from planner_executor.tools.embedded_json import json_pieces
+from planner_executor.tools.report.brief import Statement, brief, statements_in
 
 _DEEPEST_SECTION = 4
 

@@ -5,8 +5,8 @@ from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 from typing import Any
 
-from tools.documents.text_blocks import text_blocks
-from tools.embedded_json import json_pieces
+from planner_executor.tools.documents.text_blocks import text_blocks
+from planner_executor.tools.embedded_json import json_pieces
 
 _DEEPEST = 20
 _LONGEST_WHOLE = 4000

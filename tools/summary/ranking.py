@@ -8,9 +8,9 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence, Set
 
-from tools.near_duplicates import telling
-from tools.summary.sentences import Sentence
-from tools.words import content_words, stem
+from planner_executor.tools.near_duplicates import telling
+from planner_executor.tools.summary.sentences import Sentence
+from planner_executor.tools.words import content_words, stem
 
 Vector = Mapping[str, float]
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from tools.summary.normalize import Piece
+from planner_executor.tools.summary.normalize import Piece
 
 _END = re.compile(r"""[.!?…]["'\u201d\u2019)\]*_`]*(?=\s+["'\u201c\u2018(\[*_`]*\.?[^\W_a-z])|[\u3002\uff01\uff1f]""")
 _ABBREVIATION = re.compile(r"\b(?:e\.g|i\.e|etc|vs|cf|ca|approx|No|[Ff]ig|Mr|Mrs|Ms|Dr|Prof|St|Inc|al|[A-Z])\.$")

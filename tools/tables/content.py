@@ -2,8 +2,8 @@
 
 import os
 
-from tools.files.text import Decoded, decode
-from tools.workers.fault import Fault
+from planner_executor.tools.files.text import Decoded, decode
+from planner_executor.tools.workers.fault import Fault
 
 
 def text_of(handle: int, most_bytes: int) -> Decoded:

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any, Literal
 
-from tools.tables.content import text_of
-from tools.tables.select import Param, select
-from tools.workers.fault import Fault
+from planner_executor.tools.tables.content import text_of
+from planner_executor.tools.tables.select import Param, select
+from planner_executor.tools.workers.fault import Fault
 
 MOST_BYTES = 50_000_000
 _MOST_COLUMNS = 500

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from tools.tables.select import Param, select
-from tools.workers.fault import Fault
+from planner_executor.tools.tables.select import Param, select
+from planner_executor.tools.workers.fault import Fault
 
 _MAGIC = b"SQLite format 3\0"
 _WAL = 2

@@ -6,8 +6,8 @@ from typing import Any
 import jmespath
 from jmespath.exceptions import JMESPathError
 
-from tools.tables.content import text_of
-from tools.workers.fault import Fault
+from planner_executor.tools.tables.content import text_of
+from planner_executor.tools.workers.fault import Fault
 
 MOST_BYTES = 50_000_000
 _MOST_CHARACTERS_OUT = 1_000_000

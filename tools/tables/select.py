@@ -9,7 +9,7 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
-from tools.workers.fault import Fault
+from planner_executor.tools.workers.fault import Fault
 
 MOST_BYTES = 1_000_000
 _LONGEST_CELL = 10_000

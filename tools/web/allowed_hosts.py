@@ -9,11 +9,11 @@ from typing import Literal, get_args
 
 import httpx
 
-from tools.errors import ConfigInvalid, UrlRefused
-from tools.url_display import display_url
-from tools.web.addresses import Address, kind_of
-from tools.web.guard import leading, port_of
-from tools.web.urls import checked_url, host_of
+from planner_executor.tools.errors import ConfigInvalid, UrlRefused
+from planner_executor.tools.url_display import display_url
+from planner_executor.tools.web.addresses import Address, kind_of
+from planner_executor.tools.web.guard import leading, port_of
+from planner_executor.tools.web.urls import checked_url, host_of
 
 Method = Literal["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"]
 METHODS: tuple[Method, ...] = get_args(Method)

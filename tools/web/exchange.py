@@ -9,7 +9,7 @@ from http import HTTPStatus
 import anyio
 import httpx
 
-from tools.errors import NotConnected, RequestFailed
+from planner_executor.tools.errors import NotConnected, RequestFailed
 
 Send = Callable[[httpx.Request], Awaitable[httpx.Response]]
 

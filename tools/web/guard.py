@@ -8,9 +8,9 @@ from ipaddress import ip_address
 import anyio
 import httpx
 
-from tools.errors import NotConnected, UrlRefused
-from tools.web.addresses import Address, kind_of
-from tools.web.urls import host_of
+from planner_executor.tools.errors import NotConnected, UrlRefused
+from planner_executor.tools.web.addresses import Address, kind_of
+from planner_executor.tools.web.urls import host_of
 
 Resolver = Callable[[str], Awaitable[Sequence[str]]]
 Rule = Callable[[str, Address, int], str | None]

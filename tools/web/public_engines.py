@@ -2,8 +2,8 @@
 
 import re
 
-from tools.url_display import strip_passwords
-from tools.web.searching import Found, NoAnswerError
+from planner_executor.tools.url_display import strip_passwords
+from planner_executor.tools.web.searching import Found, NoAnswerError
 
 _TIMEOUT_S = 10
 _LONGEST_REASON = 300

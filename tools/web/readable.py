@@ -2,11 +2,11 @@
 
 from dataclasses import dataclass
 
-from tools.errors import SourceNotReadable, WorkStopped
-from tools.extras import missing_extra
-from tools.web.charset import text_of
-from tools.web.exchange import WebResponse
-from tools.workers.process import Bounds, in_child
+from planner_executor.tools.errors import SourceNotReadable, WorkStopped
+from planner_executor.tools.extras import missing_extra
+from planner_executor.tools.web.charset import text_of
+from planner_executor.tools.web.exchange import WebResponse
+from planner_executor.tools.workers.process import Bounds, in_child
 
 EXTRACTION_S = 20
 
@@ -73,7 +73,8 @@ def _main_part(url: str, html: str, time_s: int) -> Page:
     if needed := missing_extra("trafilatura", "web"):
         raise SourceNotReadable(url, f"reading HTML: {needed}")
     try:
-        found = in_child("tools.web.extraction:extracted", {"html": html}, Bounds(time_s, _MEMORY_BYTES))
+        bounds = Bounds(time_s, _MEMORY_BYTES)
+        found = in_child("planner_executor.tools.web.extraction:extracted", {"html": html}, bounds)
     except WorkStopped as error:
         raise SourceNotReadable(url, f"{error.reason}; use another source") from error
     return Page((found["text"] or "").strip(), found["title"], found["published"])

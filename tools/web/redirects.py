@@ -4,9 +4,9 @@ from collections.abc import Callable
 
 import httpx
 
-from tools.errors import NotConnected, RequestFailed, UrlRefused
-from tools.web.exchange import Send, WebResponse, exchange
-from tools.web.urls import checked_url
+from planner_executor.tools.errors import NotConnected, RequestFailed, UrlRefused
+from planner_executor.tools.web.exchange import Send, WebResponse, exchange
+from planner_executor.tools.web.urls import checked_url
 
 _REDIRECTS = (301, 302, 303, 307, 308)
 _MOST_REDIRECTS = 5

@@ -7,16 +7,16 @@ from typing import Any
 
 import httpx
 
-from tools.errors import NothingHappened, RequestFailed, UrlRefused
-from tools.url_display import display_url
-from tools.web.allowed_hosts import AllowList, Method
-from tools.web.charset import text_of
-from tools.web.exchange import WebResponse, exchange, within
-from tools.web.guard import Guard, Resolver, system_addresses
-from tools.web.redirects import follow
-from tools.web.statuses import advice, refused
-from tools.web.transport import guarded, request_for
-from tools.web.urls import checked_url
+from planner_executor.tools.errors import NothingHappened, RequestFailed, UrlRefused
+from planner_executor.tools.url_display import display_url
+from planner_executor.tools.web.allowed_hosts import AllowList, Method
+from planner_executor.tools.web.charset import text_of
+from planner_executor.tools.web.exchange import WebResponse, exchange, within
+from planner_executor.tools.web.guard import Guard, Resolver, system_addresses
+from planner_executor.tools.web.redirects import follow
+from planner_executor.tools.web.statuses import advice, refused
+from planner_executor.tools.web.transport import guarded, request_for
+from planner_executor.tools.web.urls import checked_url
 
 SECONDS = 30.0
 MOST_BYTES = 1_000_000

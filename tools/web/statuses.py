@@ -2,7 +2,7 @@
 
 import httpx
 
-from tools.errors import RequestFailed, ServerBusy
+from planner_executor.tools.errors import RequestFailed, ServerBusy
 
 _ADVICE = {
     401: "it wants a login; use another source",

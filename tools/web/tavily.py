@@ -9,12 +9,12 @@ from typing import Any
 import httpx
 from pydantic import SecretStr
 
-from tools.errors import NotConnected, RequestFailed
-from tools.web.blocking import blocking
-from tools.web.charset import text_of
-from tools.web.exchange import WebResponse, exchange, within
-from tools.web.searching import LATER, Found, NoAnswerError
-from tools.web.statuses import advice
+from planner_executor.tools.errors import NotConnected, RequestFailed
+from planner_executor.tools.web.blocking import blocking
+from planner_executor.tools.web.charset import text_of
+from planner_executor.tools.web.exchange import WebResponse, exchange, within
+from planner_executor.tools.web.searching import LATER, Found, NoAnswerError
+from planner_executor.tools.web.statuses import advice
 
 VARIABLE = "TAVILY_API_KEY"
 

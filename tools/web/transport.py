@@ -8,9 +8,9 @@ from functools import cache
 import anyio.to_thread
 import httpx
 
-from tools.web.addresses import Address
-from tools.web.guard import Guard
-from tools.web.urls import host_of
+from planner_executor.tools.web.addresses import Address
+from planner_executor.tools.web.guard import Guard
+from planner_executor.tools.web.urls import host_of
 
 _MOST_ADDRESSES_TRIED = 4
 _CONNECT_S = 5.0

@@ -5,7 +5,7 @@ from ipaddress import ip_address
 
 import httpx
 
-from tools.errors import UrlRefused
+from planner_executor.tools.errors import UrlRefused
 
 LONGEST_URL = 2000
 

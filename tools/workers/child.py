@@ -9,7 +9,7 @@ import sys
 from contextlib import suppress
 from typing import Any
 
-from tools.workers.fault import Fault
+from planner_executor.tools.workers.fault import Fault
 
 _WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 _REFUSED = ("os.", "socket.", "subprocess.")

@@ -7,24 +7,24 @@ enforced by the system.
 import json
 import signal
 import subprocess
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from threading import BoundedSemaphore
 from typing import Any
 
-from tools.errors import WorkStopped
-from tools.workers.fault import Fault
-from tools.workers.isolated import FOLDER, environment, import_path, python_command
+from planner_executor.tools.errors import WorkStopped
+from planner_executor.tools.workers.fault import Fault
+from planner_executor.tools.workers.isolated import FOLDER, environment, import_path, python_command
 
-_PACKAGE = Path(__file__).parents[1] / "__init__.py"
+_PACKAGE = str(sys.modules["planner_executor"].__file__)
 _START = """
 import importlib.util, sys
-spec = importlib.util.spec_from_file_location("tools", sys.argv[1])
-sys.modules["tools"] = tools = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(tools)
+spec = importlib.util.spec_from_file_location("planner_executor", sys.argv[1])
+sys.modules["planner_executor"] = package = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(package)
 sys.path += sys.argv[5:]
-from tools.workers.child import main
+from planner_executor.tools.workers.child import main
 main(*sys.argv[2:5])
 """
 _LONGEST_WORDS = 300
@@ -43,7 +43,7 @@ def in_child(task: str, request: Mapping[str, Any], bounds: Bounds, handles: Seq
     """Do work in a new process and return what it returned, which is JSON; few run at once, others wait.
 
     Args:
-        task: `module:function` within the package `tools`.
+        task: `module:function` within the package `planner_executor`.
         request: The function's arguments, JSON too.
         bounds: The limits at which it is stopped.
         handles: Open files that the child gets, under the same numbers.
@@ -56,7 +56,7 @@ def in_child(task: str, request: Mapping[str, Any], bounds: Bounds, handles: Seq
     with (
         _AT_ONCE,
         subprocess.Popen(
-            python_command("-c", _START, str(_PACKAGE), task, *limits, *import_path()),
+            python_command("-c", _START, _PACKAGE, task, *limits, *import_path()),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

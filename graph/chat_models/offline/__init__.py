@@ -1,5 +1,5 @@
 """The embedded model: rules that plan arithmetic, cited briefs over documents, and audits of failing services."""
 
-from graph.chat_models.offline.model import OfflineModel
+from planner_executor.graph.chat_models.offline.model import OfflineModel
 
 __all__ = ["OfflineModel"]

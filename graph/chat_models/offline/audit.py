@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from graph.chat_models.offline.audit_goals import AuditGoal
-from graph.plan.references import escape_references
+from planner_executor.graph.chat_models.offline.audit_goals import AuditGoal
+from planner_executor.graph.plan.references import escape_references
 
 LOGS = {"read_logs": ("path", "min_level")}
 GROUPS = {"group_errors": ("records",)}

@@ -3,8 +3,8 @@
 import re
 from dataclasses import dataclass, replace
 
-from graph.chat_models.offline.goals import FILE
-from graph.chat_models.offline.text_format import asks_for_more, capitalised, short_line
+from planner_executor.graph.chat_models.offline.goals import FILE
+from planner_executor.graph.chat_models.offline.text_format import asks_for_more, capitalised, short_line
 
 _MAX_CHARACTERS = 1000
 _MAX_TITLE_CHARACTERS = 200

@@ -5,11 +5,11 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from graph.chat_models.offline.constraints import BriefSpec
-from graph.chat_models.offline.goals import BriefGoal
-from graph.chat_models.offline.text_format import capitalised
-from graph.plan.references import escape_references
-from tools.words import content_words
+from planner_executor.graph.chat_models.offline.constraints import BriefSpec
+from planner_executor.graph.chat_models.offline.goals import BriefGoal
+from planner_executor.graph.chat_models.offline.text_format import capitalised
+from planner_executor.graph.plan.references import escape_references
+from planner_executor.tools.words import content_words
 
 SEARCH = {"search_documents": ("query",)}
 SUMMARY = {"summarize_text": ("text",)}

@@ -3,8 +3,8 @@
 import re
 from dataclasses import dataclass
 
-from graph.chat_models.offline.text_format import short_line
-from tools.words import content_words
+from planner_executor.graph.chat_models.offline.text_format import short_line
+from planner_executor.tools.words import content_words
 
 _MAX_CHARACTERS = 1000
 _MAX_TOPIC_CHARACTERS = 200

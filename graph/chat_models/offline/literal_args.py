@@ -3,8 +3,8 @@
 from collections.abc import Collection
 from typing import Any
 
-from graph.plan.lookalikes import lookalike_faults
-from graph.plan.references import references_in, resolve
+from planner_executor.graph.plan.lookalikes import lookalike_faults
+from planner_executor.graph.plan.references import references_in, resolve
 
 JsonObject = dict[str, Any]
 

@@ -10,14 +10,14 @@ from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.messages.ai import UsageMetadata
 from langchain_core.outputs import ChatGeneration, ChatResult
 
-from graph.chat_models.answer import EXPLAINED
-from graph.chat_models.offline import prose
-from graph.chat_models.offline.literal_args import with_literal
-from graph.chat_models.offline.one_step import next_step
-from graph.chat_models.offline.planning import plan_for
-from graph.chat_models.offline.prompt_document import PromptDocument, document_in
-from graph.chat_models.offline.replanning import revision_for
-from graph.chat_models.settings import OFFLINE
+from planner_executor.graph.chat_models.answer import EXPLAINED
+from planner_executor.graph.chat_models.offline import prose
+from planner_executor.graph.chat_models.offline.literal_args import with_literal
+from planner_executor.graph.chat_models.offline.one_step import next_step
+from planner_executor.graph.chat_models.offline.planning import plan_for
+from planner_executor.graph.chat_models.offline.prompt_document import PromptDocument, document_in
+from planner_executor.graph.chat_models.offline.replanning import revision_for
+from planner_executor.graph.chat_models.settings import OFFLINE
 
 
 class OfflineModel(BaseChatModel):

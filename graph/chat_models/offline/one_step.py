@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from graph.chat_models.offline import prose
-from graph.chat_models.offline.planning import plan_for
-from graph.chat_models.offline.prompt_document import PromptDocument
+from planner_executor.graph.chat_models.offline import prose
+from planner_executor.graph.chat_models.offline.planning import plan_for
+from planner_executor.graph.chat_models.offline.prompt_document import PromptDocument
 
 
 def next_step(prompt: PromptDocument) -> dict[str, Any] | str:

@@ -4,14 +4,14 @@ import ast
 from dataclasses import replace
 from typing import Any
 
-from graph.chat_models.offline import audit, brief, calculation, prose
-from graph.chat_models.offline.audit_goals import AuditGoal, apply_to_audit, audit_goal
-from graph.chat_models.offline.constraints import BriefSpec, apply_to_brief
-from graph.chat_models.offline.expression import expression_in
-from graph.chat_models.offline.goals import BriefGoal, brief_goal
-from graph.chat_models.offline.prompt_document import PromptDocument
-from graph.chat_models.offline.sums import checked
-from graph.chat_models.offline.wishes import wished
+from planner_executor.graph.chat_models.offline import audit, brief, calculation, prose
+from planner_executor.graph.chat_models.offline.audit_goals import AuditGoal, apply_to_audit, audit_goal
+from planner_executor.graph.chat_models.offline.constraints import BriefSpec, apply_to_brief
+from planner_executor.graph.chat_models.offline.expression import expression_in
+from planner_executor.graph.chat_models.offline.goals import BriefGoal, brief_goal
+from planner_executor.graph.chat_models.offline.prompt_document import PromptDocument
+from planner_executor.graph.chat_models.offline.sums import checked
+from planner_executor.graph.chat_models.offline.wishes import wished
 
 
 def plan_for(prompt: PromptDocument) -> dict[str, Any] | str:

@@ -3,11 +3,11 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from graph.chat_models.offline.prompt_document import PromptDocument
-from graph.plan.lookalikes import lookalikes_in
-from graph.plan.references import Reference, escape_references, join_pieces, pieces, references_in
-from graph.plan.schedule import last_steps, waits_for
-from graph.plan.schema import Step
+from planner_executor.graph.chat_models.offline.prompt_document import PromptDocument
+from planner_executor.graph.plan.lookalikes import lookalikes_in
+from planner_executor.graph.plan.references import Reference, escape_references, join_pieces, pieces, references_in
+from planner_executor.graph.plan.schedule import last_steps, waits_for
+from planner_executor.graph.plan.schema import Step
 
 JsonObject = dict[str, Any]
 Write = Callable[[Reference], Reference | str]

@@ -5,13 +5,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import PurePosixPath
 from typing import Any
 
-from graph.chat_models.offline import brief
-from graph.chat_models.offline.constraints import SEARCH_FOR
-from graph.chat_models.offline.goals import brief_goal
-from graph.chat_models.offline.remaining import NoRepair, Remaining
-from graph.chat_models.offline.text_format import short_line, slug
-from graph.plan.references import escape_references, references_in
-from tools.words import content_words
+from planner_executor.graph.chat_models.offline import brief
+from planner_executor.graph.chat_models.offline.constraints import SEARCH_FOR
+from planner_executor.graph.chat_models.offline.goals import brief_goal
+from planner_executor.graph.chat_models.offline.remaining import NoRepair, Remaining
+from planner_executor.graph.chat_models.offline.text_format import short_line, slug
+from planner_executor.graph.plan.references import escape_references, references_in
+from planner_executor.tools.words import content_words
 
 _NO_DOCUMENTS = re.compile(r"\bdocuments? folder\b|\bno (?:readable )?documents\b", re.I)
 _NOTHING_FOUND = re.compile(

@@ -4,9 +4,9 @@ import re
 from pathlib import PurePosixPath
 from typing import Any
 
-from graph.chat_models.offline.audit import read_step
-from graph.chat_models.offline.remaining import NoRepair, Remaining
-from graph.plan.references import references_in
+from planner_executor.graph.chat_models.offline.audit import read_step
+from planner_executor.graph.chat_models.offline.remaining import NoRepair, Remaining
+from planner_executor.graph.plan.references import references_in
 
 _COPIES = re.compile(r"\brotated copies of it are there: (?P<copies>.+?)(?:; other logs: |$)", re.S)
 _COPY = re.compile(

@@ -2,12 +2,12 @@
 
 from typing import Any
 
-from graph.chat_models.offline import prose
-from graph.chat_models.offline.prompt_document import PromptDocument
-from graph.chat_models.offline.remaining import NoRepair, Remaining
-from graph.chat_models.offline.repair import repair_report, repair_searches, repair_web_search
-from graph.chat_models.offline.repair_audits import repair_groups, repair_logs, repair_source
-from graph.chat_models.offline.revision_wishes import apply_wishes
+from planner_executor.graph.chat_models.offline import prose
+from planner_executor.graph.chat_models.offline.prompt_document import PromptDocument
+from planner_executor.graph.chat_models.offline.remaining import NoRepair, Remaining
+from planner_executor.graph.chat_models.offline.repair import repair_report, repair_searches, repair_web_search
+from planner_executor.graph.chat_models.offline.repair_audits import repair_groups, repair_logs, repair_source
+from planner_executor.graph.chat_models.offline.revision_wishes import apply_wishes
 
 _REPAIRS = {
     "write_report": repair_report,

@@ -3,18 +3,18 @@
 from dataclasses import replace
 from typing import Any
 
-from graph.chat_models.offline import brief, prose
-from graph.chat_models.offline.audit import read_step
-from graph.chat_models.offline.audit_goals import AuditGoal, apply_to_audit, audit_goal
-from graph.chat_models.offline.constraints import BriefSpec, apply_to_brief
-from graph.chat_models.offline.expression import expression_in
-from graph.chat_models.offline.goals import brief_goal
-from graph.chat_models.offline.remaining import NoRepair, Remaining
-from graph.chat_models.offline.sums import checked
-from graph.chat_models.offline.wishes import wished
-from graph.name_list import counted
-from graph.plan.references import escape_references
-from tools.words import content_words
+from planner_executor.graph.chat_models.offline import brief, prose
+from planner_executor.graph.chat_models.offline.audit import read_step
+from planner_executor.graph.chat_models.offline.audit_goals import AuditGoal, apply_to_audit, audit_goal
+from planner_executor.graph.chat_models.offline.constraints import BriefSpec, apply_to_brief
+from planner_executor.graph.chat_models.offline.expression import expression_in
+from planner_executor.graph.chat_models.offline.goals import brief_goal
+from planner_executor.graph.chat_models.offline.remaining import NoRepair, Remaining
+from planner_executor.graph.chat_models.offline.sums import checked
+from planner_executor.graph.chat_models.offline.wishes import wished
+from planner_executor.graph.name_list import counted
+from planner_executor.graph.plan.references import escape_references
+from planner_executor.tools.words import content_words
 
 JsonObject = dict[str, Any]
 

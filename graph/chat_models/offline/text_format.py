@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from tools.words import content_words, spelled, words_in
+from planner_executor.tools.words import content_words, spelled, words_in
 
 _SLUG_CHARACTERS = 60
 _COURTESY = frozenset(

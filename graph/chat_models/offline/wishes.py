@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from typing import TypeVar
 
-from graph.chat_models.offline import prose
-from graph.chat_models.offline.prompt_document import PromptDocument
+from planner_executor.graph.chat_models.offline import prose
+from planner_executor.graph.chat_models.offline.prompt_document import PromptDocument
 
 Wanted = TypeVar("Wanted")
 

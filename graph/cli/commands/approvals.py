@@ -4,15 +4,15 @@ from typing import Annotated
 
 import typer
 
-from graph.approvals import revoke as revoke_standing
-from graph.approvals import standing_approvals
-from graph.cli import options
-from graph.cli.actor import ActorOptions
-from graph.cli.exit_codes import STORAGE, report_errors
-from graph.cli.option_groups import with_option_groups
-from graph.cli.run_lookup import with_runs
-from graph.cli.screen import Screen
-from graph.text.event_text.standing import standing_line
+from planner_executor.graph.approvals import revoke as revoke_standing
+from planner_executor.graph.approvals import standing_approvals
+from planner_executor.graph.cli import options
+from planner_executor.graph.cli.actor import ActorOptions
+from planner_executor.graph.cli.exit_codes import STORAGE, report_errors
+from planner_executor.graph.cli.option_groups import with_option_groups
+from planner_executor.graph.cli.run_lookup import with_runs
+from planner_executor.graph.cli.screen import Screen
+from planner_executor.graph.text.event_text.standing import standing_line
 
 Revoke = Annotated[str | None, typer.Option("--revoke", metavar="ID", help="End this one at once.")]
 OfRun = Annotated[str | None, typer.Argument(metavar="[RUN]", help="Those of this run, and of any run.")]

@@ -5,13 +5,13 @@ from typing import Annotated
 
 import typer
 
-from graph.cli import options
-from graph.cli.commands.doctor import megabytes
-from graph.cli.exit_codes import report_errors
-from graph.cli.run_lookup import is_missing, with_runs
-from graph.cli.screen import Screen
-from graph.errors import InputError
-from graph.ledger.opening import shown
+from planner_executor.graph.cli import options
+from planner_executor.graph.cli.commands.doctor import megabytes
+from planner_executor.graph.cli.exit_codes import report_errors
+from planner_executor.graph.cli.run_lookup import is_missing, with_runs
+from planner_executor.graph.cli.screen import Screen
+from planner_executor.graph.errors import InputError
+from planner_executor.graph.ledger.opening import shown
 
 Target = Annotated[Path, typer.Argument(parser=options.path_of, metavar="FILE", help="A new file for the copy.")]
 

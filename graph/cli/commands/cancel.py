@@ -2,12 +2,12 @@
 
 import typer
 
-from graph.cli import options
-from graph.cli.exit_codes import ENDED_OTHERWISE, report_errors
-from graph.cli.outcome import headline
-from graph.cli.run_lookup import find_run, with_runs
-from graph.cli.screen import Screen
-from graph.identity import local_user
+from planner_executor.graph.cli import options
+from planner_executor.graph.cli.exit_codes import ENDED_OTHERWISE, report_errors
+from planner_executor.graph.cli.outcome import headline
+from planner_executor.graph.cli.run_lookup import find_run, with_runs
+from planner_executor.graph.cli.screen import Screen
+from planner_executor.graph.identity import local_user
 
 
 def cancel(run: options.RunName, db: options.Database = options.DATABASE) -> None:

@@ -5,22 +5,22 @@ from typing import Annotated
 
 import typer
 
-from graph.approvals import wide_approvals
-from graph.cli import options
-from graph.cli.command_line import command, db_option, program
-from graph.cli.exit_codes import STORAGE, report_errors
-from graph.cli.run_lookup import is_missing, with_runs
-from graph.cli.screen import Screen
-from graph.errors import LedgerError
-from graph.ledger.postgres.address import is_address
-from graph.ledger.protocol import RunKey
-from graph.ledger.run_store import Health
-from graph.name_list import counted
-from graph.record.artifacts import artifacts_named
-from graph.record.events import CallStarted, Event
-from graph.record.run_state import run_name
-from graph.retention import missing
-from graph.runs import Runs
+from planner_executor.graph.approvals import wide_approvals
+from planner_executor.graph.cli import options
+from planner_executor.graph.cli.command_line import command, db_option, program
+from planner_executor.graph.cli.exit_codes import STORAGE, report_errors
+from planner_executor.graph.cli.run_lookup import is_missing, with_runs
+from planner_executor.graph.cli.screen import Screen
+from planner_executor.graph.errors import LedgerError
+from planner_executor.graph.ledger.postgres.address import is_address
+from planner_executor.graph.ledger.protocol import RunKey
+from planner_executor.graph.ledger.run_store import Health
+from planner_executor.graph.name_list import counted
+from planner_executor.graph.record.artifacts import artifacts_named
+from planner_executor.graph.record.events import CallStarted, Event
+from planner_executor.graph.record.run_state import run_name
+from planner_executor.graph.retention import missing
+from planner_executor.graph.runs import Runs
 
 Reindex = Annotated[bool, typer.Option("--reindex", help="Rebuild the index of runs from the records.")]
 

@@ -6,14 +6,14 @@ from typing import Annotated
 
 import typer
 
-from graph.cli import options
-from graph.cli.exit_codes import report_errors
-from graph.cli.run_lookup import find_run
-from graph.cli.screen import Screen
-from graph.errors import InputError
-from graph.plan.schema import Plan
-from graph.sanitize import visible_json
-from graph.text.drawing import plan_mermaid, plan_svg, plan_text
+from planner_executor.graph.cli import options
+from planner_executor.graph.cli.exit_codes import report_errors
+from planner_executor.graph.cli.run_lookup import find_run
+from planner_executor.graph.cli.screen import Screen
+from planner_executor.graph.errors import InputError
+from planner_executor.graph.plan.schema import Plan
+from planner_executor.graph.sanitize import visible_json
+from planner_executor.graph.text.drawing import plan_mermaid, plan_svg, plan_text
 
 Output = Annotated[
     Path | None,

@@ -8,20 +8,20 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from graph.cli import options
-from graph.cli.eval_table import difference_table, summary_table, trial_line
-from graph.cli.exit_codes import ENDED_OTHERWISE, report_errors
-from graph.cli.option_groups import with_option_groups
-from graph.cli.run_options import ModelOptions
-from graph.cli.screen import Screen
-from graph.cli.setup import Setup
+from planner_executor.graph.cli import options
+from planner_executor.graph.cli.eval_table import difference_table, summary_table, trial_line
+from planner_executor.graph.cli.exit_codes import ENDED_OTHERWISE, report_errors
+from planner_executor.graph.cli.option_groups import with_option_groups
+from planner_executor.graph.cli.run_options import ModelOptions
+from planner_executor.graph.cli.screen import Screen
+from planner_executor.graph.cli.setup import Setup
 
 if TYPE_CHECKING:
-    from graph.evaluation.results_file import Results
-    from graph.evaluation.sandbox import Toolset
-    from graph.evaluation.suite import Suite
-    from graph.evaluation.trial import Trial
-    from graph.own_tools import Tool
+    from planner_executor.graph.evaluation.results_file import Results
+    from planner_executor.graph.evaluation.sandbox import Toolset
+    from planner_executor.graph.evaluation.suite import Suite
+    from planner_executor.graph.evaluation.trial import Trial
+    from planner_executor.graph.own_tools import Tool
 
 OFFLINE = (
     "planner: the embedded rules (offline), which cannot act as the direct agent; that arm is skipped. "
@@ -62,7 +62,7 @@ def evaluate(
     """
     screen = Screen.here()
     with report_errors(screen):
-        from graph.evaluation.suite_file import read_suite
+        from planner_executor.graph.evaluation.suite_file import read_suite
 
         read = read_suite(suite)
         folder = out or Path("evaluations") / read.name
@@ -76,9 +76,9 @@ def evaluate(
 
 def run_suite(screen: Screen, suite: "Suite", setup: Setup, folder: Path) -> "Results":
     """Run the evaluation and print a line per trial."""
-    from graph.configuration import policy_named, policy_of
-    from graph.evaluation.evaluation import evaluate
-    from graph.tool_servers import with_servers
+    from planner_executor.graph.configuration import policy_named, policy_of
+    from planner_executor.graph.evaluation.evaluation import evaluate
+    from planner_executor.graph.tool_servers import with_servers
 
     def on_trial(trial: "Trial", number: int, total: int) -> None:
         screen.show_text(trial_line(trial, number, total), "" if trial.met else "yellow")
@@ -102,7 +102,7 @@ def toolset_factory(setup: Setup, others: Sequence[Any]) -> "Toolset":
 
 def show(screen: Screen, results: "Results", folder: Path) -> None:
     """Print the summary and the paths of the results."""
-    from graph.evaluation.results_file import CHART, RECORDS, RESULTS
+    from planner_executor.graph.evaluation.results_file import CHART, RECORDS, RESULTS
 
     screen.say()
     screen.show(summary_table(results.summary))

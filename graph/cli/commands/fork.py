@@ -7,18 +7,18 @@ from typing import Annotated, Any
 
 import typer
 
-from graph.cli import options
-from graph.cli.commands.resume import OwnSettings, TakeOver
-from graph.cli.decision_source import DecisionSource
-from graph.cli.exit_codes import exit_code, report_errors
-from graph.cli.option_groups import with_option_groups
-from graph.cli.resumed_setup import setup_to_resume
-from graph.cli.run_driver import fork_run
-from graph.cli.run_lookup import find_run
-from graph.cli.run_options import RunOptions
-from graph.cli.screen import Screen
-from graph.errors import InputError
-from graph.plan.depth import parse_json_or_text
+from planner_executor.graph.cli import options
+from planner_executor.graph.cli.commands.resume import OwnSettings, TakeOver
+from planner_executor.graph.cli.decision_source import DecisionSource
+from planner_executor.graph.cli.exit_codes import exit_code, report_errors
+from planner_executor.graph.cli.option_groups import with_option_groups
+from planner_executor.graph.cli.resumed_setup import setup_to_resume
+from planner_executor.graph.cli.run_driver import fork_run
+from planner_executor.graph.cli.run_lookup import find_run
+from planner_executor.graph.cli.run_options import RunOptions
+from planner_executor.graph.cli.screen import Screen
+from planner_executor.graph.errors import InputError
+from planner_executor.graph.plan.depth import parse_json_or_text
 
 From = Annotated[str, typer.Option("--from", metavar="STEP", help="The step from which on everything is done anew.")]
 

@@ -10,24 +10,24 @@ from typing import Annotated, Any
 
 import typer
 
-from graph.cli import options
-from graph.cli.decision_source import DecisionSource
-from graph.cli.exit_codes import report_errors
-from graph.cli.local_time import local_time
-from graph.cli.option_groups import with_option_groups
-from graph.cli.prompts import Postponed, read_answer
-from graph.cli.resumed_setup import setup_to_resume
-from graph.cli.run_driver import continue_run
-from graph.cli.run_lookup import find_run, is_missing, with_runs
-from graph.cli.run_options import RunOptions
-from graph.cli.screen import Screen
-from graph.errors import AgentError
-from graph.inbox import Inbox, inbox
-from graph.ledger.opening import shown
-from graph.record.person import Approver
-from graph.runs import Run
-from graph.sanitize import escaped, one_line
-from graph.text.inbox import InboxRow, left_in_words
+from planner_executor.graph.cli import options
+from planner_executor.graph.cli.decision_source import DecisionSource
+from planner_executor.graph.cli.exit_codes import report_errors
+from planner_executor.graph.cli.local_time import local_time
+from planner_executor.graph.cli.option_groups import with_option_groups
+from planner_executor.graph.cli.prompts import Postponed, read_answer
+from planner_executor.graph.cli.resumed_setup import setup_to_resume
+from planner_executor.graph.cli.run_driver import continue_run
+from planner_executor.graph.cli.run_lookup import find_run, is_missing, with_runs
+from planner_executor.graph.cli.run_options import RunOptions
+from planner_executor.graph.cli.screen import Screen
+from planner_executor.graph.errors import AgentError
+from planner_executor.graph.inbox import Inbox, inbox
+from planner_executor.graph.ledger.opening import shown
+from planner_executor.graph.record.person import Approver
+from planner_executor.graph.runs import Run
+from planner_executor.graph.sanitize import escaped, one_line
+from planner_executor.graph.text.inbox import InboxRow, left_in_words
 
 GOAL_CHARACTERS = 160
 QUESTION = "{run}: d: look at it and decide, s: stop, anything else: the next one: "

@@ -4,12 +4,12 @@ from typing import Annotated
 
 import typer
 
-from graph.cli import options
-from graph.cli.exit_codes import report_errors
-from graph.cli.metrics_server import listening
-from graph.cli.run_lookup import with_runs
-from graph.cli.screen import Screen
-from graph.observing.prometheus import exposition, registry_of
+from planner_executor.graph.cli import options
+from planner_executor.graph.cli.exit_codes import report_errors
+from planner_executor.graph.cli.metrics_server import listening
+from planner_executor.graph.cli.run_lookup import with_runs
+from planner_executor.graph.cli.screen import Screen
+from planner_executor.graph.observing.prometheus import exposition, registry_of
 
 Listen = Annotated[
     int | None,

@@ -6,17 +6,17 @@ from typing import Annotated
 
 import typer
 
-from graph.cli import options
-from graph.cli.exit_codes import report_errors
-from graph.cli.run_lookup import is_missing, with_runs
-from graph.cli.screen import Screen
-from graph.errors import LedgerUnavailableError
-from graph.ledger.opening import shown
-from graph.ledger.postgres.address import is_address
-from graph.ledger.sqlite.file import advice
-from graph.ledger.sqlite.migration import Migration, forecast
-from graph.ledger.sqlite.schema import VERSION
-from graph.name_list import counted
+from planner_executor.graph.cli import options
+from planner_executor.graph.cli.exit_codes import report_errors
+from planner_executor.graph.cli.run_lookup import is_missing, with_runs
+from planner_executor.graph.cli.screen import Screen
+from planner_executor.graph.errors import LedgerUnavailableError
+from planner_executor.graph.ledger.opening import shown
+from planner_executor.graph.ledger.postgres.address import is_address
+from planner_executor.graph.ledger.sqlite.file import advice
+from planner_executor.graph.ledger.sqlite.migration import Migration, forecast
+from planner_executor.graph.ledger.sqlite.schema import VERSION
+from planner_executor.graph.name_list import counted
 
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Print the migration without changing the file.")]
 

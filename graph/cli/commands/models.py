@@ -6,17 +6,17 @@ from typing import TYPE_CHECKING
 import typer
 from rich.table import Table
 
-from graph.cli import options
-from graph.cli.command_group import CommandGroup
-from graph.cli.exit_codes import EPILOG, USAGE, report_errors
-from graph.cli.option_groups import with_option_groups
-from graph.cli.run_options import ModelOptions
-from graph.cli.screen import Screen, cell
-from graph.cli.setup import Setup
+from planner_executor.graph.cli import options
+from planner_executor.graph.cli.command_group import CommandGroup
+from planner_executor.graph.cli.exit_codes import EPILOG, USAGE, report_errors
+from planner_executor.graph.cli.option_groups import with_option_groups
+from planner_executor.graph.cli.run_options import ModelOptions
+from planner_executor.graph.cli.screen import Screen, cell
+from planner_executor.graph.cli.setup import Setup
 
 if TYPE_CHECKING:
-    from graph.chat_models.capabilities import Capabilities
-    from graph.chat_models.roles import RoleModels
+    from planner_executor.graph.chat_models.capabilities import Capabilities
+    from planner_executor.graph.chat_models.roles import RoleModels
 
 models = typer.Typer(name="models", cls=CommandGroup, help="The models of the roles.", no_args_is_help=True)
 
@@ -47,7 +47,7 @@ def check(
 
 async def examine_all(models: "RoleModels") -> "list[tuple[str, Capabilities]]":
     """Return (roles, finding) for each model, fallbacks after the model they replace."""
-    from graph.chat_models.capabilities import probe
+    from planner_executor.graph.chat_models.capabilities import probe
 
     roles: dict[int, list[str]] = {}
     different = {}

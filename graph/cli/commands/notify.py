@@ -6,21 +6,21 @@ from typing import Annotated
 
 import typer
 
-from graph.cli import options
-from graph.cli.exit_codes import report_errors
-from graph.cli.screen import Screen
-from graph.errors import ConfigError, InputError
-from graph.ledger.outbox import Delivery
-from graph.ledger.protocol import RunKey
-from graph.name_list import listed
+from planner_executor.graph.cli import options
+from planner_executor.graph.cli.exit_codes import report_errors
+from planner_executor.graph.cli.screen import Screen
+from planner_executor.graph.errors import ConfigError, InputError
+from planner_executor.graph.ledger.outbox import Delivery
+from planner_executor.graph.ledger.protocol import RunKey
+from planner_executor.graph.name_list import listed
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="Name of the address, as [notify.addresses] has it.")]
 
 
 def notify(name: Name, config: options.ConfigFile = None) -> None:
     """Send a test notice to an address, to see that it arrives."""
-    from graph.notices.addresses import addresses_of
-    from graph.notices.posting import deliver
+    from planner_executor.graph.notices.addresses import addresses_of
+    from planner_executor.graph.notices.posting import deliver
 
     screen = Screen.here()
     with report_errors(screen):

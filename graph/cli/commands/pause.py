@@ -1,12 +1,12 @@
 """`planner-executor pause`: pause a run that another process executes."""
 
-from graph.cli import options
-from graph.cli.command_line import command
-from graph.cli.exit_codes import report_errors
-from graph.cli.outcome import headline
-from graph.cli.run_lookup import find_run, with_runs
-from graph.cli.screen import Screen
-from graph.identity import local_user
+from planner_executor.graph.cli import options
+from planner_executor.graph.cli.command_line import command
+from planner_executor.graph.cli.exit_codes import report_errors
+from planner_executor.graph.cli.outcome import headline
+from planner_executor.graph.cli.run_lookup import find_run, with_runs
+from planner_executor.graph.cli.screen import Screen
+from planner_executor.graph.identity import local_user
 
 
 def pause(run: options.RunName, db: options.Database = options.DATABASE) -> None:

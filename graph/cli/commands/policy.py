@@ -8,22 +8,22 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from graph.cli import options
-from graph.cli.command_group import CommandGroup
-from graph.cli.exit_codes import ENDED_OTHERWISE, EPILOG, USAGE, WAITING, report_errors
-from graph.cli.option_groups import with_option_groups
-from graph.cli.plan_file import read_plan_file
-from graph.cli.run_options import ToolOptions
-from graph.cli.screen import DIGEST_CHARACTERS, Screen
-from graph.cli.setup import Setup
-from graph.plan.reading import read_plan
-from graph.policy.approval_scope import ExecutionTerms
-from graph.policy.plan_limits import limits_of_plan
-from graph.policy.policy_preview import PolicyFinding, preview_policy
-from graph.text.policy import rule_sections
+from planner_executor.graph.cli import options
+from planner_executor.graph.cli.command_group import CommandGroup
+from planner_executor.graph.cli.exit_codes import ENDED_OTHERWISE, EPILOG, USAGE, WAITING, report_errors
+from planner_executor.graph.cli.option_groups import with_option_groups
+from planner_executor.graph.cli.plan_file import read_plan_file
+from planner_executor.graph.cli.run_options import ToolOptions
+from planner_executor.graph.cli.screen import DIGEST_CHARACTERS, Screen
+from planner_executor.graph.cli.setup import Setup
+from planner_executor.graph.plan.reading import read_plan
+from planner_executor.graph.policy.approval_scope import ExecutionTerms
+from planner_executor.graph.policy.plan_limits import limits_of_plan
+from planner_executor.graph.policy.policy_preview import PolicyFinding, preview_policy
+from planner_executor.graph.text.policy import rule_sections
 
 if TYPE_CHECKING:
-    from graph.settings import Settings
+    from planner_executor.graph.settings import Settings
 
 File = Annotated[Path, typer.Argument(parser=options.path_of, metavar="FILE", help="The policy: a TOML file.")]
 InForce = Annotated[
@@ -110,9 +110,9 @@ def in_force(
         InputError: A folder cannot be used.
         ConfigError: A run could not be started.
     """
-    from graph.builder import build_graph
-    from graph.calls.toolbox import Toolbox
-    from graph.configuration import policy_named, settings_of
+    from planner_executor.graph.builder import build_graph
+    from planner_executor.graph.calls.toolbox import Toolbox
+    from planner_executor.graph.configuration import policy_named, settings_of
 
     tools.check()
     chosen = {"config": config, "policy": policy, "approval": approval and approval.value}
@@ -143,8 +143,8 @@ def lines(rules: EffectiveRules) -> Iterator[str]:
 
 def prompts() -> Iterator[str]:
     """Yield the prompt of each role; the plan format is printed only once."""
-    from graph.prompts.planner import FORMAT
-    from graph.prompts.roles import PROMPTS
+    from planner_executor.graph.prompts.planner import FORMAT
+    from planner_executor.graph.prompts.roles import PROMPTS
 
     printed = ""
     for role, words in PROMPTS.items():

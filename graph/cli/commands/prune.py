@@ -7,19 +7,19 @@ from typing import Annotated
 
 import typer
 
-from graph.cli import options
-from graph.cli.command_line import command
-from graph.cli.exit_codes import report_errors
-from graph.cli.moment import moment
-from graph.cli.run_lookup import is_missing, with_runs
-from graph.cli.screen import Screen
-from graph.errors import InputError
-from graph.identity import local_user
-from graph.ledger.opening import shown
-from graph.policy.retention import ENDS, Retention
-from graph.retention import Pruned
-from graph.retention import prune as prune_threads
-from graph.text.retention import kept_lines, removed_line
+from planner_executor.graph.cli import options
+from planner_executor.graph.cli.command_line import command
+from planner_executor.graph.cli.exit_codes import report_errors
+from planner_executor.graph.cli.moment import moment
+from planner_executor.graph.cli.run_lookup import is_missing, with_runs
+from planner_executor.graph.cli.screen import Screen
+from planner_executor.graph.errors import InputError
+from planner_executor.graph.identity import local_user
+from planner_executor.graph.ledger.opening import shown
+from planner_executor.graph.policy.retention import ENDS, Retention
+from planner_executor.graph.retention import Pruned
+from planner_executor.graph.retention import prune as prune_threads
+from planner_executor.graph.text.retention import kept_lines, removed_line
 
 OlderThan = Annotated[
     str,

@@ -8,15 +8,15 @@ from typing import Annotated
 
 import typer
 
-from graph.cli import options
-from graph.cli.exit_codes import report_errors
-from graph.cli.run_lookup import find_run, with_run
-from graph.cli.screen import Screen
-from graph.errors import InputError
-from graph.ledger.run_store import Redacted
-from graph.name_list import counted
-from graph.record.run_state import run_name
-from graph.record_service import redacted
+from planner_executor.graph.cli import options
+from planner_executor.graph.cli.exit_codes import report_errors
+from planner_executor.graph.cli.run_lookup import find_run, with_run
+from planner_executor.graph.cli.screen import Screen
+from planner_executor.graph.errors import InputError
+from planner_executor.graph.ledger.run_store import Redacted
+from planner_executor.graph.name_list import counted
+from planner_executor.graph.record.run_state import run_name
+from planner_executor.graph.record_service import redacted
 
 Reason = Annotated[
     str, typer.Option("--reason", metavar="TEXT", help="The reason, which is recorded.", callback=options.text)

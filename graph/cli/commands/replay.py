@@ -6,10 +6,10 @@ from typing import Annotated
 
 import typer
 
-from graph.cli import options
-from graph.cli.exit_codes import ENDED_OTHERWISE, report_errors
-from graph.cli.run_lookup import is_file, with_run
-from graph.cli.screen import Screen
+from planner_executor.graph.cli import options
+from planner_executor.graph.cli.exit_codes import ENDED_OTHERWISE, report_errors
+from planner_executor.graph.cli.run_lookup import is_file, with_run
+from planner_executor.graph.cli.screen import Screen
 
 Planner = Annotated[
     str | None,
@@ -29,7 +29,7 @@ def replay(
     """
     screen = Screen.here()
     with report_errors(screen):
-        from graph.replay.opening import replayed_file, replayed_run
+        from planner_executor.graph.replay.opening import replayed_file, replayed_run
 
         if is_file(run):
             played = asyncio.run(replayed_file(Path(run), planner))

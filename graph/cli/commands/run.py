@@ -5,17 +5,17 @@ from typing import Annotated
 
 import typer
 
-from graph.cli import options
-from graph.cli.budget_options import parse_limits
-from graph.cli.decision_source import DecisionSource
-from graph.cli.exit_codes import exit_code, report_errors
-from graph.cli.json_stream import json_observers, write_open_request
-from graph.cli.option_groups import with_option_groups
-from graph.cli.plan_file import read_plan_file
-from graph.cli.run_driver import start
-from graph.cli.run_options import RunOptions
-from graph.cli.screen import Screen
-from graph.cli.setup import Setup
+from planner_executor.graph.cli import options
+from planner_executor.graph.cli.budget_options import parse_limits
+from planner_executor.graph.cli.decision_source import DecisionSource
+from planner_executor.graph.cli.exit_codes import exit_code, report_errors
+from planner_executor.graph.cli.json_stream import json_observers, write_open_request
+from planner_executor.graph.cli.option_groups import with_option_groups
+from planner_executor.graph.cli.plan_file import read_plan_file
+from planner_executor.graph.cli.run_driver import start
+from planner_executor.graph.cli.run_options import RunOptions
+from planner_executor.graph.cli.screen import Screen
+from planner_executor.graph.cli.setup import Setup
 
 OFFLINE = "planner: the embedded rules (offline); to use a model: --planner openai:gpt-5-mini"
 

@@ -10,18 +10,18 @@ import typer
 from rich.table import Table
 from rich.text import Text as TableText
 
-from graph.cli import options
-from graph.cli.command_line import db_option, program
-from graph.cli.exit_codes import report_errors
-from graph.cli.local_time import local_time
-from graph.cli.moment import moment
-from graph.cli.run_lookup import page
-from graph.cli.screen import Screen, cell
-from graph.ledger.opening import shown
-from graph.record.summary import RunSummary
-from graph.runs import RunPage
-from graph.sanitize import one_line
-from graph.text.drawing.labels import columns, cut_words
+from planner_executor.graph.cli import options
+from planner_executor.graph.cli.command_line import db_option, program
+from planner_executor.graph.cli.exit_codes import report_errors
+from planner_executor.graph.cli.local_time import local_time
+from planner_executor.graph.cli.moment import moment
+from planner_executor.graph.cli.run_lookup import page
+from planner_executor.graph.cli.screen import Screen, cell
+from planner_executor.graph.ledger.opening import shown
+from planner_executor.graph.record.summary import RunSummary
+from planner_executor.graph.runs import RunPage
+from planner_executor.graph.sanitize import one_line
+from planner_executor.graph.text.drawing.labels import columns, cut_words
 
 GOAL_CHARACTERS = 100
 LEAST_ROOM = 24

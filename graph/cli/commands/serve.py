@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from graph.cli import options
-from graph.cli.exit_codes import report_errors
-from graph.cli.option_groups import with_option_groups
-from graph.cli.run_options import RunOptions
-from graph.cli.screen import Screen
-from graph.cli.serve_options import DeskOptions
-from graph.errors import ConfigError, InputError
+from planner_executor.graph.cli import options
+from planner_executor.graph.cli.exit_codes import report_errors
+from planner_executor.graph.cli.option_groups import with_option_groups
+from planner_executor.graph.cli.run_options import RunOptions
+from planner_executor.graph.cli.screen import Screen
+from planner_executor.graph.cli.serve_options import DeskOptions
+from planner_executor.graph.errors import ConfigError, InputError
 
 if TYPE_CHECKING:
-    from graph.desk.settings import DeskSettings
+    from planner_executor.graph.desk.settings import DeskSettings
 
 PACKAGES = "the review desk needs packages: pip install 'planner-executor[desk]'"
 LOOPBACK = frozenset({"127.0.0.1", "::1"})
@@ -48,9 +48,9 @@ def serve(
         try:
             import uvicorn
 
-            from graph.cli.desk_agents import DeskAgents
-            from graph.cli.desk_policy import desk_policy
-            from graph.desk.application import desk_application
+            from planner_executor.graph.cli.desk_agents import DeskAgents
+            from planner_executor.graph.cli.desk_policy import desk_policy
+            from planner_executor.graph.desk.application import desk_application
 
             settings = desk.settings(given.config)
         except ImportError:

@@ -6,22 +6,22 @@ from typing import Annotated, Any
 
 import typer
 
-from graph.cli import options
-from graph.cli.command_line import command
-from graph.cli.exit_codes import report_errors
-from graph.cli.local_time import local_time
-from graph.cli.outcome import headline, pretty, reports
-from graph.cli.run_lookup import RecordedRun, recorded_run, with_run
-from graph.cli.screen import DIGEST_CHARACTERS, Screen
-from graph.cli.status_view import asked, asked_line
-from graph.record.budget import spent_in_words
-from graph.record.events import Decided, PlanRevised
-from graph.record.results import StepResult
-from graph.record.step_costs import step_costs
-from graph.record.values import to_text
-from graph.sanitize import escaped, margined, one_line
-from graph.text.drawing import plan_text
-from graph.text.event_text import event_text as in_words
+from planner_executor.graph.cli import options
+from planner_executor.graph.cli.command_line import command
+from planner_executor.graph.cli.exit_codes import report_errors
+from planner_executor.graph.cli.local_time import local_time
+from planner_executor.graph.cli.outcome import headline, pretty, reports
+from planner_executor.graph.cli.run_lookup import RecordedRun, recorded_run, with_run
+from planner_executor.graph.cli.screen import DIGEST_CHARACTERS, Screen
+from planner_executor.graph.cli.status_view import asked, asked_line
+from planner_executor.graph.record.budget import spent_in_words
+from planner_executor.graph.record.events import Decided, PlanRevised
+from planner_executor.graph.record.results import StepResult
+from planner_executor.graph.record.step_costs import step_costs
+from planner_executor.graph.record.values import to_text
+from planner_executor.graph.sanitize import escaped, margined, one_line
+from planner_executor.graph.text.drawing import plan_text
+from planner_executor.graph.text.event_text import event_text as in_words
 
 VALUE_CHARACTERS, WORDS_CHARACTERS = 160, 500
 

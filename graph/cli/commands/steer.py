@@ -4,14 +4,14 @@ from typing import Annotated
 
 import typer
 
-from graph.cli import options
-from graph.cli.actor import ActorOptions
-from graph.cli.command_line import command
-from graph.cli.exit_codes import report_errors
-from graph.cli.option_groups import with_option_groups
-from graph.cli.run_lookup import find_run, with_runs
-from graph.cli.screen import Screen
-from graph.record.amendment import Amendment, amendment_words
+from planner_executor.graph.cli import options
+from planner_executor.graph.cli.actor import ActorOptions
+from planner_executor.graph.cli.command_line import command
+from planner_executor.graph.cli.exit_codes import report_errors
+from planner_executor.graph.cli.option_groups import with_option_groups
+from planner_executor.graph.cli.run_lookup import find_run, with_runs
+from planner_executor.graph.cli.screen import Screen
+from planner_executor.graph.record.amendment import Amendment, amendment_words
 
 
 @with_option_groups

@@ -5,18 +5,18 @@ from typing import Annotated
 
 import typer
 
-from graph.cli import options
-from graph.cli.actor import ActorOptions
-from graph.cli.command_line import command
-from graph.cli.commands.skip import Step
-from graph.cli.exit_codes import report_errors
-from graph.cli.option_groups import with_option_groups
-from graph.cli.run_lookup import with_run
-from graph.cli.screen import Screen
-from graph.errors import InputError
-from graph.plan.depth import parse_json_or_text
-from graph.step_changes import supply_result
-from graph.unreadable import unreadable
+from planner_executor.graph.cli import options
+from planner_executor.graph.cli.actor import ActorOptions
+from planner_executor.graph.cli.command_line import command
+from planner_executor.graph.cli.commands.skip import Step
+from planner_executor.graph.cli.exit_codes import report_errors
+from planner_executor.graph.cli.option_groups import with_option_groups
+from planner_executor.graph.cli.run_lookup import with_run
+from planner_executor.graph.cli.screen import Screen
+from planner_executor.graph.errors import InputError
+from planner_executor.graph.plan.depth import parse_json_or_text
+from planner_executor.graph.step_changes import supply_result
+from planner_executor.graph.unreadable import unreadable
 
 Value = Annotated[str, typer.Argument(metavar="VALUE", help="The result, as JSON or text; @FILE reads it from a file.")]
 

@@ -5,17 +5,17 @@ from typing import get_args
 
 from rich.table import Table
 
-from graph.cli import options
-from graph.cli.exit_codes import report_errors
-from graph.cli.option_groups import with_option_groups
-from graph.cli.run_options import ToolOptions
-from graph.cli.screen import Screen, cell
-from graph.cli.setup import Setup
-from graph.plan.catalog import ToolSpec
-from graph.plan.schema import Plan, Step
-from graph.policy.policy import NO_POLICY, ApprovalMode
-from graph.sanitize import one_line
-from graph.text.drawing.lettering import filled
+from planner_executor.graph.cli import options
+from planner_executor.graph.cli.exit_codes import report_errors
+from planner_executor.graph.cli.option_groups import with_option_groups
+from planner_executor.graph.cli.run_options import ToolOptions
+from planner_executor.graph.cli.screen import Screen, cell
+from planner_executor.graph.cli.setup import Setup
+from planner_executor.graph.plan.catalog import ToolSpec
+from planner_executor.graph.plan.schema import Plan, Step
+from planner_executor.graph.policy.policy import NO_POLICY, ApprovalMode
+from planner_executor.graph.sanitize import one_line
+from planner_executor.graph.text.drawing.lettering import filled
 
 MODES: tuple[ApprovalMode, ...] = get_args(ApprovalMode)
 INDENT = "  "
@@ -28,9 +28,9 @@ def tools(given: ToolOptions, config: options.ConfigFile = None) -> None:
     """List the tools with their effects and the `--approval` modes that ask before their use."""
     screen = Screen.here()
     with report_errors(screen):
-        from graph.calls.toolbox import Toolbox
-        from graph.tool_servers import with_servers
-        from tools.extras import absent_tools
+        from planner_executor.graph.calls.toolbox import Toolbox
+        from planner_executor.graph.tool_servers import with_servers
+        from planner_executor.tools.extras import absent_tools
 
         given.check()
         setup = Setup.default().changed(**given.tool_settings, config=config)

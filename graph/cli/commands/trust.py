@@ -7,28 +7,28 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from graph.cli.exit_codes import report_errors
-from graph.cli.options import path_of
-from graph.cli.prompts import Postponed, read_answer
-from graph.cli.screen import DIGEST_CHARACTERS, Screen
-from graph.errors import InputError
-from graph.settings_file import FILE, SettingsFile, values_of
-from graph.trust import digest_of, forget
-from graph.trust import trust as trust_file
+from planner_executor.graph.cli.exit_codes import report_errors
+from planner_executor.graph.cli.options import path_of
+from planner_executor.graph.cli.prompts import Postponed, read_answer
+from planner_executor.graph.cli.screen import DIGEST_CHARACTERS, Screen
+from planner_executor.graph.errors import InputError
+from planner_executor.graph.settings_file import FILE, SettingsFile, values_of
+from planner_executor.graph.trust import digest_of, forget
+from planner_executor.graph.trust import trust as trust_file
 
 if TYPE_CHECKING:
-    from graph.settings_file import Table
+    from planner_executor.graph.settings_file import Table
 
 SettingsOfFolder = Annotated[Path, typer.Argument(parser=path_of, metavar="[FILE]", help="The settings file.")]
 Yes = Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")]
 Revoke = Annotated[bool, typer.Option("--revoke", help="Revoke the trust.")]
 
 HOMES = {
-    "models": "graph.chat_models.sources",
-    "tools": "graph.configuration",
-    "identity": "graph.configuration",
-    "notify": "graph.notices.addresses",
-    "desk": "graph.desk.desk_table",
+    "models": "planner_executor.graph.chat_models.sources",
+    "tools": "planner_executor.graph.configuration",
+    "identity": "planner_executor.graph.configuration",
+    "notify": "planner_executor.graph.notices.addresses",
+    "desk": "planner_executor.graph.desk.desk_table",
 }
 """The tables of a settings file, and the modules that read them; a policy is a file of its own."""
 
@@ -53,7 +53,7 @@ def trust(file: SettingsOfFolder = FILE, yes: Yes = False, revoke: Revoke = Fals
 
 def _read(file: Path) -> Iterator[tuple[Path, bytes, Sequence[str]]]:
     """Yield the settings file and the policy named in it, each with content and everything that takes trust."""
-    from graph.configuration import policy_beside
+    from planner_executor.graph.configuration import policy_beside
 
     content = _content(file)
     settings = SettingsFile(file, values_of(file, content))
@@ -71,9 +71,9 @@ def _acts_of(settings: SettingsFile) -> Iterator[str]:
 
 
 def _acts_as_policy(file: Path, content: bytes) -> list[str]:
-    from graph.policy.policy import NO_POLICY
-    from graph.policy.policy_file import policy_from_toml
-    from graph.policy.strictness import looser_points
+    from planner_executor.graph.policy.policy import NO_POLICY
+    from planner_executor.graph.policy.policy_file import policy_from_toml
+    from planner_executor.graph.policy.strictness import looser_points
 
     policy = policy_from_toml(content.decode("utf-8", "replace"), str(file))
     return [f"looser than no policy: {point}" for point in looser_points(policy, NO_POLICY)]

@@ -5,15 +5,15 @@ from typing import Annotated
 
 import typer
 
-from graph.cli import options
-from graph.cli.exit_codes import STORAGE, report_errors
-from graph.cli.run_lookup import is_file, with_run
-from graph.cli.screen import Screen
-from graph.cli.verification_text import lines, tombstone_lines
-from graph.errors import PrunedRunError
-from graph.ledger.seal import SealKey, key_from_file
-from graph.record_service import verified, verified_file
-from graph.retention import missing
+from planner_executor.graph.cli import options
+from planner_executor.graph.cli.exit_codes import STORAGE, report_errors
+from planner_executor.graph.cli.run_lookup import is_file, with_run
+from planner_executor.graph.cli.screen import Screen
+from planner_executor.graph.cli.verification_text import lines, tombstone_lines
+from planner_executor.graph.errors import PrunedRunError
+from planner_executor.graph.ledger.seal import SealKey, key_from_file
+from planner_executor.graph.record_service import verified, verified_file
+from planner_executor.graph.retention import missing
 
 Head = Annotated[
     str | None,

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from graph.cli import options
-from graph.cli.exit_codes import INTERRUPTED, report_errors
-from graph.cli.screen import Screen
+from planner_executor.graph.cli import options
+from planner_executor.graph.cli.exit_codes import INTERRUPTED, report_errors
+from planner_executor.graph.cli.screen import Screen
 
 if TYPE_CHECKING:
-    from graph.work import Report, Worker
+    from planner_executor.graph.work import Report, Worker
 
 Once = Annotated[bool, typer.Option("--once", help="Stop when no run is left that can be continued.")]
 Concurrency = Annotated[int, typer.Option("--concurrency", min=1, metavar="N", help="Runs at a time, at most.")]
@@ -52,12 +52,12 @@ async def _work(
     screen: Screen, db: str, given: dict[str, Any], once: bool, concurrency: int, server: str | None, json: bool
 ) -> int | None:
     """Work until a signal stops it, and return that signal, None without one."""
-    from graph.cli.worker_setups import BySetup
-    from graph.runs import open_runs
-    from graph.work.chores import chores_of
-    from graph.work.continuing import ByPlace
-    from graph.work.server import ByServer
-    from graph.work.worker import Worker
+    from planner_executor.graph.cli.worker_setups import BySetup
+    from planner_executor.graph.runs import open_runs
+    from planner_executor.graph.work.chores import chores_of
+    from planner_executor.graph.work.continuing import ByPlace
+    from planner_executor.graph.work.server import ByServer
+    from planner_executor.graph.work.worker import Worker
 
     def tell(report: "Report") -> None:
         if json:

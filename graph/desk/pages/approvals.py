@@ -5,11 +5,21 @@ import time
 from starlette.requests import Request
 from starlette.responses import Response
 
-from graph.approvals import approvals_of_runs, revoke, wide_approvals
-from graph.desk.pages.respond import Form, changes, desk_of, go_to, page, root_of, run_link, shows, visitor_of
-from graph.desk.security.visitor import verified
-from graph.desk.views.standing import standing_row
-from graph.identity import named
+from planner_executor.graph.approvals import approvals_of_runs, revoke, wide_approvals
+from planner_executor.graph.desk.pages.respond import (
+    Form,
+    changes,
+    desk_of,
+    go_to,
+    page,
+    root_of,
+    run_link,
+    shows,
+    visitor_of,
+)
+from planner_executor.graph.desk.security.visitor import verified
+from planner_executor.graph.desk.views.standing import standing_row
+from planner_executor.graph.identity import named
 
 OVER = 50
 """Approvals of any run that hold no longer and are shown, the latest first."""

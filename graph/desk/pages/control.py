@@ -6,21 +6,21 @@ from collections.abc import Awaitable, Callable, Mapping
 from starlette.requests import Request
 from starlette.responses import Response
 
-from graph.desk.decisions import limits_in
-from graph.desk.drives import OpenedAgent, Work
-from graph.desk.pages.respond import Form, changes, desk_of, go_to, page, run_link, shows, visitor_of
-from graph.desk.pages.run_page import run_page, shown_run
-from graph.desk.records import Records, ShownRun
-from graph.desk.security.visitor import verified
-from graph.desk.threads import on_thread
-from graph.desk.views.plan_form import plan_of_text
-from graph.errors import InputError
-from graph.identity import named
-from graph.plan.depth import parse_json_or_text
-from graph.record.amendment import Amendment
-from graph.record.person import Approver
-from graph.runs import Run
-from graph.step_changes import skip_step, supply_result
+from planner_executor.graph.desk.decisions import limits_in
+from planner_executor.graph.desk.drives import OpenedAgent, Work
+from planner_executor.graph.desk.pages.respond import Form, changes, desk_of, go_to, page, run_link, shows, visitor_of
+from planner_executor.graph.desk.pages.run_page import run_page, shown_run
+from planner_executor.graph.desk.records import Records, ShownRun
+from planner_executor.graph.desk.security.visitor import verified
+from planner_executor.graph.desk.threads import on_thread
+from planner_executor.graph.desk.views.plan_form import plan_of_text
+from planner_executor.graph.errors import InputError
+from planner_executor.graph.identity import named
+from planner_executor.graph.plan.depth import parse_json_or_text
+from planner_executor.graph.record.amendment import Amendment
+from planner_executor.graph.record.person import Approver
+from planner_executor.graph.runs import Run
+from planner_executor.graph.step_changes import skip_step, supply_result
 
 Act = Callable[[Request, Records, ShownRun, Form], Awaitable[str]]
 """Carries out an action of the form, and returns the id of the run to show next."""

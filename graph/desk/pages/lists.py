@@ -9,15 +9,15 @@ from urllib.parse import urlencode
 from starlette.requests import Request
 from starlette.responses import Response
 
-from graph.desk.pages.respond import desk_of, page, shows, visitor_of
-from graph.desk.security.visitor import verified
-from graph.errors import InputError
-from graph.identity import named
-from graph.inbox import inbox as open_requests
-from graph.record.summary import DAMAGED
-from graph.review.request import ActionName
-from graph.runs.run import END_STATUSES
-from graph.text.inbox import left_in_words
+from planner_executor.graph.desk.pages.respond import desk_of, page, shows, visitor_of
+from planner_executor.graph.desk.security.visitor import verified
+from planner_executor.graph.errors import InputError
+from planner_executor.graph.identity import named
+from planner_executor.graph.inbox import inbox as open_requests
+from planner_executor.graph.record.summary import DAMAGED
+from planner_executor.graph.review.request import ActionName
+from planner_executor.graph.runs.run import END_STATUSES
+from planner_executor.graph.text.inbox import left_in_words
 
 PAGE, ME = 50, "me"
 STATUSES = ("planning", "running", "waiting", "paused", *END_STATUSES, DAMAGED)

@@ -7,9 +7,9 @@ from sse_starlette import EventSourceResponse, ServerSentEvent
 from starlette.requests import Request
 from starlette.responses import Response
 
-from graph.desk.pages.respond import desk_of, run_name_in, shows, visitor_of
-from graph.desk.pages.run_page import int_of
-from graph.desk.watch import Reader
+from planner_executor.graph.desk.pages.respond import desk_of, run_name_in, shows, visitor_of
+from planner_executor.graph.desk.pages.run_page import int_of
+from planner_executor.graph.desk.watch import Reader
 
 PING_S = 15
 """How often a silent stream sends a comment, so that proxies do not close it."""

@@ -6,7 +6,7 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 
-from graph.desk.pages.respond import (
+from planner_executor.graph.desk.pages.respond import (
     NOT_OF_THIS_SESSION,
     desk_of,
     form_of,
@@ -16,10 +16,10 @@ from graph.desk.pages.respond import (
     root_of,
     shows,
 )
-from graph.desk.security.origin import own_path
-from graph.desk.security.sessions import COOKIE, new_id
-from graph.desk.settings import DeskSettings
-from graph.record.person import Person
+from planner_executor.graph.desk.security.origin import own_path
+from planner_executor.graph.desk.security.sessions import COOKIE, new_id
+from planner_executor.graph.desk.settings import DeskSettings
+from planner_executor.graph.record.person import Person
 
 ID_TOKEN, AT = "planner_executor_desk_id", "/logout"
 """The cookie with the provider's ID token, by which it knows whom to sign out, and the only path that gets it."""

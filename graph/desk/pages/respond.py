@@ -10,10 +10,10 @@ from markupsafe import Markup
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
-from graph.desk.desk import Desk
-from graph.desk.security.visitor import Visitor
-from graph.errors import AgentError, InputError, LedgerError, UnknownRunError
-from graph.sanitize import escaped
+from planner_executor.graph.desk.desk import Desk
+from planner_executor.graph.desk.security.visitor import Visitor
+from planner_executor.graph.errors import AgentError, InputError, LedgerError, UnknownRunError
+from planner_executor.graph.sanitize import escaped
 
 Answer = Callable[[Request], Awaitable[Response]]
 

@@ -6,25 +6,39 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import Response
 
-from graph.desk.decisions import edited_plan, response_in
-from graph.desk.pages.respond import Form, changes, desk_of, go_to, page, run_link, shows, visitor_of
-from graph.desk.pages.run_page import drawing_of, int_of, run_page, shown_run
-from graph.desk.records import Records, ShownRun
-from graph.desk.security.visitor import verified
-from graph.desk.threads import on_thread
-from graph.desk.views.new_steps import KINDS, new_steps
-from graph.desk.views.plan_form import answer_text, by_step, changes_of, plan_as_text, read_edit, step_forms
-from graph.desk.views.request import request_view
-from graph.desk.views.revisions import plan_of_revision, revision_rows, step_changes
-from graph.desk.views.standing_form import BOUNDS
-from graph.errors import AgentError, InputError, LedgerError, NothingToDecideError, RunOwnedError, StaleRunError
-from graph.identity import named
-from graph.ledger.values import tools_of
-from graph.plan.catalog import ToolSpec
-from graph.review.response import RequestJson, build_response
-from graph.review_clock import refuse_late
-from graph.stored_responses import store_response
-from graph.text.event_text import event_text
+from planner_executor.graph.desk.decisions import edited_plan, response_in
+from planner_executor.graph.desk.pages.respond import Form, changes, desk_of, go_to, page, run_link, shows, visitor_of
+from planner_executor.graph.desk.pages.run_page import drawing_of, int_of, run_page, shown_run
+from planner_executor.graph.desk.records import Records, ShownRun
+from planner_executor.graph.desk.security.visitor import verified
+from planner_executor.graph.desk.threads import on_thread
+from planner_executor.graph.desk.views.new_steps import KINDS, new_steps
+from planner_executor.graph.desk.views.plan_form import (
+    answer_text,
+    by_step,
+    changes_of,
+    plan_as_text,
+    read_edit,
+    step_forms,
+)
+from planner_executor.graph.desk.views.request import request_view
+from planner_executor.graph.desk.views.revisions import plan_of_revision, revision_rows, step_changes
+from planner_executor.graph.desk.views.standing_form import BOUNDS
+from planner_executor.graph.errors import (
+    AgentError,
+    InputError,
+    LedgerError,
+    NothingToDecideError,
+    RunOwnedError,
+    StaleRunError,
+)
+from planner_executor.graph.identity import named
+from planner_executor.graph.ledger.values import tools_of
+from planner_executor.graph.plan.catalog import ToolSpec
+from planner_executor.graph.review.response import RequestJson, build_response
+from planner_executor.graph.review_clock import refuse_late
+from planner_executor.graph.stored_responses import store_response
+from planner_executor.graph.text.event_text import event_text
 
 SINCE = (
     "decided",

@@ -8,22 +8,22 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 
-from graph.desk.pages.respond import shows
-from graph.desk.pages.run_page import drawing_of, int_of, part_of, run_page, shown_run
-from graph.desk.threads import on_thread
-from graph.desk.views.effects import effect_rows
-from graph.desk.views.revisions import plan_of_revision, revision_rows, step_changes
-from graph.desk.views.standing import standing_row
-from graph.desk.views.step import step_view
-from graph.desk.views.step_rows import step_rows
-from graph.desk.views.timeline import spans_of_people, timeline
-from graph.errors import InputError
-from graph.ledger.values import tools_of
-from graph.record.budget import limit_in_words
-from graph.record.step_costs import step_costs
-from graph.record_service import audited, verified
-from graph.sanitize import document, visible_json
-from graph.text.event_text import SECTIONS, Section, event_text
+from planner_executor.graph.desk.pages.respond import shows
+from planner_executor.graph.desk.pages.run_page import drawing_of, int_of, part_of, run_page, shown_run
+from planner_executor.graph.desk.threads import on_thread
+from planner_executor.graph.desk.views.effects import effect_rows
+from planner_executor.graph.desk.views.revisions import plan_of_revision, revision_rows, step_changes
+from planner_executor.graph.desk.views.standing import standing_row
+from planner_executor.graph.desk.views.step import step_view
+from planner_executor.graph.desk.views.step_rows import step_rows
+from planner_executor.graph.desk.views.timeline import spans_of_people, timeline
+from planner_executor.graph.errors import InputError
+from planner_executor.graph.ledger.values import tools_of
+from planner_executor.graph.record.budget import limit_in_words
+from planner_executor.graph.record.step_costs import step_costs
+from planner_executor.graph.record_service import audited, verified
+from planner_executor.graph.sanitize import document, visible_json
+from planner_executor.graph.text.event_text import SECTIONS, Section, event_text
 
 PART = 20_000
 """Characters of a result on a page."""

@@ -9,12 +9,12 @@ from markupsafe import Markup
 from starlette.requests import Request
 from starlette.responses import Response
 
-from graph.desk.pages.respond import desk_of, page, run_link, run_name_in
-from graph.desk.records import Records, ShownRun
-from graph.desk.threads import on_thread
-from graph.desk.views.plan_graph import drawn_plan
-from graph.record.budget import spent_in_words
-from graph.record.reopening import RETRIED
+from planner_executor.graph.desk.pages.respond import desk_of, page, run_link, run_name_in
+from planner_executor.graph.desk.records import Records, ShownRun
+from planner_executor.graph.desk.threads import on_thread
+from planner_executor.graph.desk.views.plan_graph import drawn_plan
+from planner_executor.graph.record.budget import spent_in_words
+from planner_executor.graph.record.reopening import RETRIED
 
 GRAPH_STEPS = 1_500
 """Steps that are drawn; a larger plan has its list alone."""

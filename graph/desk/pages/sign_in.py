@@ -8,16 +8,25 @@ from typing import TYPE_CHECKING
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 
-from graph.desk.pages.login import AT, ID_TOKEN, TOO_MANY, begun, cookie_name, drop_cookie, login_page, set_cookie
-from graph.desk.pages.respond import desk_of
-from graph.desk.security.origin import own_path
-from graph.desk.security.sessions import MOST_COOKIE
-from graph.desk.security.sign_ins import COOKIE, LASTS_S, SignIn
-from graph.errors import SignInError
-from graph.sanitize import escaped
+from planner_executor.graph.desk.pages.login import (
+    AT,
+    ID_TOKEN,
+    TOO_MANY,
+    begun,
+    cookie_name,
+    drop_cookie,
+    login_page,
+    set_cookie,
+)
+from planner_executor.graph.desk.pages.respond import desk_of
+from planner_executor.graph.desk.security.origin import own_path
+from planner_executor.graph.desk.security.sessions import MOST_COOKIE
+from planner_executor.graph.desk.security.sign_ins import COOKIE, LASTS_S, SignIn
+from planner_executor.graph.errors import SignInError
+from planner_executor.graph.sanitize import escaped
 
 if TYPE_CHECKING:
-    from graph.desk.security.oidc import Provider
+    from planner_executor.graph.desk.security.oidc import Provider
 
 log = logging.getLogger("planner_executor.desk")
 AGAIN = "The answer of the provider does not belong to a sign-in that this browser began. Sign in again."

@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from graph.desk.security.identity import known_person
-from graph.errors import SignInError
-from graph.record.person import Person
+from planner_executor.graph.desk.security.identity import known_person
+from planner_executor.graph.errors import SignInError
+from planner_executor.graph.record.person import Person
 
 EMAIL = "email"
 

@@ -13,22 +13,22 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from graph.desk.security.headers import protect
-from graph.desk.security.links import Links
-from graph.desk.security.origin import address_parts, leads_here, origin_refusal, own_path
-from graph.desk.security.rate import Attempts
-from graph.desk.security.sessions import COOKIE, Sessions
-from graph.desk.security.sign_ins import SignIns
-from graph.desk.security.visitor import Role, Visitor
-from graph.desk.settings import DeskSettings
-from graph.errors import AgentError
-from graph.record.person import Person
-from graph.sanitize import escaped
-from graph.serving.guard import request_head
-from graph.serving.hosts import Host, read_host
+from planner_executor.graph.desk.security.headers import protect
+from planner_executor.graph.desk.security.links import Links
+from planner_executor.graph.desk.security.origin import address_parts, leads_here, origin_refusal, own_path
+from planner_executor.graph.desk.security.rate import Attempts
+from planner_executor.graph.desk.security.sessions import COOKIE, Sessions
+from planner_executor.graph.desk.security.sign_ins import SignIns
+from planner_executor.graph.desk.security.visitor import Role, Visitor
+from planner_executor.graph.desk.settings import DeskSettings
+from planner_executor.graph.errors import AgentError
+from planner_executor.graph.record.person import Person
+from planner_executor.graph.sanitize import escaped
+from planner_executor.graph.serving.guard import request_head
+from planner_executor.graph.serving.hosts import Host, read_host
 
 if TYPE_CHECKING:
-    from graph.desk.security.oidc import Provider
+    from planner_executor.graph.desk.security.oidc import Provider
 
 OPEN = ("/login", "/login/start", "/login/callback", "/link", "/health")
 STATIC = "/static/"
@@ -46,7 +46,7 @@ class Door:
 
     def __post_init__(self) -> None:
         if self.settings.oidc is not None:
-            from graph.desk.security.oidc import Provider  # heavy; most desks have no provider
+            from planner_executor.graph.desk.security.oidc import Provider  # heavy; most desks have no provider
 
             self.provider = Provider(self.settings.oidc, f"{self.settings.url}/login/callback")
 

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 from typing import Any, Protocol
 
-from graph.errors import ConfigError
-from graph.identity import server_roles
-from graph.record.person import Person, is_name
-from graph.serving.access import RequestHead
-from graph.serving.guard import Scope, request_head
+from planner_executor.graph.errors import ConfigError
+from planner_executor.graph.identity import server_roles
+from planner_executor.graph.record.person import Person, is_name
+from planner_executor.graph.serving.access import RequestHead
+from planner_executor.graph.serving.guard import Scope, request_head
 
 Network = IPv4Network | IPv6Network
 MOST_ROLES = 500

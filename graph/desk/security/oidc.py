@@ -16,11 +16,11 @@ from joserfc.errors import InvalidKeyIdError, JoseError
 from joserfc.jwk import KeySet
 from joserfc.jws import JWSRegistry
 
-from graph.desk.security.claims import Oidc, person_of
-from graph.desk.security.sign_ins import SignIn
-from graph.errors import SignInError
-from graph.record.person import Person
-from graph.serving.hosts import is_secure_address
+from planner_executor.graph.desk.security.claims import Oidc, person_of
+from planner_executor.graph.desk.security.sign_ins import SignIn
+from planner_executor.graph.errors import SignInError
+from planner_executor.graph.record.person import Person
+from planner_executor.graph.serving.hosts import is_secure_address
 
 ALGORITHMS = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA")
 """Signatures with a public key; neither `none` nor one by the client's secret."""

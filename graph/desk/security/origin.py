@@ -2,8 +2,8 @@
 
 from urllib.parse import SplitResult, urlsplit
 
-from graph.serving.access import SAFE_METHODS, Refusal, RequestHead
-from graph.serving.hosts import Host, read_host
+from planner_executor.graph.serving.access import SAFE_METHODS, Refusal, RequestHead
+from planner_executor.graph.serving.hosts import Host, read_host
 
 ELSEWHERE = ("cross-site", "same-site")
 """Values of `Sec-Fetch-Site` for pages of other sites, and of other hosts and ports of the same site."""

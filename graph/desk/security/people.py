@@ -3,8 +3,8 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from graph.desk.security.visitor import Role
-from graph.record.person import Person, exact_name
+from planner_executor.graph.desk.security.visitor import Role
+from planner_executor.graph.record.person import Person, exact_name
 
 EVERYBODY = "*"
 

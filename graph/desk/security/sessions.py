@@ -7,7 +7,7 @@ from hashlib import sha256
 
 from itsdangerous import BadData, URLSafeTimedSerializer
 
-from graph.record.person import Person
+from planner_executor.graph.record.person import Person
 
 COOKIE = "planner_executor_desk"
 SALT = "planner-executor desk session"

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
-from graph.record.person import Person
+from planner_executor.graph.record.person import Person
 
 LOCAL = ""
 """Name of whoever opened the link of a desk on this machine: the record then names the user of the process."""

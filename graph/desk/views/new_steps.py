@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from graph.errors import InputError
+from planner_executor.graph.errors import InputError
 
 KINDS: Mapping[str, str] = {
     "tool": "one tool, with arguments given here",

@@ -4,14 +4,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from graph.desk.records import ShownRun
-from graph.plan.catalog import ToolSpec
-from graph.plan.schema import ITEM, Plan, Step
-from graph.policy.inheritance import result_labels
-from graph.record.call import Call
-from graph.record.trust_label import PLAN, USER, TrustLabel, argument_labels, joined
-from graph.sanitize import visible_json
-from graph.text.drawing.labels import waits_within
+from planner_executor.graph.desk.records import ShownRun
+from planner_executor.graph.plan.catalog import ToolSpec
+from planner_executor.graph.plan.schema import ITEM, Plan, Step
+from planner_executor.graph.policy.inheritance import result_labels
+from planner_executor.graph.record.call import Call
+from planner_executor.graph.record.trust_label import PLAN, USER, TrustLabel, argument_labels, joined
+from planner_executor.graph.sanitize import visible_json
+from planner_executor.graph.text.drawing.labels import waits_within
 
 TRUST: Mapping[str, str] = {
     "user": "from people",

@@ -4,17 +4,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from graph.desk.records import ShownRun
-from graph.desk.views.new_steps import empty_step, in_order, new_steps
-from graph.errors import InputError
-from graph.plan.catalog import ToolSpec
-from graph.plan.depth import parse_json_or_text
-from graph.plan.issues import Issue
-from graph.plan.reading import ParsedPlan, read_plan
-from graph.plan.revision import difference, read_revision
-from graph.plan.schema import Plan
-from graph.sanitize import visible, visible_json
-from graph.text.plan_yaml import YamlFault, plan_from_yaml, plan_to_yaml
+from planner_executor.graph.desk.records import ShownRun
+from planner_executor.graph.desk.views.new_steps import empty_step, in_order, new_steps
+from planner_executor.graph.errors import InputError
+from planner_executor.graph.plan.catalog import ToolSpec
+from planner_executor.graph.plan.depth import parse_json_or_text
+from planner_executor.graph.plan.issues import Issue
+from planner_executor.graph.plan.reading import ParsedPlan, read_plan
+from planner_executor.graph.plan.revision import difference, read_revision
+from planner_executor.graph.plan.schema import Plan
+from planner_executor.graph.sanitize import visible, visible_json
+from planner_executor.graph.text.plan_yaml import YamlFault, plan_from_yaml, plan_to_yaml
 
 
 @dataclass(frozen=True)

@@ -8,19 +8,19 @@ from urllib.parse import quote
 
 from markupsafe import Markup
 
-from graph.plan.kinds.table import kind_spec
-from graph.plan.schedule import Waits, levels
-from graph.plan.schema import Plan, Step
-from graph.text.drawing.box import WIDTH, box_height, objective_lines
-from graph.text.drawing.edges import far_lines, heads, lines
-from graph.text.drawing.grid import in_grid
-from graph.text.drawing.icons import ICONS
-from graph.text.drawing.labels import cut_middle, waits_within
-from graph.text.drawing.layout import estimated_extent, laid_out
-from graph.text.drawing.lettering import mono
-from graph.text.drawing.statuses import LOOKS
-from graph.text.drawing.step_words import doer
-from graph.text.drawing.svg import LONG, LONGEST
+from planner_executor.graph.plan.kinds.table import kind_spec
+from planner_executor.graph.plan.schedule import Waits, levels
+from planner_executor.graph.plan.schema import Plan, Step
+from planner_executor.graph.text.drawing.box import WIDTH, box_height, objective_lines
+from planner_executor.graph.text.drawing.edges import far_lines, heads, lines
+from planner_executor.graph.text.drawing.grid import in_grid
+from planner_executor.graph.text.drawing.icons import ICONS
+from planner_executor.graph.text.drawing.labels import cut_middle, waits_within
+from planner_executor.graph.text.drawing.layout import estimated_extent, laid_out
+from planner_executor.graph.text.drawing.lettering import mono
+from planner_executor.graph.text.drawing.statuses import LOOKS
+from planner_executor.graph.text.drawing.step_words import doer
+from planner_executor.graph.text.drawing.svg import LONG, LONGEST
 
 TERSE_FROM, BARE_FROM = 60, 300
 """With so many steps an objective has one line, and a step no icon: a browser paints all of them at each change."""
@@ -91,7 +91,7 @@ def _layered(plan: Plan, waits: Waits, objectives: Mapping[str, list[str]], link
 
 
 def _folded(plan: Plan, waits: Waits, objectives: Mapping[str, list[str]], link: str) -> Drawn:
-    from graph.text.drawing.wires import wire_heads, wires
+    from planner_executor.graph.text.drawing.wires import wire_heads, wires
 
     height = max(box_height(len(lines)) for lines in objectives.values())
     grid = in_grid(waits, WIDTH, height)

@@ -5,8 +5,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from graph.plan.depth import parse_json_or_text
-from graph.record.values import to_text
+from planner_executor.graph.plan.depth import parse_json_or_text
+from planner_executor.graph.record.values import to_text
 
 Input = Literal["text", "long", "number", "choice", "json"]
 MOST_FIELDS = 50

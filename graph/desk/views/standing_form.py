@@ -4,8 +4,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from graph.errors import InputError
-from graph.plan.depth import parse_json_or_text
+from planner_executor.graph.errors import InputError
+from planner_executor.graph.plan.depth import parse_json_or_text
 
 BOUNDS: Mapping[str, str] = {
     "": "as shown",

@@ -3,17 +3,17 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from graph.desk.records import ShownRun
-from graph.desk.views.origins import Argument, Label, origins_of
-from graph.plan.catalog import ToolSpec
-from graph.plan.checks import describe_check
-from graph.plan.kinds.table import kind_spec
-from graph.plan.schema import Step
-from graph.record.events import CallFinished, CallStarted, StepChecked
-from graph.record.results import StepResult
-from graph.record.step_costs import StepCost, step_costs
-from graph.sanitize import visible_json
-from graph.text.drawing.labels import waits_within
+from planner_executor.graph.desk.records import ShownRun
+from planner_executor.graph.desk.views.origins import Argument, Label, origins_of
+from planner_executor.graph.plan.catalog import ToolSpec
+from planner_executor.graph.plan.checks import describe_check
+from planner_executor.graph.plan.kinds.table import kind_spec
+from planner_executor.graph.plan.schema import Step
+from planner_executor.graph.record.events import CallFinished, CallStarted, StepChecked
+from planner_executor.graph.record.results import StepResult
+from planner_executor.graph.record.step_costs import StepCost, step_costs
+from planner_executor.graph.sanitize import visible_json
+from planner_executor.graph.text.drawing.labels import waits_within
 
 MOST_CALLS = 100
 """Calls on the page of a step; of more, the latest."""

@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from graph.desk.records import ShownRun
-from graph.plan.kinds.table import kind_spec
-from graph.record.results import StepResult
-from graph.record.stream_event import preview_of
-from graph.text.drawing.labels import waits_within
+from planner_executor.graph.desk.records import ShownRun
+from planner_executor.graph.plan.kinds.table import kind_spec
+from planner_executor.graph.record.results import StepResult
+from planner_executor.graph.record.stream_event import preview_of
+from planner_executor.graph.text.drawing.labels import waits_within
 
 
 @dataclass(frozen=True)

@@ -3,11 +3,11 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from graph.plan.schedule import critical_path
-from graph.plan.schema import Plan
-from graph.record.events import Event
-from graph.record.results import StepResult
-from graph.text.drawing.labels import waits_within
+from planner_executor.graph.plan.schedule import critical_path
+from planner_executor.graph.plan.schema import Plan
+from planner_executor.graph.record.events import Event
+from planner_executor.graph.record.results import StepResult
+from planner_executor.graph.text.drawing.labels import waits_within
 
 UNITS = 1000
 """Width of the drawing in its own units."""

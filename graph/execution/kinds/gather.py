@@ -1,9 +1,9 @@
 """A gather step has its result at once; it needs a task only if it has criteria."""
 
-from graph.execution.kinds.start import KindStart
-from graph.execution.step_work import Started, StepWork, evaluated
-from graph.plan.references import resolve
-from graph.plan.schema import Step
+from planner_executor.graph.execution.kinds.start import KindStart
+from planner_executor.graph.execution.step_work import Started, StepWork, evaluated
+from planner_executor.graph.plan.references import resolve
+from planner_executor.graph.plan.schema import Step
 
 
 async def start(work: StepWork, step: Step) -> Started:

@@ -5,15 +5,15 @@ from typing import Any
 
 from pydantic import JsonValue
 
-from graph.errors import ResultError
-from graph.execution.for_each import ItemOutcome
-from graph.execution.kinds.start import KindStart
-from graph.execution.model_step import ModelStep, StepFailed
-from graph.execution.step_limit import StepLimit, StepTimedOut
-from graph.execution.step_outcome import NOT_NOW, StepAttempt, StepOutcome, not_now
-from graph.execution.step_work import Started, StepWork, evaluated
-from graph.plan.schema import ITEM, Step
-from graph.record.values import normalise
+from planner_executor.graph.errors import ResultError
+from planner_executor.graph.execution.for_each import ItemOutcome
+from planner_executor.graph.execution.kinds.start import KindStart
+from planner_executor.graph.execution.model_step import ModelStep, StepFailed
+from planner_executor.graph.execution.step_limit import StepLimit, StepTimedOut
+from planner_executor.graph.execution.step_outcome import NOT_NOW, StepAttempt, StepOutcome, not_now
+from planner_executor.graph.execution.step_work import Started, StepWork, evaluated
+from planner_executor.graph.plan.schema import ITEM, Step
+from planner_executor.graph.record.values import normalise
 
 
 async def start(work: StepWork, step: Step) -> Started:

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 
 from pydantic import JsonValue
 
-from graph.execution.for_each import ItemOutcome
-from graph.execution.step_outcome import pending
-from graph.execution.step_work import Started, StepWork
-from graph.plan.schema import Step
+from planner_executor.graph.execution.for_each import ItemOutcome
+from planner_executor.graph.execution.step_outcome import pending
+from planner_executor.graph.execution.step_work import Started, StepWork
+from planner_executor.graph.plan.schema import Step
 
 Start = Callable[[StepWork, Step], Awaitable[Started]]
 StartItem = Callable[[StepWork, Step, int, JsonValue], Awaitable[ItemOutcome]]

@@ -2,9 +2,9 @@
 
 from typing import assert_never
 
-from graph.execution.kinds import ask, gate, gather, model, refine, tool
-from graph.execution.kinds.start import KindStart
-from graph.plan.step_kind import StepKind
+from planner_executor.graph.execution.kinds import ask, gate, gather, model, refine, tool
+from planner_executor.graph.execution.kinds.start import KindStart
+from planner_executor.graph.plan.step_kind import StepKind
 
 
 def kind_start(kind: StepKind) -> KindStart:

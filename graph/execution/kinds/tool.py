@@ -2,14 +2,14 @@
 
 from pydantic import JsonValue
 
-from graph.calls.tool_call import CallHeld, CallUncertain, Finished, ToolCall
-from graph.errors import CapReachedError
-from graph.execution.for_each import ItemOutcome
-from graph.execution.kinds.start import KindStart
-from graph.execution.model_step import StepFailed
-from graph.execution.step_outcome import StepOutcome, not_now
-from graph.execution.step_work import Started, StepWork, Task, evaluated
-from graph.plan.schema import ITEM, Step
+from planner_executor.graph.calls.tool_call import CallHeld, CallUncertain, Finished, ToolCall
+from planner_executor.graph.errors import CapReachedError
+from planner_executor.graph.execution.for_each import ItemOutcome
+from planner_executor.graph.execution.kinds.start import KindStart
+from planner_executor.graph.execution.model_step import StepFailed
+from planner_executor.graph.execution.step_outcome import StepOutcome, not_now
+from planner_executor.graph.execution.step_work import Started, StepWork, Task, evaluated
+from planner_executor.graph.plan.schema import ITEM, Step
 
 
 async def start(work: StepWork, step: Step) -> Started:

@@ -5,8 +5,8 @@ from collections import ChainMap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from graph.ledger.caps import KEPT_S, check_day, check_turn, corrected
-from graph.record.caps import CapCorrection, CapEntry, CapUse
+from planner_executor.graph.ledger.caps import KEPT_S, check_day, check_turn, corrected
+from planner_executor.graph.record.caps import CapCorrection, CapEntry, CapUse
 
 Day = tuple[str, str, float]
 """A cap, its user, and the end of the day."""

@@ -2,13 +2,13 @@
 
 from collections.abc import Iterator, Sequence
 
-from graph.ledger.erasure import ThreadErasure
-from graph.ledger.family import effects_of
-from graph.ledger.memory.store import Store
-from graph.ledger.protocol import RunKey
-from graph.ledger.seal import SealKey
-from graph.ledger.standing import redacted_rows
-from graph.ledger.transcript import artifact_ids
+from planner_executor.graph.ledger.erasure import ThreadErasure
+from planner_executor.graph.ledger.family import effects_of
+from planner_executor.graph.ledger.memory.store import Store
+from planner_executor.graph.ledger.protocol import RunKey
+from planner_executor.graph.ledger.seal import SealKey
+from planner_executor.graph.ledger.standing import redacted_rows
+from planner_executor.graph.ledger.transcript import artifact_ids
 
 
 def erase(

@@ -5,17 +5,17 @@ import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TypeVar
 
-from graph.errors import AgentError
-from graph.ledger.checked_reader import CheckedReader
-from graph.ledger.family import Family
-from graph.ledger.memory.standing import give, revoke, standing
-from graph.ledger.memory.store import Store
-from graph.ledger.protocol import RunKey
-from graph.ledger.reading import Snapshot
-from graph.ledger.refusals import not_storable
-from graph.ledger.seal import SealKey
-from graph.record.sample import Sample
-from graph.record.standing_approval import StandingApproval, StandingUse
+from planner_executor.graph.errors import AgentError
+from planner_executor.graph.ledger.checked_reader import CheckedReader
+from planner_executor.graph.ledger.family import Family
+from planner_executor.graph.ledger.memory.standing import give, revoke, standing
+from planner_executor.graph.ledger.memory.store import Store
+from planner_executor.graph.ledger.protocol import RunKey
+from planner_executor.graph.ledger.reading import Snapshot
+from planner_executor.graph.ledger.refusals import not_storable
+from planner_executor.graph.ledger.seal import SealKey
+from planner_executor.graph.record.sample import Sample
+from planner_executor.graph.record.standing_approval import StandingApproval, StandingUse
 
 T = TypeVar("T")
 

@@ -4,27 +4,36 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import TypeVar
 
-from graph.ledger.chaining import of_run
-from graph.ledger.family import effects_in
-from graph.ledger.lease import PACE, Pace, claimed
-from graph.ledger.memory.event_reader import EventReader
-from graph.ledger.memory.leases import MemoryAttempt, MemoryLeaseTable
-from graph.ledger.memory.standing import counted
-from graph.ledger.memory.store import Store, StoredRun
-from graph.ledger.owned_writer import ALONE, Batch, OwnedWriter
-from graph.ledger.ownership import Ownership
-from graph.ledger.protocol import NOTHING_SEEN, Lease, Message, MessageHandler, News, Owned, RunKey, no_events
-from graph.ledger.reading import Snapshot
-from graph.ledger.refusals import (
+from planner_executor.graph.ledger.chaining import of_run
+from planner_executor.graph.ledger.family import effects_in
+from planner_executor.graph.ledger.lease import PACE, Pace, claimed
+from planner_executor.graph.ledger.memory.event_reader import EventReader
+from planner_executor.graph.ledger.memory.leases import MemoryAttempt, MemoryLeaseTable
+from planner_executor.graph.ledger.memory.standing import counted
+from planner_executor.graph.ledger.memory.store import Store, StoredRun
+from planner_executor.graph.ledger.owned_writer import ALONE, Batch, OwnedWriter
+from planner_executor.graph.ledger.ownership import Ownership
+from planner_executor.graph.ledger.protocol import (
+    NOTHING_SEEN,
+    Lease,
+    Message,
+    MessageHandler,
+    News,
+    Owned,
+    RunKey,
+    no_events,
+)
+from planner_executor.graph.ledger.reading import Snapshot
+from planner_executor.graph.ledger.refusals import (
     check_control_seq,
     check_inbox,
     check_lease,
 )
-from graph.ledger.seal import SealKey
-from graph.record.caps import CapEntry
-from graph.record.events import Draft, Event
-from graph.record.standing_approval import StandingCall
-from graph.record.values import Kept
+from planner_executor.graph.ledger.seal import SealKey
+from planner_executor.graph.record.caps import CapEntry
+from planner_executor.graph.record.events import Draft, Event
+from planner_executor.graph.record.standing_approval import StandingCall
+from planner_executor.graph.record.values import Kept
 
 T = TypeVar("T")
 

@@ -4,9 +4,9 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
-from graph.ledger.lease import Holder, claimed, taken_over
-from graph.ledger.memory.store import Store, StoredRun
-from graph.ledger.protocol import Lease, RunKey
+from planner_executor.graph.ledger.lease import Holder, claimed, taken_over
+from planner_executor.graph.ledger.memory.store import Store, StoredRun
+from planner_executor.graph.ledger.protocol import Lease, RunKey
 
 T = TypeVar("T")
 Do = Callable[[Callable[[], Any]], Awaitable[Any]]

@@ -7,24 +7,24 @@ from contextlib import AsyncExitStack
 from itertools import islice
 from pathlib import Path
 
-from graph.errors import InputError
-from graph.ledger.erasure import redactor_of, thread_erasure
-from graph.ledger.memory.ended_sessions import MemoryEndedSessions
-from graph.ledger.memory.erasure import erase, places_of
-from graph.ledger.memory.event_store import EventStore
-from graph.ledger.memory.outbox import MemoryOutbox
-from graph.ledger.memory.removal import remove
-from graph.ledger.memory.store import StoredRun
-from graph.ledger.owner import is_gone, may_live
-from graph.ledger.protocol import Message, RunKey
-from graph.ledger.run_store import Changes, Health, Redacted, Unfinished, Waiting, place_of
-from graph.ledger.search import CANDIDATES, UNDER_WAY, UNFINISHED, as_shown, matches, run_in
-from graph.ledger.tombstone import Tombstone, Tombstones
-from graph.ledger.transcript import Transcript
-from graph.record.counters import Counters, waiting_gauges
-from graph.record.events import StandingGiven
-from graph.record.run_filter import RunFilter
-from graph.record.summary import PERSON, RunSummary
+from planner_executor.graph.errors import InputError
+from planner_executor.graph.ledger.erasure import redactor_of, thread_erasure
+from planner_executor.graph.ledger.memory.ended_sessions import MemoryEndedSessions
+from planner_executor.graph.ledger.memory.erasure import erase, places_of
+from planner_executor.graph.ledger.memory.event_store import EventStore
+from planner_executor.graph.ledger.memory.outbox import MemoryOutbox
+from planner_executor.graph.ledger.memory.removal import remove
+from planner_executor.graph.ledger.memory.store import StoredRun
+from planner_executor.graph.ledger.owner import is_gone, may_live
+from planner_executor.graph.ledger.protocol import Message, RunKey
+from planner_executor.graph.ledger.run_store import Changes, Health, Redacted, Unfinished, Waiting, place_of
+from planner_executor.graph.ledger.search import CANDIDATES, UNDER_WAY, UNFINISHED, as_shown, matches, run_in
+from planner_executor.graph.ledger.tombstone import Tombstone, Tombstones
+from planner_executor.graph.ledger.transcript import Transcript
+from planner_executor.graph.record.counters import Counters, waiting_gauges
+from planner_executor.graph.record.events import StandingGiven
+from planner_executor.graph.record.run_filter import RunFilter
+from planner_executor.graph.record.summary import PERSON, RunSummary
 
 
 class MemoryLedger(EventStore):

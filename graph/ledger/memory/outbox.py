@@ -4,7 +4,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from graph.ledger.outbox import Delivery, DeliveryKey
+from planner_executor.graph.ledger.outbox import Delivery, DeliveryKey
 
 
 @dataclass

@@ -2,10 +2,10 @@
 
 from collections.abc import Collection, Sequence
 
-from graph.ledger.chain import Row
-from graph.ledger.memory.store import Store
-from graph.ledger.standing import given_row, may_cover, revoked_row, use_of, used_row
-from graph.record.standing_approval import StandingApproval, StandingCall, StandingUse
+from planner_executor.graph.ledger.chain import Row
+from planner_executor.graph.ledger.memory.store import Store
+from planner_executor.graph.ledger.standing import given_row, may_cover, revoked_row, use_of, used_row
+from planner_executor.graph.record.standing_approval import StandingApproval, StandingCall, StandingUse
 
 
 def give(store: Store, approval: StandingApproval) -> None:

@@ -7,27 +7,27 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from graph.errors import CallElsewhereError
-from graph.ledger.chain import Row, first_link
-from graph.ledger.chaining import chained
-from graph.ledger.family import TURNING, Effect, Family, effects_in, effects_of, run_named, source_of
-from graph.ledger.folded_runs import IndexChange, RunFold
-from graph.ledger.lease import Holder, released, set_aside
-from graph.ledger.memory.artifact_uses import ArtifactUses
-from graph.ledger.memory.caps import MemoryCaps
-from graph.ledger.memory.ended_sessions import MemoryEndedSessions
-from graph.ledger.memory.outbox import MemoryOutbox
-from graph.ledger.protocol import Lease, RunKey
-from graph.ledger.reading import Snapshot
-from graph.ledger.refusals import Standing, check_end, standing_after, thread_is_there, unknown_run
-from graph.ledger.seal import SealKey
-from graph.ledger.tombstone import Tombstones
-from graph.ledger.transcript import Transcript, artifact_ids, artifacts_in, events_of, source_in
-from graph.record.counters import Counts
-from graph.record.events import CONTROL, Draft, Event
-from graph.record.sample import Sample, latest
-from graph.record.summary import RunSummary
-from graph.record.values import Kept
+from planner_executor.graph.errors import CallElsewhereError
+from planner_executor.graph.ledger.chain import Row, first_link
+from planner_executor.graph.ledger.chaining import chained
+from planner_executor.graph.ledger.family import TURNING, Effect, Family, effects_in, effects_of, run_named, source_of
+from planner_executor.graph.ledger.folded_runs import IndexChange, RunFold
+from planner_executor.graph.ledger.lease import Holder, released, set_aside
+from planner_executor.graph.ledger.memory.artifact_uses import ArtifactUses
+from planner_executor.graph.ledger.memory.caps import MemoryCaps
+from planner_executor.graph.ledger.memory.ended_sessions import MemoryEndedSessions
+from planner_executor.graph.ledger.memory.outbox import MemoryOutbox
+from planner_executor.graph.ledger.protocol import Lease, RunKey
+from planner_executor.graph.ledger.reading import Snapshot
+from planner_executor.graph.ledger.refusals import Standing, check_end, standing_after, thread_is_there, unknown_run
+from planner_executor.graph.ledger.seal import SealKey
+from planner_executor.graph.ledger.tombstone import Tombstones
+from planner_executor.graph.ledger.transcript import Transcript, artifact_ids, artifacts_in, events_of, source_in
+from planner_executor.graph.record.counters import Counts
+from planner_executor.graph.record.events import CONTROL, Draft, Event
+from planner_executor.graph.record.sample import Sample, latest
+from planner_executor.graph.record.summary import RunSummary
+from planner_executor.graph.record.values import Kept
 
 TO_KNOW = {
     "call_started": ('"repeatable":false',),

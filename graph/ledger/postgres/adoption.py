@@ -2,18 +2,18 @@
 
 from collections.abc import Sequence
 
-from graph.ledger.family import effects_of, source_of
-from graph.ledger.folded_runs import RunFold
-from graph.ledger.postgres.artifact_uses import note_uses
-from graph.ledger.postgres.event_writer import PUT_ARTIFACTS, PUT_EVENTS
-from graph.ledger.postgres.family_table import join_forks, lock_families, note_effects, put_family
-from graph.ledger.postgres.queries import NEXT_NUMBER
-from graph.ledger.postgres.run_index import add_folded
-from graph.ledger.postgres.transaction import Transaction
-from graph.ledger.protocol import RunKey
-from graph.ledger.refusals import thread_is_there
-from graph.ledger.tombstone import thread_digest
-from graph.ledger.transcript import Transcript, artifact_ids
+from planner_executor.graph.ledger.family import effects_of, source_of
+from planner_executor.graph.ledger.folded_runs import RunFold
+from planner_executor.graph.ledger.postgres.artifact_uses import note_uses
+from planner_executor.graph.ledger.postgres.event_writer import PUT_ARTIFACTS, PUT_EVENTS
+from planner_executor.graph.ledger.postgres.family_table import join_forks, lock_families, note_effects, put_family
+from planner_executor.graph.ledger.postgres.queries import NEXT_NUMBER
+from planner_executor.graph.ledger.postgres.run_index import add_folded
+from planner_executor.graph.ledger.postgres.transaction import Transaction
+from planner_executor.graph.ledger.protocol import RunKey
+from planner_executor.graph.ledger.refusals import thread_is_there
+from planner_executor.graph.ledger.tombstone import thread_digest
+from planner_executor.graph.ledger.transcript import Transcript, artifact_ids
 
 ROWS = 500
 """Events that one statement writes."""

@@ -3,10 +3,10 @@
 from collections.abc import Collection, Sequence
 from contextlib import suppress
 
-from graph.ledger.postgres.queries import read_rows
-from graph.ledger.postgres.transaction import Transaction
-from graph.ledger.transcript import artifact_ids, event_of
-from graph.record.summary import CHANGED
+from planner_executor.graph.ledger.postgres.queries import read_rows
+from planner_executor.graph.ledger.postgres.transaction import Transaction
+from planner_executor.graph.ledger.transcript import artifact_ids, event_of
+from planner_executor.graph.record.summary import CHANGED
 
 LOCK = 6_911_051_277_381_204_003
 """Shared by whoever writes events that name artifacts, and held alone by whoever removes artifacts: neither misses what

@@ -5,9 +5,9 @@ cost no statement of their own. Transactions commit in another order than that o
 number below which none is open any more. See `docs/decisions/0064-change-numbers.md`.
 """
 
-from graph.ledger.postgres.transaction import Transaction
-from graph.ledger.protocol import RunKey
-from graph.ledger.run_store import Changes
+from planner_executor.graph.ledger.postgres.transaction import Transaction
+from planner_executor.graph.ledger.protocol import RunKey
+from planner_executor.graph.ledger.run_store import Changes
 
 KEPT_S = 86_400
 """Rows of `ledger_appends` are kept so long; an older position is not known any more."""

@@ -8,14 +8,14 @@ from weakref import finalize
 
 import psycopg
 
-from graph.errors import AgentError, LedgerError, LedgerUnavailableError
-from graph.ledger.postgres.address import shown_address
-from graph.ledger.postgres.erasure import REWRITTEN
-from graph.ledger.postgres.pulse import Pulse
-from graph.ledger.postgres.server import Server, advice
-from graph.ledger.postgres.sharing import Shared, shared
-from graph.ledger.postgres.transaction import Transaction
-from graph.ledger.postgres.workers import ASIDE, LANES, lane_of
+from planner_executor.graph.errors import AgentError, LedgerError, LedgerUnavailableError
+from planner_executor.graph.ledger.postgres.address import shown_address
+from planner_executor.graph.ledger.postgres.erasure import REWRITTEN
+from planner_executor.graph.ledger.postgres.pulse import Pulse
+from planner_executor.graph.ledger.postgres.server import Server, advice
+from planner_executor.graph.ledger.postgres.sharing import Shared, shared
+from planner_executor.graph.ledger.postgres.transaction import Transaction
+from planner_executor.graph.ledger.postgres.workers import ASIDE, LANES, lane_of
 
 Result = TypeVar("Result")
 

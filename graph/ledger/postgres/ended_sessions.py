@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 
-from graph.ledger.postgres.database import Database
-from graph.ledger.postgres.migration import SCHEMA_LOCK
-from graph.ledger.postgres.transaction import Transaction
+from planner_executor.graph.ledger.postgres.database import Database
+from planner_executor.graph.ledger.postgres.migration import SCHEMA_LOCK
+from planner_executor.graph.ledger.postgres.transaction import Transaction
 
 _TABLE = """CREATE TABLE IF NOT EXISTS desk_ended_sessions (
     id text COLLATE "C" PRIMARY KEY, until double precision NOT NULL)"""

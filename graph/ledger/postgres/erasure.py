@@ -2,22 +2,22 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from graph.ledger.checkpoint_cells import plain_bytes
-from graph.ledger.erasure import Erasure, thread_erasure
-from graph.ledger.packed_checkpoint import DICTIONARIES
-from graph.ledger.postgres.artifact_uses import remove_unused, renew_uses
-from graph.ledger.postgres.event_writer import EventWriter
-from graph.ledger.postgres.family_table import renew_effects
-from graph.ledger.postgres.queries import locked, transcript_of
-from graph.ledger.postgres.standing_table import redact
-from graph.ledger.postgres.thread_tables import CELLS, erase_checkpoints, tables_of
-from graph.ledger.postgres.transaction import LONG, Rows, Transaction
-from graph.ledger.protocol import RunKey
-from graph.ledger.run_store import Redacted
-from graph.record.events import Draft
-from graph.record.redaction import Redactor
-from graph.record.run_state import run_name
-from graph.record.values import Artifact
+from planner_executor.graph.ledger.checkpoint_cells import plain_bytes
+from planner_executor.graph.ledger.erasure import Erasure, thread_erasure
+from planner_executor.graph.ledger.packed_checkpoint import DICTIONARIES
+from planner_executor.graph.ledger.postgres.artifact_uses import remove_unused, renew_uses
+from planner_executor.graph.ledger.postgres.event_writer import EventWriter
+from planner_executor.graph.ledger.postgres.family_table import renew_effects
+from planner_executor.graph.ledger.postgres.queries import locked, transcript_of
+from planner_executor.graph.ledger.postgres.standing_table import redact
+from planner_executor.graph.ledger.postgres.thread_tables import CELLS, erase_checkpoints, tables_of
+from planner_executor.graph.ledger.postgres.transaction import LONG, Rows, Transaction
+from planner_executor.graph.ledger.protocol import RunKey
+from planner_executor.graph.ledger.run_store import Redacted
+from planner_executor.graph.record.events import Draft
+from planner_executor.graph.record.redaction import Redactor
+from planner_executor.graph.record.run_state import run_name
+from planner_executor.graph.record.values import Artifact
 
 REWRITTEN = (
     "ledger_events",

@@ -5,20 +5,20 @@ from functools import partial
 
 import psycopg
 
-from graph.errors import LedgerError
-from graph.ledger.checked_reader import CheckedReader
-from graph.ledger.family import Family
-from graph.ledger.postgres.database import Database
-from graph.ledger.postgres.family_table import other_runs, other_runs_if_damaged
-from graph.ledger.postgres.history_table import history
-from graph.ledger.postgres.queries import found_of, last_number, run_id_of
-from graph.ledger.postgres.standing_table import give, revoke, standing
-from graph.ledger.postgres.transaction import Transaction
-from graph.ledger.protocol import RunKey
-from graph.ledger.reading import Snapshot
-from graph.ledger.seal import SealKey
-from graph.record.sample import Sample
-from graph.record.standing_approval import StandingApproval, StandingUse
+from planner_executor.graph.errors import LedgerError
+from planner_executor.graph.ledger.checked_reader import CheckedReader
+from planner_executor.graph.ledger.family import Family
+from planner_executor.graph.ledger.postgres.database import Database
+from planner_executor.graph.ledger.postgres.family_table import other_runs, other_runs_if_damaged
+from planner_executor.graph.ledger.postgres.history_table import history
+from planner_executor.graph.ledger.postgres.queries import found_of, last_number, run_id_of
+from planner_executor.graph.ledger.postgres.standing_table import give, revoke, standing
+from planner_executor.graph.ledger.postgres.transaction import Transaction
+from planner_executor.graph.ledger.protocol import RunKey
+from planner_executor.graph.ledger.reading import Snapshot
+from planner_executor.graph.ledger.seal import SealKey
+from planner_executor.graph.record.sample import Sample
+from planner_executor.graph.record.standing_approval import StandingApproval, StandingUse
 
 
 class EventReader(CheckedReader):

@@ -3,34 +3,43 @@
 from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager
 
-from graph.ledger.chaining import must_sync
-from graph.ledger.family import effects_in
-from graph.ledger.head import Head
-from graph.ledger.lease import PACE, Holder, Pace
-from graph.ledger.owned_writer import ALONE, Batch, OwnedWriter
-from graph.ledger.ownership import Held, Ownership
-from graph.ledger.postgres.caps_table import enter
-from graph.ledger.postgres.database import Database
-from graph.ledger.postgres.event_reader import EventReader
-from graph.ledger.postgres.event_writer import EventWriter
-from graph.ledger.postgres.family_table import check_family, guess_alone
-from graph.ledger.postgres.held_leases import HeldLeases
-from graph.ledger.postgres.lease import claim, release
-from graph.ledger.postgres.lease_table import PostgresAttempt, PostgresLeaseTable
-from graph.ledger.postgres.queries import (
+from planner_executor.graph.ledger.chaining import must_sync
+from planner_executor.graph.ledger.family import effects_in
+from planner_executor.graph.ledger.head import Head
+from planner_executor.graph.ledger.lease import PACE, Holder, Pace
+from planner_executor.graph.ledger.owned_writer import ALONE, Batch, OwnedWriter
+from planner_executor.graph.ledger.ownership import Held, Ownership
+from planner_executor.graph.ledger.postgres.caps_table import enter
+from planner_executor.graph.ledger.postgres.database import Database
+from planner_executor.graph.ledger.postgres.event_reader import EventReader
+from planner_executor.graph.ledger.postgres.event_writer import EventWriter
+from planner_executor.graph.ledger.postgres.family_table import check_family, guess_alone
+from planner_executor.graph.ledger.postgres.held_leases import HeldLeases
+from planner_executor.graph.ledger.postgres.lease import claim, release
+from planner_executor.graph.ledger.postgres.lease_table import PostgresAttempt, PostgresLeaseTable
+from planner_executor.graph.ledger.postgres.queries import (
     found_of,
     head_of,
     locked,
 )
-from graph.ledger.postgres.standing_table import count
-from graph.ledger.postgres.transaction import Transaction
-from graph.ledger.protocol import NOTHING_SEEN, Lease, Message, MessageHandler, News, Owned, RunKey, no_events
-from graph.ledger.reading import Snapshot
-from graph.ledger.seal import SealKey
-from graph.record.caps import CapEntry
-from graph.record.events import Draft, Event
-from graph.record.standing_approval import StandingCall
-from graph.record.values import Kept
+from planner_executor.graph.ledger.postgres.standing_table import count
+from planner_executor.graph.ledger.postgres.transaction import Transaction
+from planner_executor.graph.ledger.protocol import (
+    NOTHING_SEEN,
+    Lease,
+    Message,
+    MessageHandler,
+    News,
+    Owned,
+    RunKey,
+    no_events,
+)
+from planner_executor.graph.ledger.reading import Snapshot
+from planner_executor.graph.ledger.seal import SealKey
+from planner_executor.graph.record.caps import CapEntry
+from planner_executor.graph.record.events import Draft, Event
+from planner_executor.graph.record.standing_approval import StandingCall
+from planner_executor.graph.record.values import Kept
 
 
 class EventStore(OwnedWriter, EventReader):

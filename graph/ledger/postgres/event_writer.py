@@ -3,21 +3,21 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from graph.ledger.chaining import chained, of_run
-from graph.ledger.family import effects_in, source_of
-from graph.ledger.head import Head
-from graph.ledger.postgres.artifact_uses import note_uses
-from graph.ledger.postgres.family_table import lock_families, note_effects, put_family
-from graph.ledger.postgres.queries import NEXT_NUMBER, head_of
-from graph.ledger.postgres.run_index import RunIndex
-from graph.ledger.postgres.transaction import Transaction
-from graph.ledger.protocol import RunKey
-from graph.ledger.refusals import check_end, standing_after
-from graph.ledger.seal import SealKey
-from graph.ledger.tombstone import thread_digest
-from graph.ledger.transcript import artifacts_in
-from graph.record.events import CONTROL, Draft
-from graph.record.values import Kept
+from planner_executor.graph.ledger.chaining import chained, of_run
+from planner_executor.graph.ledger.family import effects_in, source_of
+from planner_executor.graph.ledger.head import Head
+from planner_executor.graph.ledger.postgres.artifact_uses import note_uses
+from planner_executor.graph.ledger.postgres.family_table import lock_families, note_effects, put_family
+from planner_executor.graph.ledger.postgres.queries import NEXT_NUMBER, head_of
+from planner_executor.graph.ledger.postgres.run_index import RunIndex
+from planner_executor.graph.ledger.postgres.transaction import Transaction
+from planner_executor.graph.ledger.protocol import RunKey
+from planner_executor.graph.ledger.refusals import check_end, standing_after
+from planner_executor.graph.ledger.seal import SealKey
+from planner_executor.graph.ledger.tombstone import thread_digest
+from planner_executor.graph.ledger.transcript import artifacts_in
+from planner_executor.graph.record.events import CONTROL, Draft
+from planner_executor.graph.record.values import Kept
 
 OPEN = f"INSERT INTO ledger_runs (thread, n) SELECT %s, {NEXT_NUMBER} ON CONFLICT DO NOTHING RETURNING n, id"
 PUT_EVENTS = "INSERT INTO ledger_events (run, seq, kind, step, at, payload, salt, digest, link) VALUES {}"

@@ -2,13 +2,13 @@
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
-from graph.errors import CallElsewhereError
-from graph.ledger.family import TURNING, Effect, Family, effects_of, families, run_named
-from graph.ledger.head import Head
-from graph.ledger.postgres.queries import FAILED, forks_of, read_rows
-from graph.ledger.postgres.schema import TO_KNOW
-from graph.ledger.postgres.transaction import Transaction
-from graph.ledger.protocol import RunKey
+from planner_executor.graph.errors import CallElsewhereError
+from planner_executor.graph.ledger.family import TURNING, Effect, Family, effects_of, families, run_named
+from planner_executor.graph.ledger.head import Head
+from planner_executor.graph.ledger.postgres.queries import FAILED, forks_of, read_rows
+from planner_executor.graph.ledger.postgres.schema import TO_KNOW
+from planner_executor.graph.ledger.postgres.transaction import Transaction
+from planner_executor.graph.ledger.protocol import RunKey
 
 LOCK = 6_911_051_277_381_204_004
 """Shared by whoever opens a run, and held alone by whoever opens a fork, which may make one family of two."""

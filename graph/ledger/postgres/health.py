@@ -1,11 +1,11 @@
 """Health check of a database: size, and leases of dead owners."""
 
-from graph.ledger.owner import is_gone
-from graph.ledger.postgres.thread_tables import TABLES, tables_of
-from graph.ledger.postgres.transaction import Transaction
-from graph.ledger.run_store import Health
-from graph.ledger.search import UNDER_WAY
-from graph.record.run_state import run_name
+from planner_executor.graph.ledger.owner import is_gone
+from planner_executor.graph.ledger.postgres.thread_tables import TABLES, tables_of
+from planner_executor.graph.ledger.postgres.transaction import Transaction
+from planner_executor.graph.ledger.run_store import Health
+from planner_executor.graph.ledger.search import UNDER_WAY
+from planner_executor.graph.record.run_state import run_name
 
 OURS = ("ledger_events", "ledger_artifacts")
 ALL_OURS = (

@@ -4,11 +4,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from graph.errors import LeaseLostError
-from graph.ledger.head import Head
-from graph.ledger.postgres.queries import guess
-from graph.ledger.postgres.transaction import Transaction
-from graph.ledger.protocol import Lease
+from planner_executor.graph.errors import LeaseLostError
+from planner_executor.graph.ledger.head import Head
+from planner_executor.graph.ledger.postgres.queries import guess
+from planner_executor.graph.ledger.postgres.transaction import Transaction
+from planner_executor.graph.ledger.protocol import Lease
 
 
 @dataclass

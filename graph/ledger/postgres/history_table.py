@@ -4,8 +4,8 @@ import json
 from collections import defaultdict
 from collections.abc import Sequence
 
-from graph.ledger.postgres.transaction import Transaction
-from graph.record.sample import KEPT, Sample, Samples, latest
+from planner_executor.graph.ledger.postgres.transaction import Transaction
+from planner_executor.graph.record.sample import KEPT, Sample, Samples, latest
 
 SHARES = 8
 """The samples of a likeness are spread over so many rows, by run: runs that end at once do not wait for each other."""

@@ -3,10 +3,10 @@
 Every change of a row is made with the run's row locked, so no event is written under a token that has been replaced.
 """
 
-from graph.ledger.head import Head
-from graph.ledger.lease import Holder, claimed, released, set_aside, taken_over
-from graph.ledger.postgres.transaction import Transaction
-from graph.ledger.protocol import Lease
+from planner_executor.graph.ledger.head import Head
+from planner_executor.graph.ledger.lease import Holder, claimed, released, set_aside, taken_over
+from planner_executor.graph.ledger.postgres.transaction import Transaction
+from planner_executor.graph.ledger.protocol import Lease
 
 _PUT = """INSERT INTO ledger_leases (run, owner, token, beat, beat_at) VALUES (%s, %s, %s, %s, clock_timestamp())
     ON CONFLICT (run) DO UPDATE

@@ -4,14 +4,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from graph.ledger.head import Head
-from graph.ledger.lease import Holder
-from graph.ledger.postgres.database import Database
-from graph.ledger.postgres.held_leases import HeldLeases
-from graph.ledger.postgres.lease import claim, disown, release, take_over
-from graph.ledger.postgres.queries import head_of, locked
-from graph.ledger.postgres.transaction import Transaction
-from graph.ledger.protocol import Lease, RunKey
+from planner_executor.graph.ledger.head import Head
+from planner_executor.graph.ledger.lease import Holder
+from planner_executor.graph.ledger.postgres.database import Database
+from planner_executor.graph.ledger.postgres.held_leases import HeldLeases
+from planner_executor.graph.ledger.postgres.lease import claim, disown, release, take_over
+from planner_executor.graph.ledger.postgres.queries import head_of, locked
+from planner_executor.graph.ledger.postgres.transaction import Transaction
+from planner_executor.graph.ledger.protocol import Lease, RunKey
 
 T = TypeVar("T")
 

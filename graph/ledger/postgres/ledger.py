@@ -6,21 +6,28 @@ from contextlib import AsyncExitStack
 from dataclasses import replace
 from pathlib import Path
 
-from graph.errors import InputError
-from graph.ledger.erasure import redactor_of
-from graph.ledger.owner import may_live
-from graph.ledger.postgres.adoption import adopt
-from graph.ledger.postgres.changes import changes
-from graph.ledger.postgres.ended_sessions import PostgresEndedSessions
-from graph.ledger.postgres.erasure import erase, places_of
-from graph.ledger.postgres.event_store import EventStore
-from graph.ledger.postgres.health import examine
-from graph.ledger.postgres.lease import free
-from graph.ledger.postgres.outbox import PostgresOutbox
-from graph.ledger.postgres.queries import forks_of, head_of, locked, numbers_of, run_id_of, transcript_of
-from graph.ledger.postgres.removal import remove, tombstones_of
-from graph.ledger.postgres.run_index import differences, rebuild
-from graph.ledger.postgres.run_search import (
+from planner_executor.graph.errors import InputError
+from planner_executor.graph.ledger.erasure import redactor_of
+from planner_executor.graph.ledger.owner import may_live
+from planner_executor.graph.ledger.postgres.adoption import adopt
+from planner_executor.graph.ledger.postgres.changes import changes
+from planner_executor.graph.ledger.postgres.ended_sessions import PostgresEndedSessions
+from planner_executor.graph.ledger.postgres.erasure import erase, places_of
+from planner_executor.graph.ledger.postgres.event_store import EventStore
+from planner_executor.graph.ledger.postgres.health import examine
+from planner_executor.graph.ledger.postgres.lease import free
+from planner_executor.graph.ledger.postgres.outbox import PostgresOutbox
+from planner_executor.graph.ledger.postgres.queries import (
+    forks_of,
+    head_of,
+    locked,
+    numbers_of,
+    run_id_of,
+    transcript_of,
+)
+from planner_executor.graph.ledger.postgres.removal import remove, tombstones_of
+from planner_executor.graph.ledger.postgres.run_index import differences, rebuild
+from planner_executor.graph.ledger.postgres.run_search import (
     counters,
     due,
     page,
@@ -30,14 +37,14 @@ from graph.ledger.postgres.run_search import (
     waiting,
     with_approvals,
 )
-from graph.ledger.postgres.transaction import Transaction
-from graph.ledger.protocol import Message, RunKey
-from graph.ledger.run_store import Changes, Health, Redacted, Unfinished, Waiting
-from graph.ledger.tombstone import Tombstone, Tombstones
-from graph.ledger.transcript import Transcript
-from graph.record.counters import Counters
-from graph.record.run_filter import RunFilter
-from graph.record.summary import RunSummary
+from planner_executor.graph.ledger.postgres.transaction import Transaction
+from planner_executor.graph.ledger.protocol import Message, RunKey
+from planner_executor.graph.ledger.run_store import Changes, Health, Redacted, Unfinished, Waiting
+from planner_executor.graph.ledger.tombstone import Tombstone, Tombstones
+from planner_executor.graph.ledger.transcript import Transcript
+from planner_executor.graph.record.counters import Counters
+from planner_executor.graph.record.run_filter import RunFilter
+from planner_executor.graph.record.summary import RunSummary
 
 
 class PostgresLedger(EventStore):

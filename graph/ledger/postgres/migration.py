@@ -2,16 +2,16 @@
 
 import time
 
-from graph.errors import LedgerUnavailableError
-from graph.ledger.lease import LEASE_S
-from graph.ledger.postgres.artifact_uses import note_all_uses
-from graph.ledger.postgres.family_table import renew_families
-from graph.ledger.postgres.run_index import renew_waiting
-from graph.ledger.postgres.schema import ADDED, CONTROL_INDEX, TABLES, VERSION, version_of
-from graph.ledger.postgres.standing_table import shorten
-from graph.ledger.postgres.transaction import LONG, Transaction
-from graph.record.run_state import run_name
-from graph.record.standing_approval import LONGEST_S
+from planner_executor.graph.errors import LedgerUnavailableError
+from planner_executor.graph.ledger.lease import LEASE_S
+from planner_executor.graph.ledger.postgres.artifact_uses import note_all_uses
+from planner_executor.graph.ledger.postgres.family_table import renew_families
+from planner_executor.graph.ledger.postgres.run_index import renew_waiting
+from planner_executor.graph.ledger.postgres.schema import ADDED, CONTROL_INDEX, TABLES, VERSION, version_of
+from planner_executor.graph.ledger.postgres.standing_table import shorten
+from planner_executor.graph.ledger.postgres.transaction import LONG, Transaction
+from planner_executor.graph.record.run_state import run_name
+from planner_executor.graph.record.standing_approval import LONGEST_S
 
 SCHEMA_LOCK = 6_911_051_277_381_204_001
 """Held in the transaction that makes the tables: of processes that start at once, one makes them."""

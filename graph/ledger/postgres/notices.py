@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 
 import psycopg
 
-from graph.errors import LedgerError
-from graph.ledger.postgres.server import DIRECT, Connection, Server, is_lost
+from planner_executor.graph.errors import LedgerError
+from planner_executor.graph.ledger.postgres.server import DIRECT, Connection, Server, is_lost
 
 CHANNEL = "planner_executor"
 GAP_S = 0.1

@@ -4,9 +4,9 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from graph.ledger.outbox import Delivery
-from graph.ledger.postgres.database import Database
-from graph.ledger.postgres.transaction import Transaction
+from planner_executor.graph.ledger.outbox import Delivery
+from planner_executor.graph.ledger.postgres.database import Database
+from planner_executor.graph.ledger.postgres.transaction import Transaction
 
 _OF = "run = (SELECT id FROM ledger_runs WHERE thread = %s AND n = %s) AND kind = %s AND since = %s AND address = %s"
 _ADD = (

@@ -9,11 +9,11 @@ from functools import partial
 
 import psycopg
 
-from graph.errors import LedgerError
-from graph.ledger.postgres.changes import KEPT_S
-from graph.ledger.postgres.server import Connection, Server, in_transaction, is_lost
-from graph.ledger.postgres.transaction import LIMITS, WRITES, Transaction
-from graph.ledger.protocol import Lease
+from planner_executor.graph.errors import LedgerError
+from planner_executor.graph.ledger.postgres.changes import KEPT_S
+from planner_executor.graph.ledger.postgres.server import Connection, Server, in_transaction, is_lost
+from planner_executor.graph.ledger.postgres.transaction import LIMITS, WRITES, Transaction
+from planner_executor.graph.ledger.protocol import Lease
 
 Pulse = Callable[[], Sequence[Lease]]
 LOGGER = logging.getLogger("planner_executor.ledger")

@@ -3,15 +3,15 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
-from graph.ledger.chain import Row, first_link
-from graph.ledger.head import Head
-from graph.ledger.lease import Holder
-from graph.ledger.postgres.transaction import Transaction
-from graph.ledger.protocol import RunKey
-from graph.ledger.reading import Snapshot
-from graph.ledger.refusals import Standing, unknown_run
-from graph.ledger.transcript import Transcript, artifact_ids, source_in
-from graph.record.events import CONTROL
+from planner_executor.graph.ledger.chain import Row, first_link
+from planner_executor.graph.ledger.head import Head
+from planner_executor.graph.ledger.lease import Holder
+from planner_executor.graph.ledger.postgres.transaction import Transaction
+from planner_executor.graph.ledger.protocol import RunKey
+from planner_executor.graph.ledger.reading import Snapshot
+from planner_executor.graph.ledger.refusals import Standing, unknown_run
+from planner_executor.graph.ledger.transcript import Transcript, artifact_ids, source_in
+from planner_executor.graph.record.events import CONTROL
 
 ALL = -(2**63)
 """Sequence number below every stored one, to select all rows, also damaged ones."""

@@ -2,20 +2,20 @@
 
 from collections.abc import Sequence
 
-from graph.ledger.index_row import stored_counts
-from graph.ledger.owner import may_live
-from graph.ledger.postgres.artifact_uses import LOCK, remove_unused
-from graph.ledger.postgres.event_writer import EventWriter
-from graph.ledger.postgres.queries import forks_of, locked, numbers_of
-from graph.ledger.postgres.schema import OF_A_RUN
-from graph.ledger.postgres.thread_tables import remove_thread
-from graph.ledger.postgres.transaction import LONG, Transaction
-from graph.ledger.protocol import RunKey
-from graph.ledger.refusals import changed_since, owned_elsewhere, sealed_otherwise
-from graph.ledger.seal import SealKey
-from graph.ledger.tombstone import Tombstone, Tombstones, digests_of, end_fault, tombstone_after
-from graph.ledger.transcript import Transcript, artifact_ids
-from graph.record.counters import RunCounter
+from planner_executor.graph.ledger.index_row import stored_counts
+from planner_executor.graph.ledger.owner import may_live
+from planner_executor.graph.ledger.postgres.artifact_uses import LOCK, remove_unused
+from planner_executor.graph.ledger.postgres.event_writer import EventWriter
+from planner_executor.graph.ledger.postgres.queries import forks_of, locked, numbers_of
+from planner_executor.graph.ledger.postgres.schema import OF_A_RUN
+from planner_executor.graph.ledger.postgres.thread_tables import remove_thread
+from planner_executor.graph.ledger.postgres.transaction import LONG, Transaction
+from planner_executor.graph.ledger.protocol import RunKey
+from planner_executor.graph.ledger.refusals import changed_since, owned_elsewhere, sealed_otherwise
+from planner_executor.graph.ledger.seal import SealKey
+from planner_executor.graph.ledger.tombstone import Tombstone, Tombstones, digests_of, end_fault, tombstone_after
+from planner_executor.graph.ledger.transcript import Transcript, artifact_ids
+from planner_executor.graph.record.counters import RunCounter
 
 _COLUMNS = "number, thread, first, heads, at, person, key, link"
 _READ = f"SELECT {_COLUMNS}, seal FROM ledger_tombstones"

@@ -2,17 +2,17 @@
 
 from collections.abc import Iterator, Sequence
 
-from graph.ledger.folded_runs import FoldedRuns, IndexChange, RunFold
-from graph.ledger.head import Head
-from graph.ledger.index_row import COLUMNS, SELECT, changed, stored, stored_counts
-from graph.ledger.postgres.history_table import add_samples
-from graph.ledger.postgres.queries import read_rows
-from graph.ledger.postgres.transaction import LONG, Transaction
-from graph.ledger.transcript import events_of
-from graph.record.counters import Counts
-from graph.record.events import Event
-from graph.record.run_state import run_name
-from graph.record.summary import RunSummary
+from planner_executor.graph.ledger.folded_runs import FoldedRuns, IndexChange, RunFold
+from planner_executor.graph.ledger.head import Head
+from planner_executor.graph.ledger.index_row import COLUMNS, SELECT, changed, stored, stored_counts
+from planner_executor.graph.ledger.postgres.history_table import add_samples
+from planner_executor.graph.ledger.postgres.queries import read_rows
+from planner_executor.graph.ledger.postgres.transaction import LONG, Transaction
+from planner_executor.graph.ledger.transcript import events_of
+from planner_executor.graph.record.counters import Counts
+from planner_executor.graph.record.events import Event
+from planner_executor.graph.record.run_state import run_name
+from planner_executor.graph.record.summary import RunSummary
 
 _PUT = (
     f"INSERT INTO ledger_index (run, {', '.join(COLUMNS)}) VALUES (%s{', %s' * len(COLUMNS)}) "

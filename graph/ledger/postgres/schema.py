@@ -1,10 +1,10 @@
 """The tables of the ledger in a PostgreSQL database, and their version."""
 
-from graph.ledger.postgres.caps_table import TABLES as CAPS
-from graph.ledger.postgres.history_table import TABLES as HISTORY
-from graph.ledger.postgres.standing_table import TABLES as STANDING
-from graph.ledger.postgres.transaction import Transaction
-from graph.record.events import CONTROL
+from planner_executor.graph.ledger.postgres.caps_table import TABLES as CAPS
+from planner_executor.graph.ledger.postgres.history_table import TABLES as HISTORY
+from planner_executor.graph.ledger.postgres.standing_table import TABLES as STANDING
+from planner_executor.graph.ledger.postgres.transaction import Transaction
+from planner_executor.graph.record.events import CONTROL
 
 VERSION = 4
 """Version 1 had nothing of what `ADDED` makes, and builds before the first release called part of that version 2;

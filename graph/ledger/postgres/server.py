@@ -9,11 +9,11 @@ from typing import Any
 import psycopg
 from psycopg.conninfo import conninfo_to_dict
 
-from graph.errors import LedgerUnavailableError
-from graph.ledger.postgres.address import address_fault, shown_address
-from graph.ledger.postgres.migration import bring_up
-from graph.ledger.postgres.texts import add_texts
-from graph.ledger.postgres.transaction import LIMITS, WRITES, Transaction
+from planner_executor.graph.errors import LedgerUnavailableError
+from planner_executor.graph.ledger.postgres.address import address_fault, shown_address
+from planner_executor.graph.ledger.postgres.migration import bring_up
+from planner_executor.graph.ledger.postgres.texts import add_texts
+from planner_executor.graph.ledger.postgres.transaction import LIMITS, WRITES, Transaction
 
 Connection = psycopg.Connection[Any]
 

@@ -7,10 +7,10 @@ import os
 import threading
 from weakref import WeakSet, WeakValueDictionary, finalize
 
-from graph.ledger.postgres.notices import Notices
-from graph.ledger.postgres.pulse import Pulse, PulseThread
-from graph.ledger.postgres.server import Server
-from graph.ledger.postgres.workers import Workers
+from planner_executor.graph.ledger.postgres.notices import Notices
+from planner_executor.graph.ledger.postgres.pulse import Pulse, PulseThread
+from planner_executor.graph.ledger.postgres.server import Server
+from planner_executor.graph.ledger.postgres.workers import Workers
 
 
 class Shared:

@@ -4,9 +4,9 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from graph.ledger.checkpoint_cells import erased, plain_bytes, with_more_names
-from graph.ledger.postgres.transaction import Transaction
-from graph.record.redaction import Redactor
+from planner_executor.graph.ledger.checkpoint_cells import erased, plain_bytes, with_more_names
+from planner_executor.graph.ledger.postgres.transaction import Transaction
+from planner_executor.graph.record.redaction import Redactor
 
 TABLES = ("checkpoints", "checkpoint_blobs", "checkpoint_writes")
 ORDERED = """ALTER TABLE checkpoints ADD COLUMN stored_seq bigint NOT NULL DEFAULT 0;

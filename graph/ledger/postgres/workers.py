@@ -16,7 +16,7 @@ from uuid import UUID, uuid4
 
 import psycopg
 
-from graph.ledger.postgres.server import (
+from planner_executor.graph.ledger.postgres.server import (
     LOOK_S,
     PATIENCE_S,
     Connection,
@@ -25,7 +25,7 @@ from graph.ledger.postgres.server import (
     is_lost,
     roll_back,
 )
-from graph.ledger.postgres.transaction import LIMITS, READS, WRITES, Transaction
+from planner_executor.graph.ledger.postgres.transaction import LIMITS, READS, WRITES, Transaction
 
 Result = TypeVar("Result")
 

@@ -3,14 +3,14 @@
 import sqlite3
 from collections.abc import Sequence
 
-from graph.ledger.family import source_of
-from graph.ledger.refusals import thread_is_there
-from graph.ledger.sqlite.artifact_uses import renew_uses
-from graph.ledger.sqlite.family_table import family_of, join_forks, renew_effects
-from graph.ledger.sqlite.history_table import add_samples
-from graph.ledger.sqlite.queries import next_number, next_row, stored_row
-from graph.ledger.sqlite.run_index import add_counts, folded, put
-from graph.ledger.transcript import Transcript
+from planner_executor.graph.ledger.family import source_of
+from planner_executor.graph.ledger.refusals import thread_is_there
+from planner_executor.graph.ledger.sqlite.artifact_uses import renew_uses
+from planner_executor.graph.ledger.sqlite.family_table import family_of, join_forks, renew_effects
+from planner_executor.graph.ledger.sqlite.history_table import add_samples
+from planner_executor.graph.ledger.sqlite.queries import next_number, next_row, stored_row
+from planner_executor.graph.ledger.sqlite.run_index import add_counts, folded, put
+from planner_executor.graph.ledger.transcript import Transcript
 
 
 def adopt(db: sqlite3.Connection, database: str, runs: Sequence[Transcript]) -> None:

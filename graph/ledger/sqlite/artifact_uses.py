@@ -4,9 +4,9 @@ import sqlite3
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 
-from graph.ledger.sqlite.queries import read_rows
-from graph.ledger.transcript import artifact_ids, event_of
-from graph.record.summary import CHANGED
+from planner_executor.graph.ledger.sqlite.queries import read_rows
+from planner_executor.graph.ledger.transcript import artifact_ids, event_of
+from planner_executor.graph.record.summary import CHANGED
 
 
 def note_uses(db: sqlite3.Connection, run_id: int, named: Sequence[str]) -> None:

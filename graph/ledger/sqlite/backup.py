@@ -6,7 +6,7 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
-from graph.errors import InputError, LedgerUnavailableError
+from planner_executor.graph.errors import InputError, LedgerUnavailableError
 
 NO_LINKS = frozenset({errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS})
 """Errors of a file system without hard links, such as those of memory sticks and some network shares."""

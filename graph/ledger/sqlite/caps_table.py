@@ -4,8 +4,8 @@ import sqlite3
 import time
 from collections.abc import Sequence
 
-from graph.ledger.caps import KEPT_S, check_day, check_turn, corrected
-from graph.record.caps import CapCorrection, CapEntry, CapUse, DayCap
+from planner_executor.graph.ledger.caps import KEPT_S, check_day, check_turn, corrected
+from planner_executor.graph.record.caps import CapCorrection, CapEntry, CapUse, DayCap
 
 TABLES = """
 CREATE TABLE IF NOT EXISTS ledger_caps (

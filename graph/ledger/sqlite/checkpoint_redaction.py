@@ -4,9 +4,9 @@ import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from graph.ledger.checkpoint_cells import erased, plain_bytes, with_more_names
-from graph.ledger.packed_checkpoint import DICTIONARIES
-from graph.record.redaction import Redactor
+from planner_executor.graph.ledger.checkpoint_cells import erased, plain_bytes, with_more_names
+from planner_executor.graph.ledger.packed_checkpoint import DICTIONARIES
+from planner_executor.graph.record.redaction import Redactor
 
 TABLES = {"checkpoints": ("checkpoint", "metadata"), "writes": ("value",)}
 

@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import TypeVar
 from weakref import finalize
 
-from graph.errors import AgentError, LedgerError, LedgerUnavailableError
-from graph.ledger.sqlite.backup import back_up
-from graph.ledger.sqlite.file import advice
-from graph.ledger.sqlite.vacuum import compact, give_back
-from graph.ledger.sqlite.writer import Pulse
-from graph.ledger.sqlite.writers import SharedWriter, writer_of
+from planner_executor.graph.errors import AgentError, LedgerError, LedgerUnavailableError
+from planner_executor.graph.ledger.sqlite.backup import back_up
+from planner_executor.graph.ledger.sqlite.file import advice
+from planner_executor.graph.ledger.sqlite.vacuum import compact, give_back
+from planner_executor.graph.ledger.sqlite.writer import Pulse
+from planner_executor.graph.ledger.sqlite.writers import SharedWriter, writer_of
 
 Result = TypeVar("Result")
 

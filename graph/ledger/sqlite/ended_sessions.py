@@ -3,7 +3,7 @@
 import sqlite3
 from dataclasses import dataclass
 
-from graph.ledger.sqlite.database import Database
+from planner_executor.graph.ledger.sqlite.database import Database
 
 _TABLE = "CREATE TABLE IF NOT EXISTS desk_ended_sessions (id TEXT PRIMARY KEY, until REAL NOT NULL) WITHOUT ROWID"
 _IS_THERE = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'desk_ended_sessions'"

@@ -3,19 +3,19 @@
 import sqlite3
 from collections.abc import Mapping, Sequence
 
-from graph.ledger.erasure import Erasure, thread_erasure
-from graph.ledger.protocol import RunKey
-from graph.ledger.run_store import Redacted
-from graph.ledger.sqlite.artifact_uses import remove_unused, renew_uses
-from graph.ledger.sqlite.checkpoint_redaction import erase_checkpoints
-from graph.ledger.sqlite.event_writer import EventWriter
-from graph.ledger.sqlite.family_table import renew_effects
-from graph.ledger.sqlite.packed_payload import stored_payload
-from graph.ledger.sqlite.queries import head_of, run_id_of, transcript_of
-from graph.ledger.sqlite.standing_table import redact
-from graph.record.events import Draft
-from graph.record.redaction import Redactor
-from graph.record.values import Artifact
+from planner_executor.graph.ledger.erasure import Erasure, thread_erasure
+from planner_executor.graph.ledger.protocol import RunKey
+from planner_executor.graph.ledger.run_store import Redacted
+from planner_executor.graph.ledger.sqlite.artifact_uses import remove_unused, renew_uses
+from planner_executor.graph.ledger.sqlite.checkpoint_redaction import erase_checkpoints
+from planner_executor.graph.ledger.sqlite.event_writer import EventWriter
+from planner_executor.graph.ledger.sqlite.family_table import renew_effects
+from planner_executor.graph.ledger.sqlite.packed_payload import stored_payload
+from planner_executor.graph.ledger.sqlite.queries import head_of, run_id_of, transcript_of
+from planner_executor.graph.ledger.sqlite.standing_table import redact
+from planner_executor.graph.record.events import Draft
+from planner_executor.graph.record.redaction import Redactor
+from planner_executor.graph.record.values import Artifact
 
 
 def erase(

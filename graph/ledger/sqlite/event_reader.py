@@ -5,18 +5,18 @@ import time
 from collections.abc import Collection, Mapping, Sequence
 from functools import partial
 
-from graph.ledger.checked_reader import CheckedReader
-from graph.ledger.family import Family
-from graph.ledger.protocol import RunKey
-from graph.ledger.reading import Snapshot
-from graph.ledger.seal import SealKey
-from graph.ledger.sqlite.database import Database
-from graph.ledger.sqlite.family_table import other_runs
-from graph.ledger.sqlite.history_table import history
-from graph.ledger.sqlite.queries import found_of, last_number, run_id_of
-from graph.ledger.sqlite.standing_table import give, revoke, standing
-from graph.record.sample import Sample
-from graph.record.standing_approval import StandingApproval, StandingUse
+from planner_executor.graph.ledger.checked_reader import CheckedReader
+from planner_executor.graph.ledger.family import Family
+from planner_executor.graph.ledger.protocol import RunKey
+from planner_executor.graph.ledger.reading import Snapshot
+from planner_executor.graph.ledger.seal import SealKey
+from planner_executor.graph.ledger.sqlite.database import Database
+from planner_executor.graph.ledger.sqlite.family_table import other_runs
+from planner_executor.graph.ledger.sqlite.history_table import history
+from planner_executor.graph.ledger.sqlite.queries import found_of, last_number, run_id_of
+from planner_executor.graph.ledger.sqlite.standing_table import give, revoke, standing
+from planner_executor.graph.record.sample import Sample
+from planner_executor.graph.record.standing_approval import StandingApproval, StandingUse
 
 
 class EventReader(CheckedReader):

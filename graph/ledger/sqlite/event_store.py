@@ -6,34 +6,43 @@ from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
 
-from graph.ledger.chaining import must_sync, of_run
-from graph.ledger.family import effects_in, source_of
-from graph.ledger.head import Head
-from graph.ledger.lease import PACE, Holder, Pace
-from graph.ledger.owned_writer import ALONE, Batch, OwnedWriter
-from graph.ledger.ownership import Held, Ownership
-from graph.ledger.protocol import NOTHING_SEEN, Lease, Message, MessageHandler, News, Owned, RunKey, no_events
-from graph.ledger.reading import Snapshot
-from graph.ledger.seal import SealKey
-from graph.ledger.sqlite.caps_table import enter
-from graph.ledger.sqlite.database import Database
-from graph.ledger.sqlite.event_reader import EventReader
-from graph.ledger.sqlite.event_writer import EventWriter
-from graph.ledger.sqlite.family_table import check_family, family_of
-from graph.ledger.sqlite.lease import beat, claim, release
-from graph.ledger.sqlite.lease_table import SqliteAttempt, SqliteLeaseTable, beats_of
-from graph.ledger.sqlite.queries import (
+from planner_executor.graph.ledger.chaining import must_sync, of_run
+from planner_executor.graph.ledger.family import effects_in, source_of
+from planner_executor.graph.ledger.head import Head
+from planner_executor.graph.ledger.lease import PACE, Holder, Pace
+from planner_executor.graph.ledger.owned_writer import ALONE, Batch, OwnedWriter
+from planner_executor.graph.ledger.ownership import Held, Ownership
+from planner_executor.graph.ledger.protocol import (
+    NOTHING_SEEN,
+    Lease,
+    Message,
+    MessageHandler,
+    News,
+    Owned,
+    RunKey,
+    no_events,
+)
+from planner_executor.graph.ledger.reading import Snapshot
+from planner_executor.graph.ledger.seal import SealKey
+from planner_executor.graph.ledger.sqlite.caps_table import enter
+from planner_executor.graph.ledger.sqlite.database import Database
+from planner_executor.graph.ledger.sqlite.event_reader import EventReader
+from planner_executor.graph.ledger.sqlite.event_writer import EventWriter
+from planner_executor.graph.ledger.sqlite.family_table import check_family, family_of
+from planner_executor.graph.ledger.sqlite.lease import beat, claim, release
+from planner_executor.graph.ledger.sqlite.lease_table import SqliteAttempt, SqliteLeaseTable, beats_of
+from planner_executor.graph.ledger.sqlite.queries import (
     found_of,
     head_of,
     next_number,
     next_row,
     run_id_of,
 )
-from graph.ledger.sqlite.standing_table import count
-from graph.record.caps import CapEntry
-from graph.record.events import Draft, Event
-from graph.record.standing_approval import StandingCall
-from graph.record.values import Kept
+from planner_executor.graph.ledger.sqlite.standing_table import count
+from planner_executor.graph.record.caps import CapEntry
+from planner_executor.graph.record.events import Draft, Event
+from planner_executor.graph.record.standing_approval import StandingCall
+from planner_executor.graph.record.values import Kept
 
 
 class EventStore(OwnedWriter, EventReader):

@@ -4,18 +4,18 @@ import sqlite3
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from graph.ledger.chaining import chained
-from graph.ledger.family import effects_in
-from graph.ledger.head import Head
-from graph.ledger.refusals import check_end, standing_after
-from graph.ledger.seal import SealKey
-from graph.ledger.sqlite.artifact_uses import note_uses
-from graph.ledger.sqlite.family_table import note_effects
-from graph.ledger.sqlite.queries import stored_row
-from graph.ledger.sqlite.run_index import RunIndex
-from graph.ledger.transcript import artifacts_in
-from graph.record.events import Draft
-from graph.record.values import Kept
+from planner_executor.graph.ledger.chaining import chained
+from planner_executor.graph.ledger.family import effects_in
+from planner_executor.graph.ledger.head import Head
+from planner_executor.graph.ledger.refusals import check_end, standing_after
+from planner_executor.graph.ledger.seal import SealKey
+from planner_executor.graph.ledger.sqlite.artifact_uses import note_uses
+from planner_executor.graph.ledger.sqlite.family_table import note_effects
+from planner_executor.graph.ledger.sqlite.queries import stored_row
+from planner_executor.graph.ledger.sqlite.run_index import RunIndex
+from planner_executor.graph.ledger.transcript import artifacts_in
+from planner_executor.graph.record.events import Draft
+from planner_executor.graph.record.values import Kept
 
 
 @dataclass(frozen=True)

@@ -3,12 +3,12 @@
 import sqlite3
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
-from graph.errors import CallElsewhereError
-from graph.ledger.family import TURNING, Effect, Family, effects_of, families, run_named
-from graph.ledger.head import Head
-from graph.ledger.protocol import RunKey
-from graph.ledger.sqlite.queries import FAILED, forks_of, read_rows
-from graph.ledger.sqlite.schema import TO_KNOW
+from planner_executor.graph.errors import CallElsewhereError
+from planner_executor.graph.ledger.family import TURNING, Effect, Family, effects_of, families, run_named
+from planner_executor.graph.ledger.head import Head
+from planner_executor.graph.ledger.protocol import RunKey
+from planner_executor.graph.ledger.sqlite.queries import FAILED, forks_of, read_rows
+from planner_executor.graph.ledger.sqlite.schema import TO_KNOW
 
 _FAMILY = "(SELECT family FROM ledger_runs WHERE id = ?)"
 _TO_KNOW = f"""(SELECT 1 FROM ledger_events AS e WHERE e.run = runs.id AND {TO_KNOW} AND (

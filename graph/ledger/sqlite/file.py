@@ -7,8 +7,8 @@ from contextlib import closing
 from itertools import islice
 from pathlib import Path
 
-from graph.errors import LedgerUnavailableError
-from graph.ledger.sqlite.schema import check_version
+from planner_executor.graph.errors import LedgerUnavailableError
+from planner_executor.graph.ledger.sqlite.schema import check_version
 
 RESTORE = "restore the file from a backup"
 

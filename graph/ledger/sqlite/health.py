@@ -6,10 +6,10 @@ from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
-from graph.ledger.owner import is_gone
-from graph.ledger.run_store import Health
-from graph.ledger.search import UNDER_WAY
-from graph.record.run_state import run_name
+from planner_executor.graph.ledger.owner import is_gone
+from planner_executor.graph.ledger.run_store import Health
+from planner_executor.graph.ledger.search import UNDER_WAY
+from planner_executor.graph.record.run_state import run_name
 
 Found = TypeVar("Found")
 

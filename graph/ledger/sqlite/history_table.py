@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from operator import itemgetter
 from typing import Any
 
-from graph.record.sample import KEPT, Sample, Samples
+from planner_executor.graph.record.sample import KEPT, Sample, Samples
 
 TABLES = """
 CREATE TABLE IF NOT EXISTS ledger_history (

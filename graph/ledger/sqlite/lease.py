@@ -4,8 +4,8 @@ import sqlite3
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from graph.ledger.lease import Holder, claimed, released, set_aside, taken_over
-from graph.ledger.protocol import Lease, RunKey
+from planner_executor.graph.ledger.lease import Holder, claimed, released, set_aside, taken_over
+from planner_executor.graph.ledger.protocol import Lease, RunKey
 
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS ledger_leases (

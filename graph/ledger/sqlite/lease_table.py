@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Generic, TypeVar
 
-from graph.ledger.lease import Holder
-from graph.ledger.protocol import Lease, RunKey
-from graph.ledger.sqlite.database import Database
-from graph.ledger.sqlite.lease import beat, claim, disown, look, release, take_over
-from graph.ledger.sqlite.queries import run_id_of
-from graph.ledger.sqlite.writer import Pulse
+from planner_executor.graph.ledger.lease import Holder
+from planner_executor.graph.ledger.protocol import Lease, RunKey
+from planner_executor.graph.ledger.sqlite.database import Database
+from planner_executor.graph.ledger.sqlite.lease import beat, claim, disown, look, release, take_over
+from planner_executor.graph.ledger.sqlite.queries import run_id_of
+from planner_executor.graph.ledger.sqlite.writer import Pulse
 
 T = TypeVar("T")
 

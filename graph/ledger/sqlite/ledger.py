@@ -9,22 +9,22 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from graph.ledger.erasure import redactor_of
-from graph.ledger.owner import may_live
-from graph.ledger.protocol import Message, RunKey
-from graph.ledger.run_store import Changes, Health, Redacted, Unfinished, Waiting
-from graph.ledger.sqlite.adoption import adopt
-from graph.ledger.sqlite.changes import changes
-from graph.ledger.sqlite.ended_sessions import SqliteEndedSessions
-from graph.ledger.sqlite.erasure import erase
-from graph.ledger.sqlite.event_store import EventStore
-from graph.ledger.sqlite.health import examine
-from graph.ledger.sqlite.lease import free, look
-from graph.ledger.sqlite.outbox import SqliteOutbox
-from graph.ledger.sqlite.queries import forks_of, numbers_of, run_id_of, transcript_of
-from graph.ledger.sqlite.removal import remove, tombstones_of
-from graph.ledger.sqlite.run_index import differences, rebuild
-from graph.ledger.sqlite.run_search import (
+from planner_executor.graph.ledger.erasure import redactor_of
+from planner_executor.graph.ledger.owner import may_live
+from planner_executor.graph.ledger.protocol import Message, RunKey
+from planner_executor.graph.ledger.run_store import Changes, Health, Redacted, Unfinished, Waiting
+from planner_executor.graph.ledger.sqlite.adoption import adopt
+from planner_executor.graph.ledger.sqlite.changes import changes
+from planner_executor.graph.ledger.sqlite.ended_sessions import SqliteEndedSessions
+from planner_executor.graph.ledger.sqlite.erasure import erase
+from planner_executor.graph.ledger.sqlite.event_store import EventStore
+from planner_executor.graph.ledger.sqlite.health import examine
+from planner_executor.graph.ledger.sqlite.lease import free, look
+from planner_executor.graph.ledger.sqlite.outbox import SqliteOutbox
+from planner_executor.graph.ledger.sqlite.queries import forks_of, numbers_of, run_id_of, transcript_of
+from planner_executor.graph.ledger.sqlite.removal import remove, tombstones_of
+from planner_executor.graph.ledger.sqlite.run_index import differences, rebuild
+from planner_executor.graph.ledger.sqlite.run_search import (
     counters,
     due,
     page,
@@ -34,12 +34,12 @@ from graph.ledger.sqlite.run_search import (
     waiting,
     with_approvals,
 )
-from graph.ledger.sqlite.vacuum import places_of
-from graph.ledger.tombstone import Tombstone, Tombstones
-from graph.ledger.transcript import Transcript
-from graph.record.counters import Counters
-from graph.record.run_filter import RunFilter
-from graph.record.summary import RunSummary
+from planner_executor.graph.ledger.sqlite.vacuum import places_of
+from planner_executor.graph.ledger.tombstone import Tombstone, Tombstones
+from planner_executor.graph.ledger.transcript import Transcript
+from planner_executor.graph.record.counters import Counters
+from planner_executor.graph.record.run_filter import RunFilter
+from planner_executor.graph.record.summary import RunSummary
 
 
 class SqliteLedger(EventStore):

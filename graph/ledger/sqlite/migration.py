@@ -8,14 +8,14 @@ from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
-from graph.errors import LedgerUnavailableError
-from graph.ledger.lease import LEASE_S, LOOK_S
-from graph.ledger.owner import is_gone
-from graph.ledger.sqlite.artifact_uses import note_all_uses
-from graph.ledger.sqlite.backup import copy_to
-from graph.ledger.sqlite.family_table import renew_families
-from graph.ledger.sqlite.run_index import rebuild, renew_waiting
-from graph.ledger.sqlite.schema import (
+from planner_executor.graph.errors import LedgerUnavailableError
+from planner_executor.graph.ledger.lease import LEASE_S, LOOK_S
+from planner_executor.graph.ledger.owner import is_gone
+from planner_executor.graph.ledger.sqlite.artifact_uses import note_all_uses
+from planner_executor.graph.ledger.sqlite.backup import copy_to
+from planner_executor.graph.ledger.sqlite.family_table import renew_families
+from planner_executor.graph.ledger.sqlite.run_index import rebuild, renew_waiting
+from planner_executor.graph.ledger.sqlite.schema import (
     CONTROL_INDEX,
     INDEX,
     VERSION,
@@ -26,9 +26,9 @@ from graph.ledger.sqlite.schema import (
     set_version,
     version_of,
 )
-from graph.ledger.sqlite.standing_table import shorten
-from graph.record.run_state import run_name
-from graph.record.standing_approval import LONGEST_S
+from planner_executor.graph.ledger.sqlite.standing_table import shorten
+from planner_executor.graph.record.run_state import run_name
+from planner_executor.graph.record.standing_approval import LONGEST_S
 
 
 @dataclass(frozen=True)

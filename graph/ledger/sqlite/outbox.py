@@ -6,8 +6,8 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from graph.ledger.outbox import Delivery
-from graph.ledger.sqlite.database import Database
+from planner_executor.graph.ledger.outbox import Delivery
+from planner_executor.graph.ledger.sqlite.database import Database
 
 _OF = "run = (SELECT id FROM ledger_runs WHERE thread = ? AND n = ?) AND kind = ? AND since = ? AND address = ?"
 _ADD = (

@@ -5,8 +5,8 @@ The chain, exports and readers have the text alone; see `docs/decisions/0038-pac
 
 import sqlite3
 
-from graph.ledger.packed import MOST_BYTES, pack, unpack
-from graph.ledger.sqlite.schema import SEARCHED
+from planner_executor.graph.ledger.packed import MOST_BYTES, pack, unpack
+from planner_executor.graph.ledger.sqlite.schema import SEARCHED
 
 LEAST_BYTES = 1_100
 """A shorter payload stays text: to pack it costs more than the bytes are worth."""

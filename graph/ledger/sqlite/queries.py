@@ -5,16 +5,16 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from graph.ledger.chain import Row, first_link
-from graph.ledger.head import Head
-from graph.ledger.protocol import RunKey
-from graph.ledger.reading import Snapshot
-from graph.ledger.refusals import Standing
-from graph.ledger.sqlite.lease import holder_of
-from graph.ledger.sqlite.packed_payload import UNPACKED, payload_text, stored_payload
-from graph.ledger.tombstone import thread_digest
-from graph.ledger.transcript import Transcript, artifact_ids, source_in
-from graph.record.events import CONTROL
+from planner_executor.graph.ledger.chain import Row, first_link
+from planner_executor.graph.ledger.head import Head
+from planner_executor.graph.ledger.protocol import RunKey
+from planner_executor.graph.ledger.reading import Snapshot
+from planner_executor.graph.ledger.refusals import Standing
+from planner_executor.graph.ledger.sqlite.lease import holder_of
+from planner_executor.graph.ledger.sqlite.packed_payload import UNPACKED, payload_text, stored_payload
+from planner_executor.graph.ledger.tombstone import thread_digest
+from planner_executor.graph.ledger.transcript import Transcript, artifact_ids, source_in
+from planner_executor.graph.record.events import CONTROL
 
 _ENDED = UNPACKED.format("ended.payload")
 FAILED = f"""(SELECT ended.kind != 'call_finished' OR json_extract({_ENDED}, '$.status') != 'succeeded'

@@ -3,20 +3,20 @@
 import sqlite3
 from collections.abc import Sequence
 
-from graph.ledger.index_row import stored_counts
-from graph.ledger.owner import may_live
-from graph.ledger.protocol import RunKey
-from graph.ledger.refusals import changed_since, owned_elsewhere, sealed_otherwise
-from graph.ledger.seal import SealKey
-from graph.ledger.sqlite.artifact_uses import remove_unused
-from graph.ledger.sqlite.checkpoint_redaction import is_there
-from graph.ledger.sqlite.event_writer import EventWriter
-from graph.ledger.sqlite.queries import forks_of, head_of, next_row, numbers_of, run_id_of
-from graph.ledger.sqlite.schema import OF_A_RUN
-from graph.ledger.sqlite.thread_tables import removed_thread
-from graph.ledger.tombstone import Tombstone, Tombstones, digests_of, end_fault, tombstone_after
-from graph.ledger.transcript import Transcript, artifact_ids
-from graph.record.counters import RunCounter
+from planner_executor.graph.ledger.index_row import stored_counts
+from planner_executor.graph.ledger.owner import may_live
+from planner_executor.graph.ledger.protocol import RunKey
+from planner_executor.graph.ledger.refusals import changed_since, owned_elsewhere, sealed_otherwise
+from planner_executor.graph.ledger.seal import SealKey
+from planner_executor.graph.ledger.sqlite.artifact_uses import remove_unused
+from planner_executor.graph.ledger.sqlite.checkpoint_redaction import is_there
+from planner_executor.graph.ledger.sqlite.event_writer import EventWriter
+from planner_executor.graph.ledger.sqlite.queries import forks_of, head_of, next_row, numbers_of, run_id_of
+from planner_executor.graph.ledger.sqlite.schema import OF_A_RUN
+from planner_executor.graph.ledger.sqlite.thread_tables import removed_thread
+from planner_executor.graph.ledger.tombstone import Tombstone, Tombstones, digests_of, end_fault, tombstone_after
+from planner_executor.graph.ledger.transcript import Transcript, artifact_ids
+from planner_executor.graph.record.counters import RunCounter
 
 _COLUMNS = "number, thread, first, heads, at, person, key, link"
 _READ = f"SELECT {_COLUMNS}, seal FROM ledger_tombstones"

@@ -3,15 +3,15 @@
 import sqlite3
 from collections.abc import Iterator, Sequence
 
-from graph.ledger.folded_runs import FoldedRuns, IndexChange, RunFold
-from graph.ledger.index_row import COLUMNS, SELECT, changed, read, stored, stored_counts
-from graph.ledger.sqlite.history_table import add_samples
-from graph.ledger.sqlite.queries import read_rows
-from graph.ledger.transcript import events_of
-from graph.record.counters import Counts
-from graph.record.events import Event
-from graph.record.run_state import run_name
-from graph.record.summary import RunSummary
+from planner_executor.graph.ledger.folded_runs import FoldedRuns, IndexChange, RunFold
+from planner_executor.graph.ledger.index_row import COLUMNS, SELECT, changed, read, stored, stored_counts
+from planner_executor.graph.ledger.sqlite.history_table import add_samples
+from planner_executor.graph.ledger.sqlite.queries import read_rows
+from planner_executor.graph.ledger.transcript import events_of
+from planner_executor.graph.record.counters import Counts
+from planner_executor.graph.record.events import Event
+from planner_executor.graph.record.run_state import run_name
+from planner_executor.graph.record.summary import RunSummary
 
 _PUT = (
     f"INSERT INTO ledger_index (run, {', '.join(COLUMNS)}) VALUES (?{', ?' * len(COLUMNS)}) "

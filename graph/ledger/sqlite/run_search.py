@@ -7,17 +7,25 @@ from itertools import islice
 from operator import itemgetter
 from typing import Any
 
-from graph.ledger.index_row import COLUMNS, SELECT, read, read_counts
-from graph.ledger.lease import Holder
-from graph.ledger.owner import is_gone, may_live
-from graph.ledger.protocol import RunKey
-from graph.ledger.run_store import Unfinished, Waiting
-from graph.ledger.search import CANDIDATES, UNDER_WAY, UNFINISHED, as_shown, like_pattern, run_in, stored_statuses
-from graph.ledger.sqlite.queries import last_number
-from graph.record.counters import Counters, waiting_gauges
-from graph.record.events import StandingGiven
-from graph.record.run_filter import RunFilter
-from graph.record.summary import PERSON, RunSummary
+from planner_executor.graph.ledger.index_row import COLUMNS, SELECT, read, read_counts
+from planner_executor.graph.ledger.lease import Holder
+from planner_executor.graph.ledger.owner import is_gone, may_live
+from planner_executor.graph.ledger.protocol import RunKey
+from planner_executor.graph.ledger.run_store import Unfinished, Waiting
+from planner_executor.graph.ledger.search import (
+    CANDIDATES,
+    UNDER_WAY,
+    UNFINISHED,
+    as_shown,
+    like_pattern,
+    run_in,
+    stored_statuses,
+)
+from planner_executor.graph.ledger.sqlite.queries import last_number
+from planner_executor.graph.record.counters import Counters, waiting_gauges
+from planner_executor.graph.record.events import StandingGiven
+from planner_executor.graph.record.run_filter import RunFilter
+from planner_executor.graph.record.summary import PERSON, RunSummary
 
 CHUNK = 200
 """Rows that are read at a time."""

@@ -2,12 +2,12 @@
 
 import sqlite3
 
-from graph.errors import LedgerUnavailableError
-from graph.ledger.sqlite.caps_table import TABLES as CAPS
-from graph.ledger.sqlite.history_table import TABLES as HISTORY
-from graph.ledger.sqlite.lease import SCHEMA as LEASES
-from graph.ledger.sqlite.standing_table import TABLES as STANDING
-from graph.record.events import CONTROL
+from planner_executor.graph.errors import LedgerUnavailableError
+from planner_executor.graph.ledger.sqlite.caps_table import TABLES as CAPS
+from planner_executor.graph.ledger.sqlite.history_table import TABLES as HISTORY
+from planner_executor.graph.ledger.sqlite.lease import SCHEMA as LEASES
+from planner_executor.graph.ledger.sqlite.standing_table import TABLES as STANDING
+from planner_executor.graph.record.events import CONTROL
 
 VERSION = 6
 """Version 1 had neither the index of runs nor the version table; in version 2 every payload was text; version 3 had

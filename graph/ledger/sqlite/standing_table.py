@@ -4,8 +4,8 @@ import sqlite3
 from collections.abc import Collection, Sequence
 from itertools import groupby
 
-from graph.ledger.chain import Row
-from graph.ledger.standing import (
+from planner_executor.graph.ledger.chain import Row
+from planner_executor.graph.ledger.standing import (
     COLUMNS,
     given_row,
     may_cover,
@@ -15,8 +15,8 @@ from graph.ledger.standing import (
     use_of,
     used_row,
 )
-from graph.record.redaction import Redactor
-from graph.record.standing_approval import StandingApproval, StandingCall, StandingUse
+from planner_executor.graph.record.redaction import Redactor
+from planner_executor.graph.record.standing_approval import StandingApproval, StandingCall, StandingUse
 
 TABLES = """
 CREATE TABLE IF NOT EXISTS ledger_standing (

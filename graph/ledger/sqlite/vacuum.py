@@ -5,9 +5,9 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 
-from graph.ledger.owner import is_gone
-from graph.ledger.sqlite.checkpoint_redaction import packed_places
-from graph.ledger.sqlite.packed_payload import UNPACKED
+from planner_executor.graph.ledger.owner import is_gone
+from planner_executor.graph.ledger.sqlite.checkpoint_redaction import packed_places
+from planner_executor.graph.ledger.sqlite.packed_payload import UNPACKED
 
 BUSY_S = 5.0
 INCREMENTAL = 2

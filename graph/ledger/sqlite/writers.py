@@ -11,13 +11,13 @@ from collections.abc import Callable
 from pathlib import Path
 from weakref import WeakSet, WeakValueDictionary, finalize
 
-from graph.errors import LedgerError
-from graph.ledger.sqlite.busy_timeout import busy_timeout_with
-from graph.ledger.sqlite.file import create_private, identity, write_ahead
-from graph.ledger.sqlite.migration import bring_up
-from graph.ledger.sqlite.packed_payload import add_functions
-from graph.ledger.sqlite.schema import VERSION, check_version
-from graph.ledger.sqlite.writer import Pulse, WriterThread, begin_at_once
+from planner_executor.graph.errors import LedgerError
+from planner_executor.graph.ledger.sqlite.busy_timeout import busy_timeout_with
+from planner_executor.graph.ledger.sqlite.file import create_private, identity, write_ahead
+from planner_executor.graph.ledger.sqlite.migration import bring_up
+from planner_executor.graph.ledger.sqlite.packed_payload import add_functions
+from planner_executor.graph.ledger.sqlite.schema import VERSION, check_version
+from planner_executor.graph.ledger.sqlite.writer import Pulse, WriterThread, begin_at_once
 
 LOGGER = logging.getLogger("planner_executor.ledger")
 

@@ -1,7 +1,7 @@
 """A question that a person answers; the answer is the step's result."""
 
-from graph.plan.kinds.person import person_spec
-from graph.plan.kinds.spec import StepStyle
+from planner_executor.graph.plan.kinds.person import person_spec
+from planner_executor.graph.plan.kinds.spec import StepStyle
 
 SPEC = person_spec(
     "ask",

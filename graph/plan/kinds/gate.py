@@ -1,7 +1,7 @@
 """A gate: the run waits for a person's consent."""
 
-from graph.plan.kinds.person import person_spec
-from graph.plan.kinds.spec import StepStyle
+from planner_executor.graph.plan.kinds.person import person_spec
+from planner_executor.graph.plan.kinds.spec import StepStyle
 
 SPEC = person_spec(
     "gate",

@@ -1,6 +1,6 @@
 """A step that combines earlier results: JSON with references, no work of its own."""
 
-from graph.plan.kinds.spec import KindSpec, StepStyle, asks_nothing, no_calls, no_faults, no_tools
+from planner_executor.graph.plan.kinds.spec import KindSpec, StepStyle, asks_nothing, no_calls, no_faults, no_tools
 
 LOOK = StepStyle("gather", "results put together", "junction", "trapezoid")
 

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator, Mapping
 
-from graph.plan.catalog import ToolSpec
-from graph.plan.draft import StepDraft
-from graph.plan.kinds.spec import (
+from planner_executor.graph.plan.catalog import ToolSpec
+from planner_executor.graph.plan.draft import StepDraft
+from planner_executor.graph.plan.kinds.spec import (
     FOR_EACH_FIELDS,
     KindSpec,
     Show,
@@ -14,7 +14,7 @@ from graph.plan.kinds.spec import (
     calls_of_model,
     granted,
 )
-from graph.plan.schema import Step
+from planner_executor.graph.plan.schema import Step
 
 WITH_TOOLS = StepStyle("model", "model with tools", "spark", "stadium")
 WITHOUT_TOOLS = StepStyle("reasoning", "model without tools", "thought", "rounded", dashed=True)

@@ -1,6 +1,6 @@
 """Steps that a person does: the run waits for an answer or for consent."""
 
-from graph.plan.kinds.spec import KindSpec, StepStyle, no_calls, no_faults, no_tools
+from planner_executor.graph.plan.kinds.spec import KindSpec, StepStyle, no_calls, no_faults, no_tools
 
 
 def person_spec(

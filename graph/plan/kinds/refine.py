@@ -1,6 +1,6 @@
 """A step that a planner expands into steps once its dependencies have succeeded."""
 
-from graph.plan.kinds.spec import (
+from planner_executor.graph.plan.kinds.spec import (
     KindSpec,
     StepStyle,
     arguments,

@@ -2,9 +2,9 @@
 
 from typing import assert_never
 
-from graph.plan.kinds import ask, gate, gather, model, refine, tool
-from graph.plan.kinds.spec import KindSpec
-from graph.plan.step_kind import StepKind
+from planner_executor.graph.plan.kinds import ask, gate, gather, model, refine, tool
+from planner_executor.graph.plan.kinds.spec import KindSpec
+from planner_executor.graph.plan.step_kind import StepKind
 
 
 def kind_spec(kind: StepKind) -> KindSpec:

@@ -3,10 +3,10 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from graph.plan.catalog import ToolSpec
-from graph.plan.draft import StepDraft
-from graph.plan.kinds.spec import FOR_EACH_FIELDS, KindSpec, Show, StepStyle, arguments, asks_nothing
-from graph.plan.schema import Step
+from planner_executor.graph.plan.catalog import ToolSpec
+from planner_executor.graph.plan.draft import StepDraft
+from planner_executor.graph.plan.kinds.spec import FOR_EACH_FIELDS, KindSpec, Show, StepStyle, arguments, asks_nothing
+from planner_executor.graph.plan.schema import Step
 
 LOOK = StepStyle("tool", "tool call", "gear", "rectangle")
 

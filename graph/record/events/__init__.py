@@ -4,23 +4,23 @@ A new kind is a class in one of these files and a member of the union `EventData
 handle it.
 """
 
-from graph.record.events.by_person import ResultSupplied, StepSkipped
-from graph.record.events.call import CallFinished, CallRefused, CallStarted
-from graph.record.events.call_asked import AskedQuestion, CallAsked
-from graph.record.events.cap import CapReached
-from graph.record.events.content import Arguments, Content
-from graph.record.events.deadline import LateAnswer, ReviewEscalated, ReviewExpired, ReviewReminded
-from graph.record.events.event import ASIDE, CONTROL, TYPES, Draft, Event, EventData
-from graph.record.events.fork import CallInherited, Inherited, RunForked
-from graph.record.events.held_call import EarlierCall, StepHeld, StepUncertain, ValueShown
-from graph.record.events.met import Met
-from graph.record.events.model import FailedAttempt, ModelFinished, ModelStarted, Prompt, Tokens
-from graph.record.events.payload import Payload
-from graph.record.events.plan import Executing, PlanRefused, PlanRevised, Steered
-from graph.record.events.response import ResponseGiven
-from graph.record.events.retry import RunReopened
-from graph.record.events.review import Decided, ReviewRequested, SettledCall
-from graph.record.events.run import (
+from planner_executor.graph.record.events.by_person import ResultSupplied, StepSkipped
+from planner_executor.graph.record.events.call import CallFinished, CallRefused, CallStarted
+from planner_executor.graph.record.events.call_asked import AskedQuestion, CallAsked
+from planner_executor.graph.record.events.cap import CapReached
+from planner_executor.graph.record.events.content import Arguments, Content
+from planner_executor.graph.record.events.deadline import LateAnswer, ReviewEscalated, ReviewExpired, ReviewReminded
+from planner_executor.graph.record.events.event import ASIDE, CONTROL, TYPES, Draft, Event, EventData
+from planner_executor.graph.record.events.fork import CallInherited, Inherited, RunForked
+from planner_executor.graph.record.events.held_call import EarlierCall, StepHeld, StepUncertain, ValueShown
+from planner_executor.graph.record.events.met import Met
+from planner_executor.graph.record.events.model import FailedAttempt, ModelFinished, ModelStarted, Prompt, Tokens
+from planner_executor.graph.record.events.payload import Payload
+from planner_executor.graph.record.events.plan import Executing, PlanRefused, PlanRevised, Steered
+from planner_executor.graph.record.events.response import ResponseGiven
+from planner_executor.graph.record.events.retry import RunReopened
+from planner_executor.graph.record.events.review import Decided, ReviewRequested, SettledCall
+from planner_executor.graph.record.events.run import (
     ASKED,
     BY_FACADE,
     HANDED_OVER,
@@ -38,9 +38,9 @@ from graph.record.events.run import (
     ValueRedacted,
     cancelled,
 )
-from graph.record.events.standing import StandingGiven, StandingRevoked
-from graph.record.events.step import BudgetReached, StepChecked, StepFinished
-from graph.record.events.vote import Voted
+from planner_executor.graph.record.events.standing import StandingGiven, StandingRevoked
+from planner_executor.graph.record.events.step import BudgetReached, StepChecked, StepFinished
+from planner_executor.graph.record.events.vote import Voted
 
 __all__ = [
     "ASIDE",

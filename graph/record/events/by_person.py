@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Self
 
-from graph.record.events.content import Content
-from graph.record.events.met import Met, met_in, met_json
-from graph.record.events.payload import Json, Payload, given
+from planner_executor.graph.record.events.content import Content
+from planner_executor.graph.record.events.met import Met, met_in, met_json
+from planner_executor.graph.record.events.payload import Json, Payload, given
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

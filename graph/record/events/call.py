@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Self
 
-from graph.record.events.content import Arguments, result_from_json, result_json
-from graph.record.events.payload import Json, Payload, given, integer, number, optional_integer
-from graph.record.results import StepResult
+from planner_executor.graph.record.events.content import Arguments, result_from_json, result_json
+from planner_executor.graph.record.events.payload import Json, Payload, given, integer, number, optional_integer
+from planner_executor.graph.record.results import StepResult
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

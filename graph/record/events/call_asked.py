@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Self
 
-from graph.record.events.payload import Json, Payload, given, integer, number
+from planner_executor.graph.record.events.payload import Json, Payload, given, integer, number
 
 
 @dataclass(frozen=True, slots=True)

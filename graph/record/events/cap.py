@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Self
 
-from graph.record.events.payload import Json, Payload, number
+from planner_executor.graph.record.events.payload import Json, Payload, number
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from graph.plan.canonical import digest
-from graph.record.events.payload import Json, number
-from graph.record.results import StepResult
-from graph.record.values import Kept
+from planner_executor.graph.plan.canonical import digest
+from planner_executor.graph.record.events.payload import Json, number
+from planner_executor.graph.record.results import StepResult
+from planner_executor.graph.record.values import Kept
 
 
 @dataclass(frozen=True, slots=True)

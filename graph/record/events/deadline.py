@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, Self
 
-from graph.record.deadline import OnExpire
-from graph.record.events.content import NO_CONTENT, Content
-from graph.record.events.payload import Json, Payload, given, integer, real
+from planner_executor.graph.record.deadline import OnExpire
+from planner_executor.graph.record.events.content import NO_CONTENT, Content
+from planner_executor.graph.record.events.payload import Json, Payload, given, integer, real
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

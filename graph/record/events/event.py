@@ -4,25 +4,32 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, get_args
 
-from graph.errors import UnknownEventError
-from graph.plan.lazy import lazy
-from graph.record.events.by_person import ResultSupplied, StepSkipped
-from graph.record.events.call import CallFinished, CallRefused, CallStarted
-from graph.record.events.call_asked import CallAsked
-from graph.record.events.cap import CapReached
-from graph.record.events.deadline import LateAnswer, ReviewEscalated, ReviewExpired, ReviewReminded
-from graph.record.events.fork import CallInherited, Inherited, RunForked
-from graph.record.events.held_call import StepHeld, StepUncertain
-from graph.record.events.model import ModelFinished, ModelStarted
-from graph.record.events.payload import Json
-from graph.record.events.plan import Executing, PlanRefused, PlanRevised, Steered
-from graph.record.events.response import ResponseGiven
-from graph.record.events.retry import RunReopened
-from graph.record.events.review import Decided, ReviewRequested
-from graph.record.events.run import Configured, Paused, RunEnded, RunStarted, TakeOverAsked, ValueRedacted
-from graph.record.events.standing import StandingGiven, StandingRevoked
-from graph.record.events.step import BudgetReached, StepChecked, StepFinished
-from graph.record.events.vote import Voted
+from planner_executor.graph.errors import UnknownEventError
+from planner_executor.graph.plan.lazy import lazy
+from planner_executor.graph.record.events.by_person import ResultSupplied, StepSkipped
+from planner_executor.graph.record.events.call import CallFinished, CallRefused, CallStarted
+from planner_executor.graph.record.events.call_asked import CallAsked
+from planner_executor.graph.record.events.cap import CapReached
+from planner_executor.graph.record.events.deadline import LateAnswer, ReviewEscalated, ReviewExpired, ReviewReminded
+from planner_executor.graph.record.events.fork import CallInherited, Inherited, RunForked
+from planner_executor.graph.record.events.held_call import StepHeld, StepUncertain
+from planner_executor.graph.record.events.model import ModelFinished, ModelStarted
+from planner_executor.graph.record.events.payload import Json
+from planner_executor.graph.record.events.plan import Executing, PlanRefused, PlanRevised, Steered
+from planner_executor.graph.record.events.response import ResponseGiven
+from planner_executor.graph.record.events.retry import RunReopened
+from planner_executor.graph.record.events.review import Decided, ReviewRequested
+from planner_executor.graph.record.events.run import (
+    Configured,
+    Paused,
+    RunEnded,
+    RunStarted,
+    TakeOverAsked,
+    ValueRedacted,
+)
+from planner_executor.graph.record.events.standing import StandingGiven, StandingRevoked
+from planner_executor.graph.record.events.step import BudgetReached, StepChecked, StepFinished
+from planner_executor.graph.record.events.vote import Voted
 
 EventData = (
     RunStarted

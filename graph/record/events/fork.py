@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, Self
 
-from graph.record.events.content import Arguments, Content, content_in, result_from_json, result_json
-from graph.record.events.payload import Json, Payload, given, integer, number
-from graph.record.results import StepResult
-from graph.record.trust_label import TrustLabel
+from planner_executor.graph.record.events.content import Arguments, Content, content_in, result_from_json, result_json
+from planner_executor.graph.record.events.payload import Json, Payload, given, integer, number
+from planner_executor.graph.record.results import StepResult
+from planner_executor.graph.record.trust_label import TrustLabel
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, Self
 
-from graph.record.events.content import Arguments
-from graph.record.events.payload import Json, Payload, given, integer, number, optional_integer
-from graph.record.trust_label import TrustLabel
+from planner_executor.graph.record.events.content import Arguments
+from planner_executor.graph.record.events.payload import Json, Payload, given, integer, number, optional_integer
+from planner_executor.graph.record.trust_label import TrustLabel
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from graph.record.events.payload import Json
+from planner_executor.graph.record.events.payload import Json
 
 Met = Mapping[str, tuple[Mapping[str, Any], ...]]
 """Tool -> the rules on people, as JSON, that those who decided met for its calls."""

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, Self
 
-from graph.record.events.content import NO_CONTENT, Content
-from graph.record.events.payload import Json, Payload, given, integer, number, numbers
+from planner_executor.graph.record.events.content import NO_CONTENT, Content
+from planner_executor.graph.record.events.payload import Json, Payload, given, integer, number, numbers
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -4,12 +4,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, Self
 
-from graph.plan.issues import Issue
-from graph.plan.revision import PlanDiff
-from graph.record.events.content import Content, content_in
-from graph.record.events.payload import Json, Payload, given, integer
-from graph.record.expected import Expected
-from graph.record.replacement import Replaced
+from planner_executor.graph.plan.issues import Issue
+from planner_executor.graph.plan.revision import PlanDiff
+from planner_executor.graph.record.events.content import Content, content_in
+from planner_executor.graph.record.events.payload import Json, Payload, given, integer
+from planner_executor.graph.record.expected import Expected
+from planner_executor.graph.record.replacement import Replaced
 
 NO_DIFFERENCE = PlanDiff()
 

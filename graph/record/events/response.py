@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Self
 
-from graph.record.events.content import Content
-from graph.record.events.payload import Json, Payload, given, integer
+from planner_executor.graph.record.events.content import Content
+from planner_executor.graph.record.events.payload import Json, Payload, given, integer
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

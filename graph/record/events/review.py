@@ -6,12 +6,12 @@ from typing import Any, ClassVar, Literal, Self
 
 from pydantic import JsonValue
 
-from graph.plan.issues import Issue
-from graph.record.budget import Budget, read_budget
-from graph.record.deadline import Deadline
-from graph.record.events.content import NO_CONTENT, Content, content_in
-from graph.record.events.met import Met, met_in, met_json
-from graph.record.events.payload import Json, Payload, given, integer
+from planner_executor.graph.plan.issues import Issue
+from planner_executor.graph.record.budget import Budget, read_budget
+from planner_executor.graph.record.deadline import Deadline
+from planner_executor.graph.record.events.content import NO_CONTENT, Content, content_in
+from planner_executor.graph.record.events.met import Met, met_in, met_json
+from planner_executor.graph.record.events.payload import Json, Payload, given, integer
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

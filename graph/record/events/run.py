@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, Self
 
-from graph.record.budget import NO_BUDGET, Budget, limits_of_a_run, read_budget
-from graph.record.events.content import NO_CONTENT, Content, content_in
-from graph.record.events.payload import Json, Payload, given, integer, number
+from planner_executor.graph.record.budget import NO_BUDGET, Budget, limits_of_a_run, read_budget
+from planner_executor.graph.record.events.content import NO_CONTENT, Content, content_in
+from planner_executor.graph.record.events.payload import Json, Payload, given, integer, number
 
 WORDING = 7
 """Version of the wording of prompts and reviews, raised when the wording changes. Absent means 1."""

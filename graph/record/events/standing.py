@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Self
 
-from graph.record.events.payload import Json, Payload
-from graph.record.standing_approval import StandingApproval
+from planner_executor.graph.record.events.payload import Json, Payload
+from planner_executor.graph.record.standing_approval import StandingApproval
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

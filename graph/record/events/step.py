@@ -3,12 +3,12 @@
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Self
 
-from graph.record.budget import NO_BUDGET, NO_USAGE, Budget, Usage, read_budget
-from graph.record.check_results import CheckResult, Opinion
-from graph.record.events.content import result_from_json, result_json
-from graph.record.events.payload import Json, Payload, given, integer
-from graph.record.results import StepResult
-from graph.record.trust_label import TrustLabel
+from planner_executor.graph.record.budget import NO_BUDGET, NO_USAGE, Budget, Usage, read_budget
+from planner_executor.graph.record.check_results import CheckResult, Opinion
+from planner_executor.graph.record.events.content import result_from_json, result_json
+from planner_executor.graph.record.events.payload import Json, Payload, given, integer
+from planner_executor.graph.record.results import StepResult
+from planner_executor.graph.record.trust_label import TrustLabel
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -3,15 +3,15 @@
 from dataclasses import dataclass
 from html import escape
 
-from graph.plan.checks import describe_check
-from graph.plan.kinds.spec import StepStyle
-from graph.plan.kinds.table import kind_spec
-from graph.plan.schema import Step
-from graph.text.drawing.icons import ICONS
-from graph.text.drawing.labels import cut, cut_middle, plain
-from graph.text.drawing.lettering import MONO, mono, sans, wrapped
-from graph.text.drawing.statuses import LOOKS
-from graph.text.drawing.step_words import checks, doer, material
+from planner_executor.graph.plan.checks import describe_check
+from planner_executor.graph.plan.kinds.spec import StepStyle
+from planner_executor.graph.plan.kinds.table import kind_spec
+from planner_executor.graph.plan.schema import Step
+from planner_executor.graph.text.drawing.icons import ICONS
+from planner_executor.graph.text.drawing.labels import cut, cut_middle, plain
+from planner_executor.graph.text.drawing.lettering import MONO, mono, sans, wrapped
+from planner_executor.graph.text.drawing.statuses import LOOKS
+from planner_executor.graph.text.drawing.step_words import checks, doer, material
 
 WIDTH = 244
 INK, FAINT = "#0f172a", "#475569"

@@ -3,7 +3,7 @@
 from bisect import bisect_right, insort
 from itertools import pairwise
 
-from graph.text.drawing.layers import Layers
+from planner_executor.graph.text.drawing.layers import Layers
 
 Order = list[list[int]]
 MOST_EDGES = 20_000

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from graph.text.drawing.layout import SWING, Layout, Point
+from planner_executor.graph.text.drawing.layout import SWING, Layout, Point
 
 LINE, HEAD = "#8492a6", "#64748b"
 HEAD_LENGTH = 9

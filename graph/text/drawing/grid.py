@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil, isqrt
 
-from graph.plan.schedule import Waits, levels
-from graph.text.drawing.layers import without_implied
+from planner_executor.graph.plan.schedule import Waits, levels
+from planner_executor.graph.text.drawing.layers import without_implied
 
 MARGIN = 24
 COLUMN_GAP, ROW_GAP = 44, 46

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from graph.plan.schedule import Waits
+from planner_executor.graph.plan.schedule import Waits
 
 MOST_LINES = 10
 """Lines that may run side by side."""

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from graph.plan.kinds.spec import Icon
+from planner_executor.graph.plan.kinds.spec import Icon
 
 
 @dataclass(frozen=True)

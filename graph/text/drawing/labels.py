@@ -7,11 +7,11 @@ from functools import lru_cache
 
 from pydantic import JsonValue
 
-from graph.plan.json_writer import json_writer
-from graph.plan.references import Reference, pieces
-from graph.plan.schedule import waits_for
-from graph.plan.schema import Plan
-from graph.sanitize import is_mark, one_line, visible
+from planner_executor.graph.plan.json_writer import json_writer
+from planner_executor.graph.plan.references import Reference, pieces
+from planner_executor.graph.plan.schedule import waits_for
+from planner_executor.graph.plan.schema import Plan
+from planner_executor.graph.sanitize import is_mark, one_line, visible
 
 Measure = Callable[[str], float]
 

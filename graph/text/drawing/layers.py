@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from graph.plan.schedule import Waits, levels
+from planner_executor.graph.plan.schedule import Waits, levels
 
 Edge = tuple[str, str]
 """(before, after)."""

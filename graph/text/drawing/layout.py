@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from graph.plan.schedule import Waits
-from graph.text.drawing.crossings import untangled
-from graph.text.drawing.layers import Layers, layered
-from graph.text.drawing.positions import positions
+from planner_executor.graph.plan.schedule import Waits
+from planner_executor.graph.text.drawing.crossings import untangled
+from planner_executor.graph.text.drawing.layers import Layers, layered
+from planner_executor.graph.text.drawing.positions import positions
 
 Point = tuple[int, int]
 

@@ -3,12 +3,12 @@
 import re
 from collections.abc import Iterator, Mapping
 
-from graph.plan.kinds.spec import Shape
-from graph.plan.kinds.table import kind_spec
-from graph.plan.schema import Plan, Step
-from graph.text.drawing.labels import answer_text, cut, plain, waits_within
-from graph.text.drawing.statuses import LOOKS, status_of
-from graph.text.drawing.step_words import checks, depths, doer
+from planner_executor.graph.plan.kinds.spec import Shape
+from planner_executor.graph.plan.kinds.table import kind_spec
+from planner_executor.graph.plan.schema import Plan, Step
+from planner_executor.graph.text.drawing.labels import answer_text, cut, plain, waits_within
+from planner_executor.graph.text.drawing.statuses import LOOKS, status_of
+from planner_executor.graph.text.drawing.step_words import checks, depths, doer
 
 SHAPES: Mapping[Shape, tuple[str, str]] = {
     "rectangle": ('["', '"]'),

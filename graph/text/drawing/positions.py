@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from itertools import pairwise
 from math import inf
 
-from graph.text.drawing.crossings import Order
-from graph.text.drawing.layers import Layers
+from planner_executor.graph.text.drawing.crossings import Order
+from planner_executor.graph.text.drawing.layers import Layers
 
 PULL = {0: 4.0, 1: 0.5, 2: 8.0}
 """How strongly an edge pulls its ends into line, by how many of them are bends: long edges run straight."""

@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator, Mapping
 
-from graph.plan.schedule import Waits
-from graph.text.drawing.labels import cut_middle, some
-from graph.text.drawing.lettering import word_lines
-from graph.text.drawing.statuses import LOOKS
-from graph.text.drawing.step_words import StepWords
+from planner_executor.graph.plan.schedule import Waits
+from planner_executor.graph.text.drawing.labels import cut_middle, some
+from planner_executor.graph.text.drawing.lettering import word_lines
+from planner_executor.graph.text.drawing.statuses import LOOKS
+from planner_executor.graph.text.drawing.step_words import StepWords
 
 MARGIN = "    "
 OBJECTIVE_LINES, CALL_LINES = 4, 3

@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 
-from graph.plan.kinds.table import kind_spec
-from graph.plan.schema import Plan, Step
-from graph.text.drawing.labels import arguments, plain
+from planner_executor.graph.plan.kinds.table import kind_spec
+from planner_executor.graph.plan.schema import Plan, Step
+from planner_executor.graph.text.drawing.labels import arguments, plain
 
 
 @dataclass(frozen=True)

@@ -7,19 +7,19 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 
-from graph.name_list import counted
-from graph.plan.schedule import Waits, levels
-from graph.plan.schema import Plan
-from graph.text.drawing.box import FAINT, WIDTH, Face, box, box_height, objective_lines
-from graph.text.drawing.edges import far_lines, heads, lines
-from graph.text.drawing.frame import framed
-from graph.text.drawing.grid import in_grid
-from graph.text.drawing.labels import answer_text, cut, plain, waits_within
-from graph.text.drawing.layout import estimated_extent, laid_out
-from graph.text.drawing.lettering import SANS, sans, wrapped
-from graph.text.drawing.statuses import LOOKS, status_of
-from graph.text.drawing.step_words import checks, depths, doer
-from graph.text.drawing.wires import wire_heads, wires
+from planner_executor.graph.name_list import counted
+from planner_executor.graph.plan.schedule import Waits, levels
+from planner_executor.graph.plan.schema import Plan
+from planner_executor.graph.text.drawing.box import FAINT, WIDTH, Face, box, box_height, objective_lines
+from planner_executor.graph.text.drawing.edges import far_lines, heads, lines
+from planner_executor.graph.text.drawing.frame import framed
+from planner_executor.graph.text.drawing.grid import in_grid
+from planner_executor.graph.text.drawing.labels import answer_text, cut, plain, waits_within
+from planner_executor.graph.text.drawing.layout import estimated_extent, laid_out
+from planner_executor.graph.text.drawing.lettering import SANS, sans, wrapped
+from planner_executor.graph.text.drawing.statuses import LOOKS, status_of
+from planner_executor.graph.text.drawing.step_words import checks, depths, doer
+from planner_executor.graph.text.drawing.wires import wire_heads, wires
 
 LONG, LONGEST = 2400, 4000
 """Pixels: longer drawings are folded into rows and columns if they are much longer than broad, or at any rate."""

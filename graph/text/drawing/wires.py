@@ -6,8 +6,8 @@ way. Steps alternate between a few tracks, so that wires of neighbours run side 
 
 from collections.abc import Iterator
 
-from graph.text.drawing.edges import HEAD, HEAD_LENGTH, LINE
-from graph.text.drawing.grid import Grid
+from planner_executor.graph.text.drawing.edges import HEAD, HEAD_LENGTH, LINE
+from planner_executor.graph.text.drawing.grid import Grid
 
 TRACKS = 5
 _APART = 4

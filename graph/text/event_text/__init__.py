@@ -7,8 +7,8 @@ its family; mypy reports a missing one. An event of a newer release is shown by 
 from dataclasses import dataclass
 from typing import assert_never
 
-from graph.errors import UnknownEventError
-from graph.record.events import (
+from planner_executor.graph.errors import UnknownEventError
+from planner_executor.graph.record.events import (
     BudgetReached,
     CallAsked,
     CallFinished,
@@ -50,19 +50,19 @@ from graph.record.events import (
     ValueRedacted,
     Voted,
 )
-from graph.text.drawing.labels import plain
-from graph.text.event_text.by_person import format_person
-from graph.text.event_text.call import format_call
-from graph.text.event_text.deadline import format_deadline
-from graph.text.event_text.fork import format_fork
-from graph.text.event_text.model import format_model
-from graph.text.event_text.plan import format_plan, step_words
-from graph.text.event_text.review import format_review
-from graph.text.event_text.run import format_run
-from graph.text.event_text.sections import SECTIONS, Formatted, Section, Words
-from graph.text.event_text.standing import format_standing
-from graph.text.event_text.step import format_step
-from graph.text.event_text.values import value_text
+from planner_executor.graph.text.drawing.labels import plain
+from planner_executor.graph.text.event_text.by_person import format_person
+from planner_executor.graph.text.event_text.call import format_call
+from planner_executor.graph.text.event_text.deadline import format_deadline
+from planner_executor.graph.text.event_text.fork import format_fork
+from planner_executor.graph.text.event_text.model import format_model
+from planner_executor.graph.text.event_text.plan import format_plan, step_words
+from planner_executor.graph.text.event_text.review import format_review
+from planner_executor.graph.text.event_text.run import format_run
+from planner_executor.graph.text.event_text.sections import SECTIONS, Formatted, Section, Words
+from planner_executor.graph.text.event_text.standing import format_standing
+from planner_executor.graph.text.event_text.step import format_step
+from planner_executor.graph.text.event_text.values import value_text
 
 __all__ = ["SECTIONS", "EventText", "Section", "event_line", "event_text", "step_words"]
 

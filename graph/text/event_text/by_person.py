@@ -2,9 +2,9 @@
 
 from typing import assert_never
 
-from graph.record.events import ResultSupplied, StepSkipped
-from graph.text.event_text.sections import Formatted
-from graph.text.event_text.values import content
+from planner_executor.graph.record.events import ResultSupplied, StepSkipped
+from planner_executor.graph.text.event_text.sections import Formatted
+from planner_executor.graph.text.event_text.values import content
 
 PersonEvent = StepSkipped | ResultSupplied
 

@@ -2,9 +2,16 @@
 
 from typing import assert_never
 
-from graph.record.events import CallAsked, CallFinished, CallRefused, CallStarted, StepHeld, StepUncertain
-from graph.text.event_text.sections import Formatted, Words
-from graph.text.event_text.values import arguments_text, outcome_text, short_digest, truncated
+from planner_executor.graph.record.events import (
+    CallAsked,
+    CallFinished,
+    CallRefused,
+    CallStarted,
+    StepHeld,
+    StepUncertain,
+)
+from planner_executor.graph.text.event_text.sections import Formatted, Words
+from planner_executor.graph.text.event_text.values import arguments_text, outcome_text, short_digest, truncated
 
 CallEvent = CallStarted | CallFinished | CallAsked | CallRefused | StepHeld | StepUncertain
 

@@ -2,10 +2,10 @@
 
 from typing import assert_never
 
-from graph.record.deadline import moment_in_words
-from graph.record.events import LateAnswer, ReviewEscalated, ReviewExpired, ReviewReminded
-from graph.text.event_text.sections import Formatted, Words
-from graph.text.event_text.values import content, short_digest
+from planner_executor.graph.record.deadline import moment_in_words
+from planner_executor.graph.record.events import LateAnswer, ReviewEscalated, ReviewExpired, ReviewReminded
+from planner_executor.graph.text.event_text.sections import Formatted, Words
+from planner_executor.graph.text.event_text.values import content, short_digest
 
 DeadlineEvent = ReviewReminded | ReviewEscalated | ReviewExpired | LateAnswer
 

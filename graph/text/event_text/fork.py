@@ -2,9 +2,9 @@
 
 from typing import assert_never
 
-from graph.record.events import CallInherited, Inherited, RunForked
-from graph.text.event_text.sections import SECTIONS, Formatted
-from graph.text.event_text.values import arguments_text, outcome_text
+from planner_executor.graph.record.events import CallInherited, Inherited, RunForked
+from planner_executor.graph.text.event_text.sections import SECTIONS, Formatted
+from planner_executor.graph.text.event_text.values import arguments_text, outcome_text
 
 ForkEvent = RunForked | Inherited | CallInherited
 

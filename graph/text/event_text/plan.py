@@ -3,12 +3,12 @@
 from collections.abc import Mapping
 from typing import Any, assert_never
 
-from graph.plan.kinds.table import kind_spec
-from graph.plan.step_kind import kind_of
-from graph.record.amendment import amendment_words
-from graph.record.events import Executing, PlanRefused, PlanRevised, Steered
-from graph.text.event_text.sections import Formatted, Words
-from graph.text.event_text.values import content, issue_lines, normalization_notes, value_text
+from planner_executor.graph.plan.kinds.table import kind_spec
+from planner_executor.graph.plan.step_kind import kind_of
+from planner_executor.graph.record.amendment import amendment_words
+from planner_executor.graph.record.events import Executing, PlanRefused, PlanRevised, Steered
+from planner_executor.graph.text.event_text.sections import Formatted, Words
+from planner_executor.graph.text.event_text.values import content, issue_lines, normalization_notes, value_text
 
 PlanEvent = PlanRevised | PlanRefused | Steered | Executing
 

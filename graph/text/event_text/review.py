@@ -2,11 +2,18 @@
 
 from typing import assert_never
 
-from graph.name_list import counted
-from graph.record.events import Decided, ResponseGiven, ReviewRequested, Voted
-from graph.text.event_text.sections import Formatted, Words
-from graph.text.event_text.values import content, issue_lines, limits_text, short_digest, truncated, value_text
-from graph.text.review.frame import plain_description
+from planner_executor.graph.name_list import counted
+from planner_executor.graph.record.events import Decided, ResponseGiven, ReviewRequested, Voted
+from planner_executor.graph.text.event_text.sections import Formatted, Words
+from planner_executor.graph.text.event_text.values import (
+    content,
+    issue_lines,
+    limits_text,
+    short_digest,
+    truncated,
+    value_text,
+)
+from planner_executor.graph.text.review.frame import plain_description
 
 DECIDED = {
     "approve": "approved",

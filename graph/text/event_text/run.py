@@ -2,8 +2,8 @@
 
 from typing import assert_never
 
-from graph.name_list import counted
-from graph.record.events import (
+from planner_executor.graph.name_list import counted
+from planner_executor.graph.record.events import (
     Configuration,
     Configured,
     Content,
@@ -14,8 +14,14 @@ from graph.record.events import (
     TakeOverAsked,
     ValueRedacted,
 )
-from graph.text.event_text.sections import SECTIONS, Formatted, Words
-from graph.text.event_text.values import content, limits_text, normalization_notes, until_text, value_text
+from planner_executor.graph.text.event_text.sections import SECTIONS, Formatted, Words
+from planner_executor.graph.text.event_text.values import (
+    content,
+    limits_text,
+    normalization_notes,
+    until_text,
+    value_text,
+)
 
 RunEvent = RunStarted | Configured | TakeOverAsked | Paused | ValueRedacted | RunEnded | RunReopened
 

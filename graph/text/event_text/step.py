@@ -2,11 +2,11 @@
 
 from typing import assert_never
 
-from graph.plan.checks import describe_check
-from graph.record.budget import spent_in_words
-from graph.record.events import BudgetReached, CapReached, StepChecked, StepFinished
-from graph.text.event_text.sections import Formatted, Words
-from graph.text.event_text.values import outcome_text, until_text
+from planner_executor.graph.plan.checks import describe_check
+from planner_executor.graph.record.budget import spent_in_words
+from planner_executor.graph.record.events import BudgetReached, CapReached, StepChecked, StepFinished
+from planner_executor.graph.text.event_text.sections import Formatted, Words
+from planner_executor.graph.text.event_text.values import outcome_text, until_text
 
 StepEvent = StepFinished | StepChecked | BudgetReached | CapReached
 

@@ -4,12 +4,12 @@ import time
 from collections.abc import Iterable
 from typing import Any
 
-from graph.plan.issues import Issue
-from graph.record.budget import Budget, unit_in_words
-from graph.record.events import Arguments, Content, PlanRevised, RunEnded
-from graph.record.results import StepResult
-from graph.record.values import to_text
-from graph.text.event_text.sections import Words
+from planner_executor.graph.plan.issues import Issue
+from planner_executor.graph.record.budget import Budget, unit_in_words
+from planner_executor.graph.record.events import Arguments, Content, PlanRevised, RunEnded
+from planner_executor.graph.record.results import StepResult
+from planner_executor.graph.record.values import to_text
+from planner_executor.graph.text.event_text.sections import Words
 
 MOST_CHARACTERS = 800
 DIGEST_CHARACTERS = 12

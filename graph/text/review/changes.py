@@ -5,15 +5,15 @@ from typing import Any
 
 from pydantic import JsonValue
 
-from graph.plan.revision import PlanDiff
-from graph.plan.schema import Plan
-from graph.record.values import to_text
-from graph.sanitize import visible
-from graph.text.drawing.labels import plain
-from graph.text.event_text import step_words
-from graph.text.review.frame import Block, Data, Prose
-from graph.text.review.layout import entry
-from graph.text.review.values import cut, value_lines
+from planner_executor.graph.plan.revision import PlanDiff
+from planner_executor.graph.plan.schema import Plan
+from planner_executor.graph.record.values import to_text
+from planner_executor.graph.sanitize import visible
+from planner_executor.graph.text.drawing.labels import plain
+from planner_executor.graph.text.event_text import step_words
+from planner_executor.graph.text.review.frame import Block, Data, Prose
+from planner_executor.graph.text.review.layout import entry
+from planner_executor.graph.text.review.values import cut, value_lines
 
 MAX_CHANGES = 30
 """Number of changed or removed steps whose former work is shown."""

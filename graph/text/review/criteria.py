@@ -2,14 +2,14 @@
 
 from collections.abc import Iterator, Sequence
 
-from graph.plan.checks import describe_check
-from graph.plan.kinds.table import kind_spec
-from graph.plan.schema import Step
-from graph.sanitize import escaped
-from graph.text.drawing.labels import plain
-from graph.text.review.frame import Block, Data, Prose, more
-from graph.text.review.layout import ITEM, entry
-from graph.text.review.values import cut
+from planner_executor.graph.plan.checks import describe_check
+from planner_executor.graph.plan.kinds.table import kind_spec
+from planner_executor.graph.plan.schema import Step
+from planner_executor.graph.sanitize import escaped
+from planner_executor.graph.text.drawing.labels import plain
+from planner_executor.graph.text.review.frame import Block, Data, Prose, more
+from planner_executor.graph.text.review.layout import ITEM, entry
+from planner_executor.graph.text.review.values import cut
 
 MAX_STEPS = 60
 """Number of steps whose criteria are shown."""

@@ -2,15 +2,15 @@
 
 from collections.abc import Iterator, Mapping
 
-from graph.plan.schema import Plan
-from graph.record.remaining import skipped_in
-from graph.record.results import StepResult
-from graph.text.drawing import plan_text
-from graph.text.drawing.labels import answer_text, columns, cut_middle, plain
-from graph.text.drawing.statuses import LOOKS
-from graph.text.drawing.step_words import doer, material
-from graph.text.review.frame import PLAN, Block, Data, redrawn, to_blocks, widened
-from graph.text.review.layout import WIDTH
+from planner_executor.graph.plan.schema import Plan
+from planner_executor.graph.record.remaining import skipped_in
+from planner_executor.graph.record.results import StepResult
+from planner_executor.graph.text.drawing import plan_text
+from planner_executor.graph.text.drawing.labels import answer_text, columns, cut_middle, plain
+from planner_executor.graph.text.drawing.statuses import LOOKS
+from planner_executor.graph.text.drawing.step_words import doer, material
+from planner_executor.graph.text.review.frame import PLAN, Block, Data, redrawn, to_blocks, widened
+from planner_executor.graph.text.review.layout import WIDTH
 
 MAX_LINES = 300
 """Limit of the drawing in a request, in lines."""

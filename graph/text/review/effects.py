@@ -2,16 +2,16 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from graph.name_list import counted, listed
-from graph.plan.catalog import UNDECLARED, ToolSpec, is_undeclared
-from graph.plan.kinds.table import kind_spec
-from graph.plan.schema import Plan, Step
-from graph.policy.approval_scope import ExecutionTerms
-from graph.policy.sources import CallSources, call_sources
-from graph.sanitize import escaped
-from graph.text.review.frame import Block, Data, Prose, name, words
-from graph.text.review.layout import entry
-from graph.text.review.values import shown, value_lines
+from planner_executor.graph.name_list import counted, listed
+from planner_executor.graph.plan.catalog import UNDECLARED, ToolSpec, is_undeclared
+from planner_executor.graph.plan.kinds.table import kind_spec
+from planner_executor.graph.plan.schema import Plan, Step
+from planner_executor.graph.policy.approval_scope import ExecutionTerms
+from planner_executor.graph.policy.sources import CallSources, call_sources
+from planner_executor.graph.sanitize import escaped
+from planner_executor.graph.text.review.frame import Block, Data, Prose, name, words
+from planner_executor.graph.text.review.layout import entry
+from planner_executor.graph.text.review.values import shown, value_lines
 
 PLAN_CHOICES = "Edit it, reject it with a reason to have it planned again, or reject it without one to end the run."
 

@@ -9,11 +9,11 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from graph.markdown import code, fenced, text_markdown
-from graph.sanitize import escaped, visible
-from graph.text.drawing.labels import cut_middle, plain
-from graph.text.drawing.lettering import filled
-from graph.text.review.layout import ITEM, relaid
+from planner_executor.graph.markdown import code, fenced, text_markdown
+from planner_executor.graph.sanitize import escaped, visible
+from planner_executor.graph.text.drawing.labels import cut_middle, plain
+from planner_executor.graph.text.drawing.lettering import filled
+from planner_executor.graph.text.review.layout import ITEM, relaid
 
 NAME_CHARACTERS, WORDS_CHARACTERS = 60, 600
 PLAN, TEXT = "plan", "text"

@@ -2,9 +2,9 @@
 
 from html import escape
 
-from graph.sanitize import visible
-from graph.text.review.frame import Data, is_plan, to_blocks, widened
-from graph.text.review.layout import ITEM
+from planner_executor.graph.sanitize import visible
+from planner_executor.graph.text.review.frame import Data, is_plan, to_blocks, widened
+from planner_executor.graph.text.review.layout import ITEM
 
 COLUMNS = 80
 """Width of a review in a notebook."""

@@ -8,8 +8,8 @@ look like a line of ours, wherever they are broken, and a terminal can put the p
 import re
 from collections.abc import Iterable, Iterator
 
-from graph.sanitize import escape
-from graph.text.drawing.labels import columns
+from planner_executor.graph.sanitize import escape
+from planner_executor.graph.text.drawing.labels import columns
 
 WIDTH = 60
 """Columns of data: they fit into a narrow terminal, a chat and a panel of Studio."""

@@ -4,21 +4,21 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from graph.name_list import counted
-from graph.plan.issues import Issue
-from graph.plan.revision import difference
-from graph.plan.schema import Plan
-from graph.policy.approval_scope import ExecutionTerms
-from graph.record.budget import unit_in_words
-from graph.text.expectation import takes_in_words
-from graph.text.literal_text import literal_lines
-from graph.text.review.changes import change_blocks
-from graph.text.review.criteria import criteria_blocks
-from graph.text.review.drawing import PASSED_LINES, plan_data
-from graph.text.review.effects import effect_blocks, outcome
-from graph.text.review.frame import Block, Data, Prose, limit_name, name, sentences, to_markdown, words
-from graph.text.review.layout import entry
-from graph.text.review.why import Reason, why_blocks
+from planner_executor.graph.name_list import counted
+from planner_executor.graph.plan.issues import Issue
+from planner_executor.graph.plan.revision import difference
+from planner_executor.graph.plan.schema import Plan
+from planner_executor.graph.policy.approval_scope import ExecutionTerms
+from planner_executor.graph.record.budget import unit_in_words
+from planner_executor.graph.text.expectation import takes_in_words
+from planner_executor.graph.text.literal_text import literal_lines
+from planner_executor.graph.text.review.changes import change_blocks
+from planner_executor.graph.text.review.criteria import criteria_blocks
+from planner_executor.graph.text.review.drawing import PASSED_LINES, plan_data
+from planner_executor.graph.text.review.effects import effect_blocks, outcome
+from planner_executor.graph.text.review.frame import Block, Data, Prose, limit_name, name, sentences, to_markdown, words
+from planner_executor.graph.text.review.layout import entry
+from planner_executor.graph.text.review.why import Reason, why_blocks
 
 FIRST = Reason()
 

@@ -7,9 +7,9 @@ from hashlib import sha256
 
 from pydantic import JsonValue
 
-from graph.record.values import to_text
-from graph.sanitize import escaped, visible
-from graph.text.review.layout import MARGIN, WIDTH, entry
+from planner_executor.graph.record.values import to_text
+from planner_executor.graph.sanitize import escaped, visible
+from planner_executor.graph.text.review.layout import MARGIN, WIDTH, entry
 
 MAX_CHARACTERS = 4_000
 """Limit of all arguments of a call, or all results that a question shows, in characters."""

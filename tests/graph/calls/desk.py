@@ -5,20 +5,20 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from typing import Any, TypeVar
 
-from graph.calls.gate import CallGate
-from graph.calls.meter import Meter
-from graph.calls.model_gate import CLOCK, ModelGate
-from graph.calls.rate_limit import RateLimiter
-from graph.calls.toolbox import Toolbox
-from graph.chat_models.retry import Clock
-from graph.ledger.memory.ledger import MemoryLedger
-from graph.ledger.protocol import Lease
-from graph.plan.schema import Plan, Step
-from graph.record.budget import NO_BUDGET, Budget
-from graph.record.events import Event
-from graph.record.projection import project
-from graph.record.run_state import RunState
-from graph.testing import drafted
+from planner_executor.graph.calls.gate import CallGate
+from planner_executor.graph.calls.meter import Meter
+from planner_executor.graph.calls.model_gate import CLOCK, ModelGate
+from planner_executor.graph.calls.rate_limit import RateLimiter
+from planner_executor.graph.calls.toolbox import Toolbox
+from planner_executor.graph.chat_models.retry import Clock
+from planner_executor.graph.ledger.memory.ledger import MemoryLedger
+from planner_executor.graph.ledger.protocol import Lease
+from planner_executor.graph.plan.schema import Plan, Step
+from planner_executor.graph.record.budget import NO_BUDGET, Budget
+from planner_executor.graph.record.events import Event
+from planner_executor.graph.record.projection import project
+from planner_executor.graph.record.run_state import RunState
+from planner_executor.graph.testing import drafted
 
 Result = TypeVar("Result")
 NO_RATES: Mapping[str, float] = {}

@@ -4,15 +4,15 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Any, TypeVar
 
-from graph.calls.rate_limit import RateLimiter
-from graph.calls.toolbox import Toolbox
-from graph.chat_models.roles import RoleModels, role_model
-from graph.context import Services, Settings
-from graph.ledger.memory.ledger import MemoryLedger
-from graph.record.events import Draft, RunStarted
-from graph.record.projection import project
-from graph.run_context import RunContext
-from graph.testing import LoggedTools, ScriptedModel, drafted
+from planner_executor.graph.calls.rate_limit import RateLimiter
+from planner_executor.graph.calls.toolbox import Toolbox
+from planner_executor.graph.chat_models.roles import RoleModels, role_model
+from planner_executor.graph.context import Services, Settings
+from planner_executor.graph.ledger.memory.ledger import MemoryLedger
+from planner_executor.graph.record.events import Draft, RunStarted
+from planner_executor.graph.record.projection import project
+from planner_executor.graph.run_context import RunContext
+from planner_executor.graph.testing import LoggedTools, ScriptedModel, drafted
 
 Result = TypeVar("Result")
 READ = LoggedTools().tool("read", effect="read", trusted=True)

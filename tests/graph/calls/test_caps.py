@@ -5,17 +5,17 @@ from dataclasses import replace
 
 import pytest
 
-from graph.calls.caps import NO_CAPS, Caps, cap_reached, entries, in_turn, nothing_happened, user_of
-from graph.calls.meter import Reservation
-from graph.calls.tool_call import Finished, ToolCall
-from graph.errors import CapReachedError
-from graph.policy.day_limits import DayLimits
-from graph.policy.policy import Policy
-from graph.record.budget import Budget
-from graph.record.caps import CapCorrection, CapUse, DayCap, RateCap
-from graph.record.events import CapReached, ModelFinished, Tokens
-from graph.record.results import StepResult
-from graph.testing import PassingClock
+from planner_executor.graph.calls.caps import NO_CAPS, Caps, cap_reached, entries, in_turn, nothing_happened, user_of
+from planner_executor.graph.calls.meter import Reservation
+from planner_executor.graph.calls.tool_call import Finished, ToolCall
+from planner_executor.graph.errors import CapReachedError
+from planner_executor.graph.policy.day_limits import DayLimits
+from planner_executor.graph.policy.policy import Policy
+from planner_executor.graph.record.budget import Budget
+from planner_executor.graph.record.caps import CapCorrection, CapUse, DayCap, RateCap
+from planner_executor.graph.record.events import CapReached, ModelFinished, Tokens
+from planner_executor.graph.record.results import StepResult
+from planner_executor.graph.testing import PassingClock
 
 SENDS = Policy(per_day=DayLimits(Budget(calls={"send": 3}), Budget(tool_calls=9)))
 RATED = Policy(rates={"send": 30.0})

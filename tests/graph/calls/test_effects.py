@@ -7,14 +7,14 @@ from typing import Any
 import pytest
 from desk import Desk, at_desk
 
-from graph.calls.gate import CallGate
-from graph.calls.tool_call import CallAsks, CallUncertain, Finished, ToolCall
-from graph.calls.toolbox import Toolbox
-from graph.plan.schema import Step
-from graph.record.redaction import MARK
-from graph.testing import LoggedTools, drafted
-from tools.call_questions import CallQuestion, InputNeeded
-from tools.errors import NothingHappened
+from planner_executor.graph.calls.gate import CallGate
+from planner_executor.graph.calls.tool_call import CallAsks, CallUncertain, Finished, ToolCall
+from planner_executor.graph.calls.toolbox import Toolbox
+from planner_executor.graph.plan.schema import Step
+from planner_executor.graph.record.redaction import MARK
+from planner_executor.graph.testing import LoggedTools, drafted
+from planner_executor.tools.call_questions import CallQuestion, InputNeeded
+from planner_executor.tools.errors import NothingHappened
 
 HANGS_AFTER_S = 5
 STEP = Step(id="a", objective="o", tools=("send", "pay"), max_calls=9)

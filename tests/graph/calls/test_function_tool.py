@@ -14,9 +14,9 @@ from langchain_core.runnables.config import set_config_context
 from langchain_core.tools import BaseTool, InjectedToolArg, StructuredTool, tool
 from pydantic import BaseModel, ConfigDict, Field
 
-from graph.calls.bound_tool import bind
-from graph.calls.function_tool import is_straight, is_watched
-from graph.calls.tool_metadata import spec_of
+from planner_executor.graph.calls.bound_tool import bind
+from planner_executor.graph.calls.function_tool import is_straight, is_watched
+from planner_executor.graph.calls.tool_metadata import spec_of
 
 
 class Inner(BaseModel):

@@ -12,22 +12,22 @@ from desk import Desk, at_desk
 from langchain_core.messages import HumanMessage
 from langchain_core.tools import StructuredTool, ToolException
 
-from graph.calls.gate import CallGate
-from graph.calls.model_call import ModelCall
-from graph.calls.tool_call import CallHeld, CallUncertain, Finished, ToolCall
-from graph.calls.toolbox import Toolbox
-from graph.chat_models.roles import role_model
-from graph.errors import LeaseLostError, MessageWaitingError, StaleRunError
-from graph.ledger.memory.ledger import MemoryLedger
-from graph.ledger.protocol import Lease
-from graph.plan.schema import Step
-from graph.policy.grants import Refused
-from graph.record.events import Draft, Event
-from graph.record.results import StepResult
-from graph.record.trust_label import TrustLabel
-from graph.record.values import keep
-from graph.testing import LoggedTools, ScriptedModel, drafted
-from tools.errors import NothingHappened
+from planner_executor.graph.calls.gate import CallGate
+from planner_executor.graph.calls.model_call import ModelCall
+from planner_executor.graph.calls.tool_call import CallHeld, CallUncertain, Finished, ToolCall
+from planner_executor.graph.calls.toolbox import Toolbox
+from planner_executor.graph.chat_models.roles import role_model
+from planner_executor.graph.errors import LeaseLostError, MessageWaitingError, StaleRunError
+from planner_executor.graph.ledger.memory.ledger import MemoryLedger
+from planner_executor.graph.ledger.protocol import Lease
+from planner_executor.graph.plan.schema import Step
+from planner_executor.graph.policy.grants import Refused
+from planner_executor.graph.record.events import Draft, Event
+from planner_executor.graph.record.results import StepResult
+from planner_executor.graph.record.trust_label import TrustLabel
+from planner_executor.graph.record.values import keep
+from planner_executor.graph.testing import LoggedTools, ScriptedModel, drafted
+from planner_executor.tools.errors import NothingHappened
 
 STEP = Step(id="a", objective="o", tools=("send", "read"), max_calls=9)
 

@@ -7,19 +7,19 @@ from typing import Any
 import pytest
 from desk import Desk, at_desk
 
-from graph.calls.gate import CallGate
-from graph.calls.meter import LimitReached
-from graph.calls.tool_call import CallHeld, CallUncertain, Finished, ToolCall
-from graph.errors import StaleRunError
-from graph.plan.schema import Step
-from graph.policy.grants import Refused
-from graph.policy.policy import Policy, ToolRule
-from graph.record.budget import Budget
-from graph.record.events import Event, StepUncertain
-from graph.record.trust_label import USER, TrustLabel
-from graph.testing import LoggedTools, drafted
-from tools.call_progress import CallProgress, progress_listener
-from tools.errors import NothingHappened
+from planner_executor.graph.calls.gate import CallGate
+from planner_executor.graph.calls.meter import LimitReached
+from planner_executor.graph.calls.tool_call import CallHeld, CallUncertain, Finished, ToolCall
+from planner_executor.graph.errors import StaleRunError
+from planner_executor.graph.plan.schema import Step
+from planner_executor.graph.policy.grants import Refused
+from planner_executor.graph.policy.policy import Policy, ToolRule
+from planner_executor.graph.record.budget import Budget
+from planner_executor.graph.record.events import Event, StepUncertain
+from planner_executor.graph.record.trust_label import USER, TrustLabel
+from planner_executor.graph.testing import LoggedTools, drafted
+from planner_executor.tools.call_progress import CallProgress, progress_listener
+from planner_executor.tools.errors import NothingHappened
 
 STEP = Step(id="a", objective="o", tools=("send", "read"), max_calls=9)
 OTHER = Step(id="b", objective="o", tools=("send", "read"), max_calls=9)

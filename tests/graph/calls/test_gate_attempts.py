@@ -7,13 +7,13 @@ from typing import Any
 import pytest
 from desk import Desk, at_desk
 
-from graph.calls.gate import CallGate
-from graph.calls.tool_call import CallUncertain, Finished, ToolCall
-from graph.plan.attempts import AttemptLimits
-from graph.plan.schema import Step
-from graph.record.budget import Budget
-from graph.testing import LoggedTools, PassingClock, drafted
-from tools.errors import NothingHappened, Transient
+from planner_executor.graph.calls.gate import CallGate
+from planner_executor.graph.calls.tool_call import CallUncertain, Finished, ToolCall
+from planner_executor.graph.plan.attempts import AttemptLimits
+from planner_executor.graph.plan.schema import Step
+from planner_executor.graph.record.budget import Budget
+from planner_executor.graph.testing import LoggedTools, PassingClock, drafted
+from planner_executor.tools.errors import NothingHappened, Transient
 
 STEP = Step(id="a", objective="o", tool="send", attempts=3)
 BUSY, NOTHING = Transient("busy"), NothingHappened("refused")

@@ -5,16 +5,16 @@ import asyncio
 import pytest
 from desk import Desk, at_desk
 
-from graph.calls.caps import UNVERIFIED, Caps
-from graph.calls.gate import CallGate
-from graph.calls.tool_call import ToolCall
-from graph.errors import CapReachedError
-from graph.plan.schema import Step
-from graph.policy.day_limits import DayLimits
-from graph.policy.policy import Policy
-from graph.record.budget import Budget
-from graph.record.events import CapReached
-from graph.testing import LoggedTools, PassingClock
+from planner_executor.graph.calls.caps import UNVERIFIED, Caps
+from planner_executor.graph.calls.gate import CallGate
+from planner_executor.graph.calls.tool_call import ToolCall
+from planner_executor.graph.errors import CapReachedError
+from planner_executor.graph.plan.schema import Step
+from planner_executor.graph.policy.day_limits import DayLimits
+from planner_executor.graph.policy.policy import Policy
+from planner_executor.graph.record.budget import Budget
+from planner_executor.graph.record.events import CapReached
+from planner_executor.graph.testing import LoggedTools, PassingClock
 
 NOW = 1000.0
 

@@ -5,16 +5,16 @@ from typing import Any
 import pytest
 from desk import Desk, at_desk
 
-from graph.calls.tool_call import CallAsks, CallHeld, CallUncertain, ToolCall
-from graph.plan.schema import Step
-from graph.policy.conditions import Conditions
-from graph.policy.constraints import Constraint
-from graph.policy.grants import Refused, RejectedByPerson
-from graph.policy.policy import Policy, ToolRule
-from graph.record.events import Event
-from graph.record.trust_label import USER, TrustLabel
-from graph.testing import LoggedTools, drafted
-from tools.call_questions import CallQuestion, InputNeeded, replies_given
+from planner_executor.graph.calls.tool_call import CallAsks, CallHeld, CallUncertain, ToolCall
+from planner_executor.graph.plan.schema import Step
+from planner_executor.graph.policy.conditions import Conditions
+from planner_executor.graph.policy.constraints import Constraint
+from planner_executor.graph.policy.grants import Refused, RejectedByPerson
+from planner_executor.graph.policy.policy import Policy, ToolRule
+from planner_executor.graph.record.events import Event
+from planner_executor.graph.record.trust_label import USER, TrustLabel
+from planner_executor.graph.testing import LoggedTools, drafted
+from planner_executor.tools.call_questions import CallQuestion, InputNeeded, replies_given
 
 STEP = Step(id="a", objective="o", tools=("send",), max_calls=9)
 PAGE, TRUSTED = TrustLabel("untrusted", ("page",)), TrustLabel("trusted", ("send",))

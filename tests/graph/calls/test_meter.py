@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph.calls.meter import ANSWER_TOKENS, LimitReached, Meter, Reservation
-from graph.record.budget import NO_BUDGET, Budget, Price, Usage
+from planner_executor.graph.calls.meter import ANSWER_TOKENS, LimitReached, Meter, Reservation
+from planner_executor.graph.record.budget import NO_BUDGET, Budget, Price, Usage
 
 PRICES = {"dear": Price(10.0, 100.0), "cheap": Price(1.0, 1.0)}
 

@@ -10,23 +10,23 @@ import pytest
 from desk import Desk, at_desk
 from langchain_core.messages import AIMessage, HumanMessage
 
-from graph.calls.caps import Caps
-from graph.calls.meter import LimitReached, Meter
-from graph.calls.model_call import ModelCall
-from graph.calls.model_gate import ModelGate
-from graph.calls.rate_limit import RateLimiter
-from graph.chat_models.retry import ONCE, Clock
-from graph.chat_models.role_model import RoleModel
-from graph.chat_models.roles import role_model
-from graph.errors import CapReachedError, ModelCallError
-from graph.pictures import without_bytes
-from graph.plan.attempts import AttemptLimits
-from graph.plan.canonical import digest
-from graph.policy.day_limits import DayLimits
-from graph.policy.policy import Policy
-from graph.record.budget import NO_BUDGET, Budget, Price, Usage
-from graph.record.events import Event
-from graph.testing import LoggedTools, PassingClock, ScriptedModel
+from planner_executor.graph.calls.caps import Caps
+from planner_executor.graph.calls.meter import LimitReached, Meter
+from planner_executor.graph.calls.model_call import ModelCall
+from planner_executor.graph.calls.model_gate import ModelGate
+from planner_executor.graph.calls.rate_limit import RateLimiter
+from planner_executor.graph.chat_models.retry import ONCE, Clock
+from planner_executor.graph.chat_models.role_model import RoleModel
+from planner_executor.graph.chat_models.roles import role_model
+from planner_executor.graph.errors import CapReachedError, ModelCallError
+from planner_executor.graph.pictures import without_bytes
+from planner_executor.graph.plan.attempts import AttemptLimits
+from planner_executor.graph.plan.canonical import digest
+from planner_executor.graph.policy.day_limits import DayLimits
+from planner_executor.graph.policy.policy import Policy
+from planner_executor.graph.record.budget import NO_BUDGET, Budget, Price, Usage
+from planner_executor.graph.record.events import Event
+from planner_executor.graph.testing import LoggedTools, PassingClock, ScriptedModel
 
 
 def ask(model: ScriptedModel, times: int = 1, record_prompts: bool = True) -> tuple[list[Any], list[Event]]:

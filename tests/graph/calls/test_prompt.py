@@ -6,11 +6,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from langchain_core.messages import AIMessage, HumanMessage, SystemMessage, ToolMessage
 
-from graph.calls.prompt import Asked, PromptMessages, Prompts, Recorded, prompt_of
-from graph.plan.canonical import digest
-from graph.record.artifacts import artifacts_named, with_values
-from graph.record.events import Event
-from graph.record.values import to_text
+from planner_executor.graph.calls.prompt import Asked, PromptMessages, Prompts, Recorded, prompt_of
+from planner_executor.graph.plan.canonical import digest
+from planner_executor.graph.record.artifacts import artifacts_named, with_values
+from planner_executor.graph.record.events import Event
+from planner_executor.graph.record.values import to_text
 
 
 def asked(key: str, prompt: PromptMessages) -> Asked:

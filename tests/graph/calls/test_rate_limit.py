@@ -5,8 +5,8 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph.calls.rate_limit import RateLimiter, Schedule, process_rate_limiter
-from graph.testing import PassingClock
+from planner_executor.graph.calls.rate_limit import RateLimiter, Schedule, process_rate_limiter
+from planner_executor.graph.testing import PassingClock
 
 
 def test_calls_take_turns_that_are_evenly_spaced() -> None:

@@ -4,13 +4,13 @@ from typing import Any
 
 import pytest
 
-from graph.calls.ruled_calls import RuledCalls
-from graph.plan.catalog import ToolSpec
-from graph.policy.approvers import ApproverRule, Approvers
-from graph.policy.policy import Policy
-from graph.record.events import Event
-from graph.record.projection import project
-from graph.testing import drafted, step
+from planner_executor.graph.calls.ruled_calls import RuledCalls
+from planner_executor.graph.plan.catalog import ToolSpec
+from planner_executor.graph.policy.approvers import ApproverRule, Approvers
+from planner_executor.graph.policy.policy import Policy
+from planner_executor.graph.record.events import Event
+from planner_executor.graph.record.projection import project
+from planner_executor.graph.testing import drafted, step
 
 PAY, LOOK = ToolSpec("pay", "", {}), ToolSpec("look", "", {}, "read")
 LOOKS = {"steps": [step("a", "look")]}

@@ -7,18 +7,18 @@ from typing import Any
 import pytest
 from desk import Desk, at_desk
 
-from graph.calls.standing_calls import StandingCalls
-from graph.calls.tool_call import ToolCall
-from graph.errors import StandingSpentError
-from graph.plan.catalog import ToolSpec
-from graph.policy.approvers import ApproverRule, Approvers
-from graph.policy.constraints import Constraint
-from graph.policy.policy import NO_POLICY, Policy
-from graph.record.budget import Budget
-from graph.record.events import StandingGiven
-from graph.record.standing_approval import StandingApproval, StandingCall
-from graph.record.trust_label import TrustLabel
-from graph.testing import LoggedTools, drafted
+from planner_executor.graph.calls.standing_calls import StandingCalls
+from planner_executor.graph.calls.tool_call import ToolCall
+from planner_executor.graph.errors import StandingSpentError
+from planner_executor.graph.plan.catalog import ToolSpec
+from planner_executor.graph.policy.approvers import ApproverRule, Approvers
+from planner_executor.graph.policy.constraints import Constraint
+from planner_executor.graph.policy.policy import NO_POLICY, Policy
+from planner_executor.graph.record.budget import Budget
+from planner_executor.graph.record.events import StandingGiven
+from planner_executor.graph.record.standing_approval import StandingApproval, StandingCall
+from planner_executor.graph.record.trust_label import TrustLabel
+from planner_executor.graph.testing import LoggedTools, drafted
 
 PAY = ToolSpec("pay", "", {"properties": {"to": {}}})
 MAIL = replace(PAY, name="mail")

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from graph.calls.threads import counting_waits, run_sync
+from planner_executor.graph.calls.threads import counting_waits, run_sync
 
 SPEAKER = contextvars.ContextVar("SPEAKER", default="nobody")
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from graph.calls import time_limit
-from graph.calls.time_limit import CallDeadline, within
+from planner_executor.graph.calls import time_limit
+from planner_executor.graph.calls.time_limit import CallDeadline, within
 
 NEVER_S, AT_ONCE_S = 60.0, 0.01
 

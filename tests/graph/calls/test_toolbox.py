@@ -12,12 +12,12 @@ from langchain_core.messages import ToolMessage
 from langchain_core.tools import BaseTool, StructuredTool, Tool, ToolException, tool
 from pydantic import BaseModel, ConfigDict
 
-from graph.calls.bound_tool import bind
-from graph.calls.toolbox import Toolbox
-from graph.errors import ToolConfigError
-from graph.plan.reading import read_plan
-from graph.testing import LoggedTools
-from tools import tool as declaring_tool
+from planner_executor import tool as declaring_tool
+from planner_executor.graph.calls.bound_tool import bind
+from planner_executor.graph.calls.toolbox import Toolbox
+from planner_executor.graph.errors import ToolConfigError
+from planner_executor.graph.plan.reading import read_plan
+from planner_executor.graph.testing import LoggedTools
 
 
 def call(given: Any, **args: Any) -> Any:

@@ -8,24 +8,24 @@ from typing import Any
 import pytest
 from langchain_core.tools import ToolException
 
-from graph.calls.toolbox import Toolbox
-from graph.chat_models.offline import OfflineModel
-from graph.errors import UnresolvedReferenceError
-from graph.plan.catalog import ToolSpec
-from graph.plan.reading import read_plan
-from graph.plan.references import resolve
-from graph.plan.revision import read_revision
-from graph.plan.schedule import waits_for
-from graph.plan.schema import Plan
-from graph.prompts.data import tools_shown
-from graph.prompts.planner import planner_messages
-from graph.prompts.replanner import replanner_messages
-from graph.record.goal import Goal
-from graph.record.plan_state import PlanState
-from graph.record.results import StepResult
-from graph.record.run_state import RunState
-from graph.record.steps import Steps
-from tools import default_tools
+from planner_executor import default_tools
+from planner_executor.graph.calls.toolbox import Toolbox
+from planner_executor.graph.chat_models.offline import OfflineModel
+from planner_executor.graph.errors import UnresolvedReferenceError
+from planner_executor.graph.plan.catalog import ToolSpec
+from planner_executor.graph.plan.reading import read_plan
+from planner_executor.graph.plan.references import resolve
+from planner_executor.graph.plan.revision import read_revision
+from planner_executor.graph.plan.schedule import waits_for
+from planner_executor.graph.plan.schema import Plan
+from planner_executor.graph.prompts.data import tools_shown
+from planner_executor.graph.prompts.planner import planner_messages
+from planner_executor.graph.prompts.replanner import replanner_messages
+from planner_executor.graph.record.goal import Goal
+from planner_executor.graph.record.plan_state import PlanState
+from planner_executor.graph.record.results import StepResult
+from planner_executor.graph.record.run_state import RunState
+from planner_executor.graph.record.steps import Steps
 
 EXAMPLES = Path(__file__).parents[3] / "examples" / "renewable-energy"
 

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 from langchain_core.messages import AIMessage, HumanMessage, messages_to_dict
 
-from graph.calls.model_gate import _storable
-from graph.chat_models.answer import flaw_of, recordable, usage_of
+from planner_executor.graph.calls.model_gate import _storable
+from planner_executor.graph.chat_models.answer import flaw_of, recordable, usage_of
 
 CALL: Any = {"name": "send", "args": {"to": "x"}, "id": "1", "type": "tool_call"}
 

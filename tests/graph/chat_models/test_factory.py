@@ -12,13 +12,13 @@ from langchain_core.language_models import BaseChatModel
 from langchain_openai import ChatOpenAI
 from pydantic import Field, SecretStr
 
-from graph.chat_models.factory import create_chat, missing_key
-from graph.chat_models.offline import OfflineModel
-from graph.chat_models.retry import ONCE, RetryPolicy
-from graph.chat_models.roles import role_model, role_models
-from graph.chat_models.settings import ModelSettings
-from graph.errors import MissingPackageError, ModelConfigError, ModelKeyError
-from graph.testing import ScriptedModel
+from planner_executor.graph.chat_models.factory import create_chat, missing_key
+from planner_executor.graph.chat_models.offline import OfflineModel
+from planner_executor.graph.chat_models.retry import ONCE, RetryPolicy
+from planner_executor.graph.chat_models.roles import role_model, role_models
+from planner_executor.graph.chat_models.settings import ModelSettings
+from planner_executor.graph.errors import MissingPackageError, ModelConfigError, ModelKeyError
+from planner_executor.graph.testing import ScriptedModel
 
 LOCAL = "http://127.0.0.1:9/v1"
 
@@ -213,7 +213,7 @@ class TestClients:
     )
 
     def test_a_client_may_choose_a_server_that_is_configured_and_its_key_comes_with_it(self) -> None:
-        from graph.chat_models.settings import ClientSettings
+        from planner_executor.graph.chat_models.settings import ClientSettings
 
         said = self.models.for_client("planner", "openai:b", ClientSettings(base_url=LOCAL, temperature=0.5))
 
@@ -222,7 +222,7 @@ class TestClients:
         )
 
     def test_a_client_cannot_have_requests_sent_elsewhere(self) -> None:
-        from graph.chat_models.settings import ClientSettings
+        from planner_executor.graph.chat_models.settings import ClientSettings
 
         with pytest.raises(ModelConfigError, match="do not name the server"):
             self.models.for_client("planner", "openai:b", ClientSettings(base_url="http://169.254.169.254/v1"))

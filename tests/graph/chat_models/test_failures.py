@@ -8,7 +8,7 @@ from typing import Any
 import httpx
 import pytest
 
-from graph.chat_models.failures import Failure, IncompleteStream, failure_of
+from planner_executor.graph.chat_models.failures import Failure, IncompleteStream, failure_of
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC).timestamp()
 

@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph.chat_models.json_scan import Piece
-from graph.chat_models.json_text import NoJson, json_from, objects_with, plans_in, value_from
-from graph.chat_models.lenient_json import MAX_DEPTH, lenient_json
-from graph.chat_models.thoughts import after_thoughts
-from graph.plan.fragments import PlanShape
+from planner_executor.graph.chat_models.json_scan import Piece
+from planner_executor.graph.chat_models.json_text import NoJson, json_from, objects_with, plans_in, value_from
+from planner_executor.graph.chat_models.lenient_json import MAX_DEPTH, lenient_json
+from planner_executor.graph.chat_models.thoughts import after_thoughts
+from planner_executor.graph.plan.fragments import PlanShape
 
 PLAN: dict[str, Any] = {
     "steps": [

@@ -8,23 +8,23 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from graph.calls.toolbox import Toolbox
-from graph.chat_models.json_text import NoJson, json_from
-from graph.chat_models.offline import OfflineModel
-from graph.plan.catalog import ToolSpec
-from graph.plan.reading import read_plan
-from graph.plan.references import resolve
-from graph.plan.schedule import waits_for
-from graph.plan.schema import Plan
-from graph.prompts.data import tools_shown
-from graph.prompts.planner import planner_messages
-from graph.prompts.replanner import replanner_messages
-from graph.record.goal import Goal
-from graph.record.plan_state import PlanState
-from graph.record.results import StepResult
-from graph.record.run_state import RunState
-from graph.record.steps import Steps
-from tools.calculator import calculator
+from planner_executor.graph.calls.toolbox import Toolbox
+from planner_executor.graph.chat_models.json_text import NoJson, json_from
+from planner_executor.graph.chat_models.offline import OfflineModel
+from planner_executor.graph.plan.catalog import ToolSpec
+from planner_executor.graph.plan.reading import read_plan
+from planner_executor.graph.plan.references import resolve
+from planner_executor.graph.plan.schedule import waits_for
+from planner_executor.graph.plan.schema import Plan
+from planner_executor.graph.prompts.data import tools_shown
+from planner_executor.graph.prompts.planner import planner_messages
+from planner_executor.graph.prompts.replanner import replanner_messages
+from planner_executor.graph.record.goal import Goal
+from planner_executor.graph.record.plan_state import PlanState
+from planner_executor.graph.record.results import StepResult
+from planner_executor.graph.record.run_state import RunState
+from planner_executor.graph.record.steps import Steps
+from planner_executor.tools.calculator import calculator
 
 CALCULATOR = Toolbox([calculator()]).specs
 

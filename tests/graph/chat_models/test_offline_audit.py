@@ -10,15 +10,15 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from graph.calls.toolbox import Toolbox
-from graph.chat_models.json_text import NoJson, json_from
-from graph.chat_models.offline.audit_goals import audit_goal
-from graph.chat_models.offline.goals import brief_goal
-from graph.plan.revision import read_revision
-from graph.plan.schedule import waits_for
-from graph.plan.schema import Plan
-from graph.record.results import StepResult
-from tools import default_tools
+from planner_executor import default_tools
+from planner_executor.graph.calls.toolbox import Toolbox
+from planner_executor.graph.chat_models.json_text import NoJson, json_from
+from planner_executor.graph.chat_models.offline.audit_goals import audit_goal
+from planner_executor.graph.chat_models.offline.goals import brief_goal
+from planner_executor.graph.plan.revision import read_revision
+from planner_executor.graph.plan.schedule import waits_for
+from planner_executor.graph.plan.schema import Plan
+from planner_executor.graph.record.results import StepResult
 
 Ask = Callable[..., str]
 Planned = Callable[..., Plan]

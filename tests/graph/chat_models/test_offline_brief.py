@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from graph.chat_models.offline.goals import brief_goal
-from graph.plan.references import resolve
-from graph.plan.schedule import waits_for
-from graph.plan.schema import Plan
-from graph.record.results import StepResult
+from planner_executor.graph.chat_models.offline.goals import brief_goal
+from planner_executor.graph.plan.references import resolve
+from planner_executor.graph.plan.schedule import waits_for
+from planner_executor.graph.plan.schema import Plan
+from planner_executor.graph.record.results import StepResult
 
 Ask = Callable[..., str]
 Planned = Callable[..., Plan]

@@ -10,20 +10,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from langchain_core.messages import HumanMessage
 
-from graph.calls.toolbox import Toolbox
-from graph.chat_models.json_text import NoJson, json_from
-from graph.chat_models.offline import OfflineModel
-from graph.chat_models.offline.model import answer_to
-from graph.chat_models.roles import role_model, role_models
-from graph.plan.reading import read_plan
-from graph.plan.schema import Step
-from graph.prompts.data import tools_shown
-from graph.prompts.executor import executor_messages
-from graph.prompts.planner import planner_messages, repair_message
-from graph.record.goal import Goal
-from graph.record.plan_state import PlanState
-from graph.record.run_state import RunState
-from tools import default_tools
+from planner_executor import default_tools
+from planner_executor.graph.calls.toolbox import Toolbox
+from planner_executor.graph.chat_models.json_text import NoJson, json_from
+from planner_executor.graph.chat_models.offline import OfflineModel
+from planner_executor.graph.chat_models.offline.model import answer_to
+from planner_executor.graph.chat_models.roles import role_model, role_models
+from planner_executor.graph.plan.reading import read_plan
+from planner_executor.graph.plan.schema import Step
+from planner_executor.graph.prompts.data import tools_shown
+from planner_executor.graph.prompts.executor import executor_messages
+from planner_executor.graph.prompts.planner import planner_messages, repair_message
+from planner_executor.graph.record.goal import Goal
+from planner_executor.graph.record.plan_state import PlanState
+from planner_executor.graph.record.run_state import RunState
 
 SPECS = Toolbox(default_tools(Path("documents"), Path("workspace"))).specs
 

@@ -8,18 +8,18 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from graph.chat_models.json_text import NoJson, json_from
-from graph.chat_models.offline import OfflineModel
-from graph.plan.catalog import ToolSpec
-from graph.plan.reading import read_plan
-from graph.plan.revision import read_revision
-from graph.plan.schema import Plan, Step
-from graph.prompts.data import tools_shown
-from graph.prompts.replanner import replanner_messages
-from graph.record.goal import Goal
-from graph.record.results import StepResult
-from graph.record.run_state import RunState
-from graph.record.steps import Steps
+from planner_executor.graph.chat_models.json_text import NoJson, json_from
+from planner_executor.graph.chat_models.offline import OfflineModel
+from planner_executor.graph.plan.catalog import ToolSpec
+from planner_executor.graph.plan.reading import read_plan
+from planner_executor.graph.plan.revision import read_revision
+from planner_executor.graph.plan.schema import Plan, Step
+from planner_executor.graph.prompts.data import tools_shown
+from planner_executor.graph.prompts.replanner import replanner_messages
+from planner_executor.graph.record.goal import Goal
+from planner_executor.graph.record.results import StepResult
+from planner_executor.graph.record.run_state import RunState
+from planner_executor.graph.record.steps import Steps
 
 Ask = Callable[..., str]
 Planned = Callable[..., Plan]

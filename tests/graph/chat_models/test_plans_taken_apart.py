@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from graph.chat_models.json_text import NoJson, plans_in
-from graph.plan.fragments import PlanShape
+from planner_executor.graph.chat_models.json_text import NoJson, plans_in
+from planner_executor.graph.plan.fragments import PlanShape
 
 SHAPE = PlanShape(frozenset({"search", "write", "mail"}))
 STEPS: list[dict[str, Any]] = [

@@ -4,7 +4,7 @@ import pytest
 from langchain_openai import ChatOpenAI
 from pydantic import SecretStr
 
-from graph.chat_models.redaction import secrets_of, without_secrets
+from planner_executor.graph.chat_models.redaction import secrets_of, without_secrets
 
 KEY = "sk-proj-aBcDeFgH12345678"
 

@@ -8,12 +8,12 @@ from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, HumanMessage
 from langchain_core.rate_limiters import BaseRateLimiter
 
-from graph.chat_models.answer import ModelAnswer
-from graph.chat_models.chat import Chat, ModelRequest
-from graph.chat_models.retry import ONCE, RetryPolicy
-from graph.chat_models.role_model import RoleModel
-from graph.errors import ModelCallError
-from graph.testing import PassingClock, ScriptedModel
+from planner_executor.graph.chat_models.answer import ModelAnswer
+from planner_executor.graph.chat_models.chat import Chat, ModelRequest
+from planner_executor.graph.chat_models.retry import ONCE, RetryPolicy
+from planner_executor.graph.chat_models.role_model import RoleModel
+from planner_executor.graph.errors import ModelCallError
+from planner_executor.graph.testing import PassingClock, ScriptedModel
 
 QUESTION = ModelRequest([HumanMessage("x")])
 

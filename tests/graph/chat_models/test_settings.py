@@ -6,9 +6,9 @@ import pytest
 from langchain_core.language_models import BaseChatModel
 from pydantic import SecretStr, ValidationError
 
-from graph.chat_models.settings import ClientSettings, Layer, ModelSettings, layer, resolved
-from graph.errors import ModelConfigError
-from graph.testing import ScriptedModel
+from planner_executor.graph.chat_models.settings import ClientSettings, Layer, ModelSettings, layer, resolved
+from planner_executor.graph.errors import ModelConfigError
+from planner_executor.graph.testing import ScriptedModel
 
 KEY = SecretStr("sk-0123456789")
 LOCAL = "http://localhost:11434/v1"

@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 from pydantic import SecretStr
 
-from graph.chat_models.settings import ModelSettings
-from graph.chat_models.sources import from_environment, from_file, sources
-from graph.errors import ConfigError
-from graph.trust import trust
+from planner_executor.graph.chat_models.settings import ModelSettings
+from planner_executor.graph.chat_models.sources import from_environment, from_file, sources
+from planner_executor.graph.errors import ConfigError
+from planner_executor.graph.trust import trust
 
 TABLES = """
 [models]

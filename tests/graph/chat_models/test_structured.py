@@ -9,9 +9,9 @@ from langchain_core.messages import AIMessage, HumanMessage
 from langchain_core.runnables import RunnableLambda
 from langchain_core.tools import tool
 
-from graph.chat_models.chat import Chat, ModelRequest, with_tools
-from graph.chat_models.structured import MAX_BINDINGS, Bindings, as_text, with_schema
-from graph.testing import ScriptedModel
+from planner_executor.graph.chat_models.chat import Chat, ModelRequest, with_tools
+from planner_executor.graph.chat_models.structured import MAX_BINDINGS, Bindings, as_text, with_schema
+from planner_executor.graph.testing import ScriptedModel
 
 SCHEMA = {"title": "plan", "description": "A plan.", "type": "object", "properties": {}}
 

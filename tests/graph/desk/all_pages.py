@@ -7,7 +7,7 @@ from typing import Any
 
 from desk_server import DeskServer, query, served
 
-from graph.testing import LoggedTools, step
+from planner_executor.graph.testing import LoggedTools, step
 
 LONG = "n" * 200
 ARABIC = "ابحث عن الرياح في الملاحظات ثم أرسل الخبر"

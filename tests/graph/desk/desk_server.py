@@ -15,10 +15,10 @@ import uvicorn
 from starlette.applications import Starlette
 from starlette.routing import Mount
 
-from graph.agent import Agent
-from graph.desk.application import desk_application
-from graph.desk.drives import agents_with
-from graph.testing import LoggedTools, ScriptedModel, step
+from planner_executor.graph.agent import Agent
+from planner_executor.graph.desk.application import desk_application
+from planner_executor.graph.desk.drives import agents_with
+from planner_executor.graph.testing import LoggedTools, ScriptedModel, step
 
 NO_TLS = False
 """Clients of loopback: to read the certificates of authorities takes 20 ms for each."""

@@ -9,8 +9,8 @@ from pathlib import Path
 from desk_server import DeskServer, query, served
 from playwright.sync_api import Browser, sync_playwright
 
-from graph.agent import Agent
-from tools import default_tools
+from planner_executor import default_tools
+from planner_executor.graph.agent import Agent
 
 REPOSITORY = Path(__file__).parents[3]
 GOAL = "Tell the operators what our notes say about the cost of offshore wind, and keep a report"

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from desk_server import PLAN, DeskServer, Visit, query, served
 
-from graph.testing import LoggedTools, step
+from planner_executor.graph.testing import LoggedTools, step
 
 
 def act(visit: Visit, run: str, name: str, **fields: str) -> str:

@@ -4,10 +4,10 @@ from pathlib import Path
 
 from desk_server import PLAN, DeskServer, Visit, decide, query, served
 
-from graph.record.events import Draft, ReviewExpired, cancelled
-from graph.record.projection import project
-from graph.runs import open_runs
-from graph.testing import step
+from planner_executor.graph.record.events import Draft, ReviewExpired, cancelled
+from planner_executor.graph.record.projection import project
+from planner_executor.graph.runs import open_runs
+from planner_executor.graph.testing import step
 
 
 def test_a_decision_about_a_request_that_changed_since_decides_nothing_and_tells_what_happened(

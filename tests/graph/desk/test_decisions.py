@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from graph.desk.decisions import edited_plan, limits_in, response_in
-from graph.errors import InputError
-from graph.plan.schema import Plan
-from graph.record.run_state import RunState
-from graph.review.response import ReviewResponse
-from graph.testing import step
+from planner_executor.graph.desk.decisions import edited_plan, limits_in, response_in
+from planner_executor.graph.errors import InputError
+from planner_executor.graph.plan.schema import Plan
+from planner_executor.graph.record.run_state import RunState
+from planner_executor.graph.review.response import ReviewResponse
+from planner_executor.graph.testing import step
 
 NUMBER = {"type": "object", "properties": {"n": {"type": "integer"}, "why": {"type": "string"}}, "required": ["n"]}
 ASKS = {"id": "q", "objective": "o", "ask": "How many?", "output": NUMBER}

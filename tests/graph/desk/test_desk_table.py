@@ -3,11 +3,11 @@ from pathlib import Path
 
 import pytest
 
-from graph.desk.desk_table import with_table
-from graph.desk.security.visitor import Role
-from graph.desk.settings import DeskSettings
-from graph.errors import ConfigError
-from graph.record.person import Person
+from planner_executor.graph.desk.desk_table import with_table
+from planner_executor.graph.desk.security.visitor import Role
+from planner_executor.graph.desk.settings import DeskSettings
+from planner_executor.graph.errors import ConfigError
+from planner_executor.graph.record.person import Person
 
 OIDC = """
 [desk]

@@ -9,18 +9,18 @@ import httpx
 import pytest
 from desk_server import HOSTILE, PLAN, DeskServer, Visit, query, served
 
-from graph.desk.security.headers import POLICY
-from graph.desk.security.identity import proxy_identity, trusted_proxies
-from graph.desk.security.links import LINK_S, Links
-from graph.desk.security.origin import EMBEDDED, origin_refusal
-from graph.desk.security.people import ALL, People, Permissions
-from graph.desk.security.rate import ATTEMPTS, WINDOW_S, Attempts
-from graph.desk.security.sessions import Sessions
-from graph.desk.settings import DeskSettings
-from graph.errors import ConfigError
-from graph.record.person import Person
-from graph.serving.access import RequestHead
-from graph.testing import LoggedTools, step
+from planner_executor.graph.desk.security.headers import POLICY
+from planner_executor.graph.desk.security.identity import proxy_identity, trusted_proxies
+from planner_executor.graph.desk.security.links import LINK_S, Links
+from planner_executor.graph.desk.security.origin import EMBEDDED, origin_refusal
+from planner_executor.graph.desk.security.people import ALL, People, Permissions
+from planner_executor.graph.desk.security.rate import ATTEMPTS, WINDOW_S, Attempts
+from planner_executor.graph.desk.security.sessions import Sessions
+from planner_executor.graph.desk.settings import DeskSettings
+from planner_executor.graph.errors import ConfigError
+from planner_executor.graph.record.person import Person
+from planner_executor.graph.serving.access import RequestHead
+from planner_executor.graph.testing import LoggedTools, step
 
 PAGES = ("/", "/runs", "/start", "/policy")
 OF_A_RUN = ("", "/review", "/timeline", "/results", "/revisions", "/effects", "/budget", "/audit", "/more")

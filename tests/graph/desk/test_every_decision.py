@@ -10,16 +10,16 @@ from typing import Any
 import pytest
 from desk_server import decide, ended, query, served
 
-from graph import Person
-from graph.agent import Agent
-from graph.desk.drives import agents_with
-from graph.desk.security.identity import proxy_identity, trusted_proxies
-from graph.desk.security.visitor import verified
-from graph.desk.settings import DeskSettings
-from graph.plan.schema import Plan
-from graph.record.events import ON_SERVER
-from graph.runs import Run, open_runs
-from graph.testing import LoggedTools, ScriptedModel, drafted, step
+from planner_executor import Person
+from planner_executor.graph.agent import Agent
+from planner_executor.graph.desk.drives import agents_with
+from planner_executor.graph.desk.security.identity import proxy_identity, trusted_proxies
+from planner_executor.graph.desk.security.visitor import verified
+from planner_executor.graph.desk.settings import DeskSettings
+from planner_executor.graph.plan.schema import Plan
+from planner_executor.graph.record.events import ON_SERVER
+from planner_executor.graph.runs import Run, open_runs
+from planner_executor.graph.testing import LoggedTools, ScriptedModel, drafted, step
 
 LOOK, SEND = step("look", "read", what="wind"), step("send", "mail", after=["look"], to="ann", text="{look_result}")
 PLAN = {"steps": [LOOK, SEND]}

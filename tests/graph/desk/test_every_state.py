@@ -10,12 +10,12 @@ import pytest
 from all_pages import STEPS, filled
 from desk_server import PLAN, DeskServer, Visit, query, served
 
-from graph.agent import Agent
-from graph.desk.application import ROUTES
-from graph.policy.retention import Retention
-from graph.retention import prune
-from graph.runs import open_runs
-from graph.testing import step
+from planner_executor.graph.agent import Agent
+from planner_executor.graph.desk.application import ROUTES
+from planner_executor.graph.policy.retention import Retention
+from planner_executor.graph.retention import prune
+from planner_executor.graph.runs import open_runs
+from planner_executor.graph.testing import step
 
 SECRET = "hunter2-wind"
 CIRCLE = [step("a", "read", after=["b"]), step("b", "read", after=["a"])]

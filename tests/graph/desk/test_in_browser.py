@@ -14,10 +14,10 @@ from all_pages import PAGES, filled
 from desk_server import HOSTILE, PLAN, DeskServer, query, served
 from oidc_provider import CLIENT, SECRET, provided
 
-from graph.desk.security.claims import Oidc
-from graph.desk.security.identity import proxy_identity, trusted_proxies
-from graph.desk.settings import DeskSettings
-from graph.testing import LoggedTools, step
+from planner_executor.graph.desk.security.claims import Oidc
+from planner_executor.graph.desk.security.identity import proxy_identity, trusted_proxies
+from planner_executor.graph.desk.settings import DeskSettings
+from planner_executor.graph.testing import LoggedTools, step
 
 pytestmark = pytest.mark.e2e
 
@@ -127,8 +127,8 @@ def test_a_whole_run_from_goal_to_end_with_an_edit_and_a_replan(chat_browser: An
 
 OWNER = """
 import sys
-from graph.agent import Agent
-from graph.testing import LoggedTools, ScriptedModel
+from planner_executor.graph.agent import Agent
+from planner_executor.graph.testing import LoggedTools, ScriptedModel
 
 log = LoggedTools()
 tools = [log.tool("read", lambda **_: sys.stdin.readline().strip(), effect="read"), log.tool("mail")]

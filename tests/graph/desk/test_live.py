@@ -8,13 +8,13 @@ from typing import Any
 import httpx
 from desk_server import DeskServer, Visit, query
 
-from graph.desk.feed import Moment
-from graph.desk.records import MOST_RUNS, Records, ShownRun, open_records
-from graph.desk.watch import Watch
-from graph.ledger.run_store import Changes
-from graph.ledger.sqlite.ledger import SqliteLedger
-from graph.runs import Runs
-from graph.testing import drafted
+from planner_executor.graph.desk.feed import Moment
+from planner_executor.graph.desk.records import MOST_RUNS, Records, ShownRun, open_records
+from planner_executor.graph.desk.watch import Watch
+from planner_executor.graph.ledger.run_store import Changes
+from planner_executor.graph.ledger.sqlite.ledger import SqliteLedger
+from planner_executor.graph.runs import Runs
+from planner_executor.graph.testing import drafted
 
 BEGUN = [drafted("run_started", {"goal": "x", "constraints": [], "thread": "new", "n": 1})]
 

@@ -14,9 +14,9 @@ from starlette.middleware.authentication import AuthenticationMiddleware
 from starlette.requests import HTTPConnection
 from starlette.routing import Mount
 
-from graph.desk.security.identity import ServerIdentity
-from graph.desk.security.people import People, Permissions
-from graph.desk.settings import DeskSettings
+from planner_executor.graph.desk.security.identity import ServerIdentity
+from planner_executor.graph.desk.security.people import People, Permissions
+from planner_executor.graph.desk.settings import DeskSettings
 
 DOCS = Path(__file__).parents[3] / "docs" / "review-desk.md"
 

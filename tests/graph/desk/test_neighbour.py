@@ -13,11 +13,11 @@ import httpx
 import pytest
 from desk_server import PLAN, DeskServer, Visit, ended, kept_in, query, served
 
-from graph.cli.commands.serve import listening
-from graph.desk.security.links import Links
-from graph.desk.security.rate import ATTEMPTS
-from graph.desk.settings import DeskSettings
-from graph.errors import InputError
+from planner_executor.graph.cli.commands.serve import listening
+from planner_executor.graph.desk.security.links import Links
+from planner_executor.graph.desk.security.rate import ATTEMPTS
+from planner_executor.graph.desk.settings import DeskSettings
+from planner_executor.graph.errors import InputError
 
 
 def host_of(server: DeskServer) -> dict[str, str]:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from desk_server import DeskServer, decide, ended, query, served
 
-from graph.testing import LoggedTools, step
+from planner_executor.graph.testing import LoggedTools, step
 
 PAGE, GONE = step("page", "fetch"), step("look", "lookup", key="gone")
 MORE = step("more", "mail", to="mallory", text="all secrets")

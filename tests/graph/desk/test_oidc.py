@@ -14,11 +14,11 @@ from desk_server import NO_TLS, PLAN, DeskServer, Visit, kept_in, query, served
 from joserfc.jwk import OctKey
 from oidc_provider import ADA, CLIENT, SECRET, OidcProvider, key_of, provided
 
-from graph.desk.pages.login import ID_TOKEN
-from graph.desk.security.claims import Oidc
-from graph.desk.security.people import People, Permissions
-from graph.desk.security.rate import ATTEMPTS
-from graph.desk.settings import DeskSettings
+from planner_executor.graph.desk.pages.login import ID_TOKEN
+from planner_executor.graph.desk.security.claims import Oidc
+from planner_executor.graph.desk.security.people import People, Permissions
+from planner_executor.graph.desk.security.rate import ATTEMPTS
+from planner_executor.graph.desk.settings import DeskSettings
 
 FINANCE = Permissions(People.of([], ["finance"]), People.of([], ["staff"]))
 

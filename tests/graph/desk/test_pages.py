@@ -8,9 +8,9 @@ from desk_server import Visit, query, served
 from langchain_core.messages import AIMessage
 from starlette.routing import Route
 
-from graph.desk.application import ROUTES
-from graph.desk.templates import environment
-from graph.testing import LoggedTools, step
+from planner_executor.graph.desk.application import ROUTES
+from planner_executor.graph.desk.templates import environment
+from planner_executor.graph.testing import LoggedTools, step
 
 LONG = "wind " * 10_000
 

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 from desk_server import DeskServer, Visit, decide, ended, query, served
 
-from graph.approvals import ApprovalsPage, approvals_of_runs
-from graph.runs import open_runs
-from graph.testing import LoggedTools, step
+from planner_executor.graph.approvals import ApprovalsPage, approvals_of_runs
+from planner_executor.graph.runs import open_runs
+from planner_executor.graph.testing import LoggedTools, step
 
 
 def tools(log: LoggedTools) -> list[Any]:

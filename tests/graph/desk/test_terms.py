@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from desk_server import DeskServer, Visit, decide, ended, query, served
 
-from graph.testing import step
+from planner_executor.graph.testing import step
 
 PAY = {"steps": [step("one", "mail", to="ann@example.com"), step("two", "mail", after=["one"], to="ben@example.com")]}
 ADA_DECIDES = {"approvers": {"names": ["ada@example.com"]}}

@@ -1,17 +1,17 @@
 import pytest
 from desk_server import HOSTILE
 
-from graph.desk.views.plan_form import plan_of_form, step_forms
-from graph.desk.views.plan_graph import drawn_plan
-from graph.desk.views.request import parts_of
-from graph.desk.views.revisions import step_changes
-from graph.desk.views.schema_form import fields_of, value_in
-from graph.desk.views.timeline import UNITS, spans_of_people, timeline
-from graph.plan.schema import Plan
-from graph.record.events import Event
-from graph.record.results import StepResult
-from graph.testing import step
-from graph.text.review.budget import ENDS
+from planner_executor.graph.desk.views.plan_form import plan_of_form, step_forms
+from planner_executor.graph.desk.views.plan_graph import drawn_plan
+from planner_executor.graph.desk.views.request import parts_of
+from planner_executor.graph.desk.views.revisions import step_changes
+from planner_executor.graph.desk.views.schema_form import fields_of, value_in
+from planner_executor.graph.desk.views.timeline import UNITS, spans_of_people, timeline
+from planner_executor.graph.plan.schema import Plan
+from planner_executor.graph.record.events import Event
+from planner_executor.graph.record.results import StepResult
+from planner_executor.graph.testing import step
+from planner_executor.graph.text.review.budget import ENDS
 
 
 def plan_of(*steps: dict[str, object], **more: object) -> Plan:

@@ -3,8 +3,8 @@ from typing import Any
 
 import pytest
 
-from graph.evaluation.suite import Arm
-from graph.evaluation.trial import PlannedTrial, Spent, Trial
+from planner_executor.graph.evaluation.suite import Arm
+from planner_executor.graph.evaluation.trial import PlannedTrial, Spent, Trial
 
 MakeTrial = Callable[..., Trial]
 

@@ -4,9 +4,9 @@ from typing import Any
 import pytest
 from pydantic import JsonValue
 
-from graph.evaluation.assessment import CaseAssessment, assess, case_faults, constraints_of
-from graph.evaluation.sandbox import Sandbox
-from graph.evaluation.suite import Case
+from planner_executor.graph.evaluation.assessment import CaseAssessment, assess, case_faults, constraints_of
+from planner_executor.graph.evaluation.sandbox import Sandbox
+from planner_executor.graph.evaluation.suite import Case
 
 TOTAL = {"type": "object", "properties": {"total": {"type": "number"}}, "required": ["total"]}
 

@@ -1,9 +1,9 @@
 from collections.abc import Callable
 from xml.etree import ElementTree
 
-from graph.evaluation.chart import chart_svg
-from graph.evaluation.summary import summarise
-from graph.evaluation.trial import Trial
+from planner_executor.graph.evaluation.chart import chart_svg
+from planner_executor.graph.evaluation.summary import summarise
+from planner_executor.graph.evaluation.trial import Trial
 
 Made = Callable[..., Trial]
 SVG = "{http://www.w3.org/2000/svg}"

@@ -1,11 +1,11 @@
 from collections.abc import Callable
 
-from graph.chat_models.roles import role_models
-from graph.evaluation.evaluation import arms_for, stop_reason
-from graph.evaluation.results_file import Results
-from graph.evaluation.trial import Trial
-from graph.record.budget import NO_BUDGET, Budget
-from graph.testing import ScriptedModel
+from planner_executor.graph.chat_models.roles import role_models
+from planner_executor.graph.evaluation.evaluation import arms_for, stop_reason
+from planner_executor.graph.evaluation.results_file import Results
+from planner_executor.graph.evaluation.trial import Trial
+from planner_executor.graph.record.budget import NO_BUDGET, Budget
+from planner_executor.graph.testing import ScriptedModel
 
 Made = Callable[..., Trial]
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph.evaluation.intervals import Interval, mean_interval, rate_difference, rate_interval
+from planner_executor.graph.evaluation.intervals import Interval, mean_interval, rate_difference, rate_interval
 
 OUTCOMES = st.lists(st.sampled_from([0.0, 1.0]), min_size=1, max_size=40)
 

@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 
-from graph.evaluation.planned_arm import decide
+from planner_executor.graph.evaluation.planned_arm import decide
 
 
 def request(*names: str, error: str | None = None) -> dict[str, Any]:

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from graph.errors import ResultsError
-from graph.evaluation.results_file import RESULTS, Results, read_results
-from graph.evaluation.trial import PlannedTrial, Trial
+from planner_executor.graph.errors import ResultsError
+from planner_executor.graph.evaluation.results_file import RESULTS, Results, read_results
+from planner_executor.graph.evaluation.trial import PlannedTrial, Trial
 
 Made = Callable[..., Trial]
 

@@ -2,10 +2,10 @@ from pathlib import Path
 
 import pytest
 
-from graph.errors import ToolConfigError
-from graph.evaluation.sandbox import Sandbox, allowed_tools, contents_digest
-from graph.evaluation.suite import Case, Suite
-from graph.plan.catalog import ToolSpec
+from planner_executor.graph.errors import ToolConfigError
+from planner_executor.graph.evaluation.sandbox import Sandbox, allowed_tools, contents_digest
+from planner_executor.graph.evaluation.suite import Case, Suite
+from planner_executor.graph.plan.catalog import ToolSpec
 
 CASE = Case(id="a", goal="a", checks=({"non_empty": True},))
 

@@ -3,10 +3,10 @@ from pathlib import Path
 
 import pytest
 
-from graph.errors import SuiteError
-from graph.evaluation.assessment import case_faults
-from graph.evaluation.suite_file import read_suite
-from graph.record.budget import Budget, Price
+from planner_executor.graph.errors import SuiteError
+from planner_executor.graph.evaluation.assessment import case_faults
+from planner_executor.graph.evaluation.suite_file import read_suite
+from planner_executor.graph.record.budget import Budget, Price
 
 SMALL = """
 repetitions = 2

@@ -2,9 +2,9 @@ from collections.abc import Callable
 
 import pytest
 
-from graph.evaluation.intervals import Interval, mean_interval
-from graph.evaluation.summary import summarise
-from graph.evaluation.trial import Trial
+from planner_executor.graph.evaluation.intervals import Interval, mean_interval
+from planner_executor.graph.evaluation.summary import summarise
+from planner_executor.graph.evaluation.trial import Trial
 
 Made = Callable[..., Trial]
 

@@ -8,19 +8,19 @@ from typing import Any
 import pytest
 from desk import NO_RATES, Desk
 
-from graph.calls.gate import CallGate
-from graph.calls.meter import Meter
-from graph.calls.model_gate import ModelGate
-from graph.calls.rate_limit import RateLimiter
-from graph.chat_models.roles import role_model
-from graph.execution.criteria import Criteria
-from graph.execution.dataflow import Dataflow
-from graph.execution.step_work import StepWork
-from graph.plan.schedule import waits_for
-from graph.plan.schema import Plan
-from graph.record.budget import NO_BUDGET, Budget
-from graph.record.results import StepResult
-from graph.testing import ScriptedModel
+from planner_executor.graph.calls.gate import CallGate
+from planner_executor.graph.calls.meter import Meter
+from planner_executor.graph.calls.model_gate import ModelGate
+from planner_executor.graph.calls.rate_limit import RateLimiter
+from planner_executor.graph.chat_models.roles import role_model
+from planner_executor.graph.execution.criteria import Criteria
+from planner_executor.graph.execution.dataflow import Dataflow
+from planner_executor.graph.execution.step_work import StepWork
+from planner_executor.graph.plan.schedule import waits_for
+from planner_executor.graph.plan.schema import Plan
+from planner_executor.graph.record.budget import NO_BUDGET, Budget
+from planner_executor.graph.record.results import StepResult
+from planner_executor.graph.testing import ScriptedModel
 
 HANGS_AFTER_S = 5
 """When a pass that never ends, such as one that lost a slot, is cut off."""

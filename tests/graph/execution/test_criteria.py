@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 from desk import Desk, at_desk
 
-from graph.plan.schema import Step
-from graph.record.events import StepChecked
-from graph.testing import LoggedTools, ScriptedModel, drafted, step
+from planner_executor.graph.plan.schema import Step
+from planner_executor.graph.record.events import StepChecked
+from planner_executor.graph.testing import LoggedTools, ScriptedModel, drafted, step
 
 FILLED = {"checks": [{"non_empty": True}]}
 REASONED = {"checks": [{"matches": "thought"}]}

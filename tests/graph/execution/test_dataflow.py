@@ -8,13 +8,13 @@ import pytest
 from desk import Desk, at_desk
 from langchain_core.tools import StructuredTool
 
-from graph.calls.tool_call import ToolCall
-from graph.calls.toolbox import Toolbox
-from graph.errors import CapReachedError, StaleRunError
-from graph.execution.step_outcome import not_now, pending
-from graph.plan.schema import Step
-from graph.record.budget import Budget
-from graph.testing import LoggedTools, ScriptedModel, drafted, step
+from planner_executor.graph.calls.tool_call import ToolCall
+from planner_executor.graph.calls.toolbox import Toolbox
+from planner_executor.graph.errors import CapReachedError, StaleRunError
+from planner_executor.graph.execution.step_outcome import not_now, pending
+from planner_executor.graph.plan.schema import Step
+from planner_executor.graph.record.budget import Budget
+from planner_executor.graph.testing import LoggedTools, ScriptedModel, drafted, step
 
 
 class Crowd:

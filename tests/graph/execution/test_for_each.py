@@ -6,16 +6,16 @@ from typing import Any
 import pytest
 from desk import Desk, at_desk
 
-from graph.chat_models.retry import Clock
-from graph.errors import StaleRunError
-from graph.execution.for_each import ItemOutcome, Items, items_of
-from graph.execution.step_outcome import StepAttempt
-from graph.plan.schema import Step
-from graph.policy.grants import Refused
-from graph.record.budget import Budget
-from graph.record.results import StepResult
-from graph.record.trust_label import USER, TrustLabel
-from graph.testing import LoggedTools, ScriptedModel
+from planner_executor.graph.chat_models.retry import Clock
+from planner_executor.graph.errors import StaleRunError
+from planner_executor.graph.execution.for_each import ItemOutcome, Items, items_of
+from planner_executor.graph.execution.step_outcome import StepAttempt
+from planner_executor.graph.plan.schema import Step
+from planner_executor.graph.policy.grants import Refused
+from planner_executor.graph.record.budget import Budget
+from planner_executor.graph.record.results import StepResult
+from planner_executor.graph.record.trust_label import USER, TrustLabel
+from planner_executor.graph.testing import LoggedTools, ScriptedModel
 
 
 def each(items: Any, **more: Any) -> dict[str, Any]:

@@ -6,11 +6,11 @@ import pytest
 from desk import Desk, at_desk
 from langchain_core.messages import AIMessage
 
-from graph.execution.model_step import MAX_TURNS, ModelStep
-from graph.plan.canonical import digest
-from graph.plan.schema import Step
-from graph.record.call import call_key
-from graph.testing import LoggedTools, ScriptedModel, drafted, step
+from planner_executor.graph.execution.model_step import MAX_TURNS, ModelStep
+from planner_executor.graph.plan.canonical import digest
+from planner_executor.graph.plan.schema import Step
+from planner_executor.graph.record.call import call_key
+from planner_executor.graph.testing import LoggedTools, ScriptedModel, drafted, step
 
 JSON: dict[str, Any] = {**step("a"), "output": "json"}
 

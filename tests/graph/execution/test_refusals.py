@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from graph.execution.refusals import Refusal, Refusals
-from graph.plan.catalog import ToolSpec
+from planner_executor.graph.execution.refusals import Refusal, Refusals
+from planner_executor.graph.plan.catalog import ToolSpec
 
 SPECS = {name: ToolSpec(name, "", {}, effect) for name, effect in (("send", "external"), ("save", "write"))}  # type: ignore[arg-type]
 SPECS["look"] = ToolSpec("look", "", {}, "read")

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 from desk import Desk, at_desk
 
-from graph.record.budget import Budget
-from graph.testing import LoggedTools, ScriptedModel, drafted, step
+from planner_executor.graph.record.budget import Budget
+from planner_executor.graph.testing import LoggedTools, ScriptedModel, drafted, step
 
 MET, UNMET = {"met": True, "why": "it is"}, {"met": False, "why": "it is not"}
 

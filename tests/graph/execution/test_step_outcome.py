@@ -4,15 +4,15 @@ from typing import Any
 
 import pytest
 
-from graph.calls.meter import LimitReached
-from graph.calls.tool_call import CallHeld, CallUncertain, Finished, ToolCall
-from graph.errors import CapReachedError
-from graph.execution.step_outcome import StepAttempt, StepOutcome, not_now, pending
-from graph.record.assessment import Assessment
-from graph.record.check_results import Opinion
-from graph.record.events import Draft, StepChecked
-from graph.record.results import StepResult
-from graph.record.trust_label import USER
+from planner_executor.graph.calls.meter import LimitReached
+from planner_executor.graph.calls.tool_call import CallHeld, CallUncertain, Finished, ToolCall
+from planner_executor.graph.errors import CapReachedError
+from planner_executor.graph.execution.step_outcome import StepAttempt, StepOutcome, not_now, pending
+from planner_executor.graph.record.assessment import Assessment
+from planner_executor.graph.record.check_results import Opinion
+from planner_executor.graph.record.events import Draft, StepChecked
+from planner_executor.graph.record.results import StepResult
+from planner_executor.graph.record.trust_label import USER
 
 CALL = ToolCall("k", "a", 0, "send", {}, "d")
 SENT, DOWN = Finished(CALL, StepResult("succeeded", "sent")), Finished(CALL, StepResult("failed", error="down"))

@@ -6,12 +6,12 @@ from typing import Any
 import pytest
 from desk import Desk, at_desk
 
-from graph.execution.step_outcome import StepOutcome
-from graph.execution.step_work import StepWork, evaluated
-from graph.plan.schema import Step
-from graph.record.results import StepResult
-from graph.record.trust_label import USER, TrustLabel
-from graph.testing import LoggedTools, step
+from planner_executor.graph.execution.step_outcome import StepOutcome
+from planner_executor.graph.execution.step_work import StepWork, evaluated
+from planner_executor.graph.plan.schema import Step
+from planner_executor.graph.record.results import StepResult
+from planner_executor.graph.record.trust_label import USER, TrustLabel
+from planner_executor.graph.testing import LoggedTools, step
 
 PAGE = TrustLabel("untrusted", ("page",))
 READ, SEND = LoggedTools().tool("read", effect="read"), LoggedTools().tool("send")

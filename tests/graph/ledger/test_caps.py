@@ -2,9 +2,9 @@
 
 import pytest
 
-from graph.errors import CapReachedError
-from graph.ledger.caps import KEPT_S, check_day, check_turn, corrected
-from graph.record.caps import DayCap, RateCap
+from planner_executor.graph.errors import CapReachedError
+from planner_executor.graph.ledger.caps import KEPT_S, check_day, check_turn, corrected
+from planner_executor.graph.record.caps import DayCap, RateCap
 
 SENDS, FETCHES = DayCap("calls.send", 3), RateCap("fetch", 10.0)
 

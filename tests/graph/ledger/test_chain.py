@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from graph.ledger.chain import SALT_BYTES, Fault, Row, fault_of, first_link, link, payload_digest
-from graph.ledger.chaining import chained
-from graph.testing import drafted
+from planner_executor.graph.ledger.chain import SALT_BYTES, Fault, Row, fault_of, first_link, link, payload_digest
+from planner_executor.graph.ledger.chaining import chained
+from planner_executor.graph.testing import drafted
 
 RUN = "t.1"
 START = first_link(RUN)

@@ -4,12 +4,12 @@ from collections.abc import Sequence
 
 import pytest
 
-from graph.ledger import folded_runs
-from graph.ledger.chain import Row
-from graph.ledger.folded_runs import FoldedRuns, RunFold
-from graph.ledger.protocol import RunKey
-from graph.record.events import Event
-from graph.testing import drafted
+from planner_executor.graph.ledger import folded_runs
+from planner_executor.graph.ledger.chain import Row
+from planner_executor.graph.ledger.folded_runs import FoldedRuns, RunFold
+from planner_executor.graph.ledger.protocol import RunKey
+from planner_executor.graph.record.events import Event
+from planner_executor.graph.testing import drafted
 
 STARTED = [Event.written(1, 100.0, drafted("run_started", {"goal": "g", "constraints": []}))]
 ENDED = [Event.written(2, 101.0, drafted("run_ended", {"status": "failed", "reason": "r"}))]

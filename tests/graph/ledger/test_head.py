@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
-from graph.errors import LeaseLostError, MessageWaitingError, StaleRunError
-from graph.ledger.head import Head
-from graph.ledger.lease import Holder
-from graph.ledger.protocol import Lease, RunKey
-from graph.ledger.refusals import Standing
+from planner_executor.graph.errors import LeaseLostError, MessageWaitingError, StaleRunError
+from planner_executor.graph.ledger.head import Head
+from planner_executor.graph.ledger.lease import Holder
+from planner_executor.graph.ledger.protocol import Lease, RunKey
+from planner_executor.graph.ledger.refusals import Standing
 
 LEASE = Lease(RunKey("t", 1), 1, 2)
 HEAD = Head(LEASE.run, 7, Standing(4), 4, b"link", Holder("me", 2), has_messages=True, control_seq=3)

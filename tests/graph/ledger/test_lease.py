@@ -2,7 +2,7 @@
 
 import pytest
 
-from graph.ledger.lease import (
+from planner_executor.graph.ledger.lease import (
     BEAT_S,
     LEASE_S,
     Holder,

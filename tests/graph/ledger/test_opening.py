@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from graph.errors import ConfigError, LedgerUnavailableError
-from graph.ledger.memory.ledger import MemoryLedger
-from graph.ledger.opening import file_of, open_ledger
-from graph.ledger.sqlite.ledger import SqliteLedger
-from graph.testing import drafted
+from planner_executor.graph.errors import ConfigError, LedgerUnavailableError
+from planner_executor.graph.ledger.memory.ledger import MemoryLedger
+from planner_executor.graph.ledger.opening import file_of, open_ledger
+from planner_executor.graph.ledger.sqlite.ledger import SqliteLedger
+from planner_executor.graph.testing import drafted
 
 STARTED = drafted("run_started", {"goal": "g", "constraints": []})
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from graph.ledger.owner import is_gone, new_owner, retire
+from planner_executor.graph.ledger.owner import is_gone, new_owner, retire
 
 needs_proc = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="start times are read from /proc")
 
@@ -38,7 +38,8 @@ def child() -> Iterator[Any]:
     started: list[subprocess.Popen[str]] = []
 
     def start(first: str = "") -> tuple[subprocess.Popen[str], str]:
-        code = f"{first}\nfrom graph.ledger.owner import new_owner\nprint(new_owner(), flush=True)\ninput()"
+        imported = "from planner_executor.graph.ledger.owner import new_owner"
+        code = f"{first}\n{imported}\nprint(new_owner(), flush=True)\ninput()"
         process = subprocess.Popen(
             [sys.executable, "-c", code],
             stdin=subprocess.PIPE,

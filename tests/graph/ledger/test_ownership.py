@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from graph.errors import LedgerError, RunOwnedError
-from graph.ledger.lease import Holder, Pace
-from graph.ledger.owner import is_gone, new_owner, retire
-from graph.ledger.ownership import Held, Ownership
-from graph.ledger.protocol import Lease, RunKey
+from planner_executor.graph.errors import LedgerError, RunOwnedError
+from planner_executor.graph.ledger.lease import Holder, Pace
+from planner_executor.graph.ledger.owner import is_gone, new_owner, retire
+from planner_executor.graph.ledger.ownership import Held, Ownership
+from planner_executor.graph.ledger.protocol import Lease, RunKey
 
 RUN = RunKey("t", 1)
 LEASE = Lease(RUN, 1, 7)

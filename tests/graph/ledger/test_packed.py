@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph.ledger.packed import pack, unpack
-from graph.ledger.packed_checkpoint import DICTIONARIES, NEWEST, packed_cell, unpacked_cell
+from planner_executor.graph.ledger.packed import pack, unpack
+from planner_executor.graph.ledger.packed_checkpoint import DICTIONARIES, NEWEST, packed_cell, unpacked_cell
 
 WORDS = b"goal constraints plan"
 

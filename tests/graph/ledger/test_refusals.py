@@ -2,16 +2,16 @@
 
 import pytest
 
-from graph.errors import (
+from planner_executor.graph.errors import (
     LeaseLostError,
     LedgerCorruptError,
     LedgerSealError,
     MessageWaitingError,
     StaleRunError,
 )
-from graph.ledger.lease import Holder
-from graph.ledger.protocol import Lease, RunKey
-from graph.ledger.refusals import (
+from planner_executor.graph.ledger.lease import Holder
+from planner_executor.graph.ledger.protocol import Lease, RunKey
+from planner_executor.graph.ledger.refusals import (
     Standing,
     check_control_seq,
     check_end,
@@ -20,7 +20,7 @@ from graph.ledger.refusals import (
     lost_artifact,
     standing_after,
 )
-from graph.ledger.seal import SealKey
+from planner_executor.graph.ledger.seal import SealKey
 
 RUN = RunKey("t", 1)
 KEY = SealKey(b"a secret of many letters")

@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
-from graph.errors import LedgerKeyError, LedgerSealError
-from graph.ledger.opening import open_ledger
-from graph.ledger.protocol import RunKey
-from graph.ledger.run_store import RunStore
-from graph.ledger.seal import FILE_VARIABLE, VARIABLE, SealKey, key_from_environment, key_from_file
-from graph.ledger.verification import Verification, verify
-from graph.testing import drafted
+from planner_executor.graph.errors import LedgerKeyError, LedgerSealError
+from planner_executor.graph.ledger.opening import open_ledger
+from planner_executor.graph.ledger.protocol import RunKey
+from planner_executor.graph.ledger.run_store import RunStore
+from planner_executor.graph.ledger.seal import FILE_VARIABLE, VARIABLE, SealKey, key_from_environment, key_from_file
+from planner_executor.graph.ledger.verification import Verification, verify
+from planner_executor.graph.testing import drafted
 
 KEY, OTHER = SealKey(b"a secret of many letters"), SealKey(b"another secret of letters")
 STARTED, PAUSED = drafted("run_started", {"goal": "g"}), drafted("paused", {})

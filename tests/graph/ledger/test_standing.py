@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from graph.errors import InputError, LedgerCorruptError, StandingSpentError
-from graph.ledger.chain import Row
-from graph.ledger.standing import given_row, may_cover, redacted_rows, revoked_row, use_of, used_row
-from graph.record.redaction import Redactor
-from graph.record.standing_approval import StandingApproval, StandingCall, StandingUse
+from planner_executor.graph.errors import InputError, LedgerCorruptError, StandingSpentError
+from planner_executor.graph.ledger.chain import Row
+from planner_executor.graph.ledger.standing import given_row, may_cover, redacted_rows, revoked_row, use_of, used_row
+from planner_executor.graph.record.redaction import Redactor
+from planner_executor.graph.record.standing_approval import StandingApproval, StandingCall, StandingUse
 
 LATER = time.time() + 3600
 
@@ -74,7 +74,7 @@ def test_a_damaged_row_is_read_so_that_its_fault_is_found(damaged: str) -> None:
 
 
 def test_an_approval_holds_no_longer_at_the_second_it_ends(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("graph.ledger.standing.time", SimpleNamespace(time=lambda: LATER))
+    monkeypatch.setattr("planner_executor.graph.ledger.standing.time", SimpleNamespace(time=lambda: LATER))
 
     assert may_cover({"at": first(), "after": first(until=LATER + 1)}, "pay", ()) == ["after"]
 

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from graph.errors import RunOwnedError
-from graph.ledger.lease import PACE, Holder
-from graph.ledger.ownership import Ownership
-from graph.ledger.protocol import Lease, RunKey
+from planner_executor.graph.errors import RunOwnedError
+from planner_executor.graph.ledger.lease import PACE, Holder
+from planner_executor.graph.ledger.ownership import Ownership
+from planner_executor.graph.ledger.protocol import Lease, RunKey
 
 PROMISED_S = 15.0
 RUN = RunKey("t", 1)

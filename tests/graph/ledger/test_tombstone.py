@@ -1,5 +1,5 @@
-from graph.ledger.tombstone import Tombstones, chain_faults, gaps, tombstone_after
-from graph.ledger.transcript import Transcript
+from planner_executor.graph.ledger.tombstone import Tombstones, chain_faults, gaps, tombstone_after
+from planner_executor.graph.ledger.transcript import Transcript
 
 
 def buried(*threads: tuple[str, int]) -> Tombstones:

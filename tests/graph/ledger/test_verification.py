@@ -16,17 +16,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from graph.errors import ExportError
-from graph.ledger.chain import Row
-from graph.ledger.export import file_faults, from_bytes, to_bytes
-from graph.ledger.opening import open_ledger
-from graph.ledger.protocol import RunKey
-from graph.ledger.run_store import RunStore
-from graph.ledger.seal import SealKey
-from graph.ledger.transcript import Transcript
-from graph.ledger.verification import verify
-from graph.record.values import keep
-from graph.testing import drafted
+from planner_executor.graph.errors import ExportError
+from planner_executor.graph.ledger.chain import Row
+from planner_executor.graph.ledger.export import file_faults, from_bytes, to_bytes
+from planner_executor.graph.ledger.opening import open_ledger
+from planner_executor.graph.ledger.protocol import RunKey
+from planner_executor.graph.ledger.run_store import RunStore
+from planner_executor.graph.ledger.seal import SealKey
+from planner_executor.graph.ledger.transcript import Transcript
+from planner_executor.graph.ledger.verification import verify
+from planner_executor.graph.record.values import keep
+from planner_executor.graph.testing import drafted
 
 KEY = SealKey(b"a secret of many letters")
 RUN = RunKey("t", 1)

@@ -5,10 +5,10 @@ from typing import Any
 import pytest
 from langchain_core.messages import AIMessage, HumanMessage
 
-from graph.errors import InputError
-from graph.nodes.planner_input import brought_plan, goal_to_begin, steering, wants_to_go_on
-from graph.plan.canonical import digest
-from graph.record.goal import Goal
+from planner_executor.graph.errors import InputError
+from planner_executor.graph.nodes.planner_input import brought_plan, goal_to_begin, steering, wants_to_go_on
+from planner_executor.graph.plan.canonical import digest
+from planner_executor.graph.record.goal import Goal
 
 PLAN = {"steps": [], "answer": "5"}
 GOAL = Goal("g")

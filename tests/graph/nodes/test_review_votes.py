@@ -6,17 +6,17 @@ from typing import Any
 import pytest
 from run_in_memory import with_run
 
-from graph.caller import Caller, invoked_by
-from graph.nodes.review_outcome import Outcome
-from graph.nodes.review_votes import UNSEEN, Ballot, ballot_of, check_decider
-from graph.policy.approvers import ApproverRule, Approvers
-from graph.policy.policy import Policy
-from graph.record.budget import Budget
-from graph.record.person import NOBODY, Approver
-from graph.review.decision import Decision, InvalidResponse
-from graph.review.request import ReviewAction, ReviewRequest
-from graph.review.verdict import NOTHING, ReviewVerdict
-from graph.run_context import RunContext
+from planner_executor.graph.caller import Caller, invoked_by
+from planner_executor.graph.nodes.review_outcome import Outcome
+from planner_executor.graph.nodes.review_votes import UNSEEN, Ballot, ballot_of, check_decider
+from planner_executor.graph.policy.approvers import ApproverRule, Approvers
+from planner_executor.graph.policy.policy import Policy
+from planner_executor.graph.record.budget import Budget
+from planner_executor.graph.record.person import NOBODY, Approver
+from planner_executor.graph.review.decision import Decision, InvalidResponse
+from planner_executor.graph.review.request import ReviewAction, ReviewRequest
+from planner_executor.graph.review.verdict import NOTHING, ReviewVerdict
+from planner_executor.graph.run_context import RunContext
 
 REQUEST = ReviewRequest("t.1", 1, "d", "b", (ReviewAction("raise_budget", {"limits": {}}, "o"),))
 ADA, BOB, LEA = (Approver(name, "server", ("finance",)) for name in ("ada", "bob", "lea"))

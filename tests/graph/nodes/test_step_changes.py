@@ -7,12 +7,12 @@ import pytest
 from langchain_core.messages import AIMessage, HumanMessage
 from run_in_memory import planned, with_run
 
-from graph.nodes.step_changes import change_in_words, take_changes
-from graph.policy.approvers import ApproverRule, Approvers
-from graph.policy.policy import Policy
-from graph.review.step_change import Skip, Supply
-from graph.run_context import RunContext
-from graph.testing import drafted, step
+from planner_executor.graph.nodes.step_changes import change_in_words, take_changes
+from planner_executor.graph.policy.approvers import ApproverRule, Approvers
+from planner_executor.graph.policy.policy import Policy
+from planner_executor.graph.review.step_change import Skip, Supply
+from planner_executor.graph.run_context import RunContext
+from planner_executor.graph.testing import drafted, step
 
 PLAN = planned({"steps": [step("look", "read"), step("mail", "send"), step("note", "send")]})
 LARGE = "x" * 100_000

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from graph.errors import ConfigError
-from graph.ledger.protocol import RunKey
-from graph.notices.addresses import addresses_of
+from planner_executor.graph.errors import ConfigError
+from planner_executor.graph.ledger.protocol import RunKey
+from planner_executor.graph.notices.addresses import addresses_of
 
 GOOD = """
 [notify]

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from graph.errors import NoticeError
-from graph.notices import apprise
+from planner_executor.graph.errors import NoticeError
+from planner_executor.graph.notices import apprise
 
 pytestmark = pytest.mark.slow
 PLANTED = "import os, pathlib; pathlib.Path({there!r}, 'seen').write_text(' '.join(os.environ))\n"

@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
-from graph.ledger.outbox import Delivery
-from graph.ledger.protocol import RunKey
-from graph.notices.notice import Notice, content, identity, notices_of, title
-from graph.notices.posting import MOST_TRIES, again_s
-from graph.notices.webhook import signature, signature_fault
-from graph.record.open_review import OpenReview
-from graph.record.summary import RunSummary
+from planner_executor.graph.ledger.outbox import Delivery
+from planner_executor.graph.ledger.protocol import RunKey
+from planner_executor.graph.notices.notice import Notice, content, identity, notices_of, title
+from planner_executor.graph.notices.posting import MOST_TRIES, again_s
+from planner_executor.graph.notices.webhook import signature, signature_fault
+from planner_executor.graph.record.open_review import OpenReview
+from planner_executor.graph.record.summary import RunSummary
 
 SECRET = b"0123456789abcdef"
 DELIVERY = Delivery(RunKey("t", 1), "waits", 5.0, "waiting", ("run_plan",), "ops")

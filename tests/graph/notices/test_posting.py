@@ -8,16 +8,16 @@ from typing import Any, TypeVar
 
 import pytest
 
-from graph.errors import LedgerUnavailableError, NoticeError
-from graph.ledger.memory.ledger import MemoryLedger
-from graph.ledger.outbox import Delivery
-from graph.ledger.protocol import RunKey
-from graph.notices import apprise, webhook
-from graph.notices.addresses import Address, Addresses
-from graph.notices.notice import KINDS
-from graph.notices.posting import MOST_TRIES, again_s, deliveries_about, look, tell
-from graph.record.summary import RunSummary
-from graph.testing import drafted
+from planner_executor.graph.errors import LedgerUnavailableError, NoticeError
+from planner_executor.graph.ledger.memory.ledger import MemoryLedger
+from planner_executor.graph.ledger.outbox import Delivery
+from planner_executor.graph.ledger.protocol import RunKey
+from planner_executor.graph.notices import apprise, webhook
+from planner_executor.graph.notices.addresses import Address, Addresses
+from planner_executor.graph.notices.notice import KINDS
+from planner_executor.graph.notices.posting import MOST_TRIES, again_s, deliveries_about, look, tell
+from planner_executor.graph.record.summary import RunSummary
+from planner_executor.graph.testing import drafted
 
 Result = TypeVar("Result")
 RUN = RunKey("t", 1)

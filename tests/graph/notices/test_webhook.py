@@ -6,8 +6,8 @@ from contextlib import suppress
 
 import pytest
 
-from graph.errors import NoticeError
-from graph.notices.webhook import KEY, SIGNATURE, TIMESTAMP, send, signature, signature_fault
+from planner_executor.graph.errors import NoticeError
+from planner_executor.graph.notices.webhook import KEY, SIGNATURE, TIMESTAMP, send, signature, signature_fault
 
 SECRET = b"0123456789abcdef"
 CONTENT = {"id": "n1", "title": "é waits"}

@@ -13,8 +13,8 @@ import pytest
 pytestmark = pytest.mark.e2e
 RUN = """
 from langchain_core.tracers.langchain import wait_for_all_tracers
-from graph import build_graph
-from graph.testing import LoggedTools, ScriptedModel, on_thread, step
+from planner_executor import build_graph
+from planner_executor.graph.testing import LoggedTools, ScriptedModel, on_thread, step
 plan = {"steps": [step("a", "search", query="q"), {"id": "c", "objective": "think", "depends_on": ["a"]}]}
 tools = [LoggedTools().tool("search", lambda query: query, effect="read")]
 graph = build_graph(ScriptedModel([plan, "a thought"]), tools=tools, approval="never")

@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from graph.ledger.memory.ledger import MemoryLedger
-from graph.ledger.protocol import RunKey
-from graph.observing.observed import ObservedLedger
-from graph.record.events import Draft
-from graph.testing import drafted
+from planner_executor.graph.ledger.memory.ledger import MemoryLedger
+from planner_executor.graph.ledger.protocol import RunKey
+from planner_executor.graph.observing.observed import ObservedLedger
+from planner_executor.graph.record.events import Draft
+from planner_executor.graph.testing import drafted
 
 USER = contextvars.ContextVar("USER", default="nobody")
 

@@ -17,17 +17,17 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from opentelemetry.trace import SpanKind
 
-from graph import Agent, build_graph
-from graph.errors import ConfigError
-from graph.ledger.protocol import RunKey
-from graph.observing.json_lines import JsonLines
-from graph.observing.log import log_events
-from graph.observing.otel import OtelObserver
-from graph.observing.prometheus import exposition, registry_of
-from graph.record.counters import BOUNDS_S, GAUGES, HELP, HISTOGRAMS, Counters, RunCounter
-from graph.record.events import Event
-from graph.runs import open_runs
-from graph.testing import LoggedTools, ScriptedModel, drafted, on_thread, step, whole_payload
+from planner_executor import Agent, build_graph
+from planner_executor.graph.errors import ConfigError
+from planner_executor.graph.ledger.protocol import RunKey
+from planner_executor.graph.observing.json_lines import JsonLines
+from planner_executor.graph.observing.log import log_events
+from planner_executor.graph.observing.otel import OtelObserver
+from planner_executor.graph.observing.prometheus import exposition, registry_of
+from planner_executor.graph.record.counters import BOUNDS_S, GAUGES, HELP, HISTOGRAMS, Counters, RunCounter
+from planner_executor.graph.record.events import Event
+from planner_executor.graph.runs import open_runs
+from planner_executor.graph.testing import LoggedTools, ScriptedModel, drafted, on_thread, step, whole_payload
 
 Build = Callable[..., Any]
 SECRET = "hunter2-secret"
@@ -186,7 +186,10 @@ def test_looking_on_needs_no_package_of_its_own_unless_it_is_asked_for() -> None
     import subprocess
     import sys
 
-    code = "import sys, graph.builder; print('opentelemetry' in sys.modules and 'graph.observing.otel' in sys.modules)"
+    code = (
+        "import sys, planner_executor.graph.builder; "
+        "print('opentelemetry' in sys.modules and 'planner_executor.graph.observing.otel' in sys.modules)"
+    )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
 
     assert done.stdout.strip() == "False"

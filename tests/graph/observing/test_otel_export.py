@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from graph.errors import ConfigError
-from graph.observing.json_lines import JsonLines
-from graph.observing.otel import OtelObserver
-from graph.observing.otel_export import with_exported_spans
+from planner_executor.graph.errors import ConfigError
+from planner_executor.graph.observing.json_lines import JsonLines
+from planner_executor.graph.observing.otel import OtelObserver
+from planner_executor.graph.observing.otel_export import with_exported_spans
 
 
 @pytest.fixture(autouse=True)
@@ -50,7 +50,7 @@ def test_a_value_that_is_neither_on_nor_off_is_refused(monkeypatch: pytest.Monke
 
 def test_without_the_packages_it_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PLANNER_EXECUTOR_OTEL", "1")
-    monkeypatch.setitem(sys.modules, "graph.observing.otel", None)
+    monkeypatch.setitem(sys.modules, "planner_executor.graph.observing.otel", None)
 
     with pytest.raises(ConfigError, match=r"planner-executor\[otel\]"):
         with_exported_spans(())

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from graph.plan.attempts import ATTEMPT_FIELDS, NO_LIMITS, AttemptLimits, limit_fault
+from planner_executor.graph.plan.attempts import ATTEMPT_FIELDS, NO_LIMITS, AttemptLimits, limit_fault
 
 
 @pytest.mark.parametrize(

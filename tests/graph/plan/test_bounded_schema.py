@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from graph.plan.bounded_schema import MAX_WORK, bounded_errors, schema_fault
-from graph.plan.catalog import ToolSpec
-from graph.plan.inline_schema import schema_errors
-from graph.plan.reading import read_plan
-from graph.plan.work import WorkLimitExceeded
+from planner_executor.graph.plan.bounded_schema import MAX_WORK, bounded_errors, schema_fault
+from planner_executor.graph.plan.catalog import ToolSpec
+from planner_executor.graph.plan.inline_schema import schema_errors
+from planner_executor.graph.plan.reading import read_plan
+from planner_executor.graph.plan.work import WorkLimitExceeded
 
 MOST_S = 5.0
 """Of processor time, for what a second is enough for elsewhere."""
@@ -167,7 +167,7 @@ def test_a_schema_that_cannot_be_used_is_named_before_it_is(schema: dict[str, An
 
 
 def test_the_schemas_of_one_plan_share_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("graph.plan.reading.MAX_WORK", 5_000)
+    monkeypatch.setattr("planner_executor.graph.plan.reading.MAX_WORK", 5_000)
     schema = {"type": "object", "properties": {"a": {"type": "string"}}}
     steps = [{"id": f"s{number}", "objective": "o", "output": schema} for number in range(100)]
 

@@ -9,8 +9,8 @@ import rfc8785
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph.plan.canonical import canonical_json, digest
-from graph.plan.schema import Plan, Step
+from planner_executor.graph.plan.canonical import canonical_json, digest
+from planner_executor.graph.plan.schema import Plan, Step
 
 scalars = (
     st.none()

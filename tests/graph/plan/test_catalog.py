@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from graph.plan.catalog import ToolSpec
-from graph.plan.reading import read_plan
+from planner_executor.graph.plan.catalog import ToolSpec
+from planner_executor.graph.plan.reading import read_plan
 
 
 def spec(schema: dict[str, Any], **declared: Any) -> ToolSpec:

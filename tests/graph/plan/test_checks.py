@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph.plan.catalog import ToolSpec
-from graph.plan.checks import KINDS, describe_check
-from graph.plan.issues import Issue
-from graph.plan.json_schema import plan_schema
-from graph.plan.reading import ParsedPlan, read_plan
-from graph.plan.schema import Step
+from planner_executor.graph.plan.catalog import ToolSpec
+from planner_executor.graph.plan.checks import KINDS, describe_check
+from planner_executor.graph.plan.issues import Issue
+from planner_executor.graph.plan.json_schema import plan_schema
+from planner_executor.graph.plan.reading import ParsedPlan, read_plan
+from planner_executor.graph.plan.schema import Step
 
 TOOLS = {name: ToolSpec(name, "", {"type": "object"}) for name in ("search", "write")}
 GOOD: list[dict[str, Any]] = [

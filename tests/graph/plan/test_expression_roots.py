@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph.errors import UnresolvedReferenceError
-from graph.plan.expression_roots import roots_of, with_names
-from graph.plan.expressions import FUNCTIONS
-from graph.plan.lookalikes import lookalike_faults
-from graph.plan.reading import read_plan
-from graph.plan.references import references_in, renamed, resolve
+from planner_executor.graph.errors import UnresolvedReferenceError
+from planner_executor.graph.plan.expression_roots import roots_of, with_names
+from planner_executor.graph.plan.expressions import FUNCTIONS
+from planner_executor.graph.plan.lookalikes import lookalike_faults
+from planner_executor.graph.plan.reading import read_plan
+from planner_executor.graph.plan.references import references_in, renamed, resolve
 
 ROWS = [{"customer": "ana", "amount": 3}, {"customer": "bo", "amount": 9}, {"customer": "cy", "amount": 9}]
 RESULTS: dict[str, Any] = {

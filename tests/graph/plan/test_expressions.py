@@ -8,8 +8,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph.errors import ExpressionError
-from graph.plan.expressions import MAX_CHARACTERS, MAX_DEPTH, MAX_WORK, Allowance, evaluate, expression_fault
+from planner_executor.graph.errors import ExpressionError
+from planner_executor.graph.plan.expressions import (
+    MAX_CHARACTERS,
+    MAX_DEPTH,
+    MAX_WORK,
+    Allowance,
+    evaluate,
+    expression_fault,
+)
 
 RESULT: dict[str, Any] = {
     "items": [{"url": "u0", "n": 0, "tags": ["a"]}, {"url": "u1", "tags": []}, {"url": "u2", "n": 2}],

@@ -2,7 +2,7 @@ import time
 
 import pytest
 
-from graph.plan.inline_schema import inline_schema_fault, schema_errors
+from planner_executor.graph.plan.inline_schema import inline_schema_fault, schema_errors
 
 
 def test_a_value_fits_or_what_is_wrong_is_said() -> None:

@@ -5,7 +5,7 @@ import json
 import pytest
 from jsonschema import Draft202012Validator
 
-from graph.plan.json_schema import plan_schema, revision_schema
+from planner_executor.graph.plan.json_schema import plan_schema, revision_schema
 
 TOOLS = ("search", "write")
 PLAN = {

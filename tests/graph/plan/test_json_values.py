@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from graph.plan.json_values import LONG_INTEGER, TOO_DEEP, is_number, json_faults, long_integer_fault
+from planner_executor.graph.plan.json_values import LONG_INTEGER, TOO_DEEP, is_number, json_faults, long_integer_fault
 
 LEAST, MOST = -9_223_372_036_854_775_808, 18_446_744_073_709_551_615
 """SQLite and PostgreSQL keep the first in 64 bits with a sign, JSON parsers of other languages the last without."""

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph.plan.json_writer import COMPACT, json_writer
+from planner_executor.graph.plan.json_writer import COMPACT, json_writer
 
 scalars = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5)
 values = st.recursive(
@@ -34,7 +34,7 @@ def test_it_keeps_the_order_of_keys_and_what_is_no_number_unless_told_otherwise(
 def test_without_the_encoder_in_c_it_writes_and_refuses_the_same(monkeypatch: pytest.MonkeyPatch, made: Any) -> None:
     """Another release of Python may have none, or one that takes other arguments."""
     names = SimpleNamespace(c_make_encoder=made, encode_basestring=standard.encode_basestring)
-    monkeypatch.setattr("graph.plan.json_writer.standard", names)
+    monkeypatch.setattr("planner_executor.graph.plan.json_writer.standard", names)
     write = json_writer(separators=COMPACT)
     assert write({"é": [1.0, None]}) == '{"é":[1.0,null]}'
 

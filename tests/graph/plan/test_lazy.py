@@ -1,6 +1,6 @@
 from dataclasses import dataclass, field
 
-from graph.plan.lazy import lazy
+from planner_executor.graph.plan.lazy import lazy
 
 
 @dataclass(frozen=True)

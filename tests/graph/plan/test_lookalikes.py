@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph.plan.catalog import ToolSpec
-from graph.plan.lookalikes import lookalikes_in
-from graph.plan.reading import ParsedPlan, read_plan
-from graph.plan.references import Reference, resolve
-from graph.plan.revision import read_revision
-from graph.plan.schema import Plan
+from planner_executor.graph.plan.catalog import ToolSpec
+from planner_executor.graph.plan.lookalikes import lookalikes_in
+from planner_executor.graph.plan.reading import ParsedPlan, read_plan
+from planner_executor.graph.plan.references import Reference, resolve
+from planner_executor.graph.plan.revision import read_revision
+from planner_executor.graph.plan.schema import Plan
 
 TOOL = ToolSpec("use", "Use it.", {"type": "object", "properties": {}, "additionalProperties": True}, effect="read")
 TOOLS = {"use": TOOL}

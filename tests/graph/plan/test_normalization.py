@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph.plan.catalog import ToolSpec
-from graph.plan.reading import ParsedPlan, read_plan
-from graph.plan.schema import Plan, Step
+from planner_executor.graph.plan.catalog import ToolSpec
+from planner_executor.graph.plan.reading import ParsedPlan, read_plan
+from planner_executor.graph.plan.schema import Plan, Step
 
 
 def tool(name: str, properties: dict[str, Any] | None = None, required: tuple[str, ...] = ()) -> ToolSpec:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph.plan.patterns import MAX_CHARACTERS, all_matches, first_match, pattern_fault
+from planner_executor.graph.plan.patterns import MAX_CHARACTERS, all_matches, first_match, pattern_fault
 
 
 @pytest.mark.parametrize("pattern", ["(a+)+$", "(a|a)*$", r"(\w+\s?)*$", "(?:a?){500}a{500}", "(.*a){20}"])

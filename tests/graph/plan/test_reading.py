@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from graph.plan.reading import read_plan
+from planner_executor.graph.plan.reading import read_plan
 
 NO_TOOLS: Any = {}
 

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from graph.errors import UnresolvedReferenceError
-from graph.plan.expressions import MAX_CHARACTERS
-from graph.plan.reference_spans import spans
-from graph.plan.references import (
+from planner_executor.graph.errors import UnresolvedReferenceError
+from planner_executor.graph.plan.expressions import MAX_CHARACTERS
+from planner_executor.graph.plan.reference_spans import spans
+from planner_executor.graph.plan.references import (
     Reference,
     escape_references,
     join_pieces,

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph.plan.catalog import ToolSpec
-from graph.plan.reading import ParsedPlan
-from graph.plan.revision import PlanDiff, difference, read_revision
-from graph.plan.schema import Plan, Step
+from planner_executor.graph.plan.catalog import ToolSpec
+from planner_executor.graph.plan.reading import ParsedPlan
+from planner_executor.graph.plan.revision import PlanDiff, difference, read_revision
+from planner_executor.graph.plan.schema import Plan, Step
 
 TOOLS = {"search": ToolSpec("search", "", {"properties": {"q": {"type": "string"}}, "required": ["q"]})}
 CURRENT = Plan(

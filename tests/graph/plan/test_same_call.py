@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph.plan.same_call import call_digest
+from planner_executor.graph.plan.same_call import call_digest
 
 NODE = {"type": "object", "properties": {"n": {"default": 1}, "below": {"$ref": "#/$defs/node", "default": {}}}}
 SCHEMA: dict[str, Any] = {

@@ -4,8 +4,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph.plan.schedule import blocked_by, critical_path, cycles, last_steps, levels, waits_for, waits_without
-from graph.plan.schema import Step
+from planner_executor.graph.plan.schedule import (
+    blocked_by,
+    critical_path,
+    cycles,
+    last_steps,
+    levels,
+    waits_for,
+    waits_without,
+)
+from planner_executor.graph.plan.schema import Step
 
 Waits = dict[str, tuple[str, ...]]
 

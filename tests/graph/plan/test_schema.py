@@ -1,6 +1,6 @@
 """Steps and plans as values: what follows from their fields follows from those of a copy too."""
 
-from graph.plan.schema import Plan, Step
+from planner_executor.graph.plan.schema import Plan, Step
 
 STEP = Step(id="b", objective="o", tool="look", args={"q": "{a_result}"})
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph.plan.schema_fast_path import fast_object_test, fast_test
+from planner_executor.graph.plan.schema_fast_path import fast_object_test, fast_test
 
 KINDS = ["string", "integer", "number", "boolean", "null", "array", "object"]
 NAMES = st.sampled_from(["a", "b", "c"])

@@ -4,11 +4,11 @@ from typing import Any
 
 import pytest
 
-from graph.plan.catalog import ToolSpec
-from graph.plan.inline_schema import schema_errors
-from graph.plan.issues import Issue
-from graph.plan.reading import read_plan
-from graph.plan.shortening import joined_messages, short_repr, shortened
+from planner_executor.graph.plan.catalog import ToolSpec
+from planner_executor.graph.plan.inline_schema import schema_errors
+from planner_executor.graph.plan.issues import Issue
+from planner_executor.graph.plan.reading import read_plan
+from planner_executor.graph.plan.shortening import joined_messages, short_repr, shortened
 
 LONG = {"text": "x" * 50_000}
 ENUM = {"enum": ["y" * 5_000, "z" * 5_000]}

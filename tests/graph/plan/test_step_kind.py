@@ -1,7 +1,7 @@
-from graph.plan.catalog import ToolSpec
-from graph.plan.reading import read_plan
-from graph.plan.schema import Step
-from graph.plan.step_kind import kind_of
+from planner_executor.graph.plan.catalog import ToolSpec
+from planner_executor.graph.plan.reading import read_plan
+from planner_executor.graph.plan.schema import Step
+from planner_executor.graph.plan.step_kind import kind_of
 
 SEARCH = ToolSpec("search", "finds", {"type": "object", "properties": {"query": {"type": "string"}}}, effect="read")
 

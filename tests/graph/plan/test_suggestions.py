@@ -2,8 +2,8 @@
 
 import pytest
 
-from graph.plan.reading import read_plan
-from graph.plan.suggestions import KnownSteps
+from planner_executor.graph.plan.reading import read_plan
+from planner_executor.graph.plan.suggestions import KnownSteps
 
 STEPS = KnownSteps(["step_1", "step_2", "step_3"])
 

@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph.plan.catalog import Catalog, ToolSpec
-from graph.plan.draft import StepDraft
-from graph.plan.json_values import json_faults
-from graph.plan.reading import ParsedPlan, read_plan
-from graph.plan.schema import Plan
-from graph.plan.validation import graph_issues
+from planner_executor.graph.plan.catalog import Catalog, ToolSpec
+from planner_executor.graph.plan.draft import StepDraft
+from planner_executor.graph.plan.json_values import json_faults
+from planner_executor.graph.plan.reading import ParsedPlan, read_plan
+from planner_executor.graph.plan.schema import Plan
+from planner_executor.graph.plan.validation import graph_issues
 
 ANY = {"type": "object", "properties": {}, "additionalProperties": True}
 SEARCH = {"type": "object", "properties": {"query": {"type": "string"}}, "required": ["query"]}

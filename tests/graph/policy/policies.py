@@ -2,8 +2,8 @@
 
 from hypothesis import strategies as st
 
-from graph.plan.catalog import Effect, ToolSpec
-from graph.policy.policy_file import policy_from
+from planner_executor.graph.plan.catalog import Effect, ToolSpec
+from planner_executor.graph.policy.policy_file import policy_from
 
 TOOLS = ("send", "look")
 VERDICTS = st.sampled_from(["allow", "review", "ask", "deny"])

@@ -2,10 +2,10 @@
 
 import pytest
 
-from graph.plan.catalog import ToolSpec
-from graph.plan.schema import Plan, Step
-from graph.policy.approval_scope import ExecutionTerms, ShownFor
-from graph.policy.policy import ApprovalMode, Policy, ToolRule
+from planner_executor.graph.plan.catalog import ToolSpec
+from planner_executor.graph.plan.schema import Plan, Step
+from planner_executor.graph.policy.approval_scope import ExecutionTerms, ShownFor
+from planner_executor.graph.policy.policy import ApprovalMode, Policy, ToolRule
 
 TOOLS = {"look": ToolSpec("look", "", {}, effect="read")}
 

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from graph.plan.catalog import ToolSpec
-from graph.policy.approvers import (
+from planner_executor.graph.plan.catalog import ToolSpec
+from planner_executor.graph.policy.approvers import (
     ANYBODY,
     ApproverRule,
     Approvers,
@@ -17,9 +17,9 @@ from graph.policy.approvers import (
     missing,
     quorum_of,
 )
-from graph.policy.policy_file import policy_from
-from graph.policy.time_limit import TimeLimit
-from graph.record.person import NOBODY, Approver
+from planner_executor.graph.policy.policy_file import policy_from
+from planner_executor.graph.policy.time_limit import TimeLimit
+from planner_executor.graph.record.person import NOBODY, Approver
 
 SEND = ToolSpec("send", "", {})
 PAY, MAIL, LOOK = ToolSpec("pay", "", {}), ToolSpec("mail", "", {}, "external"), ToolSpec("look", "", {}, "read")

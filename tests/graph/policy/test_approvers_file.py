@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from graph.policy.approvers import ApproverRule, Approvers
-from graph.policy.approvers_file import approver_faults, approvers_of
+from planner_executor.graph.policy.approvers import ApproverRule, Approvers
+from planner_executor.graph.policy.approvers_file import approver_faults, approvers_of
 
 WHOLE: dict[str, Any] = {
     "roles": ["ops"],

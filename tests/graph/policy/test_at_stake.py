@@ -1,10 +1,10 @@
 """What a decision is about, and which rules on people those who made it met."""
 
-from graph.plan.catalog import ToolSpec
-from graph.policy.approvers import ApproverRule, Approvers
-from graph.policy.at_stake import AtStake
-from graph.policy.time_limit import TimeLimit
-from graph.record.person import Approver
+from planner_executor.graph.plan.catalog import ToolSpec
+from planner_executor.graph.policy.approvers import ApproverRule, Approvers
+from planner_executor.graph.policy.at_stake import AtStake
+from planner_executor.graph.policy.time_limit import TimeLimit
+from planner_executor.graph.record.person import Approver
 
 PAY, MAIL, LOOK = ToolSpec("pay", "", {}), ToolSpec("mail", "", {}), ToolSpec("look", "", {}, "read")
 OPS, FINANCE, TWO = ApproverRule(roles=("ops",)), ApproverRule(roles=("finance",)), ApproverRule(quorum=2)

@@ -8,11 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from policies import EFFECTS, POLICIES, spec
 
-from graph.plan.catalog import Effect
-from graph.policy.both import both
-from graph.policy.policy import Policy
-from graph.policy.policy_file import policy_from
-from graph.policy.strictness import looser_points
+from planner_executor.graph.plan.catalog import Effect
+from planner_executor.graph.policy.both import both
+from planner_executor.graph.policy.policy import Policy
+from planner_executor.graph.policy.policy_file import policy_from
+from planner_executor.graph.policy.strictness import looser_points
 
 KNOWN: dict[str, Effect] = {"send": "external", "look": "read"}
 RANK = {"allow": 0, None: 1, "review": 2, "ask": 3, "deny": 4}

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from graph.plan.catalog import ToolSpec
-from graph.policy.conditions import in_words, may_meet, met_condition
-from graph.policy.constraints import Constraint
+from planner_executor.graph.plan.catalog import ToolSpec
+from planner_executor.graph.policy.conditions import in_words, may_meet, met_condition
+from planner_executor.graph.policy.constraints import Constraint
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,15 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from graph.policy.constraints import Constraint, constraint_faults, default_faults, is_within, may_be_within, short_json
-from graph.policy.hosts import host_of
+from planner_executor.graph.policy.constraints import (
+    Constraint,
+    constraint_faults,
+    default_faults,
+    is_within,
+    may_be_within,
+    short_json,
+)
+from planner_executor.graph.policy.hosts import host_of
 
 AT_EXAMPLE = Constraint(domains=("example.com",))
 IN_REPORTS = Constraint(within=("reports",))

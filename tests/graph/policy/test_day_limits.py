@@ -2,13 +2,13 @@ from typing import Any
 
 import pytest
 
-from graph.errors import PolicyError
-from graph.policy.day_limits import NO_DAY_LIMITS, DayLimits, day_limit_faults, rate_of
-from graph.policy.policy import Policy
-from graph.policy.policy_file import policy_from, policy_from_toml
-from graph.policy.strictness import looser_points
-from graph.record.budget import Budget
-from graph.record.caps import DayCap, RateCap
+from planner_executor.graph.errors import PolicyError
+from planner_executor.graph.policy.day_limits import NO_DAY_LIMITS, DayLimits, day_limit_faults, rate_of
+from planner_executor.graph.policy.policy import Policy
+from planner_executor.graph.policy.policy_file import policy_from, policy_from_toml
+from planner_executor.graph.policy.strictness import looser_points
+from planner_executor.graph.record.budget import Budget
+from planner_executor.graph.record.caps import DayCap, RateCap
 
 TEXT = """
 [limits]

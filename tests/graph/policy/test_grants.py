@@ -8,8 +8,8 @@ import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
-from graph.plan.schema import Step
-from graph.policy.grants import Grant, Refused, json_equal
+from planner_executor.graph.plan.schema import Step
+from planner_executor.graph.policy.grants import Grant, Refused, json_equal
 
 LOOK_ALIKES = [1, True, 1.0, "1", 0, False, -0.0, None, "", "a", "а", "ａ", "a ", [], {}, [1], [True], {"a": 1}]  # noqa: RUF001
 VALUES = st.sampled_from([*LOOK_ALIKES, "{page_result}", "{{page_result}}"])

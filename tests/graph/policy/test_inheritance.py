@@ -4,19 +4,19 @@ from typing import Any
 
 import pytest
 
-from graph.plan.catalog import ToolSpec
-from graph.plan.schema import Plan, Step
-from graph.policy.inheritance import inherited, steps_anew
-from graph.record.assignment import Assignment
-from graph.record.call import Call
-from graph.record.calls import Calls
-from graph.record.events import Arguments, CallInherited, Content, Inherited, RunForked
-from graph.record.plan_state import PlanState
-from graph.record.results import StepResult
-from graph.record.run_pass import Pass
-from graph.record.run_state import RunState
-from graph.record.steps import Steps
-from graph.record.trust_label import PLAN, USER, TrustLabel, joined
+from planner_executor.graph.plan.catalog import ToolSpec
+from planner_executor.graph.plan.schema import Plan, Step
+from planner_executor.graph.policy.inheritance import inherited, steps_anew
+from planner_executor.graph.record.assignment import Assignment
+from planner_executor.graph.record.call import Call
+from planner_executor.graph.record.calls import Calls
+from planner_executor.graph.record.events import Arguments, CallInherited, Content, Inherited, RunForked
+from planner_executor.graph.record.plan_state import PlanState
+from planner_executor.graph.record.results import StepResult
+from planner_executor.graph.record.run_pass import Pass
+from planner_executor.graph.record.run_state import RunState
+from planner_executor.graph.record.steps import Steps
+from planner_executor.graph.record.trust_label import PLAN, USER, TrustLabel, joined
 
 DONE, SKIPPED, DOWN = StepResult("succeeded", 1), StepResult("skipped"), StepResult("failed", error="down")
 TOOLS = {

@@ -2,11 +2,11 @@ from typing import Any
 
 import pytest
 
-from graph.plan.catalog import ToolSpec
-from graph.plan.schema import Plan, Step
-from graph.policy.approval_scope import ExecutionTerms
-from graph.policy.plan_limits import limits_of_plan
-from graph.policy.policy_file import policy_from
+from planner_executor.graph.plan.catalog import ToolSpec
+from planner_executor.graph.plan.schema import Plan, Step
+from planner_executor.graph.policy.approval_scope import ExecutionTerms
+from planner_executor.graph.policy.plan_limits import limits_of_plan
+from planner_executor.graph.policy.policy_file import policy_from
 
 PAY = ToolSpec("pay", "", {"properties": {"to": {}, "amount": {}}})
 POLICY = {"tools": {"pay": {"args": {"amount": {"above": 0, "maximum": 5000}, "to": {"untrusted_from": ["pay"]}}}}}

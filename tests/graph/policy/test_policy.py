@@ -5,14 +5,14 @@ from typing import Any
 
 import pytest
 
-from graph.plan.catalog import ToolSpec
-from graph.plan.schema import Plan, Step
-from graph.policy.approval_scope import ExecutionTerms
-from graph.policy.constraints import Constraint
-from graph.policy.policy import ApprovalMode, Policy, PolicyVerdict, ToolRule
-from graph.policy.policy_file import policy_from
-from graph.record.budget import Budget, Price
-from graph.record.trust_label import TrustLabel
+from planner_executor.graph.plan.catalog import ToolSpec
+from planner_executor.graph.plan.schema import Plan, Step
+from planner_executor.graph.policy.approval_scope import ExecutionTerms
+from planner_executor.graph.policy.constraints import Constraint
+from planner_executor.graph.policy.policy import ApprovalMode, Policy, PolicyVerdict, ToolRule
+from planner_executor.graph.policy.policy_file import policy_from
+from planner_executor.graph.record.budget import Budget, Price
+from planner_executor.graph.record.trust_label import TrustLabel
 
 TOOLS = {
     "read": ToolSpec("read", "", {}, effect="read"),

@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph.errors import PolicyError
-from graph.policy.constraints import Constraint
-from graph.policy.policy import Policy, ToolRule
-from graph.policy.policy_file import policy_from, policy_from_toml
-from graph.record.budget import Budget, Price
+from planner_executor.graph.errors import PolicyError
+from planner_executor.graph.policy.constraints import Constraint
+from planner_executor.graph.policy.policy import Policy, ToolRule
+from planner_executor.graph.policy.policy_file import policy_from, policy_from_toml
+from planner_executor.graph.record.budget import Budget, Price
 
 WHOLE = """
 approval = "side_effects"            # always, side_effects, never

@@ -2,12 +2,12 @@ from typing import Any
 
 import pytest
 
-from graph.plan.catalog import ToolSpec
-from graph.plan.schema import Plan, Step
-from graph.policy.approval_scope import ExecutionTerms
-from graph.policy.policy_file import policy_from
-from graph.policy.policy_preview import preview_policy
-from graph.record.budget import NO_BUDGET, Budget
+from planner_executor.graph.plan.catalog import ToolSpec
+from planner_executor.graph.plan.schema import Plan, Step
+from planner_executor.graph.policy.approval_scope import ExecutionTerms
+from planner_executor.graph.policy.policy_file import policy_from
+from planner_executor.graph.policy.policy_preview import preview_policy
+from planner_executor.graph.record.budget import NO_BUDGET, Budget
 
 MAIL = {"type": "object", "properties": {"to": {}, "text": {}}}
 TOOLS = {

@@ -4,16 +4,16 @@ from typing import Any
 
 import pytest
 
-from graph.policy.retention import KeptThread, Retention, obstacle_of, threads_of
-from graph.record.assignment import Assignment
-from graph.record.call import Call
-from graph.record.calls import Calls
-from graph.record.events import RunEnded
-from graph.record.results import StepResult
-from graph.record.review_state import RecordedRequest, ReviewState
-from graph.record.run_pass import Pass
-from graph.record.run_state import RunState
-from graph.record.summary import RunSummary
+from planner_executor.graph.policy.retention import KeptThread, Retention, obstacle_of, threads_of
+from planner_executor.graph.record.assignment import Assignment
+from planner_executor.graph.record.call import Call
+from planner_executor.graph.record.calls import Calls
+from planner_executor.graph.record.events import RunEnded
+from planner_executor.graph.record.results import StepResult
+from planner_executor.graph.record.review_state import RecordedRequest, ReviewState
+from planner_executor.graph.record.run_pass import Pass
+from planner_executor.graph.record.run_state import RunState
+from planner_executor.graph.record.summary import RunSummary
 
 
 def run(thread: str, n: int, updated_at: float = 1.0, status: str = "succeeded") -> RunSummary:

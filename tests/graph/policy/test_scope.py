@@ -7,21 +7,28 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph.plan.catalog import ToolSpec
-from graph.plan.schema import Plan, Step
-from graph.policy.approval_scope import ExecutionTerms
-from graph.policy.approvers import ApproverRule, Approvers
-from graph.policy.policy import ApprovalMode, Policy, ToolRule
-from graph.policy.scope import in_force, needs_person, rebind, repeats, uncovered_steps, within_approved
-from graph.record.budget import Budget
-from graph.record.call import Call
-from graph.record.calls import Calls
-from graph.record.plan_state import PlanState
-from graph.record.results import StepResult
-from graph.record.review_state import Approval, ReviewState
-from graph.record.run_pass import Pass
-from graph.record.run_state import RunState
-from graph.record.steps import Steps
+from planner_executor.graph.plan.catalog import ToolSpec
+from planner_executor.graph.plan.schema import Plan, Step
+from planner_executor.graph.policy.approval_scope import ExecutionTerms
+from planner_executor.graph.policy.approvers import ApproverRule, Approvers
+from planner_executor.graph.policy.policy import ApprovalMode, Policy, ToolRule
+from planner_executor.graph.policy.scope import (
+    in_force,
+    needs_person,
+    rebind,
+    repeats,
+    uncovered_steps,
+    within_approved,
+)
+from planner_executor.graph.record.budget import Budget
+from planner_executor.graph.record.call import Call
+from planner_executor.graph.record.calls import Calls
+from planner_executor.graph.record.plan_state import PlanState
+from planner_executor.graph.record.results import StepResult
+from planner_executor.graph.record.review_state import Approval, ReviewState
+from planner_executor.graph.record.run_pass import Pass
+from planner_executor.graph.record.run_state import RunState
+from planner_executor.graph.record.steps import Steps
 
 TOOLS = {
     "look": ToolSpec("look", "", {}, effect="read"),

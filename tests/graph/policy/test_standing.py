@@ -8,13 +8,20 @@ from hypothesis import assume
 from hypothesis import given as given_by
 from hypothesis import strategies as st
 
-from graph.plan.catalog import ToolSpec
-from graph.policy.approvers import ApproverRule, missing
-from graph.policy.policy import NO_POLICY, Policy
-from graph.policy.standing import consent_fault, covers, standing_args, standing_fault, time_of, wide_fault
-from graph.record.person import NOBODY, Approver
-from graph.record.standing_approval import StandingApproval
-from graph.record.trust_label import TrustLabel
+from planner_executor.graph.plan.catalog import ToolSpec
+from planner_executor.graph.policy.approvers import ApproverRule, missing
+from planner_executor.graph.policy.policy import NO_POLICY, Policy
+from planner_executor.graph.policy.standing import (
+    consent_fault,
+    covers,
+    standing_args,
+    standing_fault,
+    time_of,
+    wide_fault,
+)
+from planner_executor.graph.record.person import NOBODY, Approver
+from planner_executor.graph.record.standing_approval import StandingApproval
+from planner_executor.graph.record.trust_label import TrustLabel
 
 NOW = 1_000_000.0
 SCHEMA = {"properties": {"to": {}, "amount": {}, "note": {"default": "rent"}, "copies": {}}}

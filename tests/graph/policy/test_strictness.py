@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from policies import EFFECTS, POLICIES, RANK, TOOLS, spec
 
-from graph.policy.policy import Policy
-from graph.policy.policy_file import policy_from
-from graph.policy.strictness import looser_points
+from planner_executor.graph.policy.policy import Policy
+from planner_executor.graph.policy.policy_file import policy_from
+from planner_executor.graph.policy.strictness import looser_points
 
 
 def allows_more(policy: Policy, than: Policy) -> bool:

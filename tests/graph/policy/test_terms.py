@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given
 from policies import POLICIES
 
-from graph.policy.policy import Policy
-from graph.policy.policy_file import policy_from
-from graph.policy.strictness import looser_points
-from graph.policy.terms import ORDER, Terms, compare
-from graph.record.budget import Budget
-from graph.settings import Settings
+from planner_executor.graph.policy.policy import Policy
+from planner_executor.graph.policy.policy_file import policy_from
+from planner_executor.graph.policy.strictness import looser_points
+from planner_executor.graph.policy.terms import ORDER, Terms, compare
+from planner_executor.graph.record.budget import Budget
+from planner_executor.graph.settings import Settings
 
 SETTINGS = {"approval": "side_effects", "replan": "failure", "horizon": None, "max_replans": 2, "timeout_s": None}
 MAIL = {"name": "mail", "description": "sends", "effect": "external", "timeout_s": 5}

@@ -6,14 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph.errors import PolicyError
-from graph.plan.catalog import ToolSpec
-from graph.policy.approvers import Approvers
-from graph.policy.duration import seconds_in, written
-from graph.policy.policy import Policy
-from graph.policy.policy_file import policy_from, policy_from_toml
-from graph.policy.time_limit import TimeLimit
-from graph.text.policy import deciders
+from planner_executor.graph.errors import PolicyError
+from planner_executor.graph.plan.catalog import ToolSpec
+from planner_executor.graph.policy.approvers import Approvers
+from planner_executor.graph.policy.duration import seconds_in, written
+from planner_executor.graph.policy.policy import Policy
+from planner_executor.graph.policy.policy_file import policy_from, policy_from_toml
+from planner_executor.graph.policy.time_limit import TimeLimit
+from planner_executor.graph.text.policy import deciders
 
 PAY, MAIL, READ = (
     ToolSpec("pay", "", {}, "write"),

@@ -1,8 +1,8 @@
 import json
 from typing import Any
 
-from graph.plan.schema import Step
-from graph.prompts.judge import RESULT_CHARACTERS, judge_messages
+from planner_executor.graph.plan.schema import Step
+from planner_executor.graph.prompts.judge import RESULT_CHARACTERS, judge_messages
 
 STEP = Step(
     id="a", objective="find hotels", tool="search", args={"query": "{q_result}"}, success_criteria="three at least"

@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
-from graph.plan.schema import Step
-from graph.prompts.executor import executor_messages
-from graph.prompts.judge import judge_messages
-from graph.prompts.media import media_named, media_named_in_preview
+from planner_executor.graph.plan.schema import Step
+from planner_executor.graph.prompts.executor import executor_messages
+from planner_executor.graph.prompts.judge import judge_messages
+from planner_executor.graph.prompts.media import media_named, media_named_in_preview
 
 BYTES = "iVBO" * 100
 NAMED = "(image/png, 300 bytes, not shown)"

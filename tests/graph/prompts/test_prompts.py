@@ -7,24 +7,24 @@ from typing import Any
 import pytest
 from langchain_core.messages import BaseMessage, SystemMessage
 
-from graph.plan.catalog import ToolSpec
-from graph.plan.issues import Issue
-from graph.plan.schema import Plan, Step
-from graph.policy.constraints import Constraint
-from graph.policy.policy import Policy, ToolRule
-from graph.prompts.data import tools_shown
-from graph.prompts.direct import DIRECT, direct_message
-from graph.prompts.executor import executor_messages
-from graph.prompts.judge import judge_messages, unusable_message
-from graph.prompts.planner import planner_messages, repair_message
-from graph.prompts.refining import refining_messages
-from graph.prompts.replanner import replanner_messages
-from graph.record.assignment import Assignment
-from graph.record.goal import Goal
-from graph.record.plan_state import PlanState
-from graph.record.results import StepResult
-from graph.record.run_state import RunState
-from graph.record.steps import Steps
+from planner_executor.graph.plan.catalog import ToolSpec
+from planner_executor.graph.plan.issues import Issue
+from planner_executor.graph.plan.schema import Plan, Step
+from planner_executor.graph.policy.constraints import Constraint
+from planner_executor.graph.policy.policy import Policy, ToolRule
+from planner_executor.graph.prompts.data import tools_shown
+from planner_executor.graph.prompts.direct import DIRECT, direct_message
+from planner_executor.graph.prompts.executor import executor_messages
+from planner_executor.graph.prompts.judge import judge_messages, unusable_message
+from planner_executor.graph.prompts.planner import planner_messages, repair_message
+from planner_executor.graph.prompts.refining import refining_messages
+from planner_executor.graph.prompts.replanner import replanner_messages
+from planner_executor.graph.record.assignment import Assignment
+from planner_executor.graph.record.goal import Goal
+from planner_executor.graph.record.plan_state import PlanState
+from planner_executor.graph.record.results import StepResult
+from planner_executor.graph.record.run_state import RunState
+from planner_executor.graph.record.steps import Steps
 
 SNAPSHOTS = Path(__file__).parent / "snapshots"
 TEXT = {"type": "string", "description": "What to look for."}

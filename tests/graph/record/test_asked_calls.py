@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from graph.record.events import Event
-from graph.record.projection import project
-from graph.record.run_state import RunState
-from graph.testing import whole_payload
+from planner_executor.graph.record.events import Event
+from planner_executor.graph.record.projection import project
+from planner_executor.graph.record.run_state import RunState
+from planner_executor.graph.testing import whole_payload
 
 KEY = "k"
 PLAN = {"steps": [{"id": "a", "objective": "o", "tool": "send", "args": {}}]}

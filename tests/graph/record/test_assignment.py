@@ -1,7 +1,7 @@
 """What a run is to do: as it was started, with the amendments since."""
 
-from graph.record.assignment import Assignment
-from graph.record.events import Configuration, Configured, RunStarted, Steered
+from planner_executor.graph.record.assignment import Assignment
+from planner_executor.graph.record.events import Configuration, Configured, RunStarted, Steered
 
 STARTED = RunStarted(thread="t", n=2, goal="g", constraints=("c",), setup={"approval": "always"}, setup_by="facade")
 SETTINGS = Configuration(settings={"max_replans": 0})

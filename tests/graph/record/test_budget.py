@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph.record.budget import (
+from planner_executor.graph.record.budget import (
     ROUNDING,
     TIMES,
     UNIT,

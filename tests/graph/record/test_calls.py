@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from graph.record.call import Call
-from graph.record.calls import Calls
-from graph.record.events import (
+from planner_executor.graph.record.call import Call
+from planner_executor.graph.record.calls import Calls
+from planner_executor.graph.record.events import (
     Arguments,
     CallAsked,
     CallFinished,
@@ -17,8 +17,8 @@ from graph.record.events import (
     ModelFinished,
     SettledCall,
 )
-from graph.record.results import StepResult
-from graph.record.run_pass import Pass
+from planner_executor.graph.record.results import StepResult
+from planner_executor.graph.record.run_pass import Pass
 
 SENT = StepResult("succeeded", "sent")
 DOWN = StepResult("failed", error="down")

@@ -5,7 +5,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from graph.record.caps import DayCap, RateCap
+from planner_executor.graph.record.caps import DayCap, RateCap
 
 BERLIN = ZoneInfo("Europe/Berlin")
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph.record.check_results import SEEN_CHARACTERS, Evidence, findings
+from planner_executor.graph.record.check_results import SEEN_CHARACTERS, Evidence, findings
 
 RESULT = {
     "total": 250,

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from graph.record.deadline import Deadline
+from planner_executor.graph.record.deadline import Deadline
 
 WHOLE = Deadline(1_000.0, 100.0, (10.0, 60.0), (20.0,), "end")
 LEAST = {"since": 1_000.0, "within_s": 100.0, "on_expire": "reject"}

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph.plan.schema import Plan, Step
-from graph.record.ending import Ending, answer_of, ending_of
-from graph.record.results import StepResult
+from planner_executor.graph.plan.schema import Plan, Step
+from planner_executor.graph.record.ending import Ending, answer_of, ending_of
+from planner_executor.graph.record.results import StepResult
 
 CHAIN = (Step(id="a", objective="o"), Step(id="b", objective="o", depends_on=("a",)))
 SIDES = (Step(id="a", objective="o"), Step(id="b", objective="o"))

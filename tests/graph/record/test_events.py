@@ -9,12 +9,12 @@ from full_payloads import ARTIFACT, FULL
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from graph.errors import UnknownEventError
-from graph.record.events import TYPES, Content, Draft, Event, RunEnded, StepFinished, cancelled
-from graph.record.redaction import Redactor, Unredactable, redacted_payload
-from graph.record.results import StepResult
-from graph.testing import LEAST
-from graph.text.event_text import event_text
+from planner_executor.graph.errors import UnknownEventError
+from planner_executor.graph.record.events import TYPES, Content, Draft, Event, RunEnded, StepFinished, cancelled
+from planner_executor.graph.record.redaction import Redactor, Unredactable, redacted_payload
+from planner_executor.graph.record.results import StepResult
+from planner_executor.graph.testing import LEAST
+from planner_executor.graph.text.event_text import event_text
 
 SECRET, NUMBER = "hunter2 is the secret", 47_114_711
 READ_BY = {"revision", "call", "item", "request", "n", "seq", "skip"} | {

@@ -4,13 +4,13 @@ from typing import Any
 
 import pytest
 
-from graph.plan.schema import Plan, Step
-from graph.record.no_progress import failures_of, fingerprint, stall_of
-from graph.record.plan_state import PlanState
-from graph.record.results import StepResult
-from graph.record.run_pass import Pass
-from graph.record.run_state import RunState
-from graph.record.steps import Steps
+from planner_executor.graph.plan.schema import Plan, Step
+from planner_executor.graph.record.no_progress import failures_of, fingerprint, stall_of
+from planner_executor.graph.record.plan_state import PlanState
+from planner_executor.graph.record.results import StepResult
+from planner_executor.graph.record.run_pass import Pass
+from planner_executor.graph.record.run_state import RunState
+from planner_executor.graph.record.steps import Steps
 
 FAILED = StepResult("failed", error="no luck")
 STEP = Step(id="a", objective="fetch it", tool="get", args={"q": "x"}, depends_on=("b",))

@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
-from graph.record.deadline import Deadline
-from graph.record.events import Event
-from graph.record.open_review import OpenReview, ReviewFold
-from graph.testing import whole_payload
+from planner_executor.graph.record.deadline import Deadline
+from planner_executor.graph.record.events import Event
+from planner_executor.graph.record.open_review import OpenReview, ReviewFold
+from planner_executor.graph.testing import whole_payload
 
 DEADLINE = Deadline(1_000.0, 100.0, reminders_s=(10.0,), escalations_s=(50.0,))
 RULES = [{"roles": ["finance"]}]

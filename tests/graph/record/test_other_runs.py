@@ -3,14 +3,14 @@
 from dataclasses import replace
 from typing import Any
 
-from graph.record.assignment import Assignment
-from graph.record.call import Call
-from graph.record.calls import Calls
-from graph.record.events import Arguments, EarlierCall, StepHeld, StepUncertain
-from graph.record.other_runs import calls_to_know, other_calls
-from graph.record.results import StepResult
-from graph.record.run_pass import Pass
-from graph.record.run_state import RunState
+from planner_executor.graph.record.assignment import Assignment
+from planner_executor.graph.record.call import Call
+from planner_executor.graph.record.calls import Calls
+from planner_executor.graph.record.events import Arguments, EarlierCall, StepHeld, StepUncertain
+from planner_executor.graph.record.other_runs import calls_to_know, other_calls
+from planner_executor.graph.record.results import StepResult
+from planner_executor.graph.record.run_pass import Pass
+from planner_executor.graph.record.run_state import RunState
 
 DONE = StepResult("succeeded", "sent")
 DOWN = StepResult("failed", error="down")

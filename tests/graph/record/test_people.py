@@ -1,8 +1,8 @@
 """Who asked for what is decided, and whose votes on it count."""
 
-from graph.record.events import Voted
-from graph.record.people import People
-from graph.testing import drafted
+from planner_executor.graph.record.events import Voted
+from planner_executor.graph.record.people import People
+from planner_executor.graph.testing import drafted
 
 
 def vote(approver: str, subject: str = "s", says: str = "d", *roles: str) -> Voted:

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from graph.record.person import NOBODY, Approver, Person, same_name
+from planner_executor.graph.record.person import NOBODY, Approver, Person, same_name
 
 
 @pytest.mark.parametrize("name", ["", "  ", "a\nb", "x" * 201, "\ud800", "ada\ufe0f", 7, None])

@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 
-from graph.plan.issues import Issue
-from graph.record.call import Call
-from graph.record.events import Decided, PlanRefused, PlanRevised, ReviewRequested, RunForked, Steered
-from graph.record.plan_state import PlanState
-from graph.record.replacement import Replaced
-from graph.record.run_pass import Pass
+from planner_executor.graph.plan.issues import Issue
+from planner_executor.graph.record.call import Call
+from planner_executor.graph.record.events import Decided, PlanRefused, PlanRevised, ReviewRequested, RunForked, Steered
+from planner_executor.graph.record.plan_state import PlanState
+from planner_executor.graph.record.replacement import Replaced
+from planner_executor.graph.record.run_pass import Pass
 
 PLAN = {"steps": [{"id": "a", "tool": "send"}, {"id": "b", "tools": ["read"]}]}
 FAILED = Replaced("x", ("send",))

@@ -4,18 +4,18 @@ from typing import Any
 
 import pytest
 
-from graph.errors import UnknownEventError
-from graph.plan.canonical import digest
-from graph.plan.catalog import ToolSpec
-from graph.plan.schema import Plan, Step
-from graph.policy.approval_scope import ExecutionTerms
-from graph.policy.scope import in_force, repeats, within_approved
-from graph.record.events import CONTROL, Event
-from graph.record.projection import apply_events, known, project
-from graph.record.results import StepResult
-from graph.record.run_pass import Pass
-from graph.record.run_state import RunState, run_name
-from graph.testing import whole_payload
+from planner_executor.graph.errors import UnknownEventError
+from planner_executor.graph.plan.canonical import digest
+from planner_executor.graph.plan.catalog import ToolSpec
+from planner_executor.graph.plan.schema import Plan, Step
+from planner_executor.graph.policy.approval_scope import ExecutionTerms
+from planner_executor.graph.policy.scope import in_force, repeats, within_approved
+from planner_executor.graph.record.events import CONTROL, Event
+from planner_executor.graph.record.projection import apply_events, known, project
+from planner_executor.graph.record.results import StepResult
+from planner_executor.graph.record.run_pass import Pass
+from planner_executor.graph.record.run_state import RunState, run_name
+from planner_executor.graph.testing import whole_payload
 
 TOOLS = {"send": ToolSpec("send", "", {}), "read": ToolSpec("read", "", {}, effect="read")}
 PLAN = Plan(steps=(Step(id="a", objective="o", tool="send", args={"to": "x", "n": 1}), Step(id="b", objective="o")))

@@ -3,8 +3,8 @@
 import json
 from typing import Any
 
-from graph.plan.schema import Plan
-from graph.record.recorded_plans import RecordedPlans
+from planner_executor.graph.plan.schema import Plan
+from planner_executor.graph.record.recorded_plans import RecordedPlans
 
 MOST = 4
 

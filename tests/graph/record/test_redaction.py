@@ -8,9 +8,9 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from graph.plan.canonical import digest
-from graph.record.events import Event
-from graph.record.redaction import MARK, Redactor, Unredactable, names_for, redacted_payload
+from planner_executor.graph.plan.canonical import digest
+from planner_executor.graph.record.events import Event
+from planner_executor.graph.record.redaction import MARK, Redactor, Unredactable, names_for, redacted_payload
 
 SECRET = 'pa"ss\nwörd'
 words = st.text(st.characters(codec="utf-8"), max_size=8)

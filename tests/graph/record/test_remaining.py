@@ -2,14 +2,14 @@
 
 import pytest
 
-from graph.plan.schema import Plan, Step
-from graph.record.events import RunEnded
-from graph.record.plan_state import PlanState
-from graph.record.remaining import skipped_in, steps_left
-from graph.record.reopening import is_retryable, retry_fault, steps_to_retry
-from graph.record.results import StepResult
-from graph.record.run_state import RunState
-from graph.record.steps import Steps
+from planner_executor.graph.plan.schema import Plan, Step
+from planner_executor.graph.record.events import RunEnded
+from planner_executor.graph.record.plan_state import PlanState
+from planner_executor.graph.record.remaining import skipped_in, steps_left
+from planner_executor.graph.record.reopening import is_retryable, retry_fault, steps_to_retry
+from planner_executor.graph.record.results import StepResult
+from planner_executor.graph.record.run_state import RunState
+from planner_executor.graph.record.steps import Steps
 
 DONE, SKIPPED, DOWN = StepResult("succeeded", 1), StepResult("skipped", error="why"), StepResult("failed", error="down")
 

@@ -6,10 +6,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph.plan.catalog import ToolSpec
-from graph.plan.schema import Plan, Step
-from graph.record.replacement import Replaced, ReplacementStatus, replaced_in, replaced_in_words, replaces_issues
-from graph.record.results import StepResult
+from planner_executor.graph.plan.catalog import ToolSpec
+from planner_executor.graph.plan.schema import Plan, Step
+from planner_executor.graph.record.replacement import (
+    Replaced,
+    ReplacementStatus,
+    replaced_in,
+    replaced_in_words,
+    replaces_issues,
+)
+from planner_executor.graph.record.results import StepResult
 
 TOOLS = {
     "look": ToolSpec("look", "", {}, effect="read"),

@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 
-from graph.record.results import StepResult
+from planner_executor.graph.record.results import StepResult
 
 
 def test_a_result_shows_its_value_error_and_times() -> None:

@@ -3,9 +3,9 @@
 from dataclasses import replace
 from typing import Any
 
-from graph.record.budget import Budget
-from graph.record.call import WaitingCall
-from graph.record.events import (
+from planner_executor.graph.record.budget import Budget
+from planner_executor.graph.record.call import WaitingCall
+from planner_executor.graph.record.events import (
     Arguments,
     CallRefused,
     Content,
@@ -22,8 +22,8 @@ from graph.record.events import (
     StepHeld,
     StepUncertain,
 )
-from graph.record.review_state import ReviewState, refusal_digest
-from graph.record.run_pass import Pass
+from planner_executor.graph.record.review_state import ReviewState, refusal_digest
+from planner_executor.graph.record.run_pass import Pass
 
 SHOWN = ReviewRequested.from_json(
     {"request": 3, "subject": "s", "digest": "d", "error": None, "issues": [], "skip": 1, "checkpoint": "c1"}

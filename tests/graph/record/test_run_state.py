@@ -5,18 +5,18 @@ from typing import Any
 
 import pytest
 
-from graph.record.budget import Budget
-from graph.record.call import AskedCall, Call, HeldCall, RejectedCall, WaitingCall
-from graph.record.calls import Calls
-from graph.record.events import Configuration, RunReopened, Voted
-from graph.record.people import People
-from graph.record.plan_state import PlanState
-from graph.record.results import StepResult
-from graph.record.review_state import RecordedRequest, ReviewState
-from graph.record.run_pass import Pass
-from graph.record.run_state import RunState
-from graph.record.spending import BudgetExhausted, Spending
-from graph.record.steps import Steps
+from planner_executor.graph.record.budget import Budget
+from planner_executor.graph.record.call import AskedCall, Call, HeldCall, RejectedCall, WaitingCall
+from planner_executor.graph.record.calls import Calls
+from planner_executor.graph.record.events import Configuration, RunReopened, Voted
+from planner_executor.graph.record.people import People
+from planner_executor.graph.record.plan_state import PlanState
+from planner_executor.graph.record.results import StepResult
+from planner_executor.graph.record.review_state import RecordedRequest, ReviewState
+from planner_executor.graph.record.run_pass import Pass
+from planner_executor.graph.record.run_state import RunState
+from planner_executor.graph.record.spending import BudgetExhausted, Spending
+from planner_executor.graph.record.steps import Steps
 
 IN_FORCE = PlanState(revision=1, awaits_plan=False)
 WAITS = ReviewState(

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from graph.record.budget import Budget, Usage
-from graph.record.events import (
+from planner_executor.graph.record.budget import Budget, Usage
+from planner_executor.graph.record.events import (
     Arguments,
     BudgetReached,
     CallStarted,
@@ -18,7 +18,7 @@ from graph.record.events import (
     RunStarted,
     Tokens,
 )
-from graph.record.spending import BudgetExhausted, Spending
+from planner_executor.graph.record.spending import BudgetExhausted, Spending
 
 
 def called(spending: Spending, step: str = "a", call: int = 0) -> Spending:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from graph.record.standing_approval import StandingApproval, StandingApprovals, StandingUse
+from planner_executor.graph.record.standing_approval import StandingApproval, StandingApprovals, StandingUse
 
 RAW: dict[str, Any] = {
     "id": "sa-1",

@@ -4,12 +4,12 @@ from typing import Any
 
 import pytest
 
-from graph import build_graph
-from graph.plan.schema import Plan, Step
-from graph.record.events import Draft, Event, ModelFinished
-from graph.record.events.model import Tokens
-from graph.record.step_costs import StepCost, step_costs, unjudged_steps
-from graph.testing import LoggedTools, ScriptedModel, on_thread, step
+from planner_executor import build_graph
+from planner_executor.graph.plan.schema import Plan, Step
+from planner_executor.graph.record.events import Draft, Event, ModelFinished
+from planner_executor.graph.record.events.model import Tokens
+from planner_executor.graph.record.step_costs import StepCost, step_costs, unjudged_steps
+from planner_executor.graph.testing import LoggedTools, ScriptedModel, on_thread, step
 
 PLAN: dict[str, Any] = {
     "steps": [

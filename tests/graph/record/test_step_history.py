@@ -1,9 +1,9 @@
 from typing import Any
 
-from graph.record.events import Event
-from graph.record.sample import Sample
-from graph.record.step_history import StepHistory
-from graph.testing import drafted
+from planner_executor.graph.record.events import Event
+from planner_executor.graph.record.sample import Sample
+from planner_executor.graph.record.step_history import StepHistory
+from planner_executor.graph.testing import drafted
 
 PLAN = {"steps": [{"id": "m", "tools": ["b", "a"]}, {"id": "each", "for_each": [1]}, {"id": "t", "tool": "send"}]}
 TIMES = {"started_at": 10.0, "ended_at": 12.0}

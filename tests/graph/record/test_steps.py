@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from graph.plan.revision import PlanDiff
-from graph.plan.schema import Plan, Step
-from graph.record.check_results import Opinion
-from graph.record.events import (
+from planner_executor.graph.plan.revision import PlanDiff
+from planner_executor.graph.plan.schema import Plan, Step
+from planner_executor.graph.record.check_results import Opinion
+from planner_executor.graph.record.events import (
     CallFinished,
     Content,
     Event,
@@ -20,10 +20,10 @@ from graph.record.events import (
     StepFinished,
     StepSkipped,
 )
-from graph.record.results import StepResult
-from graph.record.run_pass import Pass
-from graph.record.steps import Steps
-from graph.record.trust_label import USER
+from planner_executor.graph.record.results import StepResult
+from planner_executor.graph.record.run_pass import Pass
+from planner_executor.graph.record.steps import Steps
+from planner_executor.graph.record.trust_label import USER
 
 SENT = StepResult("succeeded", "sent")
 MET, NO_OPINION = Opinion("it is good", True, "it is"), Opinion("it is good", None, "no answer")

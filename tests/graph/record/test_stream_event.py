@@ -4,9 +4,9 @@ import re
 from dataclasses import fields
 from pathlib import Path
 
-from graph.record.results import StepResult
-from graph.record.step_costs import StepCost
-from graph.record.stream_event import PREVIEW_CHARACTERS, VERSION, StreamEvent, preview_of
+from planner_executor.graph.record.results import StepResult
+from planner_executor.graph.record.step_costs import StepCost
+from planner_executor.graph.record.stream_event import PREVIEW_CHARACTERS, VERSION, StreamEvent, preview_of
 
 PAGE = Path(__file__).parents[3] / "docs" / "streaming.md"
 

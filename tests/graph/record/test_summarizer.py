@@ -3,13 +3,13 @@ from typing import Any
 
 import pytest
 
-from graph import Agent
-from graph.record.deadline import Deadline
-from graph.record.events import Event
-from graph.record.projection import project
-from graph.record.summarizer import Summarizer
-from graph.record.summary import DAMAGED, RunSummary
-from graph.testing import LoggedTools, ScriptedModel, step, whole_payload
+from planner_executor import Agent
+from planner_executor.graph.record.deadline import Deadline
+from planner_executor.graph.record.events import Event
+from planner_executor.graph.record.projection import project
+from planner_executor.graph.record.summarizer import Summarizer
+from planner_executor.graph.record.summary import DAMAGED, RunSummary
+from planner_executor.graph.testing import LoggedTools, ScriptedModel, step, whole_payload
 
 GOAL = {"thread": "t", "n": 1, "goal": "g", "constraints": [], "tags": ["nightly"]}
 

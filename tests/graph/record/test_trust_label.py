@@ -6,9 +6,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph.plan.catalog import ToolSpec
-from graph.plan.schema import Step
-from graph.record.trust_label import ORDER, PLAN, USER, TrustLabel, argument_labels, joined, label_of_tool
+from planner_executor.graph.plan.catalog import ToolSpec
+from planner_executor.graph.plan.schema import Step
+from planner_executor.graph.record.trust_label import (
+    ORDER,
+    PLAN,
+    USER,
+    TrustLabel,
+    argument_labels,
+    joined,
+    label_of_tool,
+)
 
 SOURCES = st.lists(st.sampled_from(["web", "mail", "clock", "files"]), max_size=3, unique=True).map(tuple)
 LABELS = st.builds(TrustLabel, st.sampled_from(ORDER), SOURCES)

@@ -16,8 +16,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel
 
-from graph.errors import ResultError
-from graph.record.values import INLINE_BYTES, keep, normalise, to_text
+from planner_executor.graph.errors import ResultError
+from planner_executor.graph.record.values import INLINE_BYTES, keep, normalise, to_text
 
 plain = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),

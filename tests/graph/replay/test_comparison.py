@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from graph.record.events import Event
-from graph.replay.comparison import Divergence, differing
-from graph.testing import drafted, whole_payload
+from planner_executor.graph.record.events import Event
+from planner_executor.graph.replay.comparison import Divergence, differing
+from planner_executor.graph.testing import drafted, whole_payload
 
 NAME = "redacted-0123456789abcdef"
 

@@ -1,8 +1,8 @@
 """The order of the events of a replay."""
 
-from graph.record.events import Event
-from graph.replay.kept_events import KeptEvents
-from graph.testing import whole_payload
+from planner_executor.graph.record.events import Event
+from planner_executor.graph.replay.kept_events import KeptEvents
+from planner_executor.graph.testing import whole_payload
 
 
 def test_events_stand_as_they_do_on_record_in_whatever_order_they_come() -> None:

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from graph.record.events import Event
-from graph.replay.overlapping import votes_before
-from graph.testing import drafted
+from planner_executor.graph.record.events import Event
+from planner_executor.graph.replay.overlapping import votes_before
+from planner_executor.graph.testing import drafted
 
 VOTE = {"request": 1, "subject": "s", "says": "d", "decisions": [], "missing": "one more", "approver": "server:ada"}
 ASKED = {"request": 1, "digest": "d", "subject": "s", "asked": ["run_plan"], "actions": [], "shown": {"value": []}}

@@ -14,15 +14,15 @@ from langchain_core.messages import AIMessage
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 
-from graph import build_graph
-from graph.checkpoint import ledger_of
-from graph.ledger.chain import Row
-from graph.ledger.protocol import RunKey
-from graph.ledger.transcript import Transcript
-from graph.record.amendment import Amendment
-from graph.replay.player import replayed
-from graph.replay.report import Replay
-from graph.testing import LoggedTools, ScriptedModel, on_thread, step
+from planner_executor import build_graph
+from planner_executor.graph.checkpoint import ledger_of
+from planner_executor.graph.ledger.chain import Row
+from planner_executor.graph.ledger.protocol import RunKey
+from planner_executor.graph.ledger.transcript import Transcript
+from planner_executor.graph.record.amendment import Amendment
+from planner_executor.graph.replay.player import replayed
+from planner_executor.graph.replay.report import Replay
+from planner_executor.graph.testing import LoggedTools, ScriptedModel, on_thread, step
 
 
 def transcript_of(saver: InMemorySaver) -> Transcript:

@@ -3,11 +3,11 @@
 from dataclasses import replace
 from typing import Any
 
-from graph.record.amendment import Amendment
-from graph.record.events import Draft, Event, cancelled
-from graph.replay.comparison import Divergence
-from graph.replay.recording import Recording
-from graph.testing import drafted, whole_payload
+from planner_executor.graph.record.amendment import Amendment
+from planner_executor.graph.record.events import Draft, Event, cancelled
+from planner_executor.graph.replay.comparison import Divergence
+from planner_executor.graph.replay.recording import Recording
+from planner_executor.graph.testing import drafted, whole_payload
 
 CANCELLED = cancelled().to_json()
 

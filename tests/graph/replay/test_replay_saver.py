@@ -5,8 +5,8 @@ from typing import Any, TypedDict
 
 from langgraph.graph import END, START, StateGraph
 
-from graph.replay.replay_saver import ReplaySaver
-from graph.testing import on_thread
+from planner_executor.graph.replay.replay_saver import ReplaySaver
+from planner_executor.graph.testing import on_thread
 
 
 class Count(TypedDict):

@@ -4,12 +4,12 @@ import asyncio
 from collections.abc import Sequence
 from typing import Any
 
-from graph.ledger.transcript import Transcript
-from graph.record.events import Draft, Event
-from graph.replay.playback import Playback
-from graph.replay.recording import Recording
-from graph.replay.scheduler import Scheduler
-from graph.testing import drafted
+from planner_executor.graph.ledger.transcript import Transcript
+from planner_executor.graph.record.events import Draft, Event
+from planner_executor.graph.replay.playback import Playback
+from planner_executor.graph.replay.recording import Recording
+from planner_executor.graph.replay.scheduler import Scheduler
+from planner_executor.graph.testing import drafted
 
 ASKED: tuple[str, dict[str, Any]] = ("model_started", {"key": "m", "role": "executor", "prompt_digest": "d"})
 ANSWERED: tuple[str, dict[str, Any]] = ("model_finished", {"key": "m", "role": "executor"})

@@ -5,10 +5,10 @@ from typing import get_args
 
 import pytest
 
-from graph.desk.pages.lists import ASKS
-from graph.review.request import ALLOWED, ActionName
-from graph.review.response import WORDS
-from graph.text.inbox import ASKED
+from planner_executor.graph.desk.pages.lists import ASKS
+from planner_executor.graph.review.request import ALLOWED, ActionName
+from planner_executor.graph.review.response import WORDS
+from planner_executor.graph.text.inbox import ASKED
 
 
 @pytest.mark.parametrize("table", [ALLOWED, WORDS, ASKED, ASKS])

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph.review.decision import Decision, InvalidResponse, read_answer
-from graph.review.request import ActionName, ReviewAction, ReviewRequest
+from planner_executor.graph.review.decision import Decision, InvalidResponse, read_answer
+from planner_executor.graph.review.request import ActionName, ReviewAction, ReviewRequest
 
 DIGEST = "d" * 64
 PLAN = {"steps": [{"id": "a", "objective": "o"}]}

@@ -2,15 +2,15 @@
 
 from typing import Any
 
-from graph.plan.attempts import AttemptLimits
-from graph.plan.catalog import ToolSpec
-from graph.plan.schema import Plan, Step
-from graph.record.budget import Budget, Usage
-from graph.record.results import StepResult
-from graph.record.run_state import RunState
-from graph.record.spending import Spending
-from graph.record.steps import Steps
-from graph.review.estimate import estimate
+from planner_executor.graph.plan.attempts import AttemptLimits
+from planner_executor.graph.plan.catalog import ToolSpec
+from planner_executor.graph.plan.schema import Plan, Step
+from planner_executor.graph.record.budget import Budget, Usage
+from planner_executor.graph.record.results import StepResult
+from planner_executor.graph.record.run_state import RunState
+from planner_executor.graph.record.spending import Spending
+from planner_executor.graph.record.steps import Steps
+from planner_executor.graph.review.estimate import estimate
 
 
 def step(name: str, *after: str, **fields: Any) -> Step:

@@ -2,13 +2,13 @@ from typing import Any
 
 import pytest
 
-from graph.plan.schema import Plan
-from graph.record.budget import Price
-from graph.record.expected import Expected, Took
-from graph.record.results import StepResult
-from graph.record.said import Said, spent_since
-from graph.review.expectation import Basis, expectation
-from graph.text.expectation import said_and_spent, takes_in_words
+from planner_executor.graph.plan.schema import Plan
+from planner_executor.graph.record.budget import Price
+from planner_executor.graph.record.expected import Expected, Took
+from planner_executor.graph.record.results import StepResult
+from planner_executor.graph.record.said import Said, spent_since
+from planner_executor.graph.review.expectation import Basis, expectation
+from planner_executor.graph.text.expectation import said_and_spent, takes_in_words
 
 SEND = {"id": "s", "objective": "o", "tool": "send"}
 THINK = {"id": "m", "objective": "o", "depends_on": ["s"]}

@@ -4,11 +4,11 @@ from typing import Any
 
 import pytest
 
-from graph.plan.schema import Plan, Step
-from graph.record.results import StepResult
-from graph.record.run_state import RunState
-from graph.record.steps import Steps
-from graph.review.human_steps import fit_answer, open_questions
+from planner_executor.graph.plan.schema import Plan, Step
+from planner_executor.graph.record.results import StepResult
+from planner_executor.graph.record.run_state import RunState
+from planner_executor.graph.record.steps import Steps
+from planner_executor.graph.review.human_steps import fit_answer, open_questions
 
 DONE, FAILED = StepResult("succeeded", 1), StepResult("failed", error="down")
 READ = Step(id="read", objective="o", tool="read")

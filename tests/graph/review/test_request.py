@@ -8,13 +8,13 @@ import pytest
 from langchain.agents.middleware.human_in_the_loop import HITLRequest
 from pydantic import JsonValue
 
-from graph.desk.pages.lists import ASKS
-from graph.plan.canonical import digest
-from graph.plan.issues import Issue
-from graph.record.deadline import Deadline
-from graph.review.request import ALLOWED, ActionName, ReviewAction, ReviewRequest
-from graph.review.response import WORDS
-from graph.text.inbox import ASKED
+from planner_executor.graph.desk.pages.lists import ASKS
+from planner_executor.graph.plan.canonical import digest
+from planner_executor.graph.plan.issues import Issue
+from planner_executor.graph.record.deadline import Deadline
+from planner_executor.graph.review.request import ALLOWED, ActionName, ReviewAction, ReviewRequest
+from planner_executor.graph.review.response import WORDS
+from planner_executor.graph.text.inbox import ASKED
 
 WORDED: Mapping[str, Mapping[Any, object]] = {
     "what it may be answered": ALLOWED,

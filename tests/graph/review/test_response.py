@@ -2,10 +2,10 @@ from typing import Any
 
 import pytest
 
-from graph.errors import InputError
-from graph.review.decision import read_answer
-from graph.review.request import ReviewAction, ReviewRequest
-from graph.review.response import ReviewResponse, asked, build_response, call_names
+from planner_executor.graph.errors import InputError
+from planner_executor.graph.review.decision import read_answer
+from planner_executor.graph.review.request import ReviewAction, ReviewRequest
+from planner_executor.graph.review.response import ReviewResponse, asked, build_response, call_names
 
 PLAN = ReviewAction("run_plan", {"plan": {"steps": []}}, "")
 CALL = ReviewAction("run_step", {"step": "send", "tool": "mail", "args": {"to": "eve"}}, "", key="k1")

@@ -2,15 +2,15 @@ from typing import Any
 
 import pytest
 
-from graph.errors import InputError
-from graph.plan.catalog import ToolSpec
-from graph.policy.approvers import ApproverRule, Approvers
-from graph.record.events import Event, ResultSupplied, StepSkipped
-from graph.record.person import Approver
-from graph.record.projection import project
-from graph.record.run_state import RunState
-from graph.review.step_change import Skip, StepChange, Supply, changes_from, drafted_by
-from graph.testing import drafted, step
+from planner_executor.graph.errors import InputError
+from planner_executor.graph.plan.catalog import ToolSpec
+from planner_executor.graph.policy.approvers import ApproverRule, Approvers
+from planner_executor.graph.record.events import Event, ResultSupplied, StepSkipped
+from planner_executor.graph.record.person import Approver
+from planner_executor.graph.record.projection import project
+from planner_executor.graph.record.run_state import RunState
+from planner_executor.graph.review.step_change import Skip, StepChange, Supply, changes_from, drafted_by
+from planner_executor.graph.testing import drafted, step
 
 NUMBER = {"type": "object", "required": ["n"]}
 PLAN = {

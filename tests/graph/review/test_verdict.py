@@ -5,14 +5,14 @@ from typing import Any
 
 import pytest
 
-from graph.plan.catalog import ToolSpec
-from graph.policy.approval_scope import ExecutionTerms
-from graph.policy.policy import Policy
-from graph.record.budget import Budget
-from graph.review.decision import Decision, InvalidResponse, rejection
-from graph.review.human_steps import GATE, PASSED
-from graph.review.request import ReviewAction, ReviewRequest
-from graph.review.verdict import ReviewVerdict, verdict_of
+from planner_executor.graph.plan.catalog import ToolSpec
+from planner_executor.graph.policy.approval_scope import ExecutionTerms
+from planner_executor.graph.policy.policy import Policy
+from planner_executor.graph.record.budget import Budget
+from planner_executor.graph.review.decision import Decision, InvalidResponse, rejection
+from planner_executor.graph.review.human_steps import GATE, PASSED
+from planner_executor.graph.review.request import ReviewAction, ReviewRequest
+from planner_executor.graph.review.verdict import ReviewVerdict, verdict_of
 
 TERMS = ExecutionTerms(
     {"send": ToolSpec("send", "", {})}, policy=Policy(limits=Budget(tool_calls=10, calls={"send": 5}))

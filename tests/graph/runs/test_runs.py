@@ -8,16 +8,16 @@ from typing import Any
 
 import pytest
 
-from graph import Agent
-from graph.errors import InputError, UnknownRunError
-from graph.plan.schema import Plan
-from graph.record.amendment import Amendment
-from graph.record.events import Event
-from graph.record.projection import project
-from graph.record.results import StepResult
-from graph.runs import Run, Runs, open_runs
-from graph.runs.run import run_of
-from graph.testing import LoggedTools, ScriptedModel, drafted, step
+from planner_executor import Agent
+from planner_executor.graph.errors import InputError, UnknownRunError
+from planner_executor.graph.plan.schema import Plan
+from planner_executor.graph.record.amendment import Amendment
+from planner_executor.graph.record.events import Event
+from planner_executor.graph.record.projection import project
+from planner_executor.graph.record.results import StepResult
+from planner_executor.graph.runs import Run, Runs, open_runs
+from planner_executor.graph.runs.run import run_of
+from planner_executor.graph.testing import LoggedTools, ScriptedModel, drafted, step
 
 PLAN = {"steps": [step("a", "look", name="x")], "answer": "{a_result}!"}
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph.errors import ConfigError
-from graph.serving.access import HOSTS, ORIGINS, TOKEN, Access, RequestHead
+from planner_executor.graph.errors import ConfigError
+from planner_executor.graph.serving.access import HOSTS, ORIGINS, TOKEN, Access, RequestHead
 
 LOCAL = "127.0.0.1"
 STUDIO = "https://smith.langchain.com"

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from graph.serving.access import Access
-from graph.serving.guard import INTERNAL_ROOT, Guard, TokenGuard
+from planner_executor.graph.serving.access import Access
+from planner_executor.graph.serving.guard import INTERNAL_ROOT, Guard, TokenGuard
 
 SECRET = "a-token-of-twenty-four"
 

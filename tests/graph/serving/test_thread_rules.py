@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from langgraph_sdk import Auth
 
-from graph.serving.thread_rules import has_thread_rules, limits_threads
+from planner_executor.graph.serving.thread_rules import has_thread_rules, limits_threads
 
 
 async def rule(ctx: Any, value: Any) -> None: ...

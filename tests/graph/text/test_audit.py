@@ -3,10 +3,10 @@
 import json
 from typing import Any
 
-from graph.record.artifacts import artifacts_named
-from graph.record.events import Event
-from graph.record.values import keep
-from graph.text.audit import Audit
+from planner_executor.graph.record.artifacts import artifacts_named
+from planner_executor.graph.record.events import Event
+from planner_executor.graph.record.values import keep
+from planner_executor.graph.text.audit import Audit
 
 EVENTS = [
     Event(1, "run_started", None, 1000.0, {"goal": "g", "constraints": ["c"], "thread": "t", "n": 1}),

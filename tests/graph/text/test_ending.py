@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from markdown_it import MarkdownIt
 
-from graph.text.ending import SAID_CHARACTERS, ending_text
+from planner_executor.graph.text.ending import SAID_CHARACTERS, ending_text
 
 
 def blocks(text: str) -> set[str]:

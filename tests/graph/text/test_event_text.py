@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
-from graph.record.events import TYPES, Event
-from graph.record.values import keep
-from graph.testing import LEAST, whole_payload
-from graph.text.event_text import SECTIONS, event_line, event_text
+from planner_executor.graph.record.events import TYPES, Event
+from planner_executor.graph.record.values import keep
+from planner_executor.graph.testing import LEAST, whole_payload
+from planner_executor.graph.text.event_text import SECTIONS, event_line, event_text
 
 ASKED = {"request": 1, "digest": "d" * 64, "asked": ["run_plan"], "error": None}
 DECIDED = {"decision": "approve", "by": "person", "approver": "ann", "digest": "d" * 64, "message": "approve"}

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from graph.plan.schema import Plan, Step
-from graph.text.literal_text import MAX_LINES, literal_lines, text_note
+from planner_executor.graph.plan.schema import Plan, Step
+from planner_executor.graph.text.literal_text import MAX_LINES, literal_lines, text_note
 
 
 def lines(*steps: Step, answer: Any = None) -> list[str]:

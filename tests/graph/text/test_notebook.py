@@ -2,10 +2,10 @@ import sys
 
 import pytest
 
-from graph.plan.schema import Plan, Step
-from graph.text.drawing import plan_svg, plan_text
-from graph.text.html import scrolled
-from graph.text.notebook import draw_plans, draw_plans_with
+from planner_executor.graph.plan.schema import Plan, Step
+from planner_executor.graph.text.drawing import plan_svg, plan_text
+from planner_executor.graph.text.html import scrolled
+from planner_executor.graph.text.notebook import draw_plans, draw_plans_with
 
 PLAN = Plan(steps=(Step(id="a", objective="look", tool="look"), Step(id="b", objective="sum up", depends_on=("a",))))
 

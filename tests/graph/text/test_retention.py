@@ -1,5 +1,5 @@
-from graph.policy.retention import KeptThread
-from graph.text.retention import kept_lines
+from planner_executor.graph.policy.retention import KeptThread
+from planner_executor.graph.text.retention import kept_lines
 
 
 def test_each_reason_names_the_next_move_with_the_run() -> None:

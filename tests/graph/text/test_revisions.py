@@ -1,8 +1,8 @@
 from typing import Any
 
-from graph.plan.revision import PlanDiff
-from graph.record.events import Event
-from graph.text.revisions import revisions_in
+from planner_executor.graph.plan.revision import PlanDiff
+from planner_executor.graph.record.events import Event
+from planner_executor.graph.text.revisions import revisions_in
 
 
 def revised(number: int, **told: Any) -> Event:

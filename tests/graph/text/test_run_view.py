@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
-from graph.plan.schema import Plan, Step
-from graph.record.results import StepResult
-from graph.record.summary import RunSummary
-from graph.text.drawing import plan_svg, plan_text
-from graph.text.html import SHOWN_CHARACTERS, badge
-from graph.text.review.plan import plan_message
-from graph.text.run_view import RunView, runs_bundle
+from planner_executor.graph.plan.schema import Plan, Step
+from planner_executor.graph.record.results import StepResult
+from planner_executor.graph.record.summary import RunSummary
+from planner_executor.graph.text.drawing import plan_svg, plan_text
+from planner_executor.graph.text.html import SHOWN_CHARACTERS, badge
+from planner_executor.graph.text.review.plan import plan_message
+from planner_executor.graph.text.run_view import RunView, runs_bundle
 
 PLAN = Plan(steps=(Step(id="a", objective="look", tool="look"), Step(id="b", objective="sum up", depends_on=("a",))))
 EVIL = "</td></table><script>alert(1)</script><img src=x onerror=alert(1)>\x1b[2J\u202e\nstatus: succeeded"

@@ -1,7 +1,7 @@
 from xml.etree import ElementTree
 
-from graph.record.results import StepResult
-from graph.text.timeline import MOST_ROWS, timeline_svg
+from planner_executor.graph.record.results import StepResult
+from planner_executor.graph.text.timeline import MOST_ROWS, timeline_svg
 
 SVG = "{http://www.w3.org/2000/svg}"
 

@@ -1,5 +1,5 @@
-from graph.plan.schema import Plan
-from graph.text.todos import todos
+from planner_executor.graph.plan.schema import Plan
+from planner_executor.graph.text.todos import todos
 
 PLAN = Plan.model_validate(
     {

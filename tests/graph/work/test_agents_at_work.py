@@ -7,15 +7,15 @@ from typing import Any
 
 import pytest
 
-from graph import AsyncAgent
-from graph.ledger.lease import Pace
-from graph.ledger.protocol import RunKey
-from graph.record.hand_over import hand_over
-from graph.runs import open_runs
-from graph.testing import LoggedTools, ScriptedModel, step
-from graph.work.candidate import Candidate
-from graph.work.continuing import BySession
-from graph.work.worker import Worker
+from planner_executor import AsyncAgent
+from planner_executor.graph.ledger.lease import Pace
+from planner_executor.graph.ledger.protocol import RunKey
+from planner_executor.graph.record.hand_over import hand_over
+from planner_executor.graph.runs import open_runs
+from planner_executor.graph.testing import LoggedTools, ScriptedModel, step
+from planner_executor.graph.work.candidate import Candidate
+from planner_executor.graph.work.continuing import BySession
+from planner_executor.graph.work.worker import Worker
 
 PLAN = {"steps": [step("a", "look", name="a"), step("b", "pay", name="b", after=["a"])]}
 AT_ONCE = Pace(beat_s=0.0, lease_s=0.0, look_s=0.0)

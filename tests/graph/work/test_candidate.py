@@ -4,12 +4,12 @@ from dataclasses import replace
 
 import pytest
 
-from graph.ledger.protocol import RunKey
-from graph.record.events import ASKED, HANDED_OVER, INTERRUPTED, Draft, Event, Paused, RunEnded
-from graph.record.review_state import RecordedRequest
-from graph.record.run_state import RunState
-from graph.testing import drafted
-from graph.work.candidate import Candidate, due_in_s, hindrance, pause_reason
+from planner_executor.graph.ledger.protocol import RunKey
+from planner_executor.graph.record.events import ASKED, HANDED_OVER, INTERRUPTED, Draft, Event, Paused, RunEnded
+from planner_executor.graph.record.review_state import RecordedRequest
+from planner_executor.graph.record.run_state import RunState
+from planner_executor.graph.testing import drafted
+from planner_executor.graph.work.candidate import Candidate, due_in_s, hindrance, pause_reason
 
 EXECUTING, ASIDE = drafted("executing", {}), drafted("standing_revoked", {"id": "sa-1", "approver": "os:ada"})
 STEERED = drafted("steered", {"constraints": []})

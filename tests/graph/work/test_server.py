@@ -7,15 +7,15 @@ import httpx
 import pytest
 from langgraph_sdk.client import LangGraphClient
 
-from graph import build_graph
-from graph.errors import ConfigError
-from graph.ledger.memory.ledger import MemoryLedger
-from graph.ledger.protocol import RunKey
-from graph.record.projection import project
-from graph.testing import ScriptedModel, drafted
-from graph.work.candidate import Candidate
-from graph.work.continuing import ByPlace, Fit
-from graph.work.server import ByServer
+from planner_executor import build_graph
+from planner_executor.graph.errors import ConfigError
+from planner_executor.graph.ledger.memory.ledger import MemoryLedger
+from planner_executor.graph.ledger.protocol import RunKey
+from planner_executor.graph.record.projection import project
+from planner_executor.graph.testing import ScriptedModel, drafted
+from planner_executor.graph.work.candidate import Candidate
+from planner_executor.graph.work.continuing import ByPlace, Fit
+from planner_executor.graph.work.server import ByServer
 
 STARTED = drafted("run_started", {"goal": "g", "constraints": [], "origin": "server"})
 URL = "http://localhost:2024"

@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from graph.ledger.lease import Holder
-from graph.ledger.protocol import RunKey
-from graph.ledger.run_store import Unfinished
-from graph.work.watch import is_abandoned, seen
+from planner_executor.graph.ledger.lease import Holder
+from planner_executor.graph.ledger.protocol import RunKey
+from planner_executor.graph.ledger.run_store import Unfinished
+from planner_executor.graph.work.watch import is_abandoned, seen
 
 FOUND = Unfinished(RunKey("t", 1), 3, Holder("somebody", 1, 5), is_dead=False)
 

@@ -6,19 +6,19 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from graph.errors import ConfigError, LedgerUnavailableError, RunOwnedError
-from graph.ledger.lease import Pace
-from graph.ledger.memory.ledger import MemoryLedger
-from graph.ledger.memory.store import Store
-from graph.ledger.run_store import Changes
-from graph.record.events import ASKED, HANDED_OVER, INTERRUPTED, Draft
-from graph.runs import Runs
-from graph.testing import drafted
-from graph.work.candidate import Candidate
-from graph.work.chores import Chore
-from graph.work.continuing import Fit
-from graph.work.report import Report
-from graph.work.worker import Worker
+from planner_executor.graph.errors import ConfigError, LedgerUnavailableError, RunOwnedError
+from planner_executor.graph.ledger.lease import Pace
+from planner_executor.graph.ledger.memory.ledger import MemoryLedger
+from planner_executor.graph.ledger.memory.store import Store
+from planner_executor.graph.ledger.run_store import Changes
+from planner_executor.graph.record.events import ASKED, HANDED_OVER, INTERRUPTED, Draft
+from planner_executor.graph.runs import Runs
+from planner_executor.graph.testing import drafted
+from planner_executor.graph.work.candidate import Candidate
+from planner_executor.graph.work.chores import Chore
+from planner_executor.graph.work.continuing import Fit
+from planner_executor.graph.work.report import Report
+from planner_executor.graph.work.worker import Worker
 
 AT_ONCE = Pace(beat_s=0.0, lease_s=0.0, look_s=0.0)
 EXECUTING = drafted("executing", {})

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from tools.documents.conversion import MOST_BYTES
-from tools.documents.conversion import convert as convert_open
-from tools.workers.fault import Fault
+from planner_executor.tools.documents.conversion import MOST_BYTES
+from planner_executor.tools.documents.conversion import convert as convert_open
+from planner_executor.tools.workers.fault import Fault
 
 Convert = Callable[..., dict[str, Any]]
 

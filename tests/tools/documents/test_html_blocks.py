@@ -1,7 +1,7 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tools.documents.html_blocks import html_blocks
+from planner_executor.tools.documents.html_blocks import html_blocks
 
 TAGS = [
     "<p>",

@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from tools.documents.library import LARGEST_FILE_BYTES, Library
-from tools.errors import NothingFound, PathRefused, SourceNotReadable
-from tools.files.root import Root
-from tools.read_document import read_document
-from tools.read_file import read_text
-from tools.workers.process import Bounds
+from planner_executor.tools.documents.library import LARGEST_FILE_BYTES, Library
+from planner_executor.tools.errors import NothingFound, PathRefused, SourceNotReadable
+from planner_executor.tools.files.root import Root
+from planner_executor.tools.read_document import read_document
+from planner_executor.tools.read_file import read_text
+from planner_executor.tools.workers.process import Bounds
 
 
 def sources(library: Library) -> list[str]:

@@ -3,7 +3,7 @@ import sqlite3
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tools.documents.query import match_any, query_words
+from planner_executor.tools.documents.query import match_any, query_words
 
 DATABASE = sqlite3.connect(":memory:", check_same_thread=False)
 DATABASE.execute("CREATE VIRTUAL TABLE t USING fts5(a, tokenize = 'porter unicode61 remove_diacritics 2')")

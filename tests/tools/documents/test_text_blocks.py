@@ -1,8 +1,8 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tools.documents.passages import Passage
-from tools.documents.text_blocks import text_blocks
+from planner_executor.tools.documents.passages import Passage
+from planner_executor.tools.documents.text_blocks import text_blocks
 
 MARKUP = ["# Head", "## Below ##", "words on a line", "  more words", "- item", "  going on", "1. first", "2. second"]
 MARKUP += ["", "> quoted", "> - quoted item", "| a | b |", "|---|---|", "```", "~~~", "    code", "---", "===", "\t"]

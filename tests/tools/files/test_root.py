@@ -10,9 +10,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tools.errors import FileNotReadable, FileNotWritten, NoSuchFile, PathRefused
-from tools.files.root import Place, Root
-from tools.files.writing import write
+from planner_executor.tools.errors import FileNotReadable, FileNotWritten, NoSuchFile, PathRefused
+from planner_executor.tools.files.root import Place, Root
+from planner_executor.tools.files.writing import write
 
 SECRET = b"outside"
 

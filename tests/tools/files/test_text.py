@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tools.files.text import Decoded, decode
+from planner_executor.tools.files.text import Decoded, decode
 
 
 @pytest.mark.parametrize(

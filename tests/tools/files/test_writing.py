@@ -3,9 +3,9 @@ from pathlib import Path
 
 import pytest
 
-from tools.errors import FileNotWritten, NoSuchFile, PathRefused
-from tools.files.root import Root
-from tools.files.writing import move, write
+from planner_executor.tools.errors import FileNotWritten, NoSuchFile, PathRefused
+from planner_executor.tools.files.root import Root
+from planner_executor.tools.files.writing import move, write
 
 
 @pytest.fixture

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from tools.errors import ConfigInvalid
-from tools.mcp.config import HttpServer, Server, StdioServer, read_config, servers_of
+from planner_executor.tools.errors import ConfigInvalid
+from planner_executor.tools.mcp.config import HttpServer, Server, StdioServer, read_config, servers_of
 
 FILES = {"command": "npx", "args": ["-y", "@modelcontextprotocol/server-filesystem", "."]}
 

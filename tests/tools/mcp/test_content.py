@@ -3,7 +3,7 @@ from typing import Any
 import pytest
 from mcp.types import CallToolResult
 
-from tools.mcp.content import MAX_CHARACTERS, error_of, size_fault, value_of
+from planner_executor.tools.mcp.content import MAX_CHARACTERS, error_of, size_fault, value_of
 
 TEXT = {"type": "text", "text": "hello"}
 IMAGE = {"type": "image", "data": "aGk=", "mimeType": "image/png"}

@@ -15,9 +15,16 @@ from mcp.types import (
     InputRequiredResult,
 )
 
-from tools import McpServers
-from tools.call_questions import CallReplies
-from tools.mcp.elicitation import MAX_QUESTIONS, MAX_STATE, Unanswerable, form_schema, input_needed, responses
+from planner_executor import McpServers
+from planner_executor.tools.call_questions import CallReplies
+from planner_executor.tools.mcp.elicitation import (
+    MAX_QUESTIONS,
+    MAX_STATE,
+    Unanswerable,
+    form_schema,
+    input_needed,
+    responses,
+)
 
 Small = Any
 FORM = {"type": "object", "properties": {"size": {"type": "string"}}, "required": ["size"]}

@@ -6,8 +6,8 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from tools import McpServers
-from tools.errors import McpCallFailed, McpUnavailable
+from planner_executor import McpServers
+from planner_executor.tools.errors import McpCallFailed, McpUnavailable
 
 Small = Any
 
@@ -68,7 +68,7 @@ def test_a_server_that_is_back_at_its_address_is_reached_again(small: Small) -> 
 def test_a_server_that_does_not_end_its_session_does_not_hold_us_up(
     small: Small, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("tools.mcp.session.END_TIMEOUT_S", 0.5)
+    monkeypatch.setattr("planner_executor.tools.mcp.session.END_TIMEOUT_S", 0.5)
     small.behave("clingy")
 
     with small.over_http() as url, McpServers({"small": {"url": url}}) as servers:

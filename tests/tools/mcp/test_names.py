@@ -3,7 +3,7 @@ import re
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tools.mcp.names import plan_names
+from planner_executor.tools.mcp.names import plan_names
 
 NAMES = st.text(min_size=1, max_size=70)
 

@@ -4,8 +4,8 @@ from typing import Any
 import pytest
 from mcp.types import Tool
 
-from tools.mcp.config import servers_of
-from tools.mcp.offer import DESCRIPTION_CHARACTERS, Offer
+from planner_executor.tools.mcp.config import servers_of
+from planner_executor.tools.mcp.offer import DESCRIPTION_CHARACTERS, Offer
 
 READS = {"readOnlyHint": True, "openWorldHint": False}
 

@@ -14,9 +14,9 @@ from typing import Any
 
 import pytest
 
-from tools import McpServers, default_tools
-from tools.call_progress import CallProgress, told_of_progress
-from tools.errors import McpCallFailed
+from planner_executor import McpServers, default_tools
+from planner_executor.tools.call_progress import CallProgress, told_of_progress
+from planner_executor.tools.errors import McpCallFailed
 
 TIME = "mcp-server-time==2026.10.19"
 NodePackage = Callable[[str], Path]

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from tools import McpServers
-from tools.call_progress import CallProgress, told_of_progress
-from tools.errors import McpCallFailed, McpUnavailable, NothingHappened
+from planner_executor import McpServers
+from planner_executor.tools.call_progress import CallProgress, told_of_progress
+from planner_executor.tools.errors import McpCallFailed, McpUnavailable, NothingHappened
 
 Small = Any
 
@@ -74,7 +74,7 @@ def test_the_servers_are_started_and_left_in_asynchronous_code_too_also_when_it_
 
 
 def test_starting_that_is_cancelled_leaves_nothing_behind(small: Small, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tools.mcp.servers.START_TIMEOUT_S", 3_600.0)  # who waits for it hangs
+    monkeypatch.setattr("planner_executor.tools.mcp.servers.START_TIMEOUT_S", 3_600.0)  # who waits for it hangs
     small.behave("deaf")
 
     async def main() -> None:

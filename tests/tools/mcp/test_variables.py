@@ -3,7 +3,7 @@ import json
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tools.mcp.variables import fill, hide
+from planner_executor.tools.mcp.variables import fill, hide
 
 TEXTS = st.text(max_size=30)
 JSON = st.recursive(

@@ -8,8 +8,8 @@ from typing import Any
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tools.tables.csv_table import query
-from tools.workers.fault import Fault
+from planner_executor.tools.tables.csv_table import query
+from planner_executor.tools.workers.fault import Fault
 
 NAMES = ("city", "say; it", "a, b")
 CELLS = st.text(st.characters(blacklist_categories=["Cs"], blacklist_characters="\0\r"), min_size=1, max_size=8)

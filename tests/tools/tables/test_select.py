@@ -7,8 +7,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tools.tables.select import select, statement_fault
-from tools.workers.fault import Fault
+from planner_executor.tools.tables.select import select, statement_fault
+from planner_executor.tools.workers.fault import Fault
 
 WORDS = """
 SELECT WITH VALUES INSERT INTO UPDATE DELETE FROM REPLACE DROP CREATE TABLE TEMP VIEW INDEX TRIGGER ATTACH DETACH

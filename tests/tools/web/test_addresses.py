@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tools.web.addresses import kind_of
+from planner_executor.tools.web.addresses import kind_of
 
 KINDS = {
     "unspecified": ["0.0.0.0", "0.1.2.3", "::"],

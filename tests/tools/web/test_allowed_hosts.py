@@ -3,9 +3,9 @@ from typing import Any
 
 import pytest
 
-from tools.errors import ConfigInvalid, UrlRefused
-from tools.web.allowed_hosts import AllowedHost, AllowList, hosts_from_environment
-from tools.web.urls import checked_url
+from planner_executor.tools.errors import ConfigInvalid, UrlRefused
+from planner_executor.tools.web.allowed_hosts import AllowedHost, AllowList, hosts_from_environment
+from planner_executor.tools.web.urls import checked_url
 
 KEY = "sk-1234567890"
 HOSTS = AllowList(

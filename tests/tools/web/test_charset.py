@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tools.web.charset import text_of
+from planner_executor.tools.web.charset import text_of
 
 WORDS = "Grüße, “naïve” €"
 

@@ -9,9 +9,9 @@ import anyio
 import httpx
 import pytest
 
-from tools.errors import RequestFailed
-from tools.web.exchange import WebResponse, exchange, within
-from tools.web.transport import guarded, request_for
+from planner_executor.tools.errors import RequestFailed
+from planner_executor.tools.web.exchange import WebResponse, exchange, within
+from planner_executor.tools.web.transport import guarded, request_for
 
 MOST = 100_000
 

@@ -4,9 +4,9 @@ from typing import Any
 import anyio
 import pytest
 
-from tools.errors import NotConnected, UrlRefused
-from tools.web.guard import Guard, system_addresses
-from tools.web.urls import checked_url
+from planner_executor.tools.errors import NotConnected, UrlRefused
+from planner_executor.tools.web.guard import Guard, system_addresses
+from planner_executor.tools.web.urls import checked_url
 
 PUBLIC = ("93.184.216.34", "2606:2800:220:1:248:1893:25c8:1946")
 

@@ -1,9 +1,9 @@
 import httpx
 import pytest
 
-from tools.errors import SourceNotReadable
-from tools.web.exchange import WebResponse
-from tools.web.readable import Page, read_page
+from planner_executor.tools.errors import SourceNotReadable
+from planner_executor.tools.web.exchange import WebResponse
+from planner_executor.tools.web.readable import Page, read_page
 
 SENTENCE = "Offshore wind costs more to build than wind on land, and it blows more often. "
 ARTICLE = f"""<!DOCTYPE html><html><head><title>Wind power</title><meta name="date" content="2024-05-01"></head><body>

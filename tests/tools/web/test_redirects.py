@@ -5,10 +5,10 @@ import anyio
 import httpx
 import pytest
 
-from tools.errors import NotConnected, RequestFailed, UrlRefused
-from tools.web.exchange import WebResponse
-from tools.web.redirects import follow
-from tools.web.transport import guarded, request_for
+from planner_executor.tools.errors import NotConnected, RequestFailed, UrlRefused
+from planner_executor.tools.web.exchange import WebResponse
+from planner_executor.tools.web.redirects import follow
+from planner_executor.tools.web.transport import guarded, request_for
 
 
 @pytest.fixture

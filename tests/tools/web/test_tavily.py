@@ -8,15 +8,14 @@ from typing import Any
 import pytest
 from pydantic import SecretStr
 
-from graph import Agent
-from tools import AllowedHost
-from tools.errors import ToolError
-from tools.http_get import http_get
-from tools.web.allowed_hosts import AllowList
-from tools.web.searching import Found, NoAnswerError
-from tools.web.service import Service
-from tools.web.tavily import Tavily
-from tools.web_search import web_search
+from planner_executor import Agent, AllowedHost
+from planner_executor.tools.errors import ToolError
+from planner_executor.tools.http_get import http_get
+from planner_executor.tools.web.allowed_hosts import AllowList
+from planner_executor.tools.web.searching import Found, NoAnswerError
+from planner_executor.tools.web.service import Service
+from planner_executor.tools.web.tavily import Tavily
+from planner_executor.tools.web_search import web_search
 
 KEY = "tvly-1234567890"
 RESULT = {"title": "Wind", "url": "https://example.org/", "content": "words", "score": 0.9}

@@ -9,10 +9,10 @@ import httpx
 import pytest
 import trustme
 
-from tools.errors import NotConnected, UrlRefused
-from tools.web.exchange import WebResponse, exchange
-from tools.web.guard import Guard
-from tools.web.transport import GuardedTransport, guarded, request_for
+from planner_executor.tools.errors import NotConnected, UrlRefused
+from planner_executor.tools.web.exchange import WebResponse, exchange
+from planner_executor.tools.web.guard import Guard
+from planner_executor.tools.web.transport import GuardedTransport, guarded, request_for
 
 
 def got(guard: Guard, url: str) -> WebResponse:

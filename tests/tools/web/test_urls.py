@@ -2,8 +2,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tools.errors import UrlRefused
-from tools.web.urls import checked_url
+from planner_executor.tools.errors import UrlRefused
+from planner_executor.tools.web.urls import checked_url
 
 
 @pytest.mark.parametrize(

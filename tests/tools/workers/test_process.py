@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 
-from tools.errors import WorkStopped
-from tools.workers.fault import Fault
-from tools.workers.process import Bounds, in_child
+from planner_executor.tools.errors import WorkStopped
+from planner_executor.tools.workers.fault import Fault
+from planner_executor.tools.workers.process import Bounds, in_child
 
 BOUNDS = Bounds(time_s=20, memory_bytes=500_000_000)
 SOURCE = """
 import os, socket, subprocess, sys
-from tools.workers.fault import Fault
+from planner_executor.tools.workers.fault import Fault
 
 def echo(**given): return given
 def complain(): raise Fault("give less")

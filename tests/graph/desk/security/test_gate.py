@@ -5,11 +5,11 @@ from dataclasses import replace
 import pytest
 from starlette.requests import Request
 
-from graph.desk.security.claims import Oidc
-from graph.desk.security.gate import Door
-from graph.desk.security.sessions import COOKIE
-from graph.desk.settings import DeskSettings
-from graph.record.person import Person
+from planner_executor.graph.desk.security.claims import Oidc
+from planner_executor.graph.desk.security.gate import Door
+from planner_executor.graph.desk.security.sessions import COOKIE
+from planner_executor.graph.desk.settings import DeskSettings
+from planner_executor.graph.record.person import Person
 
 LINKS = DeskSettings(secret="s" * 32)
 PROVIDER = replace(LINKS, links=False, oidc=Oidc("https://id.example.org", "desk"), url="https://desk.example.org")

@@ -5,11 +5,11 @@ from typing import Any
 import pytest
 from desk import Desk, at_desk
 
-from graph.execution.kinds.table import kind_start
-from graph.plan.kinds.spec import FOR_EACH_FIELDS
-from graph.plan.kinds.table import kind_spec
-from graph.plan.step_kind import KINDS, StepKind
-from graph.testing import LoggedTools, ScriptedModel
+from planner_executor.graph.execution.kinds.table import kind_start
+from planner_executor.graph.plan.kinds.spec import FOR_EACH_FIELDS
+from planner_executor.graph.plan.kinds.table import kind_spec
+from planner_executor.graph.plan.step_kind import KINDS, StepKind
+from planner_executor.graph.testing import LoggedTools, ScriptedModel
 
 WAITING = {
     "ask": ({"ask": "Which city?"}, "waits for an answer"),

@@ -5,14 +5,14 @@ from typing import Any
 import pytest
 from desk import Desk, at_desk
 
-from graph.calls.tool_call import ToolCall
-from graph.errors import StaleRunError
-from graph.execution.kinds.tool import item, start
-from graph.execution.model_step import StepFailed
-from graph.execution.step_outcome import StepOutcome
-from graph.plan.schema import Step
-from graph.record.budget import Budget
-from graph.testing import LoggedTools, ScriptedModel, step
+from planner_executor.graph.calls.tool_call import ToolCall
+from planner_executor.graph.errors import StaleRunError
+from planner_executor.graph.execution.kinds.tool import item, start
+from planner_executor.graph.execution.model_step import StepFailed
+from planner_executor.graph.execution.step_outcome import StepOutcome
+from planner_executor.graph.plan.schema import Step
+from planner_executor.graph.record.budget import Budget
+from planner_executor.graph.testing import LoggedTools, ScriptedModel, step
 
 MET, UNMET = {"met": True, "why": "it is"}, {"met": False, "why": "it is not"}
 NO_JUDGE = Budget(model_calls=0)

@@ -2,10 +2,10 @@ from pathlib import Path
 
 import pytest
 
-from graph.errors import LedgerUnavailableError
-from graph.ledger.opening import open_ledger
-from graph.ledger.postgres.address import address_fault, is_address, shown_address
-from graph.ledger.postgres.server import parameters
+from planner_executor.graph.errors import LedgerUnavailableError
+from planner_executor.graph.ledger.opening import open_ledger
+from planner_executor.graph.ledger.postgres.address import address_fault, is_address, shown_address
+from planner_executor.graph.ledger.postgres.server import parameters
 
 SECRET = "s3cret"
 

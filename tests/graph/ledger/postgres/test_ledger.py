@@ -11,14 +11,14 @@ import psycopg
 import pytest
 from postgres_server import connected, execute, new_database, new_schema, server
 
-from graph.checkpoint import open_checkpointer
-from graph.errors import LedgerUnavailableError
-from graph.ledger.opening import open_ledger
-from graph.ledger.postgres.schema import VERSION
-from graph.ledger.postgres.server import Server
-from graph.ledger.postgres.workers import Workers
-from graph.ledger.protocol import RunKey
-from graph.testing import drafted
+from planner_executor.graph.checkpoint import open_checkpointer
+from planner_executor.graph.errors import LedgerUnavailableError
+from planner_executor.graph.ledger.opening import open_ledger
+from planner_executor.graph.ledger.postgres.schema import VERSION
+from planner_executor.graph.ledger.postgres.server import Server
+from planner_executor.graph.ledger.postgres.workers import Workers
+from planner_executor.graph.ledger.protocol import RunKey
+from planner_executor.graph.testing import drafted
 
 pytestmark = pytest.mark.e2e
 

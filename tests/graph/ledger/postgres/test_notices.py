@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import pytest
 from postgres_server import connected, execute, new_database
 
-from graph.ledger.opening import open_ledger
-from graph.testing import drafted
+from planner_executor.graph.ledger.opening import open_ledger
+from planner_executor.graph.testing import drafted
 
 pytestmark = pytest.mark.e2e
 

@@ -3,8 +3,8 @@
 import pytest
 from postgres_server import execute, new_schema
 
-from graph import Agent
-from graph.testing import ScriptedModel, step
+from planner_executor import Agent
+from planner_executor.graph.testing import ScriptedModel, step
 
 pytestmark = pytest.mark.e2e
 

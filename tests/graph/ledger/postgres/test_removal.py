@@ -3,13 +3,13 @@ import asyncio
 import pytest
 from postgres_server import execute, new_schema
 
-from graph import Agent
-from graph.ledger.opening import open_ledger
-from graph.ledger.postgres.schema import OF_A_RUN
-from graph.ledger.postgres.thread_tables import TABLES
-from graph.policy.retention import Retention
-from graph.retention import missing, prune
-from graph.testing import ScriptedModel
+from planner_executor import Agent
+from planner_executor.graph.ledger.opening import open_ledger
+from planner_executor.graph.ledger.postgres.schema import OF_A_RUN
+from planner_executor.graph.ledger.postgres.thread_tables import TABLES
+from planner_executor.graph.policy.retention import Retention
+from planner_executor.graph.retention import missing, prune
+from planner_executor.graph.testing import ScriptedModel
 
 pytestmark = pytest.mark.e2e
 

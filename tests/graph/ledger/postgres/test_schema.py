@@ -7,14 +7,14 @@ import time
 import pytest
 from postgres_server import execute, new_schema
 
-from graph.errors import LedgerUnavailableError
-from graph.ledger.opening import open_ledger
-from graph.ledger.postgres.schema import ADDED, FAMILIES, VERSION
-from graph.ledger.postgres.server import Server
-from graph.plan.canonical import digest
-from graph.record.standing_approval import LONGEST_S, StandingApproval
-from graph.record.values import keep
-from graph.testing import drafted
+from planner_executor.graph.errors import LedgerUnavailableError
+from planner_executor.graph.ledger.opening import open_ledger
+from planner_executor.graph.ledger.postgres.schema import ADDED, FAMILIES, VERSION
+from planner_executor.graph.ledger.postgres.server import Server
+from planner_executor.graph.plan.canonical import digest
+from planner_executor.graph.record.standing_approval import LONGEST_S, StandingApproval
+from planner_executor.graph.record.values import keep
+from planner_executor.graph.testing import drafted
 
 pytestmark = pytest.mark.e2e
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from graph.ledger.sqlite.busy_timeout import BUSY_S, BusyTimeout, busy_timeout_with
+from planner_executor.graph.ledger.sqlite.busy_timeout import BUSY_S, BusyTimeout, busy_timeout_with
 
 
 class Clock:

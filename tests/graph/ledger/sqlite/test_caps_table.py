@@ -7,9 +7,9 @@ from contextlib import closing
 
 import pytest
 
-from graph.ledger.caps import KEPT_S
-from graph.ledger.sqlite.caps_table import TABLES, enter
-from graph.record.caps import CapCorrection, CapUse, DayCap
+from planner_executor.graph.ledger.caps import KEPT_S
+from planner_executor.graph.ledger.sqlite.caps_table import TABLES, enter
+from planner_executor.graph.record.caps import CapCorrection, CapUse, DayCap
 
 TOKENS = DayCap("tokens", 100)
 HOUR_S = 3_600.0

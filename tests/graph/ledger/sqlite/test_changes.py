@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from graph.ledger.opening import open_ledger
-from graph.testing import drafted
+from planner_executor.graph.ledger.opening import open_ledger
+from planner_executor.graph.testing import drafted
 
 STARTED = drafted("run_started", {"goal": "g", "constraints": []})
 

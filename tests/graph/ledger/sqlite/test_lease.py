@@ -9,15 +9,15 @@ from typing import TypeVar
 
 import pytest
 
-from graph.errors import (
+from planner_executor.graph.errors import (
     LedgerUnavailableError,
 )
-from graph.ledger.lease import LEASE_S, PACE, Holder, Pace
-from graph.ledger.protocol import Lease, RunKey
-from graph.ledger.sqlite import busy_timeout
-from graph.ledger.sqlite.lease import SCHEMA, beat, claim, disown, free, look, release, take_over
-from graph.ledger.sqlite.ledger import SqliteLedger
-from graph.testing import drafted
+from planner_executor.graph.ledger.lease import LEASE_S, PACE, Holder, Pace
+from planner_executor.graph.ledger.protocol import Lease, RunKey
+from planner_executor.graph.ledger.sqlite import busy_timeout
+from planner_executor.graph.ledger.sqlite.lease import SCHEMA, beat, claim, disown, free, look, release, take_over
+from planner_executor.graph.ledger.sqlite.ledger import SqliteLedger
+from planner_executor.graph.testing import drafted
 
 Result = TypeVar("Result")
 RUN, OTHER = RunKey("t", 1), RunKey("t", 2)

@@ -11,13 +11,13 @@ from typing import Any, TypeVar
 import pytest
 from warm_process import run_warm
 
-from graph.errors import LedgerCorruptError, LedgerUnavailableError
-from graph.ledger.protocol import RunKey
-from graph.ledger.sqlite import busy_timeout
-from graph.ledger.sqlite.ledger import SqliteLedger
-from graph.record.events import Draft, Event
-from graph.record.values import keep
-from graph.testing import drafted
+from planner_executor.graph.errors import LedgerCorruptError, LedgerUnavailableError
+from planner_executor.graph.ledger.protocol import RunKey
+from planner_executor.graph.ledger.sqlite import busy_timeout
+from planner_executor.graph.ledger.sqlite.ledger import SqliteLedger
+from planner_executor.graph.record.events import Draft, Event
+from planner_executor.graph.record.values import keep
+from planner_executor.graph.testing import drafted
 
 Result = TypeVar("Result")
 STARTED = drafted("run_started", {"goal": "g"})
@@ -89,8 +89,8 @@ def test_a_thread_may_be_called_anything(path: Path, thread: str) -> None:
 def test_what_was_written_is_there_in_another_process(path: Path) -> None:
     code = f"""
 import asyncio
-from graph.ledger.sqlite.ledger import SqliteLedger
-from graph.testing import drafted
+from planner_executor.graph.ledger.sqlite.ledger import SqliteLedger
+from planner_executor.graph.testing import drafted
 async def main():
     ledger = SqliteLedger({str(path)!r})
     run = await ledger.open_run("t", [drafted("run_started", {{"goal": "from a child"}})])

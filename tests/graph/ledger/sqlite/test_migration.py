@@ -11,15 +11,15 @@ from typing import Any
 
 import pytest
 
-from graph.errors import LedgerUnavailableError
-from graph.ledger.sqlite.ledger import SqliteLedger
-from graph.ledger.sqlite.migration import bring_up, forecast
-from graph.ledger.sqlite.run_index import differences
-from graph.ledger.sqlite.schema import ADDED, ADDED_COLUMNS, VERSION, version_of
-from graph.plan.canonical import digest
-from graph.record.events import CONTROL
-from graph.record.run_filter import RunFilter
-from graph.record.standing_approval import LONGEST_S, StandingApproval
+from planner_executor.graph.errors import LedgerUnavailableError
+from planner_executor.graph.ledger.sqlite.ledger import SqliteLedger
+from planner_executor.graph.ledger.sqlite.migration import bring_up, forecast
+from planner_executor.graph.ledger.sqlite.run_index import differences
+from planner_executor.graph.ledger.sqlite.schema import ADDED, ADDED_COLUMNS, VERSION, version_of
+from planner_executor.graph.plan.canonical import digest
+from planner_executor.graph.record.events import CONTROL
+from planner_executor.graph.record.run_filter import RunFilter
+from planner_executor.graph.record.standing_approval import LONGEST_S, StandingApproval
 
 DATA = Path(__file__).parents[3] / "data"
 ADDITIONS = re.findall(r"CREATE (TABLE|INDEX) IF NOT EXISTS (\w+)", "".join(ADDED))

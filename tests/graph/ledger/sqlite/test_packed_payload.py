@@ -12,18 +12,24 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph.errors import LedgerCorruptError
-from graph.ledger.chaining import compact_json
-from graph.ledger.export import to_bytes
-from graph.ledger.packed import pack
-from graph.ledger.protocol import RunKey
-from graph.ledger.sqlite.ledger import SqliteLedger
-from graph.ledger.sqlite.packed_payload import DICTIONARY, FORM, LEAST_BYTES, payload_text, stored_payload
-from graph.ledger.sqlite.schema import SEARCHED, TO_KNOW
-from graph.ledger.verification import verify
-from graph.record.events import Draft, Event
-from graph.record.values import keep_constant
-from graph.testing import drafted
+from planner_executor.graph.errors import LedgerCorruptError
+from planner_executor.graph.ledger.chaining import compact_json
+from planner_executor.graph.ledger.export import to_bytes
+from planner_executor.graph.ledger.packed import pack
+from planner_executor.graph.ledger.protocol import RunKey
+from planner_executor.graph.ledger.sqlite.ledger import SqliteLedger
+from planner_executor.graph.ledger.sqlite.packed_payload import (
+    DICTIONARY,
+    FORM,
+    LEAST_BYTES,
+    payload_text,
+    stored_payload,
+)
+from planner_executor.graph.ledger.sqlite.schema import SEARCHED, TO_KNOW
+from planner_executor.graph.ledger.verification import verify
+from planner_executor.graph.record.events import Draft, Event
+from planner_executor.graph.record.values import keep_constant
+from planner_executor.graph.testing import drafted
 
 RUN = RunKey("t", 1)
 WORDS = "many words of a result, and more of them: ß \U0001f600 \0 " * 40

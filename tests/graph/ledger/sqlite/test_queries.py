@@ -5,12 +5,12 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
-from graph.ledger.protocol import RunKey
-from graph.ledger.sqlite.family_table import other_runs
-from graph.ledger.sqlite.ledger import SqliteLedger
-from graph.ledger.sqlite.packed_payload import add_functions
-from graph.ledger.sqlite.schema import TO_KNOW
-from graph.testing import drafted
+from planner_executor.graph.ledger.protocol import RunKey
+from planner_executor.graph.ledger.sqlite.family_table import other_runs
+from planner_executor.graph.ledger.sqlite.ledger import SqliteLedger
+from planner_executor.graph.ledger.sqlite.packed_payload import add_functions
+from planner_executor.graph.ledger.sqlite.schema import TO_KNOW
+from planner_executor.graph.testing import drafted
 
 STARTED = drafted("run_started", {"goal": "g", "constraints": []})
 BEGUN = drafted(

@@ -8,14 +8,14 @@ from contextlib import asynccontextmanager, closing
 from pathlib import Path
 from typing import Any
 
-from graph.ledger.chaining import chained
-from graph.ledger.protocol import RunKey
-from graph.ledger.sqlite.ledger import SqliteLedger
-from graph.ledger.sqlite.run_index import RunIndex
-from graph.ledger.sqlite.schema import create
-from graph.record.events import Draft
-from graph.record.run_filter import RunFilter
-from graph.testing import drafted
+from planner_executor.graph.ledger.chaining import chained
+from planner_executor.graph.ledger.protocol import RunKey
+from planner_executor.graph.ledger.sqlite.ledger import SqliteLedger
+from planner_executor.graph.ledger.sqlite.run_index import RunIndex
+from planner_executor.graph.ledger.sqlite.schema import create
+from planner_executor.graph.record.events import Draft
+from planner_executor.graph.record.run_filter import RunFilter
+from planner_executor.graph.testing import drafted
 
 ENDED = drafted("run_ended", {"status": "succeeded", "reason": "1 of 1 steps succeeded", "value": 1})
 CALLED = drafted("call_started", {"tool": "look"}, "a")

@@ -6,9 +6,9 @@ from contextlib import closing
 
 import pytest
 
-from graph.ledger.sqlite.run_search import page
-from graph.ledger.sqlite.schema import create
-from graph.record.run_filter import RunFilter
+from planner_executor.graph.ledger.sqlite.run_search import page
+from planner_executor.graph.ledger.sqlite.schema import create
+from planner_executor.graph.record.run_filter import RunFilter
 
 STATUSES = ("succeeded", "waiting", "paused", "running", "planning")
 

@@ -3,8 +3,8 @@ import threading
 from contextlib import closing
 from pathlib import Path
 
-from graph.ledger.sqlite.file import prepare
-from graph.ledger.sqlite.vacuum import STEP_PAGES, give_back
+from planner_executor.graph.ledger.sqlite.file import prepare
+from planner_executor.graph.ledger.sqlite.vacuum import STEP_PAGES, give_back
 
 
 def test_writers_go_on_while_a_file_with_a_reader_is_made_smaller(tmp_path: Path) -> None:

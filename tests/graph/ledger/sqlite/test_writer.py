@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from graph.ledger.sqlite.writer import WriterThread, _Rest, _Serving, _Work, begin_at_once
+from planner_executor.graph.ledger.sqlite.writer import WriterThread, _Rest, _Serving, _Work, begin_at_once
 
 
 def connect_to(path: Path | str) -> Callable[[], sqlite3.Connection]:
@@ -487,7 +487,7 @@ def served(asked: Turns, connect: Callable[[], Any] = IN_MEMORY, **options: Any)
 
 def test_a_pulse_follows_another_after_its_time(monkeypatch: pytest.MonkeyPatch) -> None:
     asked, pulses = Turns(queue.Empty, queue.Empty), []
-    monkeypatch.setattr("graph.ledger.sqlite.writer.time", asked)
+    monkeypatch.setattr("planner_executor.graph.ledger.sqlite.writer.time", asked)
 
     served(asked, pulse=lambda: pulses.append(asked.now) or [], pulse_s=10.0)
 

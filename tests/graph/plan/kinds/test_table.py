@@ -4,15 +4,15 @@ from typing import get_args
 
 import pytest
 
-from graph.plan.catalog import ToolSpec
-from graph.plan.kinds.spec import Icon, Shape
-from graph.plan.kinds.table import kind_spec
-from graph.plan.reading import read_plan
-from graph.plan.schema import Step
-from graph.plan.step_kind import KINDS, NAMING, StepKind
-from graph.prompts.planner import FORMAT
-from graph.text.drawing.icons import ICONS
-from graph.text.drawing.mermaid import SHAPES
+from planner_executor.graph.plan.catalog import ToolSpec
+from planner_executor.graph.plan.kinds.spec import Icon, Shape
+from planner_executor.graph.plan.kinds.table import kind_spec
+from planner_executor.graph.plan.reading import read_plan
+from planner_executor.graph.plan.schema import Step
+from planner_executor.graph.plan.step_kind import KINDS, NAMING, StepKind
+from planner_executor.graph.prompts.planner import FORMAT
+from planner_executor.graph.text.drawing.icons import ICONS
+from planner_executor.graph.text.drawing.mermaid import SHAPES
 
 SEARCH = ToolSpec("search", "finds", {"type": "object", "properties": {"query": {"type": "string"}}}, effect="read")
 STEPS: dict[StepKind, dict[str, object]] = {

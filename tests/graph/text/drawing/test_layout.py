@@ -1,10 +1,10 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph.text.drawing.crossings import crossings, untangled
-from graph.text.drawing.layers import layered
-from graph.text.drawing.layout import laid_out
-from graph.text.drawing.positions import spread
+from planner_executor.graph.text.drawing.crossings import crossings, untangled
+from planner_executor.graph.text.drawing.layers import layered
+from planner_executor.graph.text.drawing.layout import laid_out
+from planner_executor.graph.text.drawing.positions import spread
 
 
 def test_an_edge_that_passes_layers_bends_in_each_of_them() -> None:

@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph.plan.schema import Plan, Step
-from graph.text.drawing import plan_mermaid
-from graph.text.drawing.labels import plain
+from planner_executor.graph.plan.schema import Plan, Step
+from planner_executor.graph.text.drawing import plan_mermaid
+from planner_executor.graph.text.drawing.labels import plain
 
 NODE = re.compile(
     r'^    s\d+(?:\["|\(\["|\(")([^"\[\](){}`<>&]*(?:<br/>[^"\[\](){}`<>&]*){2})(?:"\]|"\]\)|"\))(?::::[a-z]+)?$'

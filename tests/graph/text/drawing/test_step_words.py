@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph.plan.kinds.table import kind_spec
-from graph.plan.schema import Plan, Step
-from graph.text.drawing import plan_mermaid, plan_svg, plan_text
-from graph.text.drawing.step_words import depths, doer, material
+from planner_executor.graph.plan.kinds.table import kind_spec
+from planner_executor.graph.plan.schema import Plan, Step
+from planner_executor.graph.text.drawing import plan_mermaid, plan_svg, plan_text
+from planner_executor.graph.text.drawing.step_words import depths, doer, material
 
 SVG = "{http://www.w3.org/2000/svg}"
 KINDS = {

@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph.plan.schedule import waits_for
-from graph.plan.schema import Plan, Step
-from graph.text.drawing import plan_svg
-from graph.text.drawing.box import FAINT, INK, STOP, WIDTH
-from graph.text.drawing.edges import HEAD
-from graph.text.drawing.icons import ICONS
-from graph.text.drawing.statuses import LOOKS
+from planner_executor.graph.plan.schedule import waits_for
+from planner_executor.graph.plan.schema import Plan, Step
+from planner_executor.graph.text.drawing import plan_svg
+from planner_executor.graph.text.drawing.box import FAINT, INK, STOP, WIDTH
+from planner_executor.graph.text.drawing.edges import HEAD
+from planner_executor.graph.text.drawing.icons import ICONS
+from planner_executor.graph.text.drawing.statuses import LOOKS
 
 SVG = "{http://www.w3.org/2000/svg}"
 STATUSES = ["pending", "running", "succeeded", "failed", "blocked", "skipped", "interrupted", "uncertain"]

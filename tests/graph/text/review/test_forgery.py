@@ -7,26 +7,26 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from graph.plan.catalog import ToolSpec
-from graph.plan.issues import Issue
-from graph.plan.schema import Plan, Step
-from graph.policy.approval_scope import ExecutionTerms, ShownFor
-from graph.record.budget import Budget, Usage
-from graph.record.call import Call, HeldCall
-from graph.record.events import Decided, SettledCall
-from graph.record.results import StepResult
-from graph.record.run_pass import Pass
-from graph.record.spending import BudgetExhausted
-from graph.record.trust_label import TrustLabel
-from graph.review.request import ReviewAction, ReviewRequest
-from graph.sanitize import escaped, visible
-from graph.text.decision import decision_text
-from graph.text.review.budget import budget_description
-from graph.text.review.calls import held_description, uncertain_description
-from graph.text.review.frame import plain_description
-from graph.text.review.person import gate_description, question_description
-from graph.text.review.plan import PlanReview, invalid_description, plan_description, plan_message
-from graph.text.review.why import Reason
+from planner_executor.graph.plan.catalog import ToolSpec
+from planner_executor.graph.plan.issues import Issue
+from planner_executor.graph.plan.schema import Plan, Step
+from planner_executor.graph.policy.approval_scope import ExecutionTerms, ShownFor
+from planner_executor.graph.record.budget import Budget, Usage
+from planner_executor.graph.record.call import Call, HeldCall
+from planner_executor.graph.record.events import Decided, SettledCall
+from planner_executor.graph.record.results import StepResult
+from planner_executor.graph.record.run_pass import Pass
+from planner_executor.graph.record.spending import BudgetExhausted
+from planner_executor.graph.record.trust_label import TrustLabel
+from planner_executor.graph.review.request import ReviewAction, ReviewRequest
+from planner_executor.graph.sanitize import escaped, visible
+from planner_executor.graph.text.decision import decision_text
+from planner_executor.graph.text.review.budget import budget_description
+from planner_executor.graph.text.review.calls import held_description, uncertain_description
+from planner_executor.graph.text.review.frame import plain_description
+from planner_executor.graph.text.review.person import gate_description, question_description
+from planner_executor.graph.text.review.plan import PlanReview, invalid_description, plan_description, plan_message
+from planner_executor.graph.text.review.why import Reason
 
 PIECES = [
     "\n", "\r\n", "\u2028", "\u2029", "\x85", "\x0b", "\x1b[2J", "\u202e", "\u200d", "\\u{200d}", "```", "~~~~", " ",

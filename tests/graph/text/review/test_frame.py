@@ -3,9 +3,9 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph.markdown import fenced
-from graph.text.drawing.labels import columns
-from graph.text.review.frame import (
+from planner_executor.graph.markdown import fenced
+from planner_executor.graph.text.drawing.labels import columns
+from planner_executor.graph.text.review.frame import (
     Data,
     Prose,
     more,

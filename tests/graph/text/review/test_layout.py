@@ -4,13 +4,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import JsonValue
 
-from graph.plan.revision import difference
-from graph.plan.schema import Plan
-from graph.text.drawing.labels import columns
-from graph.text.review.changes import change_blocks
-from graph.text.review.frame import Data
-from graph.text.review.layout import WIDTH, broken, entry, relaid
-from graph.text.review.values import value_lines
+from planner_executor.graph.plan.revision import difference
+from planner_executor.graph.plan.schema import Plan
+from planner_executor.graph.text.drawing.labels import columns
+from planner_executor.graph.text.review.changes import change_blocks
+from planner_executor.graph.text.review.frame import Data
+from planner_executor.graph.text.review.layout import WIDTH, broken, entry, relaid
+from planner_executor.graph.text.review.values import value_lines
 
 WORDS = st.text("ab /計.↩|-", max_size=200)
 VALUES = st.recursive(

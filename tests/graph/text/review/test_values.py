@@ -5,10 +5,10 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph.sanitize import escaped
-from graph.text.drawing.labels import columns
-from graph.text.review.layout import WIDTH, relaid
-from graph.text.review.values import MAX_CHARACTERS, cut, shown, text_lines, value_lines
+from planner_executor.graph.sanitize import escaped
+from planner_executor.graph.text.drawing.labels import columns
+from planner_executor.graph.text.review.layout import WIDTH, relaid
+from planner_executor.graph.text.review.values import MAX_CHARACTERS, cut, shown, text_lines, value_lines
 
 LENGTHS = st.dictionaries(st.text("abcdefgh", min_size=1, max_size=8), st.integers(0, 9_000), min_size=1, max_size=8)
 VALUES = st.recursive(

@@ -1,40 +1,18 @@
-"""Entry point of the `planner-executor` command.
-
-`graph` and `tools` are common names: a `graph.py` or `tools.py` of the user's own that comes first on the
-import path would be loaded instead of ours. This module is looked up first and says so in one sentence.
+"""The command `planner-executor`.
 
 Imports take seconds, and the end of the process may too: Ctrl-C is one sentence and code 130 then as well. So this
 module itself imports only what Python has loaded at its start, or nearly so.
 """
 
-import sys
-
-if __name__ == "__main__" and not sys.flags.safe_path:
-    # `python -m` looks in the current folder first, where a file named like a module of Python's may lie.
-    sys.path.append(sys.path.pop(0))
-
 import os
 import signal
+import sys
 
 TYPE_CHECKING = False  # typing takes long to import
 if TYPE_CHECKING:
-    from pathlib import Path
     from types import FrameType
 
 INTERRUPTED = 130
-
-
-def shadowing_file(package: str) -> "Path | None":
-    """Return the file that `import package` would load instead of ours, or None if ours is found."""
-    import importlib.util
-    from pathlib import Path
-
-    ours = Path(__file__).resolve().parent / package / "__init__.py"
-    spec = importlib.util.find_spec(package)
-    if spec is None or spec.origin is None:
-        return None
-    found = Path(spec.origin).resolve()
-    return None if found == ours else found
 
 
 def stop_at_once(_number: int, _frame: "FrameType | None") -> None:
@@ -63,24 +41,13 @@ def occupy_closed_streams() -> None:
 
 
 def main() -> None:
-    """Run the command line, unless a file of the user's hides one of our packages.
+    """Run the command line.
 
     A command makes Ctrl-C an exception while it is at work (`graph.cli.exit_codes`).
     """
     occupy_closed_streams()
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # a shell's `&` has it ignored
         signal.signal(signal.SIGINT, stop_at_once)
-    for package in ("graph", "tools"):
-        if found := shadowing_file(package):
-            sys.stderr.write(
-                f"{found} hides the package '{package}' of planner-executor; "
-                "rename that file or run the command from another folder\n"
-            )
-            raise SystemExit(2)
-    from graph.cli import app
+    from planner_executor.graph.cli import app
 
     app(prog_name="planner-executor")
-
-
-if __name__ == "__main__":
-    main()
