@@ -116,6 +116,7 @@ class AgentControl(AgentLifetime, AgentRecords):
         before = await self.show(run)
         if not before.ended:
             session.require_tools(before)
+        if before.request is not None:  # it goes on here; elsewhere a message is all that is left
             await session.compare_terms(before)
         amendment = Amendment(tuple(add), tuple(withdraw), feedback, str(await self._actor(by)))
         is_executing = await session.runs.steer(run, amendment)
