@@ -163,8 +163,8 @@ def test_a_run_that_is_interrupted_while_it_is_planned_is_planned_when_it_goes_o
             return (await agent.show("t")).status
 
     assert asyncio.run(interrupted()) == "paused"
-    with Agent.open(folder.database, **folder.options()) as agent:
-        assert agent.resume("t").status == "waiting"
+    with Agent.open(folder.database, **folder.options()) as agent:  # with another model, which takes it over
+        assert agent.resume("t", take_over=True).status == "waiting"
 
 
 def test_a_model_call_that_is_interrupted_is_made_again(folder: Folder) -> None:
@@ -184,4 +184,4 @@ def test_a_model_call_that_is_interrupted_is_made_again(folder: Folder) -> None:
 
     assert asyncio.run(interrupted()) == {"think": "interrupted"}
     with Agent.open(folder.database, planner=ScriptedModel([AIMessage("thought")]), tools=[]) as agent:
-        assert agent.resume("t").answer == "thought"
+        assert agent.resume("t", take_over=True).answer == "thought"
