@@ -1,5 +1,6 @@
 """Taking a run over under the terms here: a request of its own, decided under the rules on record (decision 120)."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from planner_executor.graph.context import Services
@@ -8,7 +9,8 @@ from planner_executor.graph.ledger.protocol import RunKey
 from planner_executor.graph.ledger.values import policy_of, tools_of
 from planner_executor.graph.plan.canonical import digest
 from planner_executor.graph.plan.schema import Plan
-from planner_executor.graph.policy.approvers import ApproverRule, missing
+from planner_executor.graph.policy.approvers import missing
+from planner_executor.graph.policy.at_stake import AtStake, under_four_eyes
 from planner_executor.graph.policy.terms import Comparison
 from planner_executor.graph.record.assignment import Assignment
 from planner_executor.graph.record.events import Configured, Draft, TakeOverAsked
@@ -54,8 +56,7 @@ async def take_over(runs: Runs, name: str, services: Services, by: Approver) -> 
         configured, stored = services.configuration
         asked = _asked(record.assignment, digest(configured.to_json()), found.other or found.weaker, by)
         voters = [Approver.of_label(one.approver, one.roles) for one in asked]
-        askers = (*record.people.askers, asked[0].approver)
-        left = missing(await _rules(runs, record), voters, askers)
+        left = await _missing(runs, record, services, voters, asked[0].approver)
         if left is None:
             budget = found.terms.budget if found.terms.budget != record.assignment.budget else None
             taken = Configured(configuration=configured, budget=budget, approver=str(by), roles=by.roles)
@@ -75,10 +76,22 @@ def _asked(run: Assignment, terms: str, differs: str, by: Approver) -> list[Take
     return [*before, TakeOverAsked(terms=terms, differs=differs, missing="", approver=str(by), roles=by.roles)]
 
 
-async def _rules(runs: Runs, record: RunState) -> tuple[ApproverRule, ...]:
-    """Return the rules on record of every tool left in the plan."""
+async def _missing(
+    runs: Runs, record: RunState, services: Services, voters: Sequence[Approver], first: str
+) -> str | None:
+    """Return which approvals are missing by the rules on record, None if they are met; `first` asked first.
+
+    At stake are the tools left in the plan, as they are on record and as they are here, each as a part of the plan and
+    as a call by itself, and what the run may cost under the terms here.
+    """
     approvers = (await policy_of(runs.ledger, record.assignment.configuration)).approvers
     plan = Plan.model_validate(record.plan_state.plan) if record.plan_state.plan is not None else Plan()
-    tools = await tools_of(runs.ledger, record)
-    named = dict.fromkeys(name for step in steps_left(plan, record.steps.results) for name in step.tool_names)
-    return approvers.rules((tools[name] for name in named if name in tools), record.bounds.cost_usd)
+    steps = [step.id for step in steps_left(plan, record.steps.results)]
+    lifted = record.spending.budget.within(services.settings.policy.limits)
+    stake, askers = AtStake(), set(record.people.askers)
+    for tools, bounds in ((await tools_of(runs.ledger, record), record.bounds), (services.toolbox.specs, lifted)):
+        found = AtStake.of_steps(plan, steps, tools, bounds.cost_usd)
+        stake = AtStake(*((*stake.tools, *found.tools),) * 2, (stake | found).cost_usd)
+        eyes = under_four_eyes(plan, steps, tools, approvers, bounds.cost_usd)
+        askers.update(record.people.askers_of(plan, eyes))
+    return missing(stake.rules(approvers), voters, (*askers, first))

@@ -8,14 +8,13 @@ from planner_executor.graph.plan.catalog import ToolSpec
 from planner_executor.graph.plan.schema import Plan
 from planner_executor.graph.policy.approvers import (
     NO_APPROVERS,
-    TABLES,
     ApproverRule,
     have_to_approve,
     nobody_left,
     people_rules,
     quorum_of,
 )
-from planner_executor.graph.policy.at_stake import AtStake
+from planner_executor.graph.policy.at_stake import AtStake, under_four_eyes
 from planner_executor.graph.policy.time_limit import AFTERWARDS, TimeLimit
 from planner_executor.graph.record.budget import Budget
 from planner_executor.graph.record.deadline import Deadline, moment_in_words
@@ -98,13 +97,8 @@ def askers_on(
         return people.askers
     asked = {str(one.args["step"]).partition("[")[0] for one in request.actions if "step" in one.args}
     about = plan.by_id.keys() if any(one.name == "run_plan" for one in request.actions) else {*asked, *steps}
-    eyes = {
-        step
-        for step in about
-        if step in plan.by_id and not run.record.steps.is_settled(step)
-        for tool in tools_named(run, plan.by_id[step].tool_names)
-        if any(rule.four_eyes for table in TABLES for rule in approvers.of_call(tool, cost, table))
-    }
+    left = [step for step in about if not run.record.steps.is_settled(step)]
+    eyes = under_four_eyes(plan, left, run.services.toolbox.specs, approvers, cost)
     return people.askers_of(plan, eyes)
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from planner_executor.graph.plan.catalog import ToolSpec
 from planner_executor.graph.plan.schema import Plan
-from planner_executor.graph.policy.approvers import ApproverRule, Approvers, missing, people_rules
+from planner_executor.graph.policy.approvers import TABLES, ApproverRule, Approvers, missing, people_rules
 from planner_executor.graph.record.events.met import Met
 from planner_executor.graph.record.person import Approver
 
@@ -67,6 +67,20 @@ class AtStake:
 
 
 NOTHING_AT_STAKE = AtStake()
+
+
+def under_four_eyes(
+    plan: Plan, steps: Collection[str], tools: Mapping[str, ToolSpec], approvers: Approvers, cost_usd: float | None
+) -> set[str]:
+    """Return those of these steps of a plan that call a tool whose rules take four eyes."""
+    return {
+        step.id
+        for step in plan.steps
+        if step.id in steps
+        for name in step.tool_names
+        if name in tools
+        if any(rule.four_eyes for table in TABLES for rule in approvers.of_call(tools[name], cost_usd, table))
+    }
 
 
 def _united(tools: Iterable[ToolSpec], others: Iterable[ToolSpec]) -> tuple[ToolSpec, ...]:

@@ -212,6 +212,41 @@ def test_two_of_a_quorum_have_to_ask_for_the_same_terms(house: House) -> None:
         assert agent.compare_terms(run.id).sentence == ""
 
 
+PAY_BY_ITSELF = {"approvers": {"calls": {"tools": {"pay": {"names": ["ada"]}}}}}
+ABOVE_A_DOLLAR = {
+    "approvers": {"cost": [{"above_usd": 1, "names": ["ada"]}]},
+    "limits": {"cost_usd": 1},
+    "prices": {"scripted": {"input": 1, "output": 1}},
+}
+EXTERNAL = {"approvers": {"effects": {"external": {"names": ["ada"]}}}}
+REACHED = {"a rule on calls": PAY_BY_ITSELF, "a cost that is lifted": ABOVE_A_DOLLAR, "an effect here": EXTERNAL}
+
+
+@pytest.mark.parametrize("rules", REACHED)
+def test_taking_over_is_decided_under_every_rule_that_it_would_end(house: House, rules: str) -> None:
+    effect = "write" if rules == "an effect here" else "external"
+    run = house.begun(policy=REACHED[rules], tools=[house.tool("pay", effect=effect)])
+
+    with house.agent(planner="offline") as agent:
+        with pytest.raises(InputError, match="ada"):
+            agent.resume(run.id, take_over=True, by=BOB)
+        assert agent.resume(run.id, take_over=True, by=ADA).status == "waiting"
+        assert agent.compare_terms(run.id).sentence == ""
+
+
+def test_whoever_gave_a_value_does_not_take_over_the_call_that_takes_four_eyes(house: House) -> None:
+    plan = {"steps": [step("price", "pay", amount=1), step("then", "pay", after=["price"], amount="{price_result}")]}
+    run = house.begun(plan, policy={"approvers": {"four_eyes": True, "names": ["ada", "bob", "cleo"]}})
+
+    with house.agent() as agent:
+        agent.supply(run.id, "price", 7, by=ADA)
+        for person in (BOB, ADA):
+            with pytest.raises(InputError, match="0 of 1"):
+                agent.resume(run.id, take_over=True, by=person)
+        agent.resume(run.id, take_over=True, by=Person("cleo", proof="ok"))
+        assert agent.compare_terms(run.id).sentence == ""
+
+
 def test_a_fork_is_under_the_terms_of_its_source(house: House) -> None:
     run = house.begun(policy=ADA_DECIDES)
 
@@ -242,5 +277,10 @@ def test_a_run_of_a_compiled_graph_is_compared_too(house: House) -> None:
             for given in (None, {"operation": "continue", "run": "t.1"}):
                 with pytest.raises(OtherTermsError, match="role planner"):
                     await agent.graph.ainvoke(given, config)
+            await agent.cancel("t.1")
+            before = len(await agent.log("t.1"))
+            with pytest.raises(OtherTermsError, match="role planner"):
+                await agent.graph.ainvoke({"operation": "retry"}, config)
+            assert len(await agent.log("t.1")) == before
 
     asyncio.run(main())
