@@ -17,7 +17,7 @@ from planner_executor.graph.identity import Adapter
 from planner_executor.graph.known_runs import KnownRuns
 from planner_executor.graph.ledger.protocol import Ledger
 from planner_executor.graph.notices.notifier import Notifier
-from planner_executor.graph.policy.terms import Terms
+from planner_executor.graph.policy.terms import Comparison, Terms
 from planner_executor.graph.prompts.data import shown_text, tools_shown
 from planner_executor.graph.recent import Recent
 from planner_executor.graph.record.budget import limits_of_a_run
@@ -49,6 +49,8 @@ class Services:
     judges_terms: bool = True
     """Whether a run is compared with its terms on record; a replay is under whatever the record says."""
     known_runs: KnownRuns = field(default_factory=KnownRuns, repr=False, compare=False)
+    held: "Recent[tuple[Services, Comparison]]" = field(default_factory=Recent, init=False, repr=False, compare=False)
+    """These services under the terms of runs that are other than theirs; changed services begin with none."""
 
     @cached_property
     def terms(self) -> Terms:

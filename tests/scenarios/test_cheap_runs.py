@@ -77,6 +77,24 @@ def test_a_run_of_one_step_asks_the_ledger_sixteen_times(tmp_path: Path) -> None
     assert counting.asked <= 16
 
 
+def test_terms_that_differ_are_read_once_however_many_nodes_there_are(tmp_path: Path) -> None:
+    asked: list[int] = []
+    for tools in (own_tools(), own_tools()[1:]):
+        ledger, saver = SqliteLedger(tmp_path / f"{len(tools)}.db"), InMemorySaver()
+        ledger._file = counting = CountingDatabase(ledger.name, list, 60.0)
+        plan = {"steps": [step("a", "search", q="x")]}
+        first, then = (
+            build_graph(ScriptedModel([plan]), tools=given, checkpointer=saver, ledger=ledger)
+            for given in (tools, own_tools())
+        )
+        first.invoke({"goal": "g"}, on_thread("t"))
+        counting.asked = 0
+        then.invoke(Command(resume="approve"), on_thread("t"))
+        asked.append(counting.asked)
+
+    assert asked[1] - asked[0] <= 1
+
+
 class Counted(Mapping[str, ToolSpec]):
     """Specs of tools that count how often they are looked through."""
 
