@@ -68,8 +68,24 @@ class OtherTermsError(AgentError, ValueError):
 
     def __init__(self, run: str, other: str) -> None:
         self.run, self.other = run, other
+        before, after = self._around(run)
+        super().__init__(f"{before}{other}{after}")
+
+    @classmethod
+    def told(cls, run: str, message: str) -> "OtherTermsError":
+        """Return the error that another process raised, from its text."""
+        before, after = cls._around(run)
+        return cls(run, message.removeprefix(before).removesuffix(after))
+
+    @property
+    def sentence(self) -> str:
+        """What differs and what to do, without the run."""
+        return f"{self.other}{self._around(self.run)[1]}"
+
+    @staticmethod
+    def _around(run: str) -> tuple[str, str]:
         ways = f"go on where they hold, or take it over: `planner-executor resume {run} --take-over`"
-        super().__init__(f"run {run} was begun under other terms: {other}; {ways}")
+        return f"run {run} was begun under other terms: ", f"; {ways}"
 
 
 class RunPausedError(AgentError, ValueError):

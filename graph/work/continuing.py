@@ -6,7 +6,7 @@ from typing import Protocol
 from planner_executor.graph.agent_session import AgentSession
 from planner_executor.graph.bounded_graph import BoundedGraph
 from planner_executor.graph.caller import Caller
-from planner_executor.graph.errors import InputError
+from planner_executor.graph.errors import InputError, OtherTermsError
 from planner_executor.graph.record.hand_over import hand_over
 from planner_executor.graph.run_terms import compared
 from planner_executor.graph.work.candidate import Candidate
@@ -30,6 +30,7 @@ class Continuing(Protocol):
         """Continue a run until it ends, waits or is paused.
 
         Raises:
+            OtherTermsError: It was begun under other terms, which only the place that continues it knows.
             AgentError: It cannot go on now.
         """
 
@@ -52,7 +53,7 @@ class BySession:
         if not isinstance(graph, BoundedGraph):
             return Fit("the graph was not made by build_graph")
         found = await compared(graph.services, self.session.runs.ledger, run.record.assignment)
-        return Fit(found.other, found.sentence)
+        return Fit(OtherTermsError(run.key.id, found.other).sentence if found.other else "", found.sentence)
 
     async def go_on(self, run: Candidate) -> None:
         """See `Continuing`."""

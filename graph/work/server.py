@@ -7,7 +7,7 @@ from typing import Any
 
 import httpx
 
-from planner_executor.graph.errors import ConfigError
+from planner_executor.graph.errors import ConfigError, OtherTermsError
 from planner_executor.graph.work.candidate import Candidate
 from planner_executor.graph.work.continuing import Fit
 
@@ -53,12 +53,14 @@ class ByServer:
 
         Raises:
             ConfigError: The server does not answer, refuses, or is another one.
+            OtherTermsError: The run was begun under other terms than the server's.
         """
         assistant = await self._assistant(run)
         given = {"operation": "continue", "run": run.key.id}
         # Rejected, not queued: on a busy thread the server works already, and a queued request would do it again.
+        answer = None
         with self._answering(*BUSY):
-            await self._client.runs.wait(
+            answer = await self._client.runs.wait(
                 run.key.thread,
                 assistant,
                 input=given,
@@ -66,6 +68,7 @@ class ByServer:
                 on_disconnect="continue",
                 raise_error=False,
             )
+        _require_terms(run.key.id, answer)
 
     async def let_go(self, run: Candidate) -> bool:  # noqa: ARG002  (the same for all runs)
         """Return False: the server goes on with the run."""
@@ -100,6 +103,17 @@ class ByServer:
 
     def _unusable(self, why: str) -> ConfigError:
         return ConfigError(f"{self._shown} cannot be used: {why}")
+
+
+def _require_terms(run: str, answer: Any) -> None:
+    """Raise what the server did if it has left the run; of other errors the record tells enough.
+
+    Raises:
+        OtherTermsError: The run was begun under other terms than the server's.
+    """
+    error = answer.get("__error__") if isinstance(answer, Mapping) else None
+    if isinstance(error, Mapping) and error.get("error") == OtherTermsError.__name__:
+        raise OtherTermsError.told(run, str(error.get("message")))
 
 
 def _shown(url: str) -> str:

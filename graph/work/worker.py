@@ -10,6 +10,7 @@ from planner_executor.graph.errors import (
     AgentError,
     LeaseLostError,
     LedgerUnavailableError,
+    OtherTermsError,
     RunOwnedError,
     StaleRunError,
 )
@@ -179,8 +180,7 @@ class Worker:
             if (rest_s := due_in_s(run, self.now())) > 0:
                 self._failed[found.run] = _Failed(0.0, self.clock() + rest_s)
             elif fit.lacks:
-                self._left[found.run] = found.seq
-                self.report(Report("left", found.run.id, fit.lacks))
+                self._leave(found.run, found.seq, fit.lacks)
             # Two workers may have come this far: the ledger gives the run to the first, if it has not moved since.
             elif await self.runs.ledger.set_aside(found):
                 self._start(run, fit.sentence)
@@ -219,16 +219,23 @@ class Worker:
 
     def _over(self, key: RunKey, task: "asyncio.Task[None]") -> None:
         """Note how a run's task ended; after an unexpected error, a bug, this process leaves the run alone for good."""
-        del self._in_hand[key]
+        held = self._in_hand.pop(key)
         self._moved_s = self.clock()
         self._woken.set()
         error = None if task.cancelled() else task.exception()
         if isinstance(error, SOMEBODY_ELSES):
             return
-        if isinstance(error, AgentError):
+        if isinstance(error, OtherTermsError):
+            self._leave(key, held.run.record.seq, error.sentence)
+        elif isinstance(error, AgentError):
             self._has_failed(key, str(error))
         elif error is not None:
             self._has_failed(key, f"{type(error).__name__}: {error}", math.inf)
+
+    def _leave(self, key: RunKey, seq: int, why: str) -> None:
+        """Leave a run to people for as long as it has no event after this one."""
+        self._left[key] = seq
+        self.report(Report("left", key.id, why))
 
     def _has_failed(self, key: RunKey, why: str, rest_s: float = AGAIN_S) -> None:
         if (before := self._failed.get(key)) is not None:

@@ -42,6 +42,20 @@ def test_a_desk_without_the_policy_of_a_run_lifts_no_limit_of_it(server: DeskSer
 OTHER = [({}, {"planner": "offline"}), ({"policy": {"approvers": {"names": ["cleo"]}}}, {"policy": ADA_DECIDES})]
 
 
+def test_a_desk_retries_no_run_under_other_terms_and_says_so_once(tmp_path: Path) -> None:
+    with served(tmp_path / "runs.db") as server, server.visit() as visit:
+        run = begun(server, planner="offline")
+        with server.agent() as agent:
+            agent.cancel(run)
+            before = len(agent.log(run))
+        answer = visit.post(query("/control", run), {"token": visit.hidden("/")["token"], "act": "retry"})
+
+        told = answer.text + visit.get(query("", run)).text
+        assert "was begun under other terms" in told and "--take-over" in told, told[:500]
+        with server.agent() as agent:
+            assert len(agent.log(run)) == before
+
+
 @pytest.mark.parametrize(("here", "then"), OTHER)
 def test_a_desk_leaves_a_run_under_other_terms_and_says_what_to_do(
     tmp_path: Path, here: dict[str, Any], then: dict[str, Any]

@@ -8,24 +8,29 @@ import pytest
 from langgraph_sdk.client import LangGraphClient
 
 from planner_executor import build_graph
-from planner_executor.graph.errors import ConfigError
+from planner_executor.graph.errors import ConfigError, OtherTermsError
+from planner_executor.graph.ledger.lease import Pace
 from planner_executor.graph.ledger.memory.ledger import MemoryLedger
 from planner_executor.graph.ledger.protocol import RunKey
 from planner_executor.graph.record.projection import project
+from planner_executor.graph.runs import Runs
 from planner_executor.graph.testing import ScriptedModel, drafted
 from planner_executor.graph.work.candidate import Candidate
 from planner_executor.graph.work.continuing import ByPlace, Fit
 from planner_executor.graph.work.server import ByServer
+from planner_executor.graph.work.worker import Worker
 
 STARTED = drafted("run_started", {"goal": "g", "constraints": [], "origin": "server"})
 URL = "http://localhost:2024"
+AT_ONCE = Pace(beat_s=0.0, lease_s=0.0, look_s=0.0)
 
 
 class Client:
     """The part of langgraph-sdk's client that is used: one thread, and what is asked of it."""
 
-    def __init__(self, refusal: int | None = None, thread: Any = None) -> None:
+    def __init__(self, refusal: int | None = None, thread: Any = None, answer: Any = None) -> None:
         self.threads = self.runs = self
+        self.answer = answer
         self.refusal, self.thread, self.asked = refusal, thread, list[Any]()
 
     async def get(self, thread: str) -> Any:
@@ -33,10 +38,11 @@ class Client:
             raise _answer(404)
         return self.thread
 
-    async def wait(self, *place: str, **given: Any) -> None:
+    async def wait(self, *place: str, **given: Any) -> Any:
         self.asked.append((*place, given["input"], given["multitask_strategy"], given["on_disconnect"]))
         if self.refusal is not None:
             raise _answer(self.refusal)
+        return self.answer
 
 
 def _answer(status: int) -> httpx.HTTPStatusError:
@@ -62,6 +68,35 @@ def test_a_run_is_continued_by_an_operation_unless_the_server_works_on_it(refusa
 
     asyncio.run(main())
     assert client.asked == [("t", "a-1", {"operation": "continue", "run": "t.1"}, "reject", "continue")]
+
+
+def test_a_run_under_other_terms_than_the_servers_is_left_once_with_what_to_do() -> None:
+    raised = OtherTermsError("t.1", "role planner: needs scripted, here is offline")
+    answer = {"__error__": {"error": "OtherTermsError", "message": str(raised)}}
+    client, told = Client(thread={}, answer=answer), list[str]()
+
+    async def main() -> None:
+        ledger = MemoryLedger()
+        await ledger.open_run("t", [STARTED])
+        place = ByPlace(ByServer("http://elsewhere", Client()), ByServer(URL, client))
+        now_s = iter(range(0, 10_000, 100))
+        worker = Worker(
+            Runs(ledger), place, lambda one: told.append(one.line()), pace=AT_ONCE, clock=lambda: next(now_s)
+        )
+        for _ in range(3):
+            await worker.run(once=True)
+
+    asyncio.run(main())
+    assert told == ["t.1 taken up", f"t.1 left: {raised.sentence}"] and len(client.asked) == 1
+    assert "needs scripted" in told[1] and "--take-over" in told[1]
+
+
+@pytest.mark.parametrize("answer", [None, [], {"__error__": "text"}, {"__error__": {"error": "ValueError"}}])
+def test_any_other_answer_of_a_server_is_no_reason_to_leave_a_run(answer: Any) -> None:
+    async def main() -> None:
+        await ByServer(URL, Client(thread={}, answer=answer)).go_on(await on_server())
+
+    asyncio.run(main())
 
 
 def test_a_server_that_refuses_is_named() -> None:
