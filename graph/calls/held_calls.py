@@ -81,7 +81,8 @@ class HeldCalls:
         if why := review.rejection(name, within):
             raise RejectedByPerson(why)
         # What may have happened before is decided by itself, whatever was approved ahead (decision 74).
-        if not (before or added) and (standing := await self._standing.covering(spec, call, unseen)):
+        covering, is_unmet = self._standing.covering, unmet is not None
+        if not (before or added) and (standing := await covering(spec, call, unseen, is_unmet=is_unmet)):
             return standing
         known = review.held.get(name)
         if known is None or known.within != within:

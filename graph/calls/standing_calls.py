@@ -36,15 +36,20 @@ class StandingCalls:
     _admitted: defaultdict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
     _noted: set[str] = field(default_factory=set)
 
-    async def covering(self, tool: ToolSpec, call: ToolCall, untrusted: Mapping[str, TrustLabel]) -> str | None:
-        """Return the standing approval that lets a call through, None if there is none."""
+    async def covering(
+        self, tool: ToolSpec, call: ToolCall, untrusted: Mapping[str, TrustLabel], *, is_unmet: bool
+    ) -> str | None:
+        """Return the standing approval that lets a call through, None if there is none.
+
+        Of an unmet call the rules on plans were not met: those who gave the approval have to meet these too.
+        """
         if tool.name not in self._looked_up:
             found = await self.ledger.standing(tool.name, self.record.standing.by_id.keys())
             self._of_any_run |= {use.approval.id: use for use in found if use.approval.tool == tool.name}
             self._looked_up.add(tool.name)
         own = (use for use in self.record.standing.by_id.values() if use.approval.run is not None)
         for use in (*own, *self._of_any_run.values()):
-            if not (use.is_replayed or self._is_consent(use.approval, tool, call.step)):
+            if not (use.is_replayed or self._is_consent(use.approval, tool, call.step, is_unmet=is_unmet)):
                 continue
             if self._has_room(use, call) and covers(use.approval, tool, call.args, untrusted, self.policy):
                 self._admitted[use.approval.id].add(call.key)
@@ -64,13 +69,14 @@ class StandingCalls:
                 drafts.append(Draft(StandingGiven(approval=use.approval), call.step))
         return drafts, uses
 
-    def _is_consent(self, approval: StandingApproval, tool: ToolSpec, step: str) -> bool:
+    def _is_consent(self, approval: StandingApproval, tool: ToolSpec, step: str, *, is_unmet: bool) -> bool:
         """Whether those who gave an approval consent to a call of the tool, as the run is now (decision 116)."""
         approvers, cost_usd = self.policy.approvers, self.record.spending.budget.within(self.policy.limits).cost_usd
         if approval.run is None and approval.roles is None and approvers.has_cost_rule(cost_usd):
             return False  # without their roles it is not known whether they may decide about a run that costs this much
         # An approval of the run itself may be from people to whom its request was escalated.
-        rules = approvers.rules((), cost_usd, 0.0 if approval.run is None else inf, calls=[tool])
+        late_s, plans = 0.0 if approval.run is None else inf, [tool] if is_unmet else []
+        rules = approvers.rules(plans, cost_usd, late_s, calls=[tool])
         return consent_fault(approval, rules, self._askers(step)) is None
 
     def _askers(self, step: str) -> tuple[str, ...]:

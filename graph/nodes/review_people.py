@@ -3,6 +3,7 @@
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 
+from planner_executor.graph.calls.ruled_calls import RuledCalls
 from planner_executor.graph.name_list import listed
 from planner_executor.graph.plan.catalog import ToolSpec
 from planner_executor.graph.plan.schema import Plan
@@ -68,9 +69,16 @@ def escalated_s(run: RunContext, request: ReviewRequest) -> float:
 
 
 def shown_stake(run: RunContext, request: ReviewRequest, budget: Budget | None = None) -> AtStake:
-    """Return what a request is about: its plan, its calls, and what the run may cost; `budget` is the raised one."""
+    """Return what a request is about: its plan, its calls, and what the run may cost; `budget` is the raised one.
+
+    A call that rests on a plan or a value of people who did not meet the rules on plans counts as a part of a plan too:
+    the rules on single calls decide about it beside these, never in their place.
+    """
     plans = [name for one in request.actions if one.name == "run_plan" for name in _tools_of(one.args["plan"])]
     calls = [one.args["tool"] for one in request.actions if "tool" in one.args]
+    ruled, held = RuledCalls(run.record, run.terms.policy), run.record.review_state.held
+    shown = [held[one.key] for one in request.actions if one.name == "run_step" and one.key in held]
+    plans += [call.tool for call in shown for tool in tools_named(run, [call.tool]) if ruled.unmet(call.step, tool)]
     return AtStake(tools_named(run, plans), tools_named(run, calls), cost_under(run, budget))
 
 

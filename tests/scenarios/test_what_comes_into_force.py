@@ -264,3 +264,42 @@ def test_a_plan_that_is_approved_after_an_answer_shows_it_and_covers_it(
 
     assert asks(run) == ["run_plan"] and "q rests on what server:eve@example.org gave" in text(run)
     assert one.resume(run.id, APPROVE, by=ADA).status == "succeeded" and len(tools.named("pay")) == 1
+
+
+BY_CALLS = [
+    pytest.param({}, id="held for the plan's rule alone"),
+    pytest.param({"tools": {"pay": {"ask_when": {"amount": {"above": 50}}}}}, id="shown for its arguments too"),
+]
+
+
+@pytest.mark.parametrize("policy", BY_CALLS)
+@pytest.mark.parametrize("rules", [NAMES, TWO])
+def test_a_laxer_rule_on_single_calls_does_not_decide_about_a_call_whose_plan_s_rule_was_not_met(
+    agent: Callable[..., Agent], tools: LoggedTools, rules: Any, policy: Any
+) -> None:
+    one = agent({**rules, "calls": {"roles": ["guest", "finance"]}}, **policy)
+    run = one.resume(approved(one, ASKS, EVE).id, answered("answer_question", {"answer": 150}), by=EVE)
+    assert asks(run) == ["run_step"]
+
+    run = one.resume(run.id, APPROVE, by=EVE)
+
+    assert run.status == "waiting" and tools.named("pay") == []
+    put_to_others(one, tools, run, [ADA] if rules is NAMES else [ADA, BOB], "150")
+
+
+def test_a_standing_approval_under_a_laxer_rule_on_single_calls_covers_no_call_whose_plan_s_rule_was_not_met(
+    agent: Callable[..., Agent], tools: LoggedTools
+) -> None:
+    rules = {"tools": {"pay": {"names": ["ada@example.org"]}}, "calls": {"roles": ["guest", "finance"]}}
+    one = agent(rules, tools={"pay": {"verdict": "ask"}})
+    first = step("f", "pay", to="ann", amount=1)
+    plan = {"steps": [first, {**QUESTION, "depends_on": ["f"]}, step("p", "pay", to="ann", amount="{q_result}")]}
+    run = approved(one, plan, EVE)
+    assert asks(run) == ["run_step"]
+    wish = {"at_most": 5, "args": {"amount": {"above": 0}}}
+    run = one.resume(run.id, {**APPROVE, "standing": wish}, by=EVE)
+    assert asks(run) == ["answer_question"] and len(tools.named("pay")) == 1
+
+    run = one.resume(run.id, answered("answer_question", {"answer": 150}), by=EVE)
+
+    assert asks(run) == ["run_step"] and len(tools.named("pay")) == 1

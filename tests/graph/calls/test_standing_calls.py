@@ -58,7 +58,7 @@ async def standing(desk: Desk, *approvals: StandingApproval, policy: Policy = NO
 
 
 async def names(found: StandingCalls, *calls: ToolCall) -> list[str | None]:
-    return [await found.covering(PAY, one, {}) for one in calls]
+    return [await found.covering(PAY, one, {}, is_unmet=False) for one in calls]
 
 
 @pytest.mark.parametrize("given", [approval(), of_run()], ids=["of any run", "of the run"])
@@ -87,7 +87,8 @@ def test_the_approval_of_the_run_comes_first_and_the_next_when_it_is_spent() -> 
 
 def test_untrusted_arguments_are_looked_at() -> None:
     async def work(desk: Desk) -> str | None:
-        return await (await standing(desk, approval())).covering(PAY, call(), {"to": TrustLabel("untrusted", ("web",))})
+        untrusted = {"to": TrustLabel("untrusted", ("web",))}
+        return await (await standing(desk, approval())).covering(PAY, call(), untrusted, is_unmet=False)
 
     assert at_desk(work, TOOL) is None
 
@@ -200,7 +201,7 @@ def test_those_of_a_tool_are_read_once_in_a_pass_and_one_revoked_since_is_refuse
         found = await standing(desk, given)
         first = await names(found, call("k1"))
         await desk.ledger.revoke_standing("sa-1", "os:ada")
-        assert await found.covering(MAIL, replace(call("m1"), tool="mail"), {}) is None
+        assert await found.covering(MAIL, replace(call("m1"), tool="mail"), {}, is_unmet=False) is None
         second = await names(found, call("k2"))
         _, uses = found.counted([call("k2", approval="sa-1")])
         with pytest.raises(StandingSpentError):
