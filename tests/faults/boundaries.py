@@ -30,7 +30,7 @@ from typing import Any
 import reopened_run
 import whole_run
 from counted_waits import CountedWaits
-from disturbances import Cancelled, Frozen, Killed, Locked, Passed
+from disturbances import Cancelled, Frozen, Killed, Locked, Passed, is_within
 from postgres_server import new_schema
 from whole_run import Logs, database_of
 
@@ -148,7 +148,7 @@ def frozen(folder: Path, at: int, durability: str) -> list[str]:
 
     def work() -> None:
         with suppress(LeaseLostError, RunOwnedError, StaleRunError):
-            asyncio.run(DISTURBED.drive(folder, Frozen(at, awake), durability))
+            asyncio.run(DISTURBED.drive(folder, Frozen(at, awake, DISTURBED.ONCE), durability))
 
     vars(PACE).update(QUICK)
     pid = begun(work)
@@ -257,8 +257,7 @@ def freezable(names: Sequence[str]) -> Iterator[int]:
     """Yield the boundaries where a stop changes nothing: once there is a run to take over, and not within an effect."""
     begun = next(at for at, name in enumerate(names, start=1) if name.startswith("before model"))
     for at, name in enumerate(names, start=1):
-        when, kind, *_ = name.split()
-        if at >= begun and not (when == "before" and kind in DISTURBED.ONCE):
+        if at >= begun and not is_within(name, DISTURBED.ONCE):
             yield at
 
 

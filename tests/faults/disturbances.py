@@ -4,8 +4,16 @@ import asyncio
 import os
 import signal
 import sqlite3
+import threading
+from collections.abc import Collection
 from contextlib import suppress
 from pathlib import Path
+
+
+def is_within(boundary: str, effects: Collection[str]) -> bool:
+    """Whether a boundary lies within one of these tools, before its effect."""
+    when, kind, *_ = boundary.split()
+    return when == "before" and kind in effects
 
 
 class Passed:
@@ -33,11 +41,22 @@ class Killed(Passed):
 
 
 class Frozen(Passed):
-    """The process is stopped, once, and goes on when it is told to: when there is the file `awake`."""
+    """The process is stopped, once, and goes on when it is told to: when there is the file `awake`.
 
-    def __init__(self, at: int, awake: Path) -> None:
+    The order of boundaries differs from run to run. So a stop that would hit the inside of an effect, which is not
+    protected, waits for a later boundary: before one of the tools in `effects`, or on a thread beside the loop's, on
+    which tools run.
+    """
+
+    def __init__(self, at: int, awake: Path, effects: Collection[str]) -> None:
         super().__init__(at)
-        self._awake = awake
+        self._awake, self._effects, self._thread = awake, effects, threading.get_ident()
+
+    def __call__(self, name: str) -> None:
+        if is_within(name, self._effects) or threading.get_ident() != self._thread:
+            self.names.append(name)
+        else:
+            super().__call__(name)
 
     def strike(self) -> None:
         if not self._awake.exists():

@@ -2,9 +2,11 @@
 
 import os
 import random
+import threading
 from pathlib import Path
 
 import pytest
+from disturbances import Frozen
 from postgres_server import VARIABLE, server
 from warm_process import run_warm
 
@@ -72,6 +74,22 @@ def test_a_run_that_finds_its_database_locked_says_so_after_one_wait_of_each_con
 
 def test_a_run_whose_task_is_cancelled_goes_on_in_the_same_process(tmp_path: Path) -> None:
     disturbed(tmp_path, 160, "--cancel")
+
+
+def test_a_stop_that_would_hit_the_inside_of_an_effect_waits_for_a_boundary_outside(tmp_path: Path) -> None:
+    class Noted(Frozen):
+        def strike(self) -> None:
+            struck.append(self.names[-1])
+
+    struck: list[str] = []
+    boundary = Noted(1, tmp_path / "awake", ("pay",))
+    beside = threading.Thread(target=boundary, args=("before model planner 0",))
+    beside.start()
+    beside.join()
+    for name in ("before pay fee", "after pay fee"):
+        boundary(name)
+
+    assert struck == ["after pay fee"]
 
 
 def test_a_run_whose_owner_is_frozen_and_replaced_has_each_effect_once(tmp_path: Path) -> None:
