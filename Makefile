@@ -112,12 +112,16 @@ faults: $(VENV)/.dev ## Kill a run at each of its boundaries, and who takes it u
 	PYTHONPATH=tests/processes $(BIN)/python tests/faults/boundaries.py .faults/async --durability async --then $(THEN)
 	PYTHONPATH=tests/processes $(BIN)/python tests/faults/boundaries.py .faults/reopened-sync --run reopened --durability sync --then $(THEN)
 	PYTHONPATH=tests/processes $(BIN)/python tests/faults/boundaries.py .faults/reopened-async --run reopened --durability async --then $(THEN)
+	PYTHONPATH=tests/processes $(BIN)/python tests/faults/boundaries.py .faults/mailed --run mailed --then $(THEN)
+	PYTHONPATH=tests/processes $(BIN)/python tests/faults/boundaries.py .faults/forked --run forked --then $(THEN)
 	PYTHONPATH=tests/processes $(BIN)/python tests/faults/boundaries.py .faults/lock --lock
 	PYTHONPATH=tests/processes $(BIN)/python tests/faults/boundaries.py .faults/cancel --cancel
 	PYTHONPATH=tests/processes $(BIN)/python tests/faults/boundaries.py .faults/freeze --freeze
 	PYTHONPATH=tests/processes $(BIN)/python tests/faults/boundaries.py .faults/postgres --postgres
 	PYTHONPATH=tests/processes $(BIN)/python tests/faults/boundaries.py .faults/freeze-postgres --freeze --postgres
 	PYTHONPATH=tests/processes $(BIN)/python tests/faults/boundaries.py .faults/reopened-postgres --run reopened --postgres
+	PYTHONPATH=tests/processes $(BIN)/python tests/faults/boundaries.py .faults/mailed-postgres --run mailed --postgres
+	PYTHONPATH=tests/processes $(BIN)/python tests/faults/boundaries.py .faults/forked-postgres --run forked --postgres
 	@rm -rf .faults
 
 fuzz: $(VENV)/.dev ## Try readers with odd input [EXAMPLES=1000 for each]: plans, references, answers, policy, logs, exports

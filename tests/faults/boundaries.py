@@ -9,7 +9,7 @@ are forks of one that has imported already.
 
 With `--postgres` each run has a database of its own on a PostgreSQL server, and is killed or frozen once.
 
-Usage: boundaries.py FOLDER [--run whole|reopened] [--durability sync|async] [--every N] [--from K]
+Usage: boundaries.py FOLDER [--run whole|reopened|mailed|forked] [--durability sync|async] [--every N] [--from K]
        [--then M | --lock | --cancel | --freeze] [--postgres]
 """
 
@@ -27,6 +27,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+import forked_run
+import mailed_run
 import reopened_run
 import whole_run
 from counted_waits import CountedWaits
@@ -48,7 +50,7 @@ BUSY_S = 0.2
 NEVER_S = 86_400.0
 QUICK = {"lease_s": 1.0, "beat_s": 0.2, "look_s": 0.1}
 """The pace of runs that are frozen: who takes one over waits for the lease."""
-RUNS = {"whole": whole_run, "reopened": reopened_run}
+RUNS = {"whole": whole_run, "reopened": reopened_run, "mailed": mailed_run, "forked": forked_run}
 DISTURBED = whole_run
 """The run that is disturbed, chosen by `--run`."""
 

@@ -89,7 +89,7 @@ async def drive(folder: Path, boundary: Boundary, durability: Any) -> dict[str, 
         runs = Runs(ledger)
         while (given := await _next_input(graph, runs, logs, boundary)) is not None:
             await graph.ainvoke(given.value, on_thread(THREAD), durability=durability)
-        record = await _latest(runs)
+        record = await latest(runs, THREAD)
     assert record is not None and record.ended is not None
     return {"status": record.ended.status, "answer": record.ended.answer.value}
 
@@ -104,7 +104,7 @@ class Given:
 async def _next_input(graph: Any, runs: Runs, logs: Logs, boundary: Boundary) -> Given | None:
     """Return what the graph is given next, None if all is done."""
     state = await graph.aget_state(on_thread(THREAD))
-    record = await _latest(runs)
+    record = await latest(runs, THREAD)
     if record is None:
         return Given({"goal": "go on", "plan": PLAN})
     if record.ended is None:
@@ -128,20 +128,21 @@ async def _to_go_on(state: Any, runs: Runs, record: RunState, logs: Logs, bounda
         return Given()
     if state.interrupts and record.review_state.request is not None:
         request = state.interrupts[0].value
-        return Given(Command(resume={"decisions": [_decision(action, logs) for action in request["action_requests"]]}))
+        return Given(Command(resume={"decisions": [decision(action, logs) for action in request["action_requests"]]}))
     return Given() if state.next else Given({"operation": "continue"})
 
 
-def _decision(action: dict[str, Any], logs: Logs) -> dict[str, Any]:
-    """A person who approves plans and calls, and looks up what happened before settling an effect."""
+def decision(action: dict[str, Any], logs: Logs, tool: str = "pay", answer: str = "paid") -> dict[str, Any]:
+    """A person who approves plans and calls, and looks up what a tool has done before settling an effect."""
     if action["name"] != "settle_effect":
         return {"type": "approve"}
     name = action["args"]["args"]["name"]
-    happened = f"pay {name}" in logs.lines()
-    args = {"happened": happened, "result": f"paid {name}" if happened else None}
+    happened = f"{tool} {name}" in logs.lines()
+    args = {"happened": happened, "result": f"{answer} {name}" if happened else None}
     return {"type": "edit", "edited_action": {"name": action["name"], "args": args}}
 
 
-async def _latest(runs: Runs) -> RunState | None:
-    found = await runs.ledger.last_run(THREAD)
+async def latest(runs: Runs, thread: str) -> RunState | None:
+    """Return what is on record of a thread's latest run."""
+    found = await runs.ledger.last_run(thread)
     return None if found is None else project(await runs.ledger.events(found))

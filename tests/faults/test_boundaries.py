@@ -53,13 +53,27 @@ def test_a_run_that_is_skipped_tried_again_retried_and_forked_survives_a_kill(tm
     assert changed | {"after tried weak", "after tried weak letter", "after pay weak letter"} <= set(names)
 
 
+def test_a_retried_fan_out_that_is_killed_makes_only_the_calls_that_failed(tmp_path: Path) -> None:
+    names = disturbed(tmp_path, 90, "--run", "mailed")
+
+    assert {"after tried bo", "after tried di", *(f"after mail {name}" for name in ("ada", "bo", "cy", "di"))} <= set(
+        names
+    )
+
+
+def test_a_run_that_waits_and_its_fork_survive_a_kill_and_pay_again_only_if_a_person_says_so(tmp_path: Path) -> None:
+    names = disturbed(tmp_path, 120, "--run", "forked")
+
+    assert names.count("before pay rent") == names.count("after pay fee") == 2
+
+
 @pytest.mark.e2e
 def test_a_run_survives_a_second_kill_while_it_is_taken_up(tmp_path: Path) -> None:
     disturbed(tmp_path, 240, "--then", "40")
 
 
 @pytest.mark.e2e
-@pytest.mark.parametrize(("run", "every"), [("whole", 80), ("reopened", 160)])
+@pytest.mark.parametrize(("run", "every"), [("whole", 80), ("reopened", 160), ("mailed", 60), ("forked", 80)])
 def test_a_run_on_postgresql_survives_a_kill_at_sampled_boundaries(tmp_path: Path, run: str, every: int) -> None:
     names = disturbed(tmp_path, every, "--postgres", "--run", run)
 
