@@ -74,7 +74,7 @@ def test_users_of_the_server_decide_at_its_desk_under_their_names_and_roles(guar
     votes = [event.payload for event in events(guarded, run) if event.kind == "decided"]
 
     assert again.status_code == decided.status_code == 303 and "asked for this" in page
-    assert "policy.toml" in rules and "calls and plans with write_file: 1 of the role finance" in rules
+    assert "policy.toml" in rules and "calls and plans with write_file: the role finance" in rules
     assert votes[-1]["approver"] == "server:bob@example.com" and votes[-1]["roles"] == ["finance"]
     assert refused.status_code == 401
     assert ada.state()["values"]["status"] == "succeeded"
