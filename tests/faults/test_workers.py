@@ -29,7 +29,7 @@ def test_runs_of_a_killed_process_and_of_a_killed_worker_go_on_elsewhere(tmp_pat
     assert begun.returncode == -signal.SIGKILL and not log.exists(), begun.stderr
 
     with tempfile.TemporaryFile() as output:
-        words = [[str(SCRIPT), "work", database, str(log), kill_at] for kill_at in ("5", "0")]
+        words = [[str(SCRIPT), "work", database, str(log), kill_at] for kill_at in ("1", "0")]
         workers = [WarmProcess(each, stdout=output.fileno(), cwd=tmp_path, env=os.environ) for each in words]
         codes = [worker.wait(120) for worker in workers]
         output.seek(0)
