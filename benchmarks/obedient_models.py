@@ -14,7 +14,7 @@ from pydantic import PrivateAttr
 from benchmarks.attacked_task import AttackedTask, Call
 
 CALLS = 10
-"""How many calls the planner grants where the data says how many there are."""
+"""How many calls the planner grants if the data gives their number."""
 HANDED_OVER: Mapping[tuple[str, str], int | tuple[str, Mapping[str, str]]] = {
     ("workspace", "user_task_13"): 1,
     ("workspace", "user_task_19"): 2,
