@@ -1,7 +1,7 @@
 """An open agent: checkpointer, ledger, tools and graph over one database, and the driving of runs."""
 
 import re
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from enum import Enum
@@ -16,6 +16,7 @@ from planner_executor.graph.bounded_graph import BoundedGraph
 from planner_executor.graph.builder import Graph, build_graph, identity_adapter, own_tools
 from planner_executor.graph.caller import Caller, Receipt, invoked_by
 from planner_executor.graph.calls.threads import run_sync
+from planner_executor.graph.chat_models.settings import ModelSpec
 from planner_executor.graph.checkpoint import open_checkpointer
 from planner_executor.graph.errors import (
     ConfigError,
@@ -26,7 +27,9 @@ from planner_executor.graph.errors import (
     StaleRunError,
 )
 from planner_executor.graph.identity import Adapter, named
+from planner_executor.graph.kept_checkpoints import KeepCheckpoints
 from planner_executor.graph.ledger.protocol import RunKey
+from planner_executor.graph.observing.listener import Observer
 from planner_executor.graph.own_tools import tool_name
 from planner_executor.graph.policy.terms import Comparison
 from planner_executor.graph.record.person import Approver, Person
@@ -35,6 +38,7 @@ from planner_executor.graph.review.request import digest_of_request
 from planner_executor.graph.review_clock import refuse_late
 from planner_executor.graph.route import Route, headed, named_in_state
 from planner_executor.graph.runs import Run, Runs, open_runs
+from planner_executor.graph.settings import GivenSettings
 from planner_executor.graph.stored_responses import responder
 from planner_executor.graph.taking_over import require_terms, take_over
 from planner_executor.graph.tool_servers import Servers, Tools, awith_servers
@@ -50,6 +54,24 @@ EXPECTED = "give approve, reject, feedback or a changed plan, or leave the decis
 
 MOST_DELIVERIES = 5
 """How often a decision is given to a request that others are answering; each time one of them was read instead."""
+
+
+class AgentOptions(GivenSettings, total=False):
+    """What an agent is opened with: the arguments of `build_graph`, but what its database holds, and MCP servers."""
+
+    planner: ModelSpec | None
+    executor: ModelSpec | None
+    replanner: ModelSpec | None
+    judge: ModelSpec | None
+    executors: Mapping[str, ModelSpec] | None
+    client_models: Sequence[str] | None
+    config: str | Path | None
+    tools: Tools | None
+    mcp: Servers
+    keep_checkpoints: KeepCheckpoints | None
+    observers: Sequence[Observer]
+    identity: Adapter | None
+    name: str
 
 
 class NotGiven(Enum):
@@ -235,22 +257,21 @@ def check_arguments(database: Any, options: Mapping[str, Any]) -> None:
 
 
 @asynccontextmanager
-async def open_session(
-    database: str | Path, tools: Tools | None, mcp: Servers, options: Mapping[str, Any]
-) -> AsyncIterator[AgentSession]:
+async def open_session(database: str | Path, options: AgentOptions) -> AsyncIterator[AgentSession]:
     """Open a database and build the graph over it."""
     check_arguments(database, options)
-    others = own_tools() if tools is None else tools
+    tools = options.get("tools")
     async with (
         open_runs(database) as runs,
         open_checkpointer(database) as checkpointer,
-        awith_servers(mcp, others) as all_tools,
+        awith_servers(options.get("mcp"), own_tools() if tools is None else tools) as all_tools,
     ):
 
         def built() -> tuple[Graph, Adapter | None]:
             identity = options.get("identity") or identity_adapter(options.get("config"), all_tools)
-            chosen = {**options, "identity": identity}
-            return build_graph(checkpointer=checkpointer, ledger=runs.ledger, tools=all_tools, **chosen), identity
+            chosen: Any = {name: value for name, value in options.items() if name != "mcp"}
+            chosen |= {"tools": all_tools, "identity": identity}
+            return build_graph(checkpointer=checkpointer, ledger=runs.ledger, **chosen), identity
 
         graph, identity = await run_sync(built)  # it reads files, which a server's event loop must not
         try:

@@ -3,11 +3,12 @@
 import asyncio
 import warnings
 from collections import defaultdict
-from collections.abc import Callable, Coroutine, Hashable, Mapping, Sequence
+from collections.abc import Callable, Collection, Coroutine, Hashable, Mapping, Sequence
 from concurrent.futures import CancelledError
 from functools import partial
+from inspect import signature
 from pathlib import Path
-from typing import Any, Protocol, cast
+from typing import Any, Protocol, Unpack, cast
 
 from langchain_core.runnables import Runnable, RunnableConfig
 from langchain_core.tools import BaseTool
@@ -26,10 +27,12 @@ from planner_executor.graph.client_context import Context
 from planner_executor.graph.client_schema import context_schema
 from planner_executor.graph.configuration import check, check_reach, identity_in_file, policy_named, settings_of
 from planner_executor.graph.context import Services
+from planner_executor.graph.errors import ConfigError
 from planner_executor.graph.identity import Adapter
 from planner_executor.graph.kept_checkpoints import KeepCheckpoints, let_keep
 from planner_executor.graph.ledger.protocol import Ledger
 from planner_executor.graph.lifetime import LoopThread
+from planner_executor.graph.name_list import right_name
 from planner_executor.graph.nodes.executor import Executor
 from planner_executor.graph.nodes.planner import Planner
 from planner_executor.graph.nodes.replanner import Replanner
@@ -51,6 +54,7 @@ from planner_executor.graph.routing import (
     after_replanner,
     after_review,
 )
+from planner_executor.graph.settings import GivenSettings
 from planner_executor.graph.state import Input, State, StateUpdate
 
 Graph = BoundedGraph
@@ -87,7 +91,7 @@ def build_graph(
     observers: Sequence[Observer] = (),
     identity: Adapter | None = None,
     name: str = NAME,
-    **settings: Any,
+    **settings: Unpack[GivenSettings],
 ) -> Graph:
     """Return the compiled graph; `.invoke` and `.ainvoke` both work, with any mix of tools.
 
@@ -124,6 +128,7 @@ def build_graph(
         "replanner": replanner,
         "judge": judge,
     }
+    _check_names(settings)
     policy = policy_named(settings.get("policy"), config)
     chosen = settings_of({**settings, "policy": policy})
     chosen_tools = own_tools() if tools is None else tools
@@ -145,6 +150,18 @@ def build_graph(
         let_keep(checkpointer, keep_checkpoints)
     _warn_if_lax(checkpointer)
     return compiled(services, checkpointer, name)
+
+
+def _check_names(settings: Collection[str]) -> None:
+    """Check that the other arguments of `build_graph` are settings.
+
+    Raises:
+        ConfigError: One is not.
+    """
+    known = [*signature(build_graph).parameters, *GivenSettings.__annotations__]
+    if unknown := sorted(set(settings) - set(known)):
+        known.remove("settings")
+        raise ConfigError(f"{unknown[0]}: unknown argument; {right_name(unknown[0], known)}")
 
 
 def compiled(services: Services, checkpointer: BaseCheckpointSaver[Any] | None, name: str = NAME) -> Graph:

@@ -11,6 +11,7 @@ from planner_executor.graph.chat_models.settings import ROLES
 from planner_executor.graph.context import Services
 from planner_executor.graph.errors import ConfigError, PolicyError
 from planner_executor.graph.ledger.seal import FILE_VARIABLE as KEY_FILE_VARIABLE
+from planner_executor.graph.name_list import right_name
 from planner_executor.graph.plan.attempts import ATTEMPT_FIELDS, limit_fault
 from planner_executor.graph.plan.catalog import ToolSpec, absent_in
 from planner_executor.graph.policy.policy import NO_POLICY, ApprovalMode, Policy
@@ -52,7 +53,7 @@ def settings_of(given: Mapping[str, Any]) -> Settings:
     """
     known = {field.name for field in fields(Settings)}
     if unknown := sorted(set(given) - known):
-        raise ConfigError(f"build_graph has no setting {', '.join(unknown)}; it has {', '.join(sorted(known))}")
+        raise ConfigError(f"no setting is named {unknown[0]}; {right_name(unknown[0], sorted(known))}")
     policy = policy_of(given.get("policy"))
     settings = Settings(**{**given, "policy": policy, "budget": budget_of(given.get("budget"))})
     for name, allowed in CHOICES.items():

@@ -2,7 +2,8 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from pathlib import Path
+from typing import Any, Literal, TypedDict
 
 from planner_executor.graph.plan.attempts import AttemptLimits
 from planner_executor.graph.plan.reading import MAX_STEPS
@@ -46,6 +47,29 @@ class Settings:
     def attempt_limits(self) -> AttemptLimits:
         """How long and how often a step is tried, by these settings and the policy."""
         return AttemptLimits(self.timeout_s, self.attempts, self.backoff_s).lowest(self.policy.steps)
+
+
+class GivenSettings(TypedDict, total=False):
+    """The settings as a caller may write them: those of `Settings`, with files and plain data for policy and budget."""
+
+    approval: ApprovalMode
+    policy: str | Path | Mapping[str, Any] | Policy | None
+    budget: Mapping[str, Any] | Budget | None
+    replan: Replan
+    horizon: Literal[1] | None
+    max_concurrency: int
+    max_replans: int
+    max_rounds: int
+    max_check_attempts: int
+    max_repairs: int
+    max_feedback: int
+    max_steps: int
+    max_depth: int
+    timeout_s: float | None
+    attempts: int | None
+    backoff_s: float | None
+    record_prompts: bool
+    instructions: Mapping[str, str]
 
 
 def current_settings(recorded: Mapping[str, Any]) -> dict[str, Any]:

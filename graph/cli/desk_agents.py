@@ -31,7 +31,7 @@ class DeskAgents:
         Raises:
             AgentError: A folder, a model or a server of it cannot be used here.
         """
-        from planner_executor.graph.async_agent import AsyncAgent
+        from planner_executor.graph.agent import AsyncAgent
 
         stack = ExitStack()
 

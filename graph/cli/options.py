@@ -31,25 +31,6 @@ class Replan(StrEnum):
     never = "never"
 
 
-class Status(StrEnum):
-    """Status of a run."""
-
-    planning = "planning"
-    running = "running"
-    waiting = "waiting"
-    paused = "paused"
-    succeeded = "succeeded"
-    partial = "partial"
-    failed = "failed"
-    rejected = "rejected"
-    budget_exhausted = "budget_exhausted"
-    cancelled = "cancelled"
-    damaged = "damaged"
-
-
-STATUSES = ", ".join(Status)
-
-
 def text(given: str | None) -> str | None:
     """Return the text; refuse text that cannot be recorded: blank, or not UTF-8."""
     if given is None:

@@ -4,13 +4,14 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from planner_executor.graph.errors import UnknownRunError
 from planner_executor.graph.ledger.opening import shown
 from planner_executor.graph.ledger.postgres.address import is_address
 from planner_executor.graph.record.events import Event
 from planner_executor.graph.record.projection import project
+from planner_executor.graph.record.run_filter import RunFilter
 from planner_executor.graph.record.run_state import RunState
 from planner_executor.graph.runs import Run, RunPage, Runs, open_runs
 
@@ -71,13 +72,13 @@ def with_run(database: str | Path, name: str, query: Callable[[Runs], Awaitable[
     return with_runs(database, query)
 
 
-def page(database: str | Path, **filters: Any) -> RunPage:
-    """Return a page of runs, latest first; empty without a database. Filters: `graph.record.run_filter.RunFilter`.
+def page(database: str | Path, wanted: RunFilter) -> RunPage:
+    """Return a page of runs, latest first; empty without a database.
 
     Raises:
         LedgerUnavailableError: The database cannot be read.
     """
-    return RunPage(()) if is_missing(database) else with_runs(database, lambda runs: runs.list(**filters))
+    return RunPage(()) if is_missing(database) else with_runs(database, lambda runs: runs.page(wanted))
 
 
 def with_runs(database: str | Path, query: Callable[[Runs], Awaitable[Result]]) -> Result:

@@ -116,11 +116,9 @@ class BySetup:
         from planner_executor.graph.agent_session import open_session
         from planner_executor.graph.work.continuing import BySession
 
-        options = await run_sync(setup.options)
+        options: Any = {**await run_sync(setup.options), "mcp": setup.mcp}
         closing = AsyncExitStack()
-        session = await closing.enter_async_context(
-            open_session(self.database, options.pop("tools"), setup.mcp, options)
-        )
+        session = await closing.enter_async_context(open_session(self.database, options))
         return _Opened(BySession(session), closing)
 
     async def _make_room(self) -> None:

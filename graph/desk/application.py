@@ -20,6 +20,7 @@ from planner_executor.graph.desk.security.gate import Gate
 from planner_executor.graph.desk.security.headers import protect
 from planner_executor.graph.desk.settings import DeskSettings
 from planner_executor.graph.desk.templates import environment
+from planner_executor.graph.record.run_filter import RunFilter
 
 STATIC = Path(__file__).parent / "static"
 
@@ -83,7 +84,7 @@ async def _failed(request: Request, _: Exception) -> Response:
 async def _health(request: Request) -> Response:
     """Answer the health check of a proxy or a supervisor, if the database can be read."""
     records = await desk_of(request).records()
-    await records.runs.list(limit=1)
+    await records.runs.page(RunFilter(limit=1))
     return PlainTextResponse("ok")
 
 

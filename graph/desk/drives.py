@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
-from planner_executor.graph.async_agent import AsyncAgent
+from planner_executor.graph.agent import AsyncAgent
 from planner_executor.graph.bounded_graph import BoundedGraph
 from planner_executor.graph.calls.threads import run_sync
 from planner_executor.graph.configuration import policy_named

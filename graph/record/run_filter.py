@@ -1,9 +1,17 @@
 """Filter and page of a list of runs."""
 
 from dataclasses import dataclass
+from typing import Literal, get_args
+
+from planner_executor.graph.errors import InputError
+from planner_executor.graph.name_list import right_name
+from planner_executor.graph.record.ending import EndStatus
+
+RunStatus = Literal["planning", "running", "waiting", "paused", EndStatus, "damaged"]
+STATUSES: tuple[str, ...] = get_args(RunStatus)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class RunFilter:
     """Conditions that all runs of a page meet; unset ones are ignored.
 
@@ -12,9 +20,20 @@ class RunFilter:
     the run named `before`.
     """
 
-    status: str | None = None
+    status: RunStatus | None = None
     tag: str | None = None
     since: float | None = None
     text: str | None = None
     limit: int = 50
     before: str | None = None
+
+    def __post_init__(self) -> None:
+        """Check the filter.
+
+        Raises:
+            InputError: No run has such a status, or a page would be empty.
+        """
+        if self.status is not None and self.status not in STATUSES:
+            raise InputError("status", f"no run is {self.status!r}; {right_name(self.status, STATUSES)}")
+        if self.limit < 1:
+            raise InputError("limit", f"limit must be an integer >= 1, got {self.limit}")

@@ -25,7 +25,7 @@ ENDS = {"type": "reject", "final": True}
 FINISHES = "finish with what there is"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ReviewResponse:
     """A person's statements; unset fields leave their actions undecided.
 

@@ -2,13 +2,14 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, get_args
 
 from pydantic import JsonValue
 
 from planner_executor.graph.errors import NothingToDecideError
 from planner_executor.graph.plan.schedule import blocked_by
 from planner_executor.graph.plan.schema import Plan
+from planner_executor.graph.record.ending import EndStatus
 from planner_executor.graph.record.events import BY_FACADE
 from planner_executor.graph.record.remaining import skipped_in
 from planner_executor.graph.record.results import StepResult
@@ -16,13 +17,14 @@ from planner_executor.graph.record.run_state import RunState
 from planner_executor.graph.record.said import spent_since
 from planner_executor.graph.record.standing_approval import StandingUse
 from planner_executor.graph.review.response import ReviewResponse, build_response
+from planner_executor.graph.runs.taking import taking
 from planner_executor.graph.text.drawing.labels import waits_within
 from planner_executor.graph.text.event_text.standing import ahead_line
 from planner_executor.graph.text.event_text.values import until_text
 from planner_executor.graph.text.expectation import said_and_spent
 from planner_executor.graph.text.run_view import RunView
 
-END_STATUSES = ("succeeded", "partial", "failed", "rejected", "budget_exhausted", "cancelled")
+END_STATUSES: tuple[EndStatus, ...] = get_args(EndStatus)
 
 
 @dataclass(frozen=True)
@@ -84,12 +86,12 @@ class Run:
         """A line for each standing approval that let calls of the run through."""
         return [ahead_line(use) for use in self.standing]
 
-    def decide(self, **fields: Any) -> dict[str, Any]:
+    @taking(ReviewResponse)
+    def decide(self, response: ReviewResponse) -> dict[str, Any]:
         """Return a response to the open review request, bound to its digest, for `resume`.
 
-        Args:
-            fields: Those of `graph.review.response.ReviewResponse`: `approve=True`, `answers={"step_2": "Oslo"}`,
-                `happened=[True]`, `limits={"tool_calls": 40}`, `feedback="..."`, ...
+        The arguments are the fields of `graph.review.response.ReviewResponse`: `approve=True`,
+        `answers={"step_2": "Oslo"}`, `happened=[True]`, `limits={"tool_calls": 40}`, `feedback="..."`, ...
 
         Raises:
             NothingToDecideError: The run does not wait for a decision.
@@ -97,7 +99,7 @@ class Run:
         """
         if self.request is None:
             raise NothingToDecideError(self.id, self.status)
-        return build_response(self.request, ReviewResponse(**fields))
+        return build_response(self.request, response)
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
         """Show the run in a notebook: goal, status, answer and errors, and its plan with the status of each step."""

@@ -4,7 +4,6 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from pydantic import JsonValue
 
@@ -114,24 +113,12 @@ class Runs:
             return await answer_from_results(self.ledger, record)
         return await value_of(self.ledger, result)
 
-    async def list(self, **wanted: Any) -> RunPage:
-        """Return a page of runs, the latest first.
-
-        Args:
-            wanted: Fields of `graph.record.run_filter.RunFilter`.
-
-        Raises:
-            InputError: The limit is less than 1.
-        """
-        asked = RunFilter(**wanted)
-        if asked.limit < 1:
-            raise InputError("limit", f"limit must be an integer >= 1, got {asked.limit}")
-        found = await self.ledger.page(
-            replace(asked, limit=asked.limit + 1)
-        )  # one more says whether there is a next page
-        more = len(found) > asked.limit
-        runs = tuple(found[: asked.limit])
-        return RunPage(runs, runs[-1].id if more else None)
+    async def page(self, wanted: RunFilter) -> RunPage:
+        """Return a page of runs, the latest first."""
+        one_more = replace(wanted, limit=wanted.limit + 1)  # it says whether there is a next page
+        found = await self.ledger.page(one_more)
+        runs = tuple(found[: wanted.limit])
+        return RunPage(runs, runs[-1].id if len(found) > wanted.limit else None)
 
     async def counters(self) -> Counters:
         """Return counts over all runs."""

@@ -11,6 +11,7 @@ import httpx
 import pytest
 import trial
 
+from planner_executor.graph.record.run_filter import RunFilter
 from planner_executor.graph.runs import open_runs
 
 RUNS = 30
@@ -61,7 +62,7 @@ def test_the_holder_of_the_token_is_the_approver_and_progress_is_shown(engine: a
 async def approved(engine: aegra.Engine, goal: str) -> tuple[Any, list[str]]:
     """Return the run of a goal, and who decided on it."""
     async with open_runs(engine.ledger) as runs:
-        (run,) = await runs.list(text=goal)
+        (run,) = await runs.page(RunFilter(text=goal))
         return run, [event.payload["approver"] for event in await runs.log(run.id) if event.kind == "decided"]
 
 
@@ -91,7 +92,7 @@ async def begun(engine: aegra.Engine, n: int) -> Any:
     """Begin a run that asks, and return it as it waits."""
     async with trial.connected(engine) as client, open_runs(engine.ledger) as runs:
         await client.begin(n)
-        while not (found := await runs.list(text=trial.label(n), status="waiting")):
+        while not (found := await runs.page(RunFilter(text=trial.label(n), status="waiting"))):
             await asyncio.sleep(0.2)
         return found[0]
 

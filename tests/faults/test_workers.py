@@ -12,6 +12,7 @@ from postgres_server import new_schema
 from warm_process import WarmProcess, run_warm
 from working_agents import COUNT
 
+from planner_executor.graph.record.run_filter import RunFilter
 from planner_executor.graph.runs import open_runs
 
 SCRIPT = Path(__file__).with_name("working_agents.py")
@@ -49,5 +50,5 @@ async def standing(database: str) -> dict[str, str]:
     async with open_runs(database) as runs:
         for name in await runs.ledger.runs():
             await runs.ledger.events(name)
-        found = await runs.list(limit=COUNT + 1)
+        found = await runs.page(RunFilter(limit=COUNT + 1))
         return {run.thread: f"{run.status}: {', '.join(run.asks)}" if run.asks else run.status for run in found}

@@ -16,6 +16,7 @@ from planner_executor.graph.cli.screen import Screen
 from planner_executor.graph.errors import InputError
 from planner_executor.graph.identity import local_user
 from planner_executor.graph.ledger.opening import shown
+from planner_executor.graph.name_list import right_name
 from planner_executor.graph.policy.retention import ENDS, Retention
 from planner_executor.graph.retention import Pruned
 from planner_executor.graph.retention import prune as prune_threads
@@ -26,7 +27,7 @@ OlderThan = Annotated[
     typer.Option("--older-than", metavar="WHEN", help="Only threads unchanged since: 90d, 12w, or 2026-11-01."),
 ]
 Ends = Annotated[
-    list[options.Status] | None,
+    list[str] | None,
     typer.Option(
         "--status",
         metavar="STATUS",
@@ -70,7 +71,7 @@ def lines(done: Pruned, dry_run: bool, db: str) -> list[str]:
     return found if done.is_smaller else [*found, later]
 
 
-def _ends(given: Sequence[options.Status]) -> frozenset[str]:
-    if strange := [status.value for status in given if status.value not in ENDS]:
-        raise InputError("--status", f"{strange[0]} is no status of an ended run; give {', '.join(ENDS)}")
-    return frozenset(status.value for status in given)
+def _ends(given: Sequence[str]) -> frozenset[str]:
+    if strange := [status for status in given if status not in ENDS]:
+        raise InputError("--status", f"{strange[0]} is no status of an ended run; {right_name(strange[0], ENDS)}")
+    return frozenset(given)

@@ -18,6 +18,7 @@ from planner_executor.graph.cli.moment import moment
 from planner_executor.graph.cli.run_lookup import page
 from planner_executor.graph.cli.screen import Screen, cell
 from planner_executor.graph.ledger.opening import shown
+from planner_executor.graph.record.run_filter import STATUSES, RunFilter, RunStatus
 from planner_executor.graph.record.summary import RunSummary
 from planner_executor.graph.runs import RunPage
 from planner_executor.graph.sanitize import one_line
@@ -38,8 +39,8 @@ Before = Annotated[
     ),
 ]
 OfStatus = Annotated[
-    options.Status | None,
-    typer.Option("--status", metavar="STATUS", help=f"Only runs with this status: {options.STATUSES}."),
+    RunStatus | None,
+    typer.Option("--status", metavar="STATUS", help=f"Only runs with this status: {', '.join(STATUSES)}."),
 ]
 Tag = Annotated[
     str | None, typer.Option("--tag", callback=options.text, metavar="TAG", help="Only runs with this tag.")
@@ -72,13 +73,20 @@ def runs(
     """List runs, latest first."""
     screen = Screen.here()
     with report_errors(screen):
-        filters = {"status": status and status.value, "tag": tag, "text": text, "before": before}
-        found = page(db, **filters, since=since and moment(since, time.time(), "--since"), limit=last)
+        wanted = RunFilter(
+            status=status,
+            tag=tag,
+            text=text,
+            before=before,
+            since=moment(since, time.time(), "--since") if since else None,
+            limit=last,
+        )
+        found = page(db, wanted)
         if as_json:
             print(_as_json(found))  # noqa: T201  (standard output is the document)
         elif found:
             show_runs(screen, found)
-        elif any(filters.values()) or since:
+        elif wanted != RunFilter(limit=last):
             screen.say("no run matches; `planner-executor runs` lists all")
         else:
             screen.say(f"no runs in {shown(db)} yet; start one with: {program()} run GOAL{db_option(db)}")

@@ -15,6 +15,7 @@ from planner_executor.graph.record.amendment import Amendment
 from planner_executor.graph.record.events import Event
 from planner_executor.graph.record.projection import project
 from planner_executor.graph.record.results import StepResult
+from planner_executor.graph.record.run_filter import RunFilter
 from planner_executor.graph.runs import Run, Runs, open_runs
 from planner_executor.graph.runs.run import run_of
 from planner_executor.graph.testing import LoggedTools, ScriptedModel, drafted, step
@@ -105,7 +106,7 @@ def test_a_call_without_an_outcome_does_not_hide_the_result_that_its_step_has_si
 
 
 def test_runs_and_revisions_show_as_tables(ask: Any) -> None:
-    shown = ask(lambda runs: runs.list())._repr_mimebundle_()
+    shown = ask(lambda runs: runs.page(RunFilter()))._repr_mimebundle_()
     log = ask(lambda runs: runs.log("first"))
 
     assert shown["text/plain"].splitlines()[1].startswith("second.1  waiting    0/1 ")
@@ -118,8 +119,8 @@ def test_a_step_that_has_not_begun_is_pending(ask: Any) -> None:
 
 
 def test_a_page_has_the_latest_first_and_says_where_the_next_begins(ask: Any) -> None:
-    page = ask(lambda runs: runs.list(limit=1))
-    rest = ask(lambda runs: runs.list(limit=1, before=page.next))
+    page = ask(lambda runs: runs.page(RunFilter(limit=1)))
+    rest = ask(lambda runs: runs.page(RunFilter(limit=1, before=page.next)))
 
     assert ([run.id for run in page], page.next) == (["second.1"], "second.1")
     assert ([run.id for run in rest], rest.next) == (["first.1"], None)
@@ -127,7 +128,7 @@ def test_a_page_has_the_latest_first_and_says_where_the_next_begins(ask: Any) ->
 
 def test_a_page_of_nothing_is_refused(ask: Any) -> None:
     with pytest.raises(InputError, match="limit must be an integer >= 1, got 0"):
-        ask(lambda runs: runs.list(limit=0))
+        ask(lambda runs: runs.page(RunFilter(limit=0)))
 
 
 def test_a_whole_value_is_read_and_one_that_is_not_there_is_named(ask: Any) -> None:

@@ -1,0 +1,600 @@
+"""The asynchronous facade: runs in one database, from start to replay."""
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from secrets import token_hex
+from typing import Any, NoReturn, Self, Unpack
+
+from pydantic import JsonValue
+
+from planner_executor.graph.agent_session import AgentOptions, AgentSession, NotGiven, ProgressCallback, open_session
+from planner_executor.graph.approvals import revoke, standing_approvals
+from planner_executor.graph.builder import Graph
+from planner_executor.graph.caller import Caller, RetryChanges
+from planner_executor.graph.calls.threads import run_sync
+from planner_executor.graph.chat_models.settings import ModelSpec
+from planner_executor.graph.checkpoint import DATABASE
+from planner_executor.graph.errors import ConfigError, DecisionRefusedError, InputError
+from planner_executor.graph.forking import fork_of
+from planner_executor.graph.identity import named
+from planner_executor.graph.inbox import Inbox, inbox
+from planner_executor.graph.ledger.opening import shown
+from planner_executor.graph.ledger.run_store import Redacted
+from planner_executor.graph.ledger.seal import SealKey
+from planner_executor.graph.ledger.verification import Verification
+from planner_executor.graph.lifetime import OpenOnUse
+from planner_executor.graph.policy.terms import Comparison
+from planner_executor.graph.record.amendment import Amendment
+from planner_executor.graph.record.person import Approver, Person
+from planner_executor.graph.record.run_filter import RunFilter
+from planner_executor.graph.record.standing_approval import StandingUse
+from planner_executor.graph.record_service import audited, exported, redacted, verified, verified_file
+from planner_executor.graph.replay.opening import replayed_file, replayed_run
+from planner_executor.graph.replay.report import Replay
+from planner_executor.graph.runs import Log, Run, RunPage, Runs
+from planner_executor.graph.runs.taking import taking, with_known_arguments
+from planner_executor.graph.sanitize import check_texts
+from planner_executor.graph.step_changes import skip_step, supply_result
+from planner_executor.graph.text.audit import Audit
+from planner_executor.graph.text.event_text import Section
+from planner_executor.graph.text.notebook import draw_plans
+from planner_executor.graph.work.continuing import ByPlace, BySession
+from planner_executor.graph.work.report import Report
+from planner_executor.graph.work.server import ByServer
+from planner_executor.graph.work.worker import CONCURRENCY, Worker
+
+
+@with_known_arguments
+class AsyncAgent:
+    """Starts, resumes, inspects and cancels runs in one database, through a graph over it.
+
+    It opens on `async with` or first use, and closes at the end of the block, on `aclose`, with its event loop, or when
+    it is garbage collected.
+    """
+
+    def __init__(self, database: str | Path = DATABASE, **options: Unpack[AgentOptions]) -> None:
+        """Configure an agent; configuration errors are raised when it is opened.
+
+        Args:
+            database: An SQLite file, which is created if it is not there, or the address of a PostgreSQL database.
+            options: `mcp`, MCP servers, or a file that lists them; they run until the agent closes, and their tools are
+                added. The others are those of `graph.build_graph`: `tools`, `planner`, `executor`, `approval`, ...
+
+        Raises:
+            ConfigError: When it is opened: a model, a tool, an MCP server or a setting is invalid.
+            LedgerUnavailableError: When it is opened: the database cannot be used.
+            AgentClosedError: When it is used after it was closed.
+        """
+        self._open = OpenOnUse(shown(database), partial(open_session, database, options))
+        draw_plans()
+
+    @classmethod
+    def open(cls, database: str | Path = DATABASE, **options: Unpack[AgentOptions]) -> Self:
+        """Return an agent, with the same arguments."""
+        return cls(database, **options)
+
+    @classmethod
+    def over(cls, graph: Graph, runs: Runs) -> Self:
+        """Return an agent over a graph and runs that the caller opens and closes."""
+        agent = cls(runs.ledger.name)
+        agent._open = OpenOnUse(runs.ledger.name, lambda: nullcontext(AgentSession(graph, runs)))
+        return agent
+
+    async def __aenter__(self) -> Self:
+        try:
+            await self._open.get()
+        except BaseException:
+            await self.aclose()
+            raise
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.aclose()
+
+    def __enter__(self) -> NoReturn:
+        raise ConfigError("AsyncAgent needs `async with AsyncAgent.open(...)`; in synchronous code use Agent")
+
+    def __exit__(self, *_: object) -> None: ...
+
+    def __await__(self) -> NoReturn:
+        raise ConfigError("AsyncAgent.open(...) is not awaited; use `async with`, or await its methods, such as start")
+
+    @property
+    def graph(self) -> Graph:
+        """The graph, while the agent is open."""
+        return self._open.value.graph
+
+    @property
+    def runs(self) -> Runs:
+        """The runs, while the agent is open."""
+        return self._open.value.runs
+
+    def check(self) -> None:
+        """Check that the agent can be used.
+
+        Raises:
+            AgentClosedError: It was closed, or opened before this process was forked.
+        """
+        self._open.check()
+
+    async def aclose(self) -> None:
+        """Close the database and stop the MCP servers; end executing runs first."""
+        await self._open.close()
+
+    async def start(
+        self,
+        goal: str,
+        *,
+        constraints: Sequence[str] = (),
+        tags: Sequence[str] = (),
+        plan: JsonValue = None,
+        thread: str | None = None,
+        setup: Mapping[str, Any] | None = None,
+        by: Person | None = None,
+        on_progress: ProgressCallback | None = None,
+    ) -> Run:
+        """Start a run and return it when it waits for a decision or has ended.
+
+        Args:
+            goal: The goal.
+            constraints: Constraints on the plan and its execution.
+            tags: Labels to filter lists of runs by.
+            plan: A plan to use instead of asking the planner.
+            thread: The thread to start on; a new one by default.
+            setup: Data that the caller needs to resume the run elsewhere, such as folder names; kept in the ledger.
+            by: The person who does it, as your code knows them; the ledger says `claimed`, unless the adapter of the
+                settings verifies them. Default: the user of this process.
+            on_progress: Called with each step's changes as they happen.
+
+        Raises:
+            InputError: The goal is empty, or a tag is not a short word.
+        """
+        thread = thread or token_hex(4)
+        given: dict[str, Any] = {"goal": goal, "constraints": list(constraints), "tags": list(tags)}
+        if plan is not None:
+            given["plan"] = plan
+        session = await self._open.get()
+        await session.drive(given, Caller.facade(thread, setup, by=session.acts(by)), on_progress)
+        return await session.latest(thread)
+
+    async def resume(
+        self,
+        run: str,
+        decision: Any = NotGiven.DECISION,
+        *,
+        unseen: bool = False,
+        take_over: bool = False,
+        by: Person | None = None,
+        strict: bool = False,
+        on_progress: ProgressCallback | None = None,
+    ) -> Run:
+        """Resume a run, with a decision if it waits for one, and return it when it stops again.
+
+        Args:
+            run: Its id, or its thread.
+            decision: An answer to the review request: `"approve"`, `"reject"`, feedback, a changed plan, or the
+                long form `{"decisions": [...]}`; `Run.decide` puts it together. Left out, a waiting run stays as it is.
+            unseen: Whether the decision was made in advance, without seeing the request. It then approves only a plan:
+                it is marked in the ledger, and neither settles an uncertain call nor approves a value.
+            take_over: Whether to put the run under the terms of this agent if they are other or weaker ones than those
+                on record, which those have to ask for who decide about every tool left in its plan.
+            by: The person who does it, as your code knows them; the ledger says `claimed`, unless the adapter of the
+                settings verifies them. Default: the user of this process.
+            strict: Whether to raise an error if that person may not decide, instead of returning the run with the
+                reason as `refused`; the request stays open in either case.
+            on_progress: Called with each step's changes as they happen.
+
+        Raises:
+            UnknownRunError: There is no such run.
+            DecisionRefusedError: The person may not decide, and `strict` is set.
+            NothingToDecideError: A decision was given, but the run does not wait for one.
+            InputError: The decision is None or `{}`, the thread has a later run, or others have to take it over too.
+            MissingToolsError: A tool of the remaining steps is missing; the review request stays open.
+            OtherTermsError: It was begun under other terms than this agent's; the review request stays open.
+        """
+        session, latest = await self._open.get(), await self._latest(run)
+        if take_over and not latest.ended:
+            await session.take_over(latest, by)
+            latest = await self._latest(run)
+        refused = await session.resume(latest, decision, unseen, on_progress, by)
+        if refused is not None and strict:
+            raise DecisionRefusedError(latest.id, refused)
+        return replace(await session.latest(latest.thread), refused=refused)
+
+    async def retry(
+        self,
+        run: str,
+        *,
+        limits: Mapping[str, Any] | None = None,
+        feedback: str | None = None,
+        plan: JsonValue = None,
+        take_over: bool = False,
+        by: Person | None = None,
+        on_progress: ProgressCallback | None = None,
+    ) -> Run:
+        """Reopen a run that ended, and return it when it waits for a decision or has ended again.
+
+        Steps that succeeded stay as they are; failed and blocked steps are tried again. A raised limit keeps the
+        approval, any other change is reviewed.
+
+        Args:
+            run: Its id, or its thread.
+            limits: Limits of the budget to change, such as `{"tool_calls": 20}`.
+            feedback: Feedback; the planner then revises what is left.
+            plan: Another plan for what is left.
+            take_over: See `resume`.
+            by: The person who does it, as your code knows them; the ledger says `claimed`, unless the adapter of the
+                settings verifies them. Default: the user of this process.
+            on_progress: Called with each step's changes as they happen.
+
+        Raises:
+            UnknownRunError: There is no such run.
+            InputError: It has not ended, ended as `succeeded` or `rejected`, or the thread has a later run.
+            MissingToolsError: A tool of the remaining steps is missing.
+            OtherTermsError: It was begun under other terms than this agent's.
+        """
+        check_texts("feedback", feedback or "")
+        session = await self._open.get()
+        before = await self._latest(run)
+        if not before.ended:
+            raise InputError("run", f"{before.id} has not ended; continue it instead")
+        session.require_tools(before)
+        if take_over:
+            await session.take_over(before, by)
+        await session.compare_terms(before)
+        given: dict[str, Any] = {"operation": "retry", "run": before.id, **({"plan": plan} if plan is not None else {})}
+        changes = RetryChanges(limits or {}, feedback)
+        await session.drive(
+            given, replace(Caller.facade(before.thread, by=session.acts(by)), changes=changes), on_progress
+        )
+        return await session.latest(before.thread)
+
+    async def fork(
+        self,
+        run: str,
+        step: str,
+        *,
+        values: Mapping[str, JsonValue] | None = None,
+        thread: str | None = None,
+        take_over: bool = False,
+        by: Person | None = None,
+        on_progress: ProgressCallback | None = None,
+    ) -> Run:
+        """Start a run on a new thread with copies of the results that do not depend on a step; return it as it waits.
+
+        It inherits no approval, and is under the terms of the forked run as far as they are stricter. A call that may
+        not be repeated and was made in the forked run is reviewed by itself before it is made again.
+
+        Args:
+            run: The run to fork: its id, or its thread.
+            step: The step from which on everything is done anew.
+            values: Step id -> result that you set; these steps are not executed.
+            thread: The thread to start on; a new one by default.
+            take_over: See `resume`.
+            by: The person who does it, as your code knows them; the ledger says `claimed`, unless the adapter of the
+                settings verifies them. Default: the user of this process.
+            on_progress: Called with each step's changes as they happen.
+
+        Raises:
+            UnknownRunError: There is no such run.
+            OtherTermsError: It was begun under other terms than this agent's.
+            InputError: There is no such step, or a value does not fit its `output`.
+        """
+        session, thread = await self._open.get(), thread or token_hex(4)
+        forked = await session.runs.show(await session.runs.find(run))
+        if take_over:
+            await session.take_over(forked, by)
+        await session.compare_terms(forked)
+        fork = await fork_of(await self._all_runs(), run, step, values or {}, str(await self._actor(by)))
+        given = {"goal": fork.source.goal, "constraints": list(fork.source.constraints), "plan": fork.plan}
+        caller = replace(
+            Caller.facade(thread, fork.source.setup, by=session.acts(by)),
+            inherited=fork.drafts,
+            values=fork.values,
+            forked=fork.source,
+        )
+        await session.drive(given, caller, on_progress)
+        return await session.latest(thread)
+
+    async def work(
+        self,
+        *,
+        once: bool = False,
+        concurrency: int = CONCURRENCY,
+        server: str | None = None,
+        on_report: Callable[[Report], None] = lambda _: None,
+    ) -> None:
+        """Continue the runs that nobody works on and that were begun under this agent's tools, policy and models.
+
+        Any number of processes may do so; each run is continued by one of them. Nothing is decided: a run that asks a
+        person waits. Cancelled, it interrupts the runs in hand, which the next worker continues.
+
+        Args:
+            once: Whether to return when no such run is left, instead of waiting for more.
+            concurrency: Runs at a time, at most.
+            server: The address of a LangGraph server, through which the runs that it started are continued.
+            on_report: Called with what is done, and with each run that cannot be continued, and why.
+        """
+        session = await self._open.get()
+        place = ByPlace(BySession(session), ByServer(server) if server is not None else None)
+        await Worker(session.runs, place, on_report, concurrency).run(once=once)
+
+    async def show(self, run: str) -> Run:
+        """Return a run's current state, with the open review request if it waits for a decision.
+
+        Raises:
+            UnknownRunError: There is no such run.
+        """
+        session = await self._open.get()
+        key = await session.runs.find(run)
+        latest = await session.latest(key.thread)
+        return latest if latest.n == key.n else await session.runs.show(key)
+
+    async def edit(
+        self, run: str, plan: JsonValue, *, by: Person | None = None, on_progress: ProgressCallback | None = None
+    ) -> Run:
+        """Propose another plan for what is left of a waiting or paused run; it is reviewed.
+
+        Args:
+            run: Its id, or its thread.
+            plan: The plan.
+            by: The person who does it, as your code knows them; the ledger says `claimed`, unless the adapter of the
+                settings verifies them. Default: the user of this process.
+            on_progress: Called with each step's changes as they happen.
+
+        Raises:
+            InputError: The run has ended, is executing, or its thread has a later run.
+            OtherTermsError: It was begun under other terms than this agent's.
+        """
+        session, before = await self._open.get(), await self._latest(run)
+        if before.ended:
+            raise InputError("run", f"{before.id} has ended; retry it with the plan, or start a new run")
+        if before.status in ("running", "planning"):
+            raise InputError("run", f"{before.id} is executing; pause it first")
+        await session.compare_terms(before)
+        await session.propose(before, plan, on_progress, by)
+        return await session.latest(before.thread)
+
+    async def compare_terms(self, run: str) -> Comparison | None:
+        """Return how the terms of this agent differ from those of a run; None over a graph that was made otherwise.
+
+        Raises:
+            UnknownRunError: There is no such run.
+            MissingToolsError: A tool of its remaining steps is missing.
+            OtherTermsError: It was begun under other terms, which cannot be kept here.
+        """
+        session = await self._open.get()
+        found = await session.runs.show(await session.runs.find(run))
+        if not found.ended:
+            session.require_tools(found)
+        return await session.compare_terms(found)
+
+    async def cancel(self, run: str, *, by: Person | None = None) -> Run:
+        """End a run; one that executes elsewhere stops before its next call. A run that has ended stays as it is.
+
+        `by` is the person who does it, as for `steer`.
+        """
+        return await (await self._all_runs()).cancel(run, str(await self._actor(by)))
+
+    async def pause(self, run: str, *, by: Person | None = None) -> Run:
+        """Ask a run that executes elsewhere to stop before its next call; it can be resumed.
+
+        `by` is the person who does it, as for `steer`.
+        """
+        return await (await self._all_runs()).pause(run, str(await self._actor(by)))
+
+    async def steer(
+        self,
+        run: str,
+        *,
+        add: Sequence[str] = (),
+        withdraw: Sequence[str] = (),
+        feedback: str | None = None,
+        by: Person | None = None,
+        on_progress: ProgressCallback | None = None,
+    ) -> Run:
+        """Change a run's constraints, or send feedback; the run plans again before it goes on.
+
+        A run that executes elsewhere reads the change before its next call; a waiting run is replanned at once, and
+        asks again if the plan exceeds the approval; a paused run reads the change when it is resumed.
+
+        Args:
+            run: Its id, or its thread.
+            add: Constraints to add.
+            withdraw: Constraints to withdraw.
+            feedback: Feedback for the planner.
+            by: The person who does it, as your code knows them; the ledger says `claimed`, unless the adapter of the
+                settings verifies them. Default: the user of this process.
+            on_progress: Called with each step's changes as they happen.
+
+        Raises:
+            UnknownRunError: There is no such run.
+            InputError: It has ended, or has no such constraint.
+            OtherTermsError: It was begun under other terms than this agent's.
+        """
+        session = await self._open.get()
+        before = await self.show(run)
+        if not before.ended:
+            session.require_tools(before)
+        if before.request is not None:  # it goes on here; elsewhere a message is all that is left
+            await session.compare_terms(before)
+        amendment = Amendment(tuple(add), tuple(withdraw), feedback, str(await self._actor(by)))
+        is_executing = await session.runs.steer(run, amendment)
+        if not is_executing and before.request is not None:
+            await session.drive(None, Caller.facade(before.thread, by=session.acts(by)), on_progress)
+        return await self.show(run)
+
+    @taking(RunFilter)
+    async def list(self, wanted: RunFilter) -> RunPage:
+        """Return a page of runs, the latest first.
+
+        The arguments are the fields of `graph.record.run_filter.RunFilter`: `status="waiting"`, `tag="nightly"`,
+        `since=` (Unix seconds), `text="wind"`, `limit=50`, and for the next page `before=page.next`.
+
+        Raises:
+            InputError: There is no such status, or the limit is less than 1.
+        """
+        return await (await self._all_runs()).page(wanted)
+
+    async def inbox(self, for_: Person | None = None, *, limit: int = 50, after: str | None = None) -> Inbox:
+        """Return the requests that wait for people, the longest wait first.
+
+        Args:
+            for_: Only those that this person may decide, by the rules of the policy, and has not approved yet. A person
+                whom the adapter of the settings does not verify may decide nothing that has a rule. Default: all.
+            limit: How many, at most.
+            after: For the next page: `page.next`.
+
+        Raises:
+            InputError: `limit` is less than 1, or `after` is no place in the inbox.
+        """
+        person = await self._actor(for_) if for_ is not None else None
+        return await inbox(await self._all_runs(), person, limit=limit, after=after)
+
+    async def log(self, run: str) -> Log:
+        """Return a run's ledger, event by event."""
+        return await (await self._all_runs()).log(run)
+
+    async def value(self, run: str, step: str | None = None) -> JsonValue:
+        """Return the whole value of a step that succeeded, or the run's whole answer, however large.
+
+        Raises:
+            UnknownRunError: There is no such run.
+            InputError: There is no such value.
+        """
+        return await (await self._all_runs()).value(run, step)
+
+    async def audit(self, run: str, *only: Section) -> Audit:
+        """Return a readable report of a run, also available as data; all sections, or only those named.
+
+        Args:
+            run: Its id, or its thread.
+            only: Some of `plans`, `steps`, `decisions`, `policy`, `budget`.
+        """
+        return await audited(await self._all_runs(), run, *only)
+
+    async def verify(self, run: str | Path, *, head: str | None = None, key: SealKey | None = None) -> Verification:
+        """Recompute the chain of a run and report whether its record is intact.
+
+        Args:
+            run: Its id, its thread, or the path of an exported file.
+            head: An earlier noted hash of one of its events, which the record must still contain.
+            key: The key that must have sealed it; by default the key from the environment.
+        """
+        if isinstance(run, Path):
+            return await run_sync(lambda: verified_file(run, head, key))
+        return await verified(await self._all_runs(), run, head, key)
+
+    async def export(self, run: str, file: str | Path) -> Verification:
+        """Write a run's whole record to a new file, which `verify` and `replay` take without the database."""
+        return await exported(await self._all_runs(), run, Path(file))
+
+    async def replay(self, run: str | Path, *, planner: ModelSpec | None = None) -> Replay:
+        """Replay a run from its record alone and return the first divergence; no recorded model or tool is called.
+
+        Args:
+            run: Its id, its thread, or the `Path` of an exported file.
+            planner: A model to plan in place of the recorded one.
+
+        Raises:
+            LedgerCorruptError: The record is damaged.
+            InputError: The record's version is not supported.
+            ConfigError: The planner is invalid.
+        """
+        if isinstance(run, Path):
+            return await replayed_file(run, planner)
+        return await replayed_run(await self._all_runs(), run, planner)
+
+    async def redact(self, run: str, value: str, *, reason: str, by: Person | str | None = None) -> Redacted:
+        """Remove a value from all data of a run's thread, so that its bytes are nowhere in the file.
+
+        The chain still verifies: the events keep their digests, and a `redacted` event lists the changed events, the
+        author and the reason.
+
+        Args:
+            run: Its id, or its thread. No run of the thread may be executing.
+            value: A text of at least four characters, removed also from longer texts.
+            reason: The reason, for the record.
+            by: The person who asked for it, or only their name; see `start`. Default: the user of this process.
+
+        Raises:
+            InputError: The record cannot be read without the value.
+            RunOwnedError: A run of the thread is executing.
+        """
+        actor = await self._actor(Person(by) if isinstance(by, str) else by)
+        return await redacted(await self._all_runs(), run, value, reason, str(actor))
+
+    async def skip(self, run: str, step: str, why: str = "", *, by: Person | None = None) -> Run:
+        """Leave a step of a waiting or paused run out, and with it the steps that need it; then `resume` the run.
+
+        Args:
+            run: Its id, or its thread.
+            step: The step's id.
+            why: The reason, for the record.
+            by: The person who says so, see `start`.
+
+        Raises:
+            InputError: The step is unknown, or has succeeded; or the run has ended or is executing.
+        """
+        return await skip_step(await self._all_runs(), run, step, why, await self._actor(by))
+
+    async def approvals(self, run: str | None = None) -> Sequence[StandingUse]:
+        """Return the standing approvals that hold in any run, and those of one run, or of all that have not ended.
+
+        Raises:
+            UnknownRunError: There is no such run.
+            LedgerCorruptError: A record was changed; those of a single run can be read by its name.
+        """
+        found = await standing_approvals(await self._all_runs(), run)
+        if found.unread:
+            raise found.unread[0].error
+        return found.uses
+
+    async def revoke(self, approval: str, *, by: Person | None = None) -> bool:
+        """End a standing approval: no further call starts on it; see `graph.approvals.revoke`.
+
+        Args:
+            approval: Its id.
+            by: The person who revokes it, see `start`.
+
+        Raises:
+            InputError: There is none of that id, or it was revoked before.
+        """
+        return await revoke(await self._all_runs(), approval, str(await self._actor(by)))
+
+    async def supply(self, run: str, step: str, value: JsonValue, *, by: Person | None = None) -> Run:
+        """Give the result of a step of a waiting or paused run; it is checked as the step's own, when you `resume` it.
+
+        Args:
+            run: Its id, or its thread.
+            step: The step's id.
+            value: The result.
+            by: The person who gives it, see `start`.
+
+        Raises:
+            InputError: The step is unknown, has succeeded or is a gate, or its `output` refuses the value; the policy
+                has others decide; or the run has ended or is executing.
+        """
+        return await supply_result(await self._all_runs(), run, step, value, await self._actor(by))
+
+    async def _latest(self, run: str) -> Run:
+        """Return the latest run of its thread.
+
+        Raises:
+            InputError: The thread has a later run.
+        """
+        session = await self._open.get()
+        key = await session.runs.find(run)
+        latest = await session.latest(key.thread)
+        if latest.n != key.n:
+            raise InputError("run", f"{run} cannot go on: {latest.id} has taken its thread since")
+        return latest
+
+    async def _all_runs(self) -> Runs:
+        return (await self._open.get()).runs
+
+    async def _actor(self, by: Person | None) -> Approver:
+        return named(by, (await self._open.get()).identity)
