@@ -1,35 +1,21 @@
 """What a client of a graph server may set for one invocation."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 
 from planner_executor.graph.chat_models.roles import RoleModels
 from planner_executor.graph.chat_models.settings import ROLES, ClientSettings, Layer, Role
 from planner_executor.graph.errors import ConfigError
 from planner_executor.graph.name_list import right_name
-from planner_executor.graph.settings import Settings
+from planner_executor.graph.settings import SETTINGS, TYPES, Settings
 from planner_executor.graph.validation_message import fault_messages
 
-LIMITS: Mapping[str, int] = {"max_concurrency": 1, "max_replans": 0, "max_repairs": 0}
+LIMITS: Mapping[str, int] = {name: told.least or 0 for name, told in SETTINGS.items() if told.client == "lowers"}
 """Limits that a client may lower, and the minimum of each."""
 
-FIXED = (
-    "approval",
-    "replan",
-    "horizon",
-    "budget",
-    "max_steps",
-    "max_rounds",
-    "max_check_attempts",
-    "timeout_s",
-    "attempts",
-    "backoff_s",
-    "max_feedback",
-    "max_depth",
-    "record_prompts",
-)
+FIXED = tuple(name for name, told in SETTINGS.items() if told.client == "sees")
 """Settings of the operator that a client sees and cannot change."""
 
 
@@ -38,17 +24,19 @@ def _for_nodes(*nodes: str) -> dict[str, Any]:
     return {"langgraph_nodes": list(nodes)}
 
 
-def _fixed(description: str, *nodes: str) -> Any:
-    told = f"{description} The operator's choice: it is shown here, and another value is refused."
-    return Field(default=None, description=told, json_schema_extra=_for_nodes(*nodes))
+def _field(name: str) -> tuple[Any, Any]:
+    """Return a setting's type and field, for a form; unset it is the operator's."""
+    told = SETTINGS[name]
+    said = "at most the server's limit" if name in LIMITS else "the operator's choice, and another value is refused"
+    kind = dict[str, Any] if name == "budget" else TYPES[name]
+    described = Field(
+        default=None, ge=told.least, description=f"{told.help}: {said}.", json_schema_extra=_for_nodes(*told.nodes)
+    )
+    return kind | None, described
 
 
-class Context(BaseModel):
-    """A client's settings for one invocation: names and limits. Default: those that the graph was built with.
-
-    A client chooses among the models that the operator allows, and can only lower limits. The approval mode is the
-    operator's alone.
-    """
+class ModelChoices(BaseModel):
+    """The models that a client chooses."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -77,37 +65,22 @@ class Context(BaseModel):
         description="Settings of the models: role -> temperature, timeout_s, base_url, options.",
         json_schema_extra=_for_nodes("planner", "executor", "replanner"),
     )
-    max_concurrency: int | None = Field(
-        default=None,
-        ge=LIMITS["max_concurrency"],
-        description="Most steps that run at a time; at most the server's limit.",
-        json_schema_extra=_for_nodes("executor"),
+
+
+if TYPE_CHECKING:
+    ContextFields = ModelChoices
+else:
+    ContextFields = create_model(
+        "ContextFields", __base__=ModelChoices, **{name: _field(name) for name in (*LIMITS, *FIXED)}
     )
-    max_replans: int | None = Field(
-        default=None,
-        ge=LIMITS["max_replans"],
-        description="Most replans of a run; at most the server's limit.",
-        json_schema_extra=_for_nodes("replanner"),
-    )
-    max_repairs: int | None = Field(
-        default=None,
-        ge=LIMITS["max_repairs"],
-        description="Most corrections of an invalid plan; at most the server's limit.",
-        json_schema_extra=_for_nodes("planner", "replanner"),
-    )
-    approval: str | None = _fixed("When a person is asked before a plan is carried out.", "review")
-    replan: str | None = _fixed("When the rest of a plan is revised.", "replanner")
-    horizon: int | None = _fixed("How many steps are planned at a time; all of them without a number.", "planner")
-    budget: dict[str, Any] | None = _fixed("What a new run may spend.", "executor")
-    max_steps: int | None = _fixed("How many steps a plan may have.", "planner", "replanner")
-    max_rounds: int | None = _fixed("How often a run is planned on step by step.", "planner", "replanner")
-    max_check_attempts: int | None = _fixed("How often a step is tried whose result misses its criteria.", "executor")
-    timeout_s: float | None = _fixed("Seconds that a call, or all turns of a model step, may take.", "executor")
-    attempts: int | None = _fixed("How often a call is tried whose failure may pass.", "executor")
-    backoff_s: float | None = _fixed("Seconds before the second attempt of a call.", "executor")
-    max_feedback: int | None = _fixed("How often a person may ask for another plan.", "review")
-    max_depth: int | None = _fixed("How many refined steps may lie within one another.", "replanner")
-    record_prompts: bool | None = _fixed("Whether the ledger keeps what models are asked.", "planner", "executor")
+
+
+class Context(ContextFields):
+    """A client's settings for one invocation: names and limits. Default: those that the graph was built with.
+
+    A client chooses among the models that the operator allows, and can only lower limits. The approval mode is the
+    operator's alone.
+    """
 
     def limits(self, settings: Settings) -> dict[str, Any]:
         """Return the limits that are set here.

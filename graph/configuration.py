@@ -19,28 +19,13 @@ from planner_executor.graph.policy.policy_file import policy_from, policy_from_t
 from planner_executor.graph.policy.strictness import looser_points
 from planner_executor.graph.policy.toml_lines import line_of
 from planner_executor.graph.record.budget import NO_BUDGET, Budget, read_budget
-from planner_executor.graph.settings import Settings
+from planner_executor.graph.settings import CHOICES, SETTINGS, Settings
 from planner_executor.graph.settings_file import SettingsFile, Table, settings_file
 from planner_executor.graph.trust import is_trusted, store_path
 from planner_executor.graph.unreadable import unreadable
 from planner_executor.tools.import_folders import import_folders, installation_folders
 
 POLICY_VARIABLE = "PLANNER_EXECUTOR_POLICY"
-CHOICES: Mapping[str, tuple[Any, ...]] = {
-    "approval": ("never", "side_effects", "always"),
-    "replan": ("failure", "every_step", "never"),
-    "horizon": (None, 1),
-}
-LEAST = {
-    "max_rounds": 1,
-    "max_concurrency": 1,
-    "max_steps": 1,
-    "max_depth": 1,
-    "max_replans": 0,
-    "max_check_attempts": 1,
-    "max_repairs": 0,
-    "max_feedback": 0,
-}
 
 
 def settings_of(given: Mapping[str, Any]) -> Settings:
@@ -59,10 +44,10 @@ def settings_of(given: Mapping[str, Any]) -> Settings:
     for name, allowed in CHOICES.items():
         if getattr(settings, name) not in allowed:
             raise ConfigError(f"{name} must be one of {', '.join(map(str, allowed))}, got {getattr(settings, name)!r}")
-    for name, limit in LEAST.items():
+    for name, told in SETTINGS.items():
         value = getattr(settings, name)
-        if not isinstance(value, int) or isinstance(value, bool) or value < limit:
-            raise ConfigError(f"{name} must be an integer >= {limit}, got {value!r}")
+        if told.least is not None and (type(value) is not int or value < told.least):
+            raise ConfigError(f"{name} must be an integer >= {told.least}, got {value!r}")
     for name in ATTEMPT_FIELDS:
         if (limit := getattr(settings, name)) is not None and (fault := limit_fault(name, limit)):
             raise ConfigError(f"{name}={limit!r} is not possible; it {fault}")
@@ -299,8 +284,7 @@ def _line(policy: Any, path: tuple[str, ...]) -> int | None:
 
 
 def _with_approval(settings: Settings, modes: list[ApprovalMode]) -> Settings:
-    order = CHOICES["approval"]
-    return replace(settings, approval=max(modes, key=order.index)) if modes else settings
+    return replace(settings, approval=min(modes, key=CHOICES["approval"].index)) if modes else settings
 
 
 def _name(policy: Any) -> str:

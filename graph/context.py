@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -23,9 +23,9 @@ from planner_executor.graph.recent import Recent
 from planner_executor.graph.record.budget import limits_of_a_run
 from planner_executor.graph.record.events import Configuration, Content
 from planner_executor.graph.record.values import Kept, keep_constant, normalise
-from planner_executor.graph.settings import Settings
+from planner_executor.graph.settings import SETTINGS, Settings
 
-PLAIN_SETTINGS = tuple(field.name for field in fields(Settings) if field.name not in ("policy", "budget"))
+PLAIN_SETTINGS = tuple(name for name in SETTINGS if name not in ("policy", "budget"))
 """The settings that the record keeps as they are."""
 
 

@@ -8,6 +8,7 @@ from planner_executor.graph.plan.canonical import digest
 from planner_executor.graph.policy.terms import Comparison, compare
 from planner_executor.graph.record.assignment import Assignment
 from planner_executor.graph.record.events import NO_CONFIGURATION
+from planner_executor.graph.settings import RANKS
 
 
 async def compared(services: Services, ledger: Ledger, run: Assignment) -> Comparison:
@@ -21,7 +22,7 @@ async def compared(services: Services, ledger: Ledger, run: Assignment) -> Compa
         return Comparison(here, is_first=True)
     if _are_equal(services, run):
         return Comparison(here)
-    found = compare(here, await terms_of(ledger, run))
+    found = compare(here, await terms_of(ledger, run), RANKS)
     return found if services.judges_terms else found.accepted(here)
 
 

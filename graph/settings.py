@@ -1,9 +1,9 @@
-"""Settings of a graph: names and limits, as its operator chooses them."""
+"""Settings of a graph: names and limits, as its operator chooses them, and what there is to say of each."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal, TypedDict
+from typing import Annotated, Any, Literal, TypedDict, get_args, get_origin, get_type_hints
 
 from planner_executor.graph.plan.attempts import AttemptLimits
 from planner_executor.graph.plan.reading import MAX_STEPS
@@ -11,37 +11,151 @@ from planner_executor.graph.policy.policy import NO_POLICY, ApprovalMode, Policy
 from planner_executor.graph.policy.replanning import Replan
 from planner_executor.graph.record.budget import NO_BUDGET, Budget
 
+Client = Literal["lowers", "sees", "ignores"]
+"""What a client of a graph server does with a setting: it sends a lower one, is shown it, or does not meet it."""
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What there is to say of a setting besides its name, type and default.
+
+    Attributes:
+        help: What it sets, as a clause without a full stop.
+        least: The least integer that it takes.
+        counts: What it counts, and what of it, in the words of `policy show`.
+        client: What a client of a graph server does with it.
+        nodes: Where Studio shows it.
+        option: How the command line writes its value; empty if it has no such option. A run remembers these settings.
+        suite: Whether a suite may set it for the arm that replans.
+        order: How two values compare for a run that goes on: the lower one, or the choice that is named first, is the
+            stricter; the one on record stays; or they are other.
+    """
+
+    help: str
+    least: int | None = None
+    counts: tuple[str, str] | None = None
+    client: Client = "sees"
+    nodes: tuple[str, ...] = ()
+    option: str = ""
+    suite: bool = False
+    order: Literal["lower", "recorded", "other"] = "lower"
+
 
 @dataclass(frozen=True)
 class Settings:
-    """Names and limits; each limit has a minimum, enforced by `build_graph`.
+    """Names and limits, each declared here alone: checks, forms, options, records and texts are made of its field.
 
-    `max_repairs` bounds the corrections of an invalid plan, `max_feedback` the plans that a person may send back,
-    `max_replans` the calls of the replanner after failures, `max_rounds` the rounds of a run that is planned step by
-    step, `max_check_attempts` the attempts at a step whose result does not meet its criteria, `max_depth` the nesting
-    of refined steps. With `horizon` 1 the planner plans one step at a time. `budget` limits a new run.
     `timeout_s`, `attempts` and `backoff_s` are those of every step, see `graph.plan.attempts`.
-    `record_prompts` records prompts in the ledger; answers are always recorded. `instructions` adds to a role's prompt.
     """
 
-    approval: ApprovalMode = "always"
-    policy: Policy = NO_POLICY
-    budget: Budget = NO_BUDGET
-    replan: Replan = "failure"
-    horizon: Literal[1] | None = None
-    max_concurrency: int = 16
-    max_replans: int = 2
-    max_rounds: int = 10
-    max_check_attempts: int = 2
-    max_repairs: int = 1
-    max_feedback: int = 10
-    max_steps: int = MAX_STEPS
-    max_depth: int = 2
-    timeout_s: float | None = None
-    attempts: int | None = None
-    backoff_s: float | None = None
-    record_prompts: bool = True
-    instructions: Mapping[str, str] = field(default_factory=dict)
+    approval: Annotated[
+        ApprovalMode, Setting("Which plans need a person's approval", nodes=("review",), option="MODE")
+    ] = "always"
+    policy: Annotated[Policy, Setting("The rules that allow, review and deny", client="ignores")] = NO_POLICY
+    budget: Annotated[Budget, Setting("What a new run may spend", nodes=("executor",))] = NO_BUDGET
+    replan: Annotated[
+        Replan, Setting("When the remaining steps are revised", nodes=("replanner",), option="WHEN", suite=True)
+    ] = "failure"
+    horizon: Annotated[
+        Literal[1] | None,
+        Setting("Plan one step at a time", nodes=("planner",), option="1", suite=True, order="recorded"),
+    ] = None
+    max_concurrency: Annotated[
+        int,
+        Setting(
+            "Steps that run at a time, at most",
+            least=1,
+            counts=("step", "at a time"),
+            client="lowers",
+            nodes=("executor",),
+            option="N",
+        ),
+    ] = 16
+    max_replans: Annotated[
+        int,
+        Setting(
+            "Revisions per run after failures, at most",
+            least=0,
+            counts=("revision", "after failures"),
+            client="lowers",
+            nodes=("replanner",),
+            option="N",
+            suite=True,
+        ),
+    ] = 2
+    max_rounds: Annotated[
+        int,
+        Setting(
+            "Rounds of planning step by step per run, at most",
+            least=1,
+            counts=("round", "when planning one step at a time"),
+            nodes=("planner", "replanner"),
+            suite=True,
+        ),
+    ] = 10
+    max_check_attempts: Annotated[
+        int,
+        Setting(
+            "Attempts at a step whose result does not meet its criteria, the first one included",
+            least=1,
+            nodes=("executor",),
+        ),
+    ] = 2
+    max_repairs: Annotated[
+        int,
+        Setting(
+            "Repairs of an invalid plan, at most",
+            least=0,
+            counts=("repair", "of an invalid plan"),
+            client="lowers",
+            nodes=("planner", "replanner"),
+            suite=True,
+        ),
+    ] = 1
+    max_feedback: Annotated[
+        int,
+        Setting(
+            "Plans that a person may send back per run, at most",
+            least=0,
+            counts=("plan", "rejected with feedback"),
+            nodes=("review",),
+        ),
+    ] = 10
+    max_steps: Annotated[
+        int,
+        Setting("Steps in one plan, at most", least=1, counts=("step", "in a plan"), nodes=("planner", "replanner")),
+    ] = MAX_STEPS
+    max_depth: Annotated[
+        int,
+        Setting(
+            "Nesting of refined steps, at most",
+            least=1,
+            counts=("level", "of nested refined steps"),
+            nodes=("replanner",),
+            suite=True,
+        ),
+    ] = 2
+    timeout_s: Annotated[
+        float | None,
+        Setting("Time limit of a call, or of all turns of a model step, in seconds", nodes=("executor",)),
+    ] = None
+    attempts: Annotated[
+        int | None, Setting("Attempts of a call that fails for a reason that may pass", nodes=("executor",))
+    ] = None
+    backoff_s: Annotated[
+        float | None,
+        Setting(
+            "Wait before the second attempt, in seconds; it doubles with each further one",
+            nodes=("executor",),
+            order="recorded",
+        ),
+    ] = None
+    record_prompts: Annotated[
+        bool, Setting("Whether the ledger keeps the prompts of models", nodes=("planner", "executor"))
+    ] = True
+    instructions: Annotated[
+        Mapping[str, str], Setting("Additional instructions, by role", client="ignores", order="other")
+    ] = field(default_factory=dict)
 
     @property
     def attempt_limits(self) -> AttemptLimits:
@@ -72,12 +186,45 @@ class GivenSettings(TypedDict, total=False):
     instructions: Mapping[str, str]
 
 
+TYPES: Mapping[str, Any] = get_type_hints(Settings)
+SETTINGS: Mapping[str, Setting] = {
+    name: kind.__metadata__[0] for name, kind in get_type_hints(Settings, include_extras=True).items()
+}
+DEFAULTS: Mapping[str, Any] = {name: getattr(Settings(), name) for name in SETTINGS}
+OPTIONAL = tuple(name for name, default in DEFAULTS.items() if default is None)
+REMEMBERED = tuple(name for name, told in SETTINGS.items() if told.option)
+"""Settings that the command line takes, and that a run remembers."""
+
+
+def _choices(kind: Any) -> tuple[Any, ...]:
+    """Return the values that a type lists, with None if it may be left out."""
+    listed = [value for part in (kind, *get_args(kind)) if get_origin(part) is Literal for value in get_args(part)]
+    return (*listed, None) if listed and type(None) in get_args(kind) else tuple(listed)
+
+
+CHOICES: Mapping[str, tuple[Any, ...]] = {name: found for name, kind in TYPES.items() if (found := _choices(kind))}
+"""Setting -> its values, the strictest first."""
+
+
+def _rank(name: str) -> Callable[[Any], float] | None:
+    order = SETTINGS[name].order
+    if order == "other":
+        return None
+    if order == "recorded":
+        return lambda _: 0
+    return CHOICES[name].index if name in CHOICES else lambda limit: float("inf") if limit is None else limit
+
+
+RANKS: Mapping[str, Callable[[Any], float] | None] = {name: _rank(name) for name in SETTINGS}
+"""Setting -> the rank of its values, of which the lowest is the strictest; None if it has no order."""
+
+
 def current_settings(recorded: Mapping[str, Any]) -> dict[str, Any]:
     """Return the settings of a record under their names of today; `max_retries` counted the attempts after the first.
 
-    A setting that an earlier version did not have is left at its default.
+    One that is optional was unset in a version that did not have it; any other is left at its default.
     """
-    known = {"timeout_s": None, "attempts": None, "backoff_s": None, **recorded}
+    known = {**dict.fromkeys(OPTIONAL), **recorded}
     if "max_retries" in known:
         known["max_check_attempts"] = known.pop("max_retries") + 1
     return known

@@ -1,34 +1,36 @@
 """Arguments and options shared by several commands."""
 
-from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from planner_executor.graph.errors import InputError
 from planner_executor.graph.ledger.memory.event_reader import IN_MEMORY
 from planner_executor.graph.ledger.opening import name_fault
+from planner_executor.graph.policy.policy import ApprovalMode
 from planner_executor.graph.record.person import Person
 from planner_executor.graph.sanitize import is_utf8
+from planner_executor.graph.settings import CHOICES, DEFAULTS, SETTINGS
 
 DATABASE = "planner-executor.db"
 
 
-class Approval(StrEnum):
-    """Which plans need a person's approval."""
+def setting_option(name: str) -> Any:
+    """Return the option of a setting, made of its field in `Settings`; typer reads a choice from its type."""
+    told, choices = SETTINGS[name], [choice for choice in CHOICES.get(name, ()) if choice is not None]
+    if told.least is not None:
+        said, least, most = f"{told.help}. Default: {DEFAULTS[name]}.", told.least, None
+    elif all(isinstance(choice, int) for choice in choices):
+        said, least, most = f"{told.help}.", min(choices), max(choices)
+    else:
+        said, least, most = f"{told.help}: {', '.join(choices)}.", None, None
+    return typer.Option(option_name(name), min=least, max=most, metavar=told.option, help=said)
 
-    always = "always"
-    side_effects = "side_effects"
-    never = "never"
 
-
-class Replan(StrEnum):
-    """When the remaining steps are revised."""
-
-    failure = "failure"
-    every_step = "every_step"
-    never = "never"
+def option_name(name: str) -> str:
+    """Return the option that sets a setting."""
+    return f"--{name.replace('_', '-')}"
 
 
 def text(given: str | None) -> str | None:
@@ -131,26 +133,7 @@ ConfigFile = Annotated[
         "--config", parser=path_of, metavar="FILE", help="Settings file. Default: planner-executor.toml, if it exists."
     ),
 ]
-ApprovalName = Annotated[
-    Approval | None,
-    typer.Option("--approval", metavar="MODE", help=f"Which plans need a person's approval: {', '.join(Approval)}."),
-]
-ReplanName = Annotated[
-    Replan | None,
-    typer.Option("--replan", metavar="WHEN", help=f"When the remaining steps are revised: {', '.join(Replan)}."),
-]
-Horizon = Annotated[
-    int | None,
-    typer.Option(
-        "--horizon", min=1, max=1, metavar="1", show_default=False, help="Plan one step at a time. Default: all."
-    ),
-]
-MaxReplans = Annotated[
-    int | None, typer.Option("--max-replans", min=0, metavar="N", help="Revisions per run, at most.")
-]
-MaxConcurrency = Annotated[
-    int | None, typer.Option("--max-concurrency", min=1, metavar="N", help="Steps that run at a time, at most.")
-]
+ApprovalName = Annotated[ApprovalMode | None, setting_option("approval")]
 Json = Annotated[bool, typer.Option("--json", help="Write events to standard output as JSON lines; never prompt.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
 ActsAs = Annotated[

@@ -13,11 +13,13 @@ from shlex import quote
 from typing import Any
 
 from planner_executor.graph.cli.model_options import recorded_models
+from planner_executor.graph.cli.options import option_name
 from planner_executor.graph.cli.prompts import Postponed, read_answer
 from planner_executor.graph.cli.screen import Screen
 from planner_executor.graph.cli.setup import Setup, absolute
 from planner_executor.graph.errors import InputError
 from planner_executor.graph.runs import Run
+from planner_executor.graph.settings import REMEMBERED
 
 OPTIONS = {
     "documents": "--docs",
@@ -25,11 +27,7 @@ OPTIONS = {
     "mcp": "--mcp",
     "config": "--config",
     "policy": "--policy",
-    "approval": "--approval",
-    "replan": "--replan",
-    "horizon": "--horizon",
-    "max_replans": "--max-replans",
-    "max_concurrency": "--max-concurrency",
+    **{name: option_name(name) for name in REMEMBERED},
 }
 PROGRAM_CHARACTERS = 200
 QUESTION = "Use the recorded settings? y: yes, n: continue with the current ones: "
@@ -112,8 +110,8 @@ def differences(known: Mapping[str, Any], recorded: Setup, current: Setup) -> It
         current: The current setup.
     """
     for name in OPTIONS:
-        if name in known and getattr(recorded, name) != _value(current, name):
-            yield SettingDifference(name, getattr(recorded, name), _value(current, name))
+        if name in known and _plain(recorded, name) != _value(current, name):
+            yield SettingDifference(name, _plain(recorded, name), _value(current, name))
     before, now = known.get("models") or {}, recorded_models(current.models, current.config)
     for role in dict.fromkeys((*before, *now)):
         if before.get(role) != now.get(role):
@@ -134,7 +132,11 @@ def _value(setup: Setup, name: str) -> Any:
     """Return a setting; the policy may also come from the environment or the settings file."""
     if name.startswith("model of "):
         return recorded_models(setup.models, setup.config).get(name.removeprefix("model of "))
-    return _policy(setup) if name == "policy" else getattr(setup, name)
+    return _policy(setup) if name == "policy" else _plain(setup, name)
+
+
+def _plain(setup: Setup, name: str) -> Any:
+    return setup.settings[name] if name in setup.settings else getattr(setup, name)
 
 
 def _policy(setup: Setup) -> str | None:

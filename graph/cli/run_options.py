@@ -1,12 +1,14 @@
 """Option groups of commands that use tools, ask models or execute runs."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from planner_executor.graph.cli import options
 from planner_executor.graph.cli.actor import ActorOptions
 from planner_executor.graph.cli.model_options import models_from_options
 from planner_executor.graph.cli.setup import check_folders
+from planner_executor.graph.policy.replanning import Replan
+from planner_executor.graph.settings import REMEMBERED
 
 if TYPE_CHECKING:
     from planner_executor.graph.chat_models.settings import Layer
@@ -17,11 +19,7 @@ TERMS = (
     "workspace",
     "models",
     "policy",
-    "approval",
-    "replan",
-    "horizon",
-    "max_replans",
-    "max_concurrency",
+    *REMEMBERED,
 )
 """The settings that name a term; tools and servers are what a run needs, whatever its terms are."""
 
@@ -87,10 +85,10 @@ class RunOptions(ActorOptions, ModelOptions, ToolOptions):
     config: options.ConfigFile = None
     policy: options.PolicyFile = None
     approval: options.ApprovalName = None
-    replan: options.ReplanName = None
-    horizon: options.Horizon = None
-    max_replans: options.MaxReplans = None
-    max_concurrency: options.MaxConcurrency = None
+    replan: Annotated[Replan | None, options.setting_option("replan")] = None
+    horizon: Annotated[int | None, options.setting_option("horizon")] = None
+    max_replans: Annotated[int | None, options.setting_option("max_replans")] = None
+    max_concurrency: Annotated[int | None, options.setting_option("max_concurrency")] = None
 
     @property
     def takes_over(self) -> bool:
@@ -110,9 +108,5 @@ class RunOptions(ActorOptions, ModelOptions, ToolOptions):
             "models": self.models,
             "config": self.config,
             "policy": self.policy,
-            "approval": self.approval and self.approval.value,
-            "replan": self.replan and self.replan.value,
-            "horizon": self.horizon,
-            "max_replans": self.max_replans,
-            "max_concurrency": self.max_concurrency,
+            **{name: getattr(self, name) for name in REMEMBERED},
         }

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from planner_executor.graph.cli.model_options import build_arguments, merge_layers, recorded_models, settings_of
 from planner_executor.graph.errors import InputError, ToolConfigError
+from planner_executor.graph.settings import DEFAULTS, REMEMBERED
 
 if TYPE_CHECKING:
     from planner_executor.graph.chat_models.roles import RoleModels
@@ -17,9 +18,13 @@ if TYPE_CHECKING:
     from planner_executor.graph.own_tools import Tool
 
 
+_UNCHANGED = {name: DEFAULTS[name] for name in REMEMBERED} | {"approval": None}
+"""The settings of the command line at their defaults; the approval mode is the policy's, if it has one."""
+
+
 @dataclass(frozen=True)
 class Setup:
-    """The setup of a run; paths are absolute. If `approval` is None, the policy decides."""
+    """The setup of a run; paths are absolute. `settings` are those of the command line; without a mode the policy's."""
 
     documents: str
     workspace: str
@@ -27,11 +32,7 @@ class Setup:
     config: str | None = None
     mcp: str | None = None
     policy: str | None = None
-    approval: str | None = None
-    replan: str = "failure"
-    horizon: int | None = None
-    max_replans: int = 2
-    max_concurrency: int = 16
+    settings: Mapping[str, Any] = field(default_factory=lambda: {**_UNCHANGED})
     own_tools: tuple[str, ...] = ()
 
     @classmethod
@@ -44,7 +45,8 @@ class Setup:
 
         `own_tools` is left out: a record never causes an import.
         """
-        names = [entry.name for entry in fields(self) if entry.name != "own_tools"]
+        names = [*(entry.name for entry in fields(self) if entry.name != "own_tools"), *REMEMBERED]
+        names.remove("settings")
         known: dict[str, Any] = {name: setup.get(name) for name in names}
         return self.changed(**known | {"models": settings_of(setup.get("models") or {})})
 
@@ -58,16 +60,17 @@ class Setup:
             named["own_tools"] = (*self.own_tools, *named["own_tools"])
         if "models" in named:
             named["models"] = merge_layers(named["models"], self.models)
+        named["settings"] = {name: named.pop(name, before) for name, before in self.settings.items()}
         return replace(self, **named)
 
     def to_json(self) -> dict[str, Any]:
         """Return the setup as recorded: models and policy as merged from all sources, without keys."""
         from planner_executor.graph.configuration import policy_named
 
-        plain = {entry.name: getattr(self, entry.name) for entry in fields(self)}
+        plain = {entry.name: getattr(self, entry.name) for entry in fields(self) if entry.name != "settings"}
         policy = policy_named(self.policy, self.config)
         everywhere = {"models": recorded_models(self.models, self.config), "policy": policy and absolute(Path(policy))}
-        return {**plain, **everywhere}
+        return {**plain, **self.settings, **everywhere}
 
     @cached_property
     def role_models(self) -> "RoleModels":
@@ -91,17 +94,18 @@ class Setup:
 
         _ = self.role_models  # fail before a database is opened
         policy_of(policy_named(self.policy, self.config))
-        planning = {"replan": self.replan, "horizon": self.horizon, "max_replans": self.max_replans}
-        approval = {"approval": self.approval} if self.approval else {}
         return {
             **build_arguments(self.models),
             "config": self.config,
             "tools": self.tools(),
             "policy": self.policy,
-            **approval,
-            **planning,
-            "max_concurrency": self.max_concurrency,
+            **self.chosen,
         }
+
+    @property
+    def chosen(self) -> dict[str, Any]:
+        """The settings without those that are unset."""
+        return {name: value for name, value in self.settings.items() if value is not None}
 
     def tools(self) -> "list[Tool]":
         """Return the built-in tools over these folders, and the user's own tools, which win if names clash.

@@ -7,6 +7,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, JsonValue, f
 
 from planner_executor.graph.policy.policy import ApprovalMode
 from planner_executor.graph.record.budget import NO_BUDGET, Budget, Price, read_budget
+from planner_executor.graph.settings import SETTINGS
 
 Arm = Literal["direct", "static", "replanning"]
 ARMS: tuple[Arm, ...] = get_args(Arm)
@@ -15,7 +16,7 @@ ARMS: tuple[Arm, ...] = get_args(Arm)
 AnswerFormat = Literal["text", "json"] | dict[str, JsonValue]
 """Format of an answer: text, JSON, or JSON that fits a schema."""
 
-REPLANNING = ("replan", "horizon", "max_replans", "max_rounds", "max_repairs", "max_depth")
+REPLANNING = tuple(name for name, told in SETTINGS.items() if told.suite)
 """Settings that a suite may set for the replanning arm."""
 
 BOUNDED = ("model_calls", "tokens", "cost_usd", "tool_calls", "wall_s")

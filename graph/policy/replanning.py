@@ -10,7 +10,7 @@ from planner_executor.graph.record.ending import Ending
 from planner_executor.graph.record.remaining import steps_left
 from planner_executor.graph.record.run_state import RunState
 
-Replan = Literal["failure", "every_step", "never"]
+Replan = Literal["never", "failure", "every_step"]
 Cause = Literal["failure", "step", "horizon", "steered"]
 ONE_STEP = "one step at a time: give the next step only, or the answer"
 

@@ -13,7 +13,7 @@ from planner_executor.graph.name_list import listed
 from planner_executor.graph.plan.catalog import Effect
 from planner_executor.graph.policy.both import both
 from planner_executor.graph.policy.policy import NO_POLICY, Policy
-from planner_executor.graph.policy.strictness import MODES, looser_points
+from planner_executor.graph.policy.strictness import looser_points
 from planner_executor.graph.record.budget import NO_BUDGET, Budget
 from planner_executor.graph.record.values import to_text
 
@@ -22,6 +22,7 @@ VALUE_CHARACTERS = 40
 LIMITS_OF_A_TOOL = ("timeout_s", "attempts", "backoff_s")
 """What is no part of a tool's face: how long and how often it is tried where it is called."""
 Face = Mapping[str, Any]
+Rank = Callable[[Any], float]
 
 
 @dataclass(frozen=True)
@@ -94,15 +95,21 @@ class Comparison:
         return "; ".join(each.what for each in self.differences if each.standing == standing)
 
 
-def compare(here: Terms, recorded: Terms) -> Comparison:
-    """Return how the terms here differ from those on record, and the terms that hold if none of them is other."""
+def compare(here: Terms, recorded: Terms, ranks: Mapping[str, Rank | None]) -> Comparison:
+    """Return how the terms here differ from those on record, and the terms that hold if none of them is other.
+
+    Args:
+        here: The terms of this process.
+        recorded: Those that the run is under.
+        ranks: Setting -> the rank of its values, of which the lowest is the strictest; None if it has no order.
+    """
     found: list[Difference] = []
     found += _tools(here.tools, recorded.tools)
     found += _models("role", here.models, recorded.models)
     found += _executors(here.executors, recorded.executors)
     settings: dict[str, Any] = {}
     for name, value in here.settings.items():
-        standing, settings[name] = _of_setting(name, value, recorded.settings.get(name, value))
+        standing, settings[name] = _of_setting(ranks[name], value, recorded.settings.get(name, value))
         if standing is not None:
             before = _shown(recorded.settings[name])
             found.append(Difference(name, standing, f"{name}: {before} on record, here is {_shown(value)}"))
@@ -184,11 +191,10 @@ def _limits(names: Sequence[str], recorded: Budget, here: Budget) -> str:
     return ", ".join(f"{name} {_shown(recorded.of(name))} on record, here is {_shown(here.of(name))}" for name in names)
 
 
-def _of_setting(name: str, here: Any, recorded: Any) -> tuple[Standing | None, Any]:
+def _of_setting(rank: Rank | None, here: Any, recorded: Any) -> tuple[Standing | None, Any]:
     """Return how a setting stands, None if it is equal, and the value that holds."""
     if here == recorded:
         return None, recorded
-    rank = ORDER[name]
     if rank is None:
         return "other", recorded
     before, now = rank(recorded), rank(here)
@@ -201,39 +207,3 @@ def _shown(value: Any) -> str:
     words = [value] if isinstance(value, str) else value
     text = " then ".join(map(str, words)) if isinstance(words, list | tuple) else to_text(words)
     return text if len(text) <= VALUE_CHARACTERS else "another one"
-
-
-def _number(value: float | None) -> float:
-    return float("inf") if value is None else value
-
-
-def _as_recorded(_: Any) -> int:
-    """Return the same rank for all values: none is stricter, and the one on record stays."""
-    return 0
-
-
-REPLANNING = ("never", "failure", "every_step")
-ORDER: Mapping[str, Callable[[Any], float] | None] = {
-    "approval": lambda mode: -MODES.index(mode),
-    "replan": REPLANNING.index,
-    "horizon": _as_recorded,
-    "backoff_s": _as_recorded,
-    "record_prompts": int,
-    "instructions": None,
-    **dict.fromkeys(
-        (
-            "max_concurrency",
-            "max_replans",
-            "max_rounds",
-            "max_check_attempts",
-            "max_repairs",
-            "max_feedback",
-            "max_steps",
-            "max_depth",
-            "timeout_s",
-            "attempts",
-        ),
-        _number,
-    ),
-}
-"""Setting -> the rank of its values, of which the lowest is the strictest; None if it has no order."""

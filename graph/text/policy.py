@@ -1,6 +1,6 @@
 """A policy's consequences for the known tools, in sentences: denials, review triggers, and limits."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 
 from planner_executor.graph.name_list import counted
 from planner_executor.graph.plan.catalog import ToolSpec
@@ -12,7 +12,7 @@ from planner_executor.graph.policy.duration import in_words as duration_in_words
 from planner_executor.graph.policy.policy import Policy
 from planner_executor.graph.record.budget import unit_in_words
 from planner_executor.graph.record.trust_label import TrustLabel
-from planner_executor.graph.settings import Settings
+from planner_executor.graph.settings import SETTINGS, Settings
 
 PLANS = {
     "always": "every plan, and every revision beyond what was approved",
@@ -26,22 +26,13 @@ ALWAYS = (
     "a plan that makes no progress: the same failure, plan or revision again",
 )
 NEW_EFFECTS = "a call with an effect that a model adds to an approved plan after it has read untrusted results"
-BOUNDS: Mapping[str, tuple[str, str]] = {
-    "max_replans": ("revision", "after failures"),
-    "max_rounds": ("round", "when planning one step at a time"),
-    "max_feedback": ("plan", "rejected with feedback"),
-    "max_repairs": ("repair", "of an invalid plan"),
-    "max_steps": ("step", "in a plan"),
-    "max_depth": ("level", "of nested refined steps"),
-    "max_concurrency": ("step", "at a time"),
-}
-"""What a setting counts, and what of it."""
 STRANGER = TrustLabel("untrusted", ("nobody that the policy knows",))
 
 
 def rule_sections(settings: Settings, terms: ExecutionTerms) -> list[tuple[str, list[str]]]:
     """Return the rules in force as lines under headings."""
-    bounds = [f"{counted(getattr(settings, name), one)} {words} ({name})" for name, (one, words) in BOUNDS.items()]
+    counts = {name: told.counts for name, told in SETTINGS.items() if told.counts}
+    bounds = [f"{counted(getattr(settings, name), one)} {words} ({name})" for name, (one, words) in counts.items()]
     return [
         ("needs a person", list(triggers(terms))),
         ("denied, even if approved", list(denials(terms)) or ["nothing"]),

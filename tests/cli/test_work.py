@@ -91,7 +91,11 @@ def test_a_record_imports_nothing_and_starts_no_program(here: Path, changes: dic
 def test_what_the_run_recorded_is_used_in_place_of_the_operators_defaults(here: Path) -> None:
     used = setup_to_work(on_record(max_replans=7, approval="side_effects", workspace="/elsewhere"), {})
 
-    assert (used.max_replans, used.approval, used.workspace) == (7, "side_effects", "/elsewhere")
+    assert (used.settings["max_replans"], used.settings["approval"], used.workspace) == (
+        7,
+        "side_effects",
+        "/elsewhere",
+    )
 
 
 @pytest.mark.slow

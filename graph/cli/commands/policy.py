@@ -102,7 +102,7 @@ def in_force(
     policy: Path | None,
     tools: ToolOptions,
     config: Path | None,
-    approval: options.Approval | None,
+    approval: str | None,
 ) -> Iterator[EffectiveRules]:
     """Yield the effective rules, including the tools of MCP servers, checked like at the start of a run.
 
@@ -115,13 +115,12 @@ def in_force(
     from planner_executor.graph.configuration import policy_named, settings_of
 
     tools.check()
-    chosen = {"config": config, "policy": policy, "approval": approval and approval.value}
+    chosen = {"config": config, "policy": policy, "approval": approval}
     setup = Setup.default().changed(**tools.tool_settings, **chosen)
     with setup.opened() as built:
         build_graph(**built)
         source = policy_named(setup.policy, setup.config)
-        mode = {"approval": setup.approval} if setup.approval else {}
-        settings = settings_of({**mode, "policy": source, "max_replans": setup.max_replans})
+        settings = settings_of({**setup.chosen, "policy": source})
         specs = Toolbox(built["tools"]).specs
         named = tuple(setup.role_models.named)
         yield EffectiveRules(

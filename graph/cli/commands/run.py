@@ -60,7 +60,7 @@ def run(
     """Plan a goal, review the plan and execute it.
 
     Defaults: documents are read from `docs`, reports are written to `workspace`, the planner is the embedded rules
-    (`offline`), every plan needs approval, at most 2 revisions, at most 16 steps at a time.
+    (`offline`), every plan needs approval.
     """
     screen = Screen.beside_json() if json else Screen.here()
     with report_errors(screen):
