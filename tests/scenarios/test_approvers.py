@@ -432,7 +432,7 @@ def said_in_a_chat(own: Agent, run: Run, by: Person) -> str:
         return "\n".join(one.text for one in state.values["messages"])
 
     agent = own._agent
-    return str(own._do(lambda: chat(agent)))
+    return str(own.wait_for(lambda _: chat(agent)))
 
 
 @pytest.mark.parametrize(

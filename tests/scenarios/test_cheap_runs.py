@@ -149,7 +149,7 @@ def test_a_value_is_taken_out_of_packed_checkpoints(tmp_path: Path) -> None:
         run = agent.resume(agent.start("g").id, "approve")
         assert agent.redact(run.id, secret, reason="r").remaining == ()
         assert secret not in str(agent.audit(run.id))
-        state = agent._do(lambda: agent._agent.graph.aget_state({"configurable": {"thread_id": run.thread}}))
+        state = agent.wait_for(lambda _: agent._agent.graph.aget_state({"configurable": {"thread_id": run.thread}}))
 
     assert "redacted" in str(state.values["plan"]) and secret not in str(state)
 
@@ -167,12 +167,12 @@ def test_the_configuration_of_a_run_of_the_first_version_is_known_to_be_the_same
     tool = LoggedTools().tool("look", lambda q: q, effect="read")
     models = {"planner": ScriptedModel([]), "executor": ScriptedModel([])}
     with Agent(tmp_path / "runs.db", tools=[tool], **models) as agent:
-        session = agent._do(agent._agent._open.get)
+        session = agent.wait_for(lambda given: given._open.get())
 
         def differs(**change: Any) -> str:
             known = Assignment(configuration=Configuration.from_json({**started["configured"], **change}))
             services, ledger = session.graph.services, session.runs.ledger
-            found = agent._do(lambda: compared(services, ledger, known))
+            found = agent.wait_for(lambda _: compared(services, ledger, known))
             return found.other or found.sentence
 
         assert differs() == ""

@@ -28,7 +28,7 @@ def say(agent: Agent, run: Run, words: str) -> Any:
         graph = (await own._open.get()).graph
         return await graph.ainvoke({"messages": [HumanMessage(words)]}, {"configurable": {"thread_id": run.thread}})
 
-    state = agent._do(lambda: said(agent._agent))
+    state = agent.wait_for(lambda _: said(agent._agent))
     raise InputError("words", str(state["messages"][-2].text))
 
 
