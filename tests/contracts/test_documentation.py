@@ -137,3 +137,21 @@ def test_every_test_that_the_docs_name_is_there() -> None:
             tests = re.findall(r"[`:](test_\w+)`", line)
             lost += [name for name in (*files, *tests) if name not in known and name not in defined]
     assert lost == []
+
+
+def test_the_rules_that_bind_are_few_and_each_is_one_sentence_with_its_test_and_its_decision() -> None:
+    page = (ROOT / "docs" / "decisions" / "README.md").read_text()
+    rules = re.findall(r"^\| (.+?) \| (.+) \| (.+) \|$", page, re.MULTILINE)[2:]
+
+    assert 0 < len(rules) <= 25
+    assert [rule for rule, _, _ in rules if not re.fullmatch(r"[A-Z][^.;:]*\.", rule)] == []
+    named = r"`tests/[\w/]+\.py::test_\w+`"
+    assert [rule for rule, tests, _ in rules if not re.fullmatch(rf"{named}(, {named})*", tests)] == []
+    assert [rule for rule, _, decisions in rules if not re.search(r"\[\d+\]\(\d{4}-", decisions)] == []
+
+
+def test_every_decision_is_behind_a_rule_or_in_the_history_once() -> None:
+    folder = ROOT / "docs" / "decisions"
+    listed = re.findall(r"\((\d{4}-[\w-]+\.md)\)", (folder / "README.md").read_text())
+
+    assert sorted(listed) == sorted(page.name for page in folder.glob("[0-9]*.md"))
