@@ -13,8 +13,8 @@ from planner_executor.graph.record.step_history import StepHistory
 from planner_executor.graph.record.summarizer import Summarizer
 from planner_executor.graph.record.summary import RunSummary
 
-MOST = 4_096
-"""So many runs are kept: those that were written to last."""
+MOST = 512
+"""So many runs are kept, each with its whole state: those that were written to last."""
 MOST_READ = 64
 """So many runs are kept that were read and not written to yet."""
 

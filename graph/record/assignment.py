@@ -34,6 +34,7 @@ class Assignment:
     n: int = 0
     goal: str = ""
     constraints: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
     setup: Mapping[str, Any] = field(default_factory=dict)
     setup_by: str | None = None
     origin: str | None = None
@@ -52,6 +53,7 @@ class Assignment:
             n=data.n,
             goal=data.goal,
             constraints=data.constraints,
+            tags=data.tags,
             setup=data.setup,
             setup_by=data.setup_by,
             origin=data.origin or data.setup_by,

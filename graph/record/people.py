@@ -14,11 +14,13 @@ class People:
     """Who asked, what they gave, and the votes on the open request; changed by events only.
 
     `askers` are the labels of all who started, steered or retried the run, or wrote a plan or a call of it; who gave a
-    value asked for the calls that it reaches, see `askers_of`. `values` has the last value of each name, such as that
-    of a step. `votes` has the last vote of each person on the request with this subject.
+    value asked for the calls that it reaches, see `askers_of`. `acted` are those who answered or steered. `values` has
+    the last value of each name, such as that of a step. `votes` has the last vote of each person on the request with
+    this subject.
     """
 
     askers: tuple[str, ...] = ()
+    acted: dict[str, None] = field(default_factory=dict)
     values: dict[str, GivenValue] = field(default_factory=dict)
     votes: dict[str, dict[str, Voted]] = field(default_factory=dict)
 
@@ -30,6 +32,11 @@ class People:
     def asked(self, label: str | None) -> None:
         """Add somebody who asked; a record of an earlier release does not say who."""
         self.askers = tuple(dict.fromkeys((*self.askers, label or str(NOBODY))))
+
+    def has_acted(self, label: str) -> None:
+        """Note who answered or steered."""
+        if label:
+            self.acted[label] = None
 
     def askers_of(self, plan: Plan, steps: Collection[str]) -> tuple[str, ...]:
         """Return the labels of all who asked for the calls of these steps of a plan."""

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from typing import assert_never
 
 from planner_executor.graph.record.events import (
+    ASIDE,
     BudgetReached,
     CallAsked,
     CallFinished,
@@ -74,9 +75,7 @@ def apply_events(record: RunState, events: Iterable[Event]) -> RunState:
     """
     for event in events:
         data = event.data
-        record.seq, record.updated_at = event.seq, event.at
-        if not data.is_aside:
-            record.last_kind = event.kind
+        pass_over(record, event)
         if data.is_control:
             record.control_seq = event.seq
         # After a crash a node finds its own checkpoint here, and in a fork it does not (decision 3).
@@ -84,6 +83,13 @@ def apply_events(record: RunState, events: Iterable[Event]) -> RunState:
             record.checkpoints.add(data.checkpoint)
         _apply(record, event, data)
     return record
+
+
+def pass_over(record: RunState, event: Event) -> None:
+    """Note that a run has this event, also one that cannot be read."""
+    record.seq, record.updated_at = event.seq, event.at
+    if event.kind not in ASIDE:
+        record.last_kind = event.kind
 
 
 def _apply(record: RunState, event: Event, data: EventData) -> None:  # noqa: C901, PLR0912, PLR0915  (a case for each kind)
@@ -122,7 +128,8 @@ def _apply(record: RunState, event: Event, data: EventData) -> None:  # noqa: C9
         case PlanRefused():
             record.plan_state.plan_refused(data)
         case ReviewRequested():
-            record.review_state.review_requested(data, record.plan_state.plan)
+            askers = (*record.people.askers, *data.askers)
+            record.review_state.review_requested(data, record.plan_state.plan, event.at, askers)
             record.plan_state.review_requested(data)
         case Decided():
             _decided(record, event, data)
@@ -165,8 +172,9 @@ def _apply(record: RunState, event: Event, data: EventData) -> None:  # noqa: C9
             record.people.voted(data)
         case ResponseGiven():
             record.review_state.response = data
+            record.people.has_acted(data.approver)
         case ReviewReminded() | ReviewEscalated():
-            record.review_state.fell_due(data)
+            record.review_state.fell_due(data, event.at)
         case ReviewExpired():
             record.review_state.expired(data, record.plan_state.current_pass)
             record.people.closed()
@@ -215,6 +223,7 @@ def _steered(record: RunState, data: Steered) -> None:
     record.plan_state.amended(data)
     record.spending.steered()
     record.people.asked(data.approver)
+    record.people.has_acted(data.approver)
     record.close_review()
 
 
@@ -227,6 +236,8 @@ def _decided(record: RunState, event: Event, data: Decided) -> None:
     record.review_state.decided(event, data, record.plan_state.current_pass, record.plan_state.plan)
     record.plan_state.decided(data)
     record.people.decided(data)
+    if data.by != "policy":
+        record.people.has_acted(data.approver)
     record.spending.decided(data)
     for settled in data.settled:
         _settle(record, settled)

@@ -52,8 +52,9 @@ class RecordedRequest:
     """A review request; `skip` is the number of answers stored at its checkpoint before it, `asked` names its actions.
 
     `takes` is what was said that the plan may take, None if no plan was shown. Of its deadline all up to `handled_s`
-    after the beginning was done; others may decide too since `escalated_s`. `tools` are those that it showed, `digest`
-    is that of its plan.
+    after the beginning was done; others may decide too since `escalated_s`. `reminded_at` and `escalated_at` are the
+    times of such events, `since` the time since which a person has been asked, in Unix seconds. `tools` are those that
+    it showed, `digest` is that of its plan, `rules` are those on who decides, `askers` those who asked for it.
     """
 
     number: int
@@ -69,6 +70,12 @@ class RecordedRequest:
     escalated_s: float = 0.0
     tools: frozenset[str] = frozenset()
     digest: str | None = None
+    rules: tuple[Mapping[str, Any], ...] = ()
+    estimate: Mapping[str, Any] = field(default_factory=dict)
+    askers: tuple[str, ...] = ()
+    since: float = 0.0
+    reminded_at: float | None = None
+    escalated_at: float | None = None
 
 
 @dataclass
@@ -105,8 +112,11 @@ class ReviewState:
     last_decision_seq: int = 0
     decision_before_seq: int = 0
 
-    def review_requested(self, data: ReviewRequested, plan: Mapping[str, Any] | None) -> None:
+    def review_requested(
+        self, data: ReviewRequested, plan: Mapping[str, Any] | None, at: float = 0.0, askers: tuple[str, ...] = ()
+    ) -> None:
         """Open a request, about this plan among others, or show it again; a response given before has been refused."""
+        since = self.request.since if self.request is not None and self.waits else at
         if data.request != self.requests:
             about = data.digest or "", data.asked
             self.requests_about[about] = self.requests_about.get(about, 0) + 1
@@ -122,19 +132,36 @@ class ReviewState:
             data.deadline,
             digest=data.digest,
             tools=frozenset(tools).union(tools_in(plan) if "run_plan" in data.asked else ()),
+            rules=data.rules,
+            estimate=data.estimate,
+            askers=askers,
+            since=since,
         )
-        is_same = before is not None and before.number == asked.number
-        self.request = asked if before is None or not is_same else _later(asked, before.handled_s, before.escalated_s)
+        if before is not None and before.number == asked.number:
+            asked = replace(
+                asked,
+                handled_s=before.handled_s,
+                escalated_s=before.escalated_s,
+                reminded_at=before.reminded_at,
+                escalated_at=before.escalated_at,
+            )
+        self.request = asked
 
     def asked_before(self, digest: str, asked: tuple[str, ...], *, is_open: bool) -> int:
         """Return how many earlier requests asked for the same about the same plan; one that is open is none of them."""
         return self.requests_about.get((digest, asked), 0) - is_open
 
-    def fell_due(self, data: ReviewReminded | ReviewEscalated) -> None:
+    def fell_due(self, data: ReviewReminded | ReviewEscalated, at: float = 0.0) -> None:
         """Note a moment of the deadline; after an escalation others may decide too."""
-        if self.request is not None and self.request.number == data.request:
-            escalated = data.after_s if isinstance(data, ReviewEscalated) else 0.0
-            self.request = _later(self.request, data.after_s, escalated)
+        request = self.request
+        if request is None or request.number != data.request:
+            return
+        request = replace(request, handled_s=max(request.handled_s, data.after_s))
+        if isinstance(data, ReviewEscalated):
+            escalated_s = max(request.escalated_s, data.after_s)
+            self.request = replace(request, escalated_s=escalated_s, escalated_at=at)
+        else:
+            self.request = replace(request, reminded_at=at)
 
     def expired(self, data: ReviewExpired, within: Pass) -> None:
         """Close the request as a rejection; no decision of a checkpoint was made."""
@@ -243,11 +270,6 @@ def expired_in_words(at: float) -> str:
     'nobody decided until 2026-11-22 at 23:23 UTC'
     """
     return f"nobody decided until {moment_in_words(at)}"
-
-
-def _later(request: RecordedRequest, handled_s: float, escalated_s: float) -> RecordedRequest:
-    handled, escalated = max(request.handled_s, handled_s), max(request.escalated_s, escalated_s)
-    return replace(request, handled_s=handled, escalated_s=escalated)
 
 
 def refusal_digest(step: str | None, refused: CallRefused) -> str:

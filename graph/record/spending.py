@@ -34,7 +34,7 @@ class Spending:
     counts as spent. `shortage` is the limit reached since the last decision. `replanner_is_due` means that the budget
     did not allow the replanner's call when it was due, `prevents_planning` that it did not allow a request for a plan
     since the last decision or the user's last change. `elapsed_s` is the time from the start of the run to its last
-    call or reached limit, in seconds.
+    call or reached limit, in seconds. `tokens` and `cost_usd` are those of model calls that have ended.
     """
 
     budget: Budget = NO_BUDGET
@@ -45,6 +45,8 @@ class Spending:
     replanner_is_due: bool = False
     prevents_planning: bool = False
     elapsed_s: float = 0.0
+    tokens: int = 0
+    cost_usd: float = 0.0
 
     def usage_under(self, bounds: Budget) -> Usage:
         """Return the usage; elapsed time is part of it only if a limit counts it."""
@@ -107,6 +109,8 @@ class Spending:
         self.worked(data.worked_s)
         aside = self.reserved.pop(data.key, {})
         tokens = data.usage.total_tokens if data.usage is not None else 0
+        self.tokens += tokens
+        self.cost_usd += data.cost_usd or 0.0
         self.usage = self.usage.plus(
             tokens=tokens - aside.get("tokens", 0), cost_usd=(data.cost_usd or 0.0) - aside.get("cost_usd", 0.0)
         )

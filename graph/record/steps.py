@@ -33,7 +33,8 @@ class Steps:
     missing parts of succeeded steps, `judged` the steps whose natural-language criterion a judge has judged. `retries`
     counts further attempts under the revision in force, `failed` final failures of a step or of an item, and
     `failed_before` those of them before the run was reopened last. `supplied` has steps whose results a person gave, or
-    a fork inherited; `givers` the person of each that was given.
+    a fork inherited; `givers` the person of each that was given. `of_plan` are the steps of the plan in force, of which
+    `succeeded_of_plan` succeeded: counting them anew at each event would take longer and longer.
     """
 
     results: dict[str, StepResult] = field(default_factory=dict)
@@ -48,6 +49,8 @@ class Steps:
     failed_before: Counter[tuple[str, int | None]] = field(default_factory=Counter)
     supplied: set[str] = field(default_factory=set)
     givers: dict[str, str] = field(default_factory=dict)
+    of_plan: frozenset[str] = frozenset()
+    succeeded_of_plan: int = 0
     _succeeded: frozenset[str] | None = field(default=None, init=False, compare=False, repr=False)
 
     @property
@@ -92,6 +95,8 @@ class Steps:
         for step in (*data.diff.added, *data.diff.changed, *data.diff.removed) if before.revision else ():
             if self.is_skipped(step):
                 del self.results[step]  # other work under this id was not what the person skipped
+        self.of_plan = frozenset(step["id"] for step in data.plan["steps"])
+        self.succeeded_of_plan = len(self.of_plan & self.succeeded)
 
     def work_finished(self, step: str, data: CallFinished | StepFinished, within: Pass) -> bool:
         """Set a step's result, or hold it until its criteria are checked; return whether the step has succeeded."""
@@ -168,8 +173,12 @@ class Steps:
             self.missing.pop(step, None)
         self.retries, self.failed_before = Counter(), self.failed.copy()
         self._succeeded = None
+        self.succeeded_of_plan = len(self.of_plan & self.succeeded)
 
     def _set(self, step: str, result: StepResult) -> bool:
+        before, succeeded = self.results.get(step), result.status == "succeeded"
         self.results[step] = result
         self._succeeded = None
-        return result.status == "succeeded"
+        if step in self.of_plan:
+            self.succeeded_of_plan += succeeded - (before is not None and before.status == "succeeded")
+        return succeeded

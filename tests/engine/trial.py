@@ -25,6 +25,7 @@ sys.path[:0] = [str(REPOSITORY), str(REPOSITORY / "tests" / "processes"), str(Pa
 
 from aegra import TOKEN, Engine, Server, engine, missing  # noqa: E402
 
+from planner_executor.graph.record.run_filter import RunFilter  # noqa: E402
 from planner_executor.graph.record.summary import RunSummary  # noqa: E402
 from planner_executor.graph.runs import open_runs  # noqa: E402
 
@@ -168,7 +169,7 @@ class Trial:
 
     async def known(self) -> list[RunSummary]:
         """Return the runs on record."""
-        return [run for run in await self.ledger.list(limit=1_000_000) if run.goal in self.labels]
+        return [run for run in await self.ledger.page(RunFilter(limit=1_000_000)) if run.goal in self.labels]
 
     async def until_ended(self, ended: int) -> None:
         """Look after the runs until so many of them have ended, or there is no time left."""

@@ -21,6 +21,7 @@ from planner_executor.graph.ledger.seal import SealKey
 from planner_executor.graph.ledger.sqlite.ledger import SqliteLedger
 from planner_executor.graph.ledger.sqlite.schema import OF_A_RUN
 from planner_executor.graph.policy.retention import KeptThread, Retention
+from planner_executor.graph.record.run_filter import RunFilter
 from planner_executor.graph.record.values import Kept as Stored
 from planner_executor.graph.record.values import keep
 from planner_executor.graph.record_service import verified_file
@@ -170,7 +171,7 @@ def test_only_old_threads_that_ended_as_named_are_removed(tmp_path: Path) -> Non
         for thread, ends in {"good": [ENDED], "bad": [failed], "both": [ENDED, failed]}.items():
             for end in ends:
                 await ledger.open_run(thread, [STARTED, end])
-        return (await Runs(ledger).list(text="bad"))[0].updated_at
+        return (await Runs(ledger).page(RunFilter(text="bad")))[0].updated_at
 
     at = use(path, fill)
     assert pruned(path, Retention(before=at - 60)) == Pruned({}, ())

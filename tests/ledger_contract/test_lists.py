@@ -120,7 +120,7 @@ def test_pages_are_cut_by_status_tag_start_and_text(driver: Driver) -> None:
         assert await ids(ledger, text="d_p") == ["t2.1"] and await ids(ledger, text="T1") == ["t1.1"]
         assert await ids(ledger, text="\\") == [] and await ids(ledger, tag="even", status="succeeded") == ["t2.1"]
         assert await ids(ledger, limit=1) == ["t2.1"] and await ids(ledger, limit=1, before="t2.1") == ["t1.1"]
-        assert await ids(ledger, before="t0.1") == await ids(ledger, before="t9.9") == await ids(ledger, limit=0) == []
+        assert await ids(ledger, before="t0.1") == await ids(ledger, before="t9.9") == []
         (last,) = await ledger.page(RunFilter(limit=1))
         assert await ids(ledger, since=last.started_at) == ["t2.1"]
 

@@ -6,7 +6,7 @@ from planner_executor.graph.errors import LedgerUnavailableError
 from planner_executor.graph.ledger.lease import LEASE_S
 from planner_executor.graph.ledger.postgres.artifact_uses import note_all_uses
 from planner_executor.graph.ledger.postgres.family_table import renew_families
-from planner_executor.graph.ledger.postgres.run_index import renew_waiting
+from planner_executor.graph.ledger.postgres.run_index import renew_rows
 from planner_executor.graph.ledger.postgres.schema import ADDED, CONTROL_INDEX, TABLES, VERSION, version_of
 from planner_executor.graph.ledger.postgres.standing_table import shorten
 from planner_executor.graph.ledger.postgres.transaction import LONG, Transaction
@@ -45,7 +45,7 @@ def bring_up(tx: Transaction, database: str) -> None:
         note_all_uses(tx)
         renew_families(tx)
         shorten(tx, database, time.time() + LONGEST_S)
-        renew_waiting(tx)
+        renew_rows(tx)
     tx.tell("DELETE FROM ledger_schema")
     tx.tell("INSERT INTO ledger_schema VALUES (%s)", VERSION)
 

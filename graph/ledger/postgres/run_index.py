@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from planner_executor.graph.ledger.folded_runs import FoldedRuns, IndexChange, RunFold
 from planner_executor.graph.ledger.head import Head
-from planner_executor.graph.ledger.index_row import COLUMNS, SELECT, changed, stored, stored_counts
+from planner_executor.graph.ledger.index_row import COLUMNS, RENEWED, SELECT, changed, stored, stored_counts
 from planner_executor.graph.ledger.postgres.history_table import add_samples
 from planner_executor.graph.ledger.postgres.queries import read_rows
 from planner_executor.graph.ledger.postgres.transaction import LONG, Transaction
@@ -90,12 +90,13 @@ def rebuild(tx: Transaction) -> int:
     return len(found)
 
 
-def renew_waiting(tx: Transaction) -> None:
-    """Write the rows of runs that wait anew: an earlier version had no open request in them."""
+def renew_rows(tx: Transaction) -> None:
+    """Write the rows anew in which an earlier version had no open request, or other counts."""
     query = (
-        "SELECT run, thread, n FROM ledger_index JOIN ledger_runs ON ledger_runs.id = run WHERE waits_for IS NOT NULL"
+        "SELECT run, thread, n FROM ledger_index JOIN ledger_runs ON ledger_runs.id = run "
+        "WHERE waits_for IS NOT NULL OR run IN (SELECT run FROM ledger_events WHERE kind = ANY(%s))"
     )
-    for run_id, thread, n in tx.ask(query):
+    for run_id, thread, n in tx.ask(query, list(RENEWED)):
         put(tx, run_id, RunFold(thread, n).apply(_events(tx, run_id)).row)
 
 

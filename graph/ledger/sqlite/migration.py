@@ -14,7 +14,7 @@ from planner_executor.graph.ledger.owner import is_gone
 from planner_executor.graph.ledger.sqlite.artifact_uses import note_all_uses
 from planner_executor.graph.ledger.sqlite.backup import copy_to
 from planner_executor.graph.ledger.sqlite.family_table import renew_families
-from planner_executor.graph.ledger.sqlite.run_index import rebuild, renew_waiting
+from planner_executor.graph.ledger.sqlite.run_index import rebuild, renew_rows
 from planner_executor.graph.ledger.sqlite.schema import (
     CONTROL_INDEX,
     INDEX,
@@ -109,7 +109,7 @@ def _migrated(db: sqlite3.Connection, database: str) -> Migration | None:
     note_all_uses(db)
     renew_families(db)
     shorten(db, database, time.time() + LONGEST_S)
-    (rebuild if about.makes_index else renew_waiting)(db)
+    (rebuild if about.makes_index else renew_rows)(db)
     set_version(db)
     return about
 

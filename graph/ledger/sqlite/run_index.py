@@ -4,7 +4,7 @@ import sqlite3
 from collections.abc import Iterator, Sequence
 
 from planner_executor.graph.ledger.folded_runs import FoldedRuns, IndexChange, RunFold
-from planner_executor.graph.ledger.index_row import COLUMNS, SELECT, changed, read, stored, stored_counts
+from planner_executor.graph.ledger.index_row import COLUMNS, RENEWED, SELECT, changed, read, stored, stored_counts
 from planner_executor.graph.ledger.sqlite.history_table import add_samples
 from planner_executor.graph.ledger.sqlite.queries import read_rows
 from planner_executor.graph.ledger.transcript import events_of
@@ -87,9 +87,12 @@ def rebuild(db: sqlite3.Connection) -> int:
     return len(run_ids)
 
 
-def renew_waiting(db: sqlite3.Connection) -> None:
-    """Write the rows of runs that wait anew, within a transaction: an earlier version had no open request in them."""
-    for (run_id,) in db.execute("SELECT run FROM ledger_index WHERE waits_for IS NOT NULL").fetchall():
+def renew_rows(db: sqlite3.Connection) -> None:
+    """Write the rows anew, within a transaction, in which an earlier version had no open request or other counts."""
+    places = ", ".join("?" * len(RENEWED))
+    counted = f"SELECT run FROM ledger_events WHERE kind IN ({places})"
+    query = f"SELECT run FROM ledger_index WHERE waits_for IS NOT NULL OR run IN ({counted})"
+    for (run_id,) in db.execute(query, RENEWED).fetchall():
         put(db, run_id, folded(db, run_id).row)
 
 

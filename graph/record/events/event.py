@@ -79,7 +79,7 @@ TYPES: Mapping[str, type[EventData]] = {kind.kind: kind for kind in get_args(Eve
 CONTROL: tuple[str, ...] = tuple(name for name, kind in TYPES.items() if kind.is_control)
 """Events that change permissions: an intent is refused if its author has not seen the last of them."""
 
-ASIDE: tuple[str, ...] = tuple(name for name, kind in TYPES.items() if kind.is_aside)
+ASIDE: frozenset[str] = frozenset(name for name, kind in TYPES.items() if kind.is_aside)
 """Events that do not change the status of the run."""
 
 

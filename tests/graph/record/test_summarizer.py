@@ -66,7 +66,7 @@ def test_a_result_counts_once_its_criteria_are_met() -> None:
     assert run.summary.succeeded == 0
     assert run.apply([event(4, "step_checked", "a", met=True, revision=1)]).summary.succeeded == 1
     assert run.apply([event(5, "step_checked", "a", met=False, revision=1)]).summary.succeeded == 0
-    assert run.apply([event(6, "step_checked", "a", met=True, revision=1)]).summary.succeeded == 1
+    assert run.apply([event(6, "step_finished", "a", status="succeeded", revision=1)]).summary.succeeded == 1
 
 
 def test_a_run_without_events_counts_nothing() -> None:
@@ -137,7 +137,7 @@ def test_a_call_of_a_model_that_failed_has_no_tokens() -> None:
 def test_a_step_succeeds_if_its_own_call_is_settled_as_one_that_happened(
     call: dict[str, Any], settled: dict[str, Any], succeeded: int
 ) -> None:
-    plan = event(2, "plan_revised", revision=1, plan={"steps": [{"id": "a"}]})
+    plan = event(2, "plan_revised", revision=1, plan={"steps": [{"id": "a", "tool": "pay"}]})
     started = event(3, "call_started", "a", key="k", tool="pay", args={}, **call)
     decided = event(4, "decided", by="person", decision="settle", settled=[settled])
 
