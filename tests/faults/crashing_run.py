@@ -1,7 +1,7 @@
-"""A run in a process of its own whose tool kills that process; started by `test_kill.py`.
+"""A run in a process of its own whose tool or model kills that process; started by `test_kill.py`.
 
 Usage: crashing_run.py DATABASE LOG KILL_AT [PLANS], where KILL_AT names the call that dies (`after:c` once its effect
-is done) and PLANS is which of `PLANS` the planner gives.
+is done; `model` once the script of the model is at its end) and PLANS is which of `PLANS` the planner gives.
 """
 
 import os
@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from langchain_core.messages import AIMessage
+from langchain_core.outputs import ChatResult
 from langchain_core.tools import BaseTool, StructuredTool
 
 from planner_executor import Agent
@@ -58,9 +59,9 @@ EACH = [
 ]
 
 
-def asks_for(name: str) -> AIMessage:
+def asks_for(name: str, tool: str = "look") -> AIMessage:
     """Return a model's turn that asks for a call."""
-    return AIMessage("", tool_calls=[{"name": "look", "args": {"name": name}, "id": name}])
+    return AIMessage("", tool_calls=[{"name": tool, "args": {"name": name}, "id": name}])
 
 
 LOOP = [
@@ -68,7 +69,25 @@ LOOP = [
     *map(asks_for, ("a", "odd", "c")),
     "looked around",
 ]
-PLANS: dict[str, list[Any]] = {"chain": [PLAN], "refined": REFINED, "each": EACH, "loop": LOOP}
+POLICY = {"tools": {"pay": {"args": {"name": {"one_of": ["c", "d"]}}}}}
+OWN_STEP = {"id": "rent", "objective": "pay the rent", "tools": ["pay"]}
+REFUSED: dict[str, list[Any]] = {
+    "policy": [{"steps": [OWN_STEP]}, asks_for("too much", "pay")],
+    "pinned": [{"steps": [{**OWN_STEP, "args": {"name": "c"}}]}, asks_for("d", "pay")],
+    "another tool": [{"steps": [{**OWN_STEP, "tools": ["look"]}]}, asks_for("c", "pay")],
+    "number of calls": [{"steps": [OWN_STEP]}, asks_for("c", "pay"), asks_for("d", "pay")],
+}
+"""Runs whose model asks for a call that a rule refuses."""
+PLANS: dict[str, list[Any]] = {"chain": [PLAN], "refined": REFINED, "each": EACH, "loop": LOOP, **REFUSED}
+
+
+class MortalModel(ScriptedModel):
+    """Answers from its script, and kills its process when it is asked for more."""
+
+    def _generate(self, *args: Any, **kwargs: Any) -> ChatResult:
+        if not self._answers:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return super()._generate(*args, **kwargs)
 
 
 def tools(log: Path, kill_at: str) -> list[BaseTool]:
@@ -91,8 +110,8 @@ def tools(log: Path, kill_at: str) -> list[BaseTool]:
 if __name__ == "__main__":
     database, log_name, kill, *named = sys.argv[1:]
     plans = PLANS[named[0] if named else "chain"]
-    with Agent.open(
-        database, planner=ScriptedModel(plans), tools=tools(Path(log_name), kill), max_concurrency=1
-    ) as agent:
+    model = MortalModel(plans) if kill == "model" else ScriptedModel(plans)
+    own = tools(Path(log_name), kill)
+    with Agent.open(database, planner=model, tools=own, policy=POLICY, replan="never", max_concurrency=1) as agent:
         run = agent.start("pay once", thread="crash")
         agent.resume(run.id, "approve")

@@ -4,7 +4,7 @@ import signal
 from pathlib import Path
 
 import pytest
-from crashing_run import PLANS, tools
+from crashing_run import PLANS, REFUSED, tools
 from langchain_core.tools import BaseTool
 from postgres_server import new_schema
 from warm_process import run_warm
@@ -118,3 +118,20 @@ def test_a_models_loop_goes_on_where_it_was_after_calls_that_succeeded_and_faile
 
     assert (run.status, run.answer, len(left.prompts)) == ("succeeded", "looked around", 1)
     assert [effects(log).count(name) for name in ("a", "odd")] == [1, 1]
+
+
+@pytest.mark.parametrize("kind", REFUSED)
+def test_a_call_that_was_refused_before_the_kill_fails_its_step_whatever_the_model_says_afterwards(
+    tmp_path: Path, database: str, kind: str
+) -> None:
+    log = crash(tmp_path, database, "model", kind)
+
+    own = surviving_tools(log)
+    model = ScriptedModel(["The rent is paid."])
+    with Agent.open(database, planner=model, tools=own, replan="never") as agent:  # the policy is that of the record
+        (why,) = [event.payload["why"] for event in agent.log("crash.1") if event.kind == "call_refused"]
+        run = agent.resume("crash")
+
+    assert (run.status, run.answer) == ("failed", None)
+    assert run.results["rent"].error == f"its call of pay was refused: {why}"
+    assert effects(log) == ["c"] * (kind == "number of calls")
