@@ -19,7 +19,7 @@ from planner_executor.graph.plan.issues import Issue
 from planner_executor.graph.review.decision import FINAL, NO, YES
 from planner_executor.graph.review.human_steps import GATE
 from planner_executor.graph.review.near_words import is_unclear
-from planner_executor.graph.review.response import ReviewResponse, build_response, call_names
+from planner_executor.graph.review.response import ReviewResponse, build_response, call_names, describe_action
 from planner_executor.graph.runs import Run
 
 OTHERWISE = "n: end the run, anything else: replan with this feedback: "
@@ -149,9 +149,8 @@ class Prompter:
         return replace(response, answers={**response.answers, action["args"]["step"]: words})
 
     def _settlement(self, response: ReviewResponse, action: Action, _: Run) -> ReviewResponse:
-        call = action["args"]
+        question = f"Say {describe_action(action)}: yes, no, later, or stop to end the run: "
         while True:
-            question = f"Did {call['step']}'s call of {call['tool']} happen? yes, no, later, or stop to end the run: "
             words = self._ask(question).lower()
             if words in ("yes", "true"):
                 result = self._ask("Its result, as JSON or text (empty: none): ") or None

@@ -5,11 +5,6 @@ from typing import Any
 
 from planner_executor.graph.cli.run_lookup import RecordedRun
 from planner_executor.graph.record.events import ReviewRequested
-from planner_executor.graph.record.values import to_text
-from planner_executor.graph.review.response import describe_action
-from planner_executor.graph.sanitize import escaped, one_line
-
-VALUE_CHARACTERS = 500
 
 
 def asked(found: RecordedRun) -> list[Mapping[str, Any]]:
@@ -19,9 +14,3 @@ def asked(found: RecordedRun) -> list[Mapping[str, Any]]:
     shown = next(event.data for event in reversed(found.events) if isinstance(event.data, ReviewRequested))
     plan = [{"name": "run_plan", "args": {}}] if "run_plan" in shown.asked else []
     return [*plan, *shown.actions]
-
-
-def asked_line(action: Mapping[str, Any]) -> str:
-    """Return an action on one line, with the arguments of a call."""
-    args = action["args"].get("args")
-    return f"{escaped(describe_action(action))}{f' {one_line(to_text(args), VALUE_CHARACTERS)}' if args else ''}"

@@ -11,7 +11,14 @@ from planner_executor.graph.desk.views.standing_form import standing_wish
 from planner_executor.graph.errors import InputError
 from planner_executor.graph.plan.depth import parse_json_or_text
 from planner_executor.graph.record.budget import read_budget
-from planner_executor.graph.review.response import RequestJson, ReviewResponse, asked, call_names, new_calls
+from planner_executor.graph.review.response import (
+    RequestJson,
+    ReviewResponse,
+    asked,
+    call_names,
+    describe_action,
+    new_calls,
+)
 
 Fields = Mapping[str, str]
 
@@ -123,7 +130,7 @@ def _settled(request: RequestJson, fields: Fields) -> dict[str, Any]:
     for number, action in enumerate(asked(request, "settle_effect")):
         said = fields.get(f"happened:{number}")
         if said not in ("true", "false"):
-            raise InputError("happened", f"say whether the call of {action['args']['tool']} happened")
+            raise InputError("happened", f"say {describe_action(action)}")
         happened.append(said == "true")
         text = fields.get(f"result:{number}", "")
         if text and said == "false":

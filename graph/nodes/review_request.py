@@ -225,10 +225,9 @@ def _about_held(run: RunContext, held: HeldCall) -> ReviewAction:
 
 def _about_asked(call: Call) -> ReviewAction:
     assert call.asked is not None
-    step = call.step if call.item is None else f"{call.step}[{call.item}]"
     form = form_of(call.asked.questions)
-    shown = {"step": step, "tool": call.tool, "question": form.text, "answer": None}
-    return ReviewAction("answer_question", shown, asked_description(call, step, form), call.key, form.schema)
+    shown = {"step": call.place, "tool": call.tool, "question": form.text, "answer": None}
+    return ReviewAction("answer_question", shown, asked_description(call, call.place, form), call.key, form.schema)
 
 
 def _about_uncertain(run: RunContext, call: Call) -> ReviewAction:

@@ -91,6 +91,11 @@ class Call:
         return self.asked is not None and not self.asked.resumed
 
     @property
+    def place(self) -> str:
+        """The step, with the index of the list item if it runs once per item."""
+        return self.step if self.item is None else f"{self.step}[{self.item}]"
+
+    @property
     def is_the_step(self) -> bool:
         """Whether the result of the call is the result of the step."""
         return self.number == 0 and self.item is None

@@ -7,8 +7,10 @@ from typing import Any
 
 from planner_executor.graph.errors import InputError
 from planner_executor.graph.plan.json_values import long_integer_fault
+from planner_executor.graph.record.values import to_text
 from planner_executor.graph.review.human_steps import GATE
 from planner_executor.graph.review.request import ActionName, digest_of_request
+from planner_executor.graph.sanitize import escaped, one_line
 
 RequestJson = Mapping[str, Any]
 """A review request as JSON, see `graph.review.request.ReviewRequest.to_json`."""
@@ -22,6 +24,7 @@ WORDS: Mapping[ActionName, str] = {
     "raise_budget": "the budget",
 }
 ENDS = {"type": "reject", "final": True}
+ARGS_CHARACTERS = 500
 FINISHES = "finish with what there is"
 
 
@@ -214,9 +217,11 @@ def _unmatched_calls(actions: Sequence[ActionJson], response: ReviewResponse) ->
 
 
 def describe_action(action: ActionJson) -> str:
-    """Return the subject of an action in words.
+    """Return the subject of an action on one line; calls of one step differ by their arguments.
 
-    >>> describe_action({"name": "run_step", "args": {"step": "send", "tool": "mail", "args": {}}})
-    'send with mail'
+    >>> describe_action({"name": "run_step", "args": {"step": "send", "tool": "mail", "args": {"to": "ann"}}})
+    'send with mail {"to":"ann"}'
     """
-    return WORDS[action["name"]].format(**action["args"])
+    args = action["args"].get("args")
+    shown = f" {one_line(to_text(args), ARGS_CHARACTERS)}" if args else ""
+    return escaped(WORDS[action["name"]].format(**action["args"])) + shown

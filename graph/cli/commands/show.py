@@ -13,12 +13,13 @@ from planner_executor.graph.cli.local_time import local_time
 from planner_executor.graph.cli.outcome import headline, pretty, reports
 from planner_executor.graph.cli.run_lookup import RecordedRun, recorded_run, with_run
 from planner_executor.graph.cli.screen import DIGEST_CHARACTERS, Screen
-from planner_executor.graph.cli.status_view import asked, asked_line
+from planner_executor.graph.cli.status_view import asked
 from planner_executor.graph.record.budget import spent_in_words
 from planner_executor.graph.record.events import Decided, PlanRevised
 from planner_executor.graph.record.results import StepResult
 from planner_executor.graph.record.step_costs import step_costs
 from planner_executor.graph.record.values import to_text
+from planner_executor.graph.review.response import describe_action
 from planner_executor.graph.sanitize import escaped, margined, one_line
 from planner_executor.graph.text.drawing import plan_text
 from planner_executor.graph.text.event_text import event_text as in_words
@@ -117,7 +118,7 @@ def lines(found: RecordedRun, columns: int) -> Iterator[str]:
     if waits := asked(found):
         at = until(found)
         yield f"\nto decide{f' until {local_time(at)}' if at is not None else ''}\n"
-        yield from map(asked_line, waits)
+        yield from map(describe_action, waits)
     if run.answer is not None:
         yield f"\nanswer\n\n{margined(pretty(run.answer))}"
     if written := reports(run):

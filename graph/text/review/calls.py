@@ -100,7 +100,7 @@ def _value(given: ValueShown) -> str:
 
 def _uncertain(call: Call, steps: Sequence[str]) -> Iterator[Block]:
     where = f"In run {name(call.run)}, " if call.run else ""
-    made = f"{where}{name(call.step)} called {name(call.tool)}"
+    made = f"{where}{name(call.place)} called {name(call.tool)}"
     if call.unmet is not None:
         yield Prose(f"{made}. It took effect, but {sentence(call.unmet)}.")
     else:
@@ -111,7 +111,7 @@ def _uncertain(call: Call, steps: Sequence[str]) -> Iterator[Block]:
     if others:
         yield Prose(f"The same call is due in {listed([name(step) for step in others])}.")
     yield Prose(f"{_what_to_settle(call)} Reject to stop the run.")
-    yield _call(call.step, call.tool, call.args)
+    yield _call(call.place, call.tool, call.args)
 
 
 def _what_to_settle(call: Call) -> str:

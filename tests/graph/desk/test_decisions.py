@@ -114,9 +114,9 @@ def test_uncertain_calls_are_settled_in_the_order_shown_with_the_results_of_thos
         ((CALLS[0],), {"decision": "approve", "call__a": "reject"}, "a", "say why"),
         ((CALLS[0],), {"decision": "approve", "call__a": "edit", "call__a__args": "x"}, "a", "a JSON object"),
         ((CALLS[0],), {"decision": "approve", "call__a": "Reject"}, "a", "choose what to decide about this call"),
-        (UNCERTAIN, {"decision": "approve"}, "happened", "the call of send happened"),
-        (UNCERTAIN, {"decision": "approve", "happened__0": "true"}, "happened", "the call of pay happened"),
-        (UNCERTAIN, {"decision": "approve", "happened__0": "perhaps"}, "happened", "the call of send happened"),
+        (UNCERTAIN, {"decision": "approve"}, "happened", "a's call of send happened"),
+        (UNCERTAIN, {"decision": "approve", "happened__0": "true"}, "happened", "b's call of pay happened"),
+        (UNCERTAIN, {"decision": "approve", "happened__0": "perhaps"}, "happened", "a's call of send happened"),
         (
             (UNCERTAIN[0],),
             {"decision": "approve", "happened__0": "false", "result__0": "9"},

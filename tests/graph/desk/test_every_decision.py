@@ -176,7 +176,7 @@ LACKING = [
     (ASKED, {"decision": "approve"}, "undecided"),
     (HELD, {"decision": "approve", "call:send": "reject"}, "say why"),
     (HELD, {"decision": "approve", "call:send": "edit", "call:send:args": "4"}, "JSON object"),
-    (UNCERTAIN, {"decision": "answer"}, "say whether the call of fax happened"),
+    (UNCERTAIN, {"decision": "answer"}, "say whether send's call of fax happened"),
 ]
 
 

@@ -136,8 +136,8 @@ def test_what_is_still_open_is_named() -> None:
     with pytest.raises(InputError) as refused:
         build_response(request(PLAN, CALL, CITY, BUDGET).to_json(), ReviewResponse(limits={"tool_calls": 9}))
 
-    assert (
-        str(refused.value) == "decision: undecided: the plan; send with mail; city: Which {city}?; decide each of them"
+    assert str(refused.value) == (
+        'decision: undecided: the plan; send with mail {"to":"eve"}; city: Which {city}?; decide each of them'
     )
 
 
