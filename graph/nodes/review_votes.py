@@ -67,6 +67,8 @@ def ballot_of(run: RunContext, request: ReviewRequest, outcome: Outcome) -> Ball
         reached = outcome.reaches.of_calls(approvers, late_s)
         if all(approver_refusal([rule], approver, askers) is None for rule in reached):
             rules = tuple(dict.fromkeys((*rules, *reached)))
+        elif verdict.budget is not None:  # a raised limit reaches the calls approved beside it: they are asked again
+            verdict = replace(verdict, calls=(), standing={})
     ballot, voters = _counted(run, request, verdict, rules, askers)
     stake = shown_stake(run, request, verdict.budget) | outcome.brings | outcome.reaches
     return replace(ballot, met=stake.met(approvers, voters, askers, late_s))

@@ -1,11 +1,13 @@
 """What a fork takes over from another run: results that do not depend on what is done anew, and calls that were made.
 
-A fork inherits no approval and no decision, so that a passed gate is asked about again as long as something is left
-that waits for it (decision 0059).
+A fork inherits who asked and what people gave (decision 136). It inherits no approval and no decision, so that a passed
+gate is asked about again as long as something is left that waits for it (decision 0059).
 """
 
 from collections.abc import Collection, Iterator, Mapping
+from dataclasses import replace
 from graphlib import TopologicalSorter
+from typing import Any
 
 from planner_executor.graph.plan.catalog import ToolSpec
 from planner_executor.graph.plan.schedule import blocked_by, waits_for
@@ -42,7 +44,15 @@ def inherited(record: RunState, plan: Plan, anew: Collection[str], tools: Mappin
     kept = [name for name in _kept(plan, anew) if record.steps.is_settled(name)]
     tainted, attached = tuple(sorted(record.plan_state.tainted)), record.assignment.attached
     new = {step: names for step, names in record.plan_state.new_effects.items() if step in tainted}
-    forked = RunForked(source=record.id, again=tuple(anew), tainted=tainted, new_effects=new, attached=attached)
+    forked = RunForked(
+        source=record.id,
+        again=tuple(anew),
+        tainted=tainted,
+        new_effects=new,
+        attached=attached,
+        askers=record.people.askers,
+        values=_values(record, kept),
+    )
     copies = [
         Draft(
             Inherited(
@@ -57,6 +67,18 @@ def inherited(record: RunState, plan: Plan, anew: Collection[str], tools: Mappin
         for name in kept
     ]
     return [Draft(forked), *copies, *(_call(call, record.id) for call in _effects(record))]
+
+
+def _values(record: RunState, kept: Collection[str]) -> dict[str, dict[str, Any]]:
+    """Return what people gave the run; of a step that is done anew only what models wrote after it rests on it.
+
+    Gates are asked about again, and a fork begins without limits that were raised.
+    """
+    return {
+        name: (value if value.step in kept else replace(value, step=None)).to_json()
+        for name, value in record.people.values.items()
+        if value.kind not in ("gate", "limit")
+    }
 
 
 def _kept(plan: Plan, anew: Collection[str]) -> Iterator[str]:

@@ -9,7 +9,7 @@ from pydantic import JsonValue
 from planner_executor.graph.plan.schedule import blocked_by, waits_for
 from planner_executor.graph.plan.schema import Plan
 from planner_executor.graph.plan.step_kind import kind_of
-from planner_executor.graph.record.events.met import Met
+from planner_executor.graph.record.events.met import Met, met_in, met_json
 
 GivenKind = Literal["answer", "result", "edit", "words", "gate", "limit"]
 
@@ -57,6 +57,17 @@ class GivenValue:
                 return self._below(plan) | self._changed(plan)
             case "answer" | "result" | "edit":
                 return self._below(plan)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the value as a fork's record keeps it; `seq` is that of another run."""
+        own = {"kind": self.kind, "by": list(self.by), "met": met_json(self.met), "plan": self.plan}
+        return {**own, "value": self.value} | ({"step": self.step} if self.step is not None else {})
+
+    @classmethod
+    def from_json(cls, raw: Mapping[str, Any], seq: int) -> "GivenValue":
+        """Read a value as `to_json` returns it, as one that this run has from the event `seq` on."""
+        met, by = met_in(raw) or {}, tuple(raw["by"])
+        return cls(raw["kind"], by, raw.get("step"), raw["value"], met, raw["plan"], seq)
 
     def _below(self, plan: Plan) -> set[str]:
         if self.step is None or self.step not in plan.by_id:

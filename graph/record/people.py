@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
 from planner_executor.graph.plan.schema import Plan
-from planner_executor.graph.record.events import Decided, Voted
+from planner_executor.graph.record.events import Decided, RunForked, Voted
 from planner_executor.graph.record.given_value import GivenValue
 from planner_executor.graph.record.person import NOBODY, Approver
 
@@ -46,6 +46,12 @@ class People:
     def gave(self, name: str, value: GivenValue) -> None:
         """Keep a value in place of the one of this name before."""
         self.values[name] = value
+
+    def forked(self, seq: int, data: RunForked) -> None:
+        """Take over who asked for the run that is forked, and what they gave it (decision 136)."""
+        for label in data.askers:
+            self.asked(label)
+        self.values |= {name: GivenValue.from_json(value, seq) for name, value in data.values.items()}
 
     def voted(self, data: Voted) -> None:
         """Count a vote in place of the person's one before."""

@@ -151,6 +151,7 @@ def _apply(record: RunState, event: Event, data: EventData) -> None:  # noqa: C9
         case RunForked():
             record.assignment = record.assignment.run_forked(data)
             record.plan_state.run_forked(data)
+            record.people.forked(event.seq, data)
         case Inherited():
             record.steps.inherited(event.step or "", data)
         case CallInherited():

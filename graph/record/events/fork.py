@@ -15,7 +15,8 @@ class RunForked(Payload):
     """The run begins as a fork of the run `source`, from the steps `again` on, which are done anew.
 
     `tainted` are steps that a model planned after it had read untrusted results, `new_effects` what of them no approved
-    plan had (see `PlanRevised`), `attached` are the pictures of the goal.
+    plan had (see `PlanRevised`), `attached` are the pictures of the goal. `askers` asked for what was forked, and
+    `values` are what people gave it, by name, as `GivenValue` has them as JSON (decision 136).
     """
 
     kind: ClassVar[Literal["run_forked"]] = "run_forked"
@@ -25,6 +26,8 @@ class RunForked(Payload):
     tainted: tuple[str, ...] = ()
     new_effects: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     attached: Content | None = None
+    askers: tuple[str, ...] = ()
+    values: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
     def own_json(self) -> dict[str, Any]:
         """See `Payload`."""
@@ -34,6 +37,9 @@ class RunForked(Payload):
             "again": list(self.again),
             **given(tainted=list(self.tainted), attached=attached),
             **given(new_effects={step: list(tools) for step, tools in self.new_effects.items()} or None),
+            **given(
+                askers=list(self.askers), values={name: dict(value) for name, value in self.values.items()} or None
+            ),
         }
 
     @classmethod
@@ -45,6 +51,8 @@ class RunForked(Payload):
             tainted=tuple(raw.get("tainted", ())),
             new_effects={step: tuple(tools) for step, tools in raw.get("new_effects", {}).items()},
             attached=content_in(raw, "attached"),
+            askers=tuple(raw.get("askers", ())),
+            values=raw.get("values", {}),
             checkpoint=raw.get("checkpoint"),
         )
 

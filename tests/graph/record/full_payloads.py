@@ -246,6 +246,10 @@ FULL: dict[str, dict[str, Any]] = {
         "tainted": ["step_1"],
         "new_effects": {"step_1": ["send"]},
         "attached": {"artifact": ARTIFACT},
+        "askers": ["server:ada"],
+        "values": {
+            "step q": {"kind": "answer", "by": ["os:ada"], "step": "q", "value": 40, "met": {}, "plan": {"steps": []}}
+        },
     },
     "inherited": {
         "source": "thread.1",

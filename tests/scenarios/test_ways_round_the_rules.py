@@ -1,0 +1,139 @@
+"""Ways round the rules on people that were tried from outside: each asks the people whom the rule names."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from planner_executor import Agent, Person
+from planner_executor.graph.runs import Run
+from planner_executor.graph.testing import LoggedTools, ScriptedModel, step
+
+ADA, BOB = (Person(f"{name}@example.org", ["finance"], proof="token") for name in ("ada", "bob"))
+EVE = Person("eve@example.org", ["guest"], proof="token")
+NAMES = {"tools": {"pay": {"names": ["ada@example.org"]}}}
+EYES = {"tools": {"pay": {"roles": ["finance"], "four_eyes": True}}}
+APPROVE = {"type": "approve"}
+LOOK = step("a", "look", at="x")
+QUESTION = {"id": "q", "objective": "know the amount", "ask": "How much?", "depends_on": ["a"]}
+ASKS = {"steps": [LOOK, QUESTION, step("p", "pay", to="ann", amount="{q_result}")]}
+PAYS = {"steps": [LOOK, step("p", "pay", after=["a"], to="ann", amount=9)]}
+
+
+def verified(by: Person | None) -> Person | None:
+    """Stand in for the token check of a service."""
+    return by if by is not None and by.proof == "token" else None
+
+
+@pytest.fixture
+def tools() -> LoggedTools:
+    return LoggedTools()
+
+
+@pytest.fixture
+def agent(tmp_path: Path, tools: LoggedTools) -> Iterator[Callable[..., Agent]]:
+    opened: list[Agent] = []
+    own = [
+        tools.tool("pay", effect="external", trusted=True),
+        tools.tool("look", lambda **_: 40, effect="read", trusted=True),
+    ]
+
+    def made(approvers: Any, *plans: Any, approval: Any = "always", budget: Any = None, **policy: Any) -> Agent:
+        given = {"budget": budget} if budget else {}
+        opened.append(
+            Agent.open(
+                tmp_path / "runs.db",
+                planner=ScriptedModel(plans),
+                tools=own,
+                policy={"approvers": approvers, **policy},
+                identity=verified,
+                approval=approval,
+                **given,
+            )
+        )
+        return opened[-1]
+
+    yield made
+    for one in opened:
+        one.close()
+
+
+def asks(run: Run) -> list[str]:
+    return [str(action["name"]) for action in run.request["action_requests"]] if run.request else []
+
+
+def answered(name: str, **given: Any) -> dict[str, Any]:
+    return {"type": "edit", "edited_action": {"name": name, "args": given}}
+
+
+def test_whoever_asked_for_a_run_asked_for_its_forks(agent: Callable[..., Agent], tools: LoggedTools) -> None:
+    one = agent(EYES)
+    asked = one.start("g", plan=PAYS, by=ADA)
+    run = one.fork(asked.id, "a", by=EVE)
+
+    run = one.resume(run.id, APPROVE, by=ADA)
+
+    assert run.status == "waiting" and tools.named("pay") == []
+    run = one.resume(run.id, APPROVE, by=BOB)
+    assert run.status == "succeeded" and len(tools.named("pay")) == 1
+    assert one.replay(run.id).is_same
+
+
+def test_whoever_gave_a_value_that_a_fork_inherits_asked_for_its_payment(
+    agent: Callable[..., Agent], tools: LoggedTools
+) -> None:
+    one = agent(EYES)
+    run = one.resume(one.start("g", plan=ASKS, by=EVE).id, APPROVE, by=BOB)
+    one.supply(run.id, "q", 4000, by=ADA)
+    fork = one.fork(run.id, "p", by=EVE)
+
+    fork = one.resume(fork.id, APPROVE, by=ADA)
+
+    assert fork.status == "waiting" and tools.named("pay") == []
+    assert one.resume(fork.id, APPROVE, by=BOB).status == "succeeded"
+    assert tools.named("pay") == [{"to": "ann", "amount": 4000}]
+
+
+def test_a_value_is_as_little_decided_in_a_fork_and_in_the_fork_of_a_fork(
+    agent: Callable[..., Agent], tools: LoggedTools
+) -> None:
+    one = agent(NAMES, approval="never")
+    run = one.start("g", plan=ASKS, by=EVE)
+    run = one.resume(run.id, answered("answer_question", answer=4000), by=EVE)
+
+    for _ in range(3):
+        assert asks(run) == ["run_step"] and tools.named("pay") == []
+        assert "4000" in run.request["action_requests"][0]["description"]  # type: ignore[index]
+        run = one.fork(run.id, "p", by=EVE)
+
+    assert one.resume(run.id, APPROVE, by=ADA).status == "succeeded" and len(tools.named("pay")) == 1
+
+
+def test_a_question_that_a_fork_asks_anew_rests_on_no_earlier_answer(
+    agent: Callable[..., Agent], tools: LoggedTools
+) -> None:
+    one = agent(NAMES, approval="never")
+    run = one.start("g", plan=ASKS, by=EVE)
+    run = one.fork(one.resume(run.id, answered("answer_question", answer=4000), by=EVE).id, "q", by=EVE)
+
+    run = one.resume(run.id, answered("answer_question", answer=40), by=ADA)
+
+    assert run.status == "succeeded" and tools.named("pay") == [{"to": "ann", "amount": 40}]
+
+
+def test_a_call_that_is_approved_beside_a_raised_limit_is_shown_to_those_who_decide_about_the_plan(
+    agent: Callable[..., Agent], tools: LoggedTools
+) -> None:
+    rules = {**NAMES, "calls": {"roles": ["guest", "finance"]}}
+    one = agent(rules, budget={"tool_calls": 1}, tools={"pay": {"verdict": "ask"}})
+    plan = {"steps": [step("p", "pay", to="ann", amount=9), LOOK, step("b", "look", after=["a"], at="y")]}
+    run = one.resume(one.start("g", plan=plan, by=EVE).id, APPROVE, by=ADA)
+    assert asks(run) == ["run_step", "raise_budget"]
+
+    both = {"decisions": [APPROVE, answered("raise_budget", budget={"tool_calls": 9})]}
+    run = one.resume(run.id, both, by=EVE)
+
+    assert asks(run) == ["run_step"] and tools.named("pay") == []
+    assert one.resume(run.id, APPROVE, by=EVE).status == "waiting" and tools.named("pay") == []
+    assert one.resume(run.id, APPROVE, by=ADA).status == "succeeded" and len(tools.named("pay")) == 1
