@@ -30,7 +30,7 @@ def approvals_given(run: RunContext, verdict: ReviewVerdict, by: Sequence[Approv
         if held.before or tool is None:
             raise InvalidResponse(f"the call of {held.tool} in {held.step} is decided by itself, without standing")
         until = time_of(wish.get("until"))
-        rules = policy.approvers.rules((), run.terms.bounds.cost_usd, calls=[tool])
+        rules = policy.approvers.rules([tool], run.terms.bounds.cost_usd, calls=[tool])  # in other runs by either table
         if until is not None and (fault := wide_fault(rules, by, run.record.people.askers)):
             raise InvalidResponse(fault)
         approval = StandingApproval(

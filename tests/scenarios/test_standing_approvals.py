@@ -260,6 +260,16 @@ def test_under_a_rule_those_whom_it_admits_give_it_for_all(tmp_path: Path, tools
         assert agent.start("h", plan=chain(30), by=cy).status == "succeeded"
 
 
+def test_for_other_runs_it_takes_those_who_approve_plans_with_the_tool_too(tmp_path: Path, tools: LoggedTools) -> None:
+    tables = {"tools": {"pay": {"names": ["bob"]}}, "calls": {"tools": {"pay": {"roles": ["finance"]}}}}
+    with opened(tmp_path, tools, policy={**ASK, "approvers": tables}, **SURE) as agent:
+        refused = given(agent, ADA)
+        assert "takes 0 of 1 approval: bob" in refused.request["error"] and agent.approvals() == []
+        assert agent.resume(refused.id, approve(at_most=5), by=ADA).status == "succeeded"
+
+        assert given(agent, BOB).status == "succeeded" and len(agent.approvals()) == 1
+
+
 def test_who_is_only_claimed_gives_one_for_the_run_alone(agent: Agent, tools: LoggedTools) -> None:
     claimed = Person("ada")
     run = agent.start("g", plan=chain(10, 10, 10), by=claimed)
