@@ -14,7 +14,7 @@ from planner_executor.graph.cli.json_stream import json_observers, write_open_re
 from planner_executor.graph.cli.outcome import show_outcome
 from planner_executor.graph.cli.progress import Progress
 from planner_executor.graph.cli.reply import Reply
-from planner_executor.graph.cli.run_lookup import with_runs
+from planner_executor.graph.cli.run_lookup import recorded_run, with_runs
 from planner_executor.graph.cli.screen import Screen
 from planner_executor.graph.cli.signals import interrupt, on_sigterm
 from planner_executor.graph.errors import NothingToDecideError
@@ -177,7 +177,7 @@ def continue_run(
         database: The database file.
         decisions: Decides review requests.
         run: The run as recorded in the ledger.
-        build: Opens the options of `graph.build_graph`; not called if the run has ended.
+        build: Opens the options of `graph.build_graph`; called for an ended run only if an answer comes late.
         json: Whether to write events to standard output as JSON lines.
         take_over: Whether to put the run under the terms here.
 
@@ -187,7 +187,7 @@ def continue_run(
     if run.status == "paused" and (plan := decisions.proposal()) is not None:
         return _take_up(screen, database, decisions, run.id, build, json, lambda driver: driver.edit(run.id, plan))
     if decisions.has_response and run.status != "waiting":
-        raise NothingToDecideError(run.id, run.status, _refused_late(database, decisions, run))
+        raise NothingToDecideError(run.id, run.status, _refused_late(database, decisions, run, build))
     if run.ended:
         show_outcome(screen, run, database)
         return run
@@ -195,10 +195,19 @@ def continue_run(
     return _take_up(screen, database, decisions, run.id, build, json, lambda driver: driver.resume(run.id, **taken))
 
 
-def _refused_late(database: str | Path, decisions: DecisionSource, run: Run) -> str:
-    """Record the answer if the run's request has expired, and return why it counts no more; else nothing."""
+def _refused_late(database: str | Path, decisions: DecisionSource, run: Run, build: Build) -> str:
+    """Record the answer if the run's request has expired, and return why it counts no more; else nothing.
+
+    The adapter that verifies people is the one of a decision in time.
+    """
+    if recorded_run(database, run.id).record.review_state.last_expired is None:
+        return ""
+    from planner_executor.graph.builder import identity_adapter  # heavy
+
+    with build() as built:
+        by = named(decisions.by, identity_adapter(built.get("config"), built["tools"]))
     said = {name: value for name, value in vars(decisions.response).items() if value}
-    key, by = RunKey(run.thread, run.n), named(decisions.by)
+    key = RunKey(run.thread, run.n)
     return with_runs(database, lambda runs: refuse_late(runs.ledger, key, said, by)) or ""
 
 

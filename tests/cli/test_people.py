@@ -164,6 +164,15 @@ def test_a_named_person_hands_a_proof_to_the_adapter_which_stands_in_no_record(
 
 
 @pytest.mark.usefixtures("adapter")
+def test_an_answer_that_comes_late_is_on_record_from_whom_the_adapter_verifies(cli: Cli, start: Any) -> None:
+    run = start(f'{FINANCE}decide_within = "0.001s"\n', "a.txt")
+
+    assert "came too late" in cli("resume", run, "--approve", *PROVEN).stderr
+
+    assert "was not accepted, from server:ada@example.org: the answer came too late" in cli("audit", run).stdout
+
+
+@pytest.mark.usefixtures("adapter")
 def test_whoever_skips_supplies_steers_or_revokes_hands_a_proof_too(cli: Cli, start: Any) -> None:
     run = start(FINANCE, "a.txt", "b.txt")
 
