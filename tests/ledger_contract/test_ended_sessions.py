@@ -17,3 +17,13 @@ def test_an_ended_session_is_known_to_all_until_its_time_is_over(driver: Driver)
         return [*found, *[await one.ended_sessions.has(name) for name in ("a", "b", "c")]]
 
     assert use(driver, work, count=2) == [False, True, True, False, True, True, False, False, True, True]
+
+
+def test_a_session_that_is_ended_again_is_kept_for_as_long_as_was_said_last(driver: Driver) -> None:
+    async def work(ledger: RunStore) -> bool:
+        await ledger.ended_sessions.add("a", 100.0, 1.0)
+        await ledger.ended_sessions.add("a", 300.0, 2.0)
+        await ledger.ended_sessions.add("b", 300.0, 150.0)
+        return await ledger.ended_sessions.has("a")
+
+    assert use(driver, work)

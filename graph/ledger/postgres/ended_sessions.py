@@ -25,7 +25,8 @@ class PostgresEndedSessions:
                 tx.tell("SELECT pg_advisory_xact_lock(%s)", SCHEMA_LOCK)
                 tx.tell(_TABLE)
             tx.tell("DELETE FROM desk_ended_sessions WHERE until < %s", now)
-            tx.tell("INSERT INTO desk_ended_sessions VALUES (%s, %s) ON CONFLICT DO NOTHING", session, until)
+            later = "ON CONFLICT (id) DO UPDATE SET until = excluded.until"
+            tx.tell(f"INSERT INTO desk_ended_sessions VALUES (%s, %s) {later}", session, until)
 
         await self.database.do(write, full=True)
 
