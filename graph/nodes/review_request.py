@@ -108,19 +108,8 @@ def _about_plan(run: RunContext, subject: Subject, left: Mapping[str, Any]) -> R
             "run_plan", {"plan": shown}, invalid_description(record.plan_state.revision, subject.issues)
         )
     review = _plan_review(run, plan, left, _new_effects(run, subject))
-    before, warnings = review.before, review.warnings
     # A resumed node builds its request anew, and a large plan takes long to describe: the text is kept (decision 48).
-    rests_on = (
-        record.id,
-        review.revision,
-        run.terms.binding(plan),
-        (before and before.digest, review.before_revision, review.was_seen),
-        tuple(review.done.items()),
-        review.why,
-        *warnings,
-        to_text(dict(left)),
-    )
-    text = run.services.descriptions.get(rests_on, lambda: plan_description(review))
+    text = run.services.descriptions.get(review.key, lambda: plan_description(review))
     return ReviewAction("run_plan", {"plan": plan.to_json()}, text)
 
 

@@ -1,7 +1,7 @@
 """The review of a plan: why it is asked, what changed, what will happen, and the plan."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 from planner_executor.graph.name_list import counted
@@ -54,6 +54,16 @@ class PlanReview:
     warnings: Sequence[str] = ()
     estimate: Mapping[str, Any] | None = None
     has_judge: bool = False
+
+    @property
+    def key(self) -> Hashable:
+        """All of it, what is large by its digest: equal for reviews that read the same."""
+        large = {
+            "plan": self.plan.digest,
+            "terms": self.terms.binding(self.plan),
+            "before": self.before.digest if self.before is not None else None,
+        }
+        return tuple(large[one.name] if one.name in large else repr(getattr(self, one.name)) for one in fields(self))
 
 
 def plan_description(review: PlanReview) -> str:

@@ -1,0 +1,46 @@
+"""The key under which a description is kept: two reviews that differ in anything have two."""
+
+from dataclasses import fields, replace
+from typing import Any
+
+import pytest
+
+from planner_executor.graph.plan.catalog import ToolSpec
+from planner_executor.graph.plan.schema import Plan, Step
+from planner_executor.graph.policy.approval_scope import ExecutionTerms
+from planner_executor.graph.text.review.plan import PlanReview, plan_description
+from planner_executor.graph.text.review.why import Reason
+
+PLAN = Plan(steps=(Step(id="a", objective="o", success_criteria="it is short"),))
+OTHER = Plan(steps=(Step(id="b", objective="o"),))
+REVIEW = PlanReview(PLAN, 1, ExecutionTerms({}))
+OTHERS: dict[str, Any] = {
+    "plan": OTHER,
+    "revision": 2,
+    "terms": ExecutionTerms({"send": ToolSpec("send", "d", {})}),
+    "goal": "g",
+    "why": Reason("replanner"),
+    "before": OTHER,
+    "before_revision": 1,
+    "was_seen": False,
+    "done": {"a": "succeeded"},
+    "warnings": ["a: it is new"],
+    "estimate": {"steps": 1},
+    "has_judge": True,
+}
+
+
+@pytest.mark.parametrize("name", [one.name for one in fields(PlanReview)])
+def test_a_review_that_differs_in_one_field_has_another_key(name: str) -> None:
+    review = PlanReview(Plan(steps=(Step(id="a", objective="o", tool="send"),)), 1, ExecutionTerms({}))
+    of = review if name == "terms" else REVIEW
+
+    assert replace(of, **{name: OTHERS[name]}).key != of.key == replace(of).key
+
+
+def test_what_a_model_judges_is_not_said_of_a_run_without_a_judge() -> None:
+    kept = {REVIEW.key: plan_description(REVIEW)}
+    judged = replace(REVIEW, has_judge=True)
+
+    assert kept.get(judged.key) != plan_description(judged) != plan_description(REVIEW)
+    assert judged.key not in kept
