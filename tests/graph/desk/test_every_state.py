@@ -2,17 +2,23 @@
 
 import asyncio
 import re
+import sqlite3
 from collections.abc import Callable, Mapping
+from contextlib import closing
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar, cast
 
 import pytest
 from all_pages import STEPS, filled
 from desk_server import PLAN, DeskServer, Visit, query, served
+from postgres_server import execute, new_schema
 
 from planner_executor.graph.agent import Agent
 from planner_executor.graph.desk.application import ROUTES
+from planner_executor.graph.ledger.protocol import RunKey
 from planner_executor.graph.policy.retention import Retention
+from planner_executor.graph.record.events import Draft, EventData, Paused
 from planner_executor.graph.retention import prune
 from planner_executor.graph.runs import open_runs
 from planner_executor.graph.testing import step
@@ -37,6 +43,7 @@ PAGES = sorted(
     if "GET" in (getattr(route, "methods", None) or ()) and f"{route.path}/".startswith("/run/")
 )
 STREAMS = ("/run/live",)
+LISTS = ("/", "/runs", "/approvals")
 
 
 def refused(name: str) -> Callable[[DeskServer], None]:
@@ -79,6 +86,38 @@ def redacted(server: DeskServer) -> None:
         agent.redact("run", SECRET, reason="a secret")
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Foreseen(Paused):
+    """What a newer release might write."""
+
+    kind: ClassVar[Any] = "foreseen"
+
+
+def of_a_newer_release(server: DeskServer) -> None:
+    async def write() -> None:
+        async with open_runs(server.database) as runs:
+            run = RunKey("run", 1)
+            after = len(await runs.ledger.events(run))
+            await runs.ledger.write(run, [Draft(cast(EventData, Foreseen(reason="")))], after=after)
+
+    waiting()(server)
+    asyncio.run(write())
+
+
+def changed(statement: str, on_postgres: str = "") -> Callable[[DeskServer], None]:
+    """A run that waits, in a database that was changed behind the ledger's back."""
+
+    def begin(server: DeskServer) -> None:
+        waiting()(server)
+        if isinstance(server.database, str):
+            execute(server.database, on_postgres or statement)
+        else:
+            with closing(sqlite3.connect(server.database)) as file, file:
+                file.execute(statement)
+
+    return begin
+
+
 STATES: Mapping[str, Callable[[DeskServer], None]] = {
     **{f"a plan that was refused: {name}": refused(name) for name in REFUSED},
     **{f"a plan that was given and refused: {name}": given(name) for name in REFUSED},
@@ -92,23 +131,48 @@ STATES: Mapping[str, Callable[[DeskServer], None]] = {
     "ended": waiting(lambda agent: agent.resume("run", "approve")),
     "redacted": redacted,
     "redacted while it waits": waiting(lambda agent: agent.redact("run", SECRET, reason="a secret")),
+    "an unreadable checkpoint": changed(
+        "UPDATE checkpoints SET checkpoint = x'00'", r"UPDATE checkpoint_blobs SET blob = '\x00'"
+    ),
+}
+UNREADABLE: Mapping[str, Callable[[DeskServer], None]] = {
+    "of a newer release": of_a_newer_release,
+    "a changed event": changed("UPDATE ledger_events SET at = 5 WHERE seq = 3"),
+    "a changed kind": changed("UPDATE ledger_events SET kind = 'foreseen' WHERE seq = 3"),
+    "a lost event": changed("DELETE FROM ledger_events WHERE seq = 3"),
+    "a lost end": changed("DELETE FROM ledger_events WHERE seq > 2"),
+    "a payload that is no JSON": changed("UPDATE ledger_events SET payload = '{' WHERE seq = 3"),
+    "lost artifacts": changed("DELETE FROM ledger_artifacts"),
 }
 
 
+@pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.e2e)])
+def database(request: pytest.FixtureRequest, tmp_path: Path) -> Path | str:
+    return new_schema() if request.param == "postgres" else tmp_path / "runs.db"
+
+
 @pytest.mark.parametrize("state", STATES)
-def test_every_page_of_a_run_in_every_state_is_a_page(tmp_path: Path, state: str) -> None:
-    with served(tmp_path / "runs.db") as server, server.visit() as visit:
+def test_every_page_of_a_run_in_every_state_is_a_page(database: Path | str, state: str) -> None:
+    with served(database) as server, server.visit() as visit:
         try:
             STATES[state](server)
         except Exception as error:  # noqa: BLE001  (refused before a run: there is none to be shown)
             assert "given and refused" in state, error
-        found = {path: answer(visit, path) for path in PAGES if path not in STREAMS}
-        for where in ("/", "/runs", "/approvals"):
-            found[where] = answer(visit, where)
+        found = every_page(visit)
 
     assert not {path: status for path, status in found.items() if status not in (200, 303, 400, 404)}
     if "given" not in state:
         assert {status for path, status in found.items() if path in ("/run", "/run/timeline", "/run/audit")} == {200}
+
+
+@pytest.mark.parametrize("state", UNREADABLE)
+def test_a_run_that_cannot_be_read_is_no_fault_of_the_desk_and_hides_no_list(database: Path | str, state: str) -> None:
+    with served(database) as server, server.visit() as visit:
+        UNREADABLE[state](server)
+        found = every_page(visit)
+
+    assert not {path: status for path, status in found.items() if status not in (200, 303, 400, 404, 503)}
+    assert {found[where] for where in LISTS} == {200}
 
 
 def test_every_page_of_a_run_of_every_kind_is_a_page(tmp_path: Path) -> None:
@@ -133,6 +197,11 @@ def test_a_run_that_was_pruned_is_told_of_on_every_page(tmp_path: Path) -> None:
 async def pruned(database: Any) -> None:
     async with open_runs(database) as runs:
         await prune(runs.ledger, Retention(before=float("inf")), "os:ada")
+
+
+def every_page(visit: Visit) -> dict[str, int]:
+    found = {path: answer(visit, path) for path in PAGES if path not in STREAMS}
+    return {**found, **{where: visit.get(where).status_code for where in LISTS}}
 
 
 def answer(visit: Visit, path: str, run: str = "run.1") -> int:
