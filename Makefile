@@ -117,6 +117,9 @@ faults: $(VENV)/.dev ## Kill a run at each of its boundaries, and who takes it u
 	PYTHONPATH=tests/processes $(BIN)/python tests/faults/boundaries.py .faults/lock --lock
 	PYTHONPATH=tests/processes $(BIN)/python tests/faults/boundaries.py .faults/cancel --cancel
 	PYTHONPATH=tests/processes $(BIN)/python tests/faults/boundaries.py .faults/freeze --freeze
+	PYTHONPATH=tests/processes $(BIN)/python tests/faults/boundaries.py .faults/freeze-reopened --freeze --run reopened
+	PYTHONPATH=tests/processes $(BIN)/python tests/faults/boundaries.py .faults/freeze-mailed --freeze --run mailed
+	PYTHONPATH=tests/processes $(BIN)/python tests/faults/boundaries.py .faults/freeze-forked --freeze --run forked
 	PYTHONPATH=tests/processes $(BIN)/python tests/faults/boundaries.py .faults/postgres --postgres
 	PYTHONPATH=tests/processes $(BIN)/python tests/faults/boundaries.py .faults/freeze-postgres --freeze --postgres
 	PYTHONPATH=tests/processes $(BIN)/python tests/faults/boundaries.py .faults/reopened-postgres --run reopened --postgres

@@ -4,8 +4,8 @@ The boundaries are counted in an undisturbed run, not chosen. At each of them th
 takes the run up and, with `--then`, is killed at boundaries of its own, counted likewise. With `--lock` the database is
 locked instead, with `--cancel` the task that drives the run is cancelled. With `--freeze` the process is stopped, a
 second takes the run over and finishes it, and the first goes on; stops within a tool before its effect are left out.
-Each run is finished at last and judged from outside: by the tools' log, the models' log, and the ledger. All processes
-are forks of one that has imported already.
+Each run is finished at last and judged from outside: by the tools' log, the models' log, and the ledger. To disturb
+nothing is a failure. All processes are forks of one that has imported already.
 
 With `--postgres` each run has a database of its own on a PostgreSQL server, and is killed or frozen once.
 
@@ -36,7 +36,13 @@ from disturbances import Cancelled, Frozen, Killed, Locked, Passed, is_within
 from postgres_server import new_schema
 from whole_run import Logs, database_of
 
-from planner_executor.graph.errors import LeaseLostError, LedgerUnavailableError, RunOwnedError, StaleRunError
+from planner_executor.graph.errors import (
+    InputError,
+    LeaseLostError,
+    LedgerUnavailableError,
+    RunOwnedError,
+    StaleRunError,
+)
 from planner_executor.graph.ledger.lease import PACE
 from planner_executor.graph.ledger.opening import open_ledger
 from planner_executor.graph.ledger.sqlite import busy_timeout
@@ -51,6 +57,8 @@ NEVER_S = 86_400.0
 QUICK = {"lease_s": 1.0, "beat_s": 0.2, "look_s": 0.1}
 """The pace of runs that are frozen: who takes one over waits for the lease."""
 RUNS = {"whole": whole_run, "reopened": reopened_run, "mailed": mailed_run, "forked": forked_run}
+RUNS_IF_FROZEN = {reopened_run: 3}
+"""A process that goes on with the wish for a fork has one of its own."""
 DISTURBED = whole_run
 """The run that is disturbed, chosen by `--run`."""
 
@@ -144,24 +152,28 @@ def cancelled(folder: Path, at: int, durability: str) -> list[str]:
     return broken_off(folder, interrupted, durability)
 
 
-def frozen(folder: Path, at: int, durability: str) -> list[str]:
-    """Stop a process at a boundary, let another finish its run, let the first go on, and return what is wrong."""
+def frozen(folder: Path, at: int, durability: str) -> list[str] | None:
+    """Stop a process at a boundary, let another finish its run, let the first go on, and return what is wrong.
+
+    None if it came to its end without a stop: what it passes after a boundary is not the same in every run.
+    """
     awake = folder / "awake"
 
     def work() -> None:
-        with suppress(LeaseLostError, RunOwnedError, StaleRunError):
+        with suppress(LeaseLostError, RunOwnedError, StaleRunError, InputError):
             asyncio.run(DISTURBED.drive(folder, Frozen(at, awake, DISTURBED.ONCE), durability))
 
     vars(PACE).update(QUICK)
     pid = begun(work)
-    if os.WIFSTOPPED(os.waitpid(pid, os.WUNTRACED)[1]):
-        finished(folder, durability)
-        awake.touch()
-        os.kill(pid, signal.SIGCONT)
-        os.waitpid(pid, 0)
+    if not os.WIFSTOPPED(os.waitpid(pid, os.WUNTRACED)[1]):
+        return None
+    finished(folder, durability)
+    awake.touch()
+    os.kill(pid, signal.SIGCONT)
+    os.waitpid(pid, 0)
     if not (folder / "state.json").exists():  # it was stopped while it held the database's lock
         finished(folder, durability)
-    return judged(folder, 1)
+    return judged(folder, 1, RUNS_IF_FROZEN.get(DISTURBED, 0))
 
 
 def broken_off(folder: Path, interrupted: Callable[[], Coroutine[Any, Any, None]], durability: str) -> list[str]:
@@ -179,15 +191,15 @@ def broken_off(folder: Path, interrupted: Callable[[], Coroutine[Any, Any, None]
     return [*(["see above"] if failed else []), *judged(folder, 1)]
 
 
-def judged(folder: Path, times: int) -> list[str]:
-    """Return what speaks against the promise in a run that was disturbed so many times."""
+def judged(folder: Path, times: int, runs: int = 0) -> list[str]:
+    """Return what speaks against the promise in a run that was disturbed so many times; at most `runs` came of it."""
     if not (folder / "state.json").exists():
         return ["the run could not be taken up"]
     state = json.loads((folder / "state.json").read_text())
     noted = Counter(Logs(folder).lines())
     faults = [] if state == ["succeeded", DISTURBED.EXPECTED] else [f"ended as {state}"]
     faults += [f"{what} {n} times" for what, n in noted.items() if n > _most(what, times)]
-    return faults + asyncio.run(_judged_by_the_ledger(database_of(folder)))
+    return faults + asyncio.run(_judged_by_the_ledger(database_of(folder), max(runs, DISTURBED.RUNS)))
 
 
 def _most(what: str, times: int) -> int:
@@ -195,11 +207,11 @@ def _most(what: str, times: int) -> int:
     return 1 if what.startswith(DISTURBED.ONCE) and what not in DISTURBED.MOST else DISTURBED.MOST.get(what, 1) + times
 
 
-async def _judged_by_the_ledger(database: str) -> list[str]:
+async def _judged_by_the_ledger(database: str, most: int) -> list[str]:
     ledger = open_ledger(database)
     faults = list((await ledger.health()).damage)
     runs = await ledger.runs()
-    faults += [] if len(runs) == DISTURBED.RUNS else [f"there are {len(runs)} runs"]
+    faults += [] if DISTURBED.RUNS <= len(runs) <= most else [f"there are {len(runs)} runs"]
     for run in runs:
         events = await ledger.events(run)
         faults += _repeated(events)
@@ -247,7 +259,8 @@ def found(folder: Path, at: int, asked: argparse.Namespace) -> Iterator[tuple[st
     if asked.lock:
         yield f"locked at {at}", locked(folder, at, asked.durability)
     elif asked.freeze:
-        yield f"frozen at {at}", frozen(made(folder, asked.postgres), at, asked.durability)
+        if (faults := frozen(made(folder, asked.postgres), at, asked.durability)) is not None:
+            yield f"frozen at {at}", faults
     elif asked.cancel:
         yield f"cancelled at {at}", cancelled(folder, at, asked.durability)
     else:
@@ -257,7 +270,7 @@ def found(folder: Path, at: int, asked: argparse.Namespace) -> Iterator[tuple[st
 
 def freezable(names: Sequence[str]) -> Iterator[int]:
     """Yield the boundaries where a stop changes nothing: once there is a run to take over, and not within an effect."""
-    begun = next(at for at, name in enumerate(names, start=1) if name.startswith("before model"))
+    begun = next(at for at, name in enumerate(names, start=1) if is_within(name, ("model", "look", *DISTURBED.ONCE)))
     for at, name in enumerate(names, start=1):
         if at >= begun and not is_within(name, DISTURBED.ONCE):
             yield at
@@ -314,7 +327,7 @@ def main(argv: Sequence[str]) -> int:
         points = sorted(set(points) & set(freezable(names)))
     runs, wrong = shared_out(points, asked, names)
     say(f"{asked.durability}: {len(names)} boundaries, {runs} runs disturbed, {wrong} runs at fault")
-    return 1 if wrong else 0
+    return 1 if wrong or not runs else 0
 
 
 if __name__ == "__main__":

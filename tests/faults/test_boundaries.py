@@ -106,10 +106,22 @@ def test_a_stop_that_would_hit_the_inside_of_an_effect_waits_for_a_boundary_outs
     assert struck == ["after pay fee"]
 
 
-def test_a_run_whose_owner_is_frozen_and_replaced_has_each_effect_once(tmp_path: Path) -> None:
-    disturbed(tmp_path, 80, "--freeze")
+@pytest.mark.parametrize(("run", "every"), [("whole", 80), ("reopened", 90), ("mailed", 60), ("forked", 80)])
+def test_a_run_whose_owner_is_frozen_and_replaced_has_each_effect_once(tmp_path: Path, run: str, every: int) -> None:
+    disturbed(tmp_path, every, "--freeze", "--run", run)
 
 
 @pytest.mark.e2e
-def test_a_run_on_postgresql_whose_owner_is_frozen_and_replaced_has_each_effect_once(tmp_path: Path) -> None:
-    disturbed(tmp_path, 80, "--freeze", "--postgres")
+@pytest.mark.parametrize(("run", "every"), [("whole", 80), ("reopened", 90), ("mailed", 60), ("forked", 80)])
+def test_a_run_on_postgresql_whose_owner_is_frozen_and_replaced_has_each_effect_once(
+    tmp_path: Path, run: str, every: int
+) -> None:
+    disturbed(tmp_path, every, "--freeze", "--postgres", "--run", run)
+
+
+def test_a_freeze_that_struck_nowhere_is_no_pass(tmp_path: Path) -> None:
+    command = [str(SCRIPT), str(tmp_path / "runs"), "--freeze", "--run", "mailed", "--from", "9000"]
+
+    done = run_warm(command, timeout=300, env=dict(os.environ))
+
+    assert done.returncode == 1 and " 0 runs disturbed" in done.stdout
