@@ -11,7 +11,7 @@ from planner_executor.graph.plan.canonical import digest
 from planner_executor.graph.plan.catalog import ToolSpec
 from planner_executor.graph.plan.issues import Issue
 from planner_executor.graph.plan.schema import Plan
-from planner_executor.graph.policy.approvers import is_proposed
+from planner_executor.graph.policy.approvers import ApproverRule, is_proposed
 from planner_executor.graph.policy.policy import NO_POLICY, ApprovalMode, Policy
 from planner_executor.graph.record.budget import NO_BUDGET, Budget
 
@@ -80,9 +80,12 @@ class ExecutionTerms:
 
     def are_changes_proposed(self, plan: Plan) -> bool:
         """Whether what one person changes of a plan has to be approved by others."""
+        return is_proposed(self.rules_on(plan))
+
+    def rules_on(self, plan: Plan) -> tuple[ApproverRule, ...]:
+        """Return the rules on who decides about a plan, empty if anybody does."""
         named = dict.fromkeys(name for step in plan.steps for name in step.tool_names)
-        tools = (self.tools[name] for name in named)
-        return is_proposed(self.policy.approvers.rules(tools, self.bounds.cost_usd))
+        return self.policy.approvers.rules((self.tools[name] for name in named), self.bounds.cost_usd)
 
     def needs_person(self, plan: Plan) -> bool:
         """Whether a person has to approve a plan if nothing has been approved before."""

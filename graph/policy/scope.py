@@ -42,9 +42,10 @@ def needs_person(record: RunState, plan: Plan, terms: ExecutionTerms) -> bool:
     """Whether a person has to approve the plan: it exceeds the approval, and the mode or a rule requires one.
 
     A plan without progress always needs a person, and so do one that stays although a change was asked for, one that a
-    person proposed to others, and one with a call that a person refused before. What follows from a person's words is a
-    proposal too, although it only drops steps (decision 107). In mode `side_effects`, a revision that changes no effect
-    and nothing before one does not.
+    person proposed to others, one with a call that a person refused before, and, under rules on who decides about it,
+    one that a person edited beside a review. What follows from a person's words is a proposal too, although it only
+    drops steps (decision 107). In mode `side_effects`, a revision that changes no effect and nothing before one needs
+    nobody.
     """
     # The order matters: what a person has to see in any case comes before what an approval covers.
     state = record.plan_state
@@ -52,7 +53,7 @@ def needs_person(record: RunState, plan: Plan, terms: ExecutionTerms) -> bool:
         return True
     if in_force(record, plan, terms):
         return False
-    if state.has_refused:
+    if state.has_refused or (state.is_edited and terms.rules_on(plan)):
         return True
     if state.is_wished and terms.are_changes_proposed(plan):
         return terms.needs_person(plan)

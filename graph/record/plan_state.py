@@ -137,6 +137,11 @@ class PlanState:
         """Whether the revision in force has a call that a person refused when a plan with it was approved."""
         return bool(self.refused_effects) and any(one.digest in self.refused_effects for one in self.effects_of())
 
+    @property
+    def is_edited(self) -> bool:
+        """Whether a person put the revision in force in place of another one, beside a review."""
+        return self.revised is not None and self.revised.author == "state" and self.revision > 1
+
     def plan_revised(self, data: PlanRevised) -> None:
         """Put a revision in force; it is not approved yet."""
         self.revision = data.revision

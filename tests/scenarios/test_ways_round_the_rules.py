@@ -1,7 +1,9 @@
 """Ways round the rules on people that were tried from outside: each asks the people whom the rule names."""
 
 from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
 from pathlib import Path
+from time import time
 from typing import Any
 
 import pytest
@@ -137,3 +139,74 @@ def test_a_call_that_is_approved_beside_a_raised_limit_is_shown_to_those_who_dec
     assert asks(run) == ["run_step"] and tools.named("pay") == []
     assert one.resume(run.id, APPROVE, by=EVE).status == "waiting" and tools.named("pay") == []
     assert one.resume(run.id, APPROVE, by=ADA).status == "succeeded" and len(tools.named("pay")) == 1
+
+
+EDITED = {"steps": [LOOK, QUESTION, PAYS["steps"][1]]}
+PAID_AT_ONCE = [step("p", "pay", to="eve", amount=9)]
+
+
+def fails(agent: Agent, by: Person) -> Run:
+    """Return a run that has failed for want of a result."""
+    return agent.start("g", plan={"steps": [LOOK, step("b", "look", after=["a"], at="{a_result.none}")]}, by=by)
+
+
+DOORS: dict[str, Callable[[Agent], Run]] = {
+    "edit": lambda one: one.edit(one.start("g", plan={"steps": [LOOK, QUESTION]}, by=ADA).id, EDITED, by=EVE),
+    "retry": lambda one: one.retry(fails(one, ADA).id, plan=PAYS, by=EVE),
+}
+
+
+@pytest.mark.parametrize("door", DOORS)
+def test_a_plan_that_is_edited_beside_a_review_is_put_to_those_who_decide_about_it_in_every_mode(
+    agent: Callable[..., Agent], tools: LoggedTools, door: str
+) -> None:
+    one = agent(NAMES, approval="never")
+
+    run = DOORS[door](one)
+
+    assert asks(run)[0] == "run_plan" and tools.named("pay") == []
+    answers = [answered(name, answer=4) if name == "answer_question" else APPROVE for name in asks(run)]
+    assert one.resume(run.id, {"decisions": answers}, by=EVE).status == "waiting" and tools.named("pay") == []
+    assert one.resume(run.id, {"decisions": answers}, by=ADA).status == "succeeded" and len(tools.named("pay")) == 1
+
+
+BELOW = {
+    "put together": [
+        {"id": "g", "objective": "o", "gather": {"x": "{q_result}"}},
+        step("p", "pay", to="ann", amount="{g_result.x}"),
+    ],
+    "each of a list": [{**step("p", "pay", to="ann", amount="{item_result}"), "for_each": "{q_result}"}],
+    "by way of a tool": [step("b", "look", at="{q_result}"), step("p", "pay", to="ann", amount="{b_result}")],
+    "after it": [step("p", "pay", after=["q"], to="ann", amount=1)],
+    "planned after it": [{"id": "r", "objective": "o", "refine": True, "tools": ["pay"], "depends_on": ["q"]}],
+}
+
+
+@pytest.mark.parametrize("mode", ["always", "side_effects", "never"])
+@pytest.mark.parametrize("way", BELOW)
+def test_an_answer_reaches_a_payment_by_every_way(
+    agent: Callable[..., Agent], tools: LoggedTools, way: str, mode: str
+) -> None:
+    one = agent(NAMES, {"steps": PAID_AT_ONCE}, approval=mode)
+    run = one.start("g", plan={"steps": [LOOK, QUESTION, *BELOW[way]]}, by=EVE)
+    run = one.resume(run.id, APPROVE, by=ADA) if asks(run) == ["run_plan"] else run
+
+    run = one.resume(run.id, answered("answer_question", answer=[4]), by=EVE)
+
+    assert len(asks(run)) == 1 and tools.named("pay") == []
+    assert one.resume(run.id, APPROVE, by=EVE).status == "waiting" and tools.named("pay") == []
+
+
+@pytest.mark.parametrize("name", ["\uff21da@example.org", "os:ada@example.org", "\u0430da@example.org", BOB.name])
+def test_a_standing_approval_covers_the_runs_of_nobody_whose_name_looks_alike(
+    agent: Callable[..., Agent], tools: LoggedTools, name: str
+) -> None:
+    one = agent({}, tools={"pay": {"verdict": "ask"}})
+    standing = {"at_most": 9, "until": datetime.fromtimestamp(time() + 9_000, UTC).isoformat()}
+    run = one.resume(one.start("g", plan=PAYS, by=ADA).id, APPROVE, by=ADA)
+    assert one.resume(run.id, {**APPROVE, "standing": standing}, by=ADA).status == "succeeded"
+    other = Person(name, ["finance"], proof="token")
+
+    run = one.resume(one.start("g", plan=PAYS, by=other).id, APPROVE, by=other)
+
+    assert asks(run) == ["run_step"] and len(tools.named("pay")) == 1
