@@ -7,7 +7,7 @@ from planner_executor.graph.errors import InputError, NothingToDecideError
 from planner_executor.graph.ledger.protocol import Ledger, RunKey
 from planner_executor.graph.ledger.values import content_value
 from planner_executor.graph.policy.approvers import ApproverRule, approver_refusal, people_rules
-from planner_executor.graph.record.events import Content, Draft, Event, ResponseGiven, ReviewRequested
+from planner_executor.graph.record.events import Content, Draft, Event, LateAnswer, ResponseGiven, ReviewRequested
 from planner_executor.graph.record.person import Approver
 from planner_executor.graph.record.projection import project
 from planner_executor.graph.record.run_state import RunState
@@ -20,16 +20,20 @@ from planner_executor.graph.runs import Runs
 
 
 async def open_request(ledger: Ledger, record: RunState, events: Sequence[Event]) -> RequestJson | None:
-    """Return the request that a run waits with, as it was shown; None if it waits with none.
+    """Return the request that a run waits with, as it was shown; None if it waits with none, or has a response.
+
+    A response on record of one who may not decide, from before such were refused, is none.
 
     Args:
         ledger: The ledger of the run.
         record: The state of the run.
         events: Its events.
     """
-    if not record.review_state.waits:
+    if record.review_state.request is None:
         return None
-    shown = _last_shown(events)
+    shown, given = _last_shown(events), record.review_state.response
+    if given is not None and _refusal(record, shown, Approver.of_label(given.approver, given.roles)) is None:
+        return None
     texts = await content_value(ledger, shown.shown)
     before = record.review_state.asked_before(shown.digest or "", shown.asked, is_open=True)
     return request_on_record(record.id, shown, record.plan_state.plan or {}, texts, before)
@@ -39,20 +43,20 @@ def _last_shown(events: Sequence[Event]) -> ReviewRequested:
     return next(data for event in reversed(events) if isinstance(data := event.data_if_known, ReviewRequested))
 
 
-def _check_responder(record: RunState, shown: ReviewRequested, by: Approver) -> None:
-    """Refuse a response that nobody would carry out, so that it keeps nobody from deciding meanwhile.
+def _refusal(record: RunState, shown: ReviewRequested, by: Approver) -> str | None:
+    """Return why a person may not decide, by the rules that the request recorded; None if they may.
 
-    Raises:
-        InputError: By the rules that the request recorded, the person may not decide it.
+    A response that nobody would carry out would keep others from deciding meanwhile.
     """
     late_s = record.review_state.request.escalated_s if record.review_state.request is not None else 0.0
     rules = people_rules(map(ApproverRule.from_json, shown.rules), late_s)
-    if rules and (why := approver_refusal(rules, by, (*record.people.askers, *shown.askers))):
-        raise InputError("by", why)
+    return approver_refusal(rules, by, (*record.people.askers, *shown.askers)) if rules else None
 
 
 async def store_response(runs: Runs, key: RunKey, response: Mapping[str, Any], by: Approver) -> None:
     """Keep a response to the open request of a run; whoever carries the run on takes it up.
+
+    One of a person who may not decide is refused, which is on record and keeps nobody from deciding.
 
     Args:
         runs: The runs of the ledger.
@@ -78,15 +82,16 @@ async def store_response(runs: Runs, key: RunKey, response: Mapping[str, Any], b
         request = await open_request(runs.ledger, record, events)
         if request is None or digest_of_request(request) != response["digest"]:
             raise NothingToDecideError(record.id, record.status, responder(record))
-        _check_responder(record, _last_shown(events), by)
-        given = ResponseGiven(
-            request=record.review_state.requests,
-            digest=digest_of_request(request),
-            response=Content.of(kept),
-            approver=str(by),
-            roles=by.roles,
-        )
+        number, content, why = record.review_state.requests, Content.of(kept), _refusal(record, _last_shown(events), by)
+        given: ResponseGiven | LateAnswer
+        if why is not None:
+            given = LateAnswer(request=number, answer=content, error=why, approver=str(by), roles=by.roles)
+        else:
+            digest = digest_of_request(request)
+            given = ResponseGiven(request=number, digest=digest, response=content, approver=str(by), roles=by.roles)
         await runs.ledger.append(lease, [Draft(given)], artifacts=[kept], control_seq=record.control_seq)
+    if why is not None:
+        raise InputError("by", why)
 
 
 def responder(record: RunState) -> str:

@@ -12,8 +12,10 @@ from planner_executor import AsyncAgent
 from planner_executor.graph.errors import InputError, NothingToDecideError
 from planner_executor.graph.ledger.lease import Pace
 from planner_executor.graph.ledger.protocol import RunKey
+from planner_executor.graph.record.events import Content, Draft, ResponseGiven
 from planner_executor.graph.record.person import Approver, Person
 from planner_executor.graph.record.projection import project
+from planner_executor.graph.record.values import keep_anything
 from planner_executor.graph.review.request import digest_of_request
 from planner_executor.graph.review.response import ReviewResponse, build_response
 from planner_executor.graph.review_clock import settle
@@ -284,16 +286,44 @@ async def at(moment: float) -> float:
     return moment
 
 
-def test_a_response_of_one_who_may_not_decide_is_refused_when_it_comes_and_blocks_nobody(house: House) -> None:
+def test_a_response_of_one_who_may_not_decide_is_refused_on_record_when_it_comes_and_blocks_nobody(
+    house: House,
+) -> None:
     async def main() -> None:
         rules = {"approvers": {"tools": {"pay": {"roles": ["finance"], "four_eyes": True}}}}
         await house.start(policy=rules, identity=lambda by: by)
-        for by in (Approver("kim@example.org", "server"), Approver("ada@example.org", "claimed"), EVE):
+        others = (Approver("kim@example.org", "server"), Approver("ada@example.org", "claimed"), EVE)
+        for by in others:
             with pytest.raises(InputError, match="the role finance"):
                 await house.respond(by)
+        refused = [(one["approver"], "the role finance" in one["error"]) for one in await house.events("late_answer")]
+        assert refused == [(str(by), True) for by in others]
         assert (await house.show()).status == "waiting" and await house.events("response_given") == []
         await house.respond(BOB)
         assert (await house.work(policy=rules))[-1] == "t.1 succeeded: 1 of 1 steps succeeded"
+        async with house.agent(policy=rules, identity=lambda by: by) as agent:
+            assert (await agent.replay(RUN.id)).is_same
 
     asyncio.run(main())
     assert len(house.tools.calls) == 1
+
+
+def test_a_response_on_record_of_one_who_may_not_decide_blocks_nobody(house: House) -> None:
+    rules = {"policy": {"approvers": {"tools": {"pay": {"names": ["bob@example.org"]}}}}, "identity": lambda by: by}
+
+    async def main() -> str:
+        await house.start(**rules)
+        async with open_runs(house.path) as runs:
+            events = await runs.ledger.events(RUN)
+            request = await open_request(runs.ledger, project(events), events)
+            assert request is not None
+            kept = keep_anything(build_response(request, ReviewResponse(approve=True)))
+            shown, content = digest_of_request(request), Content.of(kept)
+            eve = ResponseGiven(request=1, digest=shown, response=content, approver=str(EVE), roles=EVE.roles)
+            async with runs.ledger.owned(RUN) as lease:
+                await runs.ledger.append(lease, [Draft(eve)], artifacts=[kept])
+        await house.respond(BOB)
+        return (await house.work(**rules))[-1]
+
+    assert asyncio.run(main()) == "t.1 succeeded: 1 of 1 steps succeeded"
+    assert len(house.tools.calls) == 1 and asyncio.run(house.events("decided"))[0]["approver"] == str(BOB)

@@ -94,7 +94,10 @@ class ReviewExpired(Payload):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class LateAnswer(Payload):
-    """An answer to a request that had expired: refused with `error`; `unseen` means that it was given in advance."""
+    """An answer refused with `error`: its request had expired, or, of one to be kept, its author may not decide.
+
+    `unseen` means that it was given in advance.
+    """
 
     kind: ClassVar[Literal["late_answer"]] = "late_answer"
     is_aside: ClassVar[bool] = True
