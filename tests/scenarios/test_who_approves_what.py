@@ -18,6 +18,8 @@ PAGE = Path(__file__).parents[2] / "docs" / "who-approves-what.md"
 ADA, BOB = (Person(f"{name}@example.org", ["staff", "accounts"], proof=True) for name in ("ada", "bob"))
 EVE = Person("eve@example.org", ["staff"], proof=True)
 APPROVE = {"type": "approve"}
+NO_ANSWER = 13
+"""The amount of a payment which it is not known to have been made."""
 MAIL = {"steps": [step("m", "mail", to="x@example.org")]}
 
 
@@ -26,11 +28,12 @@ def tools() -> LoggedTools:
     return LoggedTools()
 
 
-@pytest.fixture
-def agent(tmp_path: Path, tools: LoggedTools) -> Iterator[Agent]:
-    (policy,) = re.findall(r"```toml\n(.*?)```", PAGE.read_text(), re.DOTALL)
+@pytest.fixture(params=[0])
+def agent(request: pytest.FixtureRequest, tmp_path: Path, tools: LoggedTools) -> Iterator[Agent]:
+    """An agent under one of the policies of the page, the first unless a test says otherwise."""
+    policy = re.findall(r"```toml\n(.*?)```", PAGE.read_text(), re.DOTALL)[request.param]
     own = [
-        tools.tool("pay", effect="external", trusted=True),
+        tools.tool("pay", paid, effect="external", trusted=True),
         tools.tool("mail", effect="external", trusted=True),
         tools.tool("fetch_invoices", lambda: [1, 2], effect="external", trusted=True),
     ]
@@ -43,6 +46,12 @@ def agent(tmp_path: Path, tools: LoggedTools) -> Iterator[Agent]:
         identity=lambda by: by if by is not None and by.proof else None,
     ) as opened:
         yield opened
+
+
+def paid(amount: float, **_: Any) -> str:
+    if amount == NO_ANSWER:
+        raise TimeoutError("no answer within 5 s")
+    return "receipt"
 
 
 def pays(*amounts: float) -> dict[str, Any]:
@@ -127,6 +136,45 @@ def test_after_a_day_the_boss_decides_too_and_after_two_days_nobody(
     with pytest.raises(NothingToDecideError, match="too late"):
         agent.resume(second.id, APPROVE, by=boss)
     assert len(tools.named("pay")) == 1 and agent.show(second.id).status == "rejected"
+
+
+ON_CALLS = pytest.mark.parametrize("agent", [1], indirect=True)
+
+
+@ON_CALLS
+def test_anybody_approves_plans_and_answers_and_ada_the_payments_that_are_shown(
+    agent: Agent, tools: LoggedTools
+) -> None:
+    question = {"id": "q", "objective": "o", "ask": "How much?", "depends_on": ["p0"]}
+    plan = {"steps": [*pays(30)["steps"], question, step("p", "pay", to="ann", amount="{q_result}")]}
+    run = agent.resume(agent.start("g", plan=plan, by=BOB).id, APPROVE, by=EVE)
+    assert asked(run) == ["answer_question"] and [call["amount"] for call in tools.named("pay")] == [30]
+
+    answer = {"type": "edit", "edited_action": {"name": "answer_question", "args": {"answer": 60}}}
+    run = agent.resume(run.id, answer, by=EVE)
+
+    for by in (EVE, BOB):
+        run = agent.resume(run.id, APPROVE, by=by)
+        assert asked(run) == ["run_step"] and "ada@example.org" in str(run.refused)
+    assert agent.resume(run.id, APPROVE, by=ADA).status == "succeeded"
+    assert [call["amount"] for call in tools.named("pay")] == [30, 60]
+
+
+@ON_CALLS
+def test_ada_says_whether_a_payment_was_made_that_may_have_been(agent: Agent, tools: LoggedTools) -> None:
+    run = agent.start("g", plan=pays(NO_ANSWER), by=BOB)
+    for _ in range(2):  # the second time since the plan has failed
+        assert asked(run) == ["run_plan"]
+        run = agent.resume(run.id, APPROVE, by=EVE)
+    settled = {"type": "edit", "edited_action": {"name": "settle_effect", "args": {"happened": True, "result": "ok"}}}
+    made = {"decisions": [settled if name == "settle_effect" else APPROVE for name in asked(run)]}
+    assert "settle_effect" in asked(run)
+
+    for by in (EVE, BOB):
+        run = agent.resume(run.id, made, by=by)
+        assert "settle_effect" in asked(run) and "ada@example.org" in str(run.refused)
+    assert agent.resume(run.id, made, by=ADA).status == "succeeded"
+    assert len(tools.named("pay")) == 1
 
 
 def days_later(days: float) -> Callable[[EventStore], Awaitable[float]]:
