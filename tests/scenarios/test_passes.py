@@ -138,3 +138,39 @@ def test_what_failed_is_made_again_and_nothing_else_unannounced(
     if way.startswith("retry"):
         assert post.sent == Counter(PEOPLE)
         assert announced == Counter({"bo": 0 if failure == "nothing happened" else post.calls["bo"] - 1}), announced
+
+
+@pytest.mark.parametrize(("happened", "calls"), [(True, 1), (False, 2)])
+def test_a_call_whose_result_missed_its_checks_is_judged_again_and_settled_before_another_step_makes_it(
+    tmp_path: Path, tools: LoggedTools, happened: bool, calls: int
+) -> None:
+    mail = tools.tool("mail", lambda **_: f"letter {len(tools.named('mail'))}", effect="external")
+    checked = {**step("sent", "mail", to="bo"), "checks": [{"matches": "letter 2"}]}
+    with Agent.open(tmp_path / "runs.db", planner=ScriptedModel([]), tools=[mail], replan="never") as agent:
+        run = to_the_end(agent, agent.start("g", plan={"steps": [checked]}), Counter())
+        retried = agent.retry(run.id)
+        assert (retried.status, retried.request, len(tools.named("mail"))) == ("failed", None, 1)
+
+        run = agent.retry(run.id, plan={"steps": [{**step("again", "mail", to="bo")}]})
+        asked = []
+        while run.request is not None:
+            (action,) = run.request["action_requests"]
+            asked.append(action["name"])
+            doubts = [happened] if action["name"] == "settle_effect" else []
+            run = agent.resume(run.id, run.decide(approve=not doubts, happened=doubts))
+
+    assert asked[-1] == "settle_effect" and "It took effect, but its result will not do" in action["description"]
+    assert (run.status, len(tools.named("mail"))) == ("succeeded", calls)
+
+
+def test_a_plan_with_other_checks_takes_the_result_of_a_call_that_missed_its_checks(
+    tmp_path: Path, tools: LoggedTools
+) -> None:
+    mail = tools.tool("mail", lambda **_: "letter 1", effect="external")
+    checked = {**step("sent", "mail", to="bo"), "checks": [{"matches": "letter 2"}]}
+    with Agent.open(tmp_path / "runs.db", planner=ScriptedModel([]), tools=[mail], replan="never") as agent:
+        run = to_the_end(agent, agent.start("g", plan={"steps": [checked]}), Counter())
+        run = agent.retry(run.id, plan={"steps": [{**checked, "checks": [{"matches": "letter 1"}]}]})
+        run = to_the_end(agent, run, Counter())
+
+    assert (run.status, len(tools.named("mail"))) == ("succeeded", 1)
