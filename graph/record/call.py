@@ -13,6 +13,9 @@ from planner_executor.graph.record.results import StepResult
 from planner_executor.graph.record.run_pass import Pass
 from planner_executor.graph.record.trust_label import TrustLabel
 
+UNRECORDED = "no outcome is on record; its process ended in the middle of it, or stands still and may go on"
+"""Why a call without an outcome is uncertain: a lease that expired does not tell which."""
+
 
 def call_key(run: str, step: str, item: int | None, number: int, tool: str, args_digest: str) -> str:
     """Return the idempotency key of a call; it is equal across attempts and revisions."""

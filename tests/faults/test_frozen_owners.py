@@ -34,6 +34,7 @@ def test_an_owner_that_was_frozen_before_a_payment_pays_nothing_once_another_own
     os.kill(owner, signal.SIGCONT)
     os.waitpid(owner, 0)
 
+    assert "stands still and may go on" in (tmp_path / "asked").read_text()
     assert (tmp_path / "heir").read_text() == "succeeded"
     assert (tmp_path / "owner").read_text() == "LeaseLostError"
     assert Effects(tmp_path).made == ["980"]

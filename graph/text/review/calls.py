@@ -7,7 +7,7 @@ from pydantic import JsonValue
 from planner_executor.graph.name_list import counted, listed
 from planner_executor.graph.plan.catalog import ToolSpec
 from planner_executor.graph.plan.schema import Step
-from planner_executor.graph.record.call import Call, HeldCall
+from planner_executor.graph.record.call import UNRECORDED, Call, HeldCall
 from planner_executor.graph.record.events import ValueShown
 from planner_executor.graph.review.human_steps import GATE
 from planner_executor.graph.sanitize import escaped
@@ -19,7 +19,6 @@ from planner_executor.graph.text.review.values import value_lines
 
 GIVEN = {"answer": "an answer", "result": "a result", "edit": "arguments", "words": "a rejection"}
 """What people may give, in words."""
-UNKNOWN = "the process ended in the middle of it"
 
 
 def held_description(
@@ -104,9 +103,11 @@ def _uncertain(call: Call, steps: Sequence[str]) -> Iterator[Block]:
     if call.unmet is not None:
         yield Prose(f"{made}. It took effect, but {sentence(call.unmet)}.")
     else:
-        error = words(str(call.result.error)) if call.result else f"{UNKNOWN}."
+        error = words(str(call.result.error)) if call.result else f"{UNRECORDED}."
         yield Prose(f"{made}, and nobody knows whether it took effect: {error}")
         yield Prose("Find out in the world, where the effect would be seen, before you answer.")
+        if call.result is None:
+            yield Prose("Set happened to false only if its process is dead: one that lives may yet do it.")
     others = [step for step in steps if call.run or step != call.step]
     if others:
         yield Prose(f"The same call is due in {listed([name(step) for step in others])}.")
