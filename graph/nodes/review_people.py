@@ -148,12 +148,8 @@ def _reach(run: RunContext, request: ReviewRequest) -> Iterator[str]:
     )
     reached = {step for _, one in values for step in one.reached(plan) if not run.record.steps.is_settled(step)}
     stake = AtStake.of_steps(plan, reached, specs, cost_under(run, None))
-    ruled = [tool.name for tool in stake.tools if run.terms.policy.approvers.of_call(tool, stake.cost_usd)]
-    if rules := stake.of_calls(run.terms.policy.approvers, escalated_s(run, request)):
-        yield (
-            f"It reaches calls of {listed([name(tool) for tool in ruled])}: {have_to_approve(rules, words)}. "
-            "From anybody else it stands, and these calls are shown by themselves."
-        )
+    if said := stake.reach(run.terms.policy.approvers, escalated_s(run, request), name=name, words=words):
+        yield said
 
 
 def _time(limits: Sequence[TimeLimit], deadline: Deadline) -> Iterator[str]:

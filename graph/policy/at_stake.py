@@ -3,9 +3,17 @@
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from planner_executor.graph.name_list import listed
 from planner_executor.graph.plan.catalog import ToolSpec
 from planner_executor.graph.plan.schema import Plan
-from planner_executor.graph.policy.approvers import TABLES, ApproverRule, Approvers, missing, people_rules
+from planner_executor.graph.policy.approvers import (
+    TABLES,
+    ApproverRule,
+    Approvers,
+    have_to_approve,
+    missing,
+    people_rules,
+)
 from planner_executor.graph.record.events.met import Met
 from planner_executor.graph.record.person import Approver
 
@@ -44,6 +52,26 @@ class AtStake:
         plans = (rule for tool in self.tools for rule in approvers.of_call(tool, self.cost_usd))
         calls = (rule for tool in self.calls for rule in approvers.of_call(tool, self.cost_usd, "calls"))
         return people_rules((*plans, *calls), escalated_s)
+
+    def reach(
+        self,
+        approvers: Approvers,
+        escalated_s: float = 0.0,
+        *,
+        name: Callable[[str], str] = str,
+        words: Callable[[str], str] = str,
+    ) -> str | None:
+        """Return who decides about these calls by a value that they rest on, None if no rule says so.
+
+        `name` writes the name of a tool, `words` that of a person or of a role.
+        """
+        if not (rules := self.of_calls(approvers, escalated_s)):
+            return None
+        ruled = [name(tool.name) for tool in self.tools if approvers.of_call(tool, self.cost_usd)]
+        return (
+            f"It reaches calls of {listed(ruled)}: {have_to_approve(rules, words)}. "
+            "From anybody else it stands, and these calls are shown by themselves."
+        )
 
     def met(self, approvers: Approvers, voters: Sequence[Approver], askers: Sequence[str], escalated_s: float) -> Met:
         """Return which rules on its calls these people meet together, an escalation included."""

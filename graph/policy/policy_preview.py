@@ -16,6 +16,7 @@ from planner_executor.graph.policy.at_stake import AtStake
 from planner_executor.graph.policy.conditions import in_words
 from planner_executor.graph.policy.grants import Grant
 from planner_executor.graph.policy.time_limit import TimeLimit
+from planner_executor.graph.record.given_value import GivenValue, given_kind
 from planner_executor.graph.record.trust_label import (
     USER,
     TrustLabel,
@@ -102,7 +103,7 @@ def preview_policy(plan: Plan, terms: ExecutionTerms) -> list[PolicyFinding]:
     that its step may lead to is listed.
     """
     denied = [PolicyFinding("denied", f"{issue.field}: {issue.message}", issue.step) for issue in terms.issues(plan)]
-    rules = (_plan, _later, _calls, _untrusted, _limits)
+    rules = (_plan, _later, _calls, _untrusted, _limits, _reach)
     asked = [finding for rule in rules for finding in rule(plan, terms)]
     return denied or [*asked, *(_deciders(plan, terms) if asked else ())]
 
@@ -178,6 +179,19 @@ def _deciders(plan: Plan, terms: ExecutionTerms) -> Iterator[PolicyFinding]:
         plan, terms, lambda stake: approvers.time_limits(stake.tools, stake.cost_usd, calls=stake.calls)
     ):
         yield PolicyFinding("asked", f"a request about {subject} is to be decided {_joined_times(limits)}")
+
+
+def _reach(plan: Plan, terms: ExecutionTerms) -> Iterator[PolicyFinding]:
+    """Yield which calls rest on each answer, gate and raised limit, and who decides about these."""
+    raw, tools = plan.to_json(), terms.tools
+    asking = [step.id for step in plan.steps if kind_spec(step.kind).asks(step)]
+    values = [GivenValue(given_kind(raw, name), (), name, plan=raw) for name in asking]
+    values += [GivenValue("limit", ())] if any(_limits(plan, terms)) else []
+    for value in values:
+        stake = AtStake.of_steps(plan, value.reached(plan), tools, terms.bounds.cost_usd)
+        if said := stake.reach(terms.policy.approvers):
+            about = "" if value.step else "a limit that is raised: "
+            yield PolicyFinding("asked", about + said.removesuffix("."), value.step)
 
 
 def _blocked(approvers: Approvers, stake: AtStake) -> Sequence[ApproverRule]:

@@ -138,6 +138,18 @@ def test_limits_that_the_plan_may_reach_are_told() -> None:
     ]
 
 
+def test_which_calls_an_answer_and_a_raised_limit_reach_is_told_with_who_decides_about_them() -> None:
+    question = Step(id="q", objective="o", ask="To whom?")
+    steps = [question, step("a", "mail", args={"to": "{q_result}"}), step("b", "save")]
+    policy = {"approvers": {"tools": {"mail": {"names": ["ada"]}}}, "limits": {"tool_calls": 1}}
+
+    lines = [line for line in found(*steps, policy=policy) if "reaches" in line]
+
+    stands = "From anybody else it stands, and these calls are shown by themselves"
+    said = f"It reaches calls of mail: ada has to approve. {stands}"
+    assert lines == [f"asked: q: {said}", f"asked: a limit that is raised: {said}"]
+
+
 def test_until_when_one_decides_is_told_for_the_plan_and_for_calls_with_a_time_of_their_own() -> None:
     later = {"escalate_after": "1h", "escalate_to": {"roles": ["lead"]}}
     rules = {"decide_within": "2d", "tools": {"mail": {"decide_within": "1d", "on_expire": "end"}}}
