@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any, Literal, get_args
 
 from planner_executor.graph.ledger.protocol import RunKey
+from planner_executor.graph.record.ending import ENDS
 
 Route = Literal["plan", "revise", "announce", "review", "execute", "end"]
 """What is to be done next.
@@ -19,7 +20,6 @@ STATUS: Mapping[Route, str] = {
     "execute": "running",
 }
 """The run's status on each route but `end`, where it is the status that the run ended with."""
-ENDS = frozenset({"succeeded", "partial", "failed", "rejected", "budget_exhausted", "cancelled"})
 ANNOUNCED = "what is asked is said first"
 """The reason that stood for `announce` in checkpoints without a route."""
 _BY_STATUS: Mapping[Any, Route] = {"planning": "plan", "waiting": "review", "running": "execute"}

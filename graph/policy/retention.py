@@ -8,9 +8,6 @@ from planner_executor.graph.record.other_runs import calls_to_know
 from planner_executor.graph.record.run_state import RunState
 from planner_executor.graph.record.summary import RunSummary
 
-ENDS = ("succeeded", "partial", "failed", "rejected", "budget_exhausted", "cancelled")
-"""Statuses of runs that have ended."""
-
 Obstacle = Literal["waiting", "unfinished", "uncertain", "forked", "executing", "changed", "damaged", "newer"]
 """Why a thread stays: a request is open, a run has not ended, a call is uncertain, a fork of it is there, a process
 works on it, it changed while it was read, its record is damaged, or a newer release wrote it."""

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Literal
+from typing import Literal, get_args
 
 from pydantic import JsonValue
 
@@ -16,6 +16,7 @@ from planner_executor.graph.record.remaining import skipped_in
 from planner_executor.graph.record.results import StepResult
 
 EndStatus = Literal["succeeded", "partial", "failed", "rejected", "budget_exhausted", "cancelled"]
+ENDS: tuple[EndStatus, ...] = get_args(EndStatus)
 
 
 @dataclass(frozen=True)

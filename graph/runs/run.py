@@ -2,14 +2,14 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, get_args
+from typing import Any
 
 from pydantic import JsonValue
 
 from planner_executor.graph.errors import NothingToDecideError
 from planner_executor.graph.plan.schedule import blocked_by
 from planner_executor.graph.plan.schema import Plan
-from planner_executor.graph.record.ending import EndStatus
+from planner_executor.graph.record.ending import ENDS
 from planner_executor.graph.record.events import BY_FACADE
 from planner_executor.graph.record.remaining import skipped_in
 from planner_executor.graph.record.results import StepResult
@@ -23,8 +23,6 @@ from planner_executor.graph.text.event_text.standing import ahead_line
 from planner_executor.graph.text.event_text.values import until_text
 from planner_executor.graph.text.expectation import said_and_spent
 from planner_executor.graph.text.run_view import RunView
-
-END_STATUSES: tuple[EndStatus, ...] = get_args(EndStatus)
 
 
 @dataclass(frozen=True)
@@ -63,7 +61,7 @@ class Run:
     @property
     def ended(self) -> bool:
         """Whether the run has ended."""
-        return self.status in END_STATUSES
+        return self.status in ENDS
 
     @property
     def step_status(self) -> dict[str, str]:

@@ -12,7 +12,8 @@ from typer.main import get_command
 
 from planner_executor import build_graph
 from planner_executor.graph.cli import app
-from planner_executor.graph.route import ENDS, STATUS
+from planner_executor.graph.record.ending import ENDS
+from planner_executor.graph.route import STATUS
 from planner_executor.graph.settings import Settings
 from planner_executor.graph.state import Input
 
@@ -124,7 +125,7 @@ def test_every_status_has_a_next_move() -> None:
         status for cell in re.findall(r"^\| (`.*?) \|", page, re.MULTILINE) for status in re.findall(r"`(\w+)`", cell)
     }
 
-    assert ENDS | set(STATUS.values()) | {"paused"} <= named
+    assert set(ENDS) | set(STATUS.values()) | {"paused"} <= named
 
 
 def test_every_test_that_the_docs_name_is_there() -> None:

@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 
 from planner_executor.graph.builder import EDGES as LABELLED
-from planner_executor.graph.route import ANNOUNCED, ENDS, ROUTES, STATUS, headed, route_of
+from planner_executor.graph.record.ending import ENDS
+from planner_executor.graph.route import ANNOUNCED, ROUTES, STATUS, headed, route_of
 from planner_executor.graph.routing import END
 from planner_executor.graph.state import proof_of
 

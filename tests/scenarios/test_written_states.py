@@ -19,6 +19,7 @@ from planner_executor.graph.errors import InputError
 from planner_executor.graph.fork import is_fork
 from planner_executor.graph.ledger.protocol import RunKey
 from planner_executor.graph.record.amendment import Amendment
+from planner_executor.graph.record.ending import ENDS
 from planner_executor.graph.record.events import Draft, Event
 from planner_executor.graph.record.events import cancelled as ended_by_cancel
 from planner_executor.graph.record.projection import project
@@ -33,7 +34,6 @@ PLAN = {"steps": [step("a", "look", name="x"), step("b", "pay", amount=1)], "ans
 OTHER = {"steps": [step("o", "pay", amount=1_000)], "answer": "{o_result}"}
 NEXT = {"steps": [step("n", "look", name="z")]}
 FORGED = {"status": "succeeded", "value": "forged", "error": None, "started_at": 1.0, "ended_at": 2.0}
-ENDS = ("succeeded", "partial", "failed", "rejected", "budget_exhausted", "cancelled")
 
 
 class Case:

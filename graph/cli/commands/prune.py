@@ -17,7 +17,8 @@ from planner_executor.graph.errors import InputError
 from planner_executor.graph.identity import local_user
 from planner_executor.graph.ledger.opening import shown
 from planner_executor.graph.name_list import right_name
-from planner_executor.graph.policy.retention import ENDS, Retention
+from planner_executor.graph.policy.retention import Retention
+from planner_executor.graph.record.ending import ENDS
 from planner_executor.graph.retention import Pruned
 from planner_executor.graph.retention import prune as prune_threads
 from planner_executor.graph.text.retention import kept_lines, removed_line
