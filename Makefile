@@ -20,8 +20,8 @@ MEMORY := $(shell df -Pk /dev/shm 2>/dev/null | awk 'NR == 2 && $$4 > 2000000 { 
 IN_MEMORY = folder=$$(mktemp -d $(MEMORY:%=-p %)) && trap 'rm -rf "$$folder"' EXIT && TMPDIR="$$folder"
 
 # The pure rooms, whose own tests take every branch, and these tests.
-PURE := plan record policy review text name_list.py sanitize.py markdown.py
-PURE_TESTS := $(PURE:%=planner_executor/graph/%) $(filter-out %.py,$(PURE:%=tests/graph/%)) tests/graph/test_errors.py tests/graph/test_name_list.py tests/graph/test_sanitize.py tests/graph/test_markdown.py
+PURE := plan record policy review text words plain_text
+PURE_TESTS := $(PURE:%=planner_executor/graph/%) $(PURE:%=tests/graph/%) tests/graph/test_errors.py
 
 # Servers that e2e tests talk to; if npm is missing these tests are skipped.
 NODE_PACKAGES := tests/node/node_modules/.installed

@@ -12,8 +12,8 @@ from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
-from planner_executor.graph.checkpoint import open_checkpointer
-from planner_executor.graph.ledger.opening import open_ledger
+from planner_executor.graph.checkpoints.checkpoint import open_checkpointer
+from planner_executor.graph.ledger.drivers import open_ledger
 from planner_executor.graph.ledger.run_store import RunStore
 
 

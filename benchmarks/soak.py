@@ -23,7 +23,7 @@ from benchmarks.page import PAGE, measured_by, write_between_marks
 from planner_executor import AsyncAgent
 from planner_executor.graph.ledger.run_store import RunStore
 from planner_executor.graph.policy.retention import Retention
-from planner_executor.graph.retention import missing, prune
+from planner_executor.graph.runs.retention import missing, prune
 from planner_executor.graph.testing import LoggedTools, ScriptedModel
 
 RUNS = 20_000

@@ -8,9 +8,9 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 from planner_executor.graph.chat_models.roles import RoleModels
 from planner_executor.graph.chat_models.settings import ROLES, ClientSettings, Layer, Role
 from planner_executor.graph.errors import ConfigError
-from planner_executor.graph.name_list import right_name
-from planner_executor.graph.settings import SETTINGS, TYPES, Settings
-from planner_executor.graph.validation_message import fault_messages
+from planner_executor.graph.settings.settings import SETTINGS, TYPES, Settings
+from planner_executor.graph.words.name_list import right_name
+from planner_executor.graph.words.validation_message import fault_messages
 
 LIMITS: Mapping[str, int] = {name: told.least or 0 for name, told in SETTINGS.items() if told.client == "lowers"}
 """Limits that a client may lower, and the minimum of each."""

@@ -13,8 +13,7 @@ from planner_executor.graph.chat_models.retry import Clock
 from planner_executor.graph.chat_models.roles import RoleModels
 from planner_executor.graph.client_context import Context
 from planner_executor.graph.errors import ConfigError
-from planner_executor.graph.identity import Adapter
-from planner_executor.graph.known_runs import KnownRuns
+from planner_executor.graph.ledger.known_runs import KnownRuns
 from planner_executor.graph.ledger.protocol import Ledger
 from planner_executor.graph.notices.notifier import Notifier
 from planner_executor.graph.policy.terms import Comparison, Terms
@@ -23,7 +22,8 @@ from planner_executor.graph.recent import Recent
 from planner_executor.graph.record.budget import limits_of_a_run
 from planner_executor.graph.record.events import Configuration, Content
 from planner_executor.graph.record.values import Kept, keep_constant, normalise
-from planner_executor.graph.settings import SETTINGS, Settings
+from planner_executor.graph.settings.identity import Adapter
+from planner_executor.graph.settings.settings import SETTINGS, Settings
 
 PLAIN_SETTINGS = tuple(name for name in SETTINGS if name not in ("policy", "budget"))
 """The settings that the record keeps as they are."""

@@ -14,7 +14,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Mount, Route
 
-from planner_executor.graph.checkpoint import database
+from planner_executor.graph.checkpoints.checkpoint import database
 from planner_executor.graph.serving.access import Access
 from planner_executor.graph.serving.cors import Cors
 from planner_executor.graph.serving.guard import Guard, TokenGuard
@@ -75,7 +75,7 @@ def desk_of_server(access: Access) -> Any:
     Raises:
         ConfigError: The settings file cannot be used.
     """
-    from planner_executor.graph.server_tools import server_tools
+    from planner_executor.graph.builder.server_tools import server_tools
 
     allowed = Permissions(People(), People()) if has_thread_rules() else Permissions()
     base = DeskSettings(access.hosts, secret_from_environment(), ServerIdentity(NOT_NAMED), permissions=allowed)

@@ -13,9 +13,9 @@ from pydantic import Field
 from typing_extensions import TypedDict  # before Python 3.12 pydantic, and so Studio, reads no schema of typing's own
 
 from planner_executor.graph.errors import InputError
+from planner_executor.graph.plain_text.sanitize import check_texts
 from planner_executor.graph.record.goal import Goal
 from planner_executor.graph.route import Route
-from planner_executor.graph.sanitize import check_texts
 
 
 def latest(_before: Any, after: Any) -> Any:

@@ -3,8 +3,8 @@
 Ledger and checkpoints share the file that PLANNER_EXECUTOR_DB names.
 """
 
-from planner_executor.graph.builder import build_graph
-from planner_executor.graph.checkpoint import database
-from planner_executor.graph.server_tools import server_tools
+from planner_executor.graph.builder.graph_builder import build_graph
+from planner_executor.graph.builder.server_tools import server_tools
+from planner_executor.graph.checkpoints.checkpoint import database
 
 graph = build_graph(tools=server_tools(), ledger=database())

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from planner_executor.graph.agent import Agent, AsyncAgent
-    from planner_executor.graph.builder import build_graph
+    from planner_executor.graph.builder.graph_builder import build_graph
     from planner_executor.graph.chat_models.settings import ModelSettings
     from planner_executor.graph.errors import AgentError
     from planner_executor.graph.record.person import Person
@@ -52,7 +52,7 @@ _HOME = {
     "Run": "graph.runs",
     "ToolError": "tools.errors",
     "Transient": "tools.errors",
-    "build_graph": "graph.builder",
+    "build_graph": "graph.builder.graph_builder",
     "default_tools": "tools.registry",
     "idempotency_key": "tools.idempotency",
     "tool": "tools.declaration",

@@ -10,34 +10,34 @@ from typing import Any, NoReturn, Self, Unpack
 
 from pydantic import JsonValue
 
-from planner_executor.graph.agent_session import AgentOptions, AgentSession, NotGiven, ProgressCallback, open_session
-from planner_executor.graph.approvals import revoke, standing_approvals
-from planner_executor.graph.builder import Graph
+from planner_executor.graph.builder.graph_builder import Graph
 from planner_executor.graph.caller import Caller, RetryChanges
 from planner_executor.graph.calls.threads import run_sync
 from planner_executor.graph.chat_models.settings import ModelSpec
-from planner_executor.graph.checkpoint import DATABASE
+from planner_executor.graph.checkpoints.checkpoint import DATABASE
 from planner_executor.graph.errors import ConfigError, DecisionRefusedError, InputError
-from planner_executor.graph.forking import fork_of
-from planner_executor.graph.identity import named
-from planner_executor.graph.inbox import Inbox, inbox
-from planner_executor.graph.ledger.opening import shown
+from planner_executor.graph.ledger.drivers import shown
 from planner_executor.graph.ledger.run_store import Redacted
 from planner_executor.graph.ledger.seal import SealKey
 from planner_executor.graph.ledger.verification import Verification
 from planner_executor.graph.lifetime import OpenOnUse
+from planner_executor.graph.plain_text.sanitize import check_texts
 from planner_executor.graph.policy.terms import Comparison
 from planner_executor.graph.record.amendment import Amendment
 from planner_executor.graph.record.person import Approver, Person
 from planner_executor.graph.record.run_filter import RunFilter
 from planner_executor.graph.record.standing_approval import StandingUse
-from planner_executor.graph.record_service import audited, exported, redacted, verified, verified_file
-from planner_executor.graph.replay.opening import replayed_file, replayed_run
+from planner_executor.graph.replay.record_loading import replayed_file, replayed_run
 from planner_executor.graph.replay.report import Replay
 from planner_executor.graph.runs import Log, Run, RunPage, Runs
+from planner_executor.graph.runs.approvals import revoke, standing_approvals
+from planner_executor.graph.runs.forking import fork_of
+from planner_executor.graph.runs.inbox import Inbox, inbox
+from planner_executor.graph.runs.record_service import audited, exported, redacted, verified, verified_file
+from planner_executor.graph.runs.step_changes import skip_step, supply_result
 from planner_executor.graph.runs.taking import taking, with_known_arguments
-from planner_executor.graph.sanitize import check_texts
-from planner_executor.graph.step_changes import skip_step, supply_result
+from planner_executor.graph.session import AgentOptions, AgentSession, NotGiven, ProgressCallback, open_session
+from planner_executor.graph.settings.identity import named
 from planner_executor.graph.text.audit import Audit
 from planner_executor.graph.text.event_text import Section
 from planner_executor.graph.text.notebook import draw_plans
@@ -554,7 +554,7 @@ class AsyncAgent:
         return found.uses
 
     async def revoke(self, approval: str, *, by: Person | None = None) -> bool:
-        """End a standing approval: no further call starts on it; see `graph.approvals.revoke`.
+        """End a standing approval: no further call starts on it; see `graph.runs.approvals.revoke`.
 
         Args:
             approval: Its id.

@@ -9,10 +9,10 @@ from types import MethodType
 from typing import Any, Concatenate, Generic, NoReturn, ParamSpec, Self, TypeVar, Unpack, overload
 
 from planner_executor.graph.agent.asynchronous import AsyncAgent
-from planner_executor.graph.agent_session import AgentOptions
-from planner_executor.graph.checkpoint import DATABASE
+from planner_executor.graph.checkpoints.checkpoint import DATABASE
 from planner_executor.graph.errors import ConfigError
 from planner_executor.graph.lifetime import LoopThread
+from planner_executor.graph.session import AgentOptions
 
 P = ParamSpec("P")
 Result = TypeVar("Result")

@@ -6,7 +6,7 @@ from pydantic import ValidationError
 from planner_executor.graph.chat_models.redaction import without_secrets
 from planner_executor.graph.errors import AgentError
 from planner_executor.graph.plan.shortening import shortened
-from planner_executor.graph.validation_message import fault_messages
+from planner_executor.graph.words.validation_message import fault_messages
 
 ERROR_CHARACTERS = 2_000
 

@@ -21,7 +21,7 @@ from planner_executor.graph.chat_models.role_model import RoleModel
 from planner_executor.graph.errors import CapReachedError, ModelCallError, ResultError
 from planner_executor.graph.ledger.protocol import Lease, Ledger
 from planner_executor.graph.observing.observed import around
-from planner_executor.graph.pictures import is_picture, without_bytes
+from planner_executor.graph.prompts.pictures import is_picture, without_bytes
 from planner_executor.graph.record.caps import CapEntry, CapUse
 from planner_executor.graph.record.events import Draft, FailedAttempt, ModelFinished, ModelStarted, Tokens
 from planner_executor.graph.record.run_state import RunState

@@ -7,8 +7,8 @@ from typing import Any
 from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
 from pydantic import JsonValue
 
-from planner_executor.graph.pictures import without_bytes
 from planner_executor.graph.plan.canonical import digest
+from planner_executor.graph.prompts.pictures import without_bytes
 from planner_executor.graph.record import events
 from planner_executor.graph.record.artifacts import without_constants
 from planner_executor.graph.record.events import Content

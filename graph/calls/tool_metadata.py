@@ -9,9 +9,9 @@ from langchain_core.tools import BaseTool, StructuredTool, Tool
 from pydantic.errors import PydanticInvalidForJsonSchema
 
 from planner_executor.graph.errors import ToolConfigError
-from planner_executor.graph.name_list import did_you_mean
 from planner_executor.graph.plan.attempts import ATTEMPT_FIELDS, limit_fault
 from planner_executor.graph.plan.catalog import Effect, ToolSpec
+from planner_executor.graph.words.name_list import did_you_mean
 from planner_executor.tools.mcp.hints import effect_of
 
 HINTS = {"readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"}

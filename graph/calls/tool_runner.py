@@ -7,8 +7,8 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
+from planner_executor.graph.calls.call_timeout import CallDeadline, StillAtWork, within
 from planner_executor.graph.calls.failures import error_of, failure_words
-from planner_executor.graph.calls.time_limit import CallDeadline, StillAtWork, within
 from planner_executor.graph.calls.tool_call import Finished, ToolCall
 from planner_executor.graph.calls.toolbox import Toolbox
 from planner_executor.graph.chat_models.failures import drop_frames, failure_of

@@ -14,11 +14,11 @@ from pydantic import JsonValue
 from planner_executor.graph.calls.bound_tool import BoundTool, bind
 from planner_executor.graph.calls.threads import run_sync
 from planner_executor.graph.errors import ToolConfigError
-from planner_executor.graph.name_list import counted
 from planner_executor.graph.plan.catalog import UNDECLARED, Catalog, ToolSpec, is_undeclared
 from planner_executor.graph.plan.references import references_in
 from planner_executor.graph.plan.schema import Plan, Step
 from planner_executor.graph.record.values import Kept, keep_constant, normalise
+from planner_executor.graph.words.name_list import counted
 from planner_executor.tools.errors import NothingHappened
 from planner_executor.tools.extras import absent_tools
 from planner_executor.tools.files.root import Root

@@ -14,8 +14,8 @@ from planner_executor.graph.chat_models.redaction import without_secrets
 from planner_executor.graph.chat_models.retry import ONCE, RetryPolicy
 from planner_executor.graph.chat_models.settings import OFFLINE, ModelSettings, ModelSource
 from planner_executor.graph.errors import MissingPackageError, ModelConfigError, ModelKeyError
-from planner_executor.graph.name_list import did_you_mean, listed
-from planner_executor.graph.validation_message import fault_message
+from planner_executor.graph.words.name_list import did_you_mean, listed
+from planner_executor.graph.words.validation_message import fault_message
 
 TIMEOUT_S = 300.0
 CLIENT_TIMEOUT_S = 600.0

@@ -21,7 +21,7 @@ from planner_executor.graph.chat_models.settings import (
 )
 from planner_executor.graph.chat_models.sources import models_for_clients, sources
 from planner_executor.graph.errors import ModelConfigError
-from planner_executor.graph.name_list import listed
+from planner_executor.graph.words.name_list import listed
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,8 @@ from langchain_core.language_models import BaseChatModel
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, SecretStr, field_validator, model_validator
 
 from planner_executor.graph.errors import ModelConfigError
-from planner_executor.graph.name_list import listed
-from planner_executor.graph.validation_message import fault_message
+from planner_executor.graph.words.name_list import listed
+from planner_executor.graph.words.validation_message import fault_message
 
 Role = Literal["planner", "executor", "replanner", "judge"]
 ROLES: tuple[Role, ...] = get_args(Role)

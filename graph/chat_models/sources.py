@@ -20,8 +20,8 @@ from planner_executor.graph.chat_models.settings import (
 )
 from planner_executor.graph.chat_models.untrusted import acts_needing_trust
 from planner_executor.graph.errors import ConfigError
-from planner_executor.graph.name_list import listed
-from planner_executor.graph.settings_file import Table, settings_file
+from planner_executor.graph.settings.settings_file import Table, settings_file
+from planner_executor.graph.words.name_list import listed
 
 PREFIX = "PLANNER_EXECUTOR_"
 CLIENT_MODELS_VARIABLE = "PLANNER_EXECUTOR_CLIENT_MODELS"
@@ -51,7 +51,7 @@ def sources(file: str | Path | None) -> list[Layer]:
     """Return the layers of the environment and, weaker, of the file.
 
     Args:
-        file: A TOML file. Default: the one found by `graph.settings_file`.
+        file: A TOML file. Default: the one found by `graph.settings.settings_file`.
 
     Raises:
         ConfigError: One of them cannot be read, or a setting is invalid.

@@ -10,9 +10,9 @@ import typer
 
 from planner_executor.graph.cli import options
 from planner_executor.graph.errors import InputError
-from planner_executor.graph.identity import named
 from planner_executor.graph.record.person import Approver, Person
-from planner_executor.graph.unreadable import unreadable
+from planner_executor.graph.settings.identity import named
+from planner_executor.graph.words.unreadable import unreadable
 
 PROOF = "--proof-command"
 ProofCommand = Annotated[
@@ -57,11 +57,11 @@ class ActorOptions:
             InputError: See `by`.
             ConfigError: The adapter cannot be used.
         """
-        from planner_executor.graph.configuration import identity_in_file  # heavy
+        from planner_executor.graph.builder.configuration import identity_in_file  # heavy
 
         if identity_in_file(settings.get("config")) is None:
             return named(self.by)
-        from planner_executor.graph.builder import identity_adapter
+        from planner_executor.graph.builder.graph_builder import identity_adapter
         from planner_executor.graph.cli.setup import Setup
 
         tools = Setup.default().changed(**settings).tools()

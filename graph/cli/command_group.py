@@ -5,7 +5,7 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
-from planner_executor.graph.validation_message import without_prefix
+from planner_executor.graph.words.validation_message import without_prefix
 
 WHOLE = 1_000
 """More letters than any first sentence has."""

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from planner_executor.graph.cli.options import DATABASE
-from planner_executor.graph.ledger.opening import shown
+from planner_executor.graph.ledger.drivers import shown
 
 NAME = "planner-executor"
 CONFIG = "--config"

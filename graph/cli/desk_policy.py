@@ -3,14 +3,14 @@
 from collections.abc import Iterator
 from pathlib import Path
 
+from planner_executor.graph.builder.configuration import policy_named
 from planner_executor.graph.calls.threads import run_sync
 from planner_executor.graph.cli.commands.policy import in_force
 from planner_executor.graph.cli.run_options import RunOptions
-from planner_executor.graph.configuration import policy_named
 from planner_executor.graph.desk.policy_view import NO_POLICY, KeptPolicy, PolicyView
-from planner_executor.graph.settings_file import settings_file
+from planner_executor.graph.settings.settings_file import settings_file
+from planner_executor.graph.settings.trust import store_path
 from planner_executor.graph.text.policy import rule_sections
-from planner_executor.graph.trust import store_path
 
 
 def desk_policy(given: RunOptions) -> KeptPolicy:

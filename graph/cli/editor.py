@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from planner_executor.graph.errors import InputError
-from planner_executor.graph.unreadable import unreadable
+from planner_executor.graph.words.unreadable import unreadable
 
 VARIABLES = ("VISUAL", "EDITOR")
 USUAL = ("notepad",) if os.name == "nt" else ("sensible-editor", "nano", "vim", "vi")

@@ -10,9 +10,9 @@ from planner_executor.graph.evaluation.formatting import format_interval
 from planner_executor.graph.evaluation.intervals import Interval
 from planner_executor.graph.evaluation.summary import MEASURES, ArmDifference, ArmSummary, Summary
 from planner_executor.graph.evaluation.trial import Trial
-from planner_executor.graph.name_list import counted
+from planner_executor.graph.plain_text.sanitize import escaped, one_line
 from planner_executor.graph.plan.checks import describe_check
-from planner_executor.graph.sanitize import escaped, one_line
+from planner_executor.graph.words.name_list import counted
 
 DIRECTIONS = {1: "higher", -1: "lower", 0: "unsure"}
 UNKNOWN = "unknown"

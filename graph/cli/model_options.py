@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from planner_executor.graph.errors import InputError
-from planner_executor.graph.name_list import listed
+from planner_executor.graph.words.name_list import listed
 
 if TYPE_CHECKING:
     from planner_executor.graph.chat_models.settings import Layer

@@ -6,12 +6,12 @@ from typing import Annotated, Any
 import typer
 
 from planner_executor.graph.errors import InputError
+from planner_executor.graph.ledger.drivers import name_fault
 from planner_executor.graph.ledger.memory.event_reader import IN_MEMORY
-from planner_executor.graph.ledger.opening import name_fault
+from planner_executor.graph.plain_text.sanitize import is_utf8
 from planner_executor.graph.policy.policy import ApprovalMode
 from planner_executor.graph.record.person import Person
-from planner_executor.graph.sanitize import is_utf8
-from planner_executor.graph.settings import CHOICES, DEFAULTS, SETTINGS
+from planner_executor.graph.settings.settings import CHOICES, DEFAULTS, SETTINGS
 
 DATABASE = "planner-executor.db"
 

@@ -7,9 +7,9 @@ from pydantic import JsonValue
 
 from planner_executor.graph.cli.command_line import command
 from planner_executor.graph.cli.screen import Screen
+from planner_executor.graph.plain_text.sanitize import margined
 from planner_executor.graph.record.reopening import RETRIED
 from planner_executor.graph.runs import Run
-from planner_executor.graph.sanitize import margined
 
 STYLES = {"succeeded": "bold green", "failed": "bold red"}
 

@@ -6,7 +6,7 @@ from typing import Any
 from planner_executor.graph.errors import InputError
 from planner_executor.graph.plan.broken_json import json_fault
 from planner_executor.graph.plan.unique_keys import read_json
-from planner_executor.graph.unreadable import unreadable
+from planner_executor.graph.words.unreadable import unreadable
 
 
 def read_plan_file(option: str, path: Path) -> Any:

@@ -10,7 +10,7 @@ from rich.live import Live
 from rich.text import Text
 
 from planner_executor.graph.cli.screen import Screen, cell
-from planner_executor.graph.sanitize import one_line
+from planner_executor.graph.plain_text.sanitize import one_line
 from planner_executor.graph.text.drawing.statuses import LOOKS
 
 SHOWN = 8

@@ -19,7 +19,7 @@ from planner_executor.graph.cli.screen import Screen
 from planner_executor.graph.cli.setup import Setup, absolute
 from planner_executor.graph.errors import InputError
 from planner_executor.graph.runs import Run
-from planner_executor.graph.settings import REMEMBERED
+from planner_executor.graph.settings.settings import REMEMBERED
 
 OPTIONS = {
     "documents": "--docs",
@@ -140,7 +140,7 @@ def _plain(setup: Setup, name: str) -> Any:
 
 
 def _policy(setup: Setup) -> str | None:
-    from planner_executor.graph.configuration import policy_named
+    from planner_executor.graph.builder.configuration import policy_named
 
     named = policy_named(setup.policy, setup.config)
     return named and absolute(Path(named))
@@ -148,7 +148,7 @@ def _policy(setup: Setup) -> str | None:
 
 def _with_current_policy(used: Setup, recorded: Setup, current: Setup, options: Mapping[str, Any]) -> Setup:
     """Return the setup with the current policy, unless the recorded one is at least as strict in every point."""
-    from planner_executor.graph.configuration import policy_of
+    from planner_executor.graph.builder.configuration import policy_of
     from planner_executor.graph.policy.strictness import looser_points
 
     own = _policy(current)

@@ -18,12 +18,12 @@ from planner_executor.graph.cli.run_lookup import recorded_run, with_runs
 from planner_executor.graph.cli.screen import Screen
 from planner_executor.graph.cli.signals import interrupt, on_sigterm
 from planner_executor.graph.errors import NothingToDecideError
-from planner_executor.graph.identity import named
 from planner_executor.graph.ledger.protocol import RunKey
+from planner_executor.graph.nodes.run.review_clock import refuse_late
 from planner_executor.graph.notices.notifier import answering
 from planner_executor.graph.record.person import Person
-from planner_executor.graph.review_clock import refuse_late
 from planner_executor.graph.runs import Run
+from planner_executor.graph.settings.identity import named
 
 if TYPE_CHECKING:
     from planner_executor.graph.agent import AsyncAgent
@@ -202,7 +202,7 @@ def _refused_late(database: str | Path, decisions: DecisionSource, run: Run, bui
     """
     if recorded_run(database, run.id).record.review_state.last_expired is None:
         return ""
-    from planner_executor.graph.builder import identity_adapter  # heavy
+    from planner_executor.graph.builder.graph_builder import identity_adapter  # heavy
 
     with build() as built:
         by = named(decisions.by, identity_adapter(built.get("config"), built["tools"]))

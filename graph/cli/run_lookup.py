@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from planner_executor.graph.errors import UnknownRunError
-from planner_executor.graph.ledger.opening import shown
+from planner_executor.graph.ledger.drivers import shown
 from planner_executor.graph.ledger.postgres.address import is_address
 from planner_executor.graph.record.events import Event
 from planner_executor.graph.record.projection import project

@@ -8,7 +8,7 @@ from planner_executor.graph.cli.actor import ActorOptions
 from planner_executor.graph.cli.model_options import models_from_options
 from planner_executor.graph.cli.setup import check_folders
 from planner_executor.graph.policy.replanning import Replan
-from planner_executor.graph.settings import REMEMBERED
+from planner_executor.graph.settings.settings import REMEMBERED
 
 if TYPE_CHECKING:
     from planner_executor.graph.chat_models.settings import Layer

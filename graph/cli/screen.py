@@ -12,7 +12,7 @@ from rich.console import Console, RenderableType
 from rich.text import Text
 
 from planner_executor.graph.cli.outlet import Outlet, OutletConsole
-from planner_executor.graph.sanitize import document, escaped, one_line, visible
+from planner_executor.graph.plain_text.sanitize import document, escaped, one_line, visible
 from planner_executor.graph.text.drawing.labels import columns
 from planner_executor.graph.text.review.layout import fitted_line
 
@@ -70,7 +70,9 @@ class Screen:
         _print(self.out, escaped(sentence), style, whole=escaped(whole))
 
     def show_text(self, text: str, style: str = "", under: int | None = None) -> None:
-        """Print lines laid out by this program, in which untrusted text is already escaped (see `graph.sanitize`).
+        """Print lines laid out by this program, in which untrusted text is already escaped.
+
+        See `graph.plain_text.sanitize`.
 
         On a terminal a line that is too long is broken between words, and goes on in column `under`, or further in.
         """

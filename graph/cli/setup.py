@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 from planner_executor.graph.cli.model_options import build_arguments, merge_layers, recorded_models, settings_of
 from planner_executor.graph.errors import InputError, ToolConfigError
-from planner_executor.graph.settings import DEFAULTS, REMEMBERED
+from planner_executor.graph.settings.settings import DEFAULTS, REMEMBERED
 
 if TYPE_CHECKING:
+    from planner_executor.graph.builder.user_tools import Tool
     from planner_executor.graph.chat_models.roles import RoleModels
     from planner_executor.graph.chat_models.settings import Layer
-    from planner_executor.graph.own_tools import Tool
 
 
 _UNCHANGED = {name: DEFAULTS[name] for name in REMEMBERED} | {"approval": None}
@@ -65,7 +65,7 @@ class Setup:
 
     def to_json(self) -> dict[str, Any]:
         """Return the setup as recorded: models and policy as merged from all sources, without keys."""
-        from planner_executor.graph.configuration import policy_named
+        from planner_executor.graph.builder.configuration import policy_named
 
         plain = {entry.name: getattr(self, entry.name) for entry in fields(self) if entry.name != "settings"}
         policy = policy_named(self.policy, self.config)
@@ -90,7 +90,7 @@ class Setup:
         Raises:
             ConfigError: A model or a tool cannot be created, or the policy is invalid.
         """
-        from planner_executor.graph.configuration import policy_named, policy_of
+        from planner_executor.graph.builder.configuration import policy_named, policy_of
 
         _ = self.role_models  # fail before a database is opened
         policy_of(policy_named(self.policy, self.config))
@@ -114,8 +114,8 @@ class Setup:
             ToolConfigError: The environment names an invalid host, or tools cannot be imported.
             ConfigError: The settings file names tools but is not trusted, or a tool can write what is imported.
         """
-        from planner_executor.graph.configuration import tools_in_file
-        from planner_executor.graph.own_tools import with_named
+        from planner_executor.graph.builder.configuration import tools_in_file
+        from planner_executor.graph.builder.user_tools import with_named
         from planner_executor.tools.errors import ConfigInvalid
         from planner_executor.tools.registry import default_tools
 
@@ -132,7 +132,7 @@ class Setup:
         Raises:
             ConfigError: A model cannot be created, or an MCP server cannot be started or reached.
         """
-        from planner_executor.graph.tool_servers import with_servers
+        from planner_executor.graph.builder.tool_servers import with_servers
 
         options = self.options()
         with with_servers(self.mcp, options["tools"]) as tools:

@@ -12,13 +12,13 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from planner_executor.graph.builder.configuration import tools_in_file
 from planner_executor.graph.calls.threads import run_sync
 from planner_executor.graph.cli.resumed_setup import setup_on_record
 from planner_executor.graph.cli.setup import Setup
-from planner_executor.graph.configuration import tools_in_file
 from planner_executor.graph.errors import AgentError, ConfigError, LedgerError
-from planner_executor.graph.name_list import listed
 from planner_executor.graph.runs.run import Run, run_of
+from planner_executor.graph.words.name_list import listed
 from planner_executor.graph.work.candidate import Candidate
 
 if TYPE_CHECKING:
@@ -113,7 +113,7 @@ class BySetup:
             return self._opened[name]
 
     async def _open(self, setup: Setup) -> _Opened:
-        from planner_executor.graph.agent_session import open_session
+        from planner_executor.graph.session import open_session
         from planner_executor.graph.work.continuing import BySession
 
         options: Any = {**await run_sync(setup.options), "mcp": setup.mcp}

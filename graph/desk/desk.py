@@ -8,7 +8,7 @@ from typing import Any
 
 from jinja2 import Environment
 
-from planner_executor.graph.checkpoint import open_checkpointer
+from planner_executor.graph.checkpoints.checkpoint import open_checkpointer
 from planner_executor.graph.desk.drives import Agents, Drives
 from planner_executor.graph.desk.policy_view import PolicyInForce
 from planner_executor.graph.desk.records import Records, ShownRun, open_records
@@ -16,7 +16,7 @@ from planner_executor.graph.desk.security.gate import Door
 from planner_executor.graph.desk.settings import DeskSettings
 from planner_executor.graph.desk.views.plan_graph import PlanDrawing
 from planner_executor.graph.desk.watch import Watch
-from planner_executor.graph.ledger.opening import shown
+from planner_executor.graph.ledger.drivers import shown
 from planner_executor.graph.lifetime import OpenOnUse
 from planner_executor.graph.recent import Recent
 

@@ -11,9 +11,9 @@ from planner_executor.graph.desk.security.identity import proxy_identity, truste
 from planner_executor.graph.desk.security.people import ALL, People, Permissions
 from planner_executor.graph.desk.settings import DeskSettings
 from planner_executor.graph.errors import ConfigError
-from planner_executor.graph.name_list import listed
 from planner_executor.graph.serving.hosts import is_secure_address, parse_hosts
-from planner_executor.graph.settings_file import FROM_ENVIRONMENT, Table, settings_file, text_or_variable
+from planner_executor.graph.settings.settings_file import FROM_ENVIRONMENT, Table, settings_file, text_or_variable
+from planner_executor.graph.words.name_list import listed
 
 TABLE = "desk"
 FIELDS = ("url", "proxies", "session_s", "reviewers", "readers", "headers", "oidc")

@@ -10,17 +10,17 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from planner_executor.graph.agent import AsyncAgent
-from planner_executor.graph.bounded_graph import BoundedGraph
+from planner_executor.graph.builder.bounded_graph import BoundedGraph
+from planner_executor.graph.builder.configuration import policy_named
 from planner_executor.graph.calls.threads import run_sync
-from planner_executor.graph.configuration import policy_named
 from planner_executor.graph.desk.policy_view import NO_POLICY, KeptPolicy, PolicyView, policy_of
 from planner_executor.graph.desk.security.visitor import verified
 from planner_executor.graph.errors import AgentError, RunOwnedError
 from planner_executor.graph.ledger.protocol import RunKey
 from planner_executor.graph.lifetime import LoopThread
 from planner_executor.graph.runs import Run, Runs
-from planner_executor.graph.settings_file import settings_file
-from planner_executor.graph.trust import store_path
+from planner_executor.graph.settings.settings_file import settings_file
+from planner_executor.graph.settings.trust import store_path
 
 SETTLES_S, LOOKS_S = 10.0, 0.05
 """How long a page waits until a decision is on record, and how often it looks."""

@@ -11,11 +11,11 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 from pydantic import JsonValue
 
-from planner_executor.graph.name_list import counted
+from planner_executor.graph.plain_text.sanitize import document, escaped, one_line, visible, visible_json
 from planner_executor.graph.record.events import Event
-from planner_executor.graph.sanitize import document, escaped, one_line, visible, visible_json
 from planner_executor.graph.text.drawing.statuses import LOOKS
 from planner_executor.graph.text.event_text import event_text
+from planner_executor.graph.words.name_list import counted
 
 LINE_CHARACTERS = 400
 STAMPED = ("desk.css", "desk.js")

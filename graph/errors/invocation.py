@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 
 from planner_executor.graph.errors.root import AgentError
-from planner_executor.graph.name_list import listed
+from planner_executor.graph.words.name_list import listed
 
 
 class InputError(AgentError, ValueError):

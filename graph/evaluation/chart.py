@@ -8,8 +8,8 @@ from planner_executor.graph.evaluation.formatting import format_interval, format
 from planner_executor.graph.evaluation.intervals import Interval
 from planner_executor.graph.evaluation.suite import ARMS, Arm
 from planner_executor.graph.evaluation.summary import MEASURES, Summary
-from planner_executor.graph.name_list import counted
 from planner_executor.graph.text.drawing.labels import plain
+from planner_executor.graph.words.name_list import counted
 
 WIDTH, PANEL, COLUMNS, TOP, FOOT = 900, 290, 3, 84, 30
 LABEL, PLOT, ROW, HEAD = 86, 128, 26, 56

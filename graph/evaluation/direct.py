@@ -15,10 +15,10 @@ from langchain_core.messages import AIMessage, ToolMessage
 from langchain_core.tools import ToolException
 
 from planner_executor.graph.calls.bound_tool import BoundTool
+from planner_executor.graph.calls.call_timeout import within
 from planner_executor.graph.calls.failures import ERROR_CHARACTERS
 from planner_executor.graph.calls.meter import LimitReached, Meter
 from planner_executor.graph.calls.rate_limit import RateLimiter
-from planner_executor.graph.calls.time_limit import within
 from planner_executor.graph.calls.toolbox import Toolbox
 from planner_executor.graph.chat_models.answer import Flaw, ModelAnswer, flaw_of
 from planner_executor.graph.chat_models.chat import ModelRequest
@@ -33,7 +33,7 @@ from planner_executor.graph.policy.grants import Refused
 from planner_executor.graph.prompts.direct import DIRECT, direct_message
 from planner_executor.graph.record.budget import Usage
 from planner_executor.graph.record.values import normalise, to_text
-from planner_executor.graph.settings import Settings
+from planner_executor.graph.settings.settings import Settings
 from planner_executor.tools.idempotency import with_idempotency_key
 
 MAX_TURNS = 100

@@ -8,13 +8,13 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from planner_executor.graph.builder.configuration import check
 from planner_executor.graph.calls.rate_limit import process_rate_limiter
 from planner_executor.graph.calls.threads import run_sync
 from planner_executor.graph.calls.toolbox import Toolbox
 from planner_executor.graph.chat_models.roles import RoleModels
 from planner_executor.graph.chat_models.settings import OFFLINE, ModelSettings, merged_layers
-from planner_executor.graph.checkpoint import ledger_of
-from planner_executor.graph.configuration import check
+from planner_executor.graph.checkpoints.checkpoint import ledger_of
 from planner_executor.graph.context import Services
 from planner_executor.graph.errors import SuiteError
 from planner_executor.graph.evaluation.assessment import case_faults

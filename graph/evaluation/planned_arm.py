@@ -9,19 +9,19 @@ from pathlib import Path
 from typing import Any
 
 from planner_executor.graph.agent import AsyncAgent
-from planner_executor.graph.builder import compiled
+from planner_executor.graph.builder.configuration import check_reach
+from planner_executor.graph.builder.graph_builder import compiled
 from planner_executor.graph.calls.rate_limit import RateLimiter
 from planner_executor.graph.calls.toolbox import Toolbox
 from planner_executor.graph.chat_models.roles import RoleModels
-from planner_executor.graph.checkpoint import ledger_of, open_checkpointer
-from planner_executor.graph.configuration import check_reach
+from planner_executor.graph.checkpoints.checkpoint import ledger_of, open_checkpointer
 from planner_executor.graph.context import Services
 from planner_executor.graph.evaluation.direct import find_outage
 from planner_executor.graph.evaluation.trial import Spent, TrialEnding
 from planner_executor.graph.record.events import BudgetReached, Event, ModelFinished
 from planner_executor.graph.record.projection import project
 from planner_executor.graph.runs import Run, open_runs
-from planner_executor.graph.settings import Settings
+from planner_executor.graph.settings.settings import Settings
 
 APPROVED = ("run_plan", "run_step")
 """Actions that the simulated person approves; it cannot answer any other request."""

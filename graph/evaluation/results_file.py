@@ -14,7 +14,7 @@ from planner_executor.graph.errors import ResultsError
 from planner_executor.graph.evaluation.summary import Summary, summarise
 from planner_executor.graph.evaluation.trial import PlannedTrial, Trial
 from planner_executor.graph.record.budget import Usage
-from planner_executor.graph.unreadable import unreadable
+from planner_executor.graph.words.unreadable import unreadable
 
 RESULTS, CHART, RECORDS, TRIALS, LOCK = "results.json", "results.svg", "runs.db", "trials", "results.lock"
 """File names in an evaluation's folder; each trial has a folder in `TRIALS`."""

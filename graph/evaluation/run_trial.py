@@ -6,11 +6,11 @@ from pathlib import Path
 from secrets import token_hex
 from typing import Any
 
+from planner_executor.graph.builder.configuration import settings_of
 from planner_executor.graph.calls.rate_limit import RateLimiter
 from planner_executor.graph.calls.threads import run_sync
 from planner_executor.graph.calls.toolbox import Toolbox
 from planner_executor.graph.chat_models.roles import RoleModels
-from planner_executor.graph.configuration import settings_of
 from planner_executor.graph.evaluation.assessment import assess, constraints_of
 from planner_executor.graph.evaluation.direct import DirectRun
 from planner_executor.graph.evaluation.planned_arm import PlannedRun
@@ -22,7 +22,7 @@ from planner_executor.graph.plan.catalog import ToolSpec
 from planner_executor.graph.policy.policy import Policy, ToolRule
 from planner_executor.graph.record.budget import Budget
 from planner_executor.graph.record.values import to_text
-from planner_executor.graph.settings import Settings
+from planner_executor.graph.settings.settings import Settings
 
 ANSWER_CHARACTERS = 2_000
 """Length of the answers in the results; the records hold them in full."""

@@ -13,8 +13,8 @@ from langchain_core.tools import BaseTool
 
 from planner_executor.graph.errors import SuiteError, ToolConfigError
 from planner_executor.graph.evaluation.suite import Case, Suite
-from planner_executor.graph.name_list import counted, listed
 from planner_executor.graph.plan.catalog import ToolSpec
+from planner_executor.graph.words.name_list import counted, listed
 from planner_executor.tools.errors import ToolError
 from planner_executor.tools.extras import absent_tools
 from planner_executor.tools.files.root import Root

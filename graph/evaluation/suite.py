@@ -7,7 +7,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, JsonValue, f
 
 from planner_executor.graph.policy.policy import ApprovalMode
 from planner_executor.graph.record.budget import NO_BUDGET, Budget, Price, read_budget
-from planner_executor.graph.settings import SETTINGS
+from planner_executor.graph.settings.settings import SETTINGS
 
 Arm = Literal["direct", "static", "replanning"]
 ARMS: tuple[Arm, ...] = get_args(Arm)

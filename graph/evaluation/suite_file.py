@@ -10,8 +10,8 @@ from pydantic import ValidationError
 
 from planner_executor.graph.errors import SuiteError
 from planner_executor.graph.evaluation.suite import Suite
-from planner_executor.graph.unreadable import unreadable
-from planner_executor.graph.validation_message import fault_messages
+from planner_executor.graph.words.unreadable import unreadable
+from planner_executor.graph.words.validation_message import fault_messages
 
 
 def read_suite(path: str | Path) -> Suite:

@@ -15,7 +15,7 @@ from planner_executor.graph.calls.tool_call import Finished
 from planner_executor.graph.chat_models.json_text import objects_with
 from planner_executor.graph.chat_models.role_model import RoleModel
 from planner_executor.graph.execution.step_outcome import StepOutcome
-from planner_executor.graph.name_list import counted
+from planner_executor.graph.plain_text.sanitize import folded
 from planner_executor.graph.plan.issues import storable
 from planner_executor.graph.plan.kinds.table import kind_spec
 from planner_executor.graph.plan.schema import Step
@@ -25,7 +25,7 @@ from planner_executor.graph.record.assessment import WHY_CHARACTERS, Assessment
 from planner_executor.graph.record.check_results import Evidence, Looks, Opinion, findings
 from planner_executor.graph.record.run_state import RunState
 from planner_executor.graph.record.values import to_text
-from planner_executor.graph.sanitize import folded
+from planner_executor.graph.words.name_list import counted
 
 Again = Callable[[str], Coroutine[Any, Any, StepOutcome]]
 """Repeats the work of a step, given a description of the unmet criteria."""

@@ -11,13 +11,13 @@ from planner_executor.graph.errors import ResultError, StaleRunError, Unresolved
 from planner_executor.graph.execution.model_step import StepFailed
 from planner_executor.graph.execution.reports import Reports
 from planner_executor.graph.execution.step_outcome import NOT_NOW, NotNow, StepAttempt, StepOutcome, not_now
-from planner_executor.graph.name_list import counted
 from planner_executor.graph.plan.json_values import json_kind
 from planner_executor.graph.plan.references import resolve
 from planner_executor.graph.plan.schema import Step
 from planner_executor.graph.policy.grants import Refused
 from planner_executor.graph.record.results import StepResult
 from planner_executor.graph.record.trust_label import TrustLabel, joined
+from planner_executor.graph.words.name_list import counted
 
 
 @dataclass(frozen=True)

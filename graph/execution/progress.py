@@ -12,11 +12,11 @@ from langgraph.graph.message import push_message
 
 from planner_executor.graph.calls.tally import Tally
 from planner_executor.graph.calls.tool_call import ToolCall
+from planner_executor.graph.plain_text.sanitize import one_line
 from planner_executor.graph.plan.schema import Plan
 from planner_executor.graph.record.results import StepResult
 from planner_executor.graph.record.run_state import RunState
 from planner_executor.graph.record.stream_event import Kind, StreamEvent
-from planner_executor.graph.sanitize import one_line
 from planner_executor.graph.text.progress import WORDS_CHARACTERS, PassProgress
 from planner_executor.tools.call_progress import CallProgress
 

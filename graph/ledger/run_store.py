@@ -141,7 +141,7 @@ class RunStore(Ledger, Protocol):
 
         Events, artifacts that no other run names, waiting messages, rows of the index and LangGraph's checkpoints in
         the same database are removed in one transaction. The counters stay. The numbers of the runs are not given
-        again. Whether the thread may be removed is the caller's to decide (`graph.retention`).
+        again. Whether the thread may be removed is the caller's to decide (`graph.runs.retention`).
 
         Args:
             runs: All runs of the thread, in order, as `transcript` returned them.

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from planner_executor.graph.errors import LedgerKeyError
-from planner_executor.graph.name_list import counted
+from planner_executor.graph.words.name_list import counted
 
 VARIABLE, FILE_VARIABLE = "PLANNER_EXECUTOR_LEDGER_KEY", "PLANNER_EXECUTOR_LEDGER_KEY_FILE"
 LEAST_BYTES = 16

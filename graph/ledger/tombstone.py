@@ -13,7 +13,7 @@ from typing import Any, Self
 
 from planner_executor.graph.ledger.seal import SealKey, seal_fault
 from planner_executor.graph.ledger.transcript import Transcript
-from planner_executor.graph.name_list import counted
+from planner_executor.graph.words.name_list import counted
 
 LINK_BYTES = 32
 NUMBER_DIGITS = 18

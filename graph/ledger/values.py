@@ -17,7 +17,7 @@ from planner_executor.graph.record.events import Configuration, Content
 from planner_executor.graph.record.remaining import skipped_in
 from planner_executor.graph.record.results import StepResult
 from planner_executor.graph.record.run_state import RunState
-from planner_executor.graph.settings import current_settings
+from planner_executor.graph.settings.settings import current_settings
 
 
 async def value_of(ledger: Ledger, result: StepResult) -> JsonValue:

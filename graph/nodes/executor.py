@@ -12,9 +12,14 @@ from planner_executor.graph.execution.criteria import Criteria
 from planner_executor.graph.execution.dataflow import Dataflow
 from planner_executor.graph.execution.progress import ProgressReporter
 from planner_executor.graph.execution.step_work import StepWork
-from planner_executor.graph.fork import is_fork
-from planner_executor.graph.nodes.review_message import message_about
-from planner_executor.graph.nodes.step_changes import take_changes
+from planner_executor.graph.nodes.review.message import message_about
+from planner_executor.graph.nodes.review.step_changes import take_changes
+from planner_executor.graph.nodes.run.context import RunContext
+from planner_executor.graph.nodes.run.current_run import open_run
+from planner_executor.graph.nodes.run.events import budget_reached
+from planner_executor.graph.nodes.run.fork_detection import is_fork
+from planner_executor.graph.nodes.run.state_view import results_shown, state_at_end, state_update
+from planner_executor.graph.nodes.run.writer import RunWriter
 from planner_executor.graph.plan.canonical import digest
 from planner_executor.graph.plan.schedule import waits_for
 from planner_executor.graph.plan.schema import Plan
@@ -23,12 +28,7 @@ from planner_executor.graph.record.events import INTERRUPTED, Draft, Executing, 
 from planner_executor.graph.record.expansion import to_refine
 from planner_executor.graph.review.human_steps import open_questions
 from planner_executor.graph.route import headed
-from planner_executor.graph.run_context import RunContext
-from planner_executor.graph.run_events import budget_reached
-from planner_executor.graph.run_opening import open_run
-from planner_executor.graph.run_writer import RunWriter
 from planner_executor.graph.state import State, StateUpdate
-from planner_executor.graph.state_view import results_shown, state_at_end, state_update
 
 
 @dataclass(frozen=True)

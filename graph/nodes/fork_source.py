@@ -8,7 +8,6 @@ from planner_executor.graph.caller import caller_on
 from planner_executor.graph.context import Services
 from planner_executor.graph.errors import InputError
 from planner_executor.graph.ledger.protocol import RunKey
-from planner_executor.graph.name_list import listed
 from planner_executor.graph.plan.schema import Plan
 from planner_executor.graph.policy.inheritance import inherited, steps_anew
 from planner_executor.graph.record.assignment import Assignment
@@ -17,6 +16,7 @@ from planner_executor.graph.record.goal import Goal
 from planner_executor.graph.record.projection import project
 from planner_executor.graph.record.run_state import RunState
 from planner_executor.graph.record.values import Kept
+from planner_executor.graph.words.name_list import listed
 
 FORK = 'fork_from is {"run": "thread.1", "step": "step_3"}'
 

@@ -20,11 +20,17 @@ from planner_executor.graph.nodes.planner_input import (
     wants_to_go_on,
     wants_to_retry,
 )
+from planner_executor.graph.nodes.planning import Proposal, propose
 from planner_executor.graph.nodes.retry import reopen, retry_hint
-from planner_executor.graph.nodes.review_message import message_about, message_without_plan, with_refusal
+from planner_executor.graph.nodes.review.message import message_about, message_without_plan, with_refusal
+from planner_executor.graph.nodes.review.step_changes import take_changes
+from planner_executor.graph.nodes.run.context import RunContext
+from planner_executor.graph.nodes.run.current_run import begin_run, thread_of
+from planner_executor.graph.nodes.run.events import budget_reached, revision
+from planner_executor.graph.nodes.run.review_clock import bring_up
+from planner_executor.graph.nodes.run.state_view import state_at_end, state_update, state_while_waiting, state_with_plan
+from planner_executor.graph.nodes.run.writer import RunWriter
 from planner_executor.graph.nodes.run_to_continue import is_announced, run_to_continue, waiting_in_chat, was_here
-from planner_executor.graph.nodes.step_changes import take_changes
-from planner_executor.graph.pictures import pictures_of
 from planner_executor.graph.plan.canonical import digest
 from planner_executor.graph.plan.fragments import PlanShape
 from planner_executor.graph.plan.json_schema import plan_schema, revision_schema
@@ -32,7 +38,7 @@ from planner_executor.graph.plan.reading import read_plan
 from planner_executor.graph.plan.revision import read_revision
 from planner_executor.graph.plan.schema import Plan
 from planner_executor.graph.plan.shortening import joined_messages
-from planner_executor.graph.planning import Proposal, propose
+from planner_executor.graph.prompts.pictures import pictures_of
 from planner_executor.graph.prompts.planner import planner_messages
 from planner_executor.graph.prompts.replanner import replanner_messages
 from planner_executor.graph.record.amendment import Amendment
@@ -40,13 +46,7 @@ from planner_executor.graph.record.ending import Ending, ending_of
 from planner_executor.graph.record.events import Content, Draft
 from planner_executor.graph.record.goal import Goal
 from planner_executor.graph.record.values import keep_anything
-from planner_executor.graph.review_clock import bring_up
-from planner_executor.graph.run_context import RunContext
-from planner_executor.graph.run_events import budget_reached, revision
-from planner_executor.graph.run_opening import begin_run, thread_of
-from planner_executor.graph.run_writer import RunWriter
 from planner_executor.graph.state import State, StateUpdate
-from planner_executor.graph.state_view import state_at_end, state_update, state_while_waiting, state_with_plan
 
 
 @dataclass(frozen=True)

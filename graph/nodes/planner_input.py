@@ -6,12 +6,12 @@ from typing import Any, Literal, get_args
 from langchain_core.messages import HumanMessage
 
 from planner_executor.graph.errors import InputError
+from planner_executor.graph.plain_text.sanitize import check_texts
 from planner_executor.graph.plan.canonical import digest
 from planner_executor.graph.plan.depth import parse_json_or_text
 from planner_executor.graph.plan.unique_keys import unique_keys
 from planner_executor.graph.record.goal import Goal
 from planner_executor.graph.record.run_state import RunState
-from planner_executor.graph.sanitize import check_texts
 from planner_executor.graph.state import State, goal_of, last_words, place_of_goal, stated_goal
 
 Operation = Literal["continue", "retry"]

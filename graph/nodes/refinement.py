@@ -2,18 +2,18 @@
 
 from planner_executor.graph.calls.model_call import ModelCall
 from planner_executor.graph.calls.model_gate import ModelGate
-from planner_executor.graph.execution.step_limit import StepLimit, StepTimedOut
+from planner_executor.graph.execution.step_timeout import StepLimit, StepTimedOut
+from planner_executor.graph.nodes.planning import Proposal, propose
+from planner_executor.graph.nodes.run.context import RunContext
+from planner_executor.graph.nodes.run.writer import RunWriter
 from planner_executor.graph.plan.fragments import PlanShape
 from planner_executor.graph.plan.json_schema import plan_schema
 from planner_executor.graph.plan.schema import Plan, Step
-from planner_executor.graph.planning import Proposal, propose
 from planner_executor.graph.prompts.refining import refining_messages
 from planner_executor.graph.record.events import Draft, StepFinished
 from planner_executor.graph.record.expansion import Refinement
 from planner_executor.graph.record.goal import Goal
 from planner_executor.graph.record.results import StepResult
-from planner_executor.graph.run_context import RunContext
-from planner_executor.graph.run_writer import RunWriter
 
 
 async def refined(writer: RunWriter, plan: Plan, steps: list[Step]) -> tuple[Plan, tuple[str, ...]]:

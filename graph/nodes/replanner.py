@@ -9,16 +9,21 @@ from langchain_core.runnables import RunnableConfig
 from planner_executor.graph.calls.meter import LimitReached
 from planner_executor.graph.calls.model_call import ModelCall
 from planner_executor.graph.context import Services
-from planner_executor.graph.fork import is_fork
+from planner_executor.graph.nodes.planning import Proposal, propose
 from planner_executor.graph.nodes.refinement import refined
-from planner_executor.graph.nodes.review_message import message_about
-from planner_executor.graph.nodes.step_changes import take_changes
+from planner_executor.graph.nodes.review.message import message_about
+from planner_executor.graph.nodes.review.step_changes import take_changes
+from planner_executor.graph.nodes.run.context import RunContext
+from planner_executor.graph.nodes.run.current_run import open_run
+from planner_executor.graph.nodes.run.events import budget_reached
+from planner_executor.graph.nodes.run.fork_detection import is_fork
+from planner_executor.graph.nodes.run.state_view import results_shown, state_at_end, state_update, state_with_plan
+from planner_executor.graph.nodes.run.writer import RunWriter
 from planner_executor.graph.plan.fragments import PlanShape
 from planner_executor.graph.plan.json_schema import revision_schema
 from planner_executor.graph.plan.revision import read_revision
 from planner_executor.graph.plan.schema import Plan, Step
 from planner_executor.graph.plan.shortening import joined_messages, shortened
-from planner_executor.graph.planning import Proposal, propose
 from planner_executor.graph.policy.replanning import Cause
 from planner_executor.graph.prompts.replanner import replanner_messages
 from planner_executor.graph.record.budget import Usage, reached
@@ -28,12 +33,7 @@ from planner_executor.graph.record.goal import Goal
 from planner_executor.graph.record.no_progress import failures_of, stall_of
 from planner_executor.graph.record.remaining import steps_left
 from planner_executor.graph.route import headed
-from planner_executor.graph.run_context import RunContext
-from planner_executor.graph.run_events import budget_reached
-from planner_executor.graph.run_opening import open_run
-from planner_executor.graph.run_writer import RunWriter
 from planner_executor.graph.state import State, StateUpdate
-from planner_executor.graph.state_view import results_shown, state_at_end, state_update, state_with_plan
 
 WHY_CHARACTERS = 2_000
 WHY: Mapping[Cause, str] = {

@@ -7,6 +7,8 @@ from langchain_core.messages import AIMessage
 
 from planner_executor.graph.caller import caller_on
 from planner_executor.graph.errors import InputError
+from planner_executor.graph.nodes.run.context import RunContext
+from planner_executor.graph.nodes.run.writer import RunWriter
 from planner_executor.graph.policy.approvers import NO_APPROVERS, alone_fault
 from planner_executor.graph.policy.at_stake import AtStake
 from planner_executor.graph.policy.raised_budget import read_raised
@@ -15,8 +17,6 @@ from planner_executor.graph.record.amendment import Amendment
 from planner_executor.graph.record.budget import Budget
 from planner_executor.graph.record.events import Draft, Met, RunReopened
 from planner_executor.graph.record.reopening import is_retryable, retry_fault, steps_to_retry
-from planner_executor.graph.run_context import RunContext
-from planner_executor.graph.run_writer import RunWriter
 
 
 async def reopen(writer: RunWriter, *, brings_plan: bool) -> None:

@@ -4,7 +4,6 @@ from langchain_core.runnables import RunnableConfig
 
 from planner_executor.graph.context import Services
 from planner_executor.graph.errors import InputError
-from planner_executor.graph.fork import is_fork
 from planner_executor.graph.nodes.planner_input import (
     Operation,
     brought_plan,
@@ -15,12 +14,13 @@ from planner_executor.graph.nodes.planner_input import (
     wants_to_go_on,
     wants_to_retry,
 )
-from planner_executor.graph.nodes.step_changes import change_in_words
+from planner_executor.graph.nodes.review.step_changes import change_in_words
+from planner_executor.graph.nodes.run.context import RunContext
+from planner_executor.graph.nodes.run.current_run import latest_run, open_run, thread_of
+from planner_executor.graph.nodes.run.fork_detection import is_fork
 from planner_executor.graph.record.events import RunReopened
 from planner_executor.graph.record.reopening import is_retryable, retry_fault
 from planner_executor.graph.route import route_of
-from planner_executor.graph.run_context import RunContext
-from planner_executor.graph.run_opening import latest_run, open_run, thread_of
 from planner_executor.graph.state import State, goal_of, last_words, stated_goal
 
 
@@ -115,7 +115,7 @@ def _is_sent_back(run: RunContext, state: State) -> bool:
 
 
 def is_announced(run: RunContext, state: State) -> bool:
-    """Whether review routed here only to announce its request in the chat (see `graph.nodes.review_message`)."""
+    """Whether review routed here only to announce its request in the chat (see `graph.nodes.review.message`)."""
     named = state.get("run")
     is_this = isinstance(named, dict) and (named.get("thread"), named.get("n")) == (run.key.thread, run.key.n)
     return is_this and route_of(state) == "announce"

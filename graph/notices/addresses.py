@@ -8,9 +8,9 @@ from urllib.parse import quote, urlsplit
 
 from planner_executor.graph.errors import ConfigError
 from planner_executor.graph.ledger.protocol import RunKey
-from planner_executor.graph.name_list import listed
 from planner_executor.graph.notices.notice import KINDS
-from planner_executor.graph.settings_file import Table, settings_file, text_or_variable
+from planner_executor.graph.settings.settings_file import Table, settings_file, text_or_variable
+from planner_executor.graph.words.name_list import listed
 
 FIELDS = ("addresses", "secret", "link", *KINDS)
 WEBHOOKS = ("https", "http")

@@ -6,8 +6,8 @@ from typing import Any
 
 from planner_executor.graph.ledger.outbox import Delivery
 from planner_executor.graph.ledger.protocol import RunKey
+from planner_executor.graph.plain_text.sanitize import one_line
 from planner_executor.graph.record.summary import PERSON, RunSummary
-from planner_executor.graph.sanitize import one_line
 from planner_executor.graph.text.inbox import asked_in_words
 
 KINDS = ("waits", "expires", "escalated", "failed", "ended")

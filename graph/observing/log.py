@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from planner_executor.graph.ledger.protocol import RunKey
+from planner_executor.graph.plain_text.sanitize import escaped
 from planner_executor.graph.record.events import CallFinished, Draft, EventData, ModelFinished, RunEnded, StepFinished
 from planner_executor.graph.record.run_state import run_name
-from planner_executor.graph.sanitize import escaped
 
 LOGGER = logging.getLogger("planner_executor.run")
 LOGGER.addHandler(logging.NullHandler())  # otherwise `logging.lastResort` would print warnings

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from planner_executor.graph.sanitize import one_line
+from planner_executor.graph.plain_text.sanitize import one_line
 
 CHARACTERS = 200
 SHORTEST = 3

@@ -5,8 +5,8 @@ from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from planner_executor.graph.errors import ConfigError
+from planner_executor.graph.plain_text.sanitize import escaped
 from planner_executor.graph.record.counters import BOUNDS_S, GAUGES, HELP, HISTOGRAMS, Counters, Labels
-from planner_executor.graph.sanitize import escaped
 
 if TYPE_CHECKING:
     from prometheus_client import CollectorRegistry

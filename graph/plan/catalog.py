@@ -10,7 +10,6 @@ from jsonschema.exceptions import ValidationError
 from pydantic import JsonValue
 from referencing.exceptions import Unresolvable
 
-from planner_executor.graph.name_list import listed
 from planner_executor.graph.plan.attempts import AttemptLimits
 from planner_executor.graph.plan.bounded_schema import bounded_errors, known_schema_fault, matches
 from planner_executor.graph.plan.canonical import canonical_json, digest
@@ -18,6 +17,7 @@ from planner_executor.graph.plan.schema_fast_path import ObjectPredicate, fast_o
 from planner_executor.graph.plan.schema_shape import LocalReferences, subschemas
 from planner_executor.graph.plan.shortening import describe_schema_error, short_repr
 from planner_executor.graph.plan.work import WorkLimitExceeded
+from planner_executor.graph.words.name_list import listed
 
 Effect = Literal["read", "write", "external"]
 """`read` looks at this machine only, `write` changes something here, `external` lets anything leave the machine."""

@@ -8,13 +8,13 @@ from typing import Any
 
 from pydantic import JsonValue
 
-from planner_executor.graph.name_list import listed
 from planner_executor.graph.plan.canonical import canonical_json
 from planner_executor.graph.plan.expressions import expression_fault
 from planner_executor.graph.plan.inline_schema import inline_schema_fault
 from planner_executor.graph.plan.json_values import is_number
 from planner_executor.graph.plan.patterns import pattern_fault
 from planner_executor.graph.plan.relative_path import path_fault
+from planner_executor.graph.words.name_list import listed
 
 Check = Mapping[str, JsonValue]
 OF = "of"

@@ -5,7 +5,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from planner_executor.graph.validation_message import fault_message
+from planner_executor.graph.words.validation_message import fault_message
 
 WORDS = {
     "string_type": "must be text",

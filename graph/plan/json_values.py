@@ -3,8 +3,8 @@
 from math import isfinite
 from typing import Any, TypeGuard
 
+from planner_executor.graph.plain_text.sanitize import is_utf8
 from planner_executor.graph.plan.shortening import short_repr
-from planner_executor.graph.sanitize import is_utf8
 
 MAX_DEPTH = 100
 TOO_DEEP = f"nested deeper than {MAX_DEPTH}"

@@ -8,13 +8,13 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from planner_executor.graph.name_list import listed
 from planner_executor.graph.plan.catalog import ToolSpec
 from planner_executor.graph.plan.issues import Issue
 from planner_executor.graph.plan.schema import MAX_ITEMS, Step
 from planner_executor.graph.plan.shortening import short_repr
 from planner_executor.graph.plan.step_kind import kind_of
 from planner_executor.graph.plan.unique_keys import read_json
+from planner_executor.graph.words.name_list import listed
 
 ALIASES = {
     "description": "objective",

@@ -10,8 +10,8 @@ from typing import Any
 
 import re2
 
+from planner_executor.graph.plain_text.sanitize import is_utf8
 from planner_executor.graph.plan.work import spend
-from planner_executor.graph.sanitize import is_utf8
 
 MAX_CHARACTERS = 100_000
 """`first_match` and `all_matches` search this many characters; `has_match` and `full_match` refuse longer texts."""

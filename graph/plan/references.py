@@ -15,12 +15,12 @@ from typing import Any
 from pydantic import JsonValue
 
 from planner_executor.graph.errors import ExpressionError, UnresolvedReferenceError
-from planner_executor.graph.name_list import listed
 from planner_executor.graph.plan.expression_roots import roots_of, with_names
 from planner_executor.graph.plan.expressions import FUNCTIONS, MAX_CHARACTERS, Allowance, evaluate, expression_fault
 from planner_executor.graph.plan.issues import storable
 from planner_executor.graph.plan.json_values import json_kind
 from planner_executor.graph.plan.reference_spans import bare_names, spans
+from planner_executor.graph.words.name_list import listed
 
 _LINK = re.compile(r"""\.([A-Za-z_][A-Za-z0-9_]*)|\.("(?:[^"\\]|\\.)*")|\[(-?[0-9]+)\]""")
 CACHED_CHARACTERS = 500

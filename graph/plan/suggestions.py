@@ -3,8 +3,8 @@
 from collections.abc import Collection, Sequence
 from functools import cached_property
 
-from planner_executor.graph.name_list import did_you_mean, listed
 from planner_executor.graph.plan.schema import ITEM
+from planner_executor.graph.words.name_list import did_you_mean, listed
 
 MAX_HINTS = 20
 MAX_NAMES = 200

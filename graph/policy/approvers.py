@@ -4,12 +4,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, get_args
 
-from planner_executor.graph.name_list import counted, enumerated
 from planner_executor.graph.plan.catalog import Effect, ToolSpec
-from planner_executor.graph.policy.time_limit import TimeLimit
+from planner_executor.graph.policy.decision_deadline import TimeLimit
 from planner_executor.graph.policy.time_limit_file import time_limit_of
 from planner_executor.graph.record.deadline import Deadline
 from planner_executor.graph.record.person import Approver, exact_name, same_name
+from planner_executor.graph.words.name_list import counted, enumerated
 
 Table = Literal["plans", "calls"]
 """Under which rules a call falls: as a part of the plan that is approved, or as one that is asked about by itself."""

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from planner_executor.graph.name_list import listed
 from planner_executor.graph.plan.catalog import ToolSpec
 from planner_executor.graph.plan.schema import Plan
 from planner_executor.graph.policy.approvers import (
@@ -16,6 +15,7 @@ from planner_executor.graph.policy.approvers import (
 )
 from planner_executor.graph.record.events.met import Met
 from planner_executor.graph.record.person import Approver
+from planner_executor.graph.words.name_list import listed
 
 
 @dataclass(frozen=True)

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from typing import Any, TypeGuard
 
-from planner_executor.graph.name_list import right_name
 from planner_executor.graph.plan.json_values import is_number
+from planner_executor.graph.words.name_list import right_name
 
 LARGEST = 1e300
 """Bound of numbers in a policy; a larger integer is no float."""

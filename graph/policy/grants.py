@@ -7,10 +7,10 @@ from typing import Any
 
 from pydantic import JsonValue
 
-from planner_executor.graph.name_list import counted
 from planner_executor.graph.plan.canonical import canonical_json
 from planner_executor.graph.plan.schema import Step
 from planner_executor.graph.record.values import to_text
+from planner_executor.graph.words.name_list import counted
 
 
 class Refused(Exception):

@@ -14,8 +14,8 @@ from planner_executor.graph.policy.approval_scope import ExecutionTerms
 from planner_executor.graph.policy.approvers import ApproverRule, Approvers, have_to_approve
 from planner_executor.graph.policy.at_stake import AtStake
 from planner_executor.graph.policy.conditions import in_words
+from planner_executor.graph.policy.decision_deadline import TimeLimit
 from planner_executor.graph.policy.grants import Grant
-from planner_executor.graph.policy.time_limit import TimeLimit
 from planner_executor.graph.record.given_value import GivenValue, given_kind
 from planner_executor.graph.record.trust_label import (
     USER,

@@ -9,13 +9,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-from planner_executor.graph.name_list import listed
 from planner_executor.graph.plan.catalog import Effect
 from planner_executor.graph.policy.both import both
 from planner_executor.graph.policy.policy import NO_POLICY, Policy
 from planner_executor.graph.policy.strictness import looser_points
 from planner_executor.graph.record.budget import NO_BUDGET, Budget
 from planner_executor.graph.record.values import to_text
+from planner_executor.graph.words.name_list import listed
 
 Standing = Literal["stricter", "weaker", "other"]
 VALUE_CHARACTERS = 40
@@ -30,7 +30,7 @@ class Terms:
     """What a run is under: the face of each tool, models, settings, policy and budget.
 
     `models` has the names of each role's models, `executors` those of the models that steps may name. `settings` are
-    those of `graph.settings.Settings` besides policy and budget; one that is not there is not known.
+    those of `graph.settings.settings.Settings` besides policy and budget; one that is not there is not known.
     """
 
     tools: Mapping[str, Face] = field(default_factory=dict)

@@ -14,9 +14,9 @@ on_expire = "reject"                 # or "end"
 from collections.abc import Iterator, Mapping
 from typing import Any, get_args
 
+from planner_executor.graph.policy.decision_deadline import TimeLimit
 from planner_executor.graph.policy.duration import A_DURATION, fits_a_year, seconds_in
 from planner_executor.graph.policy.entry_faults import are_texts
-from planner_executor.graph.policy.time_limit import TimeLimit
 from planner_executor.graph.record.deadline import OnExpire
 
 ENTRIES = ("decide_within", "remind_before", "escalate_after", "escalate_to", "on_expire")

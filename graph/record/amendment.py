@@ -4,8 +4,8 @@ import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 
+from planner_executor.graph.plain_text.sanitize import text_fault
 from planner_executor.graph.record.events import Draft, Steered
-from planner_executor.graph.sanitize import text_fault
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from typing import Any
 from pydantic import JsonValue
 
 from planner_executor.graph.errors import ExpressionError
-from planner_executor.graph.name_list import counted, listed
+from planner_executor.graph.plain_text.sanitize import folded
 from planner_executor.graph.plan.checks import OF, Check, check_kind, describe_check
 from planner_executor.graph.plan.expressions import evaluate
 from planner_executor.graph.plan.inline_schema import schema_errors
@@ -17,7 +17,7 @@ from planner_executor.graph.plan.patterns import MAX_CHARACTERS, all_matches, fi
 from planner_executor.graph.plan.shortening import joined_messages
 from planner_executor.graph.plan.work import WorkLimitExceeded, work_limit
 from planner_executor.graph.record.values import to_text
-from planner_executor.graph.sanitize import folded
+from planner_executor.graph.words.name_list import counted, listed
 
 SEEN_CHARACTERS = 300
 MOST_WORK = 2_000_000

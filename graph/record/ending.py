@@ -8,12 +8,12 @@ from typing import Literal, get_args
 from pydantic import JsonValue
 
 from planner_executor.graph.errors import UnresolvedReferenceError
-from planner_executor.graph.name_list import listed
 from planner_executor.graph.plan.references import references_in, resolve, without
 from planner_executor.graph.plan.schedule import last_steps, waits_for
 from planner_executor.graph.plan.schema import Plan
 from planner_executor.graph.record.remaining import skipped_in
 from planner_executor.graph.record.results import StepResult
+from planner_executor.graph.words.name_list import listed
 
 EndStatus = Literal["succeeded", "partial", "failed", "rejected", "budget_exhausted", "cancelled"]
 ENDS: tuple[EndStatus, ...] = get_args(EndStatus)

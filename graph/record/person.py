@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from planner_executor.graph.sanitize import is_utf8, visible
+from planner_executor.graph.plain_text.sanitize import is_utf8, visible
 
 Source = Literal["server", "os", "claimed", "unverified"]
 """How a person is known: to a server or an adapter of the settings, to the operating system, by what calling code says

@@ -15,10 +15,10 @@ from typing import Any
 
 from pydantic import JsonValue
 
-from planner_executor.graph.markdown import answer_markdown, text_markdown
+from planner_executor.graph.plain_text.markdown import answer_markdown, text_markdown
+from planner_executor.graph.plain_text.sanitize import document, escaped, folded, one_line, visible
 from planner_executor.graph.plan.json_values import is_number
 from planner_executor.graph.record.events import Event
-from planner_executor.graph.sanitize import document, escaped, folded, one_line, visible
 
 MARK = "[redacted]"
 LEAST_CHARACTERS = 4

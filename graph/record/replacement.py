@@ -10,12 +10,12 @@ from typing import Any, Literal, get_args
 
 from pydantic import JsonValue
 
-from planner_executor.graph.name_list import listed
 from planner_executor.graph.plan.catalog import ToolSpec
 from planner_executor.graph.plan.issues import Issue
 from planner_executor.graph.plan.kinds.table import kind_spec
 from planner_executor.graph.plan.schema import Plan, Step
 from planner_executor.graph.record.results import StepResult
+from planner_executor.graph.words.name_list import listed
 
 ReplacementStatus = Literal["made_up", "asked", "open"]
 """`asked`: it is made up for as soon as a person approves the plan."""

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 from planner_executor.graph.errors import InputError
-from planner_executor.graph.name_list import right_name
 from planner_executor.graph.record.ending import EndStatus
+from planner_executor.graph.words.name_list import right_name
 
 RunStatus = Literal["planning", "running", "waiting", "paused", EndStatus, "damaged"]
 STATUSES: tuple[str, ...] = get_args(RunStatus)

@@ -4,7 +4,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from planner_executor.graph.errors import UnknownEventError
-from planner_executor.graph.name_list import counted
 from planner_executor.graph.plan.schema import Plan
 from planner_executor.graph.record.events import (
     CallFinished,
@@ -21,6 +20,7 @@ from planner_executor.graph.record.events import (
 from planner_executor.graph.record.run_pass import Pass
 from planner_executor.graph.record.steps import Steps
 from planner_executor.graph.record.summary import CHANGED
+from planner_executor.graph.words.name_list import counted
 
 PLANNING = "planning"
 """Stands for model calls that belong to no step."""

@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from planner_executor.graph.plain_text.sanitize import one_line
 from planner_executor.graph.record.results import StepResult
 from planner_executor.graph.record.step_costs import StepCost
 from planner_executor.graph.record.values import to_text
-from planner_executor.graph.sanitize import one_line
 
 VERSION = 1
 """Raised when a field is removed or changes its meaning; new fields and kinds leave it as it is."""

@@ -13,9 +13,9 @@ from uuid import UUID
 from pydantic import BaseModel, JsonValue
 
 from planner_executor.graph.errors import ResultError
+from planner_executor.graph.plain_text.sanitize import is_utf8
 from planner_executor.graph.plan.issues import storable
 from planner_executor.graph.plan.json_writer import COMPACT, json_writer
-from planner_executor.graph.sanitize import is_utf8
 
 INLINE_BYTES = 8_192
 PREVIEW_CHARACTERS = 500

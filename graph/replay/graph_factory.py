@@ -4,12 +4,12 @@ from typing import Any
 
 from langgraph.checkpoint.base import BaseCheckpointSaver
 
-from planner_executor.graph.builder import Graph, compiled
+from planner_executor.graph.builder.configuration import settings_of
+from planner_executor.graph.builder.graph_builder import Graph, compiled
 from planner_executor.graph.calls.rate_limit import RateLimiter
 from planner_executor.graph.chat_models.retry import Clock
 from planner_executor.graph.chat_models.role_model import RoleModel
 from planner_executor.graph.chat_models.roles import RoleModels
-from planner_executor.graph.configuration import settings_of
 from planner_executor.graph.context import Services
 from planner_executor.graph.errors import ConfigError, InputError
 from planner_executor.graph.ledger.transcript import Transcript
@@ -20,7 +20,7 @@ from planner_executor.graph.replay.inputs import held
 from planner_executor.graph.replay.ledger import ReplayLedger
 from planner_executor.graph.replay.recorded import RecordedModel, RecordedTools, SubstituteModel
 from planner_executor.graph.replay.scheduler import Scheduler
-from planner_executor.graph.settings import current_settings
+from planner_executor.graph.settings.settings import current_settings
 
 
 async def _at_once(_seconds: float) -> None:

@@ -10,7 +10,7 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
-from planner_executor.graph.builder import Graph
+from planner_executor.graph.builder.graph_builder import Graph
 from planner_executor.graph.caller import Caller, invoked_by
 from planner_executor.graph.calls.threads import counting_waits
 from planner_executor.graph.chat_models.role_model import RoleModel

@@ -7,7 +7,7 @@ the recorded order.
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 
-from planner_executor.graph.execution.step_limit import LATE
+from planner_executor.graph.execution.step_timeout import LATE
 from planner_executor.graph.record.events import (
     WORDING,
     CallFinished,

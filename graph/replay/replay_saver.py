@@ -2,7 +2,7 @@
 
 from langgraph.checkpoint.memory import InMemorySaver
 
-from planner_executor.graph.saver import strict_serializer
+from planner_executor.graph.checkpoints.saver import strict_serializer
 
 ROOT = ""
 """LangGraph's name for checkpoints of a graph that is no part of another."""

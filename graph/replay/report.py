@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from planner_executor.graph.name_list import counted
+from planner_executor.graph.plain_text.sanitize import escaped
 from planner_executor.graph.replay.comparison import Divergence
-from planner_executor.graph.sanitize import escaped
+from planner_executor.graph.words.name_list import counted
 
 
 @dataclass(frozen=True)

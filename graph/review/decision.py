@@ -5,12 +5,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, assert_never
 
-from planner_executor.graph.name_list import counted
 from planner_executor.graph.plan.broken_json import json_fault
 from planner_executor.graph.plan.depth import parse_json_or_text
 from planner_executor.graph.plan.issues import Issue, storable
 from planner_executor.graph.plan.json_values import json_faults
 from planner_executor.graph.review.request import DecisionType, ReviewAction, ReviewRequest
+from planner_executor.graph.words.name_list import counted
 
 YES = ("approve", "yes", "y", "ok")
 NO = ("reject", "no", "n")

@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from pydantic import JsonValue
 
-from planner_executor.graph.markdown import code
+from planner_executor.graph.plain_text.markdown import code
 from planner_executor.graph.plan.canonical import digest
 from planner_executor.graph.plan.issues import Issue
 from planner_executor.graph.policy.approvers import ApproverRule

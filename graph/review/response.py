@@ -6,11 +6,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from planner_executor.graph.errors import InputError
+from planner_executor.graph.plain_text.sanitize import escaped, one_line
 from planner_executor.graph.plan.json_values import long_integer_fault
 from planner_executor.graph.record.values import to_text
 from planner_executor.graph.review.human_steps import GATE
 from planner_executor.graph.review.request import ActionName, digest_of_request
-from planner_executor.graph.sanitize import escaped, one_line
 
 RequestJson = Mapping[str, Any]
 """A review request as JSON, see `graph.review.request.ReviewRequest.to_json`."""

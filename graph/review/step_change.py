@@ -7,7 +7,7 @@ from typing import Any
 from pydantic import JsonValue
 
 from planner_executor.graph.errors import InputError, ResultError
-from planner_executor.graph.name_list import listed
+from planner_executor.graph.plain_text.sanitize import check_texts
 from planner_executor.graph.plan.catalog import ToolSpec
 from planner_executor.graph.plan.schema import Plan, Step
 from planner_executor.graph.policy.approvers import NO_APPROVERS, Approvers
@@ -18,7 +18,7 @@ from planner_executor.graph.record.person import Approver
 from planner_executor.graph.record.run_state import RunState
 from planner_executor.graph.record.values import Kept, keep, normalise
 from planner_executor.graph.review.human_steps import fit_answer
-from planner_executor.graph.sanitize import check_texts
+from planner_executor.graph.words.name_list import listed
 
 SHAPE = '{"skip": {"step_3": "why"}, "supply": {"step_4": <result>}}'
 

@@ -8,12 +8,13 @@ from pathlib import Path
 from pydantic import JsonValue
 
 from planner_executor.graph.errors import InputError, LedgerUnavailableError, PrunedRunError, UnknownRunError
-from planner_executor.graph.ledger.opening import open_ledger
+from planner_executor.graph.ledger.drivers import open_ledger
 from planner_executor.graph.ledger.protocol import RunKey
 from planner_executor.graph.ledger.run_store import RunStore
 from planner_executor.graph.ledger.seal import key_from_environment
 from planner_executor.graph.ledger.values import answer_from_results, value_of
-from planner_executor.graph.name_list import listed
+from planner_executor.graph.nodes.run.review_clock import settle
+from planner_executor.graph.plain_text.sanitize import is_utf8
 from planner_executor.graph.record.amendment import Amendment
 from planner_executor.graph.record.counters import Counters
 from planner_executor.graph.record.events import Draft, Event, cancelled
@@ -22,10 +23,9 @@ from planner_executor.graph.record.results import StepResult
 from planner_executor.graph.record.run_filter import RunFilter
 from planner_executor.graph.record.run_state import RunState, run_name
 from planner_executor.graph.record.stop_request import CANCEL, PAUSE, StopRequest
-from planner_executor.graph.review_clock import settle
 from planner_executor.graph.runs.lists import Log, RunPage
 from planner_executor.graph.runs.run import Run, run_of
-from planner_executor.graph.sanitize import is_utf8
+from planner_executor.graph.words.name_list import listed
 
 NO_RESULT = StepResult("pending")
 

@@ -6,7 +6,7 @@ from inspect import Signature, iscoroutinefunction, signature
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from planner_executor.graph.errors import InputError
-from planner_executor.graph.name_list import right_name
+from planner_executor.graph.words.name_list import right_name
 
 P = ParamSpec("P")
 Owner = TypeVar("Owner")

@@ -7,7 +7,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from planner_executor.graph.checkpoint import database
+from planner_executor.graph.checkpoints.checkpoint import database
 from planner_executor.graph.errors import AgentError
 from planner_executor.graph.ledger.protocol import RunKey
 from planner_executor.graph.runs import open_runs

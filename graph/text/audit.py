@@ -7,11 +7,11 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from planner_executor.graph.plain_text.sanitize import escaped
 from planner_executor.graph.plan.schema import Plan
 from planner_executor.graph.record.artifacts import with_values
 from planner_executor.graph.record.events import Event
 from planner_executor.graph.record.step_costs import step_costs, unjudged_steps
-from planner_executor.graph.sanitize import escaped
 from planner_executor.graph.text.event_text import SECTIONS, EventText, Section, event_text
 
 

@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 from typing import Any
 
+from planner_executor.graph.plain_text.sanitize import escaped, margined, one_line, visible
 from planner_executor.graph.record.call import Call
 from planner_executor.graph.record.values import to_text
 from planner_executor.graph.review.call_form import DECLINED, CallForm
-from planner_executor.graph.sanitize import escaped, margined, one_line, visible
 
 
 def asked_description(call: Call, step: str, form: CallForm) -> str:

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 
 from pydantic import JsonValue
 
-from planner_executor.graph.markdown import answer_markdown, fenced, text_markdown
-from planner_executor.graph.name_list import listed
-from planner_executor.graph.sanitize import escaped
+from planner_executor.graph.plain_text.markdown import answer_markdown, fenced, text_markdown
+from planner_executor.graph.plain_text.sanitize import escaped
+from planner_executor.graph.words.name_list import listed
 
 SAID_CHARACTERS = 10_000
 """Limit of an answer's JSON in the chat, in characters."""

@@ -1,12 +1,12 @@
 """HTML in notebooks beside pictures: facts and tables, in the colours and fonts of the page.
 
-Untrusted text is escaped twice: invisible characters first (`graph.sanitize`), then markup.
+Untrusted text is escaped twice: invisible characters first (`graph.plain_text.sanitize`), then markup.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 
-from planner_executor.graph.sanitize import document, escaped
+from planner_executor.graph.plain_text.sanitize import document, escaped
 from planner_executor.graph.text.drawing.statuses import LOOKS
 
 SHOWN_CHARACTERS = 2_000

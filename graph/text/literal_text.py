@@ -4,10 +4,10 @@ from collections.abc import Iterator, Sequence
 
 from pydantic import JsonValue
 
-from planner_executor.graph.name_list import listed
 from planner_executor.graph.plan.reference_spans import spans
 from planner_executor.graph.plan.schema import Plan, Step
 from planner_executor.graph.text.drawing.labels import plain
+from planner_executor.graph.words.name_list import listed
 
 MOST_NAMED = 3
 MAX_LINES = 30

@@ -10,8 +10,8 @@ from typing import Any
 
 import yaml
 
+from planner_executor.graph.plain_text.sanitize import escaped, one_line, visible
 from planner_executor.graph.plan.issues import Issue
-from planner_executor.graph.sanitize import escaped, one_line, visible
 
 GOAL_CHARACTERS = 300
 FAULT = "# FAULT: "

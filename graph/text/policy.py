@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Iterator
 
-from planner_executor.graph.name_list import counted
 from planner_executor.graph.plan.catalog import ToolSpec
 from planner_executor.graph.policy.approval_scope import ExecutionTerms
 from planner_executor.graph.policy.approvers import ANYBODY, ApproverRule
@@ -12,7 +11,8 @@ from planner_executor.graph.policy.duration import in_words as duration_in_words
 from planner_executor.graph.policy.policy import Policy
 from planner_executor.graph.record.budget import unit_in_words
 from planner_executor.graph.record.trust_label import TrustLabel
-from planner_executor.graph.settings import SETTINGS, Settings
+from planner_executor.graph.settings.settings import SETTINGS, Settings
+from planner_executor.graph.words.name_list import counted
 
 PLANS = {
     "always": "every plan, and every revision beyond what was approved",

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from planner_executor.graph.markdown import text_markdown
+from planner_executor.graph.plain_text.markdown import text_markdown
 
 NAMED = 3
 """Steps named in one part of the line, at most."""

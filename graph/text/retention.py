@@ -3,8 +3,8 @@
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from planner_executor.graph.name_list import counted
 from planner_executor.graph.policy.retention import KeptThread, Obstacle
+from planner_executor.graph.words.name_list import counted
 
 LISTED = 5
 """So many threads are named for each reason."""

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 
 from pydantic import JsonValue
 
+from planner_executor.graph.plain_text.sanitize import escaped, margined
 from planner_executor.graph.plan.schema import Plan
 from planner_executor.graph.record.results import StepResult
 from planner_executor.graph.record.summary import RunSummary
 from planner_executor.graph.record.values import to_text
-from planner_executor.graph.sanitize import escaped, margined
 from planner_executor.graph.text.drawing import plan_svg, plan_text
 from planner_executor.graph.text.html import badge, facts, scrolled, words
 from planner_executor.graph.text.review.drawing import fitted, settled

@@ -3,7 +3,7 @@
 import time
 from collections.abc import Sequence
 
-from planner_executor.graph.sanitize import escaped, one_line
+from planner_executor.graph.plain_text.sanitize import escaped, one_line
 from planner_executor.graph.text.drawing.labels import columns as wide
 from planner_executor.graph.text.drawing.labels import cut_middle
 from planner_executor.graph.text.html import badge, table, words

@@ -3,12 +3,12 @@
 from collections.abc import Mapping
 from html import escape
 
-from planner_executor.graph.name_list import counted
 from planner_executor.graph.record.results import StepResult
 from planner_executor.graph.text.drawing.frame import framed
 from planner_executor.graph.text.drawing.labels import cut_middle, plain
 from planner_executor.graph.text.drawing.lettering import sans
 from planner_executor.graph.text.drawing.statuses import LOOKS
+from planner_executor.graph.words.name_list import counted
 
 LEFT, WIDTH, RIGHT, ROW, TOP = 210, 620, 90, 24, 34
 MOST_ROWS = 200

@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from typing import Literal
 
+from planner_executor.graph.plain_text.sanitize import one_line
 from planner_executor.graph.plan.schedule import waits_for
 from planner_executor.graph.plan.schema import Plan
-from planner_executor.graph.sanitize import one_line
 
 CONTENT_CHARACTERS = 120
 

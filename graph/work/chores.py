@@ -10,9 +10,9 @@ from typing import Any
 
 from planner_executor.graph.errors import AgentError, LedgerUnavailableError
 from planner_executor.graph.ledger.protocol import RunKey
+from planner_executor.graph.nodes.run.review_clock import sentence_of, settle
 from planner_executor.graph.notices.addresses import Addresses, addresses_of
 from planner_executor.graph.notices.posting import tell
-from planner_executor.graph.review_clock import sentence_of, settle
 from planner_executor.graph.runs import Runs
 
 NOTICES_EVERY_S = 5.0

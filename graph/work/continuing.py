@@ -3,12 +3,12 @@
 from dataclasses import dataclass
 from typing import Protocol
 
-from planner_executor.graph.agent_session import AgentSession
-from planner_executor.graph.bounded_graph import BoundedGraph
+from planner_executor.graph.builder.bounded_graph import BoundedGraph
 from planner_executor.graph.caller import Caller
 from planner_executor.graph.errors import InputError, OtherTermsError
+from planner_executor.graph.nodes.run.terms import compared
 from planner_executor.graph.record.hand_over import hand_over
-from planner_executor.graph.run_terms import compared
+from planner_executor.graph.session import AgentSession
 from planner_executor.graph.work.candidate import Candidate
 
 

@@ -14,10 +14,10 @@ from langgraph.types import Command
 from warm_process import WarmProcess, run_warm
 
 from planner_executor import AsyncAgent
+from planner_executor.graph.builder.user_tools import with_named
 from planner_executor.graph.caller import Caller, invoked_by
 from planner_executor.graph.cli.setup import Setup
 from planner_executor.graph.cli.worker_setups import MissingSetupError, setup_to_work
-from planner_executor.graph.own_tools import with_named
 from planner_executor.graph.record.assignment import Assignment
 from planner_executor.graph.record.run_state import RunState
 from planner_executor.graph.runs.run import Run, run_of

@@ -14,7 +14,7 @@ from planner_executor import build_graph
 from planner_executor.graph.cli import app
 from planner_executor.graph.record.ending import ENDS
 from planner_executor.graph.route import STATUS
-from planner_executor.graph.settings import Settings
+from planner_executor.graph.settings.settings import Settings
 from planner_executor.graph.state import Input
 
 ROOT = Path(__file__).parents[2]

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from planner_executor.graph.name_list import counted
+from planner_executor.graph.words.name_list import counted
 from planner_executor.tools.numbers_in_words import counted as of_tools
 
 ROOT = Path(__file__).parents[2]

@@ -11,7 +11,7 @@ import pytest
 from planner_executor.graph.cli.run_options import RunOptions
 from planner_executor.graph.cli.setup import Setup
 from planner_executor.graph.client_context import Context
-from planner_executor.graph.settings import DEFAULTS, REMEMBERED, SETTINGS, TYPES, GivenSettings, Setting
+from planner_executor.graph.settings.settings import DEFAULTS, REMEMBERED, SETTINGS, TYPES, GivenSettings, Setting
 
 ROOT = Path(__file__).parents[2]
 ADDED = {
@@ -61,7 +61,7 @@ def undocumented(settings: Mapping[str, Setting]) -> Iterator[str]:
     }:
         yield "graph/cli/run_options.py"
     if set(settings) != set(GivenSettings.__annotations__):
-        yield "graph/settings.py: GivenSettings"
+        yield "graph/settings/settings.py: GivenSettings"
 
 
 def test_each_setting_is_where_people_read_of_it_and_write_it() -> None:

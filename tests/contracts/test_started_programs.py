@@ -16,7 +16,7 @@ STARTED = {
     "graph/cli/actor.py": "the command of --proof-command, which the user names, without a shell",
     "graph/cli/editor.py": "the user's own editor, on a file of its own",
     "graph/notices/apprise.py": "an isolated Python",
-    "tools/mcp/launch.py": "the operator's servers; planner_executor.graph.tool_servers refuses what a tool can write",
+    "tools/mcp/launch.py": "the operator's servers; graph.builder.tool_servers refuses what a tool can write",
     "tools/run_python.py": "the sandbox's own program, which is no Python",
     "tools/workers/process.py": "an isolated Python",
 }

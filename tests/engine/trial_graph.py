@@ -8,7 +8,7 @@ import os
 from pathlib import Path
 
 from planner_executor import build_graph
-from planner_executor.graph.checkpoint import database
+from planner_executor.graph.checkpoints.checkpoint import database
 from planner_executor.tools.declaration import tool
 
 HOME = Path(os.environ["TRIAL_HOME"])

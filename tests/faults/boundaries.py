@@ -43,8 +43,8 @@ from planner_executor.graph.errors import (
     RunOwnedError,
     StaleRunError,
 )
+from planner_executor.graph.ledger.drivers import open_ledger
 from planner_executor.graph.ledger.lease import PACE
-from planner_executor.graph.ledger.opening import open_ledger
 from planner_executor.graph.ledger.sqlite import busy_timeout
 from planner_executor.graph.record.events import Event
 from planner_executor.graph.record.projection import project

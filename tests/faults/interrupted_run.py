@@ -16,11 +16,11 @@ from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from langgraph.types import Command
 
 from planner_executor import Agent, AsyncAgent, build_graph
+from planner_executor.graph.checkpoints.saver import strict_serializer
 from planner_executor.graph.cli.decision_source import DecisionSource
 from planner_executor.graph.cli.exit_codes import INTERRUPTED
 from planner_executor.graph.cli.run_driver import start
 from planner_executor.graph.cli.screen import Screen
-from planner_executor.graph.saver import strict_serializer
 from planner_executor.graph.testing import ScriptedModel, on_thread, step
 
 ANY = {"type": "object", "properties": {}, "additionalProperties": True}

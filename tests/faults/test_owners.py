@@ -13,8 +13,8 @@ from owners import PLAN, fork, slow_tool, work_on
 
 from planner_executor import Agent
 from planner_executor.graph.errors import LeaseLostError
+from planner_executor.graph.ledger.drivers import open_ledger
 from planner_executor.graph.ledger.lease import PACE
-from planner_executor.graph.ledger.opening import open_ledger
 from planner_executor.graph.testing import ScriptedModel, drafted
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")]

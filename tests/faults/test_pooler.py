@@ -12,7 +12,7 @@ from postgres_server import execute
 from working_agents import COUNT, PACE, Shop, plan_of
 
 from planner_executor import AsyncAgent
-from planner_executor.graph.checkpoint import open_checkpointer
+from planner_executor.graph.checkpoints.checkpoint import open_checkpointer
 from planner_executor.graph.ledger.postgres.server import advice
 from planner_executor.graph.testing import ScriptedModel
 from planner_executor.graph.work.continuing import BySession

@@ -15,8 +15,8 @@ from postgres_server import connected, execute, new_database, started
 from psycopg import OperationalError
 
 from planner_executor.graph.errors import LeaseLostError, LedgerUnavailableError
+from planner_executor.graph.ledger.drivers import open_ledger
 from planner_executor.graph.ledger.lease import Pace
-from planner_executor.graph.ledger.opening import open_ledger
 from planner_executor.graph.ledger.postgres.ledger import PostgresLedger
 from planner_executor.graph.ledger.protocol import RunKey
 from planner_executor.graph.record.values import keep

@@ -23,6 +23,8 @@ from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.types import Command
 
 from planner_executor import build_graph
+from planner_executor.graph.checkpoints.postgres_saver import PostgresSaver, open_postgres_saver
+from planner_executor.graph.checkpoints.saver import SharingSaver
 from planner_executor.graph.ledger.postgres.address import is_address
 from planner_executor.graph.ledger.postgres.database import Database as PostgresDatabase
 from planner_executor.graph.ledger.postgres.ledger import PostgresLedger
@@ -30,8 +32,6 @@ from planner_executor.graph.ledger.protocol import Lease
 from planner_executor.graph.ledger.sqlite.database import Database
 from planner_executor.graph.ledger.sqlite.lease_table import beats_of
 from planner_executor.graph.ledger.sqlite.ledger import SqliteLedger
-from planner_executor.graph.postgres_saver import PostgresSaver, open_postgres_saver
-from planner_executor.graph.saver import SharingSaver
 from planner_executor.graph.testing import on_thread, step
 from planner_executor.tools.errors import NothingHappened
 

@@ -19,8 +19,8 @@ from planner_executor.graph.ledger.verification import verify
 from planner_executor.graph.plan.catalog import ToolSpec
 from planner_executor.graph.plan.json_values import json_faults
 from planner_executor.graph.policy.policy_file import policy_from, policy_from_toml
-from planner_executor.graph.record_service import verified_file
-from planner_executor.graph.replay.opening import replayed_file
+from planner_executor.graph.replay.record_loading import replayed_file
+from planner_executor.graph.runs.record_service import verified_file
 from planner_executor.tools.errors import SourceNotReadable
 from planner_executor.tools.logs.selection import Wanted, in_order, read_log
 

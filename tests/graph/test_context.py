@@ -7,12 +7,12 @@ import pytest
 from pydantic import SecretStr, ValidationError
 
 from planner_executor import ModelSettings, build_graph, default_tools
+from planner_executor.graph.builder.client_schema import context_schema
 from planner_executor.graph.chat_models.roles import role_models
 from planner_executor.graph.chat_models.settings import resolved
 from planner_executor.graph.client_context import LIMITS, Context
-from planner_executor.graph.client_schema import context_schema
 from planner_executor.graph.errors import ConfigError, ModelConfigError
-from planner_executor.graph.settings import Settings
+from planner_executor.graph.settings.settings import Settings
 from planner_executor.graph.testing import on_thread
 
 HERE = "http://127.0.0.1:9/v1"

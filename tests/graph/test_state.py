@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from planner_executor.graph.builder import EDGES as LABELLED
-from planner_executor.graph.routing import END
+from planner_executor.graph.builder.graph_builder import EDGES as LABELLED
+from planner_executor.graph.builder.routing import END
 from planner_executor.graph.state import PROVEN, furthest, is_proven, proof_of
 
 ENDED: Any = {

@@ -22,7 +22,10 @@ def test_it_has_its_own_folder_environment_streams_and_words(tmp_path: Path) -> 
 
 
 def test_it_has_imported_what_others_wait_for() -> None:
-    assert run_warm(["-c", "import sys; print('planner_executor.graph.builder' in sys.modules)"]).stdout == "True\n"
+    assert (
+        run_warm(["-c", "import sys; print('planner_executor.graph.builder.graph_builder' in sys.modules)"]).stdout
+        == "True\n"
+    )
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 
-from planner_executor.graph.checkpoint import ledger_of
+from planner_executor.graph.checkpoints.checkpoint import ledger_of
 from planner_executor.graph.replay.player import replayed
 
 SHARE = float(os.environ.get("REPLAYED", "0.33"))

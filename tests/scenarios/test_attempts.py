@@ -12,12 +12,12 @@ from langgraph.checkpoint.memory import InMemorySaver
 from pydantic import PrivateAttr
 
 from planner_executor import Agent
-from planner_executor.graph.builder import compiled
+from planner_executor.graph.builder.configuration import settings_of
+from planner_executor.graph.builder.graph_builder import compiled
 from planner_executor.graph.calls.rate_limit import RateLimiter
 from planner_executor.graph.calls.toolbox import Toolbox
 from planner_executor.graph.chat_models.retry import Clock
 from planner_executor.graph.chat_models.roles import role_models
-from planner_executor.graph.configuration import settings_of
 from planner_executor.graph.context import Services
 from planner_executor.graph.ledger.memory.ledger import MemoryLedger
 from planner_executor.graph.ledger.protocol import RunKey

@@ -16,7 +16,7 @@ from typer.testing import CliRunner, Result
 from planner_executor import Agent
 from planner_executor.graph.cli import app
 from planner_executor.graph.errors import InputError
-from planner_executor.graph.ledger.opening import open_ledger
+from planner_executor.graph.ledger.drivers import open_ledger
 from planner_executor.graph.ledger.sqlite.backup import back_up
 from planner_executor.graph.ledger.sqlite.ledger import SqliteLedger
 from planner_executor.graph.testing import LoggedTools, ScriptedModel, drafted, step

@@ -12,8 +12,8 @@ from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.types import Command
 
 from planner_executor import build_graph
-from planner_executor.graph.ledger.opening import open_ledger
-from planner_executor.graph.saver import strict_serializer
+from planner_executor.graph.checkpoints.saver import strict_serializer
+from planner_executor.graph.ledger.drivers import open_ledger
 from planner_executor.graph.testing import LoggedTools, ScriptedModel, asked, drafted, on_thread, step
 
 PLAN = {"steps": [step("a", "look", name="x")]}

@@ -17,21 +17,21 @@ from langgraph.types import Command
 
 from planner_executor import Agent, build_graph
 from planner_executor.graph import testing as shown
-from planner_executor.graph.builder import compiled
+from planner_executor.graph.builder.configuration import settings_of
+from planner_executor.graph.builder.graph_builder import compiled
 from planner_executor.graph.calls.rate_limit import RateLimiter
 from planner_executor.graph.calls.toolbox import Toolbox
 from planner_executor.graph.chat_models.retry import Clock
 from planner_executor.graph.chat_models.roles import role_models
 from planner_executor.graph.chat_models.settings import ModelSettings
-from planner_executor.graph.checkpoint import ledger_of
-from planner_executor.graph.configuration import settings_of
+from planner_executor.graph.checkpoints.checkpoint import ledger_of
+from planner_executor.graph.checkpoints.saver import strict_serializer
 from planner_executor.graph.context import Services
 from planner_executor.graph.errors import ConfigError
 from planner_executor.graph.ledger.memory.ledger import MemoryLedger
 from planner_executor.graph.ledger.protocol import RunKey
 from planner_executor.graph.replay.player import replayed
 from planner_executor.graph.runs import Run
-from planner_executor.graph.saver import strict_serializer
 from planner_executor.graph.testing import LoggedTools, PassingClock, ScriptedModel, on_thread, step
 
 PRICES = {"prices": {"scripted": {"input": 1_000.0, "output": 1_000.0}}}

@@ -14,16 +14,16 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 
 from planner_executor import Agent, AsyncAgent, build_graph
-from planner_executor.graph.builder import Graph
-from planner_executor.graph.checkpoint import ledger_of
+from planner_executor.graph.builder.graph_builder import Graph
+from planner_executor.graph.checkpoints.checkpoint import ledger_of
 from planner_executor.graph.errors import InputError, NothingToDecideError, StaleRunError
 from planner_executor.graph.ledger.protocol import RunKey
-from planner_executor.graph.nodes.step_changes import change_in_words
+from planner_executor.graph.nodes.review.step_changes import change_in_words
 from planner_executor.graph.record.events import Event
 from planner_executor.graph.record.person import Approver
 from planner_executor.graph.replay.report import Replay
 from planner_executor.graph.runs import Run, open_runs
-from planner_executor.graph.step_changes import supply_result
+from planner_executor.graph.runs.step_changes import supply_result
 from planner_executor.graph.testing import LoggedTools, ScriptedModel, asked, drafted, on_thread, step
 
 PLAN: dict[str, Any] = {

@@ -17,10 +17,10 @@ from planner_executor import Agent, build_graph
 from planner_executor.graph.calls.toolbox import Toolbox
 from planner_executor.graph.ledger.sqlite.database import Database
 from planner_executor.graph.ledger.sqlite.ledger import SqliteLedger
+from planner_executor.graph.nodes.run.terms import compared
 from planner_executor.graph.plan.catalog import ToolSpec
 from planner_executor.graph.record.assignment import Assignment
 from planner_executor.graph.record.events.run import Configuration
-from planner_executor.graph.run_terms import compared
 from planner_executor.graph.testing import LoggedTools, ScriptedModel, on_thread, step
 
 FIRST_VERSION = Path(__file__).parent / "first_version.jsonl"

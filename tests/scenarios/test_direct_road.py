@@ -8,7 +8,7 @@ import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 
 from planner_executor import Agent, build_graph
-from planner_executor.graph.saver import strict_serializer
+from planner_executor.graph.checkpoints.saver import strict_serializer
 from planner_executor.graph.testing import LoggedTools, ScriptedModel, on_thread, step
 
 ANSWER = {"steps": [], "answer": "Paris"}

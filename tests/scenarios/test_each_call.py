@@ -10,7 +10,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 
 from planner_executor import build_graph
-from planner_executor.graph.checkpoint import ledger_of
+from planner_executor.graph.checkpoints.checkpoint import ledger_of
 from planner_executor.graph.record.events import Event
 from planner_executor.graph.testing import LoggedTools, ScriptedModel, asked, on_thread, step
 

@@ -13,7 +13,7 @@ from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from langgraph.types import Command
 
 from planner_executor import build_graph
-from planner_executor.graph.saver import strict_serializer
+from planner_executor.graph.checkpoints.saver import strict_serializer
 from planner_executor.graph.testing import LoggedTools, ScriptedModel, on_thread, step
 
 PLAN = {"steps": [step("a", "called", n=1), step("b", "awaited", n=2), step("c", "awaited", n="{a_result}{b_result}")]}

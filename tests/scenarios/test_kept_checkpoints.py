@@ -10,9 +10,9 @@ from langgraph.checkpoint.memory import InMemorySaver
 from postgres_server import new_schema
 
 from planner_executor import Agent, build_graph
-from planner_executor.graph.checkpoint import open_checkpointer
+from planner_executor.graph.checkpoints.checkpoint import open_checkpointer
+from planner_executor.graph.checkpoints.kept_checkpoints import ends_run, keep_checkpoints_from_environment
 from planner_executor.graph.errors import ConfigError
-from planner_executor.graph.kept_checkpoints import ends_run, keep_checkpoints_from_environment
 from planner_executor.graph.runs import open_runs
 from planner_executor.graph.testing import LoggedTools, ScriptedModel, on_thread, step
 

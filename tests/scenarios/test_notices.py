@@ -17,7 +17,7 @@ from aiosmtpd.controller import Controller
 from webhook_receiver import ARRIVE_S, receiver, settings
 
 from planner_executor import Agent, AsyncAgent
-from planner_executor.graph.ledger.opening import open_ledger
+from planner_executor.graph.ledger.drivers import open_ledger
 from planner_executor.graph.ledger.sqlite.event_store import EventStore
 from planner_executor.graph.notices.addresses import addresses_of
 from planner_executor.graph.notices.posting import tell

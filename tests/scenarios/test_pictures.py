@@ -13,7 +13,7 @@ from langgraph.types import Command
 from pydantic import Field
 
 from planner_executor import build_graph
-from planner_executor.graph.checkpoint import ledger_of
+from planner_executor.graph.checkpoints.checkpoint import ledger_of
 from planner_executor.graph.errors import InputError
 from planner_executor.graph.ledger.protocol import RunKey
 from planner_executor.graph.testing import LoggedTools, ScriptedModel, on_thread, step

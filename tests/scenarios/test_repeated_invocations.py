@@ -11,7 +11,7 @@ import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 
 from planner_executor import build_graph
-from planner_executor.graph.saver import strict_serializer
+from planner_executor.graph.checkpoints.saver import strict_serializer
 from planner_executor.graph.testing import LoggedTools, ScriptedModel, step
 
 PLAN = {"steps": [step("a", "look"), step("b", "send", after=["a"])], "answer": "{b_result}"}

@@ -10,7 +10,7 @@ from langgraph.types import Command
 from pydantic import JsonValue
 
 from planner_executor import Agent, AsyncAgent, build_graph
-from planner_executor.graph.checkpoint import ledger_of
+from planner_executor.graph.checkpoints.checkpoint import ledger_of
 from planner_executor.graph.errors import InputError, OtherTermsError
 from planner_executor.graph.ledger.protocol import RunKey
 from planner_executor.graph.runs import Run

@@ -20,7 +20,7 @@ from langgraph.types import Command
 from rich.console import Console
 
 from planner_executor import build_graph
-from planner_executor.graph.checkpoint import ledger_of
+from planner_executor.graph.checkpoints.checkpoint import ledger_of
 from planner_executor.graph.cli.request_view import show_request
 from planner_executor.graph.cli.screen import Screen
 from planner_executor.graph.runs import Run, Runs

@@ -9,12 +9,12 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 
 from planner_executor import Agent, build_graph
-from planner_executor.graph.builder import Graph
+from planner_executor.graph.builder.graph_builder import Graph
 from planner_executor.graph.caller import Caller, caller_on, invoked_by
+from planner_executor.graph.checkpoints.saver import strict_serializer
 from planner_executor.graph.errors import InputError
-from planner_executor.graph.ledger.opening import open_ledger
+from planner_executor.graph.ledger.drivers import open_ledger
 from planner_executor.graph.runs import Runs
-from planner_executor.graph.saver import strict_serializer
 from planner_executor.graph.testing import LoggedTools, ScriptedModel, asked, drafted, on_thread, step
 
 PLAN = {"steps": [step("a", "look", name="x")]}

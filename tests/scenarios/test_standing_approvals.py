@@ -14,7 +14,7 @@ from langgraph.types import Command
 from planner_executor import Agent, Person, build_graph
 from planner_executor.graph.caller import Caller, invoked_by
 from planner_executor.graph.errors import InputError
-from planner_executor.graph.ledger.opening import open_ledger
+from planner_executor.graph.ledger.drivers import open_ledger
 from planner_executor.graph.record.person import NOBODY
 from planner_executor.graph.record.standing_approval import StandingUse
 from planner_executor.graph.testing import LoggedTools, ScriptedModel, step

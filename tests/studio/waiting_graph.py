@@ -11,7 +11,7 @@ from typing import Any
 from langchain_core.tools import BaseTool, StructuredTool
 
 from planner_executor import build_graph
-from planner_executor.graph.checkpoint import database
+from planner_executor.graph.checkpoints.checkpoint import database
 from planner_executor.graph.testing import ScriptedModel, step
 
 HOME = Path(os.environ.get("WAITING_GRAPH_HOME", "."))

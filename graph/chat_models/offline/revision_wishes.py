@@ -12,8 +12,8 @@ from planner_executor.graph.chat_models.offline.goals import brief_goal
 from planner_executor.graph.chat_models.offline.remaining import NoRepair, Remaining
 from planner_executor.graph.chat_models.offline.sums import checked
 from planner_executor.graph.chat_models.offline.wishes import wished
-from planner_executor.graph.name_list import counted
 from planner_executor.graph.plan.references import escape_references
+from planner_executor.graph.words.name_list import counted
 from planner_executor.tools.words import content_words
 
 JsonObject = dict[str, Any]

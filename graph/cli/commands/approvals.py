@@ -4,14 +4,14 @@ from typing import Annotated
 
 import typer
 
-from planner_executor.graph.approvals import revoke as revoke_standing
-from planner_executor.graph.approvals import standing_approvals
 from planner_executor.graph.cli import options
 from planner_executor.graph.cli.actor import ActorOptions
 from planner_executor.graph.cli.exit_codes import STORAGE, report_errors
 from planner_executor.graph.cli.option_groups import with_option_groups
 from planner_executor.graph.cli.run_lookup import with_runs
 from planner_executor.graph.cli.screen import Screen
+from planner_executor.graph.runs.approvals import revoke as revoke_standing
+from planner_executor.graph.runs.approvals import standing_approvals
 from planner_executor.graph.text.event_text.standing import standing_line
 
 Revoke = Annotated[str | None, typer.Option("--revoke", metavar="ID", help="End this one at once.")]

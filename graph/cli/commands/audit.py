@@ -9,7 +9,7 @@ from planner_executor.graph.cli import options
 from planner_executor.graph.cli.exit_codes import report_errors
 from planner_executor.graph.cli.run_lookup import with_run
 from planner_executor.graph.cli.screen import Screen
-from planner_executor.graph.record_service import audited
+from planner_executor.graph.runs.record_service import audited
 
 GOES_ON = 18
 """Column in which a line that is too long goes on: further in than the details of an event."""

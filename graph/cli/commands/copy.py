@@ -11,11 +11,11 @@ from planner_executor.graph.cli.exit_codes import STORAGE, USAGE, report_errors
 from planner_executor.graph.cli.run_lookup import is_missing
 from planner_executor.graph.cli.screen import Screen
 from planner_executor.graph.errors import AgentError, InputError, LedgerError, LedgerUnavailableError
-from planner_executor.graph.ledger.opening import shown
-from planner_executor.graph.name_list import counted
+from planner_executor.graph.ledger.drivers import shown
+from planner_executor.graph.words.name_list import counted
 
 if TYPE_CHECKING:
-    from planner_executor.graph.thread_copy import Place
+    from planner_executor.graph.runs.thread_copy import Place
 
 Names = Annotated[
     list[str] | None, typer.Argument(metavar="RUN...", help="Runs to copy, each with all runs of its thread.")
@@ -48,7 +48,7 @@ def copy(to: Target, names: Names = None, all_: All = False, db: options.Databas
 async def _copy(screen: Screen, db: str, to: str, names: list[str]) -> list[AgentError]:
     """Copy threads, and return why some stay: one that is there already, or in use, keeps no other back."""
     from planner_executor.graph.runs import Runs
-    from planner_executor.graph.thread_copy import open_place
+    from planner_executor.graph.runs.thread_copy import open_place
 
     going, left = list[str](), list[AgentError]()
     async with AsyncExitStack() as places:
@@ -76,7 +76,7 @@ async def _copy(screen: Screen, db: str, to: str, names: list[str]) -> list[Agen
 async def _copy_one(screen: Screen, source: "Place", target: "Place", thread: str) -> list[str]:
     """Copy a thread, and return its runs that have not ended."""
     from planner_executor.graph.runs import Runs
-    from planner_executor.graph.thread_copy import copy_thread
+    from planner_executor.graph.runs.thread_copy import copy_thread
 
     copied = await copy_thread(source, target, thread)
     for run in copied:

@@ -11,8 +11,8 @@ from planner_executor.graph.cli.exit_codes import report_errors
 from planner_executor.graph.cli.run_lookup import find_run
 from planner_executor.graph.cli.screen import Screen
 from planner_executor.graph.errors import InputError
+from planner_executor.graph.plain_text.sanitize import visible_json
 from planner_executor.graph.plan.schema import Plan
-from planner_executor.graph.sanitize import visible_json
 from planner_executor.graph.text.drawing import plan_mermaid, plan_svg, plan_text
 
 Output = Annotated[

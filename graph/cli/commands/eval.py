@@ -17,11 +17,11 @@ from planner_executor.graph.cli.screen import Screen
 from planner_executor.graph.cli.setup import Setup
 
 if TYPE_CHECKING:
+    from planner_executor.graph.builder.user_tools import Tool
     from planner_executor.graph.evaluation.results_file import Results
     from planner_executor.graph.evaluation.sandbox import Toolset
     from planner_executor.graph.evaluation.suite import Suite
     from planner_executor.graph.evaluation.trial import Trial
-    from planner_executor.graph.own_tools import Tool
 
 OFFLINE = (
     "planner: the embedded rules (offline), which cannot act as the direct agent; that arm is skipped. "
@@ -76,9 +76,9 @@ def evaluate(
 
 def run_suite(screen: Screen, suite: "Suite", setup: Setup, folder: Path) -> "Results":
     """Run the evaluation and print a line per trial."""
-    from planner_executor.graph.configuration import policy_named, policy_of
+    from planner_executor.graph.builder.configuration import policy_named, policy_of
+    from planner_executor.graph.builder.tool_servers import with_servers
     from planner_executor.graph.evaluation.evaluation import evaluate
-    from planner_executor.graph.tool_servers import with_servers
 
     def on_trial(trial: "Trial", number: int, total: int) -> None:
         screen.show_text(trial_line(trial, number, total), "" if trial.met else "yellow")

@@ -10,7 +10,7 @@ from planner_executor.graph.cli.exit_codes import report_errors
 from planner_executor.graph.cli.run_lookup import with_run
 from planner_executor.graph.cli.screen import Screen
 from planner_executor.graph.cli.verification_text import lines
-from planner_executor.graph.record_service import exported
+from planner_executor.graph.runs.record_service import exported
 
 File = Annotated[
     Path, typer.Argument(parser=options.path_of, metavar="FILE", help="The file to write; it must not exist yet.")

@@ -22,11 +22,11 @@ from planner_executor.graph.cli.run_lookup import find_run, is_missing, with_run
 from planner_executor.graph.cli.run_options import RunOptions
 from planner_executor.graph.cli.screen import Screen
 from planner_executor.graph.errors import AgentError
-from planner_executor.graph.inbox import Inbox, inbox
-from planner_executor.graph.ledger.opening import shown
+from planner_executor.graph.ledger.drivers import shown
+from planner_executor.graph.plain_text.sanitize import escaped, one_line
 from planner_executor.graph.record.person import Approver
 from planner_executor.graph.runs import Run
-from planner_executor.graph.sanitize import escaped, one_line
+from planner_executor.graph.runs.inbox import Inbox, inbox
 from planner_executor.graph.text.inbox import InboxRow, left_in_words
 
 GOAL_CHARACTERS = 160

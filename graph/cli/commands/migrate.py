@@ -11,12 +11,12 @@ from planner_executor.graph.cli.exit_codes import report_errors
 from planner_executor.graph.cli.run_lookup import is_missing, with_runs
 from planner_executor.graph.cli.screen import Screen
 from planner_executor.graph.errors import LedgerUnavailableError
-from planner_executor.graph.ledger.opening import shown
+from planner_executor.graph.ledger.drivers import shown
 from planner_executor.graph.ledger.postgres.address import is_address
 from planner_executor.graph.ledger.sqlite.file import advice
 from planner_executor.graph.ledger.sqlite.migration import Migration, forecast
 from planner_executor.graph.ledger.sqlite.schema import VERSION
-from planner_executor.graph.name_list import counted
+from planner_executor.graph.words.name_list import counted
 
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Print the migration without changing the file.")]
 

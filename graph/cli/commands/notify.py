@@ -12,7 +12,7 @@ from planner_executor.graph.cli.screen import Screen
 from planner_executor.graph.errors import ConfigError, InputError
 from planner_executor.graph.ledger.outbox import Delivery
 from planner_executor.graph.ledger.protocol import RunKey
-from planner_executor.graph.name_list import listed
+from planner_executor.graph.words.name_list import listed
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="Name of the address, as [notify.addresses] has it.")]
 

@@ -6,7 +6,7 @@ from planner_executor.graph.cli.exit_codes import report_errors
 from planner_executor.graph.cli.outcome import headline
 from planner_executor.graph.cli.run_lookup import find_run, with_runs
 from planner_executor.graph.cli.screen import Screen
-from planner_executor.graph.identity import local_user
+from planner_executor.graph.settings.identity import local_user
 
 
 def pause(run: options.RunName, db: options.Database = options.DATABASE) -> None:

@@ -23,7 +23,7 @@ from planner_executor.graph.policy.policy_preview import PolicyFinding, preview_
 from planner_executor.graph.text.policy import rule_sections
 
 if TYPE_CHECKING:
-    from planner_executor.graph.settings import Settings
+    from planner_executor.graph.settings.settings import Settings
 
 File = Annotated[Path, typer.Argument(parser=options.path_of, metavar="FILE", help="The policy: a TOML file.")]
 InForce = Annotated[
@@ -110,9 +110,9 @@ def in_force(
         InputError: A folder cannot be used.
         ConfigError: A run could not be started.
     """
-    from planner_executor.graph.builder import build_graph
+    from planner_executor.graph.builder.configuration import policy_named, settings_of
+    from planner_executor.graph.builder.graph_builder import build_graph
     from planner_executor.graph.calls.toolbox import Toolbox
-    from planner_executor.graph.configuration import policy_named, settings_of
 
     tools.check()
     chosen = {"config": config, "policy": policy, "approval": approval}

@@ -14,14 +14,14 @@ from planner_executor.graph.cli.moment import moment
 from planner_executor.graph.cli.run_lookup import is_missing, with_runs
 from planner_executor.graph.cli.screen import Screen
 from planner_executor.graph.errors import InputError
-from planner_executor.graph.identity import local_user
-from planner_executor.graph.ledger.opening import shown
-from planner_executor.graph.name_list import right_name
+from planner_executor.graph.ledger.drivers import shown
 from planner_executor.graph.policy.retention import Retention
 from planner_executor.graph.record.ending import ENDS
-from planner_executor.graph.retention import Pruned
-from planner_executor.graph.retention import prune as prune_threads
+from planner_executor.graph.runs.retention import Pruned
+from planner_executor.graph.runs.retention import prune as prune_threads
+from planner_executor.graph.settings.identity import local_user
 from planner_executor.graph.text.retention import kept_lines, removed_line
+from planner_executor.graph.words.name_list import right_name
 
 OlderThan = Annotated[
     str,

@@ -29,7 +29,7 @@ def replay(
     """
     screen = Screen.here()
     with report_errors(screen):
-        from planner_executor.graph.replay.opening import replayed_file, replayed_run
+        from planner_executor.graph.replay.record_loading import replayed_file, replayed_run
 
         if is_file(run):
             played = asyncio.run(replayed_file(Path(run), planner))

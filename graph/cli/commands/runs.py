@@ -17,11 +17,11 @@ from planner_executor.graph.cli.local_time import local_time
 from planner_executor.graph.cli.moment import moment
 from planner_executor.graph.cli.run_lookup import page
 from planner_executor.graph.cli.screen import Screen, cell
-from planner_executor.graph.ledger.opening import shown
+from planner_executor.graph.ledger.drivers import shown
+from planner_executor.graph.plain_text.sanitize import one_line
 from planner_executor.graph.record.run_filter import STATUSES, RunFilter, RunStatus
 from planner_executor.graph.record.summary import RunSummary
 from planner_executor.graph.runs import RunPage
-from planner_executor.graph.sanitize import one_line
 from planner_executor.graph.text.drawing.labels import columns, cut_words
 
 GOAL_CHARACTERS = 100

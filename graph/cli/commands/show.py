@@ -14,13 +14,13 @@ from planner_executor.graph.cli.outcome import headline, pretty, reports
 from planner_executor.graph.cli.run_lookup import RecordedRun, recorded_run, with_run
 from planner_executor.graph.cli.screen import DIGEST_CHARACTERS, Screen
 from planner_executor.graph.cli.status_view import asked
+from planner_executor.graph.plain_text.sanitize import escaped, margined, one_line
 from planner_executor.graph.record.budget import spent_in_words
 from planner_executor.graph.record.events import Decided, PlanRevised
 from planner_executor.graph.record.results import StepResult
 from planner_executor.graph.record.step_costs import step_costs
 from planner_executor.graph.record.values import to_text
 from planner_executor.graph.review.response import describe_action
-from planner_executor.graph.sanitize import escaped, margined, one_line
 from planner_executor.graph.text.drawing import plan_text
 from planner_executor.graph.text.event_text import event_text as in_words
 

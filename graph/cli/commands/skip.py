@@ -11,7 +11,7 @@ from planner_executor.graph.cli.exit_codes import report_errors
 from planner_executor.graph.cli.option_groups import with_option_groups
 from planner_executor.graph.cli.run_lookup import with_run
 from planner_executor.graph.cli.screen import Screen
-from planner_executor.graph.step_changes import skip_step
+from planner_executor.graph.runs.step_changes import skip_step
 
 Step = Annotated[str, typer.Argument(metavar="STEP", help="The id of a step that has not succeeded.")]
 Why = Annotated[str, typer.Option("--why", metavar="TEXT", help="The reason, for the record.")]

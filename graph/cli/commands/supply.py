@@ -15,8 +15,8 @@ from planner_executor.graph.cli.run_lookup import with_run
 from planner_executor.graph.cli.screen import Screen
 from planner_executor.graph.errors import InputError
 from planner_executor.graph.plan.depth import parse_json_or_text
-from planner_executor.graph.step_changes import supply_result
-from planner_executor.graph.unreadable import unreadable
+from planner_executor.graph.runs.step_changes import supply_result
+from planner_executor.graph.words.unreadable import unreadable
 
 Value = Annotated[str, typer.Argument(metavar="VALUE", help="The result, as JSON or text; @FILE reads it from a file.")]
 

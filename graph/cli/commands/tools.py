@@ -11,10 +11,10 @@ from planner_executor.graph.cli.option_groups import with_option_groups
 from planner_executor.graph.cli.run_options import ToolOptions
 from planner_executor.graph.cli.screen import Screen, cell
 from planner_executor.graph.cli.setup import Setup
+from planner_executor.graph.plain_text.sanitize import one_line
 from planner_executor.graph.plan.catalog import ToolSpec
 from planner_executor.graph.plan.schema import Plan, Step
 from planner_executor.graph.policy.policy import NO_POLICY, ApprovalMode
-from planner_executor.graph.sanitize import one_line
 from planner_executor.graph.text.drawing.lettering import filled
 
 MODES: tuple[ApprovalMode, ...] = get_args(ApprovalMode)
@@ -28,8 +28,8 @@ def tools(given: ToolOptions, config: options.ConfigFile = None) -> None:
     """List the tools with their effects and the `--approval` modes that ask before their use."""
     screen = Screen.here()
     with report_errors(screen):
+        from planner_executor.graph.builder.tool_servers import with_servers
         from planner_executor.graph.calls.toolbox import Toolbox
-        from planner_executor.graph.tool_servers import with_servers
         from planner_executor.tools.extras import absent_tools
 
         given.check()

@@ -12,12 +12,12 @@ from planner_executor.graph.cli.options import path_of
 from planner_executor.graph.cli.prompts import Postponed, read_answer
 from planner_executor.graph.cli.screen import DIGEST_CHARACTERS, Screen
 from planner_executor.graph.errors import InputError
-from planner_executor.graph.settings_file import FILE, SettingsFile, values_of
-from planner_executor.graph.trust import digest_of, forget
-from planner_executor.graph.trust import trust as trust_file
+from planner_executor.graph.settings.settings_file import FILE, SettingsFile, values_of
+from planner_executor.graph.settings.trust import digest_of, forget
+from planner_executor.graph.settings.trust import trust as trust_file
 
 if TYPE_CHECKING:
-    from planner_executor.graph.settings_file import Table
+    from planner_executor.graph.settings.settings_file import Table
 
 SettingsOfFolder = Annotated[Path, typer.Argument(parser=path_of, metavar="[FILE]", help="The settings file.")]
 Yes = Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")]
@@ -25,8 +25,8 @@ Revoke = Annotated[bool, typer.Option("--revoke", help="Revoke the trust.")]
 
 HOMES = {
     "models": "planner_executor.graph.chat_models.sources",
-    "tools": "planner_executor.graph.configuration",
-    "identity": "planner_executor.graph.configuration",
+    "tools": "planner_executor.graph.builder.configuration",
+    "identity": "planner_executor.graph.builder.configuration",
     "notify": "planner_executor.graph.notices.addresses",
     "desk": "planner_executor.graph.desk.desk_table",
 }
@@ -53,7 +53,7 @@ def trust(file: SettingsOfFolder = FILE, yes: Yes = False, revoke: Revoke = Fals
 
 def _read(file: Path) -> Iterator[tuple[Path, bytes, Sequence[str]]]:
     """Yield the settings file and the policy named in it, each with content and everything that takes trust."""
-    from planner_executor.graph.configuration import policy_beside
+    from planner_executor.graph.builder.configuration import policy_beside
 
     content = _content(file)
     settings = SettingsFile(file, values_of(file, content))

@@ -12,8 +12,8 @@ from planner_executor.graph.cli.screen import Screen
 from planner_executor.graph.cli.verification_text import lines, tombstone_lines
 from planner_executor.graph.errors import PrunedRunError
 from planner_executor.graph.ledger.seal import SealKey, key_from_file
-from planner_executor.graph.record_service import verified, verified_file
-from planner_executor.graph.retention import missing
+from planner_executor.graph.runs.record_service import verified, verified_file
+from planner_executor.graph.runs.retention import missing
 
 Head = Annotated[
     str | None,

@@ -5,7 +5,6 @@ import time
 from starlette.requests import Request
 from starlette.responses import Response
 
-from planner_executor.graph.approvals import approvals_of_runs, revoke, wide_approvals
 from planner_executor.graph.desk.pages.respond import (
     Form,
     changes,
@@ -19,7 +18,8 @@ from planner_executor.graph.desk.pages.respond import (
 )
 from planner_executor.graph.desk.security.visitor import verified
 from planner_executor.graph.desk.views.standing import standing_row
-from planner_executor.graph.identity import named
+from planner_executor.graph.runs.approvals import approvals_of_runs, revoke, wide_approvals
+from planner_executor.graph.settings.identity import named
 
 OVER = 50
 """Approvals of any run that hold no longer and are shown, the latest first."""

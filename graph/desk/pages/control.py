@@ -15,12 +15,12 @@ from planner_executor.graph.desk.security.visitor import verified
 from planner_executor.graph.desk.threads import on_thread
 from planner_executor.graph.desk.views.plan_form import plan_of_text
 from planner_executor.graph.errors import InputError
-from planner_executor.graph.identity import named
 from planner_executor.graph.plan.depth import parse_json_or_text
 from planner_executor.graph.record.amendment import Amendment
 from planner_executor.graph.record.person import Approver
 from planner_executor.graph.runs import Run
-from planner_executor.graph.step_changes import skip_step, supply_result
+from planner_executor.graph.runs.step_changes import skip_step, supply_result
+from planner_executor.graph.settings.identity import named
 
 Act = Callable[[Request, Records, ShownRun, Form], Awaitable[str]]
 """Carries out an action of the form, and returns the id of the run to show next."""

@@ -13,10 +13,10 @@ from starlette.responses import Response
 from planner_executor.graph.desk.pages.respond import desk_of, page, shows, visitor_of
 from planner_executor.graph.desk.security.visitor import verified
 from planner_executor.graph.errors import InputError
-from planner_executor.graph.identity import named
-from planner_executor.graph.inbox import inbox as open_requests
 from planner_executor.graph.record.run_filter import STATUSES, RunFilter
 from planner_executor.graph.review.request import ActionName
+from planner_executor.graph.runs.inbox import inbox as open_requests
+from planner_executor.graph.settings.identity import named
 from planner_executor.graph.text.inbox import left_in_words
 
 PAGE, ME = 50, "me"

@@ -13,7 +13,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from planner_executor.graph.desk.desk import Desk
 from planner_executor.graph.desk.security.visitor import Visitor
 from planner_executor.graph.errors import AgentError, InputError, LedgerError, UnknownRunError
-from planner_executor.graph.sanitize import escaped
+from planner_executor.graph.plain_text.sanitize import escaped
 
 Answer = Callable[[Request], Awaitable[Response]]
 

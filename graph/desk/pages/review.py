@@ -32,12 +32,12 @@ from planner_executor.graph.errors import (
     RunOwnedError,
     StaleRunError,
 )
-from planner_executor.graph.identity import named
 from planner_executor.graph.ledger.values import tools_of
+from planner_executor.graph.nodes.run.review_clock import refuse_late
 from planner_executor.graph.plan.catalog import ToolSpec
 from planner_executor.graph.review.response import RequestJson, build_response
-from planner_executor.graph.review_clock import refuse_late
-from planner_executor.graph.stored_responses import store_response
+from planner_executor.graph.runs.stored_responses import store_response
+from planner_executor.graph.settings.identity import named
 from planner_executor.graph.text.event_text import event_text
 
 SINCE = (

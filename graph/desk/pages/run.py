@@ -19,10 +19,10 @@ from planner_executor.graph.desk.views.step_rows import step_rows
 from planner_executor.graph.desk.views.timeline import spans_of_people, timeline
 from planner_executor.graph.errors import InputError
 from planner_executor.graph.ledger.values import tools_of
+from planner_executor.graph.plain_text.sanitize import document, visible_json
 from planner_executor.graph.record.budget import limit_in_words
 from planner_executor.graph.record.step_costs import step_costs
-from planner_executor.graph.record_service import audited, verified
-from planner_executor.graph.sanitize import document, visible_json
+from planner_executor.graph.runs.record_service import audited, verified
 from planner_executor.graph.text.event_text import SECTIONS, Section, event_text
 
 PART = 20_000

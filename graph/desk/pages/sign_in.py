@@ -23,7 +23,7 @@ from planner_executor.graph.desk.security.origin import own_path
 from planner_executor.graph.desk.security.sessions import MOST_COOKIE
 from planner_executor.graph.desk.security.sign_ins import COOKIE, LASTS_S, SignIn
 from planner_executor.graph.errors import SignInError
-from planner_executor.graph.sanitize import escaped
+from planner_executor.graph.plain_text.sanitize import escaped
 
 if TYPE_CHECKING:
     from planner_executor.graph.desk.security.oidc import Provider

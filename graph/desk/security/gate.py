@@ -22,8 +22,8 @@ from planner_executor.graph.desk.security.sign_ins import SignIns
 from planner_executor.graph.desk.security.visitor import Role, Visitor
 from planner_executor.graph.desk.settings import DeskSettings
 from planner_executor.graph.errors import AgentError
+from planner_executor.graph.plain_text.sanitize import escaped
 from planner_executor.graph.record.person import Person
-from planner_executor.graph.sanitize import escaped
 from planner_executor.graph.serving.guard import request_head
 from planner_executor.graph.serving.hosts import Host, read_host
 

@@ -7,10 +7,10 @@ from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_add
 from typing import Any, Protocol
 
 from planner_executor.graph.errors import ConfigError
-from planner_executor.graph.identity import server_roles
 from planner_executor.graph.record.person import Person, is_name
 from planner_executor.graph.serving.access import RequestHead
 from planner_executor.graph.serving.guard import Scope, request_head
+from planner_executor.graph.settings.identity import server_roles
 
 Network = IPv4Network | IPv6Network
 MOST_ROLES = 500

@@ -44,5 +44,5 @@ class Visitor:
 
 
 def verified(person: Person | None) -> Person | None:
-    """Return a person whom the desk names: it has signed them in; see `graph.identity.Adapter`."""
+    """Return a person whom the desk names: it has signed them in; see `graph.settings.identity.Adapter`."""
     return person

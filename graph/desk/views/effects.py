@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from planner_executor.graph.desk.records import ShownRun
+from planner_executor.graph.plain_text.sanitize import visible_json
 from planner_executor.graph.record.call import Call
 from planner_executor.graph.record.events import CallStarted
-from planner_executor.graph.sanitize import visible_json
 
 
 @dataclass(frozen=True)

@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from planner_executor.graph.desk.records import ShownRun
+from planner_executor.graph.plain_text.sanitize import visible_json
 from planner_executor.graph.plan.catalog import ToolSpec
 from planner_executor.graph.plan.schema import ITEM, Plan, Step
 from planner_executor.graph.policy.inheritance import result_labels
 from planner_executor.graph.record.call import Call
 from planner_executor.graph.record.trust_label import PLAN, USER, TrustLabel, argument_labels, joined
-from planner_executor.graph.sanitize import visible_json
 from planner_executor.graph.text.drawing.labels import waits_within
 
 TRUST: Mapping[str, str] = {

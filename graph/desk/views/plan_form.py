@@ -7,13 +7,13 @@ from typing import Any
 from planner_executor.graph.desk.records import ShownRun
 from planner_executor.graph.desk.views.new_steps import empty_step, in_order, new_steps
 from planner_executor.graph.errors import InputError
+from planner_executor.graph.plain_text.sanitize import visible, visible_json
 from planner_executor.graph.plan.catalog import ToolSpec
 from planner_executor.graph.plan.depth import parse_json_or_text
 from planner_executor.graph.plan.issues import Issue
 from planner_executor.graph.plan.reading import ParsedPlan, read_plan
 from planner_executor.graph.plan.revision import difference, read_revision
 from planner_executor.graph.plan.schema import Plan
-from planner_executor.graph.sanitize import visible, visible_json
 from planner_executor.graph.text.plan_yaml import YamlFault, plan_from_yaml, plan_to_yaml
 
 

@@ -10,12 +10,12 @@ from markupsafe import Markup
 
 from planner_executor.graph.desk.records import ShownRun
 from planner_executor.graph.desk.views.schema_form import FormField, fields_of
+from planner_executor.graph.plain_text.sanitize import visible, visible_json
 from planner_executor.graph.record.budget import Usage, read_budget
 from planner_executor.graph.review.call_form import form_of
 from planner_executor.graph.review.human_steps import GATE
 from planner_executor.graph.review.request import asked_again, digest_of_all
 from planner_executor.graph.review.response import call_names, is_new
-from planner_executor.graph.sanitize import visible, visible_json
 from planner_executor.graph.text.review.budget import ENDS
 from planner_executor.graph.text.review.frame import Data, is_plan, to_blocks
 from planner_executor.graph.text.review.layout import ITEM

@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from planner_executor.graph.plain_text.sanitize import visible_json
 from planner_executor.graph.record.standing_approval import StandingUse
-from planner_executor.graph.sanitize import visible_json
 
 BOUNDS: Mapping[str, str] = {
     "one_of": "one of {}",

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 
 from planner_executor.graph.desk.records import ShownRun
 from planner_executor.graph.desk.views.origins import Argument, Label, origins_of
+from planner_executor.graph.plain_text.sanitize import visible_json
 from planner_executor.graph.plan.catalog import ToolSpec
 from planner_executor.graph.plan.checks import describe_check
 from planner_executor.graph.plan.kinds.table import kind_spec
@@ -12,7 +13,6 @@ from planner_executor.graph.plan.schema import Step
 from planner_executor.graph.record.events import CallFinished, CallStarted, StepChecked
 from planner_executor.graph.record.results import StepResult
 from planner_executor.graph.record.step_costs import StepCost, step_costs
-from planner_executor.graph.sanitize import visible_json
 from planner_executor.graph.text.drawing.labels import waits_within
 
 MOST_CALLS = 100

@@ -9,8 +9,8 @@ from planner_executor.graph.errors import ResultError
 from planner_executor.graph.execution.for_each import ItemOutcome
 from planner_executor.graph.execution.kinds.start import KindStart
 from planner_executor.graph.execution.model_step import ModelStep, StepFailed
-from planner_executor.graph.execution.step_limit import StepLimit, StepTimedOut
 from planner_executor.graph.execution.step_outcome import NOT_NOW, StepAttempt, StepOutcome, not_now
+from planner_executor.graph.execution.step_timeout import StepLimit, StepTimedOut
 from planner_executor.graph.execution.step_work import Started, StepWork, evaluated
 from planner_executor.graph.plan.schema import ITEM, Step
 from planner_executor.graph.record.values import normalise

@@ -3,11 +3,11 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from planner_executor.graph.name_list import listed
 from planner_executor.graph.plan.attempts import ATTEMPT_FIELDS
 from planner_executor.graph.plan.kinds.spec import FOR_EACH_FIELDS
 from planner_executor.graph.plan.kinds.table import kind_spec
 from planner_executor.graph.plan.step_kind import NAMING, kind_of, named_kinds
+from planner_executor.graph.words.name_list import listed
 
 ALWAYS = ("id", "objective", "success_criteria", "depends_on", "parent", "replaces", *ATTEMPT_FIELDS)
 

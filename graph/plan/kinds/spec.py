@@ -6,10 +6,10 @@ from typing import Any, Literal
 
 from pydantic import JsonValue
 
-from planner_executor.graph.name_list import counted
 from planner_executor.graph.plan.catalog import ToolSpec
 from planner_executor.graph.plan.draft import StepDraft
 from planner_executor.graph.plan.schema import Step
+from planner_executor.graph.words.name_list import counted
 
 FOR_EACH_FIELDS = ("for_each", "max_items", "max_failures")
 """The fields of a step that runs once per item of a list."""

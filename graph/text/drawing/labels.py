@@ -7,11 +7,11 @@ from functools import lru_cache
 
 from pydantic import JsonValue
 
+from planner_executor.graph.plain_text.sanitize import is_mark, one_line, visible
 from planner_executor.graph.plan.json_writer import json_writer
 from planner_executor.graph.plan.references import Reference, pieces
 from planner_executor.graph.plan.schedule import waits_for
 from planner_executor.graph.plan.schema import Plan
-from planner_executor.graph.sanitize import is_mark, one_line, visible
 
 Measure = Callable[[str], float]
 
@@ -21,7 +21,7 @@ _json = json_writer()
 
 
 def plain(text: str) -> str:
-    r"""Return untrusted text on one line, with invisible characters escaped (see `graph.sanitize`).
+    r"""Return untrusted text on one line, with invisible characters escaped (see `graph.plain_text.sanitize`).
 
     >>> print(plain("two\nlines \x1b[31mred"))
     two\u{a}lines \u{1b}[31mred

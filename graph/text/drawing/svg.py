@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 
-from planner_executor.graph.name_list import counted
 from planner_executor.graph.plan.schedule import Waits, levels
 from planner_executor.graph.plan.schema import Plan
 from planner_executor.graph.text.drawing.box import FAINT, WIDTH, Face, box, box_height, objective_lines
@@ -20,6 +19,7 @@ from planner_executor.graph.text.drawing.lettering import SANS, sans, wrapped
 from planner_executor.graph.text.drawing.statuses import LOOKS, status_of
 from planner_executor.graph.text.drawing.step_words import checks, depths, doer
 from planner_executor.graph.text.drawing.wires import wire_heads, wires
+from planner_executor.graph.words.name_list import counted
 
 LONG, LONGEST = 2400, 4000
 """Pixels: longer drawings are folded into rows and columns if they are much longer than broad, or at any rate."""

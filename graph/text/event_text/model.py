@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 from typing import Any, assert_never
 
-from planner_executor.graph.name_list import counted
 from planner_executor.graph.record.events import ModelFinished, ModelStarted
 from planner_executor.graph.text.event_text.sections import Formatted, Words
 from planner_executor.graph.text.event_text.values import content, value_text
+from planner_executor.graph.words.name_list import counted
 
 ModelEvent = ModelStarted | ModelFinished
 

@@ -2,7 +2,6 @@
 
 from typing import assert_never
 
-from planner_executor.graph.name_list import counted
 from planner_executor.graph.record.events import Decided, ResponseGiven, ReviewRequested, Voted
 from planner_executor.graph.text.event_text.sections import Formatted, Words
 from planner_executor.graph.text.event_text.values import (
@@ -14,6 +13,7 @@ from planner_executor.graph.text.event_text.values import (
     value_text,
 )
 from planner_executor.graph.text.review.frame import plain_description
+from planner_executor.graph.words.name_list import counted
 
 DECIDED = {
     "approve": "approved",

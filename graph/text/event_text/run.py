@@ -2,7 +2,6 @@
 
 from typing import assert_never
 
-from planner_executor.graph.name_list import counted
 from planner_executor.graph.record.events import (
     Configuration,
     Configured,
@@ -22,6 +21,7 @@ from planner_executor.graph.text.event_text.values import (
     until_text,
     value_text,
 )
+from planner_executor.graph.words.name_list import counted
 
 RunEvent = RunStarted | Configured | TakeOverAsked | Paused | ValueRedacted | RunEnded | RunReopened
 

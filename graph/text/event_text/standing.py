@@ -3,11 +3,11 @@
 import time
 from typing import assert_never
 
-from planner_executor.graph.name_list import counted
 from planner_executor.graph.record.events import StandingGiven, StandingRevoked
 from planner_executor.graph.record.standing_approval import StandingApproval, StandingUse
 from planner_executor.graph.text.event_text.sections import Formatted, Words
 from planner_executor.graph.text.event_text.values import value_text
+from planner_executor.graph.words.name_list import counted
 
 StandingEvent = StandingGiven | StandingRevoked
 

@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator
 
-from planner_executor.graph.name_list import listed
 from planner_executor.graph.record.budget import Budget, Usage, limit_in_words
 from planner_executor.graph.record.spending import BudgetExhausted
 from planner_executor.graph.text.review.frame import Block, Prose, limit_name, name, to_markdown
 from planner_executor.graph.text.review.layout import ITEM
+from planner_executor.graph.words.name_list import listed
 
 ENDS = "Reject without a word to finish with what there is, with `stop` to reject the run, with a reason to plan again."
 

@@ -4,18 +4,18 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from pydantic import JsonValue
 
-from planner_executor.graph.name_list import counted, listed
+from planner_executor.graph.plain_text.sanitize import escaped
 from planner_executor.graph.plan.catalog import ToolSpec
 from planner_executor.graph.plan.schema import Step
 from planner_executor.graph.record.call import UNRECORDED, Call, HeldCall
 from planner_executor.graph.record.events import ValueShown
 from planner_executor.graph.review.human_steps import GATE
-from planner_executor.graph.sanitize import escaped
 from planner_executor.graph.text.literal_text import text_note
 from planner_executor.graph.text.review.criteria import criteria_blocks
 from planner_executor.graph.text.review.frame import Block, Data, Prose, name, sentence, to_markdown, words
 from planner_executor.graph.text.review.layout import ITEM, entry
 from planner_executor.graph.text.review.values import value_lines
+from planner_executor.graph.words.name_list import counted, listed
 
 GIVEN = {"answer": "an answer", "result": "a result", "edit": "arguments", "words": "a rejection"}
 """What people may give, in words."""

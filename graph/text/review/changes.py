@@ -5,10 +5,10 @@ from typing import Any
 
 from pydantic import JsonValue
 
+from planner_executor.graph.plain_text.sanitize import visible
 from planner_executor.graph.plan.revision import PlanDiff
 from planner_executor.graph.plan.schema import Plan
 from planner_executor.graph.record.values import to_text
-from planner_executor.graph.sanitize import visible
 from planner_executor.graph.text.drawing.labels import plain
 from planner_executor.graph.text.event_text import step_words
 from planner_executor.graph.text.review.frame import Block, Data, Prose

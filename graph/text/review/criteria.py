@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator, Sequence
 
+from planner_executor.graph.plain_text.sanitize import escaped
 from planner_executor.graph.plan.checks import describe_check
 from planner_executor.graph.plan.kinds.table import kind_spec
 from planner_executor.graph.plan.schema import Step
-from planner_executor.graph.sanitize import escaped
 from planner_executor.graph.text.drawing.labels import plain
 from planner_executor.graph.text.review.frame import Block, Data, Prose, more
 from planner_executor.graph.text.review.layout import ITEM, entry

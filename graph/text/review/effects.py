@@ -2,16 +2,16 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from planner_executor.graph.name_list import counted, listed
+from planner_executor.graph.plain_text.sanitize import escaped
 from planner_executor.graph.plan.catalog import UNDECLARED, ToolSpec, is_undeclared
 from planner_executor.graph.plan.kinds.table import kind_spec
 from planner_executor.graph.plan.schema import Plan, Step
 from planner_executor.graph.policy.approval_scope import ExecutionTerms
 from planner_executor.graph.policy.sources import CallSources, call_sources
-from planner_executor.graph.sanitize import escaped
 from planner_executor.graph.text.review.frame import Block, Data, Prose, name, words
 from planner_executor.graph.text.review.layout import entry
 from planner_executor.graph.text.review.values import shown, value_lines
+from planner_executor.graph.words.name_list import counted, listed
 
 PLAN_CHOICES = "Edit it, reject it with a reason to have it planned again, or reject it without one to end the run."
 

@@ -9,8 +9,8 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from planner_executor.graph.markdown import code, fenced, text_markdown
-from planner_executor.graph.sanitize import escaped, visible
+from planner_executor.graph.plain_text.markdown import code, fenced, text_markdown
+from planner_executor.graph.plain_text.sanitize import escaped, visible
 from planner_executor.graph.text.drawing.labels import cut_middle, plain
 from planner_executor.graph.text.drawing.lettering import filled
 from planner_executor.graph.text.review.layout import ITEM, relaid

@@ -2,7 +2,7 @@
 
 from html import escape
 
-from planner_executor.graph.sanitize import visible
+from planner_executor.graph.plain_text.sanitize import visible
 from planner_executor.graph.text.review.frame import Data, is_plan, to_blocks, widened
 from planner_executor.graph.text.review.layout import ITEM
 

@@ -4,10 +4,10 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from pydantic import JsonValue
 
-from planner_executor.graph.name_list import counted, listed
 from planner_executor.graph.plan.schema import Step
 from planner_executor.graph.text.review.frame import WORDS_CHARACTERS, Block, Data, Prose, name, to_markdown, words
 from planner_executor.graph.text.review.values import text_lines, value_lines
+from planner_executor.graph.words.name_list import counted, listed
 
 
 def gate_description(step: Step, seen: Mapping[str, JsonValue], after: Sequence[str] = ()) -> str:

@@ -4,7 +4,6 @@ from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any
 
-from planner_executor.graph.name_list import counted
 from planner_executor.graph.plan.issues import Issue
 from planner_executor.graph.plan.revision import difference
 from planner_executor.graph.plan.schema import Plan
@@ -19,6 +18,7 @@ from planner_executor.graph.text.review.effects import effect_blocks, outcome
 from planner_executor.graph.text.review.frame import Block, Data, Prose, limit_name, name, sentences, to_markdown, words
 from planner_executor.graph.text.review.layout import entry
 from planner_executor.graph.text.review.why import Reason, why_blocks
+from planner_executor.graph.words.name_list import counted
 
 FIRST = Reason()
 

@@ -7,8 +7,8 @@ from hashlib import sha256
 
 from pydantic import JsonValue
 
+from planner_executor.graph.plain_text.sanitize import escaped, visible
 from planner_executor.graph.record.values import to_text
-from planner_executor.graph.sanitize import escaped, visible
 from planner_executor.graph.text.review.layout import MARGIN, WIDTH, entry
 
 MAX_CHARACTERS = 4_000

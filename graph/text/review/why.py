@@ -3,11 +3,11 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from planner_executor.graph.name_list import listed
 from planner_executor.graph.policy.approval_scope import ShownFor
 from planner_executor.graph.record.plan_state import PlanState
 from planner_executor.graph.text.review.frame import Block, Prose, name, words
 from planner_executor.graph.text.review.layout import ITEM
+from planner_executor.graph.words.name_list import listed
 
 MAX_FAILURES = 10
 STALLED = "No progress: "

@@ -19,11 +19,11 @@ from planner_executor.graph.chat_models.retry import ONCE, Clock
 from planner_executor.graph.chat_models.role_model import RoleModel
 from planner_executor.graph.chat_models.roles import role_model
 from planner_executor.graph.errors import CapReachedError, ModelCallError
-from planner_executor.graph.pictures import without_bytes
 from planner_executor.graph.plan.attempts import AttemptLimits
 from planner_executor.graph.plan.canonical import digest
 from planner_executor.graph.policy.day_limits import DayLimits
 from planner_executor.graph.policy.policy import Policy
+from planner_executor.graph.prompts.pictures import without_bytes
 from planner_executor.graph.record.budget import NO_BUDGET, Budget, Price, Usage
 from planner_executor.graph.record.events import Event
 from planner_executor.graph.testing import LoggedTools, PassingClock, ScriptedModel

@@ -8,7 +8,7 @@ from pydantic import SecretStr
 from planner_executor.graph.chat_models.settings import ModelSettings
 from planner_executor.graph.chat_models.sources import from_environment, from_file, sources
 from planner_executor.graph.errors import ConfigError
-from planner_executor.graph.trust import trust
+from planner_executor.graph.settings.trust import trust
 
 TABLES = """
 [models]

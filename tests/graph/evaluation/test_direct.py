@@ -13,10 +13,10 @@ from langchain_core.tools import BaseTool
 from pydantic import PrivateAttr
 
 from planner_executor import idempotency_key
+from planner_executor.graph.builder.configuration import settings_of
 from planner_executor.graph.calls.rate_limit import RateLimiter
 from planner_executor.graph.calls.toolbox import Toolbox
 from planner_executor.graph.chat_models.roles import role_model
-from planner_executor.graph.configuration import settings_of
 from planner_executor.graph.evaluation.direct import MAX_TURNS, DirectRun
 from planner_executor.graph.evaluation.trial import TrialEnding
 from planner_executor.graph.testing import LoggedTools

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from planner_executor.graph.errors import LedgerKeyError, LedgerSealError
-from planner_executor.graph.ledger.opening import open_ledger
+from planner_executor.graph.ledger.drivers import open_ledger
 from planner_executor.graph.ledger.protocol import RunKey
 from planner_executor.graph.ledger.run_store import RunStore
 from planner_executor.graph.ledger.seal import FILE_VARIABLE, VARIABLE, SealKey, key_from_environment, key_from_file

@@ -18,8 +18,8 @@ from hypothesis import strategies as st
 
 from planner_executor.graph.errors import ExportError
 from planner_executor.graph.ledger.chain import Row
+from planner_executor.graph.ledger.drivers import open_ledger
 from planner_executor.graph.ledger.export import file_faults, from_bytes, to_bytes
-from planner_executor.graph.ledger.opening import open_ledger
 from planner_executor.graph.ledger.protocol import RunKey
 from planner_executor.graph.ledger.run_store import RunStore
 from planner_executor.graph.ledger.seal import SealKey

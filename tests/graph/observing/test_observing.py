@@ -187,7 +187,7 @@ def test_looking_on_needs_no_package_of_its_own_unless_it_is_asked_for() -> None
     import sys
 
     code = (
-        "import sys, planner_executor.graph.builder; "
+        "import sys, planner_executor.graph.builder.graph_builder; "
         "print('opentelemetry' in sys.modules and 'planner_executor.graph.observing.otel' in sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -17,8 +17,8 @@ from planner_executor.graph.policy.approvers import (
     missing,
     quorum_of,
 )
+from planner_executor.graph.policy.decision_deadline import TimeLimit
 from planner_executor.graph.policy.policy_file import policy_from
-from planner_executor.graph.policy.time_limit import TimeLimit
 from planner_executor.graph.record.person import NOBODY, Approver
 
 SEND = ToolSpec("send", "", {})

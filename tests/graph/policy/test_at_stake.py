@@ -3,7 +3,7 @@
 from planner_executor.graph.plan.catalog import ToolSpec
 from planner_executor.graph.policy.approvers import ApproverRule, Approvers
 from planner_executor.graph.policy.at_stake import AtStake
-from planner_executor.graph.policy.time_limit import TimeLimit
+from planner_executor.graph.policy.decision_deadline import TimeLimit
 from planner_executor.graph.record.person import Approver
 
 PAY, MAIL, LOOK = ToolSpec("pay", "", {}), ToolSpec("mail", "", {}), ToolSpec("look", "", {}, "read")

@@ -13,7 +13,7 @@ from planner_executor.graph.policy.policy_file import policy_from
 from planner_executor.graph.policy.strictness import looser_points
 from planner_executor.graph.policy.terms import Comparison, Terms
 from planner_executor.graph.record.budget import Budget
-from planner_executor.graph.settings import RANKS
+from planner_executor.graph.settings.settings import RANKS
 
 SETTINGS = {"approval": "side_effects", "replan": "failure", "horizon": None, "max_replans": 2, "timeout_s": None}
 MAIL = {"name": "mail", "description": "sends", "effect": "external", "timeout_s": 5}

@@ -15,7 +15,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 
 from planner_executor import build_graph
-from planner_executor.graph.checkpoint import ledger_of
+from planner_executor.graph.checkpoints.checkpoint import ledger_of
 from planner_executor.graph.ledger.chain import Row
 from planner_executor.graph.ledger.protocol import RunKey
 from planner_executor.graph.ledger.transcript import Transcript

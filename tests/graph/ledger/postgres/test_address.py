@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from planner_executor.graph.errors import LedgerUnavailableError
-from planner_executor.graph.ledger.opening import open_ledger
+from planner_executor.graph.ledger.drivers import open_ledger
 from planner_executor.graph.ledger.postgres.address import address_fault, is_address, shown_address
 from planner_executor.graph.ledger.postgres.server import parameters
 

@@ -11,9 +11,9 @@ import psycopg
 import pytest
 from postgres_server import connected, execute, new_database, new_schema, server
 
-from planner_executor.graph.checkpoint import open_checkpointer
+from planner_executor.graph.checkpoints.checkpoint import open_checkpointer
 from planner_executor.graph.errors import LedgerUnavailableError
-from planner_executor.graph.ledger.opening import open_ledger
+from planner_executor.graph.ledger.drivers import open_ledger
 from planner_executor.graph.ledger.postgres.schema import VERSION
 from planner_executor.graph.ledger.postgres.server import Server
 from planner_executor.graph.ledger.postgres.workers import Workers

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 from postgres_server import connected, execute, new_database
 
-from planner_executor.graph.ledger.opening import open_ledger
+from planner_executor.graph.ledger.drivers import open_ledger
 from planner_executor.graph.testing import drafted
 
 pytestmark = pytest.mark.e2e

@@ -8,7 +8,7 @@ import pytest
 from postgres_server import execute, new_schema
 
 from planner_executor.graph.errors import LedgerUnavailableError
-from planner_executor.graph.ledger.opening import open_ledger
+from planner_executor.graph.ledger.drivers import open_ledger
 from planner_executor.graph.ledger.postgres.schema import ADDED, FAMILIES, VERSION
 from planner_executor.graph.ledger.postgres.server import Server
 from planner_executor.graph.plan.canonical import digest

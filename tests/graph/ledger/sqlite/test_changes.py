@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from planner_executor.graph.ledger.opening import open_ledger
+from planner_executor.graph.ledger.drivers import open_ledger
 from planner_executor.graph.testing import drafted
 
 STARTED = drafted("run_started", {"goal": "g", "constraints": []})

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
+from planner_executor.graph.plain_text.sanitize import escaped, visible
 from planner_executor.graph.plan.catalog import ToolSpec
 from planner_executor.graph.plan.issues import Issue
 from planner_executor.graph.plan.schema import Plan, Step
@@ -19,7 +20,6 @@ from planner_executor.graph.record.run_pass import Pass
 from planner_executor.graph.record.spending import BudgetExhausted
 from planner_executor.graph.record.trust_label import TrustLabel
 from planner_executor.graph.review.request import ReviewAction, ReviewRequest
-from planner_executor.graph.sanitize import escaped, visible
 from planner_executor.graph.text.decision import decision_text
 from planner_executor.graph.text.review.budget import budget_description
 from planner_executor.graph.text.review.calls import held_description, uncertain_description

@@ -1,0 +1,259 @@
+"""The graph: planner, review, executor and replanner, and the edges between them."""
+
+import asyncio
+import warnings
+from collections import defaultdict
+from collections.abc import Callable, Collection, Coroutine, Hashable, Mapping, Sequence
+from concurrent.futures import CancelledError
+from functools import partial
+from inspect import signature
+from pathlib import Path
+from typing import Any, Protocol, Unpack, cast
+
+from langchain_core.runnables import Runnable, RunnableConfig
+from langchain_core.tools import BaseTool
+from langgraph.checkpoint.base import BaseCheckpointSaver
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.graph import START, StateGraph
+from langgraph.runtime import get_runtime
+
+from planner_executor.graph.builder.bounded_graph import BoundedGraph
+from planner_executor.graph.builder.client_schema import context_schema
+from planner_executor.graph.builder.configuration import check, check_reach, identity_in_file, policy_named, settings_of
+from planner_executor.graph.builder.routing import (
+    AFTER_EXECUTOR,
+    AFTER_PLANNER,
+    AFTER_REPLANNER,
+    AFTER_REVIEW,
+    Edge,
+    after_executor,
+    after_planner,
+    after_replanner,
+    after_review,
+)
+from planner_executor.graph.builder.user_tools import Tool, adapter_named
+from planner_executor.graph.calls.rate_limit import SHORT_WAIT_S, process_rate_limiter
+from planner_executor.graph.calls.toolbox import Toolbox
+from planner_executor.graph.chat_models.roles import role_models
+from planner_executor.graph.chat_models.settings import ModelSpec, Role
+from planner_executor.graph.checkpoints.checkpoint import ledger_of
+from planner_executor.graph.checkpoints.kept_checkpoints import KeepCheckpoints, let_keep
+from planner_executor.graph.client_context import Context
+from planner_executor.graph.context import Services
+from planner_executor.graph.errors import ConfigError
+from planner_executor.graph.ledger.protocol import Ledger
+from planner_executor.graph.lifetime import LoopThread
+from planner_executor.graph.nodes.executor import Executor
+from planner_executor.graph.nodes.planner import Planner
+from planner_executor.graph.nodes.replanner import Replanner
+from planner_executor.graph.nodes.review.calls import with_settled_calls
+from planner_executor.graph.nodes.reviewer import Review
+from planner_executor.graph.notices.notifier import notifier_of
+from planner_executor.graph.observing.listener import Observer
+from planner_executor.graph.observing.observed import observed
+from planner_executor.graph.observing.otel_export import with_exported_spans
+from planner_executor.graph.settings.identity import Adapter
+from planner_executor.graph.settings.settings import GivenSettings
+from planner_executor.graph.state import Input, State, StateUpdate
+from planner_executor.graph.words.name_list import right_name
+
+Graph = BoundedGraph
+NAME = "planner-executor"
+EDGES: Mapping[str, tuple[Callable[[State], str], Mapping[Hashable, str]]] = {
+    "planner": (after_planner, AFTER_PLANNER),
+    "review": (after_review, AFTER_REVIEW),
+    "executor": (after_executor, AFTER_EXECUTOR),
+    "replanner": (after_replanner, AFTER_REPLANNER),
+}
+"""Node -> the function that returns the label of its edge, and label -> next node."""
+
+
+class Node(Protocol):
+    """The nodes and edges of the graph."""
+
+    async def __call__(self, state: State, config: RunnableConfig) -> StateUpdate:
+        """Return the node's update."""
+
+
+def build_graph(
+    planner: ModelSpec | None = None,
+    executor: ModelSpec | None = None,
+    *,
+    replanner: ModelSpec | None = None,
+    judge: ModelSpec | None = None,
+    executors: Mapping[str, ModelSpec] | None = None,
+    client_models: Sequence[str] | None = None,
+    config: str | Path | None = None,
+    tools: Sequence[Tool] | None = None,
+    checkpointer: BaseCheckpointSaver[Any] | None = None,
+    ledger: str | Path | Ledger | None = None,
+    keep_checkpoints: KeepCheckpoints | None = None,
+    observers: Sequence[Observer] = (),
+    identity: Adapter | None = None,
+    name: str = NAME,
+    **settings: Unpack[GivenSettings],
+) -> Graph:
+    """Return the compiled graph; `.invoke` and `.ainvoke` both work, with any mix of tools.
+
+    Args:
+        planner: `provider:model`, `ModelSettings` or a chat model. Default: the one that the environment or the
+            settings file names, else the embedded rules, which need no key.
+        executor: The model for model steps. Default: the planner's.
+        replanner: The model that revises plans. Default: the planner's.
+        executors: Further models for model steps, by the name that a step's `executor` gives.
+        judge: The model that judges natural-language success criteria. Default: none.
+        client_models: The models that a client's context may choose, `["*"]` for any. Default: those in
+            PLANNER_EXECUTOR_CLIENT_MODELS, else those that the settings name for any role.
+        config: The settings file. Default: the file named by PLANNER_EXECUTOR_CONFIG, else `planner-executor.toml`.
+        tools: LangChain tools or functions with a docstring. Default: the project's own.
+        checkpointer: LangGraph's checkpointer; without one a run cannot wait for a person.
+        ledger: A database file, or an open ledger. Default: the file of a SQLite checkpointer, else memory.
+        keep_checkpoints: "until_end" keeps only the latest checkpoint of a thread whose run has ended, if the
+            checkpointer is one of `graph.checkpoints.checkpoint`. Default: PLANNER_EXECUTOR_KEEP_CHECKPOINTS, else
+            "all".
+        observers: Called with each event written to the ledger, such as `graph.observing.otel.OtelObserver()`, which
+            PLANNER_EXECUTOR_OTEL=1 adds.
+        identity: Verifies the people whom calling code names, see `graph.settings.identity.Adapter`. Default: the
+            function that the settings file names as `identity = "module:name"`.
+        name: The graph's name in traces and drawings, and as a node of another graph.
+        settings: Fields of `graph.settings.settings.Settings`: `approval`, `policy` (a TOML file, its data, or a
+            `Policy`; default: the file named by PLANNER_EXECUTOR_POLICY or the settings file), `budget` (such as
+            `{"tool_calls": 20}`), `replan`, `max_replans`, `max_concurrency`, ...
+
+    Raises:
+        ConfigError: A setting, a model or a tool is invalid; the message names it.
+    """
+    roles: dict[Role, ModelSpec | None] = {
+        "planner": planner,
+        "executor": executor,
+        "replanner": replanner,
+        "judge": judge,
+    }
+    _check_names(settings)
+    policy = policy_named(settings.get("policy"), config)
+    chosen = settings_of({**settings, "policy": policy})
+    chosen_tools = own_tools() if tools is None else tools
+    toolbox = Toolbox(chosen_tools)
+    opened = ledger_of(ledger, checkpointer, partial(check_reach, toolbox.specs))
+    notifier = notifier_of(config, opened)
+    observers = [*with_exported_spans(observers), *([notifier] if notifier is not None else [])]
+    services = Services(
+        settings=chosen,
+        toolbox=toolbox,
+        models=role_models(roles, config, executors, client_models),
+        ledger=observed(opened, observers),
+        turns=process_rate_limiter(chosen.policy.rates, SHORT_WAIT_S),
+        identity=identity or identity_adapter(config, chosen_tools),
+        notifier=notifier,
+    )
+    check(services, policy, config)
+    if keep_checkpoints is not None:
+        let_keep(checkpointer, keep_checkpoints)
+    _warn_if_lax(checkpointer)
+    return compiled(services, checkpointer, name)
+
+
+def _check_names(settings: Collection[str]) -> None:
+    """Check that the other arguments of `build_graph` are settings.
+
+    Raises:
+        ConfigError: One is not.
+    """
+    known = [*signature(build_graph).parameters, *GivenSettings.__annotations__]
+    if unknown := sorted(set(settings) - set(known)):
+        known.remove("settings")
+        raise ConfigError(f"{unknown[0]}: unknown argument; {right_name(unknown[0], known)}")
+
+
+def compiled(services: Services, checkpointer: BaseCheckpointSaver[Any] | None, name: str = NAME) -> Graph:
+    """Return the graph over these services."""
+    graph = StateGraph(State, context_schema=context_schema(services.settings, services.models), input_schema=Input)
+    graph.add_node("planner", PairedNode(Planner, services, "planner"))
+    graph.add_node("review", PairedNode(Review, services, "review"))
+    graph.add_node("executor", PairedNode(Executor, services, "executor"))
+    graph.add_node("replanner", PairedNode(Replanner, services, "replanner"))
+    graph.add_edge(START, "planner")
+    for node, (edge, targets) in EDGES.items():
+        graph.add_conditional_edges(node, Edge(edge), {**targets})
+    built = graph.compile(checkpointer=checkpointer, name=name)
+    built.__class__ = BoundedGraph  # `compile` has no argument for the class
+    bounded = cast("BoundedGraph", built)
+    bounded.services = services
+    return bounded
+
+
+class PairedNode(Runnable[State, StateUpdate]):
+    """A node for asynchronous and synchronous graphs; `invoke` runs it on an event loop of its own.
+
+    Not a `RunnableLambda`: LangChain searches the variables of its function for other runnables, caches them for the
+    whole process, and so keeps the graph's services alive; it also inspects the function's signature on each call.
+    """
+
+    def __init__(self, make: Callable[[Services], Node], services: Services, name: str) -> None:
+        self._make, self._services, self.name = make, services, name
+
+    async def ainvoke(self, input: State, config: RunnableConfig | None = None, **_: Any) -> StateUpdate:
+        """Run the node."""
+        node = self._make(await self._services.under(get_runtime(Context).context))
+        with self._services.known_runs.handing_on():
+            return with_settled_calls(input, await node(input, config or {}))
+
+    def invoke(self, input: State, config: RunnableConfig | None = None, **_: Any) -> StateUpdate:
+        """Run the node in synchronous code."""
+        return on_a_loop(self.ainvoke(input, config))
+
+
+def on_a_loop(work: Coroutine[Any, Any, StateUpdate]) -> StateUpdate:
+    """Run a coroutine from synchronous code, even if this thread's event loop is already running."""
+    if not _in_a_loop():
+        return asyncio.run(work)
+    thread = LoopThread()
+    try:
+        return thread.begin(work).result()
+    except CancelledError as error:
+        raise asyncio.CancelledError(
+            *error.args
+        ) from None  # concurrent.futures has a CancelledError of its own, an `Exception`
+    finally:
+        thread.stop()
+
+
+def _in_a_loop() -> bool:
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return True
+
+
+def identity_adapter(config: str | Path | None, tools: Sequence[Tool]) -> Adapter | None:
+    """Return the adapter that the settings file names.
+
+    Raises:
+        ConfigError: It cannot be imported, one of the tools can write it, or the file is not trusted.
+    """
+    named = identity_in_file(config)
+    return adapter_named(named, Toolbox(tools).specs) if named is not None else None
+
+
+def own_tools() -> Sequence[BaseTool]:
+    """Return the project's own tools over `docs` and `workspace` of the current folder."""
+    from planner_executor.tools.registry import default_tools
+
+    return default_tools(documents=Path("docs"), workspace=Path("workspace"))
+
+
+def _warn_if_lax(checkpointer: Any) -> None:
+    """Warn about a user's serializer that revives any type: with it, a forged checkpoint row can run code.
+
+    Checkpoints in this process's memory cannot be forged.
+    """
+    if isinstance(checkpointer, InMemorySaver) and type(checkpointer.storage) is defaultdict:
+        return
+    allowed = getattr(getattr(checkpointer, "serde", None), "_allowed_msgpack_modules", None)
+    if allowed is True:
+        warnings.warn(
+            "the checkpointer's serializer revives any type named in its rows; "
+            "pass serde=JsonPlusSerializer(allowed_msgpack_modules=None)",
+            stacklevel=3,
+        )

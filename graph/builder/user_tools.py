@@ -1,0 +1,151 @@
+"""Tools, and the adapter that verifies people, that an operator names as `module:name`."""
+
+import importlib
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib.abc import MetaPathFinder
+from importlib.machinery import ModuleSpec
+from pathlib import Path
+from typing import Any
+
+from langchain_core.tools import BaseTool
+
+from planner_executor.graph.builder.configuration import check_reach
+from planner_executor.graph.calls.toolbox import Toolbox
+from planner_executor.graph.errors import ConfigError, ToolConfigError
+from planner_executor.graph.plan.catalog import ToolSpec
+
+Tool = BaseTool | Callable[..., Any]
+CODE = "it holds code that is imported"
+
+
+def with_named(own: Sequence[BaseTool], names: Sequence[str]) -> list[Tool]:
+    """Return the project's own tools, and those of each `module:name`; a named tool replaces an own one of its name.
+
+    A tool that two of them name is one tool.
+
+    The name is a list of tools, one LangChain tool, or a function without arguments that returns a list. Modules are
+    imported from Python's path, and then from the current folder.
+
+    Raises:
+        ToolConfigError: The module or the name does not exist, or is not a list of tools.
+        ConfigError: A tool, own or named, can write what is imported, or where it is looked for.
+    """
+    if not names:
+        return list(own)
+    with importing(Toolbox(own).specs) as sources:
+        named = [tool for name in dict.fromkeys(names) for tool in _listed(name, _named(name))]
+    found = beside(own, list({id(tool): tool for tool in named}.values()))
+    specs = Toolbox(found).specs
+    for source in sources:
+        check_reach(specs, source, CODE)
+    return found
+
+
+def adapter_named(name: str, tools: Mapping[str, ToolSpec]) -> Callable[..., Any]:
+    """Return the function `module:name` that verifies people, see `graph.settings.identity.Adapter`.
+
+    Args:
+        name: Its module, and its name there.
+        tools: The tools of the graph, none of which may write it.
+
+    Raises:
+        ToolConfigError: The module or the name does not exist, or is no function.
+        ConfigError: A tool can write what is imported, or where it is looked for.
+    """
+    with importing(tools):
+        found = _named(name)
+    if not callable(found):
+        raise ToolConfigError(name, "is no function; it takes a graph.Person or None, and returns one or None")
+    return found  # type: ignore[no-any-return]
+
+
+def beside(own: Sequence[BaseTool], named: Sequence[Tool]) -> list[Tool]:
+    """Return the project's own tools and the named ones; a named tool replaces an own tool of the same name."""
+    taken = {tool_name(tool) for tool in named}
+    return [*(tool for tool in own if tool.name not in taken), *named]
+
+
+def _named(name: str) -> Any:
+    module, _, attribute = name.partition(":")
+    if not module or not attribute.isidentifier():
+        raise ToolConfigError(name, "name it as module:name, such as shop.tools:TOOLS")
+    found = getattr(_imported(name, module), attribute, None)
+    if found is None:
+        raise ToolConfigError(name, f"module {module} has no {attribute}")
+    return found
+
+
+def _imported(name: str, module: str) -> Any:
+    try:
+        return importlib.import_module(module)
+    except ConfigError:  # of a module that a tool can write
+        raise
+    except ImportError as error:
+        raise ToolConfigError(name, f"cannot be imported: {error}; start where its module can be found") from error
+    except Exception as error:
+        raise ToolConfigError(name, f"fails while it is imported: {type(error).__name__}: {error}") from error
+
+
+@contextmanager
+def importing(tools: Mapping[str, ToolSpec]) -> Iterator[set[str]]:
+    """Let modules be imported from the current folder too, but none that a tool can write.
+
+    The folder is the last on Python's path, so that its modules cannot shadow installed ones. Yields the folder and
+    the files that are imported.
+
+    Raises:
+        ConfigError: A tool can write to the current folder, or what is imported.
+    """
+    here = str(Path.cwd())
+    check_reach(tools, here, CODE)
+    guard = _Guard(tools, {here})
+    sys.path.append(here)
+    sys.meta_path.insert(0, guard)
+    try:
+        yield guard.sources
+    finally:
+        sys.meta_path.remove(guard)
+        sys.path.remove(here)
+
+
+@dataclass(eq=False)
+class _Guard(MetaPathFinder):
+    """Finds modules as the others do, and refuses those that a tool can write, before they run."""
+
+    tools: Mapping[str, ToolSpec]
+    sources: set[str]
+
+    def find_spec(self, fullname: str, path: Sequence[str] | None, target: Any = None) -> ModuleSpec | None:
+        """Return the specification of a module.
+
+        Raises:
+            ConfigError: A tool can write it.
+        """
+        specs = (each.find_spec(fullname, path, target) for each in sys.meta_path if each is not self)
+        found = next((spec for spec in specs if spec is not None), None)
+        if found is not None and found.has_location and found.origin is not None:
+            check_reach(self.tools, found.origin, CODE)
+            self.sources.add(found.origin)
+        return found
+
+
+def _listed(name: str, found: Any) -> list[Tool]:
+    if isinstance(found, BaseTool):
+        return [found]
+    if callable(found):
+        try:
+            found = found()
+        except Exception as error:
+            why = f"fails when it is called for its tools: {type(error).__name__}: {error}; decorate a tool with @tool"
+            raise ToolConfigError(name, why) from error
+    if not isinstance(found, list | tuple) or not all(isinstance(one, BaseTool) or callable(one) for one in found):
+        raise ToolConfigError(name, "is neither a tool, nor a list of tools, nor a function that returns one")
+    return list(found)
+
+
+def tool_name(tool: Tool) -> str:
+    """Return the name of a tool, or of a function that becomes a tool, as plans use it."""
+    return tool.name if isinstance(tool, BaseTool) else getattr(tool, "__name__", "")

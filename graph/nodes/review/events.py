@@ -1,0 +1,108 @@
+"""The events of a review: requests, and decisions with their author, subject and terms."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from planner_executor.graph.nodes.review.people import is_open
+from planner_executor.graph.nodes.review.votes import Ballot
+from planner_executor.graph.nodes.run.context import RunContext
+from planner_executor.graph.plan.schema import Plan
+from planner_executor.graph.policy.scope import rebind
+from planner_executor.graph.record.events import Content, Decided, Draft, ReviewRequested, SettledCall
+from planner_executor.graph.record.run_state import RunState
+from planner_executor.graph.record.values import Kept, keep, keep_anything
+from planner_executor.graph.review.call_form import form_of
+from planner_executor.graph.review.request import ReviewRequest
+from planner_executor.graph.review.verdict import NOTHING, ReviewVerdict
+
+
+def requested(
+    run: RunContext, request: ReviewRequest, skip: bool = False, answer: Any = None, unseen: bool = False
+) -> tuple[Draft, list[Kept]]:
+    """Return the event of a shown request, and the values to store with it.
+
+    `answer` is the response that was refused; `skip` means that a response was given at this checkpoint.
+    """
+    shown = keep([action["description"] for action in request.to_json()["action_requests"]])
+    is_answered = skip or answer is not None
+    given, refused = keep_anything(answer), run.approver if is_answered and request.error else None
+    event = ReviewRequested(
+        request=run.record.review_state.requests + (not is_open(run, request)),
+        digest=request.digest,
+        subject=request.subject,
+        revision=request.revision,
+        asked=tuple(action.name for action in request.actions),
+        actions=tuple(
+            action.to_json() for action in request.actions if action.name != "run_plan" or not request.binding
+        ),
+        shown=Content.of(shown),
+        answer=Content.of(given) if is_answered else None,
+        unseen=unseen,
+        error=request.error,
+        issues=request.issues,
+        skip=int(skip),
+        approver=str(refused) if refused is not None else None,
+        roles=refused.roles if refused is not None else (),
+        takes=request.estimate.get("takes") if any(action.name == "run_plan" for action in request.actions) else None,
+        rules=tuple(rule.to_json() for rule in request.rules),
+        deadline=request.deadline,
+        askers=request.askers,
+        estimate={name: value for name, value in request.estimate.items() if name != "takes"},
+    )
+    return Draft(event), [shown, given]
+
+
+def decided(run: RunContext, plan: Plan | None, decision: str, ballot: Ballot, *, message: str | None = None) -> Draft:
+    """Return the event of a decision, with its authors, the rules that they met, subject and terms."""
+    verdict, approver = ballot.verdict, run.approver
+    return Draft(
+        Decided(
+            **_about(run, plan, verdict, approves=decision == "approve"),
+            decision=decision,
+            by="unseen" if verdict.unseen else "person",
+            approver=str(approver),
+            roles=approver.roles,
+            voters=tuple(map(str, ballot.voters)) if len(ballot.voters) > 1 else (),
+            message=message,
+            met=ballot.met,
+        )
+    )
+
+
+def passed(run: RunContext, plan: Plan, rule: str) -> Draft:
+    """Return the event of an approval by policy, with the rule that applied."""
+    about = _about(run, plan, NOTHING, approves=True)
+    return Draft(Decided(**about, decision="approve", by="policy", approver="policy", message=rule))
+
+
+def _about(run: RunContext, plan: Plan | None, verdict: ReviewVerdict, approves: bool) -> dict[str, Any]:
+    terms = run.terms if verdict.budget is None else replace(run.terms, budget=verdict.budget)
+    binding = terms.binding(plan) if plan and approves else rebind(run.record, run.terms, terms)
+    return {
+        "request": run.record.review_state.requests,
+        "digest": plan.digest if plan else None,
+        "binding": binding,
+        "settled": tuple(_settled(run.record, entry) for entry in verdict.settled),
+        "decisions": tuple(decision.to_json() for decision in verdict.decisions),
+        "given": dict(verdict.given),
+        "steps": verdict.calls,
+        "replaced": dict(verdict.edits),
+        "rejected": dict(verdict.rejected),
+        "replies": {key: _forms(run.record, key, answer) for key, answer in verdict.replies.items()},
+        "budget": verdict.budget,
+    }
+
+
+def _forms(record: RunState, key: str, answer: Any) -> Mapping[str, Any]:
+    call = record.calls.by_key[key]
+    assert call.asked is not None
+    return form_of(call.asked.questions).forms(answer)
+
+
+def _settled(record: RunState, entry: Mapping[str, Any]) -> SettledCall:
+    """Return the settlement of an uncertain call, with the call's run if that is another run."""
+    call = record.calls.find(entry["key"])
+    return SettledCall(
+        entry["key"], entry["happened"], entry["result"], (call.run or None) if call is not None else None
+    )

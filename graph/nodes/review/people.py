@@ -1,0 +1,170 @@
+"""Who decides about a request and until when, by the policy, and who has voted so far."""
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import replace
+
+from planner_executor.graph.calls.ruled_calls import RuledCalls
+from planner_executor.graph.nodes.run.context import RunContext
+from planner_executor.graph.plan.catalog import ToolSpec
+from planner_executor.graph.plan.schema import Plan
+from planner_executor.graph.policy.approvers import (
+    NO_APPROVERS,
+    ApproverRule,
+    have_to_approve,
+    nobody_left,
+    people_rules,
+    quorum_of,
+)
+from planner_executor.graph.policy.at_stake import AtStake, under_four_eyes
+from planner_executor.graph.policy.decision_deadline import AFTERWARDS, TimeLimit
+from planner_executor.graph.record.budget import Budget
+from planner_executor.graph.record.deadline import Deadline, moment_in_words
+from planner_executor.graph.record.review_state import RecordedRequest
+from planner_executor.graph.record.values_of_people import values_given
+from planner_executor.graph.review.request import ReviewRequest
+from planner_executor.graph.text.review.frame import name, words
+from planner_executor.graph.words.name_list import listed
+
+
+def with_people(run: RunContext, request: ReviewRequest) -> ReviewRequest:
+    """Return a request with who decides it and until when; the time of an open request stays as it is on record.
+
+    It begins with the last event of the run, which every node before the review reads alike (decision 0082).
+    """
+    approvers = run.terms.policy.approvers
+    if approvers == NO_APPROVERS:
+        return request
+    shown, before = shown_stake(run, request), _open(run, request)
+    tools, calls, cost = shown.tools, shown.calls, shown.cost_usd
+    since = run.record.updated_at
+    deadline = before.deadline if before is not None else approvers.deadline(tools, cost, since, calls=calls)
+    rules, limits = approvers.timed_rules(tools, cost, calls=calls), approvers.time_limits(tools, cost, calls=calls)
+    askers = askers_on(run, request, run.recorded_plan())
+    people = _people(run, request, rules, askers)
+    said = (
+        *people,
+        *_reach(run, request),
+        *_votes(run, request),
+        *(_time(limits, deadline) if deadline is not None else ()),
+    )
+    more = tuple(label for label in askers if label not in run.record.people.askers)
+    return replace(request, people=" ".join(said), rules=rules, deadline=deadline, askers=more)
+
+
+def is_open(run: RunContext, request: ReviewRequest) -> bool:
+    """Whether the request open in the ledger has the same subject."""
+    return _open(run, request) is not None
+
+
+def _open(run: RunContext, request: ReviewRequest) -> RecordedRequest | None:
+    """Return the request open in the ledger if it has the same subject."""
+    found = run.record.review_state.request
+    return found if found is not None and found.subject == request.subject else None
+
+
+def escalated_s(run: RunContext, request: ReviewRequest) -> float:
+    """Return how many seconds after it was asked a request was escalated last, 0 if it was not."""
+    before = _open(run, request)
+    return before.escalated_s if before is not None else 0.0
+
+
+def shown_stake(run: RunContext, request: ReviewRequest, budget: Budget | None = None) -> AtStake:
+    """Return what a request is about: its plan, its calls, and what the run may cost; `budget` is the raised one.
+
+    A call that rests on a plan or a value of people who did not meet the rules on plans counts as a part of a plan too:
+    the rules on single calls decide about it beside these, never in their place.
+    """
+    plans = [name for one in request.actions if one.name == "run_plan" for name in _tools_of(one.args["plan"])]
+    calls = [one.args["tool"] for one in request.actions if "tool" in one.args]
+    ruled, held = RuledCalls(run.record, run.terms.policy), run.record.review_state.held
+    shown = [held[one.key] for one in request.actions if one.name == "run_step" and one.key in held]
+    plans += [call.tool for call in shown for tool in tools_named(run, [call.tool]) if ruled.unmet(call.step, tool)]
+    return AtStake(tools_named(run, plans), tools_named(run, calls), cost_under(run, budget))
+
+
+def tools_named(run: RunContext, names: Iterable[str]) -> tuple[ToolSpec, ...]:
+    """Return the tools of these names, each once; a gate is none."""
+    specs = run.services.toolbox.specs
+    return tuple(specs[name] for name in dict.fromkeys(names) if name in specs)
+
+
+def cost_under(run: RunContext, budget: Budget | None) -> float | None:
+    """Return what the run may cost in US dollars, with the raised budget if there is one; None without a bound."""
+    return budget.within(run.terms.policy.limits).cost_usd if budget is not None else run.terms.bounds.cost_usd
+
+
+def askers_on(
+    run: RunContext, request: ReviewRequest, plan: Plan | None, steps: Collection[str] = ()
+) -> tuple[str, ...]:
+    """Return the labels of those who asked for what a request is about, and for these steps of a plan.
+
+    Whoever gave a value counts only for calls of tools whose rules take four eyes.
+    """
+    people, approvers, cost = run.record.people, run.terms.policy.approvers, run.terms.bounds.cost_usd
+    if plan is None or not people.values or approvers == NO_APPROVERS:
+        return people.askers
+    asked = {str(one.args["step"]).partition("[")[0] for one in request.actions if "step" in one.args}
+    about = plan.by_id.keys() if any(one.name == "run_plan" for one in request.actions) else {*asked, *steps}
+    left = [step for step in about if not run.record.steps.is_settled(step)]
+    eyes = under_four_eyes(plan, left, run.services.toolbox.specs, approvers, cost)
+    return people.askers_of(plan, eyes)
+
+
+def _people(
+    run: RunContext, request: ReviewRequest, timed: Sequence[ApproverRule], askers: Sequence[str]
+) -> Iterator[str]:
+    """Yield who decides, in Markdown."""
+    if not (rules := people_rules(timed, escalated_s(run, request))):
+        return
+    yield f"Policy: {have_to_approve(rules, words)}."
+    if any(quorum_of(rule, askers) > rule.quorum for rule in rules):
+        yield "It is not verified who asked, so two people have to."
+    if gone := nobody_left(timed, askers):
+        names = listed([words(name) for name in gone])
+        yield (
+            f"Nobody is left who may approve it, since {names} asked for it: name somebody else in the policy, which "
+            "has the plan shown again, or reject it and have another person start the run."
+        )
+
+
+def _votes(run: RunContext, request: ReviewRequest) -> Iterator[str]:
+    """Yield who has voted, in Markdown."""
+    votes = run.record.people.votes.get(request.subject, {}).values()
+    if votes:
+        yield f"Approved so far by: {', '.join(words(vote.approver) for vote in votes)}."
+
+
+def _reach(run: RunContext, request: ReviewRequest) -> Iterator[str]:
+    """Yield whose answer decides about the calls too that rest on it, in Markdown."""
+    plan, specs, actions = run.recorded_plan(), run.services.toolbox.specs, request.actions
+    if plan is None or any(one.name == "run_plan" for one in actions):
+        return
+    asked = [one for one in actions if one.name == "answer_question" or (one.name == "run_step" and one.key is None)]
+    values = values_given(
+        run.record,
+        given={one.args["step"]: None for one in asked if one.key is None},
+        replies={one.key: None for one in asked if one.key is not None},
+        budget=run.terms.budget if any(one.name == "raise_budget" for one in actions) else None,
+    )
+    reached = {step for _, one in values for step in one.reached(plan) if not run.record.steps.is_settled(step)}
+    stake = AtStake.of_steps(plan, reached, specs, cost_under(run, None))
+    if said := stake.reach(run.terms.policy.approvers, escalated_s(run, request), name=name, words=words):
+        yield said
+
+
+def _time(limits: Sequence[TimeLimit], deadline: Deadline) -> Iterator[str]:
+    """Yield until when one decides and what follows, in Markdown."""
+    yield f"Decide until {moment_in_words(deadline.until)}; after that {AFTERWARDS[deadline.on_expire]}."
+    for limit in limits:
+        if limit.escalate_after_s in deadline.escalations_s:
+            moment = moment_in_words(deadline.since + (limit.escalate_after_s or 0.0))
+            yield f"From {moment} on also: {words(limit.others)}."
+
+
+def _tools_of(plan: object) -> list[str]:
+    """Return the tools of a plan as it is shown; of one that cannot be read none, since it cannot be approved."""
+    try:
+        steps = Plan.model_validate(plan).steps
+    except ValueError:
+        return []
+    return [name for step in steps for name in step.tool_names]

@@ -1,0 +1,231 @@
+"""Building the review request: one request for everything that needs a decision now."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from planner_executor.graph.nodes.review.people import is_open, with_people
+from planner_executor.graph.nodes.review.subject import Subject
+from planner_executor.graph.nodes.run.context import RunContext
+from planner_executor.graph.nodes.run.estimate import expectation_of
+from planner_executor.graph.plain_text.sanitize import escaped
+from planner_executor.graph.plan.canonical import digest
+from planner_executor.graph.plan.revision import difference
+from planner_executor.graph.plan.schedule import waits_for
+from planner_executor.graph.plan.schema import Plan, Step
+from planner_executor.graph.policy.approvers import NO_APPROVERS
+from planner_executor.graph.policy.new_effects import is_undecided
+from planner_executor.graph.policy.scope import needs_person, repeats
+from planner_executor.graph.record.call import Call, HeldCall
+from planner_executor.graph.record.plan_state import NewEffect
+from planner_executor.graph.record.remaining import skipped_in, steps_left
+from planner_executor.graph.record.replacement import replaced_in_words
+from planner_executor.graph.record.spending import BudgetExhausted
+from planner_executor.graph.record.values import to_text
+from planner_executor.graph.review.call_form import form_of
+from planner_executor.graph.review.estimate import estimate
+from planner_executor.graph.review.human_steps import GATE, open_questions
+from planner_executor.graph.review.request import ANEW, UNCHANGED, ReviewAction, ReviewRequest
+from planner_executor.graph.text.call_question import asked_description
+from planner_executor.graph.text.review.budget import budget_description
+from planner_executor.graph.text.review.calls import held_description, new_effect_description, uncertain_description
+from planner_executor.graph.text.review.drawing import settled
+from planner_executor.graph.text.review.person import gate_description, question_description
+from planner_executor.graph.text.review.plan import PlanReview, invalid_description, plan_description
+from planner_executor.graph.text.review.values import cut
+from planner_executor.graph.text.review.why import reason_of
+
+GIVEN_CHARACTERS = 400
+"""How much of a result that a person gave is shown with the plan that rests on it."""
+
+
+def request_about(run: RunContext, subject: Subject) -> ReviewRequest:
+    """Return the request, without actions if nothing needs a person, with the last error if it is repeated."""
+    record, plan, terms = run.record, subject.plan, run.terms
+    limits = run.services.settings.attempt_limits
+    left = estimate(plan, record, terms.bounds, terms.tools, limits) if plan is not None else {}
+    if plan is not None and (takes := expectation_of(run, plan)) is not None:
+        left["takes"] = takes
+    # Decisions name their actions by place, so the order follows from the record alone.
+    actions = [_about_plan(run, subject, left)] if _plan_needs_person(run, subject) else []
+    actions += [_about_new(run, effect) for effect in _new_effects(run, subject)] if actions else []
+    due = open_questions(plan, record) if plan is not None else []
+    actions += [_about_gate(run, step) for step in due if step.kind == "gate"]
+    actions += [_about_held(run, held) for held in record.waiting_calls]
+    actions += [_about_question(run, step) for step in due if step.kind == "ask"]
+    actions += [_about_asked(call) for call in record.asking_calls]
+    actions += [_about_uncertain(run, call) for call in subject.uncertain]
+    actions += [_about_budget(run, record.spending.shortage)] if record.spending.shortage is not None else []
+    request = ReviewRequest(
+        run=record.id,
+        revision=record.plan_state.revision,
+        digest=subject.digest,
+        binding=terms.binding(plan) if plan is not None else "",
+        actions=tuple(actions),
+        diff=difference(run.plan_before(plan).plan, plan).to_json() if plan is not None else {},
+        issues=tuple(subject.issues),
+        estimate=left if actions else {},
+    )
+    before, names = record.review_state.asked_before, tuple(action.name for action in actions)
+    request = replace(request, asked_before=before(subject.digest, names, is_open=is_open(run, request)))
+    request = with_people(run, request) if actions else request
+    if is_open(run, request) and record.review_state.request and record.review_state.request.error:
+        return request.again(record.review_state.request.error, record.review_state.request.issues)
+    if record.plan_state.unchanged is not None:
+        return request.again(escaped(f"{UNCHANGED}: {record.plan_state.unchanged}"), record.plan_state.issues)
+    return request
+
+
+def cause_of_asking_anew(run: RunContext, request: ReviewRequest) -> str:
+    """Return why an answer is not one to this request, which takes the place of the one that was answered."""
+    before = run.record.review_state.request
+    if before is None:
+        why = "what the response is about is no longer asked"
+    elif before.subject == request.subject:
+        why = "the response came before this request was shown"
+    elif before.digest != request.digest:
+        why = "the plan has changed since the request that was answered"
+    elif run.terms_here is not None and run.terms_here.stricter:
+        why = f"since the request that was answered the terms are stricter: {run.terms_here.stricter}"
+    elif before.asked != tuple(action.name for action in request.actions):
+        why = "something else is asked than in the request that was answered"
+    else:
+        why = "the terms or the calls in question have changed since the request that was answered"
+    return f"{why}{ANEW}"
+
+
+def _plan_needs_person(run: RunContext, subject: Subject) -> bool:
+    if subject.plan is None:
+        return subject.planned
+    return needs_person(run.record, subject.plan, run.terms)
+
+
+def _about_plan(run: RunContext, subject: Subject, left: Mapping[str, Any]) -> ReviewAction:
+    record, plan = run.record, subject.plan
+    if plan is None:
+        shown: Mapping[str, Any] = subject.raw if isinstance(subject.raw, dict) else {"steps": subject.raw}
+        return ReviewAction(
+            "run_plan", {"plan": shown}, invalid_description(record.plan_state.revision, subject.issues)
+        )
+    review = _plan_review(run, plan, left, _new_effects(run, subject))
+    # A resumed node builds its request anew, and a large plan takes long to describe: the text is kept (decision 48).
+    text = run.services.descriptions.get(review.key, lambda: plan_description(review))
+    return ReviewAction("run_plan", {"plan": plan.to_json()}, text)
+
+
+def _plan_review(run: RunContext, plan: Plan, left: Mapping[str, Any], new: Sequence[NewEffect]) -> PlanReview:
+    record, before = run.record, run.plan_before(plan)
+    warnings = [
+        *repeats(record, plan),
+        *(f"{step} is not executed: {left.error}." for step, left in skipped_in(plan, record.steps.results).items()),
+        *_given(run, plan),
+        *replaced_in_words(record.plan_state.replaced, plan),
+        *(record.plan_state.would_replace if plan.digest == record.plan_state.digest else ()),
+        *(f"{one.step.id} adds {one.tool}, which is decided by itself." for one in new),
+    ]
+    return PlanReview(
+        plan=plan,
+        revision=record.plan_state.revision,
+        terms=run.terms,
+        goal=record.assignment.goal,
+        why=reason_of(record.plan_state, _failed_before(run), run.terms.shown_for(plan)),
+        before=before.plan,
+        before_revision=before.revision,
+        was_seen=before.was_seen,
+        done=settled(plan, record.steps.results),
+        warnings=tuple(warnings),
+        estimate=left,
+        has_judge=run.services.models.judge is not None,
+    )
+
+
+def _given(run: RunContext, plan: Plan) -> Iterator[str]:
+    """Yield the results that people gave: they stand for the work of their steps, and enter what is approved."""
+    steps = run.record.steps
+    for step in plan.steps:
+        if step.id in steps.givers and step.id in steps.supplied & steps.succeeded:
+            result = steps.results[step.id]
+            value = result.artifact["preview"] if result.artifact else to_text(result.value)
+            yield f"{step.id} is not executed: {steps.givers[step.id]} gave its result, {cut(value, GIVEN_CHARACTERS)}."
+    if run.terms.policy.approvers != NO_APPROVERS:
+        yield from _answered(run, plan)
+
+
+def _answered(run: RunContext, plan: Plan) -> Iterator[str]:
+    """Yield what people answered or edited since people approved a plan, which this approval covers (decision 115)."""
+    approval = run.record.review_state.approval
+    since = approval.people_seq if approval is not None else 0
+    for value in run.record.people.values.values():
+        if value.kind in ("answer", "edit") and value.seq > since and value.step in plan.by_id:
+            told = cut(to_text(value.value), GIVEN_CHARACTERS)
+            yield f"{value.step} rests on what {' and '.join(value.by)} gave: {told}."
+
+
+def _failed_before(run: RunContext) -> tuple[tuple[str, str], ...]:
+    """Return the steps that failed under the revision before the one in force, with their errors."""
+    record = run.record
+    before = record.plan_state.pass_of(record.plan_state.revision - 1)
+    results = record.steps.results.items()
+    return tuple((step, str(result.error)) for step, result in results if record.steps.failed_in(step, before))
+
+
+def _new_effects(run: RunContext, subject: Subject) -> list[NewEffect]:
+    """Return what the plan adds that nobody has decided about yet (decision 121)."""
+    plan, state = subject.plan, run.record.plan_state
+    if plan is None or not state.new_effects or plan.digest != state.digest:
+        return []
+    left = {step.id for step in steps_left(plan, run.record.steps.results)}
+    return [one for one in state.effects_of(left) if is_undecided(run.record, one.step, one.tool)]
+
+
+def _about_new(run: RunContext, effect: NewEffect) -> ReviewAction:
+    step, record = effect.step, run.record
+    text = new_effect_description(step, effect.tool, run.services.toolbox.specs.get(effect.tool))
+    args = {"step": step.id, "tool": effect.tool, "args": dict(step.args)}
+    own = digest([record.id, record.plan_state.digest, effect.key])
+    return ReviewAction("run_step", args, text, effect.key, digest=own)
+
+
+def _about_gate(run: RunContext, step: Step) -> ReviewAction:
+    seen = run.seen_by(step)
+    text = gate_description(step, seen, _waiting_for(run, step))
+    return ReviewAction("run_step", {"step": step.id, "tool": GATE, "args": seen}, text)
+
+
+def _about_question(run: RunContext, step: Step) -> ReviewAction:
+    asked = {"step": step.id, "question": step.ask, "answer": None}
+    text = question_description(step, run.seen_by(step), _waiting_for(run, step))
+    return ReviewAction("answer_question", asked, text, answer_schema=step.output)
+
+
+def _waiting_for(run: RunContext, step: Step) -> list[str]:
+    """Return the steps that wait for this one alone, or among others."""
+    plan = run.recorded_plan()
+    waits = waits_for(plan.steps) if plan is not None else {}
+    return [name for name, before in waits.items() if step.id in before]
+
+
+def _about_held(run: RunContext, held: HeldCall) -> ReviewAction:
+    plan, tool = run.recorded_plan(), run.services.toolbox.specs.get(held.tool)
+    step = plan.by_id.get(held.step) if plan is not None else None
+    text = held_description(held, tool, step, has_judge=run.services.models.judge is not None)
+    return ReviewAction("run_step", {"step": held.step, "tool": held.tool, "args": dict(held.args)}, text, held.key)
+
+
+def _about_asked(call: Call) -> ReviewAction:
+    assert call.asked is not None
+    form = form_of(call.asked.questions)
+    shown = {"step": call.place, "tool": call.tool, "question": form.text, "answer": None}
+    return ReviewAction("answer_question", shown, asked_description(call, call.place, form), call.key, form.schema)
+
+
+def _about_uncertain(run: RunContext, call: Call) -> ReviewAction:
+    asked = {"step": call.step, "tool": call.tool, "args": dict(call.args), "happened": None, "result": None}
+    steps = [step for step, calls in run.record.uncertain_calls.items() if call in calls]
+    return ReviewAction("settle_effect", asked, uncertain_description(call, steps), call.key)
+
+
+def _about_budget(run: RunContext, shortage: BudgetExhausted) -> ReviewAction:
+    bounds, spent, hard = run.terms.bounds, run.usage, run.terms.policy.limits
+    shown = {"budget": bounds.to_json(), "spent": spent.to_json()}
+    return ReviewAction("raise_budget", shown, budget_description(shortage, bounds, spent, hard), shortage.limit)

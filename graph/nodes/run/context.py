@@ -1,0 +1,220 @@
+"""The context of a run in a node: its services, recorded state, terms and plans."""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from pydantic import JsonValue
+
+from planner_executor.graph.caller import caller_on
+from planner_executor.graph.context import Services
+from planner_executor.graph.errors import OtherTermsError
+from planner_executor.graph.ledger.protocol import Ledger, RunKey
+from planner_executor.graph.ledger.values import values_of
+from planner_executor.graph.plan.reading import ParsedPlan
+from planner_executor.graph.plan.schedule import waits_for
+from planner_executor.graph.plan.schema import Plan, Step
+from planner_executor.graph.policy.approval_scope import ExecutionTerms
+from planner_executor.graph.policy.new_effects import NewEffects, denied, new_effects
+from planner_executor.graph.policy.replanning import ReplanPolicy
+from planner_executor.graph.policy.terms import Comparison
+from planner_executor.graph.prompts.planner import UNTRUSTED
+from planner_executor.graph.record.budget import Budget, Usage
+from planner_executor.graph.record.ending import Ending, ending_of
+from planner_executor.graph.record.person import Approver
+from planner_executor.graph.record.recorded_plans import RecordedPlans
+from planner_executor.graph.record.replacement import Replaced, replaced_in, replaces_issues
+from planner_executor.graph.record.results import StepResult
+from planner_executor.graph.record.run_state import RunState
+from planner_executor.graph.record.trust_label import joined, label_of_tool
+from planner_executor.graph.settings.identity import acting
+
+
+@dataclass(frozen=True)
+class PlanBefore:
+    """The plan that another one is compared with, None if there is none, its revision, and whether a person saw it."""
+
+    plan: Plan | None
+    revision: int
+    was_seen: bool = True
+
+
+@dataclass
+class RunContext:
+    """The context of a run; `RunWriter` writes its events and updates `record`.
+
+    `checkpoint` is the id of the node's checkpoint, `shown` the plan in the state there, `named` the run named in the
+    state, `invocation` a graph server's id of the invocation. `goes_on`: the previous node left it. `services` are held
+    to the terms of the run, `terms_here` says how those of this process differ.
+    """
+
+    services: Services
+    ledger: Ledger
+    key: RunKey
+    record: RunState
+    checkpoint: str
+    shown: Any = None
+    named: Any = None
+    invocation: str | None = None
+    goes_on: bool = False
+    terms_here: Comparison | None = None
+    plans: RecordedPlans = field(default_factory=RecordedPlans, repr=False)
+    _terms: ExecutionTerms | None = field(default=None, init=False, repr=False)
+
+    def require_terms(self) -> None:
+        """Refuse to go on with a run that was begun under other terms.
+
+        Raises:
+            OtherTermsError: It was.
+        """
+        if self.terms_here is not None and self.terms_here.other:
+            raise OtherTermsError(self.record.id, self.terms_here.other)
+
+    @property
+    def here_before(self) -> bool:
+        """Whether a node has run here before: after a crash, or if an old response is sent again.
+
+        A fork runs at an old checkpoint too, but in a run of its own (docs/decisions/0003-fork-or-crash.md).
+        """
+        return self.checkpoint in self.record.checkpoints
+
+    @property
+    def is_repeated(self) -> bool:
+        """Whether this is the invocation of a graph server that began or reopened the run, perhaps after a crash."""
+        return self.invocation is not None and self.invocation == self.record.assignment.invocation
+
+    @property
+    def terms(self) -> ExecutionTerms:
+        """The current terms of the run."""
+        budget = self._budget
+        if self._terms is None or self._terms.budget is not budget:
+            settings, named = self.services.settings, tuple(self.services.models.named)
+            specs = self.services.toolbox.specs
+            self._terms = ExecutionTerms(specs, settings.approval, settings.policy, budget, named)
+        return self._terms
+
+    @property
+    def _budget(self) -> Budget:
+        """The budget of the run, within that of stricter terms which are not on record yet."""
+        current, here = self.record.spending.budget, self.terms_here
+        if here is None or not here.is_new or here.terms.budget == self.record.assignment.budget:
+            return current
+        return current.within(here.terms.budget)
+
+    @property
+    def elapsed_s(self) -> float:
+        """Seconds since the start of the run, by the clock of this machine."""
+        return self.services.pauses.now() - self.record.started_at
+
+    @property
+    def usage(self) -> Usage:
+        """The usage of the run that its budget counts, as recorded."""
+        return self.record.spending.usage_under(self.terms.bounds)
+
+    @property
+    def approver(self) -> Approver:
+        """Who acts in the invocation of the current node."""
+        return caller_on(self.key.thread).by or acting(self.services.identity)
+
+    @property
+    def replan_policy(self) -> ReplanPolicy:
+        """When to replan, and how far ahead."""
+        settings = self.services.settings
+        return ReplanPolicy(settings.replan, settings.horizon, settings.max_replans, settings.max_rounds)
+
+    def recorded_plan(self) -> Plan | None:
+        """Return the latest revision of the plan."""
+        return self._validated(self.record.plan_state.plan)
+
+    def approved_plan(self) -> Plan | None:
+        """Return the plan approved last, which is also the one that ran last."""
+        return self._validated(self.record.plan_state.approved_plan)
+
+    def plan_before(self, plan: Plan) -> PlanBefore:
+        """Return what a person saw last before this plan; if no plan was shown yet, the one that ran last."""
+        state = self.record.plan_state
+        if (seen := state.seen_other_than(plan.digest)) is not None:
+            return PlanBefore(self._validated(seen.plan), seen.revision)
+        return PlanBefore(self.approved_plan(), state.approved_revision, was_seen=False)
+
+    def _validated(self, raw: Mapping[str, Any] | None) -> Plan | None:
+        return self.plans.plan_of(raw) if raw is not None else None
+
+    def replaced_in(self, plan: Plan) -> list[Replaced]:
+        """Return the failed steps that a plan omits or changes, each with the status of its replacement."""
+        record, specs = self.record, self.services.toolbox.specs
+        return replaced_in(plan, self.approved_plan(), record.steps.results, record.plan_state.replaced_before, specs)
+
+    async def values(self, plan: Plan) -> dict[str, JsonValue]:
+        """Return step id -> full result, for each step of `plan` that succeeded."""
+        return await values_of(self.ledger, self.record, plan)
+
+    async def ending(self, plan: Plan) -> Ending:
+        """Return the ending of the run with this plan."""
+        return self.ending_with(plan, self.record.steps.results, await self.values(plan))
+
+    def ending_with(self, plan: Plan, results: Mapping[str, StepResult], values: Mapping[str, JsonValue]) -> Ending:
+        """Return the ending of the run with this plan, these results, and the values of those that succeeded."""
+        steps = self.record.steps
+        return ending_of(plan, results, values, self.record.plan_state.dropped, steps.missing, steps.unjudged(plan))
+
+    def seen_by(self, step: Step) -> dict[str, Any]:
+        """Return the results of a step's dependencies for people: the full value, or an artifact's preview."""
+        found = {before: self.record.steps.results.get(before) for before in waits_for([step])[step.id]}
+        return {name: _seen(result) for name, result in found.items() if result is not None}
+
+    def offered(self, names: Collection[str] = ()) -> list[dict[str, Any]]:
+        """Return the tools for a planner's prompt, without denied ones; restricted to `names` if given."""
+        offered = self.services.offered
+        return [tool for tool in offered if tool["name"] in names] if names else list(offered)
+
+    @property
+    def planner_limits(self) -> dict[str, Any]:
+        """The remaining limits for a planner's prompt."""
+        bounds, usage, settings = self.terms.bounds, self.usage, self.services.settings
+        left = {name: (bounds.of(name) or 0) - usage.of(name) for name in bounds.names}
+        replans = settings.max_replans - self.record.plan_state.replans
+        limits = {"replans_left": replans, "budget_left": left, "executors": list(self.terms.executors)}
+        return {name: value for name, value in limits.items() if value or name == "replans_left"}
+
+    def tainted_in(self, plan: Plan, *, by_model: bool) -> list[str]:
+        """Return ids of the steps written by a model that had read untrusted results, in this run or an earlier one."""
+        record, before = self.record, self.recorded_plan()
+        kept = {step.id for step in plan.steps if before and step.same_as(before.by_id.get(step.id))}
+        specs = self.services.toolbox.specs
+        made = [label_of_tool(specs[call.tool]) for call in record.calls.by_key.values() if call.tool in specs]
+        read = joined([*made, *(record.steps.labels[step] for step in record.steps.supplied)])
+        in_chat = any(UNTRUSTED in message for message in record.assignment.history)
+        new = (read.untrusted or in_chat) and by_model
+        tainted = record.plan_state.tainted
+        if before is None and tainted:  # a fork, whose steps are those of the forked run
+            return [step.id for step in plan.steps if step.id in tainted]
+        return [step.id for step in plan.steps if (step.id in tainted if step.id in kept else new)]
+
+    def new_effects_in(self, plan: Plan, tainted: Collection[str]) -> NewEffects:
+        """Return the calls with an effect that no approved plan of the run had, of steps that are tainted."""
+        state = self.record.plan_state
+        if not (tainted and state.approved_plans):  # before the first approval only a fork has any: its source's
+            return {step: names for step, names in state.new_effects.items() if step in tainted}
+        approved = map(self.plans.plan_of, state.approved_plans.values())
+        specs, refused = self.services.toolbox.specs, state.refused_effects
+        return new_effects(plan, approved, specs, tainted=tainted, refused=refused)
+
+    def allowed(self, parsed: ParsedPlan, *, by_model: bool = False) -> ParsedPlan:
+        """Return a plan, or issues instead of a plan that the policy forbids."""
+        if parsed.plan is None:
+            return parsed
+        issues = self.terms.issues(parsed.plan)
+        issues += replaces_issues(parsed.plan, self.record.plan_state.planned, self.record.steps.succeeded)
+        if self.terms.policy.new_effects == "deny":
+            tainted = self.tainted_in(parsed.plan, by_model=by_model)
+            issues += denied(self.new_effects_in(parsed.plan, tainted))
+        return ParsedPlan(None, tuple(issues)) if issues else parsed
+
+    def planned(self, parsed: ParsedPlan) -> ParsedPlan:
+        """Return a model's plan, or issues instead of a plan that the policy or the horizon forbids."""
+        return self.replan_policy.checked(self.allowed(parsed, by_model=True), self.record)
+
+
+def _seen(result: StepResult) -> JsonValue:
+    return dict(result.artifact) if result.artifact else result.value

@@ -1,0 +1,54 @@
+"""The one place where a run on record meets the terms of this process (decision 119)."""
+
+from planner_executor.graph.context import Services
+from planner_executor.graph.errors import OtherTermsError
+from planner_executor.graph.ledger.protocol import Ledger, RunKey
+from planner_executor.graph.ledger.values import terms_of
+from planner_executor.graph.plan.canonical import digest
+from planner_executor.graph.policy.terms import Comparison, compare
+from planner_executor.graph.record.assignment import Assignment
+from planner_executor.graph.record.events import NO_CONFIGURATION
+from planner_executor.graph.settings.settings import RANKS
+
+
+async def compared(services: Services, ledger: Ledger, run: Assignment) -> Comparison:
+    """Return how the terms here differ from those that a run is under; not at all if none are on record.
+
+    Raises:
+        PolicyError: The policy on record cannot be read.
+    """
+    here, known = services.terms, run.configuration
+    if known == NO_CONFIGURATION:
+        return Comparison(here, is_first=True)
+    if _are_equal(services, run):
+        return Comparison(here)
+    found = compare(here, await terms_of(ledger, run), RANKS)
+    return found if services.judges_terms else found.accepted(here)
+
+
+async def held_to_terms(services: Services, ledger: Ledger, run: Assignment) -> tuple[Services, Comparison]:
+    """Return the services held to the terms that a run is under as far as these are stricter, and the comparison."""
+
+    async def held() -> tuple[Services, Comparison]:
+        found = await compared(services, ledger, run)
+        return services.held_to(found.terms), found
+
+    if _are_equal(services, run):
+        return await held()
+    return await services.held.aget(digest([run.configuration.to_json(), run.budget.to_json()]), held)
+
+
+def _are_equal(services: Services, run: Assignment) -> bool:
+    return (run.configuration, run.budget) == (services.configuration[0], services.terms.budget)
+
+
+async def services_of_fork(services: Services, ledger: Ledger, source: Assignment) -> Services:
+    """Return the services held to the terms of the run that is forked.
+
+    Raises:
+        OtherTermsError: It was begun under other terms.
+    """
+    held, found = await held_to_terms(services, ledger, source)
+    if found.other:
+        raise OtherTermsError(RunKey(source.thread, source.n).id, found.other)
+    return held

@@ -1,0 +1,62 @@
+"""A fork of a run on a thread of its own, with copies of the results that do not depend on the steps done anew."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import JsonValue
+
+from planner_executor.graph.errors import InputError
+from planner_executor.graph.ledger.values import tools_of
+from planner_executor.graph.plan.schema import Plan
+from planner_executor.graph.policy.inheritance import inherited, steps_anew
+from planner_executor.graph.record.assignment import Assignment
+from planner_executor.graph.record.events import Content, Draft, ResultSupplied
+from planner_executor.graph.record.projection import project
+from planner_executor.graph.record.values import Kept, keep
+from planner_executor.graph.review.step_change import fitting_result
+from planner_executor.graph.runs import Runs
+from planner_executor.graph.words.name_list import listed
+
+
+@dataclass(frozen=True)
+class Fork:
+    """What a fork begins with: goal, terms and plan of the forked run, and the events it inherits."""
+
+    source: Assignment
+    plan: JsonValue
+    drafts: tuple[Draft, ...]
+    values: tuple[Kept, ...]
+
+
+async def fork_of(runs: Runs, name: str, step: str, values: Mapping[str, Any], by: str) -> Fork:
+    """Return a fork of a run.
+
+    Args:
+        runs: The runs of the ledger.
+        name: The run's id, or its thread.
+        step: The step from which on everything is done anew.
+        values: Step id -> result that the user sets; these steps are not executed.
+        by: The user.
+
+    Raises:
+        UnknownRunError: There is no such run.
+        InputError: There is no such step, or a value does not fit.
+    """
+    key = await runs.find(name)
+    record = project(await runs.ledger.events(key))
+    plan = Plan.model_validate(record.plan_state.plan) if record.plan_state.plan is not None else Plan()
+    for named in (step, *values):
+        if named not in plan.by_id:
+            steps = listed(list(plan.by_id)) or "none"
+            raise InputError("step", f"{record.id} has no step {named!r}; there are {steps}")
+    anew = steps_anew(plan, {step, *values})
+    kept = {named: keep(fitting_result(plan.by_id[named], value)) for named, value in values.items()}
+    given = [Draft(ResultSupplied(result=Content.of(one), approver=by), named) for named, one in kept.items()]
+    drafts = inherited(record, plan, anew, await tools_of(runs.ledger, record))
+    return Fork(
+        source=record.assignment,
+        plan=plan.to_json(),
+        drafts=(*drafts, *given),
+        values=tuple(kept.values()),
+    )

@@ -1,0 +1,128 @@
+"""Services on a run's record: audit report, verification, export and redaction."""
+
+import os
+from dataclasses import replace
+from pathlib import Path
+
+from planner_executor.graph.calls.threads import run_sync
+from planner_executor.graph.errors import InputError, LedgerCorruptError
+from planner_executor.graph.ledger.export import file_faults, from_bytes, to_bytes
+from planner_executor.graph.ledger.run_store import Redacted
+from planner_executor.graph.ledger.seal import SealKey, key_from_environment
+from planner_executor.graph.ledger.transcript import Transcript
+from planner_executor.graph.ledger.verification import Verification, verify
+from planner_executor.graph.plain_text.sanitize import check_texts
+from planner_executor.graph.record.artifacts import artifacts_named
+from planner_executor.graph.record.run_state import run_name
+from planner_executor.graph.runs import Runs
+from planner_executor.graph.settings.identity import local_user
+from planner_executor.graph.text.audit import Audit
+from planner_executor.graph.text.event_text import Section
+
+
+async def audited(runs: Runs, name: str, *only: Section) -> Audit:
+    """Return a run as a story, with the artifacts that its events name; of the sections named, or whole.
+
+    Raises:
+        UnknownRunError: There is no such run.
+        LedgerError: Its record cannot be read.
+    """
+    key = await runs.find(name)
+    events = await runs.ledger.events(key)
+    artifacts = {found: await runs.ledger.artifact(found) for found in artifacts_named(events)}
+    return Audit(run_name(key.thread, key.n), events, artifacts).only(*only)
+
+
+async def verified(runs: Runs, name: str, head: str | None = None, key: SealKey | None = None) -> Verification:
+    """Verify a run's record; faults are returned as data, not raised.
+
+    Args:
+        runs: Runs of the ledger that holds the run.
+        name: Its id, or its thread.
+        head: A hash that was noted of one of its events: the record must still hold it.
+        key: The key that it must be sealed with; the environment's by default.
+
+    Raises:
+        UnknownRunError: There is no such run.
+        LedgerUnavailableError: The database cannot be read.
+    """
+    return verify(await runs.ledger.transcript(await runs.find(name)), key or key_from_environment(), head)
+
+
+def verified_file(path: Path, head: str | None = None, key: SealKey | None = None) -> Verification:
+    """Verify an exported run, without a database; see `verified`.
+
+    Raises:
+        ExportError: It is no exported run, or a line of it is not as it was written.
+        InputError: The file cannot be read.
+    """
+    content = _read(path)
+    found = verify(from_bytes(content, str(path)), key or key_from_environment(), head)
+    return replace(found, faults=(*found.faults, *file_faults(content)))
+
+
+def transcript_in(path: Path) -> Transcript:
+    """Return the run in an exported file, whole.
+
+    Raises:
+        ExportError: The file is not an exported run, or is damaged.
+        InputError: The file cannot be read.
+    """
+    transcript = from_bytes(_read(path), str(path))
+    return whole(transcript, str(path))
+
+
+def whole(transcript: Transcript, name: str) -> Transcript:
+    """Return a record that was checked; `name` is how messages call the place it was read from.
+
+    Raises:
+        LedgerCorruptError: The record is damaged.
+    """
+    found = verify(transcript)
+    if found.fault is not None:
+        raise LedgerCorruptError(name, found.run, found.fault.seq, found.fault.why)
+    for seq, artifact in transcript.lost_artifacts().items():
+        raise LedgerCorruptError(name, found.run, seq, f"names artifact {artifact}, which is lost or changed")
+    return transcript
+
+
+async def exported(runs: Runs, name: str, path: Path) -> Verification:
+    """Write a run's whole record to a new file with mode 0600, and return its verification.
+
+    Raises:
+        UnknownRunError: There is no such run.
+        LedgerError: The record cannot be read or is damaged.
+        InputError: The file cannot be written, or is there already.
+    """
+    transcript = whole(await runs.ledger.transcript(await runs.find(name)), runs.ledger.name)
+    await run_sync(lambda: _write(path, to_bytes(transcript)))
+    return verify(transcript, key_from_environment())
+
+
+async def redacted(runs: Runs, name: str, value: str, reason: str, by: str | None = None) -> Redacted:
+    """Take a value out of all that is kept of a run and its thread; see `graph.ledger.run_store.RunStore.redact`.
+
+    Raises:
+        UnknownRunError: There is no such run.
+        InputError: The reason cannot be kept.
+    """
+    check_texts("reason", reason)
+    key = await runs.find(name)
+    return await runs.ledger.redact(key.thread, value, by or str(local_user()), reason)
+
+
+def _write(path: Path, content: bytes) -> None:
+    try:
+        with os.fdopen(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "wb") as file:
+            file.write(content)
+    except FileExistsError:
+        raise InputError("file", f"{path} is there already; name a new file") from None
+    except OSError as error:
+        raise InputError("file", f"{path}: {error.strerror or error}") from error
+
+
+def _read(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise InputError("file", f"{path}: {error.strerror or error}") from error

@@ -1,0 +1,102 @@
+"""Responses to review requests that a process keeps in the ledger for another one to carry out (decision 0091)."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from planner_executor.graph.errors import InputError, NothingToDecideError
+from planner_executor.graph.ledger.protocol import Ledger, RunKey
+from planner_executor.graph.ledger.values import content_value
+from planner_executor.graph.nodes.run.review_clock import refuse_late, settle
+from planner_executor.graph.policy.approvers import ApproverRule, approver_refusal, people_rules
+from planner_executor.graph.record.events import Content, Draft, Event, LateAnswer, ResponseGiven, ReviewRequested
+from planner_executor.graph.record.person import Approver
+from planner_executor.graph.record.projection import project
+from planner_executor.graph.record.run_state import RunState
+from planner_executor.graph.record.values import keep_anything
+from planner_executor.graph.review.recorded import request_on_record
+from planner_executor.graph.review.request import digest_of_request
+from planner_executor.graph.review.response import RequestJson
+from planner_executor.graph.runs import Runs
+
+
+async def open_request(ledger: Ledger, record: RunState, events: Sequence[Event]) -> RequestJson | None:
+    """Return the request that a run waits with, as it was shown; None if it waits with none, or has a response.
+
+    A response on record of one who may not decide, from before such were refused, is none.
+
+    Args:
+        ledger: The ledger of the run.
+        record: The state of the run.
+        events: Its events.
+    """
+    if record.review_state.request is None:
+        return None
+    shown, given = _last_shown(events), record.review_state.response
+    if given is not None and _refusal(record, shown, Approver.of_label(given.approver, given.roles)) is None:
+        return None
+    texts = await content_value(ledger, shown.shown)
+    before = record.review_state.asked_before(shown.digest or "", shown.asked, is_open=True)
+    return request_on_record(record.id, shown, record.plan_state.plan or {}, texts, before)
+
+
+def _last_shown(events: Sequence[Event]) -> ReviewRequested:
+    return next(data for event in reversed(events) if isinstance(data := event.data_if_known, ReviewRequested))
+
+
+def _refusal(record: RunState, shown: ReviewRequested, by: Approver) -> str | None:
+    """Return why a person may not decide, by the rules that the request recorded; None if they may.
+
+    A response that nobody would carry out would keep others from deciding meanwhile.
+    """
+    late_s = record.review_state.request.escalated_s if record.review_state.request is not None else 0.0
+    rules = people_rules(map(ApproverRule.from_json, shown.rules), late_s)
+    return approver_refusal(rules, by, (*record.people.askers, *shown.askers)) if rules else None
+
+
+async def store_response(runs: Runs, key: RunKey, response: Mapping[str, Any], by: Approver) -> None:
+    """Keep a response to the open request of a run; whoever carries the run on takes it up.
+
+    One of a person who may not decide is refused, which is on record and keeps nobody from deciding.
+
+    Args:
+        runs: The runs of the ledger.
+        key: The run.
+        response: As `graph.review.response.build_response` makes it, with the digest of the request.
+        by: Who responds.
+
+    Raises:
+        NothingToDecideError: The run does not wait, or with another request; its time is over; or somebody has
+            responded already.
+        RunOwnedError: A process executes the run.
+        InputError: A later run has taken the thread, or the policy lets others decide.
+    """
+    if (latest := await runs.ledger.last_run(key.thread)) != key and latest is not None:
+        raise InputError("run", f"{latest.id} has taken the thread of {key.id} since; decide about that one")
+    await settle(runs.ledger, key)
+    if (late := await refuse_late(runs.ledger, key, response, by)) is not None:
+        raise NothingToDecideError(key.id, "closed", late)
+    kept = keep_anything(response)
+    async with runs.ledger.owned(key) as lease:
+        events = await runs.ledger.events(key)
+        record = project(events)
+        request = await open_request(runs.ledger, record, events)
+        if request is None or digest_of_request(request) != response["digest"]:
+            raise NothingToDecideError(record.id, record.status, responder(record))
+        number, content, why = record.review_state.requests, Content.of(kept), _refusal(record, _last_shown(events), by)
+        given: ResponseGiven | LateAnswer
+        if why is not None:
+            given = LateAnswer(request=number, answer=content, error=why, approver=str(by), roles=by.roles)
+        else:
+            digest = digest_of_request(request)
+            given = ResponseGiven(request=number, digest=digest, response=content, approver=str(by), roles=by.roles)
+        await runs.ledger.append(lease, [Draft(given)], artifacts=[kept], control_seq=record.control_seq)
+    if why is not None:
+        raise InputError("by", why)
+
+
+def responder(record: RunState) -> str:
+    """Return who has responded to the open request or decided the last one, in words; empty if nobody has."""
+    if (given := record.review_state.response) is not None:
+        return f"{given.approver} has responded already; it is taken up when the run goes on"
+    decided = list(record.review_state.decided_at.values())
+    return f"{decided[-1].approver or 'somebody'} has decided already ({decided[-1].decision})" if decided else ""

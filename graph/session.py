@@ -1,0 +1,281 @@
+"""An open agent: checkpointer, ledger, tools and graph over one database, and the driving of runs."""
+
+import re
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, replace
+from enum import Enum
+from pathlib import Path
+from typing import Any
+
+from langchain_core.messages import HumanMessage
+from langgraph.errors import EmptyInputError
+from langgraph.types import Command
+
+from planner_executor.graph.builder.bounded_graph import BoundedGraph
+from planner_executor.graph.builder.graph_builder import Graph, build_graph, identity_adapter, own_tools
+from planner_executor.graph.builder.tool_servers import Servers, Tools, awith_servers
+from planner_executor.graph.builder.user_tools import tool_name
+from planner_executor.graph.caller import Caller, Receipt, invoked_by
+from planner_executor.graph.calls.threads import run_sync
+from planner_executor.graph.chat_models.settings import ModelSpec
+from planner_executor.graph.checkpoints.checkpoint import open_checkpointer
+from planner_executor.graph.checkpoints.kept_checkpoints import KeepCheckpoints
+from planner_executor.graph.errors import (
+    ConfigError,
+    InputError,
+    MissingToolsError,
+    NothingToDecideError,
+    RunPausedError,
+    StaleRunError,
+)
+from planner_executor.graph.ledger.protocol import RunKey
+from planner_executor.graph.nodes.run.review_clock import refuse_late
+from planner_executor.graph.observing.listener import Observer
+from planner_executor.graph.policy.terms import Comparison
+from planner_executor.graph.record.person import Approver, Person
+from planner_executor.graph.record.projection import project
+from planner_executor.graph.review.request import digest_of_request
+from planner_executor.graph.route import Route, headed, named_in_state
+from planner_executor.graph.runs import Run, Runs, open_runs
+from planner_executor.graph.runs.stored_responses import responder
+from planner_executor.graph.runs.taking_over import require_terms, take_over
+from planner_executor.graph.settings.identity import Adapter, named
+from planner_executor.graph.settings.settings import GivenSettings
+from planner_executor.tools.extras import absent_tools
+
+ProgressCallback = Callable[[Mapping[str, Any]], None]
+
+NAMES_A_MODEL = re.compile(r"[a-z][a-z0-9_]+:[\w.-]+")
+"""Such as `openai:gpt-5`; a drive of Windows has one letter."""
+
+EXPECTED = "give approve, reject, feedback or a changed plan, or leave the decision out to look at the run"
+
+
+MOST_DELIVERIES = 5
+"""How often a decision is given to a request that others are answering; each time one of them was read instead."""
+
+
+class AgentOptions(GivenSettings, total=False):
+    """What an agent is opened with: the arguments of `build_graph`, but what its database holds, and MCP servers."""
+
+    planner: ModelSpec | None
+    executor: ModelSpec | None
+    replanner: ModelSpec | None
+    judge: ModelSpec | None
+    executors: Mapping[str, ModelSpec] | None
+    client_models: Sequence[str] | None
+    config: str | Path | None
+    tools: Tools | None
+    mcp: Servers
+    keep_checkpoints: KeepCheckpoints | None
+    observers: Sequence[Observer]
+    identity: Adapter | None
+    name: str
+
+
+class NotGiven(Enum):
+    """The default of `decision`: the run goes on without one."""
+
+    DECISION = "not given"
+
+
+@dataclass(frozen=True)
+class AgentSession:
+    """The graph, runs and tool names of an open agent; drives runs of the graph."""
+
+    graph: Graph
+    runs: Runs
+    tools: frozenset[str] | None = None
+    identity: Adapter | None = None
+
+    def acts(self, by: Person | None) -> Approver | None:
+        """Return who acts, None to leave it to the node: the server's user, or that of the process.
+
+        Raises:
+            InputError: `by` is no `Person`.
+        """
+        return None if by is None else named(by, self.identity)
+
+    def require_tools(self, run: Run) -> None:
+        """Check that the tools of a run's remaining steps are available; skipped if the tool names are unknown.
+
+        Raises:
+            MissingToolsError: A tool is missing.
+        """
+        if self.tools is None or run.plan is None:
+            return
+        left = [step for step in run.plan.steps if run.step_status[step.id] != "succeeded"]
+        missing = {name for step in left for name in step.tool_names} - self.tools
+        if missing:
+            raise MissingToolsError(run.id, sorted(missing), absent_tools())
+
+    async def compare_terms(self, run: Run) -> Comparison | None:
+        """Return how the terms here differ from those of a run; None over a graph that was made otherwise.
+
+        Raises:
+            OtherTermsError: It was begun under other terms.
+        """
+        if not isinstance(self.graph, BoundedGraph):
+            return None
+        return await require_terms(self.runs, RunKey(run.thread, run.n), self.graph.services)
+
+    async def take_over(self, run: Run, by: Person | None) -> None:
+        """Put a run under the terms here, see `graph.runs.taking_over`.
+
+        Raises:
+            InputError: The graph was made otherwise, the run is executing, or others have to ask for the same.
+        """
+        if not isinstance(self.graph, BoundedGraph):
+            raise InputError("take_over", "the graph was not made by build_graph, so that its terms are not known")
+        await take_over(self.runs, run.id, self.graph.services, named(by, self.identity))
+
+    async def resume(
+        self, run: Run, decision: Any, unseen: bool, on_progress: ProgressCallback | None, by: Person | None = None
+    ) -> str | None:
+        """Resume a run, with a decision unless it is `NotGiven`; without one, only an interrupted run goes on.
+
+        Return why whoever gave the decision may not decide, None if they may.
+
+        Raises:
+            MissingToolsError: A tool of the remaining steps is missing.
+            OtherTermsError: The run was begun under other terms.
+            InputError: The decision is `{}`, or None although the run waits for one.
+            NothingToDecideError: A decision was given, but the run does not wait for one.
+        """
+        if not run.ended:
+            self.require_tools(run)
+            await self.compare_terms(run)
+        if decision is None and run.request is not None:
+            raise InputError("decision", f"None decides nothing, and {run.id} waits; {EXPECTED}")
+        if decision is not None and decision is not NotGiven.DECISION:
+            return await self._decide(run, decision, unseen, on_progress, self.acts(by))
+        if not run.ended and run.request is None:
+            await self.drive(None, Caller.facade(run.thread, by=self.acts(by)), on_progress)
+        return None
+
+    async def _decide(
+        self, run: Run, decision: Any, unseen: bool, on_progress: ProgressCallback | None, by: Approver | None
+    ) -> str | None:
+        """Resume a run with a decision, and return why its author may not decide, None if they may.
+
+        Raises:
+            InputError: The decision is `{}`.
+            NothingToDecideError: The run does not wait for a decision, or another decision came first.
+            StaleRunError: Something else is asked by now.
+        """
+        if decision == {}:
+            raise InputError("decision", "an empty decision is not valid; send approve, reject, or a changed plan")
+        if run.request is None and run.status == "waiting":
+            # The process died before the request reached the checkpoint; running the graph raises it again.
+            await self.drive(None, Caller.facade(run.thread), None)
+            run = await self.latest(run.thread)
+        if run.request is None:
+            key, author = RunKey(run.thread, run.n), by or named(None, self.identity)
+            late = await refuse_late(self.runs.ledger, key, decision, author, unseen=unseen)
+            raise NothingToDecideError(run.id, run.status, late or await self._decided_first(run))
+        caller = Caller.facade(run.thread, unseen=unseen, by=by)
+        for _ in range(MOST_DELIVERIES):
+            receipt = Receipt()
+            await self.drive(Command(resume=decision), replace(caller, receipt=receipt), on_progress)
+            if receipt.is_read:
+                return receipt.refusal
+            now = await self.latest(run.thread)
+            if now.request is None:
+                raise NothingToDecideError(run.id, now.status, await self._decided_first(now))
+            if digest_of_request(now.request) != digest_of_request(run.request):
+                break
+        raise StaleRunError(self.runs.ledger.name, run.id)
+
+    async def _decided_first(self, run: Run) -> str:
+        """Return who decided the last request of a run, and its outcome; empty if nobody did."""
+        who = responder(project(await self.runs.ledger.events(RunKey(run.thread, run.n))))
+        outcome = f"; it has ended: {run.status}" if run.ended else "; look at it again"
+        return f"{who}{outcome}" if who else ""
+
+    async def propose(
+        self, run: Run, plan: Any, on_progress: ProgressCallback | None, by: Person | None = None
+    ) -> None:
+        """Put a plan into the state of a run for the review to ask about.
+
+        The state says anew what it has seen of the run: the process may have died after an event and before its
+        checkpoint, and a state that is older than a decision begins another run.
+        """
+        state = {**await self._as_on_record(run.thread, "review"), "plan": plan}
+        await self.graph.aupdate_state({"configurable": {"thread_id": run.thread}}, state, as_node="planner")
+        await self.drive(None, Caller.facade(run.thread, by=self.acts(by)), on_progress)
+
+    async def drive(self, given: Any, caller: Caller, on_progress: ProgressCallback | None) -> None:
+        """Run the graph with an input until it stops; None resumes."""
+        config: Any = {"configurable": {"thread_id": caller.thread}}
+        with suppress(RunPausedError), invoked_by(caller):
+            try:
+                await self._stream(given, config, on_progress)
+            except EmptyInputError:
+                await self._restore(caller.thread, config)
+                await self._stream(given, config, on_progress)
+
+    async def _stream(self, given: Any, config: Any, on_progress: ProgressCallback | None) -> None:
+        async for change in self.graph.astream(given, config, stream_mode="custom", durability="sync"):
+            if on_progress is not None:
+                on_progress(change)
+
+    async def _restore(self, thread: str, config: Any) -> None:
+        """Rebuild the state of a thread without checkpoints from the ledger (decision record 0011)."""
+        state = {**await self._as_on_record(thread, "plan"), "messages": [HumanMessage("resume")]}
+        await self.graph.aupdate_state(config, state, as_node="review")
+
+    async def _as_on_record(self, thread: str, route: Route) -> dict[str, Any]:
+        """Return the part of a state with which the thread's latest run continues from its record, on this route."""
+        key = await self.runs.latest(thread)
+        seen = (await self.runs.ledger.events(key))[-1].seq
+        return {"run": named_in_state(key, seen), **headed(route)}
+
+    async def latest(self, thread: str) -> Run:
+        """Return the thread's latest run, with its open review request."""
+        key = await self.runs.latest(thread)
+        run = await self.runs.show(key)
+        state = await self.graph.aget_state({"configurable": {"thread_id": thread}})
+        asked = [pending.value for pending in state.interrupts]
+        return run.with_request(asked[0]) if asked and run.status == "waiting" else run
+
+
+def check_arguments(database: Any, options: Mapping[str, Any]) -> None:
+    """Check what an agent is opened with, before a file of a strange name is created.
+
+    Raises:
+        ConfigError: The database is no path, or an option belongs to `build_graph` alone.
+    """
+    if not isinstance(database, str | Path):
+        expected = "the path of an SQLite file or the address of a PostgreSQL database"
+        raise ConfigError(f"database must be {expected}, got {type(database).__name__}")
+    if NAMES_A_MODEL.fullmatch(str(database)) and not Path(database).exists():
+        raise ConfigError(f"database {str(database)!r} looks like a model; name the model with planner={database!r}")
+    if own := [name for name in ("checkpointer", "ledger") if name in options]:
+        why = "an agent opens it in its database; to bring one, use build_graph and AsyncAgent.over"
+        raise ConfigError(f"{own[0]} cannot be given: {why}")
+
+
+@asynccontextmanager
+async def open_session(database: str | Path, options: AgentOptions) -> AsyncIterator[AgentSession]:
+    """Open a database and build the graph over it."""
+    check_arguments(database, options)
+    tools = options.get("tools")
+    async with (
+        open_runs(database) as runs,
+        open_checkpointer(database) as checkpointer,
+        awith_servers(options.get("mcp"), own_tools() if tools is None else tools) as all_tools,
+    ):
+
+        def built() -> tuple[Graph, Adapter | None]:
+            identity = options.get("identity") or identity_adapter(options.get("config"), all_tools)
+            chosen: Any = {name: value for name, value in options.items() if name != "mcp"}
+            chosen |= {"tools": all_tools, "identity": identity}
+            return build_graph(checkpointer=checkpointer, ledger=runs.ledger, **chosen), identity
+
+        graph, identity = await run_sync(built)  # it reads files, which a server's event loop must not
+        try:
+            yield AgentSession(graph, runs, frozenset(map(tool_name, all_tools)), identity)
+        finally:
+            if graph.services.notifier is not None:
+                await graph.services.notifier.aclose()

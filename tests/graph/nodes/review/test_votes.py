@@ -1,0 +1,139 @@
+"""Whose decision counts: what one answer comes to under the policy's rules on people."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from run_in_memory import with_run
+
+from planner_executor.graph.caller import Caller, invoked_by
+from planner_executor.graph.nodes.review.outcome import Outcome
+from planner_executor.graph.nodes.review.votes import UNSEEN, Ballot, ballot_of, check_decider
+from planner_executor.graph.nodes.run.context import RunContext
+from planner_executor.graph.policy.approvers import ApproverRule, Approvers
+from planner_executor.graph.policy.policy import Policy
+from planner_executor.graph.record.budget import Budget
+from planner_executor.graph.record.person import NOBODY, Approver
+from planner_executor.graph.review.decision import Decision, InvalidResponse
+from planner_executor.graph.review.request import ReviewAction, ReviewRequest
+from planner_executor.graph.review.verdict import NOTHING, ReviewVerdict
+
+REQUEST = ReviewRequest("t.1", 1, "d", "b", (ReviewAction("raise_budget", {"limits": {}}, "o"),))
+ADA, BOB, LEA = (Approver(name, "server", ("finance",)) for name in ("ada", "bob", "lea"))
+YES = Decision("approve")
+APPROVED = ReviewVerdict(plan=YES, calls=("k",), decisions=(YES,))
+TWO, FOUR_EYES, ONE = (
+    Approvers(ApproverRule(roles=("finance",), **more)) for more in ({"quorum": 2}, {"four_eyes": True}, {})
+)
+REJECTS = ReviewVerdict(stop=Decision("reject", final=True), decisions=(Decision("reject", final=True),))
+WISHES = ReviewVerdict(feedback="cheaper", decisions=(Decision("reject", message="cheaper"),))
+EDITED = Decision("edit", args={"plan": {}})
+EDITS_PLAN = ReviewVerdict(plan=EDITED, standing={"k": {}}, calls=("k",), decisions=(EDITED,))
+EDITS_CALL = ReviewVerdict(edits={"k": {"to": "x"}}, decisions=(EDITED,))
+REFUSES_CALL = ReviewVerdict(rejected={"k": "no"}, calls=("l",), decisions=(YES, Decision("reject", message="no")))
+
+
+def ballots(
+    approvers: Approvers, *answers: tuple[Approver, ReviewVerdict], starter: str = "server:eve"
+) -> list[Ballot]:
+    """Return what each answer to one request comes to, with the votes of those before on record."""
+
+    async def work(run: RunContext) -> list[Ballot]:
+        run.record.people.askers = (starter,)
+        return [await _cast(run, by, verdict) for by, verdict in answers]
+
+    return with_run(work, policy=Policy(approvers=approvers))
+
+
+async def _cast(run: RunContext, by: Approver, verdict: ReviewVerdict) -> Ballot:
+    with invoked_by(Caller(run.key.thread, by=by)):
+        check_decider(run, REQUEST, verdict)
+        ballot = ballot_of(run, REQUEST, Outcome(verdict))
+    if ballot.vote is not None:
+        run.record.people.voted(ballot.vote)
+    return ballot
+
+
+def test_without_rules_anybody_decides_alone() -> None:
+    (ballot,) = ballots(Approvers(), (NOBODY, APPROVED))
+    assert (ballot, ballot.is_proposal) == (Ballot(APPROVED, (NOBODY,)), False)
+    assert ballots(Approvers(), (NOBODY, replace(APPROVED, unseen=True)))[0].voters == (NOBODY,)
+
+
+@pytest.mark.parametrize(
+    ("by", "verdict", "why"),
+    [
+        (ADA, replace(APPROVED, unseen=True), UNSEEN),
+        (NOBODY, APPROVED, "nobody knows who answers"),
+        (Approver("kim", "server"), APPROVED, "server:kim may not decide this"),
+        (Approver("kim", "server"), REJECTS, "server:kim may not decide this"),
+    ],
+    ids=["unseen", "unverified", "without the role", "a rejection without the role"],
+)
+def test_who_may_not_decide_is_refused(by: Approver, verdict: ReviewVerdict, why: str) -> None:
+    with pytest.raises(InvalidResponse, match=why):
+        ballots(ONE, (by, verdict))
+
+
+def test_one_person_whom_the_rule_admits_decides_if_it_takes_one() -> None:
+    assert ballots(ONE, (ADA, APPROVED)) == [Ballot(APPROVED, (ADA,), met={})]
+
+
+def test_two_approvals_of_the_same_decide_and_each_person_counts_once() -> None:
+    same = replace(ADA, name="Ada")
+    first, again, second = ballots(TWO, (ADA, APPROVED), (same, APPROVED), (BOB, APPROVED))
+
+    for ballot, label in ((first, "server:ada"), (again, "server:Ada")):
+        assert ballot.voters == () and ballot.vote is not None and ballot.vote.approver == label
+        assert (ballot.vote.subject, ballot.vote.request, ballot.vote.roles) == (REQUEST.subject, 0, ("finance",))
+        assert ballot.vote.missing.startswith("1 of 2 approvals") and ballot.vote.decisions == ({"type": "approve"},)
+    assert second == Ballot(APPROVED, (same, BOB), met={})
+
+
+def test_approvals_of_different_things_do_not_add_up() -> None:
+    other = replace(APPROVED, decisions=(YES, YES))
+
+    assert [ballot.vote is None for ballot in ballots(TWO, (ADA, APPROVED), (BOB, other), (LEA, APPROVED))] == [
+        False,
+        False,
+        True,
+    ]
+
+
+@pytest.mark.parametrize("verdict", [REJECTS, WISHES], ids=["an end", "feedback"])
+def test_one_who_may_decide_rejects_alone(verdict: ReviewVerdict) -> None:
+    assert ballots(TWO, (ADA, verdict)) == [Ballot(verdict, (ADA,), met=None if verdict.stop else {})]
+
+
+@pytest.mark.parametrize("approvers", [TWO, FOUR_EYES], ids=["a quorum", "four eyes"])
+@pytest.mark.parametrize("verdict", [EDITS_PLAN, EDITS_CALL], ids=["of the plan", "of a call"])
+def test_an_edit_is_put_to_others_without_what_was_approved_beside_it(approvers: Approvers, verdict: Any) -> None:
+    proposed = replace(verdict, calls=(), standing={})
+
+    assert ballots(approvers, (ADA, verdict)) == [Ballot(proposed, (ADA,), is_proposal=True, met={})]
+
+
+@pytest.mark.parametrize("verdict", [EDITS_PLAN, EDITS_CALL], ids=["of the plan", "of a call"])
+def test_an_edit_is_carried_out_if_one_person_decides(verdict: ReviewVerdict) -> None:
+    assert ballots(ONE, (ADA, verdict)) == [Ballot(verdict, (ADA,), met={})]
+
+
+def test_whoever_asked_does_not_decide_under_four_eyes() -> None:
+    with pytest.raises(InvalidResponse, match="asked for this"):
+        ballots(FOUR_EYES, (ADA, APPROVED), starter="server:ada")
+    assert ballots(FOUR_EYES, (BOB, APPROVED), starter="server:ada") == [Ballot(APPROVED, (BOB,), met={})]
+
+
+def test_one_rejection_of_a_call_decides_about_it_and_approves_nothing_beside_it() -> None:
+    alone = replace(NOTHING, rejected={"k": "no"}, decisions=REFUSES_CALL.decisions)
+
+    assert ballots(TWO, (ADA, REFUSES_CALL)) == [Ballot(alone, (ADA,), met={})]
+    assert ballots(ONE, (ADA, REFUSES_CALL)) == [Ballot(REFUSES_CALL, (ADA,), met={})]
+
+
+def test_a_raised_budget_is_decided_by_the_rule_on_what_it_may_cost() -> None:
+    dear = Approvers(costs=((5.0, ApproverRule(roles=("finance",), quorum=2)),))
+    raised = [replace(APPROVED, budget=Budget(cost_usd=cost)) for cost in (5.0, 6.0)]
+
+    cheap, costly = [ballots(dear, (ADA, verdict))[0] for verdict in raised]
+    assert (cheap.vote, costly.vote is None) == (None, False)
