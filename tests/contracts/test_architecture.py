@@ -39,6 +39,10 @@ def test_the_tree_names_each_package_and_module() -> None:
     assert set(re.findall(r"^  ([\w.]+/?) ", block("The tree"), re.MULTILINE)) == there
 
 
+def test_few_modules_lie_outside_of_a_room() -> None:
+    assert len(list((ROOT / "graph").glob("*.py"))) <= 12
+
+
 def test_each_question_leads_to_files_that_exist() -> None:
     rows = re.findall(r"^\| (?!You want|---)(.+?) \| (.+) \|$", section("Where things are"), re.MULTILINE)
 
