@@ -1,5 +1,6 @@
 """What others import from us stays where it is, and importing is light."""
 
+import ast
 import subprocess
 import sys
 from pathlib import Path
@@ -53,6 +54,13 @@ def loaded_by(code: str) -> set[str]:
 def test_the_public_names_are_these() -> None:
     assert planner_executor.__all__ == NAMES
     assert dir(planner_executor) == NAMES
+
+
+def test_type_checkers_read_the_same_names_in_the_same_places() -> None:
+    stub = ast.parse((ROOT / "planner_executor" / "__init__.pyi").read_text())
+    read = {alias.asname: line.module for line in stub.body if isinstance(line, ast.ImportFrom) for alias in line.names}
+
+    assert read == {name: f"planner_executor.{home}" for name, home in planner_executor._HOME.items()}
 
 
 @pytest.mark.parametrize("name", NAMES)
