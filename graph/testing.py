@@ -181,6 +181,7 @@ LEAST: Mapping[str, Mapping[str, Any]] = {
         "given_by": ["os:ada"],
         "given_at": 0.0,
     },
+    "owner_replaced": {"process": "process 7 on host", "is_dead": False},
     "take_over_asked": {"terms": "d", "differs": "x", "missing": "one more", "approver": "server:ada"},
     "voted": {"request": 1, "subject": "s", "says": "d", "missing": "one more", "approver": "server:ada"},
     "standing_revoked": {"id": "a", "approver": "os:ada"},

@@ -126,4 +126,4 @@ def _earlier_call(call: Call) -> EarlierCall:
     if not call.run:
         return EarlierCall(call.key)
     error = (call.result.error or None) if call.result is not None else None
-    return EarlierCall(call.key, call.run, call.step, call.begun_seq, error, call.unmet, call.begun_at)
+    return EarlierCall(call.key, call.run, call.step, call.begun_seq, error, call.unmet, call.begun_at, call.left_by)

@@ -60,7 +60,7 @@ class OwnedWriter(CheckedReader):
 
     @abstractmethod
     async def _look_at(self, lease: Lease) -> object:
-        """Read a lease.
+        """Read a lease and show that its owner is alive, so that no other takes the run as long as this counts.
 
         Raises:
             LeaseLostError: It is no longer in force.

@@ -7,6 +7,9 @@ from functools import lru_cache
 from pathlib import Path
 from uuid import uuid4
 
+from planner_executor.graph.ledger.lease import Holder
+from planner_executor.graph.record.events import Draft, OwnerReplaced
+
 _holding: set[str] = set()
 _process_read = 0
 
@@ -42,6 +45,21 @@ def is_gone(owner: str) -> bool:
             done = int(pid) == os.getpid() and owner not in _holding
             return here and (done or _started(int(pid)) != started)
     return False
+
+
+def replacement(left: Holder | None) -> list[Draft]:
+    """Return the event of a run that is taken from this holder, none if it was free. Reads files, as `is_gone` does.
+
+    An owner that finished in this process, and did not release the run, is replaced at once, but its process lives.
+    """
+    if left is None or not left.owner:
+        return []
+    process = "an unknown process"
+    match left.owner.split("|"):
+        case host, _, pid, _, _:
+            process = f"process {pid} on {host}"
+    is_here = left.owner.rpartition("|")[0] == _this_process(os.getpid())
+    return [Draft(OwnerReplaced(process=process, is_dead=not is_here and is_gone(left.owner)))]
 
 
 def may_live(owner: str | None) -> bool:

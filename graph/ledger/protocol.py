@@ -128,7 +128,8 @@ class Ledger(Protocol):
 
         An owner whose process is known to be dead is replaced at once. Any other owner is watched: it is replaced if
         its heartbeat does not move for `Pace.lease_s` on the challenger's clock, or if it releases the run. Of several
-        challengers one wins. A challenger that gives up does not affect the owner.
+        challengers one wins. A challenger that gives up does not affect the owner. The transaction in which an owner is
+        replaced writes an `owner_replaced`, which says whether its process is known to be dead.
 
         Raises:
             RunOwnedError: The owner is alive, or another challenger won; raised within 15 seconds.
@@ -162,7 +163,8 @@ class Ledger(Protocol):
     async def prove(self, lease: Lease) -> Proof:
         """Make sure, right before an effect, that a lease is in force: the process may have slept since its last write.
 
-        The lease is read, unless a heartbeat of this process counts; see `graph.ledger.proof`. Return whether the proof
+        The lease is read, which is a heartbeat, unless an earlier one of this process counts; see `graph.ledger.proof`.
+        No other process takes the run over for the time of a lease after that. Return whether the proof
         still counts, to be asked on another thread where the effect begins there.
 
         Raises:

@@ -108,6 +108,7 @@ def _call(call: Call, source: str) -> Draft:
             happened=not call.is_uncertain,
             error=error,
             unmet=call.unmet,
+            left_by=call.left_by,
         ),
         call.step,
     )

@@ -17,7 +17,7 @@ from planner_executor.graph.plan.references import renamed
 from planner_executor.graph.plan.schedule import waits_for
 from planner_executor.graph.plan.schema import ITEM, Plan, Step
 from planner_executor.graph.policy.approval_scope import ExecutionTerms
-from planner_executor.graph.record.call import UNRECORDED, Call
+from planner_executor.graph.record.call import Call
 from planner_executor.graph.record.remaining import steps_left
 from planner_executor.graph.record.run_state import RunState
 
@@ -121,8 +121,7 @@ def repeats(record: RunState, plan: Plan) -> list[str]:
 def _outcome(call: Call) -> str:
     if call.unmet is not None:
         return f"which took effect although the step failed ({call.unmet})"
-    error = call.result.error if call.result else UNRECORDED
-    return f"which may have taken effect although it failed ({error})"
+    return f"which may have taken effect although it failed ({call.failure})"
 
 
 def _is_expansion(step: Step, plan: Plan, refined: Mapping[str, Step], tools: Mapping[str, ToolSpec]) -> bool:

@@ -9,17 +9,20 @@ from pydantic import JsonValue
 from planner_executor.graph.plan.canonical import digest
 from planner_executor.graph.record.events.call_asked import AskedQuestion
 from planner_executor.graph.record.events.held_call import ValueShown
+from planner_executor.graph.record.former_owner import FormerOwner
 from planner_executor.graph.record.results import StepResult
 from planner_executor.graph.record.run_pass import Pass
 from planner_executor.graph.record.trust_label import TrustLabel
-
-UNRECORDED = "no outcome is on record; its process ended in the middle of it, or stands still and may go on"
-"""Why a call without an outcome is uncertain: a lease that expired does not tell which."""
 
 
 def call_key(run: str, step: str, item: int | None, number: int, tool: str, args_digest: str) -> str:
     """Return the idempotency key of a call; it is equal across attempts and revisions."""
     return digest([run, step, item, number, tool, args_digest])
+
+
+def failed(error: str | None) -> StepResult | None:
+    """Return the result of a call that raised; None for a call without a known outcome."""
+    return StepResult("failed", error=error) if error is not None else None
 
 
 @dataclass(frozen=True)
@@ -45,7 +48,8 @@ class Call:
     `settled` means that a person confirmed the call, `asked` is set if it ended with questions to a person. `run` names
     the run if it is another one of the thread. `begun_seq` and `ended_seq` are the numbers of the call's events,
     `begun_at` is its start in Unix seconds, and `args_artifact` the id of the artifact of large arguments. `attempt`
-    counts how often the call was tried; `again` means that it failed and the next attempt follows.
+    counts how often the call was tried; `again` means that it failed and the next attempt follows. `left_by` is the
+    process that left the call without an outcome, None if the run was not taken from it.
     """
 
     key: str
@@ -69,6 +73,7 @@ class Call:
     attempt: int = 1
     again: bool = False
     asked: AskedCall | None = None
+    left_by: FormerOwner | None = None
 
     def ended(self, result: StepResult, seq: int, *, nothing_happened: bool, again: bool = False) -> "Call":
         """Return the call with its outcome; `seq` is the number of the event of the outcome."""
@@ -82,6 +87,21 @@ class Call:
         """Whether the call may have had an effect without the expected outcome, as far as the record shows."""
         done = self.result is not None and self.result.status == "succeeded" and self.unmet is None
         return not (self.repeatable or done or self.nothing_happened)
+
+    @property
+    def maker_may_live(self) -> bool:
+        """Whether the call has no outcome, and may yet be made: its process is not known to be dead."""
+        return self.result is None and not (self.left_by is not None and self.left_by.is_dead)
+
+    @property
+    def failure(self) -> str:
+        """Why the call may not have taken effect: its error, or what is known of the process that left it."""
+        if self.result is not None:
+            return str(self.result.error)
+        if self.left_by is None:
+            return "no outcome is on record; its process ended in the middle of it, or may go on with it"
+        what = "ended in the middle of it" if self.left_by.is_dead else "is not known to be dead, and may go on with it"
+        return f"no outcome is on record; {self.left_by.process} {what}"
 
     def has_copy(self, copy: "Call | None") -> bool:
         """Whether a copy, which another run has, is of the call as it is: of its last start, and as far as it came."""

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from planner_executor.graph.record.call import AskedCall, Call
+from planner_executor.graph.record.call import AskedCall, Call, failed
 from planner_executor.graph.record.events import (
     CallAsked,
     CallFinished,
@@ -12,8 +12,10 @@ from planner_executor.graph.record.events import (
     CallStarted,
     Event,
     ModelFinished,
+    OwnerReplaced,
     SettledCall,
 )
+from planner_executor.graph.record.former_owner import FormerOwner
 from planner_executor.graph.record.results import StepResult
 from planner_executor.graph.record.run_pass import Pass
 
@@ -94,6 +96,12 @@ class Calls:
         self.by_key[started.key] = ended
         return ended
 
+    def owner_replaced(self, data: OwnerReplaced) -> None:
+        """Note who left the calls that have no outcome; those of owners before it are noted already."""
+        for call in self.by_key.values():
+            if call.result is None and call.left_by is None:
+                self.by_key[call.key] = replace(call, left_by=FormerOwner(data.process, data.is_dead))
+
     def call_asked(self, data: CallAsked, within: Pass) -> None:
         """Give a call the questions that it ended with, in place of those of before."""
         asked = AskedCall(data.questions, data.state, within)
@@ -134,8 +142,7 @@ class Calls:
 
     def call_inherited(self, step: str, data: CallInherited) -> None:
         """Add a call of the run that this one is a fork of: it happened, or may have."""
-        failed = data.error is not None or (not data.happened and data.unmet is None)
-        result = StepResult("failed", error=data.error) if failed else StepResult("succeeded")
+        succeeded = data.error is None and (data.happened or data.unmet is not None)
         self.inherited.add(data.key)
         self.elsewhere[data.key] = Call(
             key=data.key,
@@ -146,13 +153,14 @@ class Calls:
             repeatable=False,
             within=Pass(0),
             number=0,
-            result=result,
+            result=StepResult("succeeded") if succeeded else failed(data.error),
             settled=data.happened,
             unmet=data.unmet,
             begun_seq=data.seq,
             begun_at=data.at,
             args_artifact=data.args.artifact_id,
             run=data.source,
+            left_by=data.left_by,
         )
 
     def found_elsewhere(self, calls: Iterable[Call]) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import replace
 
 from planner_executor.graph.record.assignment import Assignment
-from planner_executor.graph.record.call import Call
+from planner_executor.graph.record.call import Call, failed
 from planner_executor.graph.record.events import StepHeld, StepUncertain
 from planner_executor.graph.record.results import StepResult
 from planner_executor.graph.record.run_pass import Pass
@@ -70,19 +70,15 @@ def other_calls(waiting: StepHeld | StepUncertain) -> list[Call]:
             repeatable=False,
             within=Pass(0),
             number=0,
-            result=StepResult("succeeded") if happened or call.unmet is not None else _failed(call.error),
+            result=StepResult("succeeded") if happened or call.unmet is not None else failed(call.error),
             settled=happened,
             unmet=call.unmet,
             begun_seq=call.seq,
             begun_at=call.at,
             args_artifact=waiting.args.artifact_id,
             run=call.run,
+            left_by=call.left_by,
         )
         for call in (waiting.before if isinstance(waiting, StepHeld) else waiting.calls)
         if call.run is not None
     ]
-
-
-def _failed(error: str | None) -> StepResult | None:
-    """Return the result of a call that raised; None for a call without a known outcome."""
-    return StepResult("failed", error=error) if error is not None else None

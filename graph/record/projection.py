@@ -21,6 +21,7 @@ from planner_executor.graph.record.events import (
     LateAnswer,
     ModelFinished,
     ModelStarted,
+    OwnerReplaced,
     Paused,
     PlanRefused,
     PlanRevised,
@@ -181,6 +182,8 @@ def _apply(record: RunState, event: Event, data: EventData) -> None:  # noqa: C9
             record.people.closed()
         case LateAnswer():
             record.review_state.answered_late(data)
+        case OwnerReplaced():
+            record.calls.owner_replaced(data)
         case Paused():
             record.paused = data
         case Executing() | ValueRedacted() | CapReached():

@@ -4,6 +4,7 @@ from planner_executor.graph.record.events import (
     Configured,
     Event,
     LateAnswer,
+    OwnerReplaced,
     ResponseGiven,
     ResultSupplied,
     ReviewEscalated,
@@ -27,4 +28,4 @@ def is_by_others(event: Event) -> bool:
     by_time = isinstance(data, ReviewReminded | ReviewEscalated | ReviewExpired | LateAnswer)
     by_person = isinstance(data, StepSkipped | ResultSupplied | StandingRevoked | ResponseGiven)
     takes_over = isinstance(data, TakeOverAsked) or (isinstance(data, Configured) and data.approver is not None)
-    return by_anybody or by_time or by_person or takes_over or isinstance(data, ValueRedacted)
+    return by_anybody or by_time or by_person or takes_over or isinstance(data, OwnerReplaced | ValueRedacted)

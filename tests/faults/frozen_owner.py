@@ -99,7 +99,7 @@ def own(folder: Path, database: str, kind: str) -> None:
 
 
 def take_over(folder: Path, database: str, kind: str) -> None:
-    """Take the run up, answer truthfully what became of the payment, and write down what was asked and how it ended."""
+    """Take the run up, answer truthfully what became of the payment, and note what was asked, end and replay."""
     with opened(folder, database, kind) as agent:
         run = agent.resume("t")
         asked = run.request["action_requests"] if run.request else []
@@ -107,3 +107,4 @@ def take_over(folder: Path, database: str, kind: str) -> None:
         while run.request is not None:
             run = agent.resume("t", run.decide(happened=[bool(Effects(folder).made)]))
         (folder / "heir").write_text(run.status)
+        (folder / "replay").write_text(str(agent.replay("t")))

@@ -11,6 +11,7 @@ from postgres_server import new_schema
 
 from planner_executor.graph.ledger.lease import PACE
 
+STILL = "Set happened to false only if its process is dead"
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")]
 
 
@@ -34,7 +35,24 @@ def test_an_owner_that_was_frozen_before_a_payment_pays_nothing_once_another_own
     os.kill(owner, signal.SIGCONT)
     os.waitpid(owner, 0)
 
-    assert "stands still and may go on" in (tmp_path / "asked").read_text()
+    asked = (tmp_path / "asked").read_text()
+    assert f"process {owner} on " in asked and "is not known to be dead" in asked and STILL in asked
     assert (tmp_path / "heir").read_text() == "succeeded"
     assert (tmp_path / "owner").read_text() == "LeaseLostError"
     assert Effects(tmp_path).made == ["980"]
+
+
+def test_of_an_owner_that_was_killed_before_a_payment_the_request_says_that_it_is_dead(
+    tmp_path: Path, database: str
+) -> None:
+    owner = fork(lambda: own(tmp_path, database, "tool"))
+    os.waitpid(owner, os.WUNTRACED)
+    os.kill(owner, signal.SIGKILL)
+    os.waitpid(owner, 0)
+
+    os.waitpid(fork(lambda: take_over(tmp_path, database, "tool")), 0)
+
+    asked = (tmp_path / "asked").read_text()
+    assert f"process {owner} on " in asked and "ended in the middle of it" in asked and STILL not in asked
+    assert (tmp_path / "heir").read_text() == "succeeded" and Effects(tmp_path).made == ["980"]
+    assert "every decision came out the same" in (tmp_path / "replay").read_text()

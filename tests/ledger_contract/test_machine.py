@@ -20,6 +20,7 @@ from ledger_model import LedgerModel
 
 from planner_executor.graph.errors import LeaseLostError, LedgerCorruptError, MessageWaitingError, StaleRunError
 from planner_executor.graph.ledger.lease import Pace
+from planner_executor.graph.ledger.owner import replacement
 from planner_executor.graph.ledger.protocol import Message, RunKey
 from planner_executor.graph.record.events import Draft
 from planner_executor.graph.record.values import keep
@@ -69,6 +70,7 @@ class LedgerMachine(LedgerModel):
     def take_over(self, data: st.DataObject) -> None:
         run = data.draw(st.sampled_from(list(self.owners)))
         self.driver.own(run, departed())
+        self.runs[run] += replacement(self.driver.holder(run))
         assert not self.do(self.ledger.is_worked_on(run))
         self.displaced.append((run, self.owners.pop(run)))
         self.take(run)

@@ -1,17 +1,33 @@
 """Takeovers: of owners that are gone, that show no sign of life, and of none that lives."""
 
 import asyncio
+import os
+import socket
 from collections.abc import Callable
 from contextlib import AsyncExitStack
 from pathlib import Path
+from typing import Any
 
 import pytest
-from ledger_drivers import NEVER_S, NOTE, STARTED, Driver, SqliteDriver, altered, departed, kinds, with_run
+from ledger_drivers import (
+    NEVER_S,
+    NOTE,
+    STARTED,
+    Driver,
+    MemoryDriver,
+    SqliteDriver,
+    altered,
+    departed,
+    kinds,
+    with_run,
+)
 
 from planner_executor.graph.errors import LeaseLostError, RunOwnedError
 from planner_executor.graph.ledger.lease import Pace
+from planner_executor.graph.ledger.owner import new_owner, retire
 from planner_executor.graph.ledger.protocol import Lease, RunKey
 from planner_executor.graph.ledger.run_store import RunStore
+from planner_executor.graph.record.events import OwnerReplaced
 from planner_executor.graph.testing import drafted
 
 INTENT = drafted("call_started", {"tool": "pay", "repeatable": False}, "a")
@@ -24,6 +40,12 @@ def beats(driver: Driver, run: RunKey) -> int:
     return holder.beat
 
 
+async def replaced_in(ledger: RunStore, run: RunKey) -> list[bool]:
+    """Return of each owner that was replaced whether its process was known to be dead."""
+    found = [event.data for event in await ledger.events(run)]
+    return [data.is_dead for data in found if isinstance(data, OwnerReplaced)]
+
+
 def block_until(true: Callable[[], bool]) -> None:
     """Keep this thread, and with it the event loop, from doing anything else."""
     while not true():
@@ -32,7 +54,7 @@ def block_until(true: Callable[[], bool]) -> None:
 
 @needs_proc
 def test_an_owner_that_is_gone_is_replaced_at_once(driver: Driver) -> None:
-    async def work(run: RunKey, ledger: RunStore, heir: RunStore) -> list[str]:
+    async def work(run: RunKey, ledger: RunStore, heir: RunStore) -> list[Any]:
         async with AsyncExitStack() as owner:
             old = await owner.enter_async_context(ledger.owned(run))
             driver.own(run, departed())
@@ -44,9 +66,11 @@ def test_an_owner_that_is_gone_is_replaced_at_once(driver: Driver) -> None:
                 await owner.aclose()
                 assert await heir.is_worked_on(run) and (await heir.health()).dead == ()
                 await heir.append(new, [NOTE])
-        return await kinds(heir, run)
+        return [event.data for event in await heir.events(run)]
 
-    assert with_run(driver, work, count=2, pace=Pace(NEVER_S, NEVER_S, NEVER_S)) == ["run_started", "paused"]
+    started, replaced, note = with_run(driver, work, count=2, pace=Pace(NEVER_S, NEVER_S, NEVER_S))
+    assert (started.kind, note.kind) == ("run_started", "paused")
+    assert replaced == OwnerReplaced(process=f"process {os.getpid()} on {socket.gethostname()}", is_dead=True)
 
 
 @needs_proc
@@ -64,7 +88,10 @@ def test_a_lease_is_proved_until_another_owner_has_taken_the_run_over(driver: Dr
                 await heir.prove(new)
         return await kinds(heir, run)
 
-    assert with_run(driver, work, count=2, pace=Pace(NEVER_S, NEVER_S, NEVER_S)) == ["run_started"]
+    assert with_run(driver, work, count=2, pace=Pace(NEVER_S, NEVER_S, NEVER_S)) == [
+        "run_started",
+        "owner_replaced",
+    ]
 
 
 @pytest.mark.parametrize("lease_s", [NEVER_S, 0.0])
@@ -82,6 +109,17 @@ def test_an_intent_proves_the_lease_for_a_while_where_no_other_clock_decides(dri
 
     counts = isinstance(driver, SqliteDriver) and lease_s == NEVER_S
     assert with_run(driver, work, pace=Pace(NEVER_S, lease_s, NEVER_S)) is counts
+
+
+def test_a_look_at_a_lease_shows_that_its_owner_is_alive(driver: Driver) -> None:
+    async def work(run: RunKey, ledger: RunStore) -> int:
+        async with ledger.owned(run) as lease:
+            before = beats(driver, run)
+            await ledger.prove(lease)
+            return beats(driver, run) - before
+
+    has_others = not isinstance(driver, MemoryDriver)  # no other process can take a run of this one's memory
+    assert with_run(driver, work, pace=Pace(NEVER_S, NEVER_S, NEVER_S)) == has_others
 
 
 @needs_proc
@@ -131,11 +169,48 @@ def test_an_owner_whose_heart_stands_still_is_taken_over_by_one_of_its_challenge
                 await ledger.append(old, [NOTE])
             for one, outcome in zip(challengers, outcomes, strict=True):
                 if isinstance(outcome, Lease):
-                    assert await ledger.append(outcome, [NOTE]) == 2
+                    assert await ledger.append(outcome, [NOTE]) == 3
                     await one.__aexit__(None, None, None)
+        assert await replaced_in(ledger, run) == [False]
         return sorted(type(outcome).__name__ for outcome in outcomes)
 
     assert with_run(driver, work, count=3, pace=Pace(NEVER_S, 0.1, 0.005)) == ["Lease", "RunOwnedError"]
+
+
+@needs_proc
+def test_an_owner_whose_process_lives_is_not_said_to_be_dead_although_it_has_finished(driver: Driver) -> None:
+    async def work(run: RunKey, ledger: RunStore, heir: RunStore) -> list[bool]:
+        async with ledger.owned(run):
+            finished = new_owner()
+            retire(finished)
+            driver.own(run, finished)
+            async with heir.owned(run):
+                return await replaced_in(heir, run)
+
+    assert with_run(driver, work, count=2, pace=Pace(NEVER_S, NEVER_S, NEVER_S)) == [False]
+
+
+@pytest.mark.parametrize("is_left", [True, False])
+def test_a_run_that_is_set_aside_says_whose_it_was(driver: Driver, is_left: bool) -> None:
+    async def work(run: RunKey, ledger: RunStore) -> list[bool]:
+        async with ledger.owned(run):
+            driver.own(run, departed() if is_left else "")
+            (found,) = await ledger.unfinished()
+            assert await ledger.set_aside(found) and not await ledger.set_aside(found)
+            async with ledger.owned(run):
+                return await replaced_in(ledger, run)
+
+    assert with_run(driver, work, pace=Pace(NEVER_S, NEVER_S, NEVER_S)) == [True] * is_left
+
+
+def test_an_owner_is_replaced_for_a_single_write_as_well(driver: Driver) -> None:
+    async def work(run: RunKey, ledger: RunStore, heir: RunStore) -> list[bool]:
+        async with ledger.owned(run):
+            driver.own(run, altered(host="elsewhere"))
+            await heir.write(run, [NOTE], after=1)
+            return await replaced_in(heir, run)
+
+    assert with_run(driver, work, count=2, pace=Pace(NEVER_S, 0.0, 0.005)) == [False]
 
 
 def test_a_challenger_gets_a_run_that_is_let_go_while_it_looks(driver: Driver) -> None:

@@ -146,7 +146,7 @@ class EventStore(OwnedWriter, EventReader):
         """Do nothing: the fold of a run lives as long as the run."""
 
     def _attempt(self, run: RunKey, read: Callable[[StoredRun], T]) -> MemoryAttempt[T]:
-        return MemoryAttempt(self._store, run, read, self._beat_s, self._do)
+        return MemoryAttempt(self._store, run, read, self._write, self._beat_s, self._do)
 
     def _open_run(self, thread: str, drafts: Sequence[Draft], artifacts: Sequence[Kept]) -> StoredRun:
         thread.encode()

@@ -1,12 +1,14 @@
 """Taking and giving back runs in memory."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from planner_executor.graph.ledger.lease import Holder, claimed, taken_over
 from planner_executor.graph.ledger.memory.store import Store, StoredRun
+from planner_executor.graph.ledger.owner import replacement
 from planner_executor.graph.ledger.protocol import Lease, RunKey
+from planner_executor.graph.record.events import Draft
 
 T = TypeVar("T")
 Do = Callable[[Callable[[], Any]], Awaitable[Any]]
@@ -39,6 +41,7 @@ class MemoryAttempt(Generic[T]):
     store: Store
     run: RunKey
     read: Callable[[StoredRun], T]
+    write: Callable[[StoredRun, Sequence[Draft]], object]
     beat_s: float
     do: Do
 
@@ -63,7 +66,10 @@ class MemoryAttempt(Generic[T]):
         def work() -> tuple[Lease, T] | None:
             stored = self._stored()
             row = taken_over(stored.look(), seen, owner)
-            return None if row is None else self._taken(stored, row)
+            if row is None:
+                return None
+            self.write(stored, replacement(stored.holder))
+            return self._taken(stored, row)
 
         found: tuple[Lease, T] | None = await self.do(work)
         return found

@@ -15,7 +15,7 @@ from planner_executor.graph.ledger.memory.event_store import EventStore
 from planner_executor.graph.ledger.memory.outbox import MemoryOutbox
 from planner_executor.graph.ledger.memory.removal import remove
 from planner_executor.graph.ledger.memory.store import StoredRun
-from planner_executor.graph.ledger.owner import is_gone, may_live
+from planner_executor.graph.ledger.owner import is_gone, may_live, replacement
 from planner_executor.graph.ledger.protocol import Message, RunKey
 from planner_executor.graph.ledger.run_store import Changes, Health, Redacted, Unfinished, Waiting, place_of
 from planner_executor.graph.ledger.search import CANDIDATES, UNDER_WAY, UNFINISHED, as_shown, matches, run_in
@@ -153,7 +153,15 @@ class MemoryLedger(EventStore):
 
     async def set_aside(self, found: Unfinished) -> bool:
         """Take a run from nobody, or from a dead owner, and leave it free."""
-        return await self._do(lambda: self._store.run(self.name, found.run).free(found.holder))
+
+        def do() -> bool:
+            stored = self._store.run(self.name, found.run)
+            left, is_free = stored.holder, stored.free(found.holder)
+            if is_free:
+                self._write(stored, replacement(left))
+            return is_free
+
+        return await self._do(do)
 
     async def changes(self, since: str | None = None) -> Changes:
         """Return the runs with new events since a position, and the position now."""

@@ -8,6 +8,7 @@ from planner_executor.graph.ledger.family import effects_in
 from planner_executor.graph.ledger.head import Head
 from planner_executor.graph.ledger.lease import PACE, Holder, Pace
 from planner_executor.graph.ledger.owned_writer import ALONE, Batch, OwnedWriter
+from planner_executor.graph.ledger.owner import replacement
 from planner_executor.graph.ledger.ownership import Held, Ownership
 from planner_executor.graph.ledger.postgres.caps_table import enter
 from planner_executor.graph.ledger.postgres.database import Database
@@ -15,7 +16,7 @@ from planner_executor.graph.ledger.postgres.event_reader import EventReader
 from planner_executor.graph.ledger.postgres.event_writer import EventWriter
 from planner_executor.graph.ledger.postgres.family_table import check_family, guess_alone
 from planner_executor.graph.ledger.postgres.held_leases import HeldLeases
-from planner_executor.graph.ledger.postgres.lease import claim, release
+from planner_executor.graph.ledger.postgres.lease import beat, claim, release
 from planner_executor.graph.ledger.postgres.lease_table import PostgresAttempt, PostgresLeaseTable
 from planner_executor.graph.ledger.postgres.queries import (
     found_of,
@@ -73,7 +74,9 @@ class EventStore(OwnedWriter, EventReader):
     @asynccontextmanager
     async def owned(self, run: RunKey) -> AsyncIterator[Lease]:
         """Own a run for the length of the block; a thread of its own sends the heartbeat."""
-        attempt = PostgresAttempt(self._file, run, lambda _tx, _head, _lease: None, self._held, self._lease_s)
+        attempt = PostgresAttempt(
+            self._file, run, self._writer, lambda _tx, _head, _lease: None, self._held, self._lease_s
+        )
         async with self._ownership.acquire(attempt) as (lease, _):
             with self._held.noted(lease):
                 yield lease
@@ -90,7 +93,7 @@ class EventStore(OwnedWriter, EventReader):
             self._writer.write(tx, head, opening)
             return found_of(tx, head.run_id, after), True
 
-        attempt = PostgresAttempt(self._file, run, read, self._held, self._lease_s, must_sync(opening))
+        attempt = PostgresAttempt(self._file, run, self._writer, read, self._held, self._lease_s, must_sync(opening))
         async with self._ownership.acquire(attempt) as (lease, (found, opened)):
             with self._held.noted(lease, found.seq):
                 yield Owned(lease, self._news(run, found, after), opened)
@@ -142,11 +145,12 @@ class EventStore(OwnedWriter, EventReader):
         return seq
 
     async def _look_at(self, lease: Lease) -> object:
-        # No heartbeat counts here: the server's clock, and not this machine's, decides how old it is.
+        # No earlier heartbeat counts: the server's clock, and not this machine's, decides how old it is.
         def look(tx: Transaction) -> None:
-            self._held.check(self.name, head_of(tx, self.name, lease.run), lease)
+            self._held.check(self.name, locked(tx, self.name, lease.run), lease)
+            beat(tx, [lease])
 
-        return await self._file.look(look, lease.run.thread)
+        return await self._file.do(look, lease.run.thread)
 
     async def _written(self, by: Lease | RunKey, batch: Batch, after: int, and_release: bool) -> Snapshot | None:
         run = by if isinstance(by, RunKey) else by.run
@@ -158,6 +162,7 @@ class EventStore(OwnedWriter, EventReader):
             elif isinstance(lease := claim(tx, head, ALONE, self._lease_s), Holder):
                 return None
             else:
+                head = self._writer.write(tx, head, replacement(head.holder))
                 head = head._replace(holder=Holder(ALONE, lease.token))
                 self._held.check(self.name, head, lease, batch.control_seq)
             enter(tx, self.name, batch.caps)

@@ -3,6 +3,8 @@
 Every change of a row is made with the run's row locked, so no event is written under a token that has been replaced.
 """
 
+from collections.abc import Iterable
+
 from planner_executor.graph.ledger.head import Head
 from planner_executor.graph.ledger.lease import Holder, claimed, released, set_aside, taken_over
 from planner_executor.graph.ledger.postgres.transaction import Transaction
@@ -11,6 +13,9 @@ from planner_executor.graph.ledger.protocol import Lease
 _PUT = """INSERT INTO ledger_leases (run, owner, token, beat, beat_at) VALUES (%s, %s, %s, %s, clock_timestamp())
     ON CONFLICT (run) DO UPDATE
     SET owner = excluded.owner, token = excluded.token, beat = excluded.beat, beat_at = excluded.beat_at"""
+
+_BEAT = """UPDATE ledger_leases SET beat = beat + 1, beat_at = clock_timestamp()
+    FROM (VALUES {}) AS held (held_run, held_token) WHERE run = held_run AND token = held_token"""
 
 
 def claim(tx: Transaction, head: Head, owner: str, lease_s: float) -> Lease | Holder:
@@ -49,6 +54,11 @@ def release(tx: Transaction, head: Head, token: int) -> None:
 def disown(tx: Transaction, owner: str) -> None:
     """Release every run of an owner that never received its token."""
     tx.tell("UPDATE ledger_leases SET owner = '' WHERE owner = %s", owner)
+
+
+def beat(tx: Transaction, leases: Iterable[Lease]) -> None:
+    """Show that the owners are alive; rows are locked in one order, or two processes would wait for each other."""
+    tx.tell_rows(_BEAT, sorted((lease.run_id, lease.token) for lease in leases))
 
 
 def _put(tx: Transaction, head: Head, row: Holder) -> Lease:

@@ -6,7 +6,9 @@ from typing import Generic, TypeVar
 
 from planner_executor.graph.ledger.head import Head
 from planner_executor.graph.ledger.lease import Holder
+from planner_executor.graph.ledger.owner import replacement
 from planner_executor.graph.ledger.postgres.database import Database
+from planner_executor.graph.ledger.postgres.event_writer import EventWriter
 from planner_executor.graph.ledger.postgres.held_leases import HeldLeases
 from planner_executor.graph.ledger.postgres.lease import claim, disown, release, take_over
 from planner_executor.graph.ledger.postgres.queries import head_of, locked
@@ -37,6 +39,7 @@ class PostgresAttempt(Generic[T]):
 
     file: Database
     run: RunKey
+    writer: EventWriter
     read: Callable[[Transaction, Head, Lease], T]
     held: HeldLeases
     lease_s: float
@@ -48,7 +51,7 @@ class PostgresAttempt(Generic[T]):
         def do(tx: Transaction) -> tuple[Lease, T] | Holder:
             head = locked(tx, self.file.name, self.run)
             lease = claim(tx, head, owner, self.lease_s)
-            return lease if isinstance(lease, Holder) else (lease, self.read(tx, head, lease))
+            return lease if isinstance(lease, Holder) else self._taken(tx, head, lease)
 
         found = await self.file.do(do, self.run.thread, full=self.full)
         if not isinstance(found, Holder):
@@ -61,7 +64,7 @@ class PostgresAttempt(Generic[T]):
         def do(tx: Transaction) -> tuple[Lease, T] | None:
             head = locked(tx, self.file.name, self.run)
             lease = take_over(tx, head, owner, seen)
-            return None if lease is None else (lease, self.read(tx, head, lease))
+            return None if lease is None else self._taken(tx, head, lease)
 
         found = await self.file.do(do, self.run.thread, full=self.full)
         if found is not None:
@@ -71,3 +74,6 @@ class PostgresAttempt(Generic[T]):
     async def look(self) -> Holder | None:
         """Return the run's row."""
         return await self.file.look(lambda tx: head_of(tx, self.file.name, self.run).holder, self.run.thread)
+
+    def _taken(self, tx: Transaction, left: Head, lease: Lease) -> tuple[Lease, T]:
+        return lease, self.read(tx, self.writer.write(tx, left, replacement(left.holder)), lease)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from planner_executor.graph.errors import InputError
 from planner_executor.graph.ledger.erasure import redactor_of
-from planner_executor.graph.ledger.owner import may_live
+from planner_executor.graph.ledger.owner import may_live, replacement
 from planner_executor.graph.ledger.postgres.adoption import adopt
 from planner_executor.graph.ledger.postgres.changes import changes
 from planner_executor.graph.ledger.postgres.ended_sessions import PostgresEndedSessions
@@ -161,8 +161,15 @@ class PostgresLedger(EventStore):
 
     async def set_aside(self, found: Unfinished) -> bool:
         """Take a run from nobody, or from a dead owner, and leave it free."""
-        run = found.run
-        return await self._file.do(lambda tx: free(tx, locked(tx, self.name, run), found.holder), run.thread)
+
+        def do(tx: Transaction) -> bool:
+            left = locked(tx, self.name, found.run)
+            is_free = free(tx, left, found.holder)
+            if is_free:
+                self._writer.write(tx, left, replacement(left.holder))
+            return is_free
+
+        return await self._file.do(do, found.run.thread)
 
     async def changes(self, since: str | None = None) -> Changes:
         """Return the runs with new events since a position, and the position now."""

@@ -4,13 +4,14 @@ import asyncio
 import logging
 import threading
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 
 import psycopg
 
 from planner_executor.graph.errors import LedgerError
 from planner_executor.graph.ledger.postgres.changes import KEPT_S
+from planner_executor.graph.ledger.postgres.lease import beat
 from planner_executor.graph.ledger.postgres.server import Connection, Server, in_transaction, is_lost
 from planner_executor.graph.ledger.postgres.transaction import LIMITS, WRITES, Transaction
 from planner_executor.graph.ledger.protocol import Lease
@@ -19,9 +20,6 @@ Pulse = Callable[[], Sequence[Lease]]
 LOGGER = logging.getLogger("planner_executor.ledger")
 
 SWEEP_S = 600.0
-
-BEAT = """UPDATE ledger_leases SET beat = beat + 1, beat_at = clock_timestamp()
-    FROM (VALUES {}) AS held (held_run, held_token) WHERE run = held_run AND token = held_token"""
 
 
 class PulseThread:
@@ -58,7 +56,7 @@ class _Serving:
         while not self.over.wait(self._pulse_s):
             try:
                 if held := self._pulse():
-                    self._run(partial(_beat, held=held))
+                    self._run(partial(beat, leases=held))
                 if time.monotonic() - self._swept_s > SWEEP_S:
                     self._run(_sweep)
                     self._swept_s = time.monotonic()
@@ -72,11 +70,6 @@ class _Serving:
             self._connection = self._server.connect()
         assert self._connection is not None
         in_transaction(self._connection, f"{WRITES}; {LIMITS}; SET LOCAL synchronous_commit = off", do)
-
-
-def _beat(tx: Transaction, held: Iterable[Lease]) -> None:
-    """Show that the owners are alive; runs are locked in one order, or two processes would wait for each other."""
-    tx.tell_rows(BEAT, sorted((lease.run_id, lease.token) for lease in held))
 
 
 def _sweep(tx: Transaction) -> None:

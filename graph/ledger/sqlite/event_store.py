@@ -72,7 +72,8 @@ class EventStore(OwnedWriter, EventReader):
     @asynccontextmanager
     async def owned(self, run: RunKey) -> AsyncIterator[Lease]:
         """Own a run for the length of the block; the writer's thread sends the heartbeat."""
-        async with self._ownership.acquire(SqliteAttempt(self._file, run, lambda _db, _lease: None)) as (lease, _):
+        attempt = SqliteAttempt(self._file, run, self._writer, lambda _db, _lease: None)
+        async with self._ownership.acquire(attempt) as (lease, _):
             yield lease
 
     @asynccontextmanager
@@ -87,7 +88,7 @@ class EventStore(OwnedWriter, EventReader):
             self._writer.write(db, head_of(db, run, lease.run_id), opening)
             return found_of(db, lease.run_id, after), True
 
-        attempt = SqliteAttempt(self._file, run, read, full=must_sync(opening))
+        attempt = SqliteAttempt(self._file, run, self._writer, read, full=must_sync(opening))
         async with self._ownership.acquire(attempt) as (lease, (found, opened)):
             yield Owned(lease, self._news(run, found, after), opened)
 
@@ -132,7 +133,11 @@ class EventStore(OwnedWriter, EventReader):
         return seq
 
     async def _look_at(self, lease: Lease) -> object:
-        return await self._file.look(lambda db: self._checked_head(db, lease))
+        def look(db: sqlite3.Connection) -> None:
+            self._checked_head(db, lease)
+            beat(db, [lease])
+
+        return await self._file.do(look)
 
     async def _written(self, by: Lease | RunKey, batch: Batch, after: int, and_release: bool) -> Snapshot | None:
         def write(db: sqlite3.Connection) -> Snapshot | None:

@@ -7,10 +7,12 @@ from functools import partial
 from typing import Generic, TypeVar
 
 from planner_executor.graph.ledger.lease import Holder
+from planner_executor.graph.ledger.owner import replacement
 from planner_executor.graph.ledger.protocol import Lease, RunKey
 from planner_executor.graph.ledger.sqlite.database import Database
+from planner_executor.graph.ledger.sqlite.event_writer import EventWriter
 from planner_executor.graph.ledger.sqlite.lease import beat, claim, disown, look, release, take_over
-from planner_executor.graph.ledger.sqlite.queries import run_id_of
+from planner_executor.graph.ledger.sqlite.queries import head_of, run_id_of
 from planner_executor.graph.ledger.sqlite.writer import Pulse
 
 T = TypeVar("T")
@@ -42,6 +44,7 @@ class SqliteAttempt(Generic[T]):
 
     file: Database
     run: RunKey
+    writer: EventWriter
     read: Callable[[sqlite3.Connection, Lease], T]
     full: bool = False
 
@@ -58,8 +61,13 @@ class SqliteAttempt(Generic[T]):
         """Take the run if its row is as it was seen."""
 
         def do(db: sqlite3.Connection) -> tuple[Lease, T] | None:
-            lease = take_over(db, self.run, run_id_of(db, self.run), owner, seen)
-            return None if lease is None else (lease, self.read(db, lease))
+            run_id = run_id_of(db, self.run)
+            left = look(db, run_id)
+            lease = take_over(db, self.run, run_id, owner, seen)
+            if lease is None:
+                return None
+            self.writer.write(db, head_of(db, self.run, run_id), replacement(left))
+            return lease, self.read(db, lease)
 
         return await self.file.do(do, full=self.full)
 

@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 
 from planner_executor.graph.ledger.erasure import redactor_of
-from planner_executor.graph.ledger.owner import may_live
+from planner_executor.graph.ledger.owner import may_live, replacement
 from planner_executor.graph.ledger.protocol import Message, RunKey
 from planner_executor.graph.ledger.run_store import Changes, Health, Redacted, Unfinished, Waiting
 from planner_executor.graph.ledger.sqlite.adoption import adopt
@@ -21,7 +21,7 @@ from planner_executor.graph.ledger.sqlite.event_store import EventStore
 from planner_executor.graph.ledger.sqlite.health import examine
 from planner_executor.graph.ledger.sqlite.lease import free, look
 from planner_executor.graph.ledger.sqlite.outbox import SqliteOutbox
-from planner_executor.graph.ledger.sqlite.queries import forks_of, numbers_of, run_id_of, transcript_of
+from planner_executor.graph.ledger.sqlite.queries import forks_of, head_of, numbers_of, run_id_of, transcript_of
 from planner_executor.graph.ledger.sqlite.removal import remove, tombstones_of
 from planner_executor.graph.ledger.sqlite.run_index import differences, rebuild
 from planner_executor.graph.ledger.sqlite.run_search import (
@@ -153,7 +153,15 @@ class SqliteLedger(EventStore):
     async def set_aside(self, found: Unfinished) -> bool:
         """Take a run from nobody, or from a dead owner, and leave it free."""
         run = found.run
-        return await self._file.do(lambda db: free(db, run, run_id_of(db, run), found.holder))
+
+        def do(db: sqlite3.Connection) -> bool:
+            left = head_of(db, run, run_id_of(db, run))
+            is_free = free(db, run, left.run_id, found.holder)
+            if is_free:
+                self._writer.write(db, left, replacement(left.holder))
+            return is_free
+
+        return await self._file.do(do)
 
     async def changes(self, since: str | None = None) -> Changes:
         """Return the runs with new events since a position, and the position now."""

@@ -21,6 +21,7 @@ from planner_executor.graph.record.events.retry import RunReopened
 from planner_executor.graph.record.events.review import Decided, ReviewRequested
 from planner_executor.graph.record.events.run import (
     Configured,
+    OwnerReplaced,
     Paused,
     RunEnded,
     RunStarted,
@@ -35,6 +36,7 @@ EventData = (
     RunStarted
     | Configured
     | TakeOverAsked
+    | OwnerReplaced
     | PlanRevised
     | PlanRefused
     | ReviewRequested

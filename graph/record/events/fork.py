@@ -6,6 +6,7 @@ from typing import Any, ClassVar, Literal, Self
 
 from planner_executor.graph.record.events.content import Arguments, Content, content_in, result_from_json, result_json
 from planner_executor.graph.record.events.payload import Json, Payload, given, integer, number
+from planner_executor.graph.record.former_owner import FormerOwner, former_owner_in
 from planner_executor.graph.record.results import StepResult
 from planner_executor.graph.record.trust_label import TrustLabel
 
@@ -95,6 +96,7 @@ class CallInherited(Payload):
     """A call that may not be repeated was made, or may have been, in another run: event `seq` there, at `at`.
 
     `error` and `unmet` are there if it is uncertain: how it failed, and why its step failed although it succeeded.
+    `left_by` is the process that left it without an outcome.
     """
 
     kind: ClassVar[Literal["call_inherited"]] = "call_inherited"
@@ -108,10 +110,12 @@ class CallInherited(Payload):
     happened: bool
     error: str | None = None
     unmet: str | None = None
+    left_by: FormerOwner | None = None
 
     def own_json(self) -> dict[str, Any]:
         """See `Payload`."""
         told = given(seq=self.seq, at=self.at, error=self.error, unmet=self.unmet)
+        told |= given(left_by=self.left_by and self.left_by.to_json())
         return {
             "source": self.source,
             "key": self.key,
@@ -134,5 +138,6 @@ class CallInherited(Payload):
             happened=raw["happened"],
             error=raw.get("error"),
             unmet=raw.get("unmet"),
+            left_by=former_owner_in(raw),
             checkpoint=raw.get("checkpoint"),
         )

@@ -6,6 +6,7 @@ from typing import Any, ClassVar, Literal, Self
 
 from planner_executor.graph.record.events.content import Arguments
 from planner_executor.graph.record.events.payload import Json, Payload, given, integer, number, optional_integer
+from planner_executor.graph.record.former_owner import FormerOwner, former_owner_in
 from planner_executor.graph.record.trust_label import TrustLabel
 
 
@@ -14,7 +15,8 @@ class EarlierCall:
     """An earlier call that another call waits for, or repeats.
 
     `run`, `step` and `seq` locate its intent, if it is a call of another run, and `at` is its time in Unix seconds.
-    `error` is its failure, `unmet` the reason why its step failed although the call succeeded.
+    `error` is its failure, `unmet` the reason why its step failed although the call succeeded, `left_by` the process
+    that left it without an outcome.
     """
 
     key: str
@@ -24,17 +26,18 @@ class EarlierCall:
     error: str | None = None
     unmet: str | None = None
     at: float | None = None
+    left_by: FormerOwner | None = None
 
     @classmethod
     def from_json(cls, raw: Json) -> "EarlierCall":
         """Parse the output of `to_json`."""
         get, seq, at = raw.get, optional_integer(raw, "seq"), number(raw.get("at"))
-        return cls(raw["key"], get("run"), get("step"), seq, get("error"), get("unmet"), at)
+        return cls(raw["key"], get("run"), get("step"), seq, get("error"), get("unmet"), at, former_owner_in(raw))
 
     def to_json(self) -> dict[str, Any]:
         """Return it as the ledger keeps it."""
         optional = given(run=self.run, step=self.step, seq=self.seq, error=self.error, unmet=self.unmet, at=self.at)
-        return {"key": self.key, **optional}
+        return {"key": self.key, **optional, **given(left_by=self.left_by and self.left_by.to_json())}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -164,6 +164,29 @@ class Configured(Payload):
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class OwnerReplaced(Payload):
+    """Another process continues the run: `process` had not released it, and `is_dead` if it was known to be dead.
+
+    Otherwise it showed no sign of life for the time of a lease: it may only stand still, and go on later.
+    """
+
+    kind: ClassVar[Literal["owner_replaced"]] = "owner_replaced"
+    is_aside: ClassVar[bool] = True
+
+    process: str
+    is_dead: bool
+
+    def own_json(self) -> dict[str, Any]:
+        """See `Payload`."""
+        return {"process": self.process, "is_dead": self.is_dead}
+
+    @classmethod
+    def from_json(cls, raw: Json) -> Self:
+        """See `Payload`."""
+        return cls(process=raw["process"], is_dead=raw["is_dead"] is True, checkpoint=raw.get("checkpoint"))
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class TakeOverAsked(Payload):
     """A person asked to take the run over under other terms, and others have to as well, as `missing` says.
 

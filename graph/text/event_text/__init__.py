@@ -25,6 +25,7 @@ from planner_executor.graph.record.events import (
     LateAnswer,
     ModelFinished,
     ModelStarted,
+    OwnerReplaced,
     Paused,
     PlanRefused,
     PlanRevised,
@@ -89,7 +90,16 @@ def event_text(event: Event) -> EventText:
 def _formatted(data: EventData, step: str) -> Formatted:  # noqa: C901  (one line for each family of events)
     """Return the sections and the text of an event."""
     match data:
-        case RunStarted() | Configured() | TakeOverAsked() | Paused() | ValueRedacted() | RunEnded() | RunReopened():
+        case (
+            RunStarted()
+            | Configured()
+            | OwnerReplaced()
+            | TakeOverAsked()
+            | Paused()
+            | ValueRedacted()
+            | RunEnded()
+            | RunReopened()
+        ):
             return format_run(data)
         case PlanRevised() | PlanRefused() | Steered() | Executing():
             return format_plan(data)

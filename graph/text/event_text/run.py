@@ -6,6 +6,7 @@ from planner_executor.graph.record.events import (
     Configuration,
     Configured,
     Content,
+    OwnerReplaced,
     Paused,
     RunEnded,
     RunReopened,
@@ -23,7 +24,7 @@ from planner_executor.graph.text.event_text.values import (
 )
 from planner_executor.graph.words.name_list import counted
 
-RunEvent = RunStarted | Configured | TakeOverAsked | Paused | ValueRedacted | RunEnded | RunReopened
+RunEvent = RunStarted | Configured | OwnerReplaced | TakeOverAsked | Paused | ValueRedacted | RunEnded | RunReopened
 
 
 def format_run(data: RunEvent) -> Formatted:
@@ -33,6 +34,8 @@ def format_run(data: RunEvent) -> Formatted:
             return SECTIONS, _run_started(data)
         case Configured():
             return ("run", "policy"), _configured(data)
+        case OwnerReplaced():
+            return ("run",), iter([f"continues in another process; {_former(data)}"])
         case TakeOverAsked():
             return ("run", "policy", "decisions"), _take_over_asked(data)
         case Paused():
@@ -110,6 +113,10 @@ def _run_reopened(data: RunReopened) -> Words:
         yield f"tried again: {', '.join(data.again)}"
     if data.budget is not None and data.budget.names:
         yield f"the budget is now {limits_text(data.budget)}"
+
+
+def _former(data: OwnerReplaced) -> str:
+    return f"{data.process} {'is dead' if data.is_dead else 'showed no sign of life, and may stand still'}"
 
 
 def _by(person: str | None) -> str:

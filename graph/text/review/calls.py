@@ -7,7 +7,7 @@ from pydantic import JsonValue
 from planner_executor.graph.plain_text.sanitize import escaped
 from planner_executor.graph.plan.catalog import ToolSpec
 from planner_executor.graph.plan.schema import Step
-from planner_executor.graph.record.call import UNRECORDED, Call, HeldCall
+from planner_executor.graph.record.call import Call, HeldCall
 from planner_executor.graph.record.events import ValueShown
 from planner_executor.graph.review.human_steps import GATE
 from planner_executor.graph.text.literal_text import text_note
@@ -103,10 +103,9 @@ def _uncertain(call: Call, steps: Sequence[str]) -> Iterator[Block]:
     if call.unmet is not None:
         yield Prose(f"{made}. It took effect, but {sentence(call.unmet)}.")
     else:
-        error = words(str(call.result.error)) if call.result else f"{UNRECORDED}."
-        yield Prose(f"{made}, and nobody knows whether it took effect: {error}")
+        yield Prose(f"{made}, and nobody knows whether it took effect: {words(call.failure)}")
         yield Prose("Find out in the world, where the effect would be seen, before you answer.")
-        if call.result is None:
+        if call.maker_may_live:
             yield Prose("Set happened to false only if its process is dead: one that lives may yet do it.")
     others = [step for step in steps if call.run or step != call.step]
     if others:

@@ -21,7 +21,7 @@ from planner_executor.graph.policy.scope import (
     within_approved,
 )
 from planner_executor.graph.record.budget import Budget
-from planner_executor.graph.record.call import UNRECORDED, Call
+from planner_executor.graph.record.call import Call
 from planner_executor.graph.record.calls import Calls
 from planner_executor.graph.record.plan_state import PlanState
 from planner_executor.graph.record.results import StepResult
@@ -541,7 +541,7 @@ DOWN, DONE = StepResult("failed", error="down"), StepResult("succeeded", 1)
     ("made", "what"),
     [
         (call(result=DOWN), "which may have taken effect although it failed (down)"),
-        (call(), f"which may have taken effect although it failed ({UNRECORDED})"),
+        (call(), f"which may have taken effect although it failed ({call().failure})"),
         (call(result=DONE, unmet="too short"), "which took effect although the step failed (too short)"),
     ],
     ids=["failed", "cut off", "did not do"],

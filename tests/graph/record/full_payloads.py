@@ -14,6 +14,7 @@ CONFIGURED = {
     "policy": {"artifact": {"id": "b" * 64}},
     "limits": {"tool_calls": 20},
 }
+FORMER = {"process": "process 7 on host", "is_dead": True}
 EARLIER = {
     "key": "c" * 64,
     "run": "thread.1",
@@ -22,6 +23,7 @@ EARLIER = {
     "error": "it is down",
     "unmet": "too short",
     "at": 1000.5,
+    "left_by": FORMER,
 }
 LABEL = {"trust": "untrusted", "sources": ["web_search"]}
 
@@ -269,7 +271,9 @@ FULL: dict[str, dict[str, Any]] = {
         "happened": False,
         "error": "it is down",
         "unmet": "too short",
+        "left_by": FORMER,
     },
+    "owner_replaced": FORMER,
     "step_skipped": {"why": "not needed", "approver": "os:ada"},
     "result_supplied": {"value": {"text": "a value"}, "approver": "os:ada", "met": {"send": []}},
     "run_reopened": {
