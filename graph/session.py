@@ -38,7 +38,7 @@ from planner_executor.graph.record.projection import project
 from planner_executor.graph.review.request import digest_of_request
 from planner_executor.graph.route import Route, headed, named_in_state
 from planner_executor.graph.runs import Run, Runs, open_runs
-from planner_executor.graph.runs.stored_responses import responder
+from planner_executor.graph.runs.stored_responses import open_request, responder
 from planner_executor.graph.runs.taking_over import require_terms, take_over
 from planner_executor.graph.settings.identity import Adapter, named
 from planner_executor.graph.settings.settings import GivenSettings
@@ -166,8 +166,9 @@ class AgentSession:
         """
         if decision == {}:
             raise InputError("decision", "an empty decision is not valid; send approve, reject, or a changed plan")
-        if run.request is None and run.status == "waiting":
-            # The process died before the request reached the checkpoint; running the graph raises it again.
+        if run.request is None and await self._is_asked(run):
+            # The process died before the request reached the checkpoint, or somebody responded who may not decide;
+            # running the graph raises it again.
             await self.drive(None, Caller.facade(run.thread), None)
             run = await self.latest(run.thread)
         if run.request is None:
@@ -186,6 +187,11 @@ class AgentSession:
             if digest_of_request(now.request) != digest_of_request(run.request):
                 break
         raise StaleRunError(self.runs.ledger.name, run.id)
+
+    async def _is_asked(self, run: Run) -> bool:
+        """Whether a run waits by its record, with no response that counts."""
+        events = await self.runs.ledger.events(RunKey(run.thread, run.n))
+        return await open_request(self.runs.ledger, project(events), events) is not None
 
     async def _decided_first(self, run: Run) -> str:
         """Return who decided the last request of a run, and its outcome; empty if nobody did."""

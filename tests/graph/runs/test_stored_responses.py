@@ -308,22 +308,42 @@ def test_a_response_of_one_who_may_not_decide_is_refused_on_record_when_it_comes
     assert len(house.tools.calls) == 1
 
 
-def test_a_response_on_record_of_one_who_may_not_decide_blocks_nobody(house: House) -> None:
-    rules = {"policy": {"approvers": {"tools": {"pay": {"names": ["bob@example.org"]}}}}, "identity": lambda by: by}
+RULES: dict[str, Any] = {
+    "policy": {"approvers": {"tools": {"pay": {"names": ["bob@example.org"]}}}}, "identity": lambda by: by
+}  # fmt: skip
 
+
+async def store_an_old_response(house: House) -> None:
+    """Put the response of one who may not decide on record, as an earlier release did."""
+    await house.start(**RULES)
+    async with open_runs(house.path) as runs:
+        events = await runs.ledger.events(RUN)
+        request = await open_request(runs.ledger, project(events), events)
+        assert request is not None
+        kept = keep_anything(build_response(request, ReviewResponse(approve=True)))
+        shown, content = digest_of_request(request), Content.of(kept)
+        eve = ResponseGiven(request=1, digest=shown, response=content, approver=str(EVE), roles=EVE.roles)
+        async with runs.ledger.owned(RUN) as lease:
+            await runs.ledger.append(lease, [Draft(eve)], artifacts=[kept])
+
+
+def test_a_response_on_record_of_one_who_may_not_decide_blocks_nobody(house: House) -> None:
     async def main() -> str:
-        await house.start(**rules)
-        async with open_runs(house.path) as runs:
-            events = await runs.ledger.events(RUN)
-            request = await open_request(runs.ledger, project(events), events)
-            assert request is not None
-            kept = keep_anything(build_response(request, ReviewResponse(approve=True)))
-            shown, content = digest_of_request(request), Content.of(kept)
-            eve = ResponseGiven(request=1, digest=shown, response=content, approver=str(EVE), roles=EVE.roles)
-            async with runs.ledger.owned(RUN) as lease:
-                await runs.ledger.append(lease, [Draft(eve)], artifacts=[kept])
+        await store_an_old_response(house)
         await house.respond(BOB)
-        return (await house.work(**rules))[-1]
+        return (await house.work(**RULES))[-1]
 
     assert asyncio.run(main()) == "t.1 succeeded: 1 of 1 steps succeeded"
     assert len(house.tools.calls) == 1 and asyncio.run(house.events("decided"))[0]["approver"] == str(BOB)
+
+
+def test_nor_does_it_block_who_decides_directly(house: House) -> None:
+    async def main() -> tuple[str, str]:
+        await store_an_old_response(house)
+        async with house.agent(**RULES) as agent:
+            refused = await agent.resume(RUN.id, "approve", by=Person("eve", proof=True))
+            decided = await agent.resume(RUN.id, "approve", by=Person("bob@example.org", proof=True))
+        return refused.status, decided.status
+
+    assert asyncio.run(main()) == ("waiting", "succeeded")
+    assert [one["approver"] for one in asyncio.run(house.events("decided"))] == [str(BOB)]
