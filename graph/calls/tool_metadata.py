@@ -1,5 +1,6 @@
 """Specification of a LangChain tool for plans: its schema, and the declarations in its metadata."""
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, get_args
@@ -14,6 +15,8 @@ from planner_executor.graph.plan.catalog import Effect, ToolSpec
 from planner_executor.graph.words.name_list import did_you_mean
 from planner_executor.tools.mcp.hints import effect_of
 
+NAME = re.compile(r"[A-Za-z0-9_./-]+")
+"""A name that cannot be taken for another one; models' services take no more than that either."""
 HINTS = {"readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"}
 """Metadata entries of a tool from an MCP server."""
 DECLARED = ("effect", "idempotent", "timeout_s", "attempts", "backoff_s", "trusted", "free_args", "folder", "place")
@@ -28,6 +31,8 @@ _described: WeakKeyDictionary[type, dict[tuple[str, str], dict[str, Any]]] = Wea
 def spec_of(tool: BaseTool) -> ToolSpec:
     """Return the specification of a tool; its effects are read from its `metadata`."""
     metadata = dict(tool.metadata or {})
+    if NAME.fullmatch(tool.name) is None:
+        raise ToolConfigError(tool.name, "a name has letters of A to Z, digits, _, -, . and / alone; rename it")
     _check_keys(tool.name, metadata)
     effect, idempotent = _effect(tool.name, metadata)
     return ToolSpec(

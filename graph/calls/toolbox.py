@@ -33,11 +33,15 @@ class Toolbox(Mapping[str, BoundTool]):
 
     def __init__(self, tools: Iterable[BaseTool | Callable[..., Any] | BoundTool]) -> None:
         self._tools: dict[str, BoundTool] = {}
+        taken: dict[str, str] = {}
         for given in tools:
             bound = given if isinstance(given, BoundTool) else bind(given)
-            if bound.spec.name in self._tools:
-                raise ToolConfigError(bound.spec.name, "two tools have this name; rename one")
-            self._tools[bound.spec.name] = bound
+            name = bound.spec.name
+            if (other := taken.setdefault(name.lower(), name)) != name:
+                raise ToolConfigError(name, f"differs from the tool {other} in case alone; rename one")
+            if name in self._tools:
+                raise ToolConfigError(name, "two tools have this name; rename one")
+            self._tools[name] = bound
         self.specs: Mapping[str, ToolSpec] = Catalog(
             {name: bound.spec for name, bound in self._tools.items()}, absent_tools()
         )

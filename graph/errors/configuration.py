@@ -36,7 +36,7 @@ class ToolConfigError(ConfigError):
 
     def __init__(self, tool: str, why: str) -> None:
         self.tool = tool
-        super().__init__(f"tool {tool!r}: {why}")
+        super().__init__(f"tool {tool!a}: {why}")
 
 
 class PolicyError(ConfigError):

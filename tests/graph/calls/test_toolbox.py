@@ -24,6 +24,9 @@ def call(given: Any, **args: Any) -> Any:
     return asyncio.run(bind(given).call(args))
 
 
+ANY = {"type": "object", "properties": {}}
+
+
 def add(a: int, b: int = 2) -> int:
     """Add two numbers."""
     return a + b
@@ -137,6 +140,39 @@ def test_two_tools_of_one_name_are_refused() -> None:
         Toolbox([add, tool(add)])
 
     assert caught.value.tool == "add"
+
+
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [
+        ("Pay", "Pay"),
+        ("PAY", "PAY"),
+        ("p\u0430y", r"p\u0430y"),
+        ("\uff50\uff41\uff59", r"\uff50\uff41\uff59"),
+        ("pa\u200by", r"pa\u200by"),
+        ("pay\u00ad", r"pay\xad"),
+        ("pay ", "'pay '"),
+        ("pay\n", r"pay\n"),
+        ("pa\u0131", r"pa\u0131"),
+        ("\u202epay", r"\u202epay"),
+        ("", "''"),
+    ],
+)
+def test_no_tool_has_a_name_that_people_could_take_for_another_one(name: str, shown: str) -> None:
+    pay, other = (StructuredTool(name=each, description="d", func=add, args_schema=ANY) for each in ("pay", name))
+
+    with pytest.raises(ToolConfigError) as caught:
+        Toolbox([pay, other])
+
+    assert caught.value.tool == name and shown in str(caught.value) and str(caught.value).isascii()
+
+
+def test_names_that_services_and_mcp_know_are_taken() -> None:
+    names = ["pay", "pay_2", "pay-all", "files/read", "files.read", "2fa"]
+
+    assert (
+        list(Toolbox(StructuredTool(name=each, description="d", func=add, args_schema=ANY) for each in names)) == names
+    )
 
 
 def test_a_toolbox_is_a_mapping_in_the_order_given() -> None:
