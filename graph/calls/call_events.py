@@ -39,7 +39,7 @@ def intent(call: ToolCall, spec: ToolSpec, args: Kept, within: Pass) -> Draft:
         effect=spec.effect,
         repeatable=spec.repeatable,
         revision=within.revision,
-        reopened=within.reopened,
+        reopened=within.reopened or None,
         attempt=call.attempt,
         replaces=call.replaces,
         approval=call.approval,

@@ -65,7 +65,7 @@ class Prompts:
         used = [text for text in dict.fromkeys(shared) if any(text in _content(message) for message in prompt)]
         messages = keep(without_constants(prompt, {text: number for number, text in enumerate(used)}))
         constants = [keep_constant(text) for text in used]
-        named = tuple(one.named for one in constants)
+        named = tuple(Content(artifact=one.named) for one in constants)
         recorded = events.Prompt(continues=continues, messages=Content.of(messages), constants=named)
         return Recorded(recorded, [messages, *constants])
 

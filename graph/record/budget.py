@@ -68,6 +68,11 @@ class Budget:
         given = {name: self.of(name) for name in hard.names}
         return [name for name, limit in given.items() if limit is None or limit > (hard.of(name) or 0)]
 
+    @classmethod
+    def from_json(cls, raw: Any) -> "Budget":
+        """Return the budget on a record; one with faults, as a redaction may leave it, limits nothing."""
+        return read_budget(raw)[0]
+
     def to_json(self) -> dict[str, Any]:
         """Return the limits that are set."""
         plain = {name: getattr(self, name) for name in UNIT if getattr(self, name) is not None}

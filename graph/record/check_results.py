@@ -16,6 +16,7 @@ from planner_executor.graph.plan.json_values import is_number
 from planner_executor.graph.plan.patterns import MAX_CHARACTERS, all_matches, first_match
 from planner_executor.graph.plan.shortening import joined_messages
 from planner_executor.graph.plan.work import WorkLimitExceeded, work_limit
+from planner_executor.graph.record.codec import Coded
 from planner_executor.graph.record.values import to_text
 from planner_executor.graph.words.name_list import counted, listed
 
@@ -31,7 +32,7 @@ Seen = tuple[bool, str]
 
 
 @dataclass(frozen=True)
-class CheckResult:
+class CheckResult(Coded):
     """Whether a check is met, and the evidence; `seen` may quote the result and is untrusted."""
 
     check: Check
@@ -42,18 +43,9 @@ class CheckResult:
         """Return the result of the check as text for people."""
         return f"{describe_check(self.check)}: {self.seen}"
 
-    @classmethod
-    def from_json(cls, raw: Mapping[str, Any]) -> "CheckResult":
-        """Parse the output of `to_json`."""
-        return cls(raw["check"], raw["met"], raw["seen"])
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the result of the check as the ledger has it."""
-        return {"check": dict(self.check), "met": self.met, "seen": self.seen}
-
 
 @dataclass(frozen=True)
-class Opinion:
+class Opinion(Coded):
     """The opinion of a judge; `met` is None if its answer was unusable, which never counts as met."""
 
     criterion: str
@@ -64,15 +56,6 @@ class Opinion:
         """Return the opinion as text for people."""
         word = {True: "is met", False: "is not met", None: "was not judged"}[self.met]
         return f"criterion {self.criterion!r} {word}: {self.why}"
-
-    @classmethod
-    def from_json(cls, raw: Mapping[str, Any]) -> "Opinion":
-        """Parse the output of `to_json`."""
-        return cls(raw["criterion"], raw["met"], raw["why"])
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the opinion as the ledger has it."""
-        return {"criterion": self.criterion, "met": self.met, "why": self.why}
 
 
 @dataclass(frozen=True)

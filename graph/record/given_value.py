@@ -9,7 +9,7 @@ from pydantic import JsonValue
 from planner_executor.graph.plan.schedule import blocked_by, waits_for
 from planner_executor.graph.plan.schema import Plan
 from planner_executor.graph.plan.step_kind import kind_of
-from planner_executor.graph.record.events.met import Met, met_in, met_json
+from planner_executor.graph.record.events.met import Met
 
 GivenKind = Literal["answer", "result", "edit", "words", "gate", "limit"]
 
@@ -60,14 +60,15 @@ class GivenValue:
 
     def to_json(self) -> dict[str, Any]:
         """Return the value as a fork's record keeps it; `seq` is that of another run."""
-        own = {"kind": self.kind, "by": list(self.by), "met": met_json(self.met), "plan": self.plan}
+        met = {tool: [dict(rule) for rule in rules] for tool, rules in self.met.items()}
+        own = {"kind": self.kind, "by": list(self.by), "met": met, "plan": self.plan}
         return {**own, "value": self.value} | ({"step": self.step} if self.step is not None else {})
 
     @classmethod
     def from_json(cls, raw: Mapping[str, Any], seq: int) -> "GivenValue":
         """Read a value as `to_json` returns it, as one that this run has from the event `seq` on."""
-        met, by = met_in(raw) or {}, tuple(raw["by"])
-        return cls(raw["kind"], by, raw.get("step"), raw["value"], met, raw["plan"], seq)
+        met = {tool: tuple(rules) for tool, rules in (raw.get("met") or {}).items()}
+        return cls(raw["kind"], tuple(raw["by"]), raw.get("step"), raw["value"], met, raw["plan"], seq)
 
     def _below(self, plan: Plan) -> set[str]:
         if self.step is None or self.step not in plan.by_id:

@@ -40,7 +40,7 @@ class Replaced:
         return {"step": self.step, "tools": list(self.tools), "by": list(self.by), "standing": self.standing}
 
     @classmethod
-    def of(cls, payload: Mapping[str, Any]) -> "Replaced":
+    def from_json(cls, payload: Mapping[str, Any]) -> "Replaced":
         """Parse the output of `to_json`; an unknown status, which a redaction may leave, counts as `open`."""
         standing: ReplacementStatus = (
             payload["standing"] if payload["standing"] in get_args(ReplacementStatus) else "open"

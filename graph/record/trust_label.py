@@ -40,7 +40,7 @@ class TrustLabel:
         return {"trust": self.trust, "sources": list(self.sources)}
 
     @classmethod
-    def of(cls, payload: Mapping[str, JsonValue]) -> "TrustLabel":
+    def from_json(cls, payload: Mapping[str, JsonValue]) -> "TrustLabel":
         """Read a label from the ledger; a redacted one is the least trusted."""
         sources = payload.get("sources")
         trust = next((word for word in ORDER if word == payload["trust"]), ORDER[-1])

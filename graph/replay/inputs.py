@@ -157,7 +157,7 @@ def answer_on_record(coming: Sequence[Event], request: Mapping[str, Any], artifa
         match event.data_if_known:
             case ReviewRequested(answer=Content() as answer, unseen=unseen, approver=label, roles=roles):
                 by = Approver.of_label(label, roles) if label is not None else None
-                return replace(GraphInput.answer(held(answer, artifacts), unseen), by=by)
+                return replace(GraphInput.answer(held(answer, artifacts), bool(unseen)), by=by)
             case Voted(decisions=decisions, approver=label, roles=roles):
                 given = GraphInput.answer(_decisions(decisions, request, plan), unseen=False)
                 return replace(given, by=Approver.of_label(label, roles))

@@ -38,7 +38,7 @@ def requested(
         ),
         shown=Content.of(shown),
         answer=Content.of(given) if is_answered else None,
-        unseen=unseen,
+        unseen=unseen if is_answered else None,
         error=request.error,
         issues=request.issues,
         skip=int(skip),

@@ -1,11 +1,12 @@
 """Events by which a person changes what is left of a run, outside of a review."""
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, Self
+from typing import ClassVar, Literal
 
+from planner_executor.graph.record.codec import Inline, Needed
 from planner_executor.graph.record.events.content import Content
-from planner_executor.graph.record.events.met import Met, met_in, met_json
-from planner_executor.graph.record.events.payload import Json, Payload, given
+from planner_executor.graph.record.events.met import Met
+from planner_executor.graph.record.events.payload import Payload
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -16,17 +17,8 @@ class StepSkipped(Payload):
     is_control: ClassVar[bool] = True
     must_last: ClassVar[bool] = True
 
-    why: str = ""
+    why: Needed[str] = ""
     approver: str
-
-    def own_json(self) -> dict[str, Any]:
-        """See `Payload`."""
-        return {"why": self.why, "approver": self.approver}
-
-    @classmethod
-    def from_json(cls, raw: Json) -> Self:
-        """See `Payload`."""
-        return cls(why=raw["why"], approver=raw["approver"], checkpoint=raw.get("checkpoint"))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -40,16 +32,6 @@ class ResultSupplied(Payload):
     is_control: ClassVar[bool] = True
     must_last: ClassVar[bool] = True
 
-    result: Content
+    result: Inline[Content]
     approver: str
     met: Met | None = None
-
-    def own_json(self) -> dict[str, Any]:
-        """See `Payload`."""
-        return {**self.result.to_json(), "approver": self.approver, **given(met=met_json(self.met))}
-
-    @classmethod
-    def from_json(cls, raw: Json) -> Self:
-        """See `Payload`."""
-        result, at = Content.from_json(raw), raw.get("checkpoint")
-        return cls(result=result, approver=raw["approver"], met=met_in(raw), checkpoint=at)

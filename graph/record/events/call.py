@@ -1,11 +1,11 @@
 """Events of tool calls: intents, outcomes and refusals."""
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, Self
+from typing import ClassVar, Literal
 
-from planner_executor.graph.record.events.content import Arguments, result_from_json, result_json
-from planner_executor.graph.record.events.payload import Json, Payload, given, integer, number, optional_integer
-from planner_executor.graph.record.results import StepResult
+from planner_executor.graph.record.codec import Inline, Shown, Written
+from planner_executor.graph.record.events.content import Arguments, Result
+from planner_executor.graph.record.events.payload import Payload
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -25,58 +25,20 @@ class CallStarted(Payload):
     call: int
     item: int | None = None
     tool: str
-    args: Arguments
-    effect: str | None = None
+    args: Inline[Arguments]
+    effect: Written[str | None] = None
     repeatable: bool
     revision: int
-    attempt: int = 1
+    attempt: Shown[int] = 1
     replaces: str | None = None
     approval: str | None = None
     same: str | None = None
-    reopened: int | None = None
+    reopened: Shown[int | None] = None
 
     @property
     def safe(self) -> bool:
         """See `Payload`."""
         return self.repeatable
-
-    def own_json(self) -> dict[str, Any]:
-        """See `Payload`."""
-        return {
-            "key": self.key,
-            "call": self.call,
-            **({"item": self.item} if self.item is not None else {}),
-            "tool": self.tool,
-            **self.args.to_json(),
-            "effect": self.effect,
-            "repeatable": self.repeatable,
-            "revision": self.revision,
-            **({"attempt": self.attempt} if self.attempt > 1 else {}),
-            **({"replaces": self.replaces} if self.replaces is not None else {}),
-            **({"approval": self.approval} if self.approval is not None else {}),
-            **({"same": self.same} if self.same is not None else {}),
-            **({"reopened": self.reopened} if self.reopened else {}),
-        }
-
-    @classmethod
-    def from_json(cls, raw: Json) -> Self:
-        """See `Payload`."""
-        return cls(
-            key=raw["key"],
-            call=integer(raw, "call"),
-            item=optional_integer(raw, "item"),
-            tool=raw["tool"],
-            args=Arguments.from_json(raw),
-            effect=raw.get("effect"),
-            repeatable=raw["repeatable"],
-            revision=integer(raw, "revision"),
-            attempt=number(raw.get("attempt")) or 1,
-            replaces=raw.get("replaces"),
-            approval=raw.get("approval"),
-            same=raw.get("same"),
-            reopened=number(raw.get("reopened")),
-            checkpoint=raw.get("checkpoint"),
-        )
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -89,46 +51,18 @@ class CallFinished(Payload):
 
     kind: ClassVar[Literal["call_finished"]] = "call_finished"
 
-    result: StepResult
+    result: Result
     call: int
     item: int | None = None
     nothing_happened: bool = False
     unchecked: bool = False
     again: bool = False
-    worked_s: float | None = None
+    worked_s: Shown[float | None] = None
 
     @property
     def is_the_step(self) -> bool:
         """Whether the result of the call is the result of the step."""
         return self.call == 0 and self.item is None
-
-    def own_json(self) -> dict[str, Any]:
-        """See `Payload`."""
-        return {
-            **result_json(self.result),
-            "call": self.call,
-            **given(
-                item=self.item,
-                nothing_happened=self.nothing_happened,
-                unchecked=self.unchecked,
-                again=self.again,
-                worked_s=self.worked_s,
-            ),
-        }
-
-    @classmethod
-    def from_json(cls, raw: Json) -> Self:
-        """See `Payload`."""
-        return cls(
-            result=result_from_json(raw),
-            call=integer(raw, "call"),
-            item=optional_integer(raw, "item"),
-            nothing_happened=raw.get("nothing_happened", False),
-            unchecked=raw.get("unchecked", False),
-            again=raw.get("again", False),
-            worked_s=number(raw.get("worked_s")),
-            checkpoint=raw.get("checkpoint"),
-        )
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -138,21 +72,6 @@ class CallRefused(Payload):
     kind: ClassVar[Literal["call_refused"]] = "call_refused"
 
     tool: str
-    args: Arguments
+    args: Inline[Arguments]
     why: str
     revision: int
-
-    def own_json(self) -> dict[str, Any]:
-        """See `Payload`."""
-        return {"tool": self.tool, **self.args.to_json(), "why": self.why, "revision": self.revision}
-
-    @classmethod
-    def from_json(cls, raw: Json) -> Self:
-        """See `Payload`."""
-        return cls(
-            tool=raw["tool"],
-            args=Arguments.from_json(raw),
-            why=raw["why"],
-            revision=integer(raw, "revision"),
-            checkpoint=raw.get("checkpoint"),
-        )

@@ -2,27 +2,19 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal
 
-from planner_executor.graph.record.events.payload import Json, Payload, given, integer, number
+from planner_executor.graph.record.codec import Coded, Shown
+from planner_executor.graph.record.events.payload import Payload
 
 
 @dataclass(frozen=True, slots=True)
-class AskedQuestion:
+class AskedQuestion(Coded):
     """A question under a name of the asker's, and the JSON Schema of the form that answers it."""
 
     id: str
     text: str
     schema: Mapping[str, Any]
-
-    @classmethod
-    def from_json(cls, raw: Json) -> "AskedQuestion":
-        """Read what `to_json` wrote."""
-        return cls(raw["id"], raw["text"], raw["schema"])
-
-    def to_json(self) -> dict[str, Any]:
-        """Return it as the ledger keeps it."""
-        return {"id": self.id, "text": self.text, "schema": dict(self.schema)}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -39,32 +31,4 @@ class CallAsked(Payload):
     questions: tuple[AskedQuestion, ...]
     state: str | None = None
     revision: int
-    worked_s: float | None = None
-
-    def own_json(self) -> dict[str, Any]:
-        """See `Payload`."""
-        return {
-            "key": self.key,
-            "call": self.call,
-            **given(item=self.item),
-            "tool": self.tool,
-            "questions": [question.to_json() for question in self.questions],
-            **given(state=self.state),
-            "revision": self.revision,
-            **given(worked_s=self.worked_s),
-        }
-
-    @classmethod
-    def from_json(cls, raw: Json) -> Self:
-        """See `Payload`."""
-        return cls(
-            key=raw["key"],
-            call=integer(raw, "call"),
-            item=integer(raw, "item") if "item" in raw else None,
-            tool=raw["tool"],
-            questions=tuple(map(AskedQuestion.from_json, raw["questions"])),
-            state=raw.get("state"),
-            revision=integer(raw, "revision"),
-            worked_s=number(raw.get("worked_s")),
-            checkpoint=raw.get("checkpoint"),
-        )
+    worked_s: Shown[float | None] = None

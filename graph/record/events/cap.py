@@ -1,9 +1,10 @@
 """The event of a cap across runs that was reached."""
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, Self
+from typing import ClassVar, Literal
 
-from planner_executor.graph.record.events.payload import Json, Payload, number
+from planner_executor.graph.record.codec import Shown, Written
+from planner_executor.graph.record.events.payload import Payload
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -17,18 +18,4 @@ class CapReached(Payload):
 
     cap: str
     allows: str
-    due_at: float | None = None
-
-    def own_json(self) -> dict[str, Any]:
-        """See `Payload`."""
-        return {"cap": self.cap, "allows": self.allows, "due_at": self.due_at}
-
-    @classmethod
-    def from_json(cls, raw: Json) -> Self:
-        """See `Payload`."""
-        return cls(
-            cap=raw["cap"],
-            allows=raw["allows"],
-            due_at=number(raw.get("due_at")),
-            checkpoint=raw.get("checkpoint"),
-        )
+    due_at: Written[Shown[float | None]] = None

@@ -2,10 +2,11 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Annotated, Any
 
 from planner_executor.graph.plan.canonical import digest
-from planner_executor.graph.record.events.payload import Json, number
+from planner_executor.graph.plan.json_values import is_number
+from planner_executor.graph.record.codec import As, Inline, Json
 from planner_executor.graph.record.results import StepResult
 from planner_executor.graph.record.values import Kept
 
@@ -42,11 +43,6 @@ class Content:
 
 
 NO_CONTENT = Content()
-
-
-def content_in(raw: Json, name: str) -> Content | None:
-    """Read the content in a field; None if the field is absent."""
-    return Content.from_json(raw[name]) if name in raw else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,8 +87,7 @@ class Arguments:
         return str(self.artifact["id"]) if self.artifact is not None else None
 
 
-def result_json(result: StepResult) -> dict[str, Any]:
-    """Return the fields of a result in an event that ends a call or a step."""
+def _result_json(result: StepResult) -> dict[str, Any]:
     raw = result.to_json()
     for name in ("started_at", "ended_at"):
         if raw[name] is None:
@@ -100,9 +95,11 @@ def result_json(result: StepResult) -> dict[str, Any]:
     return raw
 
 
-def result_from_json(raw: Json) -> StepResult:
-    """Read the result from the fields of an event."""
-    get = raw.get
-    return StepResult(
-        raw["status"], get("value"), get("artifact"), get("error"), number(get("started_at")), number(get("ended_at"))
-    )
+def _result_from_json(raw: Json) -> StepResult:
+    """Read a result without the times that a redaction replaced."""
+    times = {name: raw[name] for name in ("started_at", "ended_at") if is_number(raw.get(name))}
+    return StepResult(raw["status"], raw.get("value"), raw.get("artifact"), raw.get("error"), **times)
+
+
+Result = Annotated[Inline[StepResult], As(_result_json, _result_from_json)]
+"""The result of a call or a step, whose fields stand among those of the event that ends it."""

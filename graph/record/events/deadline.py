@@ -2,11 +2,12 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal, Self
+from typing import Annotated, ClassVar, Literal
 
-from planner_executor.graph.record.deadline import OnExpire
+from planner_executor.graph.record.codec import As, Written
+from planner_executor.graph.record.deadline import OnExpire, on_expire_of
 from planner_executor.graph.record.events.content import NO_CONTENT, Content
-from planner_executor.graph.record.events.payload import Json, Payload, given, integer, real
+from planner_executor.graph.record.events.payload import Payload
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -18,20 +19,6 @@ class _FellDue(Payload):
     request: int
     after_s: float
     expires_at: float
-
-    def own_json(self) -> dict[str, Any]:
-        """See `Payload`."""
-        return {"request": self.request, "after_s": self.after_s, "expires_at": self.expires_at}
-
-    @classmethod
-    def from_json(cls, raw: Json) -> Self:
-        """See `Payload`."""
-        return cls(
-            request=integer(raw, "request"),
-            after_s=real(raw, "after_s"),
-            expires_at=real(raw, "expires_at"),
-            checkpoint=raw.get("checkpoint"),
-        )
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -64,32 +51,9 @@ class ReviewExpired(Payload):
     request: int
     subject: str
     expired_at: float
-    on_expire: OnExpire
+    on_expire: Annotated[OnExpire, As(str, on_expire_of)]
     rejected: Mapping[str, str] = field(default_factory=dict)
     ends: bool = False
-
-    def own_json(self) -> dict[str, Any]:
-        """See `Payload`."""
-        return {
-            "request": self.request,
-            "subject": self.subject,
-            "expired_at": self.expired_at,
-            "on_expire": self.on_expire,
-            **given(rejected=dict(self.rejected) or None, ends=self.ends),
-        }
-
-    @classmethod
-    def from_json(cls, raw: Json) -> Self:
-        """See `Payload`."""
-        return cls(
-            request=integer(raw, "request"),
-            subject=raw["subject"],
-            expired_at=real(raw, "expired_at"),
-            on_expire="end" if raw["on_expire"] == "end" else "reject",
-            rejected=raw.get("rejected", {}),
-            ends=raw.get("ends", False),
-            checkpoint=raw.get("checkpoint"),
-        )
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -104,32 +68,8 @@ class LateAnswer(Payload):
     must_last: ClassVar[bool] = True
 
     request: int
-    answer: Content = NO_CONTENT
+    answer: Written[Content] = NO_CONTENT
     unseen: bool = False
     error: str
     approver: str
     roles: tuple[str, ...] = ()
-
-    def own_json(self) -> dict[str, Any]:
-        """See `Payload`."""
-        return {
-            "request": self.request,
-            "answer": self.answer.to_json(),
-            **given(unseen=self.unseen),
-            "error": self.error,
-            "approver": self.approver,
-            **given(roles=list(self.roles)),
-        }
-
-    @classmethod
-    def from_json(cls, raw: Json) -> Self:
-        """See `Payload`."""
-        return cls(
-            request=integer(raw, "request"),
-            answer=Content.from_json(raw.get("answer", {})),
-            unseen=raw.get("unseen", False),
-            error=raw["error"],
-            approver=raw["approver"],
-            roles=tuple(raw.get("roles", ())),
-            checkpoint=raw.get("checkpoint"),
-        )

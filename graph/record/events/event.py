@@ -6,6 +6,7 @@ from typing import Any, get_args
 
 from planner_executor.graph.errors import UnknownEventError
 from planner_executor.graph.plan.lazy import lazy
+from planner_executor.graph.record.codec import Json
 from planner_executor.graph.record.events.by_person import ResultSupplied, StepSkipped
 from planner_executor.graph.record.events.call import CallFinished, CallRefused, CallStarted
 from planner_executor.graph.record.events.call_asked import CallAsked
@@ -14,7 +15,6 @@ from planner_executor.graph.record.events.deadline import LateAnswer, ReviewEsca
 from planner_executor.graph.record.events.fork import CallInherited, Inherited, RunForked
 from planner_executor.graph.record.events.held_call import StepHeld, StepUncertain
 from planner_executor.graph.record.events.model import ModelFinished, ModelStarted
-from planner_executor.graph.record.events.payload import Json
 from planner_executor.graph.record.events.plan import Executing, PlanRefused, PlanRevised, Steered
 from planner_executor.graph.record.events.response import ResponseGiven
 from planner_executor.graph.record.events.retry import RunReopened

@@ -2,12 +2,12 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal
 
-from planner_executor.graph.record.events.content import Arguments, Content, content_in, result_from_json, result_json
-from planner_executor.graph.record.events.payload import Json, Payload, given, integer, number
-from planner_executor.graph.record.former_owner import FormerOwner, former_owner_in
-from planner_executor.graph.record.results import StepResult
+from planner_executor.graph.record.codec import Inline, Needed, Shown
+from planner_executor.graph.record.events.content import Arguments, Content, Result
+from planner_executor.graph.record.events.payload import Payload
+from planner_executor.graph.record.former_owner import FormerOwner
 from planner_executor.graph.record.trust_label import TrustLabel
 
 
@@ -23,39 +23,12 @@ class RunForked(Payload):
     kind: ClassVar[Literal["run_forked"]] = "run_forked"
 
     source: str
-    again: tuple[str, ...] = ()
+    again: Needed[tuple[str, ...]] = ()
     tainted: tuple[str, ...] = ()
-    new_effects: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     attached: Content | None = None
+    new_effects: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     askers: tuple[str, ...] = ()
     values: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-
-    def own_json(self) -> dict[str, Any]:
-        """See `Payload`."""
-        attached = self.attached and self.attached.to_json()
-        return {
-            "source": self.source,
-            "again": list(self.again),
-            **given(tainted=list(self.tainted), attached=attached),
-            **given(new_effects={step: list(tools) for step, tools in self.new_effects.items()} or None),
-            **given(
-                askers=list(self.askers), values={name: dict(value) for name, value in self.values.items()} or None
-            ),
-        }
-
-    @classmethod
-    def from_json(cls, raw: Json) -> Self:
-        """See `Payload`."""
-        return cls(
-            source=raw["source"],
-            again=tuple(raw["again"]),
-            tainted=tuple(raw.get("tainted", ())),
-            new_effects={step: tuple(tools) for step, tools in raw.get("new_effects", {}).items()},
-            attached=content_in(raw, "attached"),
-            askers=tuple(raw.get("askers", ())),
-            values=raw.get("values", {}),
-            checkpoint=raw.get("checkpoint"),
-        )
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -69,26 +42,9 @@ class Inherited(Payload):
 
     source: str
     seq: int
-    result: StepResult
+    result: Result
     label: TrustLabel
     missing: tuple[str, ...] = ()
-
-    def own_json(self) -> dict[str, Any]:
-        """See `Payload`."""
-        told = {**result_json(self.result), "label": self.label.to_json(), **given(missing=list(self.missing))}
-        return {"source": self.source, "seq": self.seq, **told}
-
-    @classmethod
-    def from_json(cls, raw: Json) -> Self:
-        """See `Payload`."""
-        return cls(
-            source=raw["source"],
-            seq=integer(raw, "seq"),
-            result=result_from_json(raw),
-            label=TrustLabel.of(raw["label"]),
-            missing=tuple(raw.get("missing", ())),
-            checkpoint=raw.get("checkpoint"),
-        )
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -102,42 +58,12 @@ class CallInherited(Payload):
     kind: ClassVar[Literal["call_inherited"]] = "call_inherited"
 
     source: str
-    seq: int | None
-    at: float | None
     key: str
     tool: str
-    args: Arguments
+    args: Inline[Arguments]
     happened: bool
+    seq: int | None = None
+    at: Shown[float | None] = None
     error: str | None = None
     unmet: str | None = None
     left_by: FormerOwner | None = None
-
-    def own_json(self) -> dict[str, Any]:
-        """See `Payload`."""
-        told = given(seq=self.seq, at=self.at, error=self.error, unmet=self.unmet)
-        told |= given(left_by=self.left_by and self.left_by.to_json())
-        return {
-            "source": self.source,
-            "key": self.key,
-            "tool": self.tool,
-            **self.args.to_json(),
-            "happened": self.happened,
-            **told,
-        }
-
-    @classmethod
-    def from_json(cls, raw: Json) -> Self:
-        """See `Payload`."""
-        return cls(
-            source=raw["source"],
-            seq=integer(raw, "seq") if "seq" in raw else None,
-            at=number(raw.get("at")),
-            key=raw["key"],
-            tool=raw["tool"],
-            args=Arguments.from_json(raw),
-            happened=raw["happened"],
-            error=raw.get("error"),
-            unmet=raw.get("unmet"),
-            left_by=former_owner_in(raw),
-            checkpoint=raw.get("checkpoint"),
-        )

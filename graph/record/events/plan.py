@@ -2,12 +2,13 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal
 
 from planner_executor.graph.plan.issues import Issue
 from planner_executor.graph.plan.revision import PlanDiff
-from planner_executor.graph.record.events.content import Content, content_in
-from planner_executor.graph.record.events.payload import Json, Payload, given, integer
+from planner_executor.graph.record.codec import Needed, Written
+from planner_executor.graph.record.events.content import Content
+from planner_executor.graph.record.events.payload import Payload
 from planner_executor.graph.record.expected import Expected
 from planner_executor.graph.record.replacement import Replaced
 
@@ -34,16 +35,16 @@ class PlanRevised(Payload):
     revision: int
     plan: Mapping[str, Any]
     digest: str
-    binding: str | None = None
+    binding: Written[str | None] = None
     author: str
-    reason: str | None = None
-    cause: str = "failure"
-    diff: PlanDiff = NO_DIFFERENCE
+    reason: Written[str | None] = None
+    cause: Written[str] = "failure"
+    diff: Written[PlanDiff] = NO_DIFFERENCE
     replaced: tuple[Replaced, ...] | None = None
     dropped: tuple[str, ...] = ()
-    tainted: tuple[str, ...] = ()
-    failures: tuple[str, ...] = ()
-    stalled: str | None = None
+    tainted: Written[tuple[str, ...]] = ()
+    failures: Written[tuple[str, ...]] = ()
+    stalled: Written[str | None] = None
     read_as: tuple[str, ...] = ()
     would_replace: tuple[str, ...] = ()
     like_steps: Expected | None = None
@@ -54,53 +55,6 @@ class PlanRevised(Payload):
     def answers_failure(self) -> bool:
         """Whether a replanner wrote the plan in response to a failure."""
         return self.author == "replanner" and self.cause == "failure"
-
-    def own_json(self) -> dict[str, Any]:
-        """See `Payload`."""
-        replaced = {"replaced": [one.to_json() for one in self.replaced]} if self.replaced is not None else {}
-        return {
-            "revision": self.revision,
-            "plan": self.plan,
-            "digest": self.digest,
-            "binding": self.binding,
-            "author": self.author,
-            "reason": self.reason,
-            "cause": self.cause,
-            "diff": self.diff.to_json(),
-            **replaced,
-            **given(dropped=list(self.dropped)),
-            "tainted": list(self.tainted),
-            "failures": list(self.failures),
-            "stalled": self.stalled,
-            **given(read_as=list(self.read_as), would_replace=list(self.would_replace)),
-            **given(like_steps=self.like_steps and self.like_steps.to_json(), written_by=self.written_by),
-            **given(new_effects={step: list(tools) for step, tools in self.new_effects.items()} or None),
-        }
-
-    @classmethod
-    def from_json(cls, raw: Json) -> Self:
-        """See `Payload`."""
-        return cls(
-            revision=integer(raw, "revision"),
-            plan=raw["plan"],
-            digest=raw["digest"],
-            binding=raw.get("binding"),
-            author=raw["author"],
-            reason=raw.get("reason"),
-            cause=raw.get("cause", "failure"),
-            diff=PlanDiff.from_json(raw.get("diff", {})),
-            replaced=tuple(map(Replaced.of, raw["replaced"])) if "replaced" in raw else None,
-            dropped=tuple(raw.get("dropped", ())),
-            tainted=tuple(raw.get("tainted", ())),
-            failures=tuple(raw.get("failures", ())),
-            stalled=raw.get("stalled"),
-            read_as=tuple(raw.get("read_as", ())),
-            would_replace=tuple(raw.get("would_replace", ())),
-            like_steps=Expected.from_json(raw["like_steps"]) if "like_steps" in raw else None,
-            written_by=raw.get("written_by"),
-            new_effects={step: tuple(tools) for step, tools in raw.get("new_effects", {}).items()},
-            checkpoint=raw.get("checkpoint"),
-        )
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -115,30 +69,14 @@ class PlanRefused(Payload):
     version: ClassVar[int] = 2
 
     author: str
-    issues: tuple[Issue, ...] = ()
+    issues: Written[tuple[Issue, ...]] = ()
     brought: Content | None = None
     stays: str | None = None
-
-    def own_json(self) -> dict[str, Any]:
-        """See `Payload`."""
-        raw = {"author": self.author, "issues": [issue.to_json() for issue in self.issues]}
-        return {**raw, **given(brought=self.brought and self.brought.to_json(), stays=self.stays)}
 
     def to_json(self) -> dict[str, Any]:
         """See `Payload`."""
         raw = Payload.to_json(self)
         return raw if self.stays is not None else {name: raw[name] for name in raw if name != "version"}
-
-    @classmethod
-    def from_json(cls, raw: Json) -> Self:
-        """See `Payload`."""
-        return cls(
-            author=raw["author"],
-            issues=tuple(map(Issue.from_json, raw.get("issues", ()))),
-            brought=content_in(raw, "brought"),
-            stays=raw.get("stays"),
-            checkpoint=raw.get("checkpoint"),
-        )
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -150,32 +88,10 @@ class Steered(Payload):
     must_last: ClassVar[bool] = True
 
     constraints: tuple[str, ...]
-    added: tuple[str, ...] = ()
-    withdrawn: tuple[str, ...] = ()
-    feedback: str | None = None
-    approver: str = ""
-
-    def own_json(self) -> dict[str, Any]:
-        """See `Payload`."""
-        return {
-            "constraints": list(self.constraints),
-            "added": list(self.added),
-            "withdrawn": list(self.withdrawn),
-            "feedback": self.feedback,
-            "approver": self.approver,
-        }
-
-    @classmethod
-    def from_json(cls, raw: Json) -> Self:
-        """See `Payload`."""
-        return cls(
-            constraints=tuple(raw["constraints"]),
-            added=tuple(raw["added"]),
-            withdrawn=tuple(raw["withdrawn"]),
-            feedback=raw["feedback"],
-            approver=raw.get("approver", ""),
-            checkpoint=raw.get("checkpoint"),
-        )
+    added: Needed[tuple[str, ...]] = ()
+    withdrawn: Needed[tuple[str, ...]] = ()
+    feedback: Needed[str | None] = None
+    approver: Written[str] = ""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -185,12 +101,3 @@ class Executing(Payload):
     kind: ClassVar[Literal["executing"]] = "executing"
 
     revision: int
-
-    def own_json(self) -> dict[str, Any]:
-        """See `Payload`."""
-        return {"revision": self.revision}
-
-    @classmethod
-    def from_json(cls, raw: Json) -> Self:
-        """See `Payload`."""
-        return cls(revision=integer(raw, "revision"), checkpoint=raw.get("checkpoint"))

@@ -1,10 +1,10 @@
 """The event of a response that is kept for whoever carries the run on."""
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, Self
+from typing import ClassVar, Literal
 
 from planner_executor.graph.record.events.content import Content
-from planner_executor.graph.record.events.payload import Json, Payload, given, integer
+from planner_executor.graph.record.events.payload import Payload
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -23,25 +23,3 @@ class ResponseGiven(Payload):
     response: Content
     approver: str
     roles: tuple[str, ...] = ()
-
-    def own_json(self) -> dict[str, Any]:
-        """See `Payload`."""
-        return {
-            "request": self.request,
-            "digest": self.digest,
-            "response": self.response.to_json(),
-            "approver": self.approver,
-            **given(roles=list(self.roles)),
-        }
-
-    @classmethod
-    def from_json(cls, raw: Json) -> Self:
-        """See `Payload`."""
-        return cls(
-            request=integer(raw, "request"),
-            digest=raw["digest"],
-            response=Content.from_json(raw["response"]),
-            approver=raw["approver"],
-            roles=tuple(raw.get("roles", ())),
-            checkpoint=raw.get("checkpoint"),
-        )

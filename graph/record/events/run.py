@@ -4,9 +4,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, Self
 
-from planner_executor.graph.record.budget import NO_BUDGET, Budget, limits_of_a_run, read_budget
-from planner_executor.graph.record.events.content import NO_CONTENT, Content, content_in
-from planner_executor.graph.record.events.payload import Json, Payload, given, integer, number
+from planner_executor.graph.record.budget import NO_BUDGET, Budget, limits_of_a_run
+from planner_executor.graph.record.codec import Coded, Inline, Json, Needed, Shown, Written
+from planner_executor.graph.record.events.content import NO_CONTENT, Content
+from planner_executor.graph.record.events.payload import Payload
 
 WORDING = 7
 """Version of the wording of prompts and reviews, raised when the wording changes. Absent means 1."""
@@ -22,37 +23,25 @@ ASKED, INTERRUPTED, HANDED_OVER = "asked to pause", "interrupted", "handed over"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Configuration:
+class Configuration(Coded):
     """The terms of a run besides its budget: settings, role -> names of models, the tools and the policy.
 
     `executors` has the models that steps may name. `policy` has the whole policy, stored once for all runs under it,
     None if there is none, and `limits` repeats what it allows a run. Earlier releases kept it among the settings.
     """
 
-    settings: Mapping[str, Any] = field(default_factory=dict)
-    models: Mapping[str, Any] = field(default_factory=dict)
-    executors: Mapping[str, Any] = field(default_factory=dict)
+    settings: Written[Mapping[str, Any]] = field(default_factory=dict)
+    models: Written[Mapping[str, Any]] = field(default_factory=dict)
+    executors: Written[Mapping[str, Any]] = field(default_factory=dict)
     tools: Content | None = None
     policy: Content | None = None
     limits: Mapping[str, Any] = field(default_factory=dict)
 
     @classmethod
-    def from_json(cls, raw: Json) -> "Configuration":
-        """Parse the output of `to_json`."""
-        return cls(
-            settings=raw.get("settings", {}),
-            models=raw.get("models", {}),
-            executors=raw.get("executors", {}),
-            tools=content_in(raw, "tools"),
-            policy=content_in(raw, "policy"),
-            limits=raw.get("limits") or limits_of_a_run(raw.get("settings", {}).get("policy", {})),
-        )
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the configuration as the ledger keeps it."""
-        raw = {"settings": self.settings, "models": self.models, "executors": self.executors}
-        stored = given(tools=self.tools and self.tools.to_json(), policy=self.policy and self.policy.to_json())
-        return {**raw, **stored, **({"limits": self.limits} if self.limits else {})}
+    def from_json(cls, raw: Json) -> Self:
+        """See `Coded`."""
+        limits = raw.get("limits") or limits_of_a_run(raw.get("settings", {}).get("policy", {}))
+        return super(Configuration, cls).from_json({**raw, "limits": limits})
 
 
 NO_CONFIGURATION = Configuration()
@@ -71,63 +60,21 @@ class RunStarted(Payload):
     kind: ClassVar[Literal["run_started"]] = "run_started"
 
     goal: str
-    constraints: tuple[str, ...] = ()
+    constraints: Needed[tuple[str, ...]] = ()
     tags: tuple[str, ...] = ()
-    wording: int = 1
-    history: tuple[Mapping[str, str], ...] = ()
+    wording: Shown[int] = 1
+    history: Written[tuple[Mapping[str, str], ...]] = ()
     pictures: tuple[Mapping[str, Any], ...] = ()
     attached: Content | None = None
-    setup: Mapping[str, Any] = field(default_factory=dict)
+    setup: Written[Mapping[str, Any]] = field(default_factory=dict)
     setup_by: str | None = None
     origin: str | None = None
     configured: Configuration | None = None
-    budget: Budget = NO_BUDGET
+    budget: Written[Budget] = NO_BUDGET
     invocation: str | None = None
-    thread: str = ""
-    n: int = 0
+    thread: Needed[str] = ""
+    n: Needed[int] = 0
     started_by: str | None = None
-
-    def own_json(self) -> dict[str, Any]:
-        """See `Payload`."""
-        return {
-            "goal": self.goal,
-            "constraints": list(self.constraints),
-            **given(tags=list(self.tags)),
-            **({"wording": self.wording} if self.wording > 1 else {}),
-            "history": list(self.history),
-            **given(pictures=list(self.pictures), attached=self.attached and self.attached.to_json()),
-            "setup": self.setup,
-            **given(setup_by=self.setup_by, origin=self.origin),
-            **given(configured=self.configured and self.configured.to_json()),
-            "budget": self.budget.to_json(),
-            **given(invocation=self.invocation),
-            "thread": self.thread,
-            "n": self.n,
-            **given(started_by=self.started_by),
-        }
-
-    @classmethod
-    def from_json(cls, raw: Json) -> Self:
-        """See `Payload`."""
-        return cls(
-            goal=raw["goal"],
-            constraints=tuple(raw["constraints"]),
-            tags=tuple(raw.get("tags", ())),
-            wording=number(raw.get("wording")) or 1,
-            history=tuple(raw.get("history", ())),
-            pictures=tuple(raw.get("pictures", ())),
-            attached=content_in(raw, "attached"),
-            setup=raw.get("setup") or {},
-            setup_by=raw.get("setup_by"),
-            origin=raw.get("origin"),
-            configured=Configuration.from_json(raw["configured"]) if "configured" in raw else None,
-            budget=read_budget(raw.get("budget", {}))[0],
-            invocation=raw.get("invocation"),
-            thread=raw["thread"],
-            n=integer(raw, "n"),
-            started_by=raw.get("started_by"),
-            checkpoint=raw.get("checkpoint"),
-        )
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -140,27 +87,10 @@ class Configured(Payload):
     kind: ClassVar[Literal["configured"]] = "configured"
     is_aside: ClassVar[bool] = True
 
-    configuration: Configuration
+    configuration: Inline[Configuration]
     budget: Budget | None = None
     approver: str | None = None
     roles: tuple[str, ...] = ()
-
-    def own_json(self) -> dict[str, Any]:
-        """See `Payload`."""
-        budget = self.budget and self.budget.to_json()
-        by = given(budget=budget, approver=self.approver, roles=list(self.roles))
-        return {**self.configuration.to_json(), **by}
-
-    @classmethod
-    def from_json(cls, raw: Json) -> Self:
-        """See `Payload`."""
-        return cls(
-            configuration=Configuration.from_json(raw),
-            budget=read_budget(raw["budget"])[0] if "budget" in raw else None,
-            approver=raw.get("approver"),
-            roles=tuple(raw.get("roles", ())),
-            checkpoint=raw.get("checkpoint"),
-        )
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -175,15 +105,6 @@ class OwnerReplaced(Payload):
 
     process: str
     is_dead: bool
-
-    def own_json(self) -> dict[str, Any]:
-        """See `Payload`."""
-        return {"process": self.process, "is_dead": self.is_dead}
-
-    @classmethod
-    def from_json(cls, raw: Json) -> Self:
-        """See `Payload`."""
-        return cls(process=raw["process"], is_dead=raw["is_dead"] is True, checkpoint=raw.get("checkpoint"))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -201,24 +122,7 @@ class TakeOverAsked(Payload):
     differs: str
     missing: str
     approver: str
-    roles: tuple[str, ...] = ()
-
-    def own_json(self) -> dict[str, Any]:
-        """See `Payload`."""
-        asked = {"terms": self.terms, "differs": self.differs, "missing": self.missing}
-        return {**asked, "approver": self.approver, "roles": list(self.roles)}
-
-    @classmethod
-    def from_json(cls, raw: Json) -> Self:
-        """See `Payload`."""
-        return cls(
-            terms=raw["terms"],
-            differs=raw["differs"],
-            missing=raw["missing"],
-            approver=raw["approver"],
-            roles=tuple(raw.get("roles", ())),
-            checkpoint=raw.get("checkpoint"),
-        )
+    roles: Written[tuple[str, ...]] = ()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -231,26 +135,12 @@ class Paused(Payload):
     kind: ClassVar[Literal["paused"]] = "paused"
 
     reason: str
-    due_at: float | None = None
+    due_at: Shown[float | None] = None
     by: str | None = None
-
-    def own_json(self) -> dict[str, Any]:
-        """See `Payload`."""
-        return {"reason": self.reason, **given(due_at=self.due_at, by=self.by)}
-
-    @classmethod
-    def from_json(cls, raw: Json) -> Self:
-        """See `Payload`."""
-        return cls(
-            reason=raw["reason"],
-            due_at=number(raw.get("due_at")),
-            by=raw.get("by"),
-            checkpoint=raw.get("checkpoint"),
-        )
 
 
 @dataclass(frozen=True, slots=True)
-class LeftPayload:
+class LeftPayload(Coded):
     """The digest of the payload that a redaction left for event `seq`."""
 
     seq: int
@@ -269,17 +159,6 @@ class ValueRedacted(Payload):
     by: str
     reason: str
 
-    def own_json(self) -> dict[str, Any]:
-        """See `Payload`."""
-        left = [{"seq": one.seq, "digest": one.digest} for one in self.left]
-        return {"left": left, "by": self.by, "reason": self.reason}
-
-    @classmethod
-    def from_json(cls, raw: Json) -> Self:
-        """See `Payload`."""
-        left = tuple(LeftPayload(integer(one, "seq"), one["digest"]) for one in raw["left"])
-        return cls(left=left, by=raw["by"], reason=raw["reason"], checkpoint=raw.get("checkpoint"))
-
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RunEnded(Payload):
@@ -294,7 +173,7 @@ class RunEnded(Payload):
 
     status: str
     reason: str
-    answer: Content = NO_CONTENT
+    answer: Inline[Content] = NO_CONTENT
     read_as: tuple[str, ...] = ()
     by: str | None = None
 
@@ -302,23 +181,6 @@ class RunEnded(Payload):
     def is_cancelled(self) -> bool:
         """Whether the run was cancelled."""
         return (self.status, self.reason, self.answer) == ("cancelled", "cancelled", NO_CONTENT)
-
-    def own_json(self) -> dict[str, Any]:
-        """See `Payload`."""
-        raw = {"status": self.status, "reason": self.reason, **self.answer.to_json()}
-        return {**raw, **given(read_as=list(self.read_as), by=self.by)}
-
-    @classmethod
-    def from_json(cls, raw: Json) -> Self:
-        """See `Payload`."""
-        return cls(
-            status=raw["status"],
-            reason=raw["reason"],
-            answer=Content.from_json(raw),
-            read_as=tuple(raw.get("read_as", ())),
-            by=raw.get("by"),
-            checkpoint=raw.get("checkpoint"),
-        )
 
 
 def cancelled(checkpoint: str | None = None, by: str | None = None) -> RunEnded:

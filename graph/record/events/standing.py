@@ -1,9 +1,10 @@
 """Events of standing approvals that hold within one run."""
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, Self
+from typing import ClassVar, Literal
 
-from planner_executor.graph.record.events.payload import Json, Payload
+from planner_executor.graph.record.codec import Inline
+from planner_executor.graph.record.events.payload import Payload
 from planner_executor.graph.record.standing_approval import StandingApproval
 
 
@@ -15,16 +16,7 @@ class StandingGiven(Payload):
     is_aside: ClassVar[bool] = True
     must_last: ClassVar[bool] = True
 
-    approval: StandingApproval
-
-    def own_json(self) -> dict[str, Any]:
-        """See `Payload`."""
-        return self.approval.to_json()
-
-    @classmethod
-    def from_json(cls, raw: Json) -> Self:
-        """See `Payload`."""
-        return cls(approval=StandingApproval.from_json(raw), checkpoint=raw.get("checkpoint"))
+    approval: Inline[StandingApproval]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -37,12 +29,3 @@ class StandingRevoked(Payload):
 
     id: str
     approver: str
-
-    def own_json(self) -> dict[str, Any]:
-        """See `Payload`."""
-        return {"id": self.id, "approver": self.approver}
-
-    @classmethod
-    def from_json(cls, raw: Json) -> Self:
-        """See `Payload`."""
-        return cls(id=raw["id"], approver=raw["approver"], checkpoint=raw.get("checkpoint"))

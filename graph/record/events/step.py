@@ -1,13 +1,13 @@
 """Events of steps: results, checks of their criteria, and limits of the budget."""
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, Self
+from typing import ClassVar, Literal
 
-from planner_executor.graph.record.budget import NO_BUDGET, NO_USAGE, Budget, Usage, read_budget
+from planner_executor.graph.record.budget import NO_BUDGET, NO_USAGE, Budget, Usage
 from planner_executor.graph.record.check_results import CheckResult, Opinion
-from planner_executor.graph.record.events.content import result_from_json, result_json
-from planner_executor.graph.record.events.payload import Json, Payload, given, integer
-from planner_executor.graph.record.results import StepResult
+from planner_executor.graph.record.codec import Needed, Written
+from planner_executor.graph.record.events.content import Result
+from planner_executor.graph.record.events.payload import Payload
 from planner_executor.graph.record.trust_label import TrustLabel
 
 
@@ -21,38 +21,13 @@ class StepFinished(Payload):
 
     kind: ClassVar[Literal["step_finished"]] = "step_finished"
 
-    result: StepResult
+    result: Result
     inputs: str
     label: TrustLabel | None = None
     revision: int
     missing: tuple[str, ...] = ()
     items: tuple[int, ...] = ()
     unchecked: bool = False
-
-    def own_json(self) -> dict[str, Any]:
-        """See `Payload`."""
-        return {
-            **result_json(self.result),
-            "inputs": self.inputs,
-            **given(label=self.label and self.label.to_json()),
-            "revision": self.revision,
-            **given(missing=list(self.missing), items=list(self.items), unchecked=self.unchecked),
-        }
-
-    @classmethod
-    def from_json(cls, raw: Json) -> Self:
-        """See `Payload`."""
-        label = raw.get("label")
-        return cls(
-            result=result_from_json(raw),
-            inputs=raw["inputs"],
-            label=TrustLabel.of(label) if label else None,
-            revision=integer(raw, "revision"),
-            missing=tuple(raw.get("missing", ())),
-            items=tuple(raw.get("items", ())),
-            unchecked=raw.get("unchecked", False),
-            checkpoint=raw.get("checkpoint"),
-        )
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -62,35 +37,11 @@ class StepChecked(Payload):
     kind: ClassVar[Literal["step_checked"]] = "step_checked"
 
     met: bool
-    checks: tuple[CheckResult, ...] = ()
+    checks: Written[tuple[CheckResult, ...]] = ()
     judged: Opinion | None = None
     error: str | None = None
     revision: int
     again: bool = False
-
-    def own_json(self) -> dict[str, Any]:
-        """See `Payload`."""
-        return {
-            "met": self.met,
-            "checks": [finding.to_json() for finding in self.checks],
-            **given(judged=self.judged and self.judged.to_json(), error=self.error),
-            "revision": self.revision,
-            **given(again=self.again),
-        }
-
-    @classmethod
-    def from_json(cls, raw: Json) -> Self:
-        """See `Payload`."""
-        judged = raw.get("judged")
-        return cls(
-            met=raw["met"],
-            checks=tuple(map(CheckResult.from_json, raw.get("checks", ()))),
-            judged=Opinion.from_json(judged) if judged else None,
-            error=raw.get("error"),
-            revision=integer(raw, "revision"),
-            again=raw.get("again", False),
-            checkpoint=raw.get("checkpoint"),
-        )
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -101,29 +52,7 @@ class BudgetReached(Payload):
     must_last: ClassVar[bool] = True
 
     limit: str
-    by: str | None = None
-    budget: Budget = NO_BUDGET
-    spent: Usage = NO_USAGE
-    left: tuple[str, ...] = ()
-
-    def own_json(self) -> dict[str, Any]:
-        """See `Payload`."""
-        return {
-            "limit": self.limit,
-            "by": self.by,
-            "budget": self.budget.to_json(),
-            "spent": self.spent.to_json(),
-            "left": list(self.left),
-        }
-
-    @classmethod
-    def from_json(cls, raw: Json) -> Self:
-        """See `Payload`."""
-        return cls(
-            limit=raw["limit"],
-            by=raw.get("by"),
-            budget=read_budget(raw.get("budget", {}))[0],
-            spent=Usage.from_json(raw.get("spent", {})),
-            left=tuple(raw["left"]),
-            checkpoint=raw.get("checkpoint"),
-        )
+    by: Written[str | None] = None
+    budget: Written[Budget] = NO_BUDGET
+    spent: Written[Usage] = NO_USAGE
+    left: Needed[tuple[str, ...]] = ()

@@ -2,9 +2,10 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal
 
-from planner_executor.graph.record.events.payload import Json, Payload, integer
+from planner_executor.graph.record.codec import Written
+from planner_executor.graph.record.events.payload import Payload
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -21,33 +22,7 @@ class Voted(Payload):
     request: int
     subject: str
     says: str
-    decisions: tuple[Mapping[str, Any], ...] = ()
+    decisions: Written[tuple[Mapping[str, Any], ...]] = ()
     missing: str
     approver: str
-    roles: tuple[str, ...] = ()
-
-    def own_json(self) -> dict[str, Any]:
-        """See `Payload`."""
-        return {
-            "request": self.request,
-            "subject": self.subject,
-            "says": self.says,
-            "decisions": list(self.decisions),
-            "missing": self.missing,
-            "approver": self.approver,
-            "roles": list(self.roles),
-        }
-
-    @classmethod
-    def from_json(cls, raw: Json) -> Self:
-        """See `Payload`."""
-        return cls(
-            request=integer(raw, "request"),
-            subject=raw["subject"],
-            says=raw["says"],
-            decisions=tuple(raw.get("decisions", ())),
-            missing=raw["missing"],
-            approver=raw["approver"],
-            roles=tuple(raw.get("roles", ())),
-            checkpoint=raw.get("checkpoint"),
-        )
+    roles: Written[tuple[str, ...]] = ()

@@ -1,7 +1,9 @@
 """The classes of events: what is written is read back, whatever a redaction or an earlier release left of it."""
 
+import json
 from collections.abc import Iterator
 from dataclasses import MISSING, fields
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,6 +18,7 @@ from planner_executor.graph.record.results import StepResult
 from planner_executor.graph.testing import LEAST
 from planner_executor.graph.text.event_text import event_text
 
+DATA = Path(__file__).parents[2] / "data"
 SECRET, NUMBER = "hunter2 is the secret", 47_114_711
 READ_BY = {"revision", "call", "item", "request", "n", "seq", "skip"} | {
     *("since", "within_s", "after_s", "expires_at", "expired_at")
@@ -60,6 +63,18 @@ def test_every_field_of_every_kind_is_written_as_it_was_read(kind: str) -> None:
     for field in fields(data):
         default = field.default if field.default_factory is MISSING else field.default_factory()
         assert getattr(data, field.name) != default, f"the sample of {kind} says nothing in {field.name}"
+
+
+@pytest.mark.parametrize("export", sorted(DATA.glob("*/*.jsonl")), ids=lambda path: f"{path.parent.name}-{path.stem}")
+def test_what_an_earlier_release_wrote_is_written_as_it_was_read(export: Path) -> None:
+    lines = [json.loads(line) for line in export.read_text().splitlines()]
+    events = [(line["kind"], json.loads(line["payload"])) for line in lines if line["record"] == "event"]
+
+    assert events
+    for kind, payload in events:
+        left_out_now = {"dropped"} if payload.get("dropped") == [] else set()
+        kept = {name: value for name, value in payload.items() if name not in left_out_now}
+        assert TYPES[kind].from_json(payload).to_json() == kept
 
 
 @pytest.mark.parametrize("kind", LEAST)

@@ -204,8 +204,8 @@ def test_a_review_says_what_stands_in_place_of_a_failed_step(one: Replaced, line
 def test_what_was_replaced_is_read_as_it_was_told(standing: ReplacementStatus) -> None:
     one = Replaced("a", ("mail",), ("b",), standing)
 
-    assert Replaced.of(one.to_json()) == one
+    assert Replaced.from_json(one.to_json()) == one
 
 
 def test_a_standing_that_was_taken_out_of_the_record_makes_up_for_nothing() -> None:
-    assert Replaced.of({"step": "a", "tools": [], "by": [], "standing": "[redacted]"}).standing == "open"
+    assert Replaced.from_json({"step": "a", "tools": [], "by": [], "standing": "[redacted]"}).standing == "open"

@@ -119,12 +119,12 @@ def test_an_argument_is_never_more_trusted_than_a_result_it_refers_to(
 
 @given(LABELS)
 def test_a_label_is_read_as_it_was_written(label: TrustLabel) -> None:
-    assert TrustLabel.of(label.to_json()) == label
+    assert TrustLabel.from_json(label.to_json()) == label
 
 
 def test_a_label_whose_sources_were_taken_out_of_the_record_has_none() -> None:
-    assert TrustLabel.of({"trust": "untrusted"}) == TrustLabel("untrusted")
-    assert TrustLabel.of({"trust": "untrusted", "sources": "redacted"}) == TrustLabel("untrusted")
+    assert TrustLabel.from_json({"trust": "untrusted"}) == TrustLabel("untrusted")
+    assert TrustLabel.from_json({"trust": "untrusted", "sources": "redacted"}) == TrustLabel("untrusted")
 
 
 def test_a_reference_to_a_step_that_has_no_label_says_nothing_of_the_argument() -> None:
@@ -134,4 +134,4 @@ def test_a_reference_to_a_step_that_has_no_label_says_nothing_of_the_argument() 
 
 
 def test_a_label_whose_trust_was_taken_out_of_the_record_is_untrusted() -> None:
-    assert TrustLabel.of({"trust": "[redacted]", "sources": ["web"]}) == TrustLabel("untrusted", ("web",))
+    assert TrustLabel.from_json({"trust": "[redacted]", "sources": ["web"]}) == TrustLabel("untrusted", ("web",))
