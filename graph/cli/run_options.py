@@ -88,6 +88,7 @@ class RunOptions(ActorOptions, ModelOptions, ToolOptions):
     replan: Annotated[Replan | None, options.setting_option("replan")] = None
     horizon: Annotated[int | None, options.setting_option("horizon")] = None
     max_replans: Annotated[int | None, options.setting_option("max_replans")] = None
+    max_repairs: Annotated[int | None, options.setting_option("max_repairs")] = None
     max_concurrency: Annotated[int | None, options.setting_option("max_concurrency")] = None
 
     @property

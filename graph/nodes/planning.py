@@ -1,7 +1,8 @@
-"""Asking a model for a plan or a revision, with a bounded number of corrections."""
+"""Asking a model for a plan or a revision, with corrections as long as its faults get fewer."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import inf
 from typing import Any
 
 from langchain_core.messages import AIMessage, BaseMessage
@@ -58,7 +59,7 @@ async def propose(
     shape: PlanShape,
     max_repairs: int,
 ) -> Proposal:
-    """Return the model's first valid plan, after at most `max_repairs` rounds of corrections.
+    """Return the model's first valid plan; it is corrected as long as its faults get fewer.
 
     Args:
         gate: The choke point of model calls.
@@ -66,13 +67,13 @@ async def propose(
         call: The first request; each correction adds the answer and its issues to the messages.
         read: Parses and validates a JSON value.
         shape: What a plan looks like in an answer.
-        max_repairs: Most corrections.
+        max_repairs: Most rounds of corrections.
 
     Raises:
         LimitReached: A call would exceed the budget.
     """
     issues: tuple[Issue, ...] = ()
-    words, explained = "", False
+    words, explained, faults = "", False, inf
     for attempt in range(max_repairs + 1):
         answer = await gate.ask(model, replace(call, label=f"{call.label}:{attempt}"))
         if isinstance(answer, str):
@@ -81,8 +82,11 @@ async def propose(
         parsed = _parse(answer, read, shape)
         if parsed.plan is not None:
             return Proposal(parsed.plan, notes=parsed.notes)
-        issues, explained = parsed.issues, is_explanation(answer)
+        issues, explained, before = parsed.issues, is_explanation(answer), faults
+        faults = inf if _is_unread(issues) else len(issues)
         if flaw_of(answer) == "refused":  # a correction does not change a refusal
+            break
+        if attempt and faults >= before:
             break
         call = replace(call, messages=_corrected(call.messages, answer, issues))
     if explained:
@@ -92,7 +96,7 @@ async def propose(
 
 def _parse(answer: AIMessage, read: Callable[[Any], ParsedPlan], shape: PlanShape) -> ParsedPlan:
     if flaw := flaw_of(answer):
-        return ParsedPlan(None, (Issue(None, "answer", FLAWS[flaw]),))
+        return ParsedPlan(None, (Issue(None, "plan", FLAWS[flaw]),))
     try:
         pieces = plans_in(str(answer.text), shape)
     except NoJson as error:
@@ -120,8 +124,13 @@ def _corrected(messages: Sequence[BaseMessage], answer: AIMessage, issues: Seque
     return [*messages, AIMessage(str(answer.text)), repair_message(issues)]
 
 
+def _is_unread(issues: Sequence[Issue]) -> bool:
+    """Whether there is no plan whose faults could be counted."""
+    return [issue.field for issue in issues] == ["plan"]
+
+
 def _reason(role: str, words: str, issues: Sequence[Issue]) -> str:
     answer = f"; it said: {cut(words.strip(), WORDS_CHARACTERS)}" if words.strip() else ""
-    if [issue.field for issue in issues] in (["plan"], ["answer"]):
+    if _is_unread(issues):
         return f"the {role} gave no plan: {issues[0].message}{answer}"
     return f"the {role} gave no valid plan: {joined_messages([str(issue) for issue in issues], WORDS_CHARACTERS)}"

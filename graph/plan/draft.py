@@ -16,7 +16,8 @@ from planner_executor.graph.plan.suggestions import KnownSteps
 class StepDraft:
     """A step's fields as given, and its issues; `step` is None if its own fields are at fault.
 
-    A settled draft is a step that has succeeded: it never changes, whichever ids later steps have.
+    A settled draft is a step that has succeeded: it never changes, whichever ids later steps have. `place` is its name
+    in issues if it has no id.
     """
 
     fields: dict[str, Any]
@@ -24,6 +25,7 @@ class StepDraft:
     step: Step | None = None
     notes: list[str] = field(default_factory=list)
     is_settled: bool = False
+    place: str | None = None
 
     @property
     def kind(self) -> StepKind:
@@ -35,6 +37,11 @@ class StepDraft:
         """The step's id, if it is text."""
         given = self.fields.get("id")
         return given if isinstance(given, str) else None
+
+    @property
+    def name(self) -> str | None:
+        """What issues call the step: its id, or else its place."""
+        return self.id if self.id is not None else self.place
 
     def listed(self, name: str) -> list[str]:
         """Return the strings of a list field; other items are ignored."""

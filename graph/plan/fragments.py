@@ -5,12 +5,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from planner_executor.graph.plan.normalization import ALIASES, COMMENTARY, PLAN_KEYS, looks_like_plan, unwrap
+from planner_executor.graph.plan.normalization import ALIASES, COMMENTARY, PLAN_KEYS, STEP, looks_like_plan, unwrap
 
 FIELDS = ("id", "objective", "tool", "tools", "args", "depends_on")
 """Two of these, in any accepted spelling, make an object part of a plan."""
 SPELLINGS = {name: name for name in FIELDS} | {name: field for name, field in ALIASES.items() if field in FIELDS}
-SPELLINGS["required_tools"] = "tools"
+SPELLINGS |= {"required_tools": "tools", STEP: "id"}
 NAMING = ("tool", "tools", "required_tools", "tool_name", "name", "function", "action")
 """Keys that name the tool of a step or of a call."""
 ELLIPSES = ("...", "…")

@@ -10,7 +10,7 @@ from typing import Any
 
 from planner_executor.graph.plan.catalog import ToolSpec
 from planner_executor.graph.plan.issues import Issue
-from planner_executor.graph.plan.schema import MAX_ITEMS, Step
+from planner_executor.graph.plan.schema import MAX_ITEMS, Step, is_step_id
 from planner_executor.graph.plan.shortening import short_repr
 from planner_executor.graph.plan.step_kind import kind_of
 from planner_executor.graph.plan.unique_keys import read_json
@@ -25,6 +25,8 @@ ALIASES = {
     "dependencies": "depends_on",
     "subgoal_id": "id",
 }
+STEP = "step"
+"""A spelling of `id` if its value can be one, else of `objective`."""
 FIELDS = tuple(Step.model_fields)
 PLAN_KEYS = ("steps", "keep", "plan", "answer")
 """Keys that identify a plan or a revision among other JSON."""
@@ -84,12 +86,12 @@ def unwrap(raw: Any, tools: Collection[str] = ()) -> tuple[Any, list[str]]:
     return raw, notes
 
 
-def read_fields(raw: Mapping[Any, Any], tools: Mapping[str, ToolSpec]) -> Fields:
-    """Return a step's fields without null values."""
+def read_fields(raw: Mapping[Any, Any], tools: Mapping[str, ToolSpec], step: str) -> Fields:
+    """Return a step's fields without null values; issues call the step by the name `step`."""
     found = Fields()
-    fields, step = found.values, name_of(raw)
+    fields = found.values
     for key, value in raw.items():
-        name = ALIASES.get(key, key) if isinstance(key, str) else key
+        name = _canonical(key, value)
         if value is None:
             continue
         if name not in FIELDS:
@@ -126,9 +128,9 @@ def read_id(given: Any) -> Any:
 
 def name_of(raw: Mapping[Any, Any]) -> str | None:
     """Return the id of a raw step, for issues."""
-    given = raw.get("id") if raw.get("id") is not None else raw.get("subgoal_id")
-    given = read_id(given)
-    return given if isinstance(given, str) else None
+    given = (value for key, value in raw.items() if value is not None and _canonical(key, value) == "id")
+    name = read_id(next(given, None))
+    return name if isinstance(name, str) else None
 
 
 def group_notes(notes: Iterable[tuple[str | None, str]]) -> tuple[str, ...]:
@@ -145,6 +147,13 @@ def group_notes(notes: Iterable[tuple[str | None, str]]) -> tuple[str, ...]:
     return tuple(grouped if more <= 0 else [*grouped[:MAX_NOTES], f"and {more} more"])
 
 
+def _canonical(key: Any, value: Any) -> Any:
+    """Return the name of a step's field, given a spelling of it and its value."""
+    if key == STEP:
+        return "id" if is_step_id(read_id(value)) else "objective"
+    return ALIASES.get(key, key) if isinstance(key, str) else key
+
+
 def _without_nulls(raw: Any) -> Any:
     return {key: value for key, value in raw.items() if value is not None} if isinstance(raw, dict) else raw
 
@@ -157,7 +166,7 @@ def _without_commentary(raw: Any, notes: list[str]) -> Any:
 
 
 def _looks_like_step(item: Mapping[str, Any]) -> bool:
-    return not STEP_KEYS.isdisjoint(item) or {"id", "description"} <= set(item)
+    return not STEP_KEYS.isdisjoint(item) or ("description" in item and not {"id", STEP}.isdisjoint(item))
 
 
 def _called_with(raw: Mapping[Any, Any], tools: Collection[str]) -> Any:
@@ -219,13 +228,13 @@ def _is_count(given: Any) -> bool:
     return isinstance(given, int) and not isinstance(given, bool) and given >= 0
 
 
-def _read_text_args(found: Fields, tools: Mapping[str, ToolSpec], step: str | None, is_json: bool) -> None:
+def _read_text_args(found: Fields, tools: Mapping[str, ToolSpec], step: str, is_json: bool) -> None:
     """Pass a plain string to the tool's only or first required parameter; without a tool, to the model.
 
     Args:
         found: The step's fields.
         tools: The tools by name.
-        step: The step's id, for issues.
+        step: What issues call the step.
         is_json: Whether the key was `arguments`, which is JSON text in tool calls.
     """
     fields = found.values

@@ -82,7 +82,7 @@ def _read_each(raw: list[Any], tools: Mapping[str, ToolSpec]) -> tuple[list[Step
     drafts, issues = [], []
     for place, item in enumerate(raw):
         if isinstance(item, dict):
-            draft = read_step(item, tools)
+            draft = read_step(item, tools, f"steps[{place}]")
             drafts.append(draft)
             issues += draft.issues
         else:
@@ -90,23 +90,27 @@ def _read_each(raw: list[Any], tools: Mapping[str, ToolSpec]) -> tuple[list[Step
     return drafts, issues
 
 
-def read_step(raw: Mapping[Any, Any], tools: Mapping[str, ToolSpec]) -> StepDraft:
-    """Read one step: its spelling, its own fields and its arguments against the tool's schema."""
+def read_step(raw: Mapping[Any, Any], tools: Mapping[str, ToolSpec], place: str) -> StepDraft:
+    """Read one step: its spelling, its own fields and its arguments against the tool's schema.
+
+    A step without an id is called by its `place`, and checked all the same.
+    """
+    name = name_of(raw) or place
     faults = json_faults(raw)
     too_deep = any(message == TOO_DEEP for _, message in faults)
-    found = read_fields({} if too_deep else raw, tools)
+    found = read_fields({} if too_deep else raw, tools, name)
     fields, issues = found.values, found.issues
-    issues += [Issue(name_of(raw), path.lstrip(".") or "step", message) for path, message in faults]
+    issues += [Issue(name, path.lstrip(".") or "step", message) for path, message in faults]
     if isinstance(raw.get("arguments"), str) and (inner := json_faults(fields.get("args"))):  # it was JSON text
-        issues += [Issue(name_of(raw), f"args{path}", message) for path, message in inner]
+        issues += [Issue(name, f"args{path}", message) for path, message in inner]
         del fields["args"]
-    draft = StepDraft(fields, issues, notes=found.notes)
+    draft = StepDraft(fields, issues, notes=found.notes, place=place)
     if too_deep:
         return draft
     try:
         draft.step = Step.model_validate(fields)
     except ValidationError as error:
-        issues += [Issue(draft.id, place, message) for place, message in field_errors(error).items()]
+        issues += [Issue(name, field, message) for field, message in field_errors(error).items()]
     issues += step_issues(draft, tools)
     return draft
 

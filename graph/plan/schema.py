@@ -1,6 +1,7 @@
 """The plan: its steps, their dependencies and success criteria."""
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Literal, Self
 
@@ -17,7 +18,13 @@ ITEM = "item"
 """Name of the item in a step with `for_each`: `{item_result}`, `{item_result.url}`."""
 MAX_ITEMS = 20
 
-StepId = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_]*$")]
+_STEP_ID = r"^[A-Za-z][A-Za-z0-9_]*$"
+StepId = Annotated[str, Field(pattern=_STEP_ID)]
+
+
+def is_step_id(value: Any) -> bool:
+    """Whether a value can be the id of a step."""
+    return isinstance(value, str) and re.fullmatch(_STEP_ID, value) is not None
 
 
 class FrozenModel(BaseModel):

@@ -8,13 +8,15 @@ from planner_executor.graph.words.name_list import did_you_mean, listed
 
 MAX_HINTS = 20
 MAX_NAMES = 200
+MAX_UNNAMED = 5
 """Bounds on the search for close names: searches per plan, and candidates per search."""
 
 
 class KnownSteps:
-    """The step ids that may be named, in plan order; finished steps come first."""
+    """The step ids that may be named, in plan order; finished steps come first. `unnamed` are places without an id."""
 
-    def __init__(self, ids: Sequence[str], finished: Collection[str] = ()) -> None:
+    def __init__(self, ids: Sequence[str], finished: Collection[str] = (), unnamed: Sequence[str] = ()) -> None:
+        self._unnamed = unnamed
         self._order = list(dict.fromkeys([*finished, *ids]))
         self._place = {name: place for place, name in enumerate(self._order)}
         self._hints = 0
@@ -28,7 +30,9 @@ class KnownSteps:
     @cached_property
     def listing(self) -> str:
         """The list of ids, as a sentence."""
-        return f"the steps are {listed(sorted(self.ids))}" if self.ids else "the plan has no steps"
+        known = f"the steps are {listed(sorted(self.ids))}" if self.ids else ""
+        without = f"{listed(self._unnamed, MAX_UNNAMED)} without an id" if self._unnamed else ""
+        return "; ".join(filter(None, (known, without))) or "the plan has no steps"
 
     def hint_for_itself(self, step: str, form: str) -> str:
         """Return the hint for a step that names itself: authors who count from 0 mean the step before.

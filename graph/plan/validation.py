@@ -22,7 +22,7 @@ from planner_executor.graph.plan.suggestions import KnownSteps
 
 def step_issues(draft: StepDraft, tools: Mapping[str, ToolSpec]) -> list[Issue]:
     """Return the issues within a step, beyond the types of its fields: fields, tools, arguments, checks."""
-    fields = [Issue(draft.id, place, message) for place, message in field_faults(draft.fields)]
+    fields = [Issue(draft.name, place, message) for place, message in field_faults(draft.fields)]
     return [*fields, *_tool_issues(draft, tools), *_check_issues(draft)]
 
 
@@ -40,7 +40,7 @@ def graph_issues(drafts: list[StepDraft], answer: Any, finished: frozenset[str] 
     ]
     if ITEM in counts and any(draft.is_repeated for draft in drafts):
         issues.append(Issue(ITEM, "id", "this id is reserved for the item of for_each; give the step another id"))
-    known = KnownSteps(tuple(counts), sorted(finished))
+    known = KnownSteps(tuple(counts), sorted(finished), [str(draft.place) for draft in drafts if draft.id is None])
     for draft in drafts:
         issues += _edge_issues(draft, known)
     # A step that depends on itself has an issue already; as a cycle it would be reported twice.
@@ -62,22 +62,22 @@ def _tool_issues(draft: StepDraft, tools: Mapping[str, ToolSpec]) -> list[Issue]
     unknown = [name for name in names if name not in tools]
     if unknown:
         field = "tool" if tool is not None else "tools"
-        return [Issue(draft.id, field, unknown_tool(name, tools)) for name in unknown]
+        return [Issue(draft.name, field, unknown_tool(name, tools)) for name in unknown]
     faults = kind_spec(draft.kind).faults(draft, tools)
-    return [*_output_issues(draft), *(Issue(draft.id, place, message) for place, message in faults)]
+    return [*_output_issues(draft), *(Issue(draft.name, place, message) for place, message in faults)]
 
 
 def _output_issues(draft: StepDraft) -> list[Issue]:
     output = draft.fields.get("output")
     fault = inline_schema_fault(output) if isinstance(output, dict) else None
-    return [Issue(draft.id, "output", f"not a usable JSON Schema: {fault}")] if fault else []
+    return [Issue(draft.name, "output", f"not a usable JSON Schema: {fault}")] if fault else []
 
 
 def _check_issues(draft: StepDraft) -> Iterator[Issue]:
     checks, tools = draft.fields.get("checks"), kind_spec(draft.kind).tools(draft)
     for place, check in enumerate(checks if isinstance(checks, list) else ()):
         if isinstance(check, dict):
-            yield from (Issue(draft.id, f"checks[{place}]", fault) for fault in check_faults(check, tools))
+            yield from (Issue(draft.name, f"checks[{place}]", fault) for fault in check_faults(check, tools))
 
 
 def _edge_issues(draft: StepDraft, known: KnownSteps) -> list[Issue]:
@@ -85,21 +85,21 @@ def _edge_issues(draft: StepDraft, known: KnownSteps) -> list[Issue]:
     for before in dict.fromkeys(draft.listed("depends_on")):
         if before == draft.id:
             hint = known.hint_for_itself(before, "%s")
-            issues.append(Issue(draft.id, "depends_on", f"{before} waits for itself; {hint}"))
+            issues.append(Issue(draft.name, "depends_on", f"{before} waits for itself; {hint}"))
         elif before not in known.ids:
             issues.append(
-                Issue(draft.id, "depends_on", f"no step {short_repr(before)}; {known.hint_for(before, draft.id)}")
+                Issue(draft.name, "depends_on", f"no step {short_repr(before)}; {known.hint_for(before, draft.id)}")
             )
     for field, reference in draft.references():
         if reference.step == draft.id:
             hint = known.hint_for_itself(reference.step, "{%s_result}")
-            issues.append(Issue(draft.id, field, f"{reference} refers to its own step; {hint}"))
+            issues.append(Issue(draft.name, field, f"{reference} refers to its own step; {hint}"))
         else:
             faults = _reference_faults(reference, known, draft.id)
-            issues += [Issue(draft.id, field, message) for message in faults]
+            issues += [Issue(draft.name, field, message) for message in faults]
     # A settled step cannot change: an id added later must not make a look-alike of text that has already been used.
     written = () if draft.is_settled else draft.lookalikes(known)
-    return issues + [Issue(draft.id, field, message) for field, message in written]
+    return issues + [Issue(draft.name, field, message) for field, message in written]
 
 
 def _reference_faults(reference: Any, known: KnownSteps, step: str | None = None) -> list[str]:

@@ -57,7 +57,7 @@ class Refinement:
             )
         drafts, issues = read_steps(part.get("steps"), self.tools, self.max_steps - len(self.plan.steps) + 1)
         issues += graph_issues(drafts, part.get("answer"), frozenset(self.succeeded))
-        issues += [Issue(d.id, "refine", self._too_deep) for d in drafts if d.fields.get("refine") and self._is_deep]
+        issues += [Issue(d.name, "refine", self._too_deep) for d in drafts if d.fields.get("refine") and self._is_deep]
         reading = finish(drafts, part.get("answer"), issues, notes)
         if reading.plan is None:
             return reading

@@ -104,14 +104,15 @@ class Settings:
     max_repairs: Annotated[
         int,
         Setting(
-            "Repairs of an invalid plan, at most",
+            "Rounds of repair of an invalid plan, at most; each has to have fewer faults than the one before",
             least=0,
             counts=("repair", "of an invalid plan"),
             client="lowers",
             nodes=("planner", "replanner"),
+            option="N",
             suite=True,
         ),
-    ] = 1
+    ] = 3
     max_feedback: Annotated[
         int,
         Setting(

@@ -77,6 +77,7 @@ def test_a_run_remembers_what_it_works_with(cli: Cli, latest: Callable[[], str],
         "replan": "failure",
         "horizon": None,
         "max_replans": 0,
+        "max_repairs": 3,
         "max_concurrency": 16,
         "own_tools": [],
     }

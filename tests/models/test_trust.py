@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner, Result
 
+from planner_executor.graph.builder.configuration import identity_in_file, tools_in_file
 from planner_executor.graph.chat_models.sources import from_file
 from planner_executor.graph.cli import app
 from planner_executor.graph.cli.commands.trust import HOMES
-from planner_executor.graph.configuration import identity_in_file, tools_in_file
 from planner_executor.graph.desk.desk_table import with_table
 from planner_executor.graph.desk.settings import DeskSettings
 from planner_executor.graph.errors import ConfigError

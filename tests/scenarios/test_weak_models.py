@@ -66,6 +66,34 @@ def test_one_round_of_repair_names_every_fault_and_what_was_meant(build: Build) 
         assert fault in told
 
 
+def test_repair_goes_on_as_long_as_there_are_fewer_faults(build: Build) -> None:
+    faulty = [{"steps": [step(f"step_{n}", "serch", query="wind") for n in range(left)]} for left in (3, 2, 1)]
+    app, stuck, short = build(*faulty, PLAN), build(*faulty[:2], faulty[1], PLAN), build(*faulty, PLAN, max_repairs=2)
+
+    assert "__interrupt__" in app.invoke({"goal": "g"}, on_thread())
+    assert len(app.model.prompts) == 4
+    assert [each.invoke({"goal": "g"}, on_thread())["status"] for each in (stuck, short)] == ["failed", "failed"]
+    assert [len(each.model.prompts) for each in (stuck, short)] == [3, 3]
+
+
+def test_an_answer_that_is_no_plan_has_more_faults_than_any_plan(build: Build) -> None:
+    faulty = {"steps": [step(f"step_{n}", "serch", query="wind") for n in range(3)]}
+    app, silent = build("I shall look first.", faulty, PLAN), build("I shall look first.", "Soon.", PLAN)
+
+    assert "__interrupt__" in app.invoke({"goal": "g"}, on_thread())
+    assert silent.invoke({"goal": "g"}, on_thread())["status"] == "failed"
+    assert (len(app.model.prompts), len(silent.model.prompts)) == (3, 2)
+
+
+def test_steps_that_are_numbered_by_step_are_read(build: Build, tools: Any) -> None:
+    app = build([{"step": 1, "description": "look", "tool": "search", "args": {"query": "wind"}}])
+
+    app.invoke({"goal": "g"}, on_thread())
+    state = app.invoke(Command(resume="approve"), on_thread())
+
+    assert (state["status"], tools.calls) == ("succeeded", [("search", {"query": "wind"})])
+
+
 def test_a_plan_that_lost_its_end_is_never_completed(build: Build) -> None:
     app = build(TEXT[: TEXT.index(', {"id": "step_2"')], PLAN)
 
@@ -220,7 +248,7 @@ def test_an_answer_that_is_no_plan_ends_the_run_with_the_models_words(
 
     assert state["status"] == "failed" and len(app.model.prompts) == asked
     assert why in state["reason"] and words in state["reason"]
-    assert [issue["field"] for issue in state["issues"]] == ["plan" if why.startswith("holds") else "answer"]
+    assert [issue["field"] for issue in state["issues"]] == ["plan"]
 
 
 def executed(build: Build, *answers: Any, **more: Any) -> Any:

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from planner_executor.graph.plan.catalog import ToolSpec
+from planner_executor.graph.plan.normalization import read_fields
 from planner_executor.graph.plan.reading import ParsedPlan, read_plan
 from planner_executor.graph.plan.schema import Plan, Step
 
@@ -379,7 +380,7 @@ def test_null_and_an_absent_key_mean_the_same_for_every_field_of_a_step() -> Non
 
 
 def test_null_for_a_required_field_is_a_missing_field() -> None:
-    assert faults([{"id": None, "objective": None}]) == {(None, "id"), (None, "objective")}
+    assert faults([{"id": None, "objective": None}]) == {("steps[0]", "id"), ("steps[0]", "objective")}
 
 
 def test_null_steps_with_an_answer_are_a_direct_answer() -> None:
@@ -405,3 +406,13 @@ def test_neither_the_order_of_keys_nor_null_ones_change_the_digest(order: list[s
     }
 
     assert plan_of([{**nulls, **{name: step[name] for name in order}}]).digest == plan_of([step]).digest
+
+
+@pytest.mark.parametrize(
+    ("spelt", "read_as"),
+    [(2, ("step_2", None)), ("2", ("step_2", None)), ("load", ("load", None)), ("Load it", (None, "Load it"))],
+)
+def test_step_is_an_id_if_it_can_be_one_and_else_the_objective(spelt: Any, read_as: tuple[str, str]) -> None:
+    found = read_fields({"step": spelt}, {}, "steps[0]").values
+
+    assert (found.get("id"), found.get("objective")) == read_as

@@ -189,8 +189,8 @@ def test_given_steps_are_checked_like_those_of_a_plan_all_at_once() -> None:
         ("a", "id"),
         ("b", "depends_on"),
         ("c", "colour"),
-        (None, "id"),
-        (None, "objective"),
+        ("steps[4]", "id"),
+        ("steps[4]", "objective"),
     }
 
 

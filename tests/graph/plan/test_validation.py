@@ -105,7 +105,22 @@ def test_no_steps_and_no_answer_is_an_empty_plan(raw: Any) -> None:
 
 @pytest.mark.parametrize("empty", [{}, {"id": None}, {"objective": None, "tool": None}])
 def test_a_step_without_fields_is_missed_and_not_dropped(empty: dict[str, Any]) -> None:
-    assert places(read(step("a"), empty)) == {(None, "id"), (None, "objective")}
+    assert places(read(step("a"), empty)) == {("steps[1]", "id"), ("steps[1]", "objective")}
+
+
+def test_a_step_without_an_id_is_called_by_its_place_and_checked_all_the_same() -> None:
+    faulty = {"objective": "o", "tool": "search", "args": {"q": 5}, "depends_on": ["step_1"]}
+
+    issues = [str(issue) for issue in read(step("a", depends_on=["b"]), faulty).issues]
+
+    assert [issue.partition(":")[0] for issue in issues] == [
+        "steps[1].id",
+        "steps[1].args",
+        "steps[1].args",
+        "a.depends_on",
+        "steps[1].depends_on",
+    ]
+    assert issues[-1].endswith("the steps are a; steps[1] without an id")
 
 
 @pytest.mark.parametrize("answer", ["", 0, False, [], {}, "42", {"a": [None]}])
