@@ -27,7 +27,7 @@ from langgraph.checkpoint.sqlite.utils import load_pending_writes, pending_write
 
 from planner_executor.graph.checkpoints.kept_checkpoints import RUN_KEYS
 from planner_executor.graph.ledger.packed_checkpoint import DICTIONARIES, NEWEST, packed_cell, unpacked_cell
-from planner_executor.graph.ledger.sqlite.thread_tables import BEFORE, LATEST
+from planner_executor.graph.ledger.sqlite.thread_tables import BEFORE, LATEST, ORDER_INDEX
 
 Place = tuple[str, str, str]
 """A checkpoint: thread, namespace, id."""
@@ -89,6 +89,15 @@ class LeanSaver(AsyncSqliteSaver):
         super().__init__(connection, serde=PackedSerializer())
         self._returned: OrderedDict[Place, list[Put]] = OrderedDict()
         self._stopped: OrderedDict[Place, set[str]] = OrderedDict()
+
+    async def setup(self) -> None:
+        """Make LangGraph's tables, and the index of the order in which checkpoints were stored."""
+        if self.is_setup:
+            return
+        await super().setup()
+        async with self.lock:
+            await self.conn.execute(ORDER_INDEX)
+            await self.conn.commit()
 
     def get_next_version(self, current: Any, channel: None) -> str:  # noqa: ARG002  (LangGraph's signature)
         """Return the version after the current one; without the random digits that LangGraph's own savers add."""

@@ -13,7 +13,9 @@ from collections.abc import Sequence
 Statement = tuple[str, tuple[str, ...]]
 
 LATEST = "WHERE rowid = (SELECT max(rowid) FROM checkpoints WHERE thread_id = ? AND checkpoint_ns = ?)"
-"""The checkpoint of a namespace that was stored last; its answer comes from the index, without a look at other rows."""
+"""The checkpoint of a namespace that was stored last: the last entry of its namespace in `ORDER_INDEX`."""
+ORDER_INDEX = "CREATE INDEX IF NOT EXISTS checkpoints_in_order ON checkpoints (thread_id, checkpoint_ns)"
+"""Entries of equal columns are in the order of their rowid."""
 BEFORE = "rowid < (SELECT max(rowid) FROM checkpoints WHERE checkpoint_id = ? AND thread_id = coalesce(?, thread_id))"
 """The checkpoints that were stored before the one of this id, in the thread of this name if it is known."""
 

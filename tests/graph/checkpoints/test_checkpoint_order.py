@@ -13,6 +13,7 @@ from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from postgres_server import new_schema
 
 from planner_executor.graph.checkpoints.checkpoint import open_checkpointer
+from planner_executor.graph.ledger.sqlite.thread_tables import LATEST
 from planner_executor.graph.runs.thread_copy import copy_thread, open_place
 
 Work = Callable[[Any], Awaitable[Any]]
@@ -178,3 +179,30 @@ def test_what_langgraphs_own_saver_stored_has_its_order_and_comes_before_what_fo
 
     asyncio.run(of_langgraph())
     on(database, work)
+
+
+@pytest.mark.parametrize("make", [open_checkpointer, AsyncSqliteSaver.from_conn_string], ids=["ours", "LangGraph's"])
+def test_the_latest_checkpoint_of_a_long_thread_is_found_as_fast_as_that_of_a_short_one(
+    tmp_path: Path, make: Callable[[str], Any]
+) -> None:
+    database = str(tmp_path / "runs.db")
+
+    async def grown() -> None:
+        async with make(database) as saver:
+            await put(saver, *IDS, thread="short")
+            config: Any = {"configurable": {"thread_id": "long", "checkpoint_ns": ""}}
+            for number in range(300):
+                await saver.aput(config, {**empty_checkpoint(), "id": str(number)}, {}, {})
+
+    asyncio.run(grown())
+    on(database, lambda saver: latest(saver, "short"))
+
+    def steps(thread: str) -> int:
+        """Return how many instructions SQLite takes."""
+        taken: list[int] = []
+        with closing(sqlite3.connect(database)) as db:
+            db.set_progress_handler(lambda: taken.append(1), 1)
+            db.execute(f"SELECT checkpoint_id FROM checkpoints {LATEST}", (thread, "")).fetchall()
+        return len(taken)
+
+    assert steps("long") == steps("short")
