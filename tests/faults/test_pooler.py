@@ -13,7 +13,8 @@ from working_agents import COUNT, PACE, Shop, plan_of
 
 from planner_executor import AsyncAgent
 from planner_executor.graph.checkpoints.checkpoint import open_checkpointer
-from planner_executor.graph.ledger.postgres.server import advice
+from planner_executor.graph.ledger.postgres.notices import _Serving, _Waiting
+from planner_executor.graph.ledger.postgres.server import Server, advice, is_pooled
 from planner_executor.graph.testing import ScriptedModel
 from planner_executor.graph.work.continuing import BySession
 from planner_executor.graph.work.worker import Worker
@@ -62,6 +63,16 @@ async def _work(address: str, log: Path) -> None:
         workers = [Worker(agent.runs, way, concurrency=4, pace=PACE) for _ in range(2)]
         await asyncio.gather(*(worker.run(once=True) for worker in workers))
         assert {run.status for run in await agent.list()} == {"succeeded"}
+
+
+def test_a_pooler_is_recognized_and_nobody_listens_through_it() -> None:
+    with pooled_database() as (address, direct):
+        for of, listens in ((address, False), (direct, True)):
+            serving = _Serving(Server(of), _Waiting(is_listened=True))
+            serving._pass_on()
+            assert serving._connection is not None and serving._listens is listens
+            assert is_pooled(serving._connection) is not listens
+            serving._connection.close()
 
 
 def test_tables_are_made_by_several_at_once_and_no_lock_stays_behind() -> None:

@@ -1,7 +1,8 @@
 """Notices that something was written: at most ten a second from a process, on a connection of their own.
 
 A `NOTIFY` takes a lock over the whole database when it is committed, so none is part of an event's transaction. Notices
-are hints: they may be lost, and do not pass a pooler in transaction mode. Positions (`changes`) are what counts.
+are hints: they may be lost, and nobody listens behind a pooler. Positions (`changes`) are what counts. See
+`docs/decisions/0066-notify-aside.md`.
 """
 
 import asyncio
@@ -14,7 +15,7 @@ from dataclasses import dataclass, field
 import psycopg
 
 from planner_executor.graph.errors import LedgerError
-from planner_executor.graph.ledger.postgres.server import DIRECT, Connection, Server, is_lost
+from planner_executor.graph.ledger.postgres.server import DIRECT, Connection, Server, is_lost, is_pooled
 
 CHANNEL = "planner_executor"
 GAP_S = 0.1
@@ -95,7 +96,7 @@ class _Serving:
     def __init__(self, server: Server, waiting: _Waiting) -> None:
         self._server, self._waiting = server, waiting
         self._connection: Connection | None = None
-        self._listens = False
+        self._listens = self._is_pooled = False
 
     def serve(self) -> None:
         waiting, pause_s = self._waiting, 0.0
@@ -116,8 +117,9 @@ class _Serving:
         """Send what is to be sent, and receive for a moment."""
         if is_lost(self._connection):
             self._connection, self._listens = self._server.connect(), False
+            self._is_pooled = is_pooled(self._connection)
         assert self._connection is not None
-        if self._waiting.is_listened and not self._listens:
+        if self._waiting.is_listened and not (self._listens or self._is_pooled):
             self._connection.execute(f"LISTEN {CHANNEL}")
             self._listens = True
         if self._waiting.is_written:

@@ -135,6 +135,12 @@ def is_lost(connection: Connection | None) -> bool:
     return connection is None or connection.closed or connection.broken
 
 
+def is_pooled(connection: Connection) -> bool:
+    """Whether a pooler answers in the place of the server: it makes up the process number that a client is given."""
+    row = connection.execute("SELECT pg_backend_pid()").fetchone()
+    return row is not None and row[0] != connection.info.backend_pid
+
+
 def advice(error: psycopg.Error) -> str:
     """Return the server's message, in one line, with the next step."""
     text = " ".join((error.diag.message_primary or str(error)).split())
