@@ -19,7 +19,7 @@ from planner_executor.graph.plan.canonical import digest
 class ModelCall:
     """A role's call of its model; `label` distinguishes calls with equal prompts, such as two rounds of replanning.
 
-    `tools` are the LangChain tools offered to the model, `schema` is the JSON Schema of its answer, with a title.
+    `tools` are offered to the model, as LangChain tools or JSON Schemas with a title; `schema` is that of its answer.
     `limits` are those of the step that the call belongs to, `item` is the index of its list item.
     """
 
@@ -27,7 +27,7 @@ class ModelCall:
     label: str
     messages: Sequence[BaseMessage]
     step: str | None = None
-    tools: Sequence[BaseTool] = ()
+    tools: Sequence[BaseTool | Mapping[str, Any]] = ()
     schema: Mapping[str, Any] | None = None
     limits: AttemptLimits = NO_LIMITS
     item: int | None = None

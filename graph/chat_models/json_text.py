@@ -8,7 +8,9 @@ from typing import Any
 from planner_executor.graph.chat_models.json_scan import Piece, ScanResult, distinct, scan
 from planner_executor.graph.chat_models.lenient_json import lenient_json
 from planner_executor.graph.chat_models.thoughts import after_thoughts
+from planner_executor.graph.plan.cannot import words_of
 from planner_executor.graph.plan.fragments import PlanShape
+from planner_executor.graph.plan.normalization import CANNOT
 
 ONE_PLAN = "give one plan, with all its steps in one list"
 _FENCED = re.compile(r"```\w*\s(.*)```", re.DOTALL)
@@ -52,6 +54,19 @@ def json_from(text: str) -> Any:
     if len(pieces) > 1:
         raise NoJson(f"the answer holds {len(pieces)} differing JSON values; give one")
     return pieces[0].value
+
+
+def cannot_in(text: str) -> str | None:
+    """Return the words of an answer that is `{"cannot": "..."}` and nothing else, in a fence or not, else None.
+
+    >>> cannot_in('{"cannot": "it is locked"}'), cannot_in('It says {"cannot": "it is locked"}.')
+    ('it is locked', None)
+    """
+    fenced = _FENCED.fullmatch(text)
+    with suppress(ValueError):
+        value = lenient_json(fenced[1].strip() if fenced else text)
+        return words_of(value[CANNOT]) if isinstance(value, dict) and set(value) == {CANNOT} else None
+    return None
 
 
 def plans_in(text: str, shape: PlanShape) -> list[Piece]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
+from langchain_core.tools import BaseTool
 from pydantic import JsonValue
 
 from planner_executor.graph.calls.gate import CallGate
@@ -13,17 +14,19 @@ from planner_executor.graph.calls.model_call import ModelCall
 from planner_executor.graph.calls.tool_call import Finished
 from planner_executor.graph.calls.toolbox import Toolbox
 from planner_executor.graph.chat_models.answer import Flaw, flaw_of
-from planner_executor.graph.chat_models.json_text import NoJson, value_from
+from planner_executor.graph.chat_models.json_text import NoJson, cannot_in, value_from
 from planner_executor.graph.chat_models.role_model import RoleModel
 from planner_executor.graph.chat_models.thoughts import after_thoughts
 from planner_executor.graph.execution.refusals import Refusal, Refusals
 from planner_executor.graph.plan.attempts import NO_LIMITS, AttemptLimits
+from planner_executor.graph.plan.cannot import admits_cannot, words_of
 from planner_executor.graph.plan.inline_schema import schema_errors
+from planner_executor.graph.plan.normalization import CANNOT
 from planner_executor.graph.plan.schema import Step
 from planner_executor.graph.plan.shortening import joined_messages
 from planner_executor.graph.policy.grants import Grant, Refused, RejectedByPerson
 from planner_executor.graph.prompts.data import result_shown
-from planner_executor.graph.prompts.executor import executor_messages
+from planner_executor.graph.prompts.executor import CANNOT_TOOL, executor_messages
 from planner_executor.graph.prompts.media import media_named
 from planner_executor.graph.record.trust_label import TrustLabel, joined
 from planner_executor.graph.record.values import to_text
@@ -103,7 +106,10 @@ class ModelStep:
         return await self._result()
 
     async def _result(self) -> JsonValue:
-        tools = [self.toolbox[name].tool for name in self.step.tools]
+        tools: list[BaseTool | Mapping[str, Any]] = [
+            *(self.toolbox[name].tool for name in self.step.tools),
+            *self._cannot_tool,
+        ]
         while self._turn < MAX_TURNS:
             self._turn += 1
             label = f"{self._name}:{self._turn}"
@@ -113,6 +119,8 @@ class ModelStep:
                 raise StepFailed(answer)
             if (flaw := flaw_of(answer)) in FLAWS:
                 raise StepFailed(f"the executor model {FLAWS[flaw]}; it said: {str(answer.text)[:SAID_CHARACTERS]}")
+            if (words := self._cannot(answer)) is not None:
+                raise StepFailed(f"the executor model cannot do it: {words}")
             self._messages = [*self._messages, answer]
             if answer.tool_calls or answer.invalid_tool_calls:
                 # Calls of one answer were asked for at once, so none of them was written with the result of another.
@@ -127,6 +135,21 @@ class ModelStep:
                 return value
             self._messages = [*self._messages, HumanMessage(fault)]
         raise StepFailed(self.refusals.failure or f"the executor model gave no result within {MAX_TURNS} turns")
+
+    @property
+    def _cannot_tool(self) -> list[Mapping[str, Any]]:
+        """The tool with which the model says that it cannot, beside other tools, or if its text could be a result."""
+        needed = self.step.tools or admits_cannot(self.step.output)
+        return [CANNOT_TOOL] if needed and CANNOT not in self.step.tools else []
+
+    def _cannot(self, answer: AIMessage) -> str | None:
+        """Return why the model cannot do the step, if it says so; no call that stands beside it is made."""
+        for request in answer.tool_calls if self._cannot_tool else ():
+            if request["name"] == CANNOT:
+                return words_of(request["args"].get("why")) or "it does not say why"
+        if answer.tool_calls or admits_cannot(self.step.output):
+            return None
+        return cannot_in(after_thoughts(str(answer.text)))
 
     async def _answered(self, request: Any, read: TrustLabel) -> BaseMessage:
         """Make a requested call and return its result or error; `read` is the label at the time of the request."""

@@ -13,6 +13,7 @@ from planner_executor.graph.chat_models.answer import Flaw, flaw_of, is_explanat
 from planner_executor.graph.chat_models.json_scan import Piece
 from planner_executor.graph.chat_models.json_text import ONE_PLAN, NoJson, plans_in
 from planner_executor.graph.chat_models.role_model import RoleModel
+from planner_executor.graph.plan.cannot import read_or_cannot
 from planner_executor.graph.plan.fragments import PlanShape
 from planner_executor.graph.plan.issues import Issue
 from planner_executor.graph.plan.reading import ParsedPlan
@@ -37,7 +38,8 @@ FLAWS: Mapping[Flaw, str] = {
 class Proposal:
     """A plan with notes on its normalized fields, or the reason why there is no plan.
 
-    `explained` means that the reason is the embedded rules' own sentence, which needs no other before it.
+    `explained` means that the reason is the embedded rules' own sentence, which needs no other before it; `cannot` that
+    the model says so, and that no plan is to be expected of it.
     """
 
     plan: Plan | None
@@ -45,6 +47,7 @@ class Proposal:
     issues: tuple[Issue, ...] = ()
     notes: tuple[str, ...] = ()
     explained: bool = False
+    cannot: bool = False
 
     def refusal(self, author: str, *, stays: bool = False) -> PlanRefused:
         """Return the event with the reason why there is no plan; with `stays` the one before waits again."""
@@ -79,9 +82,11 @@ async def propose(
         if isinstance(answer, str):
             return Proposal(None, answer)
         words = str(answer.text)
-        parsed = _parse(answer, read, shape)
+        parsed = _parse(answer, lambda raw: read_or_cannot(raw, shape.tools, read), shape)
         if parsed.plan is not None:
             return Proposal(parsed.plan, notes=parsed.notes)
+        if parsed.cannot:
+            return Proposal(None, parsed.cannot, explained=True, cannot=True)
         issues, explained, before = parsed.issues, is_explanation(answer), faults
         faults = inf if _is_unread(issues) else len(issues)
         if flaw_of(answer) == "refused":  # a correction does not change a refusal
@@ -113,7 +118,7 @@ def _parse_piece(piece: Piece, read: Callable[[Any], ParsedPlan]) -> ParsedPlan:
 def _parse_several(pieces: Sequence[Piece], read: Callable[[Any], ParsedPlan]) -> ParsedPlan:
     """Return the plan if all pieces are the same plan in different spellings; never choose among differing plans."""
     parsed = [_parse_piece(piece, read) for piece in pieces] if len(pieces) <= MOST_READ else []
-    digests = {each.plan.digest if each.plan is not None else "" for each in parsed}
+    digests = {each.plan.digest if each.plan is not None else each.cannot for each in parsed}
     if len(digests) == 1 and "" not in digests:
         return parsed[0]
     message = f"the answer holds {len(pieces)} differing plans; {ONE_PLAN}"

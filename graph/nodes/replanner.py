@@ -91,14 +91,19 @@ class Replanner:
         return await self._accept(writer, current, cause, proposal)
 
     async def _accept(self, writer: RunWriter, current: Plan, cause: Cause, proposal: Proposal) -> StateUpdate:
-        """Make the proposal the plan; without progress, ask a person, or end the run in approval mode `never`."""
+        """Make the proposal the plan; without progress, ask a person, or end the run in approval mode `never`.
+
+        A replanner that says it cannot go on ends the run in any mode: the status follows from the steps.
+        """
         run = writer.run
         # After a step that went well, most answers keep the plan; an equal plan is no revision.
         if proposal.plan is not None and proposal.plan.digest == current.digest and cause == "step":
             return self._to_review(run, current)
+        if proposal.cannot:
+            return await self._give_up(writer, current, proposal, f"the replanner cannot go on: {proposal.reason}")
         stalled = stall_of(run.record, current, proposal.plan)
         if stalled is not None and run.terms.mode == "never":
-            return await self._give_up(writer, current, proposal, stalled)
+            return await self._give_up(writer, current, proposal, proposal.reason or stalled)
         plan = proposal.plan or current
         await writer.revise(
             plan,
@@ -152,10 +157,10 @@ class Replanner:
         return state_with_plan(run, plan, "review", results=results, messages=[message], doubts=[])
 
     async def _give_up(self, writer: RunWriter, current: Plan, proposal: Proposal, why: str) -> StateUpdate:
-        """End a run without progress if no person may be asked; it cannot count as succeeded."""
+        """End a run that cannot go on, if no person may be asked or can help; it cannot count as succeeded."""
         ending = await writer.run.ending(current)
         status = "partial" if ending.status == "succeeded" else ending.status
-        ending = replace(ending, status=status, reason=f"{ending.reason}; {proposal.reason or why}")
+        ending = replace(ending, status=status, reason=f"{ending.reason}; {why}")
         refused = [] if proposal.plan else [Draft(proposal.refusal("replanner"))]
         issues = [issue.to_json() for issue in proposal.issues]
         await writer.end(ending, *refused)

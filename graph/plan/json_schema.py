@@ -3,6 +3,7 @@
 from functools import lru_cache
 from typing import Any
 
+from planner_executor.graph.plan.normalization import CANNOT
 from planner_executor.graph.plan.schema import Plan
 
 MAX_NAMES = 200
@@ -18,6 +19,7 @@ def plan_schema(tools: tuple[str, ...]) -> dict[str, Any]:
     if 0 < len(tools) <= MAX_NAMES:
         step["tool"]["enum"] = list(tools)
         step["tools"]["items"]["enum"] = step["required_tools"]["items"]["enum"] = list(tools)
+    schema["properties"][CANNOT] = {"type": "string"}
     return {"title": "plan", "description": "A plan to review.", **schema, "required": ["steps"]}
 
 

@@ -28,8 +28,11 @@ ALIASES = {
 STEP = "step"
 """A spelling of `id` if its value can be one, else of `objective`."""
 FIELDS = tuple(Step.model_fields)
-PLAN_KEYS = ("steps", "keep", "plan", "answer")
+CANNOT = "cannot"
+PLAN_KEYS = ("steps", "keep", "plan", "answer", CANNOT)
 """Keys that identify a plan or a revision among other JSON."""
+ANSWERS = ("answer", CANNOT)
+"""Keys that may stand without steps."""
 COMMENTARY = ("goal", "thought", "reasoning")
 """Keys that models add beside the steps; ignored."""
 
@@ -61,7 +64,8 @@ def looks_like_plan(raw: Any) -> bool:
         return True
     if isinstance(raw.get("plan"), dict | list):
         return True
-    return ("answer" in raw and set(raw) <= {*PLAN_KEYS, *COMMENTARY}) or _called_with(raw, ()) is not None
+    is_answer = not raw.keys().isdisjoint(ANSWERS) and set(raw) <= {*PLAN_KEYS, *COMMENTARY}
+    return is_answer or _called_with(raw, ()) is not None
 
 
 def unwrap(raw: Any, tools: Collection[str] = ()) -> tuple[Any, list[str]]:
@@ -183,7 +187,7 @@ def _called_with(raw: Mapping[Any, Any], tools: Collection[str]) -> Any:
     if not isinstance(inner, dict):
         return None
     has_steps = isinstance(inner.get("steps", inner.get("plan", inner.get("keep"))), dict | list)
-    return inner if has_steps or (name in PLAN_CALLS and "answer" in inner) else None
+    return inner if has_steps or (name in PLAN_CALLS and not inner.keys().isdisjoint(ANSWERS)) else None
 
 
 def _object_in(value: Any) -> Any:

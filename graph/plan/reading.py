@@ -26,11 +26,12 @@ MAX_WORK = 10_000_000
 
 @dataclass(frozen=True)
 class ParsedPlan:
-    """The outcome of reading: a valid plan, or its issues; `notes` describe normalizations."""
+    """The outcome of reading: a valid plan, its issues, or why there can be none; `notes` describe normalizations."""
 
     plan: Plan | None
     issues: tuple[Issue, ...] = ()
     notes: tuple[str, ...] = ()
+    cannot: str = ""
 
 
 def read_plan(raw: Any, tools: Mapping[str, ToolSpec], max_steps: int = MAX_STEPS) -> ParsedPlan:

@@ -9,7 +9,7 @@ from planner_executor.graph.record.codec import Coded, Inline, Json, Needed, Sho
 from planner_executor.graph.record.events.content import NO_CONTENT, Content
 from planner_executor.graph.record.events.payload import Payload
 
-WORDING = 7
+WORDING = 8
 """Version of the wording of prompts and reviews, raised when the wording changes. Absent means 1."""
 
 BY_FACADE = "facade"
