@@ -209,8 +209,7 @@ async def refuse_socket(receive: Receive, send: Send) -> None:
 
 def path_in(scope: Scope) -> str:
     """Return the path within the desk, wherever it is mounted."""
-    path, root = str(scope["path"]), str(scope.get("root_path", ""))
-    return path.removeprefix(root) if root and path.startswith(root) else path
+    return str(scope["path"]).removeprefix(scope.get("root_path", ""))
 
 
 def _note(request: Request, path: str, who: str, status: int, took_s: float) -> None:

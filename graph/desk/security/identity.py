@@ -67,7 +67,7 @@ class ProxyIdentity:
         head = request_head(scope)
         name = _text(head.single(self.name) or "").strip()
         given = list(map(_text, head.all(self.roles))) if self.roles else []
-        if not name or len(given) > 1 or not self.proxies.has(head.client):
+        if len(given) > 1 or not self.proxies.has(head.client):
             return None
         return known_person(name, [role.strip() for value in given for role in value.split(",")])
 

@@ -14,6 +14,7 @@ from urllib.parse import parse_qsl, urlencode
 from desk_server import serving
 from joserfc import jwt
 from joserfc.jwk import OctKey, RSAKey
+from joserfc.jws import JWSRegistry
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
@@ -33,7 +34,8 @@ class OidcProvider:
     """What tests change: `person` is who signs in, `changed` are claims of the next ID tokens, None leaves one out.
 
     With `asks` a person has to agree on a page first; `seen` are the requests for tokens that it got. `userinfo_of` is
-    whom the unsigned answer is about, if it is not who signs in.
+    whom the unsigned answer is about, if it is not who signs in. `header` is added to that of ID tokens; `refusal` is
+    what a code gets instead of one.
     """
 
     issuer: str = ""
@@ -45,6 +47,8 @@ class OidcProvider:
     key: Any = field(default_factory=key_of)
     published: Any = None
     algorithm: str = "RS256"
+    header: dict[str, Any] = field(default_factory=dict)
+    refusal: dict[str, str] | None = None
     discovered: dict[str, Any] = field(default_factory=dict)
     seen: list[dict[str, str]] = field(default_factory=list)
     codes: dict[str, dict[str, str]] = field(default_factory=dict)
@@ -77,18 +81,24 @@ class OidcProvider:
         given = dict(parse_qsl((await request.body()).decode()))
         self.seen.append({**given, "authorization": request.headers.get("authorization", "")})
         asked = self.codes.pop(given["code"], None)
+        if self.refusal is not None:
+            return JSONResponse(self.refusal, 400)
         if asked is None or challenge_of(given["code_verifier"]) != asked["code_challenge"]:
             return JSONResponse({"error": "invalid_grant"}, 400)
         now = int(time.time())
         claims = {"iss": self.issuer, "aud": CLIENT, "iat": now, "exp": now + 300, "nonce": asked["nonce"]}
         claims |= {"sub": self.person["sub"]} if self.short else self.person
         claims = {name: value for name, value in {**claims, **self.changed}.items() if value is not None}
-        algorithms = [self.algorithm]
-        signed = jwt.encode({"alg": self.algorithm, "kid": self.key.kid}, claims, self.key, algorithms=algorithms)
+        registry = JWSRegistry(algorithms=[self.algorithm], strict_check_header=False)
+        header = {"alg": self.algorithm, "kid": self.key.kid, **self.header}
+        signed = jwt.encode(header, claims, self.key, registry=registry)
         return JSONResponse({"access_token": "a", "token_type": "Bearer", "expires_in": 300, "id_token": signed})
 
     async def end(self, request: Request) -> Response:
         return RedirectResponse(request.query_params["post_logout_redirect_uri"], 303)
+
+    async def list(self, _: Request) -> Response:
+        return JSONResponse([])
 
     async def userinfo(self, request: Request) -> Response:
         assert request.headers["authorization"] == "Bearer a"
@@ -110,6 +120,7 @@ def provided() -> Iterator[OidcProvider]:
         Route("/token", provider.token, methods=["POST"]),
         Route("/userinfo", provider.userinfo),
         Route("/end", provider.end),
+        Route("/list", provider.list),
     ]
     with serving(Starlette(routes=routes)) as url:
         provider.issuer = url.replace("127.0.0.1", "localhost")

@@ -14,7 +14,6 @@ import pytest
 from desk_server import PLAN, DeskServer, Visit, ended, kept_in, query, served
 
 from planner_executor.graph.cli.commands.serve import listening
-from planner_executor.graph.desk.security.links import Links
 from planner_executor.graph.desk.security.rate import ATTEMPTS
 from planner_executor.graph.desk.settings import DeskSettings
 from planner_executor.graph.errors import InputError
@@ -101,15 +100,6 @@ def test_failed_links_are_counted_by_link_and_use_up_nobody_elses(server: DeskSe
 
     assert same == [401] * ATTEMPTS + [429] * 2
     assert others == {401} and right == 303
-
-
-def test_asking_for_links_again_and_again_drops_none_that_nobody_has_opened() -> None:
-    links = Links()
-    first = links.issue()
-    asked = {links.latest() for _ in range(100)}
-
-    assert asked == {first} and links.take(first)
-    assert links.latest() != first
 
 
 @pytest.mark.parametrize("mounted", ["", "/desk"])

@@ -132,13 +132,6 @@ def test_an_id_token_that_another_has_signed_opens_nothing(
     assert signed_in(browser).status_code == 401
 
 
-def test_a_new_key_of_the_provider_is_found(browser: httpx.Client, provider: OidcProvider) -> None:
-    signed_in(browser)
-    provider.key = key_of(name="two")
-
-    assert signed_in(browser).status_code == 303
-
-
 def test_an_answer_counts_once_and_in_the_browser_that_asked_alone(
     server: DeskServer, browser: httpx.Client, provider: OidcProvider
 ) -> None:
@@ -263,19 +256,3 @@ def test_more_roles_than_a_session_holds_are_refused_in_a_sentence(
     answer = signed_in(browser)
 
     assert answer.status_code == 403 and "more roles" in answer.text and ADA["email"] not in answer.text
-
-
-def test_userinfo_about_another_person_names_nobody(browser: httpx.Client, provider: OidcProvider) -> None:
-    provider.short = True
-    provider.userinfo_of = {**ADA, "sub": "2"}
-
-    assert signed_in(browser).status_code == 401 and browser.get("/").status_code == 303
-
-
-def test_unsigned_userinfo_changes_nothing_that_the_token_says(browser: httpx.Client, provider: OidcProvider) -> None:
-    provider.changed = {"groups": None}  # so that the rest is asked for
-    provider.userinfo_of = {**ADA, "email": "eve@example.org", "iss": "https://evil.example"}
-
-    assert signed_in(browser).status_code == 303
-    page = browser.get("/").text
-    assert "Ada@example.org" in page and "eve@example.org" not in page
