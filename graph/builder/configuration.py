@@ -16,12 +16,12 @@ from planner_executor.graph.plan.catalog import ToolSpec, absent_in
 from planner_executor.graph.policy.policy import NO_POLICY, ApprovalMode, Policy
 from planner_executor.graph.policy.policy_file import policy_from, policy_from_toml
 from planner_executor.graph.policy.strictness import looser_points
-from planner_executor.graph.policy.toml_lines import line_of
 from planner_executor.graph.record.budget import NO_BUDGET, Budget, read_budget
 from planner_executor.graph.settings.settings import CHOICES, SETTINGS, Settings
 from planner_executor.graph.settings.settings_file import SettingsFile, Table, settings_file
 from planner_executor.graph.settings.trust import is_trusted, store_path
 from planner_executor.graph.words.name_list import right_name
+from planner_executor.graph.words.toml_lines import line_of
 from planner_executor.graph.words.unreadable import unreadable
 from planner_executor.tools.import_folders import import_folders, installation_folders
 

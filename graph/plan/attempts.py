@@ -1,9 +1,10 @@
 """How often and how long a step is tried: limits that the plan, the tool, the policy and the settings may each set."""
 
-from math import inf
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
-from planner_executor.graph.plan.json_values import is_number
+from pydantic import Field, Strict
+
+from planner_executor.graph.words.tables import Number, Says, Shape, read
 
 FIRST_WAIT_S = 1.0
 """Seconds before the second attempt, if nothing else is said."""
@@ -17,9 +18,9 @@ class AttemptLimits(NamedTuple):
     `backoff_s` is the wait before the second attempt; it doubles with each further one.
     """
 
-    timeout_s: float | None = None
-    attempts: int | None = None
-    backoff_s: float | None = None
+    timeout_s: Annotated[Number, Field(gt=0), Says("must be a number of seconds above 0")] | None = None
+    attempts: Annotated[int, Strict(), Field(ge=1), Says("must be an integer >= 1")] | None = None
+    backoff_s: Annotated[Number, Field(ge=0), Says("must be a number of seconds >= 0")] | None = None
 
     def lowest(self, *others: "AttemptLimits") -> "AttemptLimits":
         """Return the lowest of each limit.
@@ -65,11 +66,8 @@ def limit_fault(name: str, value: Any) -> str | None:
     >>> limit_fault("attempts", 0), limit_fault("timeout_s", 2.5)
     ('must be an integer >= 1', None)
     """
-    if name == "attempts":
-        return None if type(value) is int and value >= 1 else "must be an integer >= 1"
-    if name == "timeout_s":
-        return None if is_number(value) and 0 < value < inf else "must be a number of seconds above 0"
-    return None if is_number(value) and 0 <= value < inf else "must be a number of seconds >= 0"
+    return next((why for _, why in read(AttemptTable, {name: value})[1]), None)
 
 
 ATTEMPT_FIELDS = AttemptLimits._fields
+AttemptTable = Annotated[AttemptLimits, Shape()]

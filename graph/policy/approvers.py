@@ -6,7 +6,6 @@ from typing import Any, Literal, get_args
 
 from planner_executor.graph.plan.catalog import Effect, ToolSpec
 from planner_executor.graph.policy.decision_deadline import TimeLimit
-from planner_executor.graph.policy.time_limit_file import time_limit_of
 from planner_executor.graph.record.deadline import Deadline
 from planner_executor.graph.record.person import Approver, exact_name, same_name
 from planner_executor.graph.words.name_list import counted, enumerated
@@ -85,7 +84,7 @@ class ApproverRule:
         """Read a rule as `to_json` returns it; a redaction may have replaced texts and numbers."""
         names, roles = (tuple(map(str, raw.get(name, ()))) for name in ("names", "roles"))
         quorum = raw.get("quorum", 1)
-        return cls(names, roles, bool(raw.get("four_eyes")), quorum if type(quorum) is int else 1, time_limit_of(raw))
+        return cls(names, roles, bool(raw.get("four_eyes")), quorum if type(quorum) is int else 1, TimeLimit.of(raw))
 
 
 def _label(name: str) -> str:

@@ -1,4 +1,4 @@
-"""Reading the table `[approvers]` of a policy.
+"""The table `[approvers]` of a policy, as it is written.
 
 ```toml
 [approvers]                          # who decides what no rule below is about
@@ -10,7 +10,11 @@ quorum = 1
 names = ["ada@example.org"]
 roles = ["finance"]
 quorum = 2
-decide_within = "24h"                # and more on time, see graph/policy/time_limit_file.py
+decide_within = "24h"                # how long they have, and what happens before and after
+remind_before = ["4h", "1h"]
+escalate_after = "12h"
+escalate_to = { roles = ["lead"] }
+on_expire = "reject"                 # or "end"
 
 [approvers.effects.external]
 roles = ["ops"]
@@ -27,100 +31,162 @@ roles = ["lead"]
 ```
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, get_args
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, Strict, model_validator
 
 from planner_executor.graph.plan.catalog import Effect
 from planner_executor.graph.policy.approvers import NO_APPROVERS, ApproverRule, Approvers
-from planner_executor.graph.policy.entry_faults import are_texts, is_finite, unknown_entry
-from planner_executor.graph.policy.time_limit_file import ENTRIES, time_limit_faults, time_limit_of
+from planner_executor.graph.policy.duration import A_DURATION, fits_a_year, seconds_in
+from planner_executor.graph.record.deadline import OnExpire
 from planner_executor.graph.record.person import same_name
+from planner_executor.graph.words.tables import List, Number, Path, Says, Shape, Texts, YesNo, fault
 
-RULE = ("names", "roles", "four_eyes", "quorum", *ENTRIES)
-TABLES = ("tools", "effects", "cost", "calls")
 MOST = 20
 """The largest quorum."""
 NO_SOURCES = ("server", "claimed")
 """Sources that a record writes before a name; in a rule only `os:` is one."""
-Path = tuple[str, ...]
+SOMEONE = 'must name people, such as { roles = ["lead"] }'
+EARLIER = 'must be a list of durations shorter than decide_within, such as ["4h", "1h"]'
 
 
-def approvers_of(raw: Mapping[str, Any]) -> Approvers:
-    """Return the rules of a table without faults."""
-    calls = approvers_of(raw["calls"]) if "calls" in raw else NO_APPROVERS
-    return Approvers(
-        _rule(raw),
-        {tool: _rule(rule) for tool, rule in raw.get("tools", {}).items()},
-        {effect: _rule(rule) for effect, rule in raw.get("effects", {}).items()},
-        tuple((rule["above_usd"], _rule(rule)) for rule in raw.get("cost", ())),
-        calls if calls != NO_APPROVERS else None,
-    )
+def _duration(given: str) -> str:
+    if not fits_a_year(seconds_in(given)):
+        raise fault(A_DURATION)
+    return given
 
 
-def approver_faults(raw: Mapping[str, Any]) -> Iterator[tuple[Path, str]]:
-    """Yield (path, fault) of the table."""
-    least = raw.get("quorum", 1)
-    yield from _rule_faults((), raw, (*RULE, *TABLES), least)
-    yield from _table_faults(("tools",), raw.get("tools", {}), least)
-    yield from _table_faults(("effects",), raw.get("effects", {}), least, get_args(Effect))
-    yield from _call_faults(raw.get("calls", {}))
-    costs = raw.get("cost", [])
-    if not isinstance(costs, list):
-        yield ("cost",), "must be a list of rules: [[approvers.cost]]"
-        return
-    for rule in costs:
-        yield from _rule_faults(("cost",), rule, (*RULE, "above_usd"), least)
-        above = rule.get("above_usd") if isinstance(rule, Mapping) else None
-        if not is_finite(above) or above < 0:
-            yield ("cost", "above_usd"), "must be a number of US dollars"
-
-
-def _call_faults(raw: Any) -> Iterator[tuple[Path, str]]:
-    yield from _rule_faults(("calls",), raw, (*RULE, "tools"), 1)
-    if isinstance(raw, Mapping):
-        yield from _table_faults(("calls", "tools"), raw.get("tools", {}), raw.get("quorum", 1))
-
-
-def _table_faults(path: Path, rules: Any, least: Any, known: Sequence[str] = ()) -> Iterator[tuple[Path, str]]:
-    """Yield the faults of a table of rules by name; `known` are the only names, if there are any."""
-    if not isinstance(rules, Mapping):
-        yield path, "must be a table of rules"
-        return
-    for name, rule in rules.items():
-        if known and name not in known:
-            yield (*path, name), unknown_entry(known, name)
-        yield from _rule_faults((*path, name), rule, RULE, least)
-
-
-def _rule_faults(path: Path, rule: Any, known: tuple[str, ...], least: Any) -> Iterator[tuple[Path, str]]:
-    """Yield the faults of a rule; `least` is the quorum that holds for all rules."""
-    if not isinstance(rule, Mapping):
-        yield path, 'must be a table, such as { roles = ["finance"] }'
-        return
-    for key, value in rule.items():
-        if key not in known:
-            yield (*path, key), unknown_entry(known, key)
-        elif key in ("names", "roles") and not are_texts(value):
-            yield (*path, key), "must be a non-empty list of texts"
-        elif key == "four_eyes" and not isinstance(value, bool):
-            yield (*path, key), "must be true or false"
-        elif key == "quorum" and (type(value) is not int or not 1 <= value <= MOST):
-            yield (*path, key), f"must be an integer from 1 to {MOST}"
-    yield from time_limit_faults(path, rule)
-    if are_texts(names := rule.get("names", ())):
-        yield from _name_faults(path, names, [rule.get("quorum", 1), least] if not rule.get("roles") else [])
-
-
-def _name_faults(path: Path, names: Sequence[str], quorums: Sequence[Any]) -> Iterator[tuple[Path, str]]:
-    for name in names:
+def _names(given: tuple[str, ...]) -> tuple[str, ...]:
+    for name in given:
         source, _, rest = name.partition(":")
         if source in NO_SOURCES and rest:
-            yield (*path, "names"), f"has {name!r}; write {rest!r}, as a server or an adapter names the person"
-    people = len({*map(same_name, names)})
-    if any(type(quorum) is int and people < quorum for quorum in quorums):
-        yield (*path, "quorum"), f"takes more people than the {people} named"
+            raise fault(f"has {name!r}; write {rest!r}, as a server or an adapter names the person")
+    return given
 
 
-def _rule(raw: Mapping[str, Any]) -> ApproverRule:
-    names, roles = tuple(raw.get("names", ())), tuple(raw.get("roles", ()))
-    return ApproverRule(names, roles, raw.get("four_eyes", False), raw.get("quorum", 1), time_limit_of(raw))
+def _rules(given: Any) -> Any:
+    if not isinstance(given, list | tuple):
+        raise fault("must be a list of rules: [[approvers.cost]]")
+    return given
+
+
+def _someone(given: "People") -> "People":
+    if not (given.names or given.roles):
+        raise fault(SOMEONE)
+    return given
+
+
+Duration = Annotated[str, Strict(), AfterValidator(_duration), Says(A_DURATION)]
+Quorum = Annotated[int, Strict(), Field(ge=1, le=MOST), Says(f"must be an integer from 1 to {MOST}")]
+
+
+class People(BaseModel):
+    """People whom a request may be escalated to."""
+
+    model_config = ConfigDict(frozen=True)
+
+    names: Texts = ()
+    roles: Texts = ()
+
+
+class Rule(People):
+    """Who decides, and how long they have."""
+
+    names: Annotated[Texts, AfterValidator(_names)] = ()
+    four_eyes: YesNo = False
+    quorum: Quorum = 1
+    decide_within: Duration | None = None
+    remind_before: Annotated[tuple[Duration, ...], Field(min_length=1), List, Says(EARLIER)] = ()
+    escalate_after: Duration | None = None
+    escalate_to: Annotated[People, AfterValidator(_someone), Shape(), Says(SOMEONE)] | None = None
+    on_expire: OnExpire = "reject"
+
+    @model_validator(mode="after")
+    def _check(self) -> "Rule":
+        self._check_time()
+        self.check_people(self.quorum)
+        return self
+
+    def _check_time(self) -> None:
+        timed = [name for name in Rule.model_fields if name in self.model_fields_set and name not in UNTIMED]
+        if timed and self.decide_within is None:
+            raise fault("needs decide_within beside it", timed[0])
+        within = seconds_in(self.decide_within) or 0.0
+        if any((seconds_in(text) or 0.0) >= within for text in self.remind_before):
+            raise fault(EARLIER, "remind_before")
+        if self.escalate_after is not None and (seconds_in(self.escalate_after) or 0.0) >= within:
+            raise fault("must be a duration shorter than decide_within", "escalate_after")
+        if (self.escalate_after is None) != (self.escalate_to is None):
+            raise fault("and escalate_to belong together: when others may decide too, and who", "escalate_after")
+
+    def check_people(self, quorum: int, *at: str) -> None:
+        """Refuse a quorum that takes more people than are named; a role has any number."""
+        people = len({*map(same_name, self.names)})
+        if self.names and not self.roles and people < quorum:
+            raise fault(f"takes more people than the {people} named", *at, "quorum")
+
+    @property
+    def rule(self) -> ApproverRule:
+        """The rule as a value."""
+        return ApproverRule.from_json(self.model_dump(exclude_unset=True))
+
+
+UNTIMED = ("names", "roles", "four_eyes", "quorum")
+A_RULE = 'must be a table, such as { roles = ["finance"] }'
+RuleTable = Annotated[Rule, Shape(A_RULE)]
+RuleTables = Annotated[Mapping[str, RuleTable], Shape("must be a table of rules")]
+
+
+class CostRule(Rule):
+    """A rule on runs that may cost more than a number of US dollars."""
+
+    above_usd: Annotated[Number, Field(ge=0), Says("must be a number of US dollars")]
+
+
+class Calls(Rule):
+    """The rules on calls that are asked about by themselves: for all of them, and by tool."""
+
+    tools: RuleTables = Field(default_factory=dict)
+
+    @property
+    def others(self) -> Iterator[tuple[Path, Rule]]:
+        """The rules besides the general one, whose quorum holds for them, by place."""
+        yield from ((("tools", name), rule) for name, rule in self.tools.items())
+
+    @model_validator(mode="after")
+    def _check_quorum(self) -> "Calls":
+        for place, rule in self.others:
+            rule.check_people(self.quorum, *place)
+        return self
+
+    @property
+    def approvers(self) -> Approvers:
+        """The rules as a value."""
+        return Approvers(self.rule, {tool: rule.rule for tool, rule in self.tools.items()})
+
+
+class ApproversTable(Calls):
+    """All rules."""
+
+    effects: Annotated[Mapping[Effect, RuleTable], Shape("must be a table of rules")] = Field(default_factory=dict)
+    cost: Annotated[tuple[Annotated[CostRule, Shape(A_RULE)], ...], BeforeValidator(_rules)] = ()
+    calls: Annotated[Calls, Shape(A_RULE)] = Calls()
+
+    @property
+    def others(self) -> Iterator[tuple[Path, Rule]]:
+        """The rules besides the general one, whose quorum holds for them, by place."""
+        yield from super().others
+        yield from ((("effects", effect), rule) for effect, rule in self.effects.items())
+        yield from ((("cost",), rule) for rule in self.cost)
+
+    @property
+    def approvers(self) -> Approvers:
+        """The rules as a value."""
+        return replace(
+            super().approvers,
+            effects={effect: rule.rule for effect, rule in self.effects.items()},
+            costs=tuple((rule.above_usd, rule.rule) for rule in self.cost),
+            calls=calls if (calls := self.calls.approvers) != NO_APPROVERS else None,
+        )

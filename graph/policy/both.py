@@ -6,8 +6,7 @@ from typing import TypeVar, get_args
 
 from planner_executor.graph.plan.catalog import Effect, ToolSpec
 from planner_executor.graph.policy.approvers import NO_APPROVERS
-from planner_executor.graph.policy.conditions import Conditions
-from planner_executor.graph.policy.constraints import Constraint
+from planner_executor.graph.policy.constraints import Conditions, Constraint
 from planner_executor.graph.policy.day_limits import DayLimits
 from planner_executor.graph.policy.policy import Policy, PolicyVerdict, ToolRule
 from planner_executor.graph.policy.strictness import MODES, VERDICTS

@@ -12,11 +12,8 @@ from planner_executor.graph.plan.canonical import canonical_json
 from planner_executor.graph.plan.catalog import ToolSpec
 from planner_executor.graph.plan.json_values import is_number
 from planner_executor.graph.plan.patterns import full_match, is_searchable
-from planner_executor.graph.policy.constraints import Constraint, is_within, may_be_within
+from planner_executor.graph.policy.constraints import Conditions, Constraint, is_within, may_be_within
 from planner_executor.graph.policy.hosts import host_of, is_below, is_odd_address
-
-Conditions = Mapping[str, Constraint]
-"""Argument -> condition; one that is met is enough."""
 
 
 def met_condition(conditions: Conditions, tool: ToolSpec, args: Mapping[str, JsonValue]) -> str | None:

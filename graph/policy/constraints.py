@@ -2,18 +2,19 @@
 
 import operator
 import unicodedata
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import PurePosixPath
-from typing import Any
+from typing import Annotated, Any
 from urllib.parse import unquote
 
-from pydantic import JsonValue
+from pydantic import AfterValidator, Field, JsonValue, Strict
 
 from planner_executor.graph.plan.canonical import canonical_json
-from planner_executor.graph.plan.json_values import is_number
-from planner_executor.graph.plan.patterns import full_match
-from planner_executor.graph.policy.hosts import host_of, is_below
+from planner_executor.graph.plan.json_values import is_number, json_faults
+from planner_executor.graph.plan.patterns import dotall, full_match, pattern_fault
+from planner_executor.graph.policy.hosts import host_of, is_below, plain_host
+from planner_executor.graph.words.tables import List, Number, Says, Shape, Texts, YesNo, fault
 
 MAX_PATH_LENGTH = 4_096
 """Limit of a path's length, as on Linux; longer paths never match."""
@@ -31,6 +32,34 @@ BOUNDS: Mapping[str, Callable[[Any, Any], bool]] = {
 OPTIONAL = "; `optional = true` in the policy allows null where it means that the argument is left out"
 
 
+def _hosts(given: tuple[str, ...]) -> tuple[str, ...]:
+    if odd := [text for text in given if not plain_host(text)]:
+        raise fault(f"contains {odd[0]!r}, which is not a plain host; write one such as example.com")
+    return given
+
+
+def _folders(given: tuple[str, ...]) -> tuple[str, ...]:
+    if odd := [text for text in given if not is_within(text, text)]:
+        raise fault(f"contains {odd[0]!r}, which cannot contain a path; write a folder without `..`")
+    return given
+
+
+def _values(given: Sequence[Any]) -> tuple[Any, ...]:
+    for _, why in json_faults(list(given)):
+        raise fault(f"has a value that no argument can have: {why}")
+    return tuple(given)
+
+
+def _usable(given: str) -> str:
+    if why := pattern_fault(dotall(given)):
+        raise fault(f"cannot be used: {why}")
+    return given
+
+
+Values = Annotated[Sequence[Any], Field(min_length=1), List, Says("must be a non-empty list"), AfterValidator(_values)]
+Pattern = Annotated[str, Strict(), Says("must be a regular expression, as text"), AfterValidator(_usable)]
+
+
 @dataclass(frozen=True)
 class Constraint:
     """Bounds of one argument; a value must meet every bound that is set, and so must each item of a list.
@@ -42,16 +71,16 @@ class Constraint:
     whatever the default is.
     """
 
-    domains: tuple[str, ...] = ()
-    within: tuple[str, ...] = ()
-    minimum: float | None = None
-    maximum: float | None = None
-    above: float | None = None
-    below: float | None = None
-    one_of: tuple[JsonValue, ...] = ()
-    pattern: str | None = None
-    untrusted_from: tuple[str, ...] = ()
-    optional: bool | None = None
+    domains: Annotated[Texts, AfterValidator(_hosts)] = ()
+    within: Annotated[Texts, AfterValidator(_folders)] = ()
+    minimum: Number | None = None
+    maximum: Number | None = None
+    above: Number | None = None
+    below: Number | None = None
+    one_of: Values = ()
+    pattern: Pattern | None = None
+    untrusted_from: Texts = ()
+    optional: YesNo | None = None
 
     def fault(self, value: JsonValue) -> str | None:
         """Return why a value is not allowed, None if it is."""
@@ -91,6 +120,24 @@ class Constraint:
         """Return the constraint as JSON, unset fields left out."""
         found = {field.name: getattr(self, field.name) for field in fields(self)}
         return {name: list(v) if isinstance(v, tuple) else v for name, v in found.items() if v not in (None, ())}
+
+
+def _bounded(given: Constraint) -> Constraint:
+    if given == Constraint():
+        raise fault(f"is empty; give some of {', '.join(CONDITIONS)}")
+    return given
+
+
+WIDENING = ("untrusted_from", "optional")
+CONDITIONS = tuple(field.name for field in fields(Constraint) if field.name not in WIDENING)
+SOME = "must be a table with some of {names}"
+Constraints = Annotated[Mapping[str, Annotated[Constraint, Shape(SOME)]], Shape("must be a table of arguments")]
+"""Constraints on arguments by name, as a policy or a standing approval states them."""
+Conditions = Annotated[
+    Mapping[str, Annotated[Constraint, AfterValidator(_bounded), Shape(SOME, without=WIDENING)]],
+    Shape("must be a table of arguments"),
+]
+"""Argument -> condition; one that is met is enough."""
 
 
 def constraint_faults(constraints: Mapping[str, Constraint], args: Mapping[str, JsonValue]) -> list[tuple[str, str]]:

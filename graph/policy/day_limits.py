@@ -18,26 +18,63 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Annotated, Any
 from zoneinfo import ZoneInfo
 
-from planner_executor.graph.plan.json_values import is_number
-from planner_executor.graph.record.budget import NO_BUDGET, Budget, read_budget
-from planner_executor.graph.record.caps import UNITS_S, UTC, DayCap, RateCap
+from pydantic import AfterValidator, BeforeValidator, Field, PlainValidator
 
-DAILY = ("model_calls", "tokens", "cost_usd", "tool_calls", "calls")
+from planner_executor.graph.plan.json_values import is_number
+from planner_executor.graph.record.budget import NO_BUDGET, Budget
+from planner_executor.graph.record.caps import UNITS_S, UTC, DayCap, RateCap
+from planner_executor.graph.words.tables import BESIDE, Shape, fault
+
+NOT_DAILY = ("steps", "replans", "wall_s", "elapsed_s")
+NO_LIMIT = "is no limit of a day; use some of {names}"
 RATE = re.compile(rf"\s*(\d+(?:\.\d+)?)\s*/\s*({'|'.join(UNITS_S)})\s*")
-RATE_EXPECTED = 'must be a number of calls per minute above 0, or text such as "5/second", "30/minute" or "100/hour"'
-Path = tuple[str, ...]
+NO_RATE = 'must be a number of calls per minute above 0, or text such as "5/second", "30/minute" or "100/hour"'
+
+
+def _above_0(given: Budget) -> Budget:
+    """Refuse a limit of 0, saying what to write instead."""
+    for name in given.names:
+        if not given.of(name):
+            instead = (
+                f'[tools.{name[6:]}] with verdict = "deny"' if name.startswith("calls.") else "[limits] for each run"
+            )
+            why = f"is 0, so that a run would pause until midnight, every day; use {instead}, or a limit above 0"
+            raise fault(why, *name.split(".", 1))
+    return given
+
+
+def _zone(name: str) -> str:
+    try:
+        ZoneInfo(name)
+    except (OSError, ValueError, KeyError, TypeError) as error:  # `ZoneInfoNotFoundError` is a `KeyError`
+        raise fault(f'is {name!r}, which is no time zone; name one such as "Europe/Berlin"') from error
+    return name
+
+
+def _apart(given: Any) -> Any:
+    """Return a table with the limits of all runs, which stand beside the rest, as one entry."""
+    if not isinstance(given, Mapping):
+        raise fault("must be a table")
+    rest = {name: given[name] for name in ("per_user", "time_zone") if name in given}
+    return {**rest, BESIDE: {name: limit for name, limit in given.items() if name not in rest}}
+
+
+PerUser = Annotated[Budget, AfterValidator(_above_0), Shape(unknown=NO_LIMIT, without=NOT_DAILY)]
+Together = Annotated[
+    Budget, AfterValidator(_above_0), Shape(unknown=f"{NO_LIMIT}, per_user, time_zone", without=NOT_DAILY)
+]
 
 
 @dataclass(frozen=True)
 class DayLimits:
     """What all runs of a database may spend in a day: together, and `per_user`. The day is that of `time_zone`."""
 
-    together: Budget = NO_BUDGET
-    per_user: Budget = NO_BUDGET
-    time_zone: str = UTC
+    together: Annotated[Together, Field(validation_alias=BESIDE)] = NO_BUDGET
+    per_user: PerUser = NO_BUDGET
+    time_zone: Annotated[str, PlainValidator(_zone)] = UTC
 
     @cached_property
     def is_set(self) -> bool:
@@ -82,51 +119,7 @@ class DayLimits:
 
 
 NO_DAY_LIMITS = DayLimits()
-
-
-def day_limits_of(raw: Mapping[str, Any]) -> DayLimits:
-    """Return the limits in a table without faults."""
-    return DayLimits(_budget(raw), _budget(raw.get("per_user", {})), raw.get("time_zone", UTC))
-
-
-def day_limit_faults(raw: Any) -> Iterator[tuple[Path, str]]:
-    """Yield (path, fault) of a table `limits.per_day`."""
-    yield from _faults(raw, (*DAILY, "per_user", "time_zone"))
-    if not isinstance(raw, Mapping):
-        return
-    yield from ((("per_user", *path), why) for path, why in _faults(raw.get("per_user", {}), DAILY))
-    zone = raw.get("time_zone", UTC)
-    if not isinstance(zone, str) or not _is_zone(zone):
-        yield ("time_zone",), f'is {zone!r}, which is no time zone; name one such as "Europe/Berlin"'
-
-
-def _faults(raw: Any, known: tuple[str, ...]) -> Iterator[tuple[Path, str]]:
-    if not isinstance(raw, Mapping):
-        yield (), "must be a table"
-        return
-    yield from (((name,), f"is no limit of a day; use some of {', '.join(known)}") for name in raw if name not in known)
-    limits = {name: raw[name] for name in DAILY if name in raw}
-    budget, faults = read_budget(limits)
-    faults += [(name, _why_above_0(name)) for name in budget.names if not budget.of(name)]
-    yield from ((tuple(name.split(".", 1)), why) for name, why in faults)
-
-
-def _why_above_0(name: str) -> str:
-    """Return why a limit cannot be 0, and what to write instead."""
-    instead = f'[tools.{name[6:]}] with verdict = "deny"' if name.startswith("calls.") else "[limits] for each run"
-    return f"is 0, so that a run would pause until midnight, every day; use {instead}, or a limit above 0"
-
-
-def _budget(raw: Mapping[str, Any]) -> Budget:
-    return read_budget({name: raw[name] for name in DAILY if name in raw})[0]
-
-
-def _is_zone(name: str) -> bool:
-    try:
-        ZoneInfo(name)
-    except (OSError, ValueError, KeyError):  # `ZoneInfoNotFoundError` is a `KeyError`
-        return False
-    return True
+DayTable = Annotated[DayLimits, BeforeValidator(_apart)]
 
 
 def rate_of(given: Any) -> float | None:
@@ -139,6 +132,15 @@ def rate_of(given: Any) -> float | None:
         found = RATE.fullmatch(given)
         return rate_of(float(found[1]) * 60.0 / UNITS_S[found[2]]) if found else None
     return given if is_number(given) and 0 < given < float("inf") else None
+
+
+def _rate(given: Any) -> float:
+    if (per_minute := rate_of(given)) is None:
+        raise fault(NO_RATE)
+    return per_minute
+
+
+Rates = Annotated[Mapping[str, Annotated[float, PlainValidator(_rate)]], Shape()]
 
 
 def rate_cap(name: str, per_minute: float) -> RateCap:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from planner_executor.graph.policy.duration import in_words, written
+from planner_executor.graph.policy.duration import in_words, seconds_in, written
 from planner_executor.graph.record.deadline import OnExpire
 
 AFTERWARDS: Mapping[OnExpire, str] = {"reject": "it counts as rejected", "end": "the run ends as rejected"}
@@ -25,6 +25,22 @@ class TimeLimit:
     to_names: tuple[str, ...] = ()
     to_roles: tuple[str, ...] = ()
     on_expire: OnExpire = "reject"
+
+    @classmethod
+    def of(cls, rule: Mapping[str, Any]) -> "TimeLimit | None":
+        """Return the time limit in the entries of a rule, None if it has none; a redaction may have replaced texts."""
+        if "decide_within" not in rule:
+            return None
+        before = [seconds_in(text) or 0.0 for text in rule.get("remind_before", ())]
+        to: Mapping[str, Any] = rule.get("escalate_to", {})
+        return cls(
+            within_s=seconds_in(rule["decide_within"]) or 0.0,
+            remind_before_s=tuple(sorted(set(before), reverse=True)),
+            escalate_after_s=seconds_in(rule.get("escalate_after")),
+            to_names=tuple(to.get("names", ())),
+            to_roles=tuple(to.get("roles", ())),
+            on_expire=rule.get("on_expire", "reject"),
+        )
 
     def is_escalated(self, escalated_s: float) -> bool:
         """Whether others may decide too, if escalation took place so many seconds after the request."""

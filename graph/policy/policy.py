@@ -13,8 +13,14 @@ from planner_executor.graph.plan.catalog import Effect, ToolSpec
 from planner_executor.graph.plan.issues import Issue
 from planner_executor.graph.plan.schema import Plan
 from planner_executor.graph.policy.approvers import NO_APPROVERS, Approvers
-from planner_executor.graph.policy.conditions import Conditions, met_condition
-from planner_executor.graph.policy.constraints import Constraint, constraint_faults, default_faults
+from planner_executor.graph.policy.conditions import met_condition
+from planner_executor.graph.policy.constraints import (
+    Conditions,
+    Constraint,
+    Constraints,
+    constraint_faults,
+    default_faults,
+)
 from planner_executor.graph.policy.day_limits import NO_DAY_LIMITS, DayLimits
 from planner_executor.graph.policy.duration import written
 from planner_executor.graph.record.budget import NO_BUDGET, Budget, Price
@@ -34,7 +40,7 @@ class ToolRule:
     """
 
     verdict: PolicyVerdict | None = None
-    args: Mapping[str, Constraint] = field(default_factory=dict)
+    args: Constraints = field(default_factory=dict)
     ask_when: Conditions = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:

@@ -38,31 +38,89 @@ output = 2.0
 """
 
 import tomllib
-from collections.abc import Iterator, Mapping
-from typing import Any, get_args
+from collections.abc import Mapping
+from typing import Annotated, Any, get_args
+
+from pydantic import AliasPath, BaseModel, BeforeValidator, ConfigDict, Field
 
 from planner_executor.graph.errors import PolicyError
-from planner_executor.graph.plan.attempts import ATTEMPT_FIELDS, AttemptLimits, limit_fault
+from planner_executor.graph.plan.attempts import NO_LIMITS, AttemptTable
 from planner_executor.graph.plan.catalog import Effect
-from planner_executor.graph.policy.approvers_file import approver_faults, approvers_of
-from planner_executor.graph.policy.constraint_table import (
-    CONDITIONS,
-    CONSTRAINTS,
-    constraint_table_faults,
-    read_constraints,
-)
-from planner_executor.graph.policy.day_limits import RATE_EXPECTED, day_limit_faults, day_limits_of, rate_of
-from planner_executor.graph.policy.duration import A_DURATION, fits_a_year, seconds_in
-from planner_executor.graph.policy.entry_faults import is_finite, not_one_of, unknown_entry
+from planner_executor.graph.policy.approvers_file import ApproversTable, Duration
+from planner_executor.graph.policy.day_limits import NO_DAY_LIMITS, DayTable, Rates
+from planner_executor.graph.policy.duration import seconds_in
 from planner_executor.graph.policy.policy import ApprovalMode, NewEffectsRule, Policy, PolicyVerdict, ToolRule
-from planner_executor.graph.policy.toml_lines import line_of
-from planner_executor.graph.record.budget import Budget, Price, limits_of_a_run, read_budget
+from planner_executor.graph.record.budget import NO_BUDGET, BudgetTable, Price
 from planner_executor.graph.record.standing_approval import LONGEST_S
+from planner_executor.graph.words.tables import Shape, fault, not_one_of, read
+from planner_executor.graph.words.toml_lines import line_of
 
-TABLES = ("effects", "tools", "limits", "rates", "prices", "steps", "approvers", "standing")
-WORDS: Mapping[str, tuple[str, ...]] = {"approval": get_args(ApprovalMode), "new_effects": get_args(NewEffectsRule)}
-"""The entries that are no tables, with their values."""
-Path = tuple[str, ...]
+A_PRICE = "in US dollars per million tokens"
+
+
+def _with_verdict(given: Any) -> Any:
+    """Return the rule of an effect as a table; a verdict may stand alone."""
+    if isinstance(given, Mapping):
+        return given
+    if given not in get_args(PolicyVerdict):
+        raise fault(not_one_of(get_args(PolicyVerdict), given))
+    return {"verdict": given}
+
+
+def _of_a_run(given: Any) -> Any:
+    """Return the limits of each run; those of a day stand in a table of their own."""
+    if not isinstance(given, Mapping):
+        raise fault("must be a table")
+    return {name: limit for name, limit in given.items() if name != "per_day"}
+
+
+ToolTable = Annotated[ToolRule, Shape('must be a table, such as { verdict = "review" }')]
+EffectTable = Annotated[ToolRule, Shape(without=("args",)), BeforeValidator(_with_verdict)]
+PriceTable = Annotated[Price, Shape(f"must have input and output, {A_PRICE}", missing=f"is missing; give it {A_PRICE}")]
+
+
+class Standing(BaseModel):
+    """Approvals of further calls, beyond their run."""
+
+    model_config = ConfigDict(frozen=True)
+
+    longest: Duration | None = None
+
+
+class PolicyTable(BaseModel):
+    """A policy as it is written."""
+
+    model_config = ConfigDict(frozen=True)
+
+    effects: Annotated[Mapping[Effect, EffectTable], Shape()] = Field(default_factory=dict)
+    tools: Annotated[Mapping[str, ToolTable], Shape()] = Field(default_factory=dict)
+    limits: Annotated[BudgetTable, BeforeValidator(_of_a_run)] = NO_BUDGET
+    per_day: DayTable = Field(NO_DAY_LIMITS, validation_alias=AliasPath("limits", "per_day"))
+    rates: Rates = Field(default_factory=dict)
+    prices: Annotated[Mapping[str, PriceTable], Shape()] = Field(default_factory=dict)
+    steps: AttemptTable = NO_LIMITS
+    approvers: Annotated[ApproversTable, Shape()] = ApproversTable()
+    standing: Annotated[Standing, Shape()] = Standing()
+    approval: ApprovalMode | None = None
+    new_effects: NewEffectsRule = "ask"
+
+    @property
+    def policy(self) -> Policy:
+        """The policy as a value."""
+        return Policy(
+            approval=self.approval,
+            effects={effect: rule.verdict for effect, rule in self.effects.items() if rule.verdict},
+            tools=self.tools,
+            limits=self.limits,
+            rates=self.rates,
+            prices=self.prices,
+            steps=self.steps,
+            ask_when={effect: rule.ask_when for effect, rule in self.effects.items() if rule.ask_when},
+            approvers=self.approvers.approvers,
+            per_day=self.per_day,
+            standing_s=seconds_in(self.standing.longest) or LONGEST_S,
+            new_effects=self.new_effects,
+        )
 
 
 def policy_from_toml(text: str, name: str = "policy") -> Policy:
@@ -86,109 +144,7 @@ def policy_from(raw: Mapping[str, Any], name: str = "policy", text: str = "") ->
     Raises:
         PolicyError: It is invalid.
     """
-    for path, why in _faults(raw):
-        raise PolicyError(name, f"{'.'.join(map(str, path))} {why}", line_of(text, path))
-    effects: Any = {effect: _effect_rule(rule) for effect, rule in raw.get("effects", {}).items()}
-    return Policy(
-        approval=raw.get("approval"),
-        effects={effect: verdict for effect, rule in effects.items() if (verdict := rule.get("verdict"))},
-        tools={tool: _rule(rule) for tool, rule in raw.get("tools", {}).items()},
-        limits=_limits(raw)[0],
-        rates={name: rate_of(rate) or 0.0 for name, rate in raw.get("rates", {}).items()},
-        prices={model: Price(**price) for model, price in raw.get("prices", {}).items()},
-        steps=AttemptLimits(**raw.get("steps", {})),
-        ask_when={effect: read_constraints(rule["ask_when"]) for effect, rule in effects.items() if "ask_when" in rule},
-        approvers=approvers_of(raw.get("approvers", {})),
-        per_day=day_limits_of(raw.get("limits", {}).get("per_day", {})),
-        standing_s=seconds_in(raw.get("standing", {}).get("longest")) or LONGEST_S,
-        new_effects=raw.get("new_effects", "ask"),
-    )
-
-
-def _faults(raw: Mapping[str, Any]) -> Iterator[tuple[Path, str]]:
-    """Yield (path, fault); only the first is reported."""
-    yield from _table_faults(raw)
-    for effect, verdict in raw.get("effects", {}).items():
-        if effect not in get_args(Effect):
-            yield ("effects", effect), unknown_entry(get_args(Effect), effect)
-        elif isinstance(verdict, Mapping):
-            yield from _rule_faults(("effects", effect), verdict, ("verdict", "ask_when"))
-        elif verdict not in get_args(PolicyVerdict):
-            yield ("effects", effect), not_one_of(get_args(PolicyVerdict), verdict)
-    for tool, rule in raw.get("tools", {}).items():
-        yield from _rule_faults(("tools", tool), rule)
-    for limit, why in _limits(raw)[1]:
-        yield ("limits", *limit.split(".", 1)), why
-    per_day = raw.get("limits", {}).get("per_day", {})
-    yield from ((("limits", "per_day", *path), why) for path, why in day_limit_faults(per_day))
-    yield from ((("rates", name), RATE_EXPECTED) for name, rate in raw.get("rates", {}).items() if not rate_of(rate))
-    yield from _step_limit_faults(raw.get("steps", {}))
-    yield from ((("approvers", *path), why) for path, why in approver_faults(raw.get("approvers", {})))
-    yield from _standing_faults(raw.get("standing", {}))
-    for model, price in raw.get("prices", {}).items():
-        yield from _price_faults(("prices", model), price)
-
-
-def _step_limit_faults(limits: Mapping[str, Any]) -> Iterator[tuple[Path, str]]:
-    for name, limit in limits.items():
-        if name not in ATTEMPT_FIELDS:
-            yield ("steps", name), unknown_entry(ATTEMPT_FIELDS, name)
-        elif fault := limit_fault(name, limit):
-            yield ("steps", name), fault
-
-
-def _standing_faults(table: Mapping[str, Any]) -> Iterator[tuple[Path, str]]:
-    for name, given in table.items():
-        if name != "longest":
-            yield ("standing", name), unknown_entry(("longest",), name)
-        elif not fits_a_year(seconds_in(given)):
-            yield ("standing", name), A_DURATION
-
-
-def _table_faults(raw: Mapping[str, Any]) -> Iterator[tuple[Path, str]]:
-    for key, value in raw.items():
-        if key not in WORDS and key not in TABLES:
-            yield (key,), unknown_entry((*TABLES, *WORDS), key)
-        elif key in WORDS and value not in WORDS[key]:
-            yield (key,), not_one_of(WORDS[key], value)
-        elif key in TABLES and not isinstance(value, Mapping):
-            yield (key,), "must be a table"
-
-
-def _rule_faults(
-    path: Path, rule: Any, known: tuple[str, ...] = ("verdict", "args", "ask_when")
-) -> Iterator[tuple[Path, str]]:
-    if not isinstance(rule, Mapping):
-        yield path, 'must be a table, such as { verdict = "review" }'
-        return
-    for key, value in rule.items():
-        if key not in known:
-            yield (*path, key), unknown_entry(known, key)
-        elif key == "verdict" and value not in get_args(PolicyVerdict):
-            yield (*path, key), not_one_of(get_args(PolicyVerdict), value)
-        elif key != "verdict":
-            yield from constraint_table_faults((*path, key), value, CONDITIONS if key == "ask_when" else CONSTRAINTS)
-
-
-def _price_faults(path: Path, price: Any) -> Iterator[tuple[Path, str]]:
-    if not isinstance(price, Mapping) or set(price) != {"input", "output"}:
-        yield path, "must have input and output, in US dollars per million tokens"
-        return
-    for key, value in price.items():
-        if not is_finite(value) or value < 0:
-            yield (*path, key), "is not a price; write US dollars per million tokens"
-
-
-def _rule(rule: Mapping[str, Any]) -> ToolRule:
-    return ToolRule(
-        rule.get("verdict"), read_constraints(rule.get("args", {})), read_constraints(rule.get("ask_when", {}))
-    )
-
-
-def _effect_rule(rule: Any) -> Mapping[str, Any]:
-    return rule if isinstance(rule, Mapping) else {"verdict": rule}
-
-
-def _limits(raw: Mapping[str, Any]) -> tuple[Budget, list[tuple[str, str]]]:
-    """Return the limits of each run, and their faults; those of a day stand in a table of their own."""
-    return read_budget(limits_of_a_run(raw))
+    table, faults = read(Annotated[PolicyTable, Shape()], raw)
+    for path, why in faults:
+        raise PolicyError(name, f"{'.'.join(path)} {why}", line_of(text, path))
+    return table.policy  # type: ignore[no-any-return]

@@ -13,13 +13,13 @@ from pydantic import JsonValue
 from planner_executor.graph.plan.canonical import canonical_json
 from planner_executor.graph.plan.catalog import ToolSpec
 from planner_executor.graph.policy.approvers import ApproverRule, givers_fault, missing
-from planner_executor.graph.policy.constraint_table import constraint_table_faults, read_constraints
-from planner_executor.graph.policy.constraints import Constraint
+from planner_executor.graph.policy.constraints import Constraint, Constraints
 from planner_executor.graph.policy.duration import in_words
 from planner_executor.graph.policy.policy import Policy
 from planner_executor.graph.record.person import Approver
 from planner_executor.graph.record.standing_approval import LONGEST_S, StandingApproval
 from planner_executor.graph.record.trust_label import TrustLabel
+from planner_executor.graph.words.tables import read
 
 FIELDS = ("args", "at_most", "until")
 MOST_CALLS = 1_000
@@ -42,8 +42,8 @@ def standing_fault(wish: Any, now: float, longest_s: float = LONGEST_S) -> str |
     most = wish.get("at_most")
     if type(most) is not int or not 1 <= most <= MOST_CALLS:
         return f"standing.at_most must be an integer from 1 to {MOST_CALLS}"
-    for path, why in constraint_table_faults(("standing", "args"), wish.get("args", {})):
-        return f"{'.'.join(map(str, path))} {why}"
+    for path, why in read(Constraints, wish.get("args", {}))[1]:
+        return f"{'.'.join(('standing', 'args', *path))} {why}"
     if "until" not in wish:
         return None
     until = time_of(wish["until"])
@@ -127,9 +127,9 @@ def covers(
         return False
     if _lasts_too_long(approval, policy.standing_s):
         return False
-    if any(constraint_table_faults(("args",), approval.args)):  # a redaction may have changed a bound
+    constraints, faults = read(Constraints, approval.args)
+    if faults:  # a redaction may have changed a bound
         return False
-    constraints = read_constraints(approval.args)
     if any(name not in constraints or not constraints[name].admits(label.sources) for name, label in untrusted.items()):
         return False
     values = {**tool.defaults(constraints), **args}

@@ -2,7 +2,11 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
-from typing import Any
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, Field, Strict
+
+from planner_executor.graph.words.tables import Number, Says, Shape, fault, read
 
 UNIT: Mapping[str, str] = {
     "model_calls": "model calls",
@@ -20,12 +24,19 @@ UNIT_OF_ONE: Mapping[str, str] = {"wall_s": "second of work", "elapsed_s": "seco
 
 TIMES = ("wall_s", "elapsed_s")
 """Limits that no call asks for: they are reached as time passes."""
-FRACTIONS = ("cost_usd", *TIMES)
 ROUNDING = 1e-9
 """What a sum of amounts may be wrong by; a thousandth of what a token costs."""
-WHOLE, NUMBER = "must be an integer >= 0", "must be a number >= 0"
-MOST, TOO_LARGE = 2**63 - 1, "is beyond 64 bits; leave it out for no limit"
-CALLS = "must be an object: tool -> most calls"
+MOST = 2**63 - 1
+
+
+def _fits(limit: Any) -> Any:
+    if isinstance(limit, int) and limit > MOST:
+        raise fault("is beyond 64 bits; leave it out for no limit")
+    return limit
+
+
+Whole = Annotated[int, Strict(), Field(ge=0), Says("must be an integer >= 0"), AfterValidator(_fits)]
+Amount = Annotated[Number, Field(ge=0), Says("must be a number >= 0"), AfterValidator(_fits)]
 
 
 @dataclass(frozen=True)
@@ -36,15 +47,15 @@ class Budget:
     seconds since its start, pauses and the time that people take included.
     """
 
-    model_calls: int | None = None
-    tokens: int | None = None
-    cost_usd: float | None = None
-    tool_calls: int | None = None
-    steps: int | None = None
-    replans: int | None = None
-    wall_s: float | None = None
-    elapsed_s: float | None = None
-    calls: Mapping[str, int] = field(default_factory=dict)
+    model_calls: Whole | None = None
+    tokens: Whole | None = None
+    cost_usd: Amount | None = None
+    tool_calls: Whole | None = None
+    steps: Whole | None = None
+    replans: Whole | None = None
+    wall_s: Amount | None = None
+    elapsed_s: Amount | None = None
+    calls: Annotated[Mapping[str, Whole], Shape("must be an object: tool -> most calls")] = field(default_factory=dict)
 
     def of(self, name: str) -> float | None:
         """Return one limit: a field's name, or `calls.<tool>`."""
@@ -80,14 +91,19 @@ class Budget:
 
 
 NO_BUDGET = Budget()
+NO_LIMIT = "is not a limit of a budget; the limits are {names}"
+BudgetTable = Annotated[Budget, Shape("must be an object with some of {names}", NO_LIMIT, is_nullable=True)]
+
+
+Dollars = Annotated[Number, Field(ge=0), Says("is not a price; write US dollars per million tokens")]
 
 
 @dataclass(frozen=True)
 class Price:
     """The price of a model, in US dollars per million tokens."""
 
-    input: float
-    output: float
+    input: Dollars
+    output: Dollars
 
     def cost_usd(self, input_tokens: int, output_tokens: int) -> float:
         """Return the price of one call."""
@@ -145,24 +161,8 @@ NO_USAGE = Usage()
 
 def read_budget(raw: Any) -> tuple[Budget, list[tuple[str, str]]]:
     """Parse a budget from plain data; return it with (field, error) for each fault. A budget with faults is invalid."""
-    if not isinstance(raw, Mapping):
-        return NO_BUDGET, [("budget", f"must be an object with some of {', '.join(UNIT)}, calls")]
-    faults, plain = [], {}
-    for name, limit in raw.items():
-        if name == "calls" and isinstance(limit, Mapping):
-            found = ((f"calls.{tool}", _limit_fault(name, most)) for tool, most in limit.items())
-            faults += [(place, fault) for place, fault in found if fault]
-        elif name == "calls" and limit is not None:
-            faults.append((name, CALLS))
-        elif name not in UNIT and name != "calls":
-            faults.append((str(name), f"is not a limit of a budget; the limits are {', '.join(UNIT)}, calls"))
-        elif limit is not None and (fault := _limit_fault(name, limit)):
-            faults.append((name, fault))
-        elif limit is not None:
-            plain[name] = limit
-    if faults:
-        return NO_BUDGET, faults
-    return Budget(**plain, calls=dict(raw.get("calls") or {})), []
+    budget, faults = read(BudgetTable, raw)
+    return NO_BUDGET if faults else budget, [(".".join(path) or "budget", why) for path, why in faults]
 
 
 def limits_of_a_run(policy: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -229,10 +229,3 @@ def _plain(number: float) -> str:
 
 def _lower(one: Any, other: Any) -> Any:
     return min((limit for limit in (one, other) if limit is not None), default=None)
-
-
-def _limit_fault(name: str, limit: Any) -> str | None:
-    kinds = (int, float) if name in FRACTIONS else (int,)
-    if not isinstance(limit, kinds) or isinstance(limit, bool) or not 0 <= limit < float("inf"):
-        return NUMBER if name in FRACTIONS else WHOLE
-    return TOO_LARGE if isinstance(limit, int) and limit > MOST else None

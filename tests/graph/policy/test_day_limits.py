@@ -3,12 +3,13 @@ from typing import Any
 import pytest
 
 from planner_executor.graph.errors import PolicyError
-from planner_executor.graph.policy.day_limits import NO_DAY_LIMITS, DayLimits, day_limit_faults, rate_of
+from planner_executor.graph.policy.day_limits import NO_DAY_LIMITS, DayLimits, DayTable, rate_of
 from planner_executor.graph.policy.policy import Policy
 from planner_executor.graph.policy.policy_file import policy_from, policy_from_toml
 from planner_executor.graph.policy.strictness import looser_points
 from planner_executor.graph.record.budget import Budget
 from planner_executor.graph.record.caps import DayCap, RateCap
+from planner_executor.graph.words.tables import read
 
 TEXT = """
 [limits]
@@ -150,4 +151,4 @@ def test_a_rate_is_a_number_above_none_at_all(given: Any, rate: float | None) ->
 def test_faults_of_limits_name_their_places() -> None:
     raw = {"calls": {"a.b": -1}, "time_zone": 7, "per_user": {"tokens": "many"}}
 
-    assert [path for path, _ in day_limit_faults(raw)] == [("calls", "a.b"), ("per_user", "tokens"), ("time_zone",)]
+    assert [path for path, _ in read(DayTable, raw)[1]] == [("calls", "a.b"), ("per_user", "tokens"), ("time_zone",)]

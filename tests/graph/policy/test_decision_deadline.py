@@ -125,7 +125,7 @@ def test_the_policy_as_data_is_the_same_policy() -> None:
         ({"decide_within": "1h", "escalate_after": "1m", "escalate_to": ["a"]}, "must name people"),
         ({"decide_within": "1h", "escalate_after": "1m", "escalate_to": {"quorum": 1}}, "must name people"),
         ({"decide_within": "1h", "escalate_after": "1m", "escalate_to": {"roles": [" "]}}, "must name people"),
-        ({"decide_within": "1h", "on_expire": "approve"}, "on_expire must be one of reject, end"),
+        ({"decide_within": "1h", "on_expire": "approve"}, "on_expire is 'approve'; it must be one of reject, end"),
         ({"decide_inside": "1h"}, "decide_inside is unknown"),
     ],
 )  # fmt: skip

@@ -2,9 +2,10 @@
 
 import re
 
+from planner_executor.graph.words.tables import Path
+
 MAX_LINE_LENGTH = 1_000
 """Number of characters of a line that are searched for the name of an entry."""
-Path = tuple[str, ...]
 
 
 def line_of(text: str, path: Path) -> int | None:

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from planner_executor.graph.policy.toml_lines import line_of
+from planner_executor.graph.words.toml_lines import line_of
 
 
 @given(st.text(max_size=200), st.lists(st.text(max_size=5), max_size=4).map(tuple))
