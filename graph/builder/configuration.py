@@ -5,7 +5,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields, replace
 from os.path import realpath
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+from pydantic import Field, Strict
 
 from planner_executor.graph.chat_models.settings import ROLES
 from planner_executor.graph.context import Services
@@ -21,6 +23,7 @@ from planner_executor.graph.settings.settings import CHOICES, SETTINGS, Settings
 from planner_executor.graph.settings.settings_file import SettingsFile, Table, settings_file
 from planner_executor.graph.settings.trust import is_trusted, store_path
 from planner_executor.graph.words.name_list import right_name
+from planner_executor.graph.words.tables import List, Says, Text
 from planner_executor.graph.words.toml_lines import line_of
 from planner_executor.graph.words.unreadable import unreadable
 from planner_executor.tools.import_folders import import_folders, installation_folders
@@ -85,12 +88,8 @@ def policy_beside(file: SettingsFile) -> Path | None:
     Raises:
         ConfigError: It names none by a path.
     """
-    named = file.values.get("policy")
-    if named is None:
-        return None
-    if not isinstance(named, str) or not named:
-        raise ConfigError(f"{file.path}: policy is {named!r}; it takes the path of a policy file")
-    return file.path.parent / named
+    named = POLICY.value_in(file)
+    return file.path.parent / named if named is not None else None
 
 
 def tools_in_file(config: str | Path | None) -> Sequence[str]:
@@ -111,20 +110,19 @@ def identity_in_file(config: str | Path | None) -> str | None:
     return IDENTITY.value_in(settings_file(config))
 
 
-def _tool_names(given: Any) -> list[str]:
-    if not isinstance(given, list) or not all(isinstance(name, str) for name in given):
-        raise ConfigError(f"tools is {given!r}; it takes a list such as ['shop.tools:TOOLS']")
-    return given
-
-
-def _adapter_name(given: Any) -> str:
-    if not isinstance(given, str):
-        raise ConfigError(f"identity is {given!r}; it takes a function such as 'shop.people:verified'")
-    return given
-
-
-TOOLS: Table[list[str]] = Table("tools", _tool_names, lambda names: [f"imports {name}" for name in names])
-IDENTITY: Table[str] = Table("identity", _adapter_name, lambda name: [f"imports {name}, which says who people are"])
+TOOLS: Table[Sequence[str]] = Table(
+    "tools",
+    Annotated[tuple[Text, ...], List, Says("takes a list such as ['shop.tools:TOOLS']")],
+    lambda names: [f"imports {name}" for name in names],
+)
+IDENTITY: Table[str] = Table(
+    "identity",
+    Annotated[str, Strict(), Says("takes a function such as 'shop.people:verified'")],
+    lambda name: [f"imports {name}, which says who people are"],
+)
+POLICY: Table[str] = Table(
+    "policy", Annotated[str, Strict(), Field(min_length=1), Says("takes the path of a policy file")]
+)
 
 
 def _check_policy_of_a_folder(policy: Path, file: SettingsFile) -> None:

@@ -105,14 +105,14 @@ class ModelSettings(BaseModel):
 NAMES = tuple(ModelSettings.model_fields)
 
 
-def setting_fault(part: Mapping[str, Any], known: Sequence[str] = NAMES) -> str:
+def setting_fault(part: Mapping[str, Any]) -> str:
     """Return what is wrong with a setting, from pydantic's error on it, without its value, which may be a key.
 
     >>> setting_fault({"type": "greater_than", "msg": "Input should be greater than 0"})
     'must be greater than 0'
     """
     if part["type"] == "extra_forbidden":
-        return f"unknown setting; use {listed(known, 20)}"
+        return f"unknown setting; use {listed(NAMES, 20)}"
     return fault_message(part)
 
 

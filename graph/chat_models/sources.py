@@ -1,11 +1,11 @@
 """Model settings from the environment and the settings file."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, TypeAdapter, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict, SettingsError
 
 from planner_executor.graph.chat_models.settings import (
@@ -22,6 +22,7 @@ from planner_executor.graph.chat_models.untrusted import acts_needing_trust
 from planner_executor.graph.errors import ConfigError
 from planner_executor.graph.settings.settings_file import Table, settings_file
 from planner_executor.graph.words.name_list import listed
+from planner_executor.graph.words.tables import Shape, fault, unknown_entry
 
 PREFIX = "PLANNER_EXECUTOR_"
 CLIENT_MODELS_VARIABLE = "PLANNER_EXECUTOR_CLIENT_MODELS"
@@ -35,16 +36,26 @@ class _Variables(ModelSettings, BaseSettings):
     model_config = SettingsConfigDict(env_ignore_empty=True, extra="ignore")
 
 
+def _known(given: Any) -> Any:
+    for name in given if isinstance(given, Mapping) else ():
+        if name not in NAMES:
+            raise fault(unknown_entry(NAMES, name), name)
+    return given
+
+
+RoleTable = Annotated[ModelSettings, BeforeValidator(_known)]
+
+
 class _Models(BaseModel):
     """The table `[models]` of the settings file."""
 
-    model_config = ConfigDict(extra="forbid", hide_input_in_errors=True)
+    model_config = ConfigDict(frozen=True)
 
-    planner: ModelSettings | None = None
-    executor: ModelSettings | None = None
-    replanner: ModelSettings | None = None
-    judge: ModelSettings | None = None
-    executors: dict[str, ModelSettings] = {}
+    planner: RoleTable | None = None
+    executor: RoleTable | None = None
+    replanner: RoleTable | None = None
+    judge: RoleTable | None = None
+    executors: Annotated[Mapping[str, RoleTable], Shape()] = {}
 
 
 def sources(file: str | Path | None) -> list[Layer]:
@@ -94,15 +105,11 @@ def from_file(file: str | Path | None) -> Layer:
     return MODELS.value_in(settings_file(file)) or layer({}, {})
 
 
-def _read(table: Any) -> Layer:
-    try:
-        models = _Models.model_validate(table)
-    except ValidationError as error:
-        raise ConfigError(_faults(error, "models.")) from None
+def _layer(models: _Models) -> Layer:
     return layer({role: getattr(models, role) for role in ROLES}, models.executors)
 
 
-MODELS: Table[Layer] = Table("models", _read, lambda table: acts_needing_trust(_read(table)))
+MODELS: Table[Layer] = Table("models", Annotated[_Models, AfterValidator(_layer), Shape()], acts_needing_trust)
 
 
 def _variables(role: Role) -> ModelSettings:
@@ -127,13 +134,9 @@ def _more_of_role(prefix: str) -> dict[str, Any]:
 
 def _faults(error: ValidationError, prefix: str, upper: bool = False) -> str:
     """Return the faults without the values, which may be keys."""
-    return "; ".join(f"{prefix}{_place(part['loc'], upper)}: {_words(part)}" for part in error.errors())
+    return "; ".join(f"{prefix}{_place(part['loc'], upper)}: {setting_fault(part)}" for part in error.errors())
 
 
 def _place(loc: Sequence[Any], upper: bool) -> str:
     place = ".".join(map(str, loc))
     return place.upper() if upper else place
-
-
-def _words(part: Any) -> str:
-    return setting_fault(part, ROLES if len(part["loc"]) == 1 else NAMES)

@@ -3,16 +3,17 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 from urllib.parse import quote, urlsplit
 
-from planner_executor.graph.errors import ConfigError
+from pydantic import AfterValidator, BaseModel, ConfigDict, create_model
+
 from planner_executor.graph.ledger.protocol import RunKey
 from planner_executor.graph.notices.notice import KINDS
-from planner_executor.graph.settings.settings_file import Table, settings_file, text_or_variable
-from planner_executor.graph.words.name_list import listed
+from planner_executor.graph.settings.settings_file import Table, TextOrVariable, settings_file
+from planner_executor.graph.words.name_list import listed, right_name
+from planner_executor.graph.words.tables import List, Says, Shape, Text, fault
 
-FIELDS = ("addresses", "secret", "link", *KINDS)
 WEBHOOKS = ("https", "http")
 LEAST_SECRET = 16
 
@@ -68,41 +69,45 @@ def addresses_of(config: str | Path | None = None) -> Addresses | None:
     return NOTIFY.value_in(settings_file(config))
 
 
-def _read(table: Any) -> Addresses:
-    if not isinstance(table, dict):
-        raise ConfigError("[notify] must be a table")
-    if unknown := [name for name in table if name not in FIELDS]:
-        raise ConfigError(f"notify.{unknown[0]} is unknown; there are {listed(FIELDS)}")
-    given = table.get("addresses", {})
-    if not isinstance(given, dict):
-        raise ConfigError("notify.addresses must be a table: a name for each address")
-    by_name = {name: Address(name, text_or_variable(url, f"notify.addresses.{name}")) for name, url in given.items()}
-    names = {kind: _names(table.get(kind, []), kind, by_name) for kind in KINDS}
-    secret = table.get("secret")
-    key = text_or_variable(secret, "notify.secret").encode() if secret is not None else b""
-    if broken := [one.name for one in by_name.values() if one.is_webhook and not one.has_host]:
-        raise ConfigError(
-            f"notify.addresses.{broken[0]} is not the address of a webhook; give https:// with a host and a path"
-        )
-    link = text_or_variable(table["link"], "notify.link") if "link" in table else None
-    if any(address.is_webhook for address in by_name.values()) and len(key) < LEAST_SECRET:
-        raise ConfigError(f"notify.secret must have at least {LEAST_SECRET} characters: webhooks are signed with it")
-    if link is not None and "{run}" not in link:
-        raise ConfigError("notify.link has no {run}; write {run} where the name of the run belongs")
-    return Addresses(by_name, names, key, link)
+def _with_host(url: str) -> str:
+    address = Address("", url)
+    if address.is_webhook and not address.has_host:
+        raise fault("is not the address of a webhook; give https:// with a host and a path")
+    return url
 
 
-def _names(given: Any, kind: str, known: Mapping[str, Address]) -> tuple[str, ...]:
-    if not isinstance(given, list) or not all(isinstance(name, str) for name in given):
-        raise ConfigError(f"notify.{kind} must be a list of names of addresses")
-    if unknown := [name for name in given if name not in known]:
-        raise ConfigError(f"notify.{kind}: there is no address {unknown[0][:40]!r}; there are {listed(sorted(known))}")
-    return tuple(dict.fromkeys(given))
+def _with_run(link: str) -> str:
+    if "{run}" not in link:
+        raise fault("has no {run}; write {run} where the name of the run belongs")
+    return link
 
 
-def _acts(table: Any) -> list[str]:
+Url = Annotated[TextOrVariable, AfterValidator(_with_host)]
+Names = Annotated[tuple[Text, ...], List, Says("must be a list of names of addresses")]
+
+
+class Notify(BaseModel):
+    """The table as it is written, without the names for each kind of notice."""
+
+    model_config = ConfigDict(frozen=True)
+
+    addresses: Annotated[Mapping[str, Url], Shape("must be a table: a name for each address")] = {}
+    secret: TextOrVariable = ""
+    link: Annotated[TextOrVariable, AfterValidator(_with_run)] | None = None
+
+
+def _addresses(table: Notify) -> Addresses:
+    by_name = {name: Address(name, url) for name, url in table.addresses.items()}
+    names = {kind: tuple(dict.fromkeys(getattr(table, kind))) for kind in KINDS}
+    for kind, name in ((kind, name) for kind, of in names.items() for name in of if name not in by_name):
+        raise fault(f"has {name[:40]!r}, which is no address; {right_name(name, by_name)}", kind)
+    if any(address.is_webhook for address in by_name.values()) and len(table.secret.encode()) < LEAST_SECRET:
+        raise fault(f"must have at least {LEAST_SECRET} characters: webhooks are signed with it", "secret")
+    return Addresses(by_name, names, table.secret.encode(), table.link)
+
+
+def _acts(given: Addresses) -> list[str]:
     """Return what the table does, with the hosts of webhooks and no more of an address: addresses are secrets."""
-    given = _read(table)
     kinds = {name: [kind for kind in KINDS if name in given.names[kind]] for name in given.by_name}
     told = [f"{one.place}: {listed(kinds[name])}" for name, one in given.by_name.items()]
     found = [f"[notify] sends notices of runs to {receiver}" for receiver in told]
@@ -111,4 +116,6 @@ def _acts(table: Any) -> list[str]:
     return [*found, "[notify] signs notices with its secret"] if given.secret else found
 
 
-NOTIFY: Table[Addresses] = Table("notify", _read, _acts)
+OF_KINDS: dict[str, Any] = dict.fromkeys(KINDS, (Names, ()))
+WITH_KINDS: Any = create_model("WithKinds", __base__=Notify, **OF_KINDS)
+NOTIFY: Table[Addresses] = Table("notify", Annotated[WITH_KINDS, AfterValidator(_addresses), Shape()], _acts)

@@ -3,24 +3,43 @@
 import os
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from shlex import quote
-from typing import Any, Generic, TypeVar
+from typing import Annotated, Any, Generic, TypeVar
+
+from pydantic import PlainValidator
 
 from planner_executor.graph.errors import ConfigError
 from planner_executor.graph.settings.trust import is_trusted
-from planner_executor.graph.words.name_list import listed
+from planner_executor.graph.words.tables import Fault, fault, read, unknown_entry
+from planner_executor.graph.words.toml_lines import line_of
 from planner_executor.graph.words.unreadable import unreadable
 
 FILE_VARIABLE = "PLANNER_EXECUTOR_CONFIG"
 FILE = Path("planner-executor.toml")
 TABLES = ("models", "policy", "tools", "notify", "identity", "desk")
 
-Settings = TypeVar("Settings")
 
 FROM_ENVIRONMENT = "env:"
 """`env:NAME` stands for the value of that environment variable."""
+
+
+def _text_or_variable(given: Any) -> str:
+    if not isinstance(given, str) or not given:
+        raise fault("must be text")
+    if not given.startswith(FROM_ENVIRONMENT):
+        return given
+    variable = given.removeprefix(FROM_ENVIRONMENT)
+    if not os.environ.get(variable):
+        raise fault(f"is the value of {variable[:60]}, which is not set")
+    return os.environ[variable]
+
+
+TextOrVariable = Annotated[str, PlainValidator(_text_or_variable)]
+"""A text of the file, or of the environment variable that it names."""
+Written = TypeVar("Written")
+"""What an entry of the file is read as."""
 
 
 @dataclass(frozen=True)
@@ -35,6 +54,13 @@ class SettingsFile:
     values: Mapping[str, Any] = field(default_factory=dict)
     is_named: bool = False
     is_trusted: bool = False
+    text: str = field(default="", repr=False)
+
+    def refusal(self, faults: Sequence[Fault]) -> ConfigError:
+        """Return the error that names faults by line."""
+        lines = ((line_of(self.text, place), place, why) for place, why in faults)
+        said = [f"{f'line {line}: ' if line else ''}{'.'.join(place)} {why}" for line, place, why in lines]
+        return ConfigError(f"{self.path}{', ' if said[0].startswith('line ') else ': '}{'; '.join(said)}")
 
     def require_trust(self, act: str) -> None:
         """Refuse a file neither named nor trusted.
@@ -71,46 +97,45 @@ def settings_file(named: str | Path | None) -> SettingsFile:
         content = path.read_bytes()
     except OSError as error:
         raise ConfigError(f"{path}: {unreadable(error)}") from error
-    return SettingsFile(path, values_of(path, content), bool(named), not named and is_trusted(path, content))
+    return replace(read_file(path, content), is_named=bool(named), is_trusted=not named and is_trusted(path, content))
 
 
-def values_of(path: Path, content: bytes) -> Mapping[str, Any]:
-    """Return what a settings file with this content holds.
+def read_file(path: Path, content: bytes) -> SettingsFile:
+    """Return a settings file with this content.
 
     Raises:
         ConfigError: It is no TOML, or holds a name outside `TABLES`.
     """
     try:
-        values = tomllib.loads(content.decode())
+        text = content.decode()
+        file = SettingsFile(path, tomllib.loads(text), text=text)
     except (ValueError, RecursionError) as error:
         raise ConfigError(f"{path}: {unreadable(error)}") from error
-    if unknown := [name for name in values if name not in TABLES]:
-        raise ConfigError(f"{path}: {unknown[0]} is unknown; there are {listed(TABLES)}")
-    return values
+    if unknown := [((name,), unknown_entry(TABLES, name)) for name in file.values if name not in TABLES]:
+        raise file.refusal(unknown)
+    return file
 
 
 @dataclass(frozen=True)
-class Table(Generic[Settings]):
-    """An entry of the settings file: how it is read, and everything it does that takes a trusted file.
+class Table(Generic[Written]):
+    """An entry of the settings file: what it is, and everything it does that takes a trusted file.
 
-    `read` gets the value of the file and raises a ConfigError if it is invalid; `acts` gets a valid one and returns
-    sentences such as "models.planner sends A_KEY to https://example.com".
+    `kind` is a type that `graph.words.tables` reads; `acts` returns sentences of a value, such as "models.planner sends
+    A_KEY to https://example.com".
     """
 
     name: str
-    read: Callable[[Any], Settings]
-    acts: Callable[[Any], Sequence[str]]
+    kind: Any
+    acts: Callable[[Written], Sequence[str]] = lambda _: ()
 
-    def value_in(self, file: SettingsFile) -> Settings | None:
+    def value_in(self, file: SettingsFile) -> Written | None:
         """Return the value in a file that was named or trusted, or needs neither; None if it has none.
 
         Raises:
             ConfigError: The value is invalid, or acts in a file that is neither named nor trusted.
         """
-        if self.name not in file.values:
-            return None
-        value, acts = self._checked(file)
-        if acts:
+        value = self._read(file)
+        if value is not None and (acts := self.acts(value)):
             file.require_trust(acts[0])
         return value
 
@@ -120,27 +145,14 @@ class Table(Generic[Settings]):
         Raises:
             ConfigError: The value is invalid.
         """
-        return self._checked(file)[1] if self.name in file.values else ()
+        value = self._read(file)
+        return self.acts(value) if value is not None else ()
 
-    def _checked(self, file: SettingsFile) -> tuple[Settings, Sequence[str]]:
-        given = file.values[self.name]
-        try:
-            return self.read(given), self.acts(given)
-        except ConfigError as error:
-            raise ConfigError(f"{file.path}: {error}") from None
-
-
-def text_or_variable(given: Any, name: str) -> str:
-    """Return a text of the file, or of the environment variable that it names as `env:NAME`.
-
-    Raises:
-        ConfigError: It is no text, or the variable is not set; `name` is that of the setting.
-    """
-    if not isinstance(given, str) or not given:
-        raise ConfigError(f"{name} must be text")
-    if not given.startswith(FROM_ENVIRONMENT):
-        return given
-    variable = given.removeprefix(FROM_ENVIRONMENT)
-    if not os.environ.get(variable):
-        raise ConfigError(f"{name} is the value of {variable[:60]}, which is not set")
-    return os.environ[variable]
+    def _read(self, file: SettingsFile) -> Written | None:
+        if self.name not in file.values:
+            return None
+        value: Written
+        value, faults = read(self.kind, file.values[self.name])
+        if faults:
+            raise file.refusal([((self.name, *place), why) for place, why in faults])
+        return value

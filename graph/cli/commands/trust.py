@@ -12,7 +12,7 @@ from planner_executor.graph.cli.options import path_of
 from planner_executor.graph.cli.prompts import Postponed, read_answer
 from planner_executor.graph.cli.screen import DIGEST_CHARACTERS, Screen
 from planner_executor.graph.errors import InputError
-from planner_executor.graph.settings.settings_file import FILE, SettingsFile, values_of
+from planner_executor.graph.settings.settings_file import FILE, SettingsFile, read_file
 from planner_executor.graph.settings.trust import digest_of, forget
 from planner_executor.graph.settings.trust import trust as trust_file
 
@@ -56,7 +56,7 @@ def _read(file: Path) -> Iterator[tuple[Path, bytes, Sequence[str]]]:
     from planner_executor.graph.builder.configuration import policy_beside
 
     content = _content(file)
-    settings = SettingsFile(file, values_of(file, content))
+    settings = read_file(file, content)
     yield file, content, list(_acts_of(settings))
     if (policy := policy_beside(settings)) is not None:
         content = _content(policy)

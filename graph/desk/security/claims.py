@@ -2,13 +2,30 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, BeforeValidator
 
 from planner_executor.graph.desk.security.identity import known_person
 from planner_executor.graph.errors import SignInError
 from planner_executor.graph.record.person import Person
+from planner_executor.graph.serving.hosts import is_secure_address
+from planner_executor.graph.settings.settings_file import FROM_ENVIRONMENT, TextOrVariable
+from planner_executor.graph.words.tables import fault
 
 EMAIL = "email"
+
+
+def _secure(issuer: str) -> str:
+    if not is_secure_address(issuer):
+        raise fault(f"is {issuer!r}; it takes an https address")
+    return issuer
+
+
+def _variable(given: Any) -> Any:
+    if not str(given).startswith(FROM_ENVIRONMENT):
+        raise fault("takes a variable of the environment, such as env:DESK_CLIENT_SECRET")
+    return given
 
 
 @dataclass(frozen=True)
@@ -18,12 +35,12 @@ class Oidc:
     `roles` may lead into an object by dots, such as `realm_access.roles`.
     """
 
-    issuer: str
-    client_id: str
-    client_secret: str = field(default="", repr=False)
-    name: str = EMAIL
-    roles: str | None = None
-    scope: str = "openid email profile"
+    issuer: Annotated[TextOrVariable, AfterValidator(_secure)]
+    client_id: TextOrVariable
+    client_secret: Annotated[TextOrVariable, BeforeValidator(_variable)] = field(default="", repr=False)
+    name: TextOrVariable = EMAIL
+    roles: TextOrVariable | None = None
+    scope: TextOrVariable = "openid email profile"
 
     def lacks(self, claims: Mapping[str, Any]) -> bool:
         """Whether the name or the roles are missing in the ID token: some providers keep it short."""

@@ -116,9 +116,12 @@ def test_the_file_is_the_one_given_else_the_one_the_environment_names_else_the_o
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ('[models]\nplaner = "a:b"', "models.planer: unknown setting; use planner"),
-        ('[models.planner]\nmodel = "a:b"\napi_kee = "hot-value"', "models.planner.api_kee: unknown setting"),
-        ("[models.planner]\ntemperature = 'hot-value'", "models.planner.temperature"),
+        ('[models]\nplaner = "a:b"', "line 2: models.planer is unknown; did you mean planner?"),
+        (
+            '[models.planner]\nmodel = "a:b"\napi_kee = "hot-value"',
+            "line 3: models.planner.api_kee is unknown; did you mean api_key?",
+        ),
+        ("[models.planner]\ntemperature = 'hot-value'", "line 2: models.planner.temperature must be a valid number"),
         ("[models", "at the end of"),
         ("models = 3", "models"),
     ],
