@@ -86,6 +86,7 @@ class ModelGate:
 
         Raises:
             LimitReached: The call would exceed a limit.
+            StaleRunError: A control event or a message came since the run was read; the call was not made.
             CapReachedError: A cap across runs allows the call only later, which is on record.
         """
         asked = Prompted.of(model, replace(call, messages=self._instructed(call)))
@@ -148,16 +149,28 @@ class ModelGate:
         return answer, self._settled(aside, finished)
 
     async def _begin(self, started: Draft, shown: Sequence[Kept], use: CapUse | None) -> None:
+        """Write an intent as that of a tool call: if nothing changed what is allowed, and no message waits."""
+        seen = self._record.control_seq
         if use is None:
-            return await self._write(started, shown)
+            return await self._write(started, shown, seen=seen)
         try:
-            await in_turn(lambda: self._write(started, shown, [use]), self._clock)
+            await in_turn(lambda: self._write(started, shown, [use], seen), self._clock)
         except CapReachedError as reached:
             await self._write(cap_reached(reached, started.step, self._clock.now()))
             raise
 
-    async def _write(self, draft: Draft, artifacts: Sequence[Kept] = (), caps: Sequence[CapEntry] = ()) -> None:
-        self.tally.note(await self._ledger.append(self._lease, [draft], artifacts=artifacts, caps=caps), [draft])
+    async def _write(
+        self, draft: Draft, artifacts: Sequence[Kept] = (), caps: Sequence[CapEntry] = (), seen: int | None = None
+    ) -> None:
+        written = await self._ledger.append(
+            self._lease,
+            [draft],
+            artifacts=artifacts,
+            control_seq=seen,
+            require_empty_inbox=seen is not None,
+            caps=caps,
+        )
+        self.tally.note(written, [draft])
 
     def _instructed(self, call: ModelCall) -> Sequence[BaseMessage]:
         """Return the messages with the role's own instructions at the end of the first."""

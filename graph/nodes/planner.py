@@ -9,7 +9,7 @@ from langchain_core.runnables import RunnableConfig
 from planner_executor.graph.calls.meter import LimitReached
 from planner_executor.graph.calls.model_call import ModelCall
 from planner_executor.graph.context import Services
-from planner_executor.graph.errors import InputError
+from planner_executor.graph.errors import InputError, StaleRunError
 from planner_executor.graph.ledger.values import content_value
 from planner_executor.graph.nodes.fork_source import fork_source
 from planner_executor.graph.nodes.planner_input import (
@@ -131,6 +131,9 @@ class Planner:
             update = await self._plan(writer, state)
         except LimitReached as reached:
             update = await self._ask_for_budget(writer, reached.limit)
+        except StaleRunError:  # a person steered, paused or cancelled the run before the next request
+            await writer.read_messages()
+            return await self._continue(writer, state)
         return {**update, "messages": [*stated, *update["messages"]]}
 
     async def _ask_for_budget(self, writer: RunWriter, limit: str) -> StateUpdate:

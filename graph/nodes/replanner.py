@@ -9,6 +9,7 @@ from langchain_core.runnables import RunnableConfig
 from planner_executor.graph.calls.meter import LimitReached
 from planner_executor.graph.calls.model_call import ModelCall
 from planner_executor.graph.context import Services
+from planner_executor.graph.errors import StaleRunError
 from planner_executor.graph.nodes.planning import Proposal, propose
 from planner_executor.graph.nodes.refinement import refined
 from planner_executor.graph.nodes.review.message import message_about
@@ -58,10 +59,16 @@ class Replanner:
         await take_changes(run, state)
         writer = RunWriter(run)
         async with writer.owned():
-            try:
-                return await self._revised(writer)
-            except LimitReached as reached:
-                return await self._ask_for_budget(writer, reached.limit)
+            return await self._owned(writer)
+
+    async def _owned(self, writer: RunWriter) -> StateUpdate:
+        try:
+            return await self._revised(writer)
+        except LimitReached as reached:
+            return await self._ask_for_budget(writer, reached.limit)
+        except StaleRunError:  # a person steered, paused or cancelled the run before the next request
+            await writer.read_messages()
+            return await self._owned(writer)
 
     async def _ask_for_budget(self, writer: RunWriter, limit: str) -> StateUpdate:
         """Ask a person about the current plan, since the budget prevents another revision."""

@@ -18,7 +18,7 @@ from planner_executor.graph.calls.rate_limit import RateLimiter
 from planner_executor.graph.chat_models.retry import ONCE, Clock
 from planner_executor.graph.chat_models.role_model import RoleModel
 from planner_executor.graph.chat_models.roles import role_model
-from planner_executor.graph.errors import CapReachedError, ModelCallError
+from planner_executor.graph.errors import CapReachedError, ModelCallError, StaleRunError
 from planner_executor.graph.plan.attempts import AttemptLimits
 from planner_executor.graph.plan.canonical import digest
 from planner_executor.graph.policy.day_limits import DayLimits
@@ -26,7 +26,7 @@ from planner_executor.graph.policy.policy import Policy
 from planner_executor.graph.prompts.pictures import without_bytes
 from planner_executor.graph.record.budget import NO_BUDGET, Budget, Price, Usage
 from planner_executor.graph.record.events import Event
-from planner_executor.graph.testing import LoggedTools, PassingClock, ScriptedModel
+from planner_executor.graph.testing import LoggedTools, PassingClock, ScriptedModel, drafted
 
 
 def ask(model: ScriptedModel, times: int = 1, record_prompts: bool = True) -> tuple[list[Any], list[Event]]:
@@ -311,3 +311,17 @@ def test_a_picture_counts_six_thousand_characters_and_none_of_its_bytes(pictures
             assert reserved.payload["reserved"]["tokens"] == characters // 4 + 1_000
 
     at_desk(work)
+
+
+@pytest.mark.parametrize("kind", ["step_skipped", "steered"])
+def test_a_model_is_not_asked_once_what_is_allowed_has_changed(kind: str) -> None:
+    model = ScriptedModel(["a plan"])
+
+    async def work(desk: Desk) -> list[str]:
+        gate = await desk.gate()
+        await desk.ledger.append(desk.lease, [drafted(kind, step="a" if kind == "step_skipped" else None)])
+        with pytest.raises(StaleRunError):
+            await gate.models.ask(role_model(model), ModelCall("planner", "plan:1", [HumanMessage("Plan it")]))
+        return await desk.kinds()
+
+    assert at_desk(work, LoggedTools().tool("send"))[-1] == kind and not model.prompts
