@@ -16,7 +16,7 @@ from planner_executor.graph.desk.desk_table import with_table
 from planner_executor.graph.desk.settings import DeskSettings
 from planner_executor.graph.errors import ConfigError
 from planner_executor.graph.notices.addresses import addresses_of
-from planner_executor.graph.settings_file import TABLES
+from planner_executor.graph.settings.settings_file import TABLES
 from planner_executor.graph.testing import step
 
 Cli = Callable[..., Result]

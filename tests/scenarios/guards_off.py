@@ -164,7 +164,7 @@ GUARDS = (
     ),
     Guard(
         "what was read makes a plan untrusted",
-        "run_context.py",
+        "nodes/run/context.py",
         "new = (read.untrusted or in_chat)",
         "new = in_chat",
         "an allowed write",
@@ -172,7 +172,7 @@ GUARDS = (
     ),
     Guard(
         "what was said before makes a plan untrusted",
-        "run_context.py",
+        "nodes/run/context.py",
         "new = (read.untrusted or in_chat)",
         "new = read.untrusted",
         "an order from an earlier answer",
