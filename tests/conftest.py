@@ -3,6 +3,7 @@ import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import threading
@@ -37,6 +38,7 @@ NODE_PACKAGES = "tests/node/node_modules/.installed"
 SMALL_SERVER = Path(__file__).parent / "tools" / "mcp" / "small_server.py"
 MODEL = "scripted-model"
 KEY = "sk-secret-0123456789abcdef"
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a run in the background ignores it, with all that it starts
 gc.disable()  # until all is collected: collecting makes a million objects and no garbage
 ROLES = {"planner": PLANNER, "executor": EXECUTOR, "replanner": REPLANNER}
 USAGE = {"prompt_tokens": 11, "completion_tokens": 5, "total_tokens": 16}
