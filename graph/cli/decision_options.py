@@ -40,6 +40,14 @@ EditFile = Annotated[
 Feedback = Annotated[
     str | None, typer.Option("--feedback", metavar="TEXT", help="Replan with this feedback.", callback=options.text)
 ]
+Comments = Annotated[
+    list[str] | None,
+    typer.Option("--comment", metavar="STEP=TEXT", help="Replan with this comment on a step; may be repeated."),
+]
+Reason = Annotated[
+    str | None,
+    typer.Option("--reason", metavar="TEXT", help="With --approve: why, for the record.", callback=options.text),
+]
 Answers = Annotated[
     list[str] | None,
     typer.Option("--answer", metavar="STEP=TEXT", help="Answer a question, as JSON or text; once per question."),
@@ -86,6 +94,8 @@ class DecisionOptions:
     reject: Reject = False
     edit: EditFile = None
     feedback: Feedback = None
+    comment: Comments = None
+    reason: Reason = None
     answer: Answers = None
     args: Args = None
     approve_call: ApproveCall = None
@@ -118,8 +128,10 @@ class DecisionOptions:
             results=tuple(results),
             limits=parse_limits("--raise", self.raise_ or []),
             feedback=self.why if self.reject else self.feedback,
+            comments=tuple(split_entry(one, "--comment") for one in options.texts(self.comment or [])),
+            reason=self.reason,
             finish=self.finish,
-            stop=self.reject and self.why is None,
+            stop=self.reject and self.why is None and not self.comment,
         )
 
     def _check(self) -> None:
@@ -134,6 +146,10 @@ class DecisionOptions:
         given = [option for option, is_given in decisions.items() if is_given]
         if len(given) > 1:
             raise InputError(given[1], f"{' and '.join(given)} cannot be combined; give one decision")
+        if self.comment and given and given != ["--reject"] and given != ["--feedback"]:
+            raise InputError("--comment", f"a comment has the run planned again; leave out {given[0]}")
+        if self.reason is not None and not self.approve:
+            raise InputError("--reason", "a reason goes with --approve")
         if self.why is not None and not self.reject:
             raise InputError("WHY", f"{self.why!r} needs --reject; quote text of several words")
 
@@ -163,10 +179,20 @@ def parse_answers(entries: Iterable[str], option: str = "--answer", value: str =
     """
     answers: dict[str, Any] = {}
     for entry in entries:
-        step, equals, answer = entry.partition("=")
-        if not equals or not answer.strip():
-            raise InputError(option, f"{entry!r} is not STEP={value}; give the step and its {value.lower()}")
+        step, answer = split_entry(entry, option, value)
         if step in answers:
             raise InputError(option, f"{step} is named twice; give one {value.lower()} per step")
         answers[step] = answer
     return answers
+
+
+def split_entry(entry: str, option: str, value: str = "TEXT") -> tuple[str, str]:
+    """Return the step and the text of an entry STEP=TEXT.
+
+    Raises:
+        InputError: It is none.
+    """
+    step, equals, text = entry.partition("=")
+    if not equals or not text.strip():
+        raise InputError(option, f"{entry!r} is not STEP={value}; give the step and its {value.lower()}")
+    return step, text

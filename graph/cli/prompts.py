@@ -1,6 +1,7 @@
 """Interactive prompts for a review request; all answers are sent together at the end."""
 
 import contextlib
+import re
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -16,15 +17,21 @@ from planner_executor.graph.cli.request_view import READING_COLUMNS, show_decisi
 from planner_executor.graph.cli.screen import Screen
 from planner_executor.graph.errors import InputError
 from planner_executor.graph.plan.issues import Issue
+from planner_executor.graph.review.comments import step_ids
 from planner_executor.graph.review.decision import FINAL, NO, YES
 from planner_executor.graph.review.human_steps import GATE
 from planner_executor.graph.review.near_words import is_unclear
 from planner_executor.graph.review.response import ReviewResponse, build_response, call_names, describe_action
 from planner_executor.graph.runs import Run
+from planner_executor.graph.words.name_list import counted, right_name
 
 OTHERWISE = "n: end the run, anything else: replan with this feedback: "
+COMMENT = re.compile(r"c(?:omment)?\s+(?P<step>[A-Za-z][A-Za-z0-9_]*)(?:\s*:)?\s+(?P<text>.+)", re.IGNORECASE)
 CALL_ANSWERS = "y: call, n: end the run, {...}: call with these arguments, anything else: no, for this reason: "
-PLAN_QUESTION = f"Run this plan? y: run, e: edit, {OTHERWISE}"
+PLAN_QUESTION = f"Run this plan? y: run, e: edit, c STEP TEXT: comment, {OTHERWISE}"
+COMMENTED = (
+    "c STEP TEXT: another comment, s: send {count} for a new plan, d: drop, anything else: send with these words: "
+)
 EDIT_QUESTION = "Run the plan as you edited it? y: run, e: edit it again, anything else: leave it for now: "
 BUDGET_QUESTION = f"More budget? NAME=VALUE: raise to, f: finish with the results so far, {OTHERWISE}"
 
@@ -69,7 +76,9 @@ class Prompter:
             "settle_effect": self._settlement,
             "raise_budget": self._budget,
         }
-        is_settled = response.stop or ((response.feedback or response.finish) and action["name"] != "settle_effect")
+        is_settled = response.stop or (
+            (response.feedback or response.comments or response.finish) and action["name"] != "settle_effect"
+        )
         return response if is_settled else prompts[action["name"]](response, action, run)
 
     def _plan(self, response: ReviewResponse, action: Action, run: Run) -> ReviewResponse:
@@ -78,8 +87,29 @@ class Prompter:
             if words.lower() in ("e", "edit"):
                 if (plan := self._edited(action, run)) is not None:
                     return replace(response, plan=plan)
+            elif comment := COMMENT.fullmatch(words):
+                if said := self._comments(comment, action):
+                    return replace(response, **said)
             elif decided := self._verdict(response, words):
                 return decided
+
+    def _comments(self, first: re.Match[str], action: Action) -> dict[str, Any] | None:
+        """Return the comments that a person collects, with words beside them; None if there are none to send."""
+        steps, comments, found = step_ids(action["args"]["plan"]), [], first
+        while True:
+            if found["step"] in steps:
+                comments.append((found["step"], found["text"]))
+            else:
+                self.screen.say(f"the plan has no step {found['step']}; {right_name(found['step'], steps)}")
+            if not comments:
+                return None
+            words = self._ask(COMMENTED.format(count=counted(len(comments), "comment")))
+            if (again := COMMENT.fullmatch(words)) is not None:
+                found = again
+            elif words.lower() in ("d", "drop"):
+                return None
+            elif words:
+                return {"comments": tuple(comments), "feedback": None if words.lower() in ("s", "send") else words}
 
     def _edited(self, action: Action, run: Run) -> Any:
         """Return the plan as the person edited it and wants it run, None if they want neither."""

@@ -57,6 +57,8 @@ def _responses(request: RequestJson) -> list[str]:
         ways.append([*others, f"--reject-call {call}=WHY", *rest])
     if kinds - {"settle_effect", "run_step"}:
         ways.append(["--feedback TEXT", *happened])
+    if "run_plan" in kinds:
+        ways.append(["--comment STEP=TEXT", *happened])
     if "raise_budget" in kinds:
         ways.append(["--finish", *happened])
     return [" ".join(way) for way in [*ways, ["--reject"]]]

@@ -9,6 +9,7 @@ from planner_executor.graph.plan.issues import Issue
 from planner_executor.graph.plan.schema import Step
 from planner_executor.graph.record.amendment import amendment_words
 from planner_executor.graph.record.call import Call
+from planner_executor.graph.record.comment import Comment
 from planner_executor.graph.record.events import Decided, PlanRefused, PlanRevised, ReviewRequested, RunForked, Steered
 from planner_executor.graph.record.expected import Expected
 from planner_executor.graph.record.replacement import Replaced
@@ -72,10 +73,12 @@ class PlanState:
     failures: set[str] = field(default_factory=set)
     stalled: str | None = None
 
-    # A person's feedback that no plan has answered yet, and a count of all feedback. `unchanged` is why the plan stays
-    # although another one was asked for, `steered` the user's amendment since the last plan, `issues` the faults of the
-    # plan that was refused last.
+    # A person's feedback that no plan has answered yet, and a count of all feedback; `comments` are those on steps of
+    # the plan that was turned down last, until one is approved. `unchanged` is why the plan stays although another one
+    # was asked for, `steered` the user's amendment since the last plan, `issues` the faults of the plan that was
+    # refused last.
     feedback: list[str] = field(default_factory=list)
+    comments: tuple[Comment, ...] = ()
     feedback_rounds: int = 0
     feedback_answered: int = 0
     unchanged: str | None = None
@@ -194,6 +197,7 @@ class PlanState:
                 self.seen_before = self.seen
         if data.decision == "feedback":
             self._said(data.message or "")
+            self.comments = tuple(Comment.from_json(one) for made in data.decisions for one in made.get("comments", ()))
             self.awaits_plan = self.is_wished = True
 
     def amended(self, data: Steered) -> None:
@@ -232,6 +236,7 @@ class PlanState:
 
     def _approved(self, *, by_person: bool) -> None:
         self.approved_plan, self.approved_revision, self.stalled = self.plan, self.revision, None
+        self.comments = ()
         if self.plan is not None and self.digest is not None:
             self.approved_plans[self.digest] = self.plan
         if by_person:

@@ -29,6 +29,8 @@ from planner_executor.graph.record.events import (
     Voted,
 )
 from planner_executor.graph.record.person import Approver
+from planner_executor.graph.review.decision import KEYS
+from planner_executor.graph.review.request import DecisionType
 
 Artifacts = Mapping[str, str]
 NOT_ASKED: Mapping[str, Any] = {"action_requests": ()}
@@ -184,8 +186,9 @@ def _decisions(made: Sequence[Mapping[str, Any]], request: Mapping[str, Any], pl
 
 
 def _decision(made: Mapping[str, Any], action: Mapping[str, Any], plan: Any) -> dict[str, Any]:
-    if made["type"] != "edit":
-        return {name: made[name] for name in ("type", "message", "final", "standing") if name in made}
+    kind: DecisionType = made["type"]
+    if kind != "edit":
+        return {name: value for name, value in made.items() if name in KEYS[kind]}
     args = dict(made.get("args") or {})
     if action["name"] == "run_plan":
         args["plan"] = plan or action["args"]["plan"]

@@ -9,16 +9,18 @@ from planner_executor.graph.plan.broken_json import json_fault
 from planner_executor.graph.plan.depth import parse_json_or_text
 from planner_executor.graph.plan.issues import Issue, storable
 from planner_executor.graph.plan.json_values import json_faults
+from planner_executor.graph.record.comment import Comment, said_together
+from planner_executor.graph.review.comments import read_comments, split_comments, step_ids
 from planner_executor.graph.review.request import DecisionType, ReviewAction, ReviewRequest
-from planner_executor.graph.words.name_list import counted
+from planner_executor.graph.words.name_list import counted, right_name
 
 YES = ("approve", "yes", "y", "ok")
 NO = ("reject", "no", "n")
 FINAL = ("stop", "cancel", "reject", "no", "n")
 KEYS: Mapping[DecisionType, set[str]] = {
-    "approve": {"type", "digest", "standing"},
+    "approve": {"type", "digest", "standing", "reason", "ask_later"},
     "edit": {"type", "digest", "edited_action"},
-    "reject": {"type", "digest", "message", "final"},
+    "reject": {"type", "digest", "message", "final", "comments"},
 }
 
 OBJECT = re.compile(r'\s*\{\s*"')
@@ -31,8 +33,9 @@ SUBJECT_ARGS = {"step", "tool", "args", "question"}
 class Decision:
     """One decision: `args` of an edit, `message` of a rejection, `final` if it ends the run.
 
-    `standing` is the wish beside an approval that further calls be covered too, see `graph.policy.standing`. `finishes`
-    means that the run ends with its results so far because the budget is not raised.
+    `standing` is the wish beside an approval that further calls be covered too, see `graph.policy.standing`, `reason`
+    why it was given, and `ask_later` the steps whose calls are asked about when they are due. `comments` on steps are
+    words like the message. `finishes` means that the run ends with its results so far because the budget is not raised.
     """
 
     type: DecisionType
@@ -41,12 +44,22 @@ class Decision:
     final: bool = False
     finishes: bool = False
     standing: Mapping[str, Any] | None = None
+    reason: str | None = None
+    ask_later: tuple[str, ...] = ()
+    comments: tuple[Comment, ...] = ()
+
+    @property
+    def feedback(self) -> str:
+        """The words of a rejection: its message and its comments."""
+        return said_together(self.message, self.comments)
 
     def to_json(self) -> dict[str, Any]:
         """Return the decision as JSON for the ledger, without an edited plan, which is recorded as a revision."""
         args = None if self.args is None else {name: value for name, value in self.args.items() if name != "plan"}
-        fields = {"type": self.type, "args": args, "message": self.message, "final": self.final or None}
+        fields: dict[str, Any] = {"type": self.type, "args": args, "message": self.message, "final": self.final or None}
         fields["standing"] = dict(self.standing) if self.standing is not None else None
+        fields |= {"reason": self.reason, "ask_later": list(self.ask_later) or None}
+        fields |= {"comments": [one.to_json() for one in self.comments] or None}
         return {name: value for name, value in fields.items() if value is not None}
 
 
@@ -126,11 +139,16 @@ def _read_decision(decision: Any, action: ReviewAction, digests: Sequence[str]) 
     _check_digest(decision, digests)
     match kind:
         case "approve":
-            return Decision("approve", standing=_read_standing(decision.get("standing"), action))
+            return Decision(
+                "approve",
+                standing=_read_standing(decision.get("standing"), action),
+                reason=_read_reason(decision.get("reason")),
+                ask_later=_read_ask_later(decision.get("ask_later"), action),
+            )
         case "edit":
             return Decision("edit", args=_edited_args(decision.get("edited_action"), action))
         case "reject":
-            return _read_reject(decision)
+            return _read_reject(decision, action)
         case _:
             assert_never(kind)
 
@@ -155,19 +173,59 @@ def _check_digest(holder: Mapping[str, Any], digests: Sequence[str]) -> None:
         raise InvalidResponse(f"the decision names digest {str(given)[:80]}, but the request is about {digests[0]}")
 
 
-def _read_reject(decision: Mapping[str, Any]) -> Decision:
+def _read_reason(reason: Any) -> str | None:
+    if not isinstance(reason, str | None):
+        raise InvalidResponse("the reason of an approval must be text")
+    return storable((reason or "").strip()) or None
+
+
+def _read_ask_later(raw: Any, action: ReviewAction) -> tuple[str, ...]:
+    if raw is None:
+        return ()
+    if action.name != "run_plan":
+        raise InvalidResponse(f"ask_later names steps of a plan, and {action.name} shows none; remove it")
+    if not isinstance(raw, list):
+        raise InvalidResponse('ask_later must be a list of ids of steps such as ["step_2"]')
+    ids = step_ids(action.args.get("plan"))
+    if strange := [one for one in raw if one not in ids]:
+        raise InvalidResponse(
+            f"ask_later: the plan has no step {str(strange[0])[:80]!r}; {right_name(strange[0], ids)}"
+        )
+    return tuple(dict.fromkeys(raw))
+
+
+def _read_reject(decision: Mapping[str, Any], action: ReviewAction) -> Decision:
     message, final = decision.get("message"), decision.get("final")
     if not isinstance(message, str | None):
         raise InvalidResponse("the message of a rejection must be text")
     if not isinstance(final, bool | None):
         raise InvalidResponse("final must be true or false")
-    return rejection(message, bool(final))
+    return _rejection(message, action, bool(final), decision.get("comments"))
 
 
-def rejection(message: str | None, final: bool = False) -> Decision:
-    """Return a rejection: feedback if there is a message, the end of the run if it is empty or one of `FINAL`."""
+def _rejection(message: str | None, action: ReviewAction, final: bool = False, raw: Any = None) -> Decision:
+    """Return the rejection of an action.
+
+    Lines `comment STEP: TEXT` in the message about a plan are comments too: clients of a chat have a message only.
+    """
+    comments: tuple[Comment, ...] = ()
+    if action.name == "run_plan":
+        message, lines = split_comments(message or "")
+        ids = step_ids(action.args.get("plan"))
+        try:
+            comments = (*read_comments(raw, ids), *read_comments(lines, ids))
+        except ValueError as fault:
+            raise InvalidResponse(str(fault)) from fault
+    elif raw:
+        raise InvalidResponse(f"comments are about steps of a plan, and {action.name} shows none; write a message")
+    return rejection(message, final, comments)
+
+
+def rejection(message: str | None, final: bool = False, comments: Sequence[Comment] = ()) -> Decision:
+    """Return a rejection: feedback if there are words, the end of the run if there are none or one of `FINAL`."""
     text = storable((message or "").strip())
-    return Decision("reject", message=text or None, final=final or not text or text.lower() in FINAL)
+    ends = final or not (text or comments) or text.lower() in FINAL
+    return Decision("reject", message=text or None, final=ends, comments=tuple(comments))
 
 
 def _edited_args(edited: Any, action: ReviewAction) -> Mapping[str, Any]:
@@ -216,7 +274,7 @@ def _read_short(answer: Any, request: ReviewRequest) -> Decision:
         word = answer.strip().lower()
         if word in YES:
             return Decision("approve")
-        return rejection(None) if word in NO else rejection(answer)
+        return _rejection(None if word in NO else answer, request.actions[0])
     if isinstance(answer, dict) and "steps" in answer:
         return Decision("edit", args={"plan": answer})
     if isinstance(answer, list) and answer and all(isinstance(item, dict) for item in answer):

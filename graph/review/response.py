@@ -8,6 +8,7 @@ from typing import Any
 from planner_executor.graph.errors import InputError
 from planner_executor.graph.plain_text.sanitize import escaped, one_line
 from planner_executor.graph.plan.json_values import long_integer_fault
+from planner_executor.graph.record.comment import Comment, said_together
 from planner_executor.graph.record.values import to_text
 from planner_executor.graph.review.human_steps import GATE
 from planner_executor.graph.review.request import ActionName, digest_of_request
@@ -39,7 +40,8 @@ class ReviewResponse:
     instead, `rejected` maps steps to the reason why their held calls are not to be made, `standing` approves held calls
     and further ones (see `graph.policy.standing`); of several calls of one step the n-th shown is `step#n`. `limits`
     are the changed limits of the budget. `finish` ends the run with the results so far if the budget is spent, `stop`
-    ends it as rejected. `feedback` requests a new plan with this text; without `happened` uncertain calls stay open.
+    ends it as rejected. `feedback` requests a new plan with this text, as do `comments`, pairs of a step and what is
+    said of it; without `happened` uncertain calls stay open. `reason` is why the plan is approved.
     """
 
     approve: bool = False
@@ -53,6 +55,8 @@ class ReviewResponse:
     standing: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     limits: Mapping[str, Any] = field(default_factory=dict)
     feedback: str | None = None
+    comments: Sequence[tuple[str, str]] = ()
+    reason: str | None = None
     finish: bool = False
     stop: bool = False
 
@@ -102,14 +106,24 @@ def _decision(action: ActionJson, response: ReviewResponse) -> dict[str, Any] | 
         return _edited(action, answer=response.answers[step])
     if response.finish:
         return ENDS if name == "raise_budget" else {"type": "reject", "message": FINISHES}
-    if response.feedback is not None:
-        return {"type": "reject", "message": response.feedback}
+    if response.feedback is not None or response.comments:
+        return _sent_back(name, response)
     if name == "raise_budget" and response.limits:
         return _edited(action, budget=_raised(action["args"]["budget"], response.limits))
     if name == "run_plan" and response.plan is not None:
         return _edited(action, plan=response.plan)
     # One yes does not answer for what a revision adds: such a call has a digest of its own (decision 121).
-    return {"type": "approve"} if response.approve and name in ("run_plan", "run_step") and not is_new(action) else None
+    if not response.approve or name not in ("run_plan", "run_step") or is_new(action):
+        return None
+    return {"type": "approve", **({"reason": response.reason} if response.reason and name == "run_plan" else {})}
+
+
+def _sent_back(name: str, response: ReviewResponse) -> dict[str, Any]:
+    """Return the rejection of an action with words; comments stand beside that of the plan."""
+    said = [Comment(step, text) for step, text in response.comments]
+    if name != "run_plan" or not said:
+        return {"type": "reject", "message": said_together(response.feedback, said)}
+    return {"type": "reject", "message": response.feedback, "comments": [one.to_json() for one in said]}
 
 
 def is_new(action: ActionJson) -> bool:
@@ -180,7 +194,7 @@ def _unmatched(actions: Sequence[ActionJson], response: ReviewResponse) -> Itera
     calls = [describe_action(action) for action in actions if action["name"] == "settle_effect"]
     questions = [describe_action(action) for action in actions if action["name"] == "answer_question"]
     steps = {action["args"]["step"] for action in actions if action["name"] == "answer_question"}
-    leaves_open = response.feedback is not None and not response.happened
+    leaves_open = (response.feedback is not None or response.comments) and not response.happened
     if len(response.happened) != len(calls) and not leaves_open:
         yield "happened", f"answer once for each: {'; '.join(calls)}" if calls else "no call is uncertain"
     if len(response.results) > sum(response.happened):
@@ -192,6 +206,8 @@ def _unmatched(actions: Sequence[ActionJson], response: ReviewResponse) -> Itera
     yield from _unmatched_calls(actions, response)
     if response.approve and not {"run_plan", "run_step"} & set(names):
         yield "approve", "there is nothing to approve"
+    if response.comments and "run_plan" not in names:
+        yield "comment", "no plan is under review; give feedback instead"
     if response.plan is not None and "run_plan" not in names:
         yield "edit", "there is no plan to approve"
     if (response.limits or response.finish) and "raise_budget" not in names:

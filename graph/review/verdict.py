@@ -78,7 +78,7 @@ def verdict_of(
     )
     sent_back = [_rejection(action, one) for action, one in pairs if one.type == "reject" and not _is_call(action)]
     if sent_back:
-        return replace(verdict, feedback=sent_back[0].message)
+        return replace(verdict, feedback=sent_back[0].feedback)
     gates = [action.args["step"] for action in request.actions if action.name == "run_step" and not _is_call(action)]
     return replace(
         verdict,

@@ -136,6 +136,7 @@ def _plan_review(run: RunContext, plan: Plan, left: Mapping[str, Any], new: Sequ
         warnings=tuple(warnings),
         estimate=left,
         has_judge=run.services.models.judge is not None,
+        comments=record.plan_state.comments,
     )
 
 

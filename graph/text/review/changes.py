@@ -1,19 +1,22 @@
 """What changed in a plan since a person saw it last."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from pydantic import JsonValue
 
+from planner_executor.graph.plain_text.markdown import code
 from planner_executor.graph.plain_text.sanitize import visible
 from planner_executor.graph.plan.revision import PlanDiff
 from planner_executor.graph.plan.schema import Plan
+from planner_executor.graph.record.comment import Comment
 from planner_executor.graph.record.values import to_text
 from planner_executor.graph.text.drawing.labels import plain
 from planner_executor.graph.text.event_text import step_words
-from planner_executor.graph.text.review.frame import Block, Data, Prose
-from planner_executor.graph.text.review.layout import entry
+from planner_executor.graph.text.review.frame import Block, Data, Prose, name, words
+from planner_executor.graph.text.review.layout import ITEM, entry
 from planner_executor.graph.text.review.values import cut, value_lines
+from planner_executor.graph.words.name_list import enumerated
 
 MAX_CHANGES = 30
 """Number of changed or removed steps whose former work is shown."""
@@ -46,20 +49,46 @@ def change_blocks(diff: PlanDiff, before: Plan | None, after: Plan, seen: tuple[
         yield Data((*(line for lines in told[:MAX_CHANGES] for line in lines), *more))
 
 
+def comment_lines(comments: Sequence[Comment], before: Plan, after: Plan) -> Iterator[Prose]:
+    """Yield what became of comments on the plan that was shown before, from the difference alone."""
+    if comments:
+        yield Prose("The comments on the plan before, and their steps in this one:")
+    for one in comments:
+        match one.became(before, after):
+            case "gone":
+                now = "is gone"
+            case "unchanged":
+                now = "is unchanged"
+            case "changed":
+                was = before.by_id.get(one.step)
+                fields = _differing(was.to_json() if was is not None else {}, after.by_id[one.step].to_json())
+                now = f"has another {enumerated([code(field) for field in fields])}"
+        yield Prose(f"{ITEM}{words(one.text)}: {name(one.step)} {now}.")
+
+
 def _removed(step: Mapping[str, Any]) -> list[str]:
-    words = step_words({**step, "args": {}}).removeprefix(f"{step['id']}: ")
-    return [*entry(f"{step['id']} (removed): {cut(plain(words), CHARACTERS)}"), *value_lines(step.get("args", {}))]
+    told = step_words({**step, "args": {}}).removeprefix(f"{step['id']}: ")
+    return [*entry(f"{step['id']} (removed): {cut(plain(told), CHARACTERS)}"), *value_lines(step.get("args", {}))]
 
 
-def _changed(name: str, before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
+def _changed(of: str, before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
     """Return what differs between two versions of a step, field by field and argument by argument."""
-    lines = entry(f"{name} (changed)")
+    lines = entry(f"{of} (changed)")
     was, now = _fields(before), _fields(after)
-    for field in dict.fromkeys((*was, *now)):
-        if was.get(field) != now.get(field) or to_text(was.get(field)) != to_text(now.get(field)):
-            lines += entry(visible(plain(field)), "    ")
-            lines += [*entry(f"was {_value(was, field)}", "      "), *entry(f"now {_value(now, field)}", "      ")]
+    for field in _differing(before, after):
+        lines += entry(visible(plain(field)), "    ")
+        lines += [*entry(f"was {_value(was, field)}", "      "), *entry(f"now {_value(now, field)}", "      ")]
     return lines
+
+
+def _differing(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
+    """Return the fields and arguments that differ between two versions of a step."""
+    was, now = _fields(before), _fields(after)
+    return [
+        field
+        for field in dict.fromkeys((*was, *now))
+        if was.get(field) != now.get(field) or to_text(was.get(field)) != to_text(now.get(field))
+    ]
 
 
 def _fields(step: Mapping[str, Any]) -> dict[str, JsonValue]:

@@ -9,9 +9,10 @@ from planner_executor.graph.plan.revision import difference
 from planner_executor.graph.plan.schema import Plan
 from planner_executor.graph.policy.approval_scope import ExecutionTerms
 from planner_executor.graph.record.budget import unit_in_words
+from planner_executor.graph.record.comment import Comment
 from planner_executor.graph.text.expectation import takes_in_words
 from planner_executor.graph.text.literal_text import literal_lines
-from planner_executor.graph.text.review.changes import change_blocks
+from planner_executor.graph.text.review.changes import change_blocks, comment_lines
 from planner_executor.graph.text.review.criteria import criteria_blocks
 from planner_executor.graph.text.review.drawing import PASSED_LINES, plan_data
 from planner_executor.graph.text.review.effects import effect_blocks, outcome
@@ -40,6 +41,7 @@ class PlanReview:
         estimate: Upper bounds on the remaining work, see `graph.review.estimate`, and as `takes` what it may take, see
             `graph.review.expectation`.
         has_judge: Whether a model judges success criteria.
+        comments: Comments of people on steps of `before`.
     """
 
     plan: Plan
@@ -54,6 +56,7 @@ class PlanReview:
     warnings: Sequence[str] = ()
     estimate: Mapping[str, Any] | None = None
     has_judge: bool = False
+    comments: tuple[Comment, ...] = ()
 
     @property
     def key(self) -> Hashable:
@@ -91,6 +94,7 @@ def _blocks(review: PlanReview) -> Iterator[Block]:
     if review.revision > 1:
         diff = difference(review.before, plan)
         yield from change_blocks(diff, review.before, plan, (review.before_revision, review.was_seen))
+        yield from comment_lines(review.comments, review.before or Plan(), plan)
     yield outcome(left, bool(review.done), review.terms.tools)
     if review.warnings:
         yield Prose("Before you decide:")

@@ -8,6 +8,7 @@ import pytest
 from planner_executor.graph.plan.catalog import ToolSpec
 from planner_executor.graph.plan.schema import Plan, Step
 from planner_executor.graph.policy.approval_scope import ExecutionTerms
+from planner_executor.graph.record.comment import Comment
 from planner_executor.graph.text.review.plan import PlanReview, plan_description
 from planner_executor.graph.text.review.why import Reason
 
@@ -27,6 +28,7 @@ OTHERS: dict[str, Any] = {
     "warnings": ["a: it is new"],
     "estimate": {"steps": 1},
     "has_judge": True,
+    "comments": (Comment("a", "only last year"),),
 }
 
 

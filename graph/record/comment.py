@@ -1,0 +1,43 @@
+"""Comments of people on steps of a plan, and what became of each in the next plan."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from planner_executor.graph.plan.schema import Plan
+
+Became = Literal["changed", "unchanged", "gone"]
+"""What the next plan did with a commented step."""
+
+
+@dataclass(frozen=True)
+class Comment:
+    """What a person says of one step."""
+
+    step: str
+    text: str
+
+    @classmethod
+    def from_json(cls, raw: Mapping[str, Any]) -> "Comment":
+        """Read a comment that was recorded."""
+        return cls(raw["step"], raw["text"])
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the comment as JSON for the ledger."""
+        return {"step": self.step, "text": self.text}
+
+    def became(self, before: Plan, after: Plan) -> Became:
+        """Return what a later plan did with the step, from the difference alone."""
+        step = after.by_id.get(self.step)
+        if step is None:
+            return "gone"
+        return "unchanged" if step.same_as(before.by_id.get(self.step)) else "changed"
+
+
+def said_together(message: str | None, comments: Iterable[Comment]) -> str:
+    """Return a message and comments as the feedback that the planner gets.
+
+    >>> said_together("shorter", [Comment("step_2", "only last year")])
+    'shorter; on step_2: only last year'
+    """
+    return "; ".join([*([message] if message else []), *(f"on {one.step}: {one.text}" for one in comments)])

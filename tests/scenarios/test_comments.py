@@ -1,0 +1,100 @@
+"""Comments on steps: words beside a rejection, by step, and what became of each in the next plan."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from langgraph.types import Command
+
+from planner_executor.graph.testing import LoggedTools, asked, on_thread, step
+
+Build = Callable[..., Any]
+
+PLAN = {
+    "steps": [
+        step("a", "search", query="wind"),
+        step("b", "write", text="{a_result.items[0]}"),
+        step("c", "write", text="end"),
+    ]
+}
+NEXT = {"steps": [step("a", "search", query="wind 2025"), step("b", "write", text="{a_result.items[0]}")]}
+ON_A = {"step": "a", "text": "only last year"}
+ON_B = {"step": "b", "text": "in two lines"}
+ON_C = {"step": "c", "text": "why?"}
+
+
+def resumed(graph: Any, answer: Any) -> Any:
+    graph.invoke({"goal": "g"}, on_thread())
+    return graph.invoke(Command(resume=answer), on_thread())
+
+
+def test_comments_reach_the_planner_by_step_and_the_next_plan_says_what_became_of_each(build: Build) -> None:
+    graph = build(PLAN, NEXT)
+
+    request = asked(resumed(graph, {"type": "reject", "comments": [ON_A, ON_B, ON_C]}))
+
+    shown = request["action_requests"][0]["description"]
+    assert "- `only last year`: a has another `args.query`." in shown
+    assert "- `in two lines`: b is unchanged." in shown
+    assert "- `why?`: c is gone." in shown
+    assert "on a: only last year; on b: in two lines; on c: why?" in str(graph.model.prompts[1][-1].content)
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        {"type": "reject", "message": "shorter", "comments": [ON_A]},
+        {"type": "reject", "message": "comment a: only last year\nshorter"},
+        {"decisions": [{"type": "reject", "message": "shorter\ncomment  a :only last year"}]},
+        "comment a: only last year\nshorter",
+    ],
+)
+def test_a_chat_that_has_a_message_only_writes_comments_as_lines_of_it(build: Build, answer: Any) -> None:
+    request = asked(resumed(build(PLAN, NEXT), answer))
+
+    assert request["revision"] == 2 and request["error"] is None
+    shown = request["action_requests"][0]["description"]
+    assert "The plan before was turned down: `shorter; on a: only last year`" in shown
+    assert "- `only last year`: a has another `args.query`." in shown
+
+
+@pytest.mark.parametrize(
+    ("answer", "words"),
+    [
+        ({"type": "reject", "comments": [{"step": "z", "text": "x"}]}, "the plan has no step 'z'"),
+        ({"type": "reject", "message": "comment z: x"}, "the plan has no step 'z'"),
+        ({"type": "reject", "comments": [{"step": "a", "text": " "}]}, "the comment on a is empty"),
+        ({"type": "reject", "comments": [{"step": "a"}]}, "comments must be a list"),
+        ({"type": "reject", "comments": {"a": "x"}}, "comments must be a list"),
+        ({"type": "approve", "comments": [ON_A]}, "unknown keys in approve: comments"),
+        ({"type": "approve", "reason": 1}, "the reason of an approval must be text"),
+        ({"type": "approve", "ask_later": "a"}, "ask_later must be a list"),
+        ({"type": "approve", "ask_later": ["z"]}, "the plan has no step 'z'"),
+    ],
+)
+def test_a_comment_that_is_none_is_asked_again_and_approves_nothing(
+    build: Build, tools: LoggedTools, answer: Any, words: str
+) -> None:
+    request = asked(resumed(build(PLAN, NEXT), answer))
+
+    assert words in request["error"] and request["revision"] == 1
+    assert not tools.calls
+
+
+def test_comments_beside_a_final_rejection_end_the_run_and_are_on_record(build: Build) -> None:
+    state = resumed(build(PLAN), {"type": "reject", "final": True, "comments": [ON_A]})
+
+    assert state["status"] == "rejected"
+
+
+def test_an_empty_list_of_comments_says_nothing(build: Build) -> None:
+    assert resumed(build(PLAN), {"type": "reject", "comments": []})["status"] == "rejected"
+
+
+def test_an_approval_says_why_and_the_comments_before_are_over(build: Build, tools: LoggedTools) -> None:
+    graph = build(PLAN, NEXT)
+    resumed(graph, {"type": "reject", "comments": [ON_A]})
+
+    state = graph.invoke(Command(resume={"type": "approve", "reason": "it is small", "ask_later": ["b"]}), on_thread())
+
+    assert state["status"] == "succeeded" and len(tools.calls) == 2
