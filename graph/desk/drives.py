@@ -15,6 +15,7 @@ from planner_executor.graph.builder.configuration import policy_named
 from planner_executor.graph.calls.threads import run_sync
 from planner_executor.graph.desk.policy_view import NO_POLICY, KeptPolicy, PolicyView, policy_of
 from planner_executor.graph.desk.security.visitor import verified
+from planner_executor.graph.desk.views.event_part import Part, part_of_event
 from planner_executor.graph.errors import AgentError, RunOwnedError
 from planner_executor.graph.ledger.protocol import RunKey
 from planner_executor.graph.lifetime import LoopThread
@@ -24,8 +25,6 @@ from planner_executor.graph.settings.trust import store_path
 
 SETTLES_S, LOOKS_S = 10.0, 0.05
 """How long a page waits until a decision is on record, and how often it looks."""
-OUTCOMES = ("decided", "voted", "late_answer", "run_ended", "steered", "run_reopened", "paused")
-"""Events that follow from a decision. If the request is asked again instead, the drive ends by itself."""
 MOST_FAULTS = 1_000
 OF_CODE = "set by the program that serves this desk"
 
@@ -129,8 +128,9 @@ class Drives:
         until = loop.time() + SETTLES_S
         while not future.done() and loop.time() < until:
             await asyncio.sleep(LOOKS_S)
-            if key is not None and any(event.kind in OUTCOMES for event in await runs.ledger.events(key, after=after)):
-                break
+            news = await runs.ledger.events(key, after=after) if key is not None else ()
+            if any(Part.FOLLOWS in part_of_event(event.data_if_known) for event in news):
+                break  # if the request is asked again instead, the drive ends by itself
             if key is None and await runs.ledger.last_run(thread) is not None:
                 break
         if future.done() and not future.cancelled() and isinstance(error := future.exception(), AgentError):

@@ -10,7 +10,7 @@ from pathlib import Path
 from planner_executor.graph.desk.threads import on_thread
 from planner_executor.graph.ledger.protocol import RunKey
 from planner_executor.graph.nodes.run.review_clock import is_due, settle
-from planner_executor.graph.record.events import ON_SERVER, Event
+from planner_executor.graph.record.events import ON_SERVER, Event, ValueRedacted
 from planner_executor.graph.record.projection import apply_events, known, project
 from planner_executor.graph.record.run_state import RunState
 from planner_executor.graph.runs import Run, Runs, open_runs
@@ -21,7 +21,6 @@ MOST_RUNS = 32
 """Runs whose events are kept between two looks."""
 MOST_NEWS = 100
 """With more new events the state is projected anew on a thread: a state that others read changes on the event loop."""
-REDACTED = "redacted"
 
 
 @dataclass(frozen=True)
@@ -95,7 +94,7 @@ class Records:
         """
         read = self._kept.get(key)
         news = await self.runs.ledger.events(key, after=_last(read))
-        if read is None or any(event.kind == REDACTED for event in news):
+        if read is None or any(event.kind == ValueRedacted.kind for event in news):
             events = news if read is None else await self.runs.ledger.events(key)
             read = await _projected(events)
         elif len(news) > MOST_NEWS:

@@ -10,12 +10,13 @@ import json
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 from planner_executor.graph.plan.json_writer import json_writer
+from planner_executor.graph.record.events import ValueRedacted
 
 SALT_BYTES = 16
-REDACTED: Literal["redacted"] = "redacted"
+REDACTED = ValueRedacted.kind
 """Kind of the events that hold the digests of redacted payloads."""
 
 _head = json_writer()

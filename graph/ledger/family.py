@@ -27,6 +27,22 @@ from planner_executor.graph.record.values import to_text
 TURNING = tuple(one.kind for one in (CallStarted, CallFinished, StepChecked, Decided))
 """Kinds of events after which another run may have to wait that had not to before, if they are about the same step."""
 
+TO_KNOW: Mapping[str, str] = {
+    CallStarted.kind: '"repeatable":false',
+    Decided.kind: '"settled":[{',
+    StepChecked.kind: '"met":false',
+}
+"""Kind -> what stands in the payload of each event that makes a call uncertain or settles it, and of few others.
+
+The words are ours: in a text that somebody else wrote there is a backslash before each quote. An index of the databases
+looks into these payloads, which any program may have to keep up, so they are never packed.
+"""
+
+
+def to_know(has: str) -> str:
+    """Return the SQL condition for those events; `has` is the one for a payload with a text, named `{}`."""
+    return "(" + " OR ".join(f"kind = '{kind}' AND {has.format(text)}" for kind, text in TO_KNOW.items()) + ")"
+
 
 class Effect(NamedTuple):
     """A call that may not be repeated, as identical calls of a family are found: `digest` is that of its arguments.

@@ -8,46 +8,65 @@ import json
 import logging
 import re
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, assert_never
 
 from planner_executor.graph.ledger.protocol import RunKey
 from planner_executor.graph.plain_text.sanitize import escaped
-from planner_executor.graph.record.events import CallFinished, Draft, EventData, ModelFinished, RunEnded, StepFinished
+from planner_executor.graph.record.events import (
+    BudgetReached,
+    CallAsked,
+    CallFinished,
+    CallInherited,
+    CallRefused,
+    CallStarted,
+    CapReached,
+    Configured,
+    Decided,
+    Draft,
+    EventData,
+    Executing,
+    Inherited,
+    LateAnswer,
+    ModelFinished,
+    ModelStarted,
+    OwnerReplaced,
+    Paused,
+    PlanRefused,
+    PlanRevised,
+    ResponseGiven,
+    ResultSupplied,
+    ReviewEscalated,
+    ReviewExpired,
+    ReviewReminded,
+    ReviewRequested,
+    RunEnded,
+    RunForked,
+    RunReopened,
+    RunStarted,
+    StandingGiven,
+    StandingRevoked,
+    Steered,
+    StepChecked,
+    StepFinished,
+    StepHeld,
+    StepSkipped,
+    StepUncertain,
+    TakeOverAsked,
+    ValueRedacted,
+    Voted,
+)
 from planner_executor.graph.record.run_state import run_name
 
 LOGGER = logging.getLogger("planner_executor.run")
 LOGGER.addHandler(logging.NullHandler())  # otherwise `logging.lastResort` would print warnings
 FIELDS = ("revision", "role", "model", "tool", "status", "decision", "approver", "limit", "cap")
-MILESTONES = (
-    "run_started",
-    "plan_revised",
-    "review_requested",
-    "decided",
-    "steered",
-    "paused",
-    "run_ended",
-    "run_reopened",
-    "step_skipped",
-    "result_supplied",
-    "response_given",
-)
-PROBLEMS = (
-    "call_refused",
-    "plan_refused",
-    "budget_reached",
-    "step_held",
-    "step_uncertain",
-    "call_asked",
-    "cap_reached",
-)
-
 _WORD = re.compile(r'[^\s="]+')
 
 
 def log_events(run: RunKey, drafts: Sequence[Draft]) -> None:
     """Log newly written events."""
     for draft in drafts:
-        level = _level(draft)
+        level = _level(draft.data)
         if not LOGGER.isEnabledFor(level):
             continue
         told = draft.payload
@@ -71,18 +90,28 @@ def _quoted(value: Any) -> str:
     return text if _WORD.fullmatch(text) else json.dumps(text, ensure_ascii=False)
 
 
-def _level(draft: Draft) -> int:
-    if draft.kind in PROBLEMS or _failed(draft.data):
-        return logging.WARNING
-    return logging.INFO if draft.kind in MILESTONES else logging.DEBUG
-
-
-def _failed(data: EventData) -> bool:
+def _level(data: EventData) -> int:
     match data:
         case CallFinished() | StepFinished():
-            return data.result.status == "failed"
-        case RunEnded():
-            return data.status == "failed"
+            return logging.WARNING if data.result.status == "failed" else logging.DEBUG
         case ModelFinished():
-            return data.error is not None
-    return False
+            return logging.WARNING if data.error is not None else logging.DEBUG
+        case RunEnded():
+            return logging.WARNING if data.status == "failed" else logging.INFO
+        case (
+            CallRefused() | PlanRefused() | BudgetReached() | StepHeld() | StepUncertain() | CallAsked() | CapReached()
+        ):  # fmt: skip
+            return logging.WARNING
+        case (
+            RunStarted() | PlanRevised() | ReviewRequested() | Decided() | Steered() | Paused() | RunReopened()
+            | StepSkipped() | ResultSupplied() | ResponseGiven()
+        ):  # fmt: skip
+            return logging.INFO
+        case (
+            Configured() | TakeOverAsked() | OwnerReplaced() | Executing() | CallStarted() | ModelStarted()
+            | StepChecked() | ValueRedacted() | RunForked() | Inherited() | CallInherited() | StandingGiven()
+            | StandingRevoked() | Voted() | ReviewReminded() | ReviewEscalated() | ReviewExpired() | LateAnswer()
+        ):  # fmt: skip
+            return logging.DEBUG
+        case _:
+            assert_never(data)

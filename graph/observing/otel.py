@@ -11,7 +11,7 @@ Source: OpenTelemetry, "Semantic conventions for generative AI", agent and clien
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, assert_never
 
 from opentelemetry import trace
 from opentelemetry.trace import Link, Span, SpanKind, Status, StatusCode, Tracer, TracerProvider
@@ -25,27 +25,48 @@ from planner_executor.graph.record.events import (
     BudgetReached,
     CallAsked,
     CallFinished,
+    CallInherited,
     CallRefused,
     CallStarted,
     CapReached,
+    Configured,
     Decided,
     Draft,
+    Executing,
+    Inherited,
+    LateAnswer,
     ModelFinished,
     ModelStarted,
+    OwnerReplaced,
+    Paused,
     PlanRefused,
     PlanRevised,
+    ResponseGiven,
+    ResultSupplied,
+    ReviewEscalated,
+    ReviewExpired,
+    ReviewReminded,
     ReviewRequested,
     RunEnded,
+    RunForked,
+    RunReopened,
+    RunStarted,
+    StandingGiven,
+    StandingRevoked,
     Steered,
+    StepChecked,
     StepFinished,
     StepHeld,
+    StepSkipped,
     StepUncertain,
+    TakeOverAsked,
+    ValueRedacted,
+    Voted,
 )
 from planner_executor.graph.record.results import StepResult
 from planner_executor.graph.record.run_state import run_name
 
 AGENT = "planner-executor"
-SEGMENT_ENDS = ("run_ended", "paused", "review_requested")
 
 
 @dataclass
@@ -91,7 +112,7 @@ class OtelObserver:
         for draft in drafts:
             segment = self._open.get(name) or self._start_segment(name, run)
             self._record(segment, draft)
-            if draft.kind in SEGMENT_ENDS:
+            if isinstance(draft.data, RunEnded | Paused | ReviewRequested):
                 self._end(name, segment, draft)
 
     def around(self, run: RunKey, work: Work) -> AbstractContextManager[Any]:
@@ -119,7 +140,7 @@ class OtelObserver:
         self._open[name] = Segment(root)
         return self._open[name]
 
-    def _record(self, segment: Segment, draft: Draft) -> None:
+    def _record(self, segment: Segment, draft: Draft) -> None:  # noqa: C901  (a case for each kind)
         match draft.data:
             case CallStarted() as data:
                 about = {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": data.tool}
@@ -148,6 +169,15 @@ class OtelObserver:
                 CallAsked() | CallRefused() | StepHeld() | StepUncertain() | BudgetReached() | CapReached() | Steered()
             ):
                 segment.root.add_event(draft.kind, {"step": draft.step or ""})
+            case (
+                RunStarted() | Configured() | TakeOverAsked() | OwnerReplaced() | Executing() | StepChecked() | Paused()
+                | ValueRedacted() | RunEnded() | RunReopened() | StepSkipped() | ResultSupplied() | RunForked()
+                | Inherited() | CallInherited() | StandingGiven() | StandingRevoked() | Voted() | ResponseGiven()
+                | ReviewReminded() | ReviewEscalated() | ReviewExpired() | LateAnswer()
+            ):  # fmt: skip
+                pass
+            case _:
+                assert_never(draft.data)
 
     def _start(
         self,
@@ -202,14 +232,14 @@ class OtelObserver:
             span.set_attribute("planner_executor.interrupted", True)
             span.end()
         ended = draft.data if isinstance(draft.data, RunEnded) else None
-        status = ended.status if ended is not None else {"paused": "paused"}.get(draft.kind, "waiting")
+        status = ended.status if ended is not None else "paused" if isinstance(draft.data, Paused) else "waiting"
         segment.root.set_attribute("planner_executor.status", status)
         if ended is not None and status == "failed":
             segment.root.set_status(segment.failure(ended.reason))
         segment.root.end()
         self._last[name] = segment.root
         del self._open[name]
-        if draft.kind == "run_ended":
+        if ended is not None:
             del self._last[name]
 
 

@@ -7,7 +7,7 @@ from planner_executor.graph.record.assignment import Assignment
 from planner_executor.graph.record.budget import Budget, Usage, read_budget
 from planner_executor.graph.record.call import Call, HeldCall
 from planner_executor.graph.record.calls import Calls
-from planner_executor.graph.record.events import Paused, RunEnded
+from planner_executor.graph.record.events import Paused, RunEnded, RunStarted
 from planner_executor.graph.record.people import People
 from planner_executor.graph.record.plan_state import PlanState
 from planner_executor.graph.record.review_state import ReviewState
@@ -57,7 +57,7 @@ class RunState:
             return self.ended.status
         if self.review_state.waits:
             return "waiting"
-        return {"": "planning", "run_started": "planning", "paused": "paused"}.get(self.last_kind, "running")
+        return {"": "planning", RunStarted.kind: "planning", Paused.kind: "paused"}.get(self.last_kind, "running")
 
     @property
     def bounds(self) -> Budget:

@@ -2,20 +2,52 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import assert_never
 
 from planner_executor.graph.errors import UnknownEventError
 from planner_executor.graph.plan.schema import Plan
 from planner_executor.graph.record.events import (
+    BudgetReached,
+    CallAsked,
     CallFinished,
+    CallInherited,
+    CallRefused,
     CallStarted,
+    CapReached,
+    Configured,
+    Decided,
     Event,
+    EventData,
+    Executing,
     Inherited,
+    LateAnswer,
     ModelFinished,
+    ModelStarted,
+    OwnerReplaced,
+    Paused,
+    PlanRefused,
+    PlanRevised,
+    ResponseGiven,
     ResultSupplied,
+    ReviewEscalated,
+    ReviewExpired,
+    ReviewReminded,
+    ReviewRequested,
+    RunEnded,
+    RunForked,
     RunReopened,
+    RunStarted,
+    StandingGiven,
+    StandingRevoked,
+    Steered,
     StepChecked,
     StepFinished,
+    StepHeld,
     StepSkipped,
+    StepUncertain,
+    TakeOverAsked,
+    ValueRedacted,
+    Voted,
 )
 from planner_executor.graph.record.run_pass import Pass
 from planner_executor.graph.record.steps import Steps
@@ -64,24 +96,19 @@ def step_costs(events: Iterable[Event]) -> dict[str, StepCost]:
     """Return step id -> cost, in the order of first calls; `planning` has the calls of no step."""
     found: dict[str, StepCost] = {}
     for event in events:
-        data = _data(event)
-        if isinstance(data, CallStarted | ModelFinished):
+        if isinstance(data := _data(event), CallStarted | ModelFinished):
             found[event.step or PLANNING] = cost_with(found.get(event.step or PLANNING, StepCost()), data)
     return found
 
 
-def cost_with(before: StepCost, data: object) -> StepCost:
-    """Return the cost after the event with this payload; most events cost nothing."""
-    match data:
-        case CallStarted():
-            return StepCost(before.tool_calls + 1, before.model_calls, before.tokens, before.cost_usd)
-        case ModelFinished():
-            return before.with_model_call(data)
-        case _:
-            return before
+def cost_with(before: StepCost, data: EventData) -> StepCost:
+    """Return the cost after an event; most events cost nothing."""
+    if isinstance(data, CallStarted):
+        return StepCost(before.tool_calls + 1, before.model_calls, before.tokens, before.cost_usd)
+    return before.with_model_call(data) if isinstance(data, ModelFinished) else before
 
 
-def unjudged_steps(plan: Plan | None, events: Iterable[Event]) -> list[str]:
+def unjudged_steps(plan: Plan | None, events: Iterable[Event]) -> list[str]:  # noqa: C901  (a case for each kind)
     """Return the steps that `Steps.unjudged` names after these events, some of which may be unreadable."""
     steps = Steps()
     for event in events:
@@ -91,8 +118,9 @@ def unjudged_steps(plan: Plan | None, events: Iterable[Event]) -> list[str]:
                 steps.step_checked(step, data, Pass(data.revision))
             case StepFinished() as data:
                 steps.step_finished(step, data, Pass(data.revision))
-            case CallFinished() as data if data.is_the_step:
-                steps.work_finished(step, data, Pass(0))
+            case CallFinished() as data:
+                if data.is_the_step:
+                    steps.work_finished(step, data, Pass(0))
             case Inherited() as data:
                 steps.inherited(step, data)
             case ResultSupplied() as data:
@@ -101,10 +129,23 @@ def unjudged_steps(plan: Plan | None, events: Iterable[Event]) -> list[str]:
                 steps.step_skipped(step, data)
             case RunReopened() as data:
                 steps.run_reopened(data)
+            case (
+                RunStarted() | Configured() | TakeOverAsked() | OwnerReplaced() | PlanRevised() | PlanRefused()
+                | ReviewRequested() | Decided() | Steered() | Executing() | CallStarted() | CallAsked()
+                | CallRefused() | StepHeld() | StepUncertain() | ModelStarted() | ModelFinished() | BudgetReached()
+                | Paused() | ValueRedacted() | RunEnded() | RunForked() | CallInherited() | StandingGiven()
+                | StandingRevoked() | Voted() | ResponseGiven() | CapReached() | ReviewReminded() | ReviewEscalated()
+                | ReviewExpired() | LateAnswer()
+            ):  # fmt: skip
+                pass
+            case None:
+                pass
+            case _ as never:
+                assert_never(never)
     return steps.unjudged(plan) if plan is not None else []
 
 
-def _data(event: Event) -> object:
+def _data(event: Event) -> EventData | None:
     try:
         return event.data
     except (UnknownEventError, *CHANGED):  # of a newer release, or changed, which `verify` names

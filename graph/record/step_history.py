@@ -1,18 +1,53 @@
 """What the steps of a run took: samples by likeness, folded from its events and kept at its end."""
 
 from collections import defaultdict, deque
-from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import starmap
+from typing import assert_never
 
 from planner_executor.graph.record.events import (
+    BudgetReached,
+    CallAsked,
     CallFinished,
+    CallInherited,
+    CallRefused,
     CallStarted,
+    CapReached,
+    Configured,
+    Decided,
     Event,
+    EventData,
+    Executing,
+    Inherited,
+    LateAnswer,
     ModelFinished,
     ModelStarted,
+    OwnerReplaced,
+    Paused,
+    PlanRefused,
     PlanRevised,
+    ResponseGiven,
+    ResultSupplied,
+    ReviewEscalated,
+    ReviewExpired,
+    ReviewReminded,
+    ReviewRequested,
+    RunEnded,
+    RunForked,
+    RunReopened,
+    RunStarted,
+    StandingGiven,
+    StandingRevoked,
+    Steered,
+    StepChecked,
     StepFinished,
+    StepHeld,
+    StepSkipped,
+    StepUncertain,
+    TakeOverAsked,
+    ValueRedacted,
+    Voted,
 )
 from planner_executor.graph.record.results import StepResult
 from planner_executor.graph.record.sample import KEPT, Sample, Samples, Tokens, latest, of_model, of_tool
@@ -50,18 +85,45 @@ class StepHistory:
         """Fold more events; return the samples of the run up to its last end among them, nothing without one."""
         ended: defaultdict[str, list[Sample]] = defaultdict(list)
         for event in events:
-            if event.kind == "run_ended":
-                for likeness, taken in self._taken.items():
-                    ended[likeness].extend(latest(starmap(Sample, taken)))
-                self._taken.clear()
-            elif (fold := FOLDS.get(event.kind)) is not None:
-                try:  # not `suppress`, which costs as much as the fold
-                    fold(self, event, event.data)
-                except UNREADABLE:
-                    continue
+            try:  # not `suppress`, which costs as much as the fold
+                data = event.data
+                if isinstance(data, RunEnded):
+                    for likeness, taken in self._taken.items():
+                        ended[likeness].extend(latest(starmap(Sample, taken)))
+                    self._taken.clear()
+                else:
+                    self._fold(event, data)
+            except UNREADABLE:
+                continue
         return ended
 
-    def plan_revised(self, _event: Event, data: PlanRevised) -> None:
+    def _fold(self, event: Event, data: EventData) -> None:
+        match data:
+            case PlanRevised():
+                self.plan_revised(data)
+            case CallStarted():
+                self.call_started(event, data)
+            case CallFinished():
+                self.call_finished(event, data)
+            case ModelStarted():
+                self.model_started(event, data)
+            case ModelFinished():
+                self.model_finished(event, data)
+            case StepFinished():
+                self.step_finished(event, data)
+            case (
+                RunStarted() | Configured() | TakeOverAsked() | OwnerReplaced() | PlanRefused() | ReviewRequested()
+                | Decided() | Steered() | Executing() | CallAsked() | CallRefused() | StepHeld() | StepUncertain()
+                | StepChecked() | BudgetReached() | Paused() | ValueRedacted() | RunEnded() | RunReopened()
+                | StepSkipped() | ResultSupplied() | RunForked() | Inherited() | CallInherited() | StandingGiven()
+                | StandingRevoked() | Voted() | ResponseGiven() | CapReached() | ReviewReminded() | ReviewEscalated()
+                | ReviewExpired() | LateAnswer()
+            ):  # fmt: skip
+                pass
+            case _:
+                assert_never(data)
+
+    def plan_revised(self, data: PlanRevised) -> None:
         """Note the tools of the steps that a model carries out, and which of them it does for each item of a list."""
         steps = [step for step in data.plan["steps"] if not step.get("tool")]
         self._granted = {step["id"]: step.get("tools", ()) for step in steps}
@@ -121,14 +183,3 @@ def seconds_of(result: StepResult) -> float | None:
     if result.started_at is None or result.ended_at is None:
         return None
     return max(0.0, result.ended_at - result.started_at)
-
-
-FOLDS: Mapping[str, Callable[..., None]] = {
-    "plan_revised": StepHistory.plan_revised,
-    "call_started": StepHistory.call_started,
-    "call_finished": StepHistory.call_finished,
-    "model_started": StepHistory.model_started,
-    "model_finished": StepHistory.model_finished,
-    "step_finished": StepHistory.step_finished,
-}
-"""Kind of event -> what it adds."""

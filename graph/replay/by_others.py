@@ -1,31 +1,73 @@
 """Events that another process wrote while nobody worked on the run."""
 
+from typing import assert_never
+
 from planner_executor.graph.record.events import (
+    BudgetReached,
+    CallAsked,
+    CallFinished,
+    CallInherited,
+    CallRefused,
+    CallStarted,
+    CapReached,
     Configured,
+    Decided,
     Event,
+    Executing,
+    Inherited,
     LateAnswer,
+    ModelFinished,
+    ModelStarted,
     OwnerReplaced,
+    Paused,
+    PlanRefused,
+    PlanRevised,
     ResponseGiven,
     ResultSupplied,
     ReviewEscalated,
     ReviewExpired,
     ReviewReminded,
+    ReviewRequested,
     RunEnded,
+    RunForked,
+    RunReopened,
+    RunStarted,
+    StandingGiven,
     StandingRevoked,
     Steered,
+    StepChecked,
+    StepFinished,
+    StepHeld,
     StepSkipped,
+    StepUncertain,
     TakeOverAsked,
     ValueRedacted,
+    Voted,
 )
 
 
 def is_by_others(event: Event) -> bool:
     """Whether another process wrote the event while the run had no owner: owners record their checkpoint."""
-    data = event.data_if_known
-    if isinstance(data, RunEnded) and not data.is_cancelled:
-        return False
-    by_anybody = isinstance(data, Steered | RunEnded) and data.checkpoint is None
-    by_time = isinstance(data, ReviewReminded | ReviewEscalated | ReviewExpired | LateAnswer)
-    by_person = isinstance(data, StepSkipped | ResultSupplied | StandingRevoked | ResponseGiven)
-    takes_over = isinstance(data, TakeOverAsked) or (isinstance(data, Configured) and data.approver is not None)
-    return by_anybody or by_time or by_person or takes_over or isinstance(data, OwnerReplaced | ValueRedacted)
+    match event.data_if_known:
+        case RunEnded() as data:
+            return data.is_cancelled and data.checkpoint is None
+        case Steered() as data:
+            return data.checkpoint is None
+        case Configured() as data:
+            return data.approver is not None
+        case (
+            ReviewReminded() | ReviewEscalated() | ReviewExpired() | LateAnswer() | StepSkipped() | ResultSupplied()
+            | StandingRevoked() | ResponseGiven() | TakeOverAsked() | OwnerReplaced() | ValueRedacted()
+        ):  # fmt: skip
+            return True
+        case (
+            RunStarted() | PlanRevised() | PlanRefused() | ReviewRequested() | Decided() | Executing()
+            | CallStarted() | CallFinished() | CallAsked() | CallRefused() | StepHeld() | StepUncertain()
+            | ModelStarted() | ModelFinished() | StepFinished() | StepChecked() | BudgetReached() | Paused()
+            | RunReopened() | RunForked() | Inherited() | CallInherited() | StandingGiven() | Voted() | CapReached()
+        ):  # fmt: skip
+            return False
+        case None:
+            return False
+        case _ as never:
+            assert_never(never)

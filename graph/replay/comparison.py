@@ -5,7 +5,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from planner_executor.graph.record.events import Draft, Event
+from planner_executor.graph.record.events import (
+    CallRefused,
+    Draft,
+    Event,
+    ModelFinished,
+    ModelStarted,
+    PlanRefused,
+    PlanRevised,
+    ReviewRequested,
+    RunEnded,
+    RunStarted,
+)
 from planner_executor.graph.record.redaction import NAME
 from planner_executor.graph.record.values import to_text
 from planner_executor.graph.text.event_text import event_text
@@ -77,7 +88,7 @@ class Divergence:
     @property
     def is_of_plans(self) -> bool:
         """Whether the replay has a different plan, a refused one, or a direct answer."""
-        return self.replayed is not None and self.replayed.kind in ("plan_revised", "plan_refused", "run_ended")
+        return self.replayed is not None and isinstance(self.replayed.data, PlanRevised | PlanRefused | RunEnded)
 
     def __str__(self) -> str:
         """Return the difference in words."""
@@ -93,19 +104,19 @@ class Divergence:
 
 
 NONE: frozenset[str] = frozenset()
-OF_WORDING = {
-    "run_started": frozenset({"wording"}),
-    "plan_revised": frozenset({"stalled"}),
-    "plan_refused": frozenset({"issues", "stays"}),
-    "review_requested": frozenset({"shown", "subject", "error", "issues", "takes"}),
-    "call_refused": frozenset({"why"}),
-    "model_started": frozenset({"key", "prompt", "prompt_digest", "reserved"}),
-    "model_finished": frozenset({"key"}),
-    "run_ended": frozenset({"reason"}),
+OF_WORDING: Mapping[str, frozenset[str]] = {
+    RunStarted.kind: frozenset({"wording"}),
+    PlanRevised.kind: frozenset({"stalled"}),
+    PlanRefused.kind: frozenset({"issues", "stays"}),
+    ReviewRequested.kind: frozenset({"shown", "subject", "error", "issues", "takes"}),
+    CallRefused.kind: frozenset({"why"}),
+    ModelStarted.kind: frozenset({"key", "prompt", "prompt_digest", "reserved"}),
+    ModelFinished.kind: frozenset({"key"}),
+    RunEnded.kind: frozenset({"reason"}),
 }
 """Fields that follow from the texts of prompts, reviews and messages, which differ in records of another wording."""
 
-NEWER_FIELDS = {"model_started": frozenset({"item"})}
+NEWER_FIELDS: Mapping[str, frozenset[str]] = {ModelStarted.kind: frozenset({"item"})}
 """Fields that earlier versions did not record; compared if they are on record."""
 
 

@@ -17,17 +17,17 @@ class OffRecord:
 
     def refusal(self, draft: Draft) -> str | None:
         """Return the reason why the record holds no outcome for a call, or None if it does."""
-        match draft.data:
-            case CallStarted() as data:
-                known = self._calls.get((data.tool, data.args.digest))
-                if known is None:
-                    return f"{draft.step} would call {data.tool} with arguments that are not on record"
-                self._given[data.key] = known
-            case ModelStarted() as data if not self._recording.is_aside(draft):
-                known = self._answers.get(data.prompt_digest)
-                if known is None:
-                    return f"the {data.role} would be asked what is not on record"
-                self._given[data.prompt_digest] = known
+        data = draft.data
+        if isinstance(data, CallStarted):
+            known = self._calls.get((data.tool, data.args.digest))
+            if known is None:
+                return f"{draft.step} would call {data.tool} with arguments that are not on record"
+            self._given[data.key] = known
+        elif isinstance(data, ModelStarted) and not self._recording.is_aside(draft):
+            known = self._answers.get(data.prompt_digest)
+            if known is None:
+                return f"the {data.role} would be asked what is not on record"
+            self._given[data.prompt_digest] = known
         return None
 
     @cached_property

@@ -49,13 +49,11 @@ def first_input(events: Sequence[Event], artifacts: Artifacts) -> dict[str, Any]
     else:
         given["goal"] = started.goal
     for event in events:
-        match event.data_if_known:
-            case PlanRefused(brought=Content() as brought):
-                return {**given, "plan": held(brought, artifacts)}
-            case PlanRevised(author="caller", plan=plan):
-                return {**given, "plan": plan}
-            case PlanRevised():
-                return given
+        data = event.data_if_known
+        if isinstance(data, PlanRefused) and data.brought is not None:
+            return {**given, "plan": held(data.brought, artifacts)}
+        if isinstance(data, PlanRevised):
+            return {**given, "plan": data.plan} if data.author == "caller" else given
     return given
 
 
@@ -67,7 +65,7 @@ def _goal(started: RunStarted, artifacts: Artifacts) -> HumanMessage:
 
 def inherited_on_record(events: Sequence[Event]) -> tuple[Draft, ...]:
     """Return the events that a run inherited as a fork, with the results that its user set; they follow the first."""
-    if len(events) < 2 or events[1].kind != "run_forked":
+    if len(events) < 2 or events[1].kind != RunForked.kind:
         return ()
     kinds = RunForked | Inherited | CallInherited | ResultSupplied
     begun = itertools.takewhile(lambda event: isinstance(event.data_if_known, kinds), events[1:])
@@ -88,12 +86,11 @@ def state_of_fork(events: Sequence[Event], artifacts: Artifacts) -> dict[str, An
 
 def plan_in_state(event: Event) -> Any:
     """Return the plan that was put into the state from outside, according to this event; None if there was none."""
-    match event.data_if_known:
-        case PlanRevised(author="state", plan=plan):
-            return plan
-        case ReviewRequested(actions=actions):
-            return next((action["args"]["plan"] for action in actions if action["name"] == "run_plan"), None)
-    return None
+    data = event.data_if_known
+    if isinstance(data, PlanRevised):
+        return data.plan if data.author == "state" else None
+    actions = data.actions if isinstance(data, ReviewRequested) else ()
+    return next((action["args"]["plan"] for action in actions if action["name"] == "run_plan"), None)
 
 
 @dataclass(frozen=True)
@@ -130,17 +127,14 @@ def retry_on_record(reopened: RunReopened, following: Sequence[Event], artifacts
     given: dict[str, Any] = {"operation": "retry"}
     limits = reopened.budget.to_json() if reopened.budget is not None else {}
     feedback: str | None = None
-    for event in following:
-        match event.data_if_known:
-            case Configured():
-                continue
-            case Steered(checkpoint=str()) as steered:
-                feedback = steered.feedback
-            case PlanRevised(author="state" | "caller", plan=plan):
-                given["plan"] = plan
-            case PlanRefused(brought=Content() as brought):
-                given["plan"] = held(brought, artifacts)
-        break
+    found = (event.data_if_known for event in following)
+    data = next((one for one in found if not isinstance(one, Configured)), None)
+    if isinstance(data, Steered) and data.checkpoint is not None:
+        feedback = data.feedback
+    elif isinstance(data, PlanRevised) and data.author in ("state", "caller"):
+        given["plan"] = data.plan
+    elif isinstance(data, PlanRefused) and data.brought is not None:
+        given["plan"] = held(data.brought, artifacts)
     by = Approver.of_label(reopened.approver, reopened.roles)
     return GraphInput(given, changes=RetryChanges(limits, feedback), by=by)
 
@@ -156,22 +150,18 @@ def answer_on_record(coming: Sequence[Event], request: Mapping[str, Any], artifa
     plan = None
     # Before a decision comes a changed configuration or an edited plan at most.
     for event in coming[:3]:
-        match event.data_if_known:
-            case ReviewRequested(answer=Content() as answer, unseen=unseen, approver=label, roles=roles):
-                by = Approver.of_label(label, roles) if label is not None else None
-                return replace(GraphInput.answer(held(answer, artifacts), bool(unseen)), by=by)
-            case Voted(decisions=decisions, approver=label, roles=roles):
-                given = GraphInput.answer(_decisions(decisions, request, plan), unseen=False)
-                return replace(given, by=Approver.of_label(label, roles))
-            case PlanRevised(author="person"):
-                plan = event.data_if_known.plan
-            case Decided(by="person" | "unseen" as how, decisions=decisions, approver=label, roles=roles):
-                given = GraphInput.answer(_decisions(decisions, request, plan), how == "unseen")
-                return replace(given, by=Approver.of_label(label, roles))
-            case Configured():
-                continue
-            case _:
-                break
+        data = event.data_if_known
+        if isinstance(data, ReviewRequested) and data.answer is not None:
+            by = Approver.of_label(data.approver, data.roles) if data.approver is not None else None
+            return replace(GraphInput.answer(held(data.answer, artifacts), bool(data.unseen)), by=by)
+        if isinstance(data, Voted) or (isinstance(data, Decided) and data.by in ("person", "unseen")):
+            is_unseen = isinstance(data, Decided) and data.by == "unseen"
+            given = GraphInput.answer(_decisions(data.decisions, request, plan), is_unseen)
+            return replace(given, by=Approver.of_label(data.approver, data.roles))
+        if isinstance(data, PlanRevised) and data.author == "person":
+            plan = data.plan
+        elif not isinstance(data, Configured):
+            break
     return None
 
 

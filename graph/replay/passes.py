@@ -1,34 +1,51 @@
 """The passes over a plan in a record, and the calls in it with their outcomes."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, assert_never
 
 from planner_executor.graph.record.events import (
+    BudgetReached,
     CallAsked,
     CallFinished,
+    CallInherited,
+    CallRefused,
     CallStarted,
+    CapReached,
+    Configured,
+    Decided,
     Event,
+    EventData,
+    Executing,
+    Inherited,
+    LateAnswer,
     ModelFinished,
     ModelStarted,
+    OwnerReplaced,
+    Paused,
+    PlanRefused,
+    PlanRevised,
+    ResponseGiven,
+    ResultSupplied,
+    ReviewEscalated,
+    ReviewExpired,
+    ReviewReminded,
+    ReviewRequested,
+    RunEnded,
+    RunForked,
+    RunReopened,
+    RunStarted,
+    StandingGiven,
+    StandingRevoked,
+    Steered,
+    StepChecked,
+    StepFinished,
+    StepHeld,
+    StepSkipped,
+    StepUncertain,
+    TakeOverAsked,
+    ValueRedacted,
+    Voted,
 )
-
-STEP_KINDS = frozenset(
-    (
-        "call_started",
-        "call_finished",
-        "call_asked",
-        "call_refused",
-        "step_held",
-        "standing_given",
-        "cap_reached",
-        "step_uncertain",
-        "model_started",
-        "model_finished",
-        "step_finished",
-        "step_checked",
-    )
-)
-"""Kinds of events that belong to steps."""
 
 
 def barriers(events: Sequence[Event]) -> list[int]:
@@ -36,7 +53,7 @@ def barriers(events: Sequence[Event]) -> list[int]:
     found, barrier = [len(events)] * len(events), len(events)
     for place in reversed(range(len(events))):
         event = events[place]
-        if event.kind not in STEP_KINDS or event.step is None:
+        if event.step is None or not is_of_step(event.data_if_known):
             barrier = place
         found[place] = barrier
     return found
@@ -47,16 +64,38 @@ def outcomes(events: Sequence[Event]) -> dict[int, int]:
     begun: dict[Any, int] = {}
     found: dict[int, int] = {}
     for place, event in enumerate(events):
-        start: int | None = None
-        match event.data_if_known:
-            case CallStarted(item=item, call=call):
-                begun[event.step, item, call] = place
-            case ModelStarted(key=key):
-                begun[key] = place
-            case CallFinished(item=item, call=call) | CallAsked(item=item, call=call):
-                start = begun.pop((event.step, item, call), None)
-            case ModelFinished(key=key):
-                start = begun.pop(key, None)
-        if start is not None:
-            found[start] = place
+        data = event.data_if_known
+        if isinstance(data, CallStarted | ModelStarted):
+            begun[_call(event.step, data)] = place
+        elif isinstance(data, CallFinished | CallAsked | ModelFinished):
+            start = begun.pop(_call(event.step, data), None)
+            if start is not None:
+                found[start] = place
     return found
+
+
+def is_of_step(data: EventData | None) -> bool:
+    """Whether events of this kind may belong to a step; no event of a newer release does."""
+    match data:
+        case (
+            CallStarted() | CallFinished() | CallAsked() | CallRefused() | StepHeld() | StepUncertain()
+            | StandingGiven() | CapReached() | ModelStarted() | ModelFinished() | StepFinished() | StepChecked()
+        ):  # fmt: skip
+            return True
+        case (
+            RunStarted() | Configured() | TakeOverAsked() | OwnerReplaced() | PlanRevised() | PlanRefused()
+            | ReviewRequested() | Decided() | Steered() | Executing() | BudgetReached() | Paused() | ValueRedacted()
+            | RunEnded() | RunReopened() | StepSkipped() | ResultSupplied() | RunForked() | Inherited()
+            | CallInherited() | StandingRevoked() | Voted() | ResponseGiven() | ReviewReminded() | ReviewEscalated()
+            | ReviewExpired() | LateAnswer()
+        ):  # fmt: skip
+            return False
+        case None:
+            return False
+        case _:
+            assert_never(data)
+
+
+def _call(step: str | None, data: CallStarted | CallFinished | CallAsked | ModelStarted | ModelFinished) -> Any:
+    """Return what the beginning and the end of a call have in common."""
+    return data.key if isinstance(data, ModelStarted | ModelFinished) else (step, data.item, data.call)

@@ -21,11 +21,15 @@ from planner_executor.graph.record.events import (
     Configuration,
     Configured,
     Event,
+    Executing,
+    PlanRevised,
     ResponseGiven,
     ReviewExpired,
+    ReviewRequested,
     RunReopened,
     RunStarted,
     Steered,
+    ValueRedacted,
 )
 from planner_executor.graph.replay.by_others import is_by_others
 from planner_executor.graph.replay.comparison import Divergence
@@ -123,7 +127,7 @@ class Player:
         found, after = await self._played(), None
         if (first := self._playback.first) is not None:
             found, after = replace(first, why=about_plans(first)), await self._after()
-        redacted = any(event.kind == "redacted" for event in self._events)
+        redacted = any(event.kind == ValueRedacted.kind for event in self._events)
         return Replay(self._transcript.run, len(self._recording.events), self._recording.count, found, after, redacted)
 
     async def _played(self) -> Divergence | None:
@@ -152,7 +156,7 @@ class Player:
 
     async def _one_back(self) -> GraphInput | None:
         """Return to where the last node began, or the executor: its process may have died before its checkpoint."""
-        if self._recording.next is None or self._recording.next.kind != "executing":
+        if self._recording.next is None or self._recording.next.kind != Executing.kind:
             last = self._playback.checkpoints.get(self._recording.checkpoint_behind or "")
         else:
             history = [state async for state in self._graph.aget_state_history(self._config)]
@@ -188,7 +192,7 @@ class Player:
             return GraphInput.message(f"steer: {event.data_if_known.added[0]}")
         if (left := self._left_behind) is not None:
             self._saver.go_back(left)
-        coming = [event for event in self._recording.ahead(LOOK_AHEAD) if event.kind != "configured"]
+        coming = [event for event in self._recording.ahead(LOOK_AHEAD) if event.kind != Configured.kind]
         if not coming:
             return GraphInput()
         state = await self._graph.aget_state(self._config)
@@ -196,14 +200,14 @@ class Player:
         swapped = plan is not None and plan != state.values.get("plan")
         if swapped:
             await self._propose(plan, is_planned="run" in state.values)
-            coming = coming[coming[0].kind == "plan_revised" :][:1]
+            coming = coming[coming[0].kind == PlanRevised.kind :][:1]
         elif not state.interrupts:
             return GraphInput()
         self._playback.by_others = votes = votes_before(self._recording.ahead(MOST_VOTES))
         coming = self._recording.ahead(votes + LOOK_AHEAD)[votes:] if votes else coming
         request = state.interrupts[0].value if state.interrupts else NOT_ASKED
         answer = answer_on_record(coming, request, self._transcript.artifacts)
-        is_shown_again = not swapped and coming[0].kind == "review_requested"
+        is_shown_again = not swapped and coming[0].kind == ReviewRequested.kind
         return answer or (GraphInput.message("continue") if is_shown_again else GraphInput())
 
     async def _propose(self, plan: Any, *, is_planned: bool) -> None:

@@ -35,4 +35,4 @@ class RecordedClock:
         barrier = self._recording.barrier
         reached = barrier.data_if_known if barrier is not None else None
         is_over = isinstance(reached, BudgetReached) and reached.limit == limit
-        return is_over and not self._recording.is_for(("call_started", "model_started"))
+        return is_over and not self._recording.is_for_a_call

@@ -11,6 +11,7 @@ from planner_executor.graph.execution.step_timeout import LATE
 from planner_executor.graph.record.events import (
     WORDING,
     CallFinished,
+    CallStarted,
     CapReached,
     Draft,
     Event,
@@ -23,7 +24,7 @@ from planner_executor.graph.record.events import (
 )
 from planner_executor.graph.replay.comparison import Divergence, Names, differing
 from planner_executor.graph.replay.messages import is_interrupted, messages_of
-from planner_executor.graph.replay.passes import STEP_KINDS, barriers, outcomes
+from planner_executor.graph.replay.passes import barriers, is_of_step, outcomes
 
 
 class Recording:
@@ -103,10 +104,12 @@ class Recording:
         """Return the place of the outcome of a call started at `place`, or None if the process died before it."""
         return self._outcomes.get(place)
 
-    def is_for(self, kinds: Iterable[str]) -> bool:
-        """Whether a call of such a kind is begun on record before the next barrier."""
+    @property
+    def is_for_a_call(self) -> bool:
+        """Whether a call is begun on record before the next barrier."""
         end = self._barrier_place
-        return any(self.events[at].kind in kinds for at in range(self._front, end) if not self._played[at])
+        ahead = (self.events[at].data_if_known for at in range(self._front, end) if not self._played[at])
+        return any(isinstance(data, CallStarted | ModelStarted) for data in ahead)
 
     @property
     def is_interrupted(self) -> bool:
@@ -190,7 +193,7 @@ class Recording:
         places = self._places[draft.kind, draft.step]
         free = [at for at in places if front <= at < end and not self._played[at] and at not in taken]
         first: Divergence | None = None
-        for at in free if draft.kind in STEP_KINDS else []:
+        for at in free if is_of_step(draft.data) else []:
             path = self._differing(at, draft)
             if path is None:
                 return at

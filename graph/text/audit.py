@@ -10,7 +10,7 @@ from pydantic import ValidationError
 from planner_executor.graph.plain_text.sanitize import escaped
 from planner_executor.graph.plan.schema import Plan
 from planner_executor.graph.record.artifacts import with_values
-from planner_executor.graph.record.events import Event
+from planner_executor.graph.record.events import Event, PlanRevised
 from planner_executor.graph.record.step_costs import step_costs, unjudged_steps
 from planner_executor.graph.text.event_text import SECTIONS, EventText, Section, event_text
 
@@ -80,7 +80,7 @@ class Audit:
 
 def _last_plan(events: Sequence[Event]) -> Plan | None:
     """Return the plan of the last revision, None if there is none or it cannot be read."""
-    written = next((event.payload.get("plan") for event in reversed(events) if event.kind == "plan_revised"), None)
+    written = next((event.payload.get("plan") for event in reversed(events) if event.kind == PlanRevised.kind), None)
     try:
         return Plan.model_validate(written) if written is not None else None
     except ValidationError:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, overload
 
 from planner_executor.graph.plan.revision import PlanDiff
-from planner_executor.graph.record.events import Event
+from planner_executor.graph.record.events import Event, PlanRevised
 from planner_executor.graph.text.table import Bundle, local, table_bundle
 
 COLUMNS = ("revision", "at", "by", "why", "difference")
@@ -45,7 +45,7 @@ class Revisions(Sequence[Revision]):
 
 def revisions_in(events: Sequence[Event]) -> Revisions:
     """Return the revisions in events."""
-    return Revisions(tuple(_revision(event) for event in events if event.kind == "plan_revised"))
+    return Revisions(tuple(_revision(event) for event in events if event.kind == PlanRevised.kind))
 
 
 def _revision(event: Event) -> Revision:

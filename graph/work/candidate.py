@@ -4,11 +4,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from planner_executor.graph.ledger.protocol import RunKey
-from planner_executor.graph.record.events import ASKED, BY_FACADE, ON_SERVER, Event, Paused
+from planner_executor.graph.record.events import (
+    ASKED,
+    BY_FACADE,
+    ON_SERVER,
+    Event,
+    Paused,
+    ResultSupplied,
+    Steered,
+    StepSkipped,
+)
 from planner_executor.graph.record.run_state import RunState
-
-CHANGES = frozenset({"steered", "step_skipped", "result_supplied"})
-"""Events by which a person changes a paused run; it stays paused."""
 
 
 @dataclass(frozen=True)
@@ -53,6 +59,6 @@ def pause_reason(events: Sequence[Event]) -> str | None:
         data = event.data
         if isinstance(data, Paused):
             return data.reason
-        if not data.is_aside and event.kind not in CHANGES:
-            return None
+        if not data.is_aside and not isinstance(data, Steered | StepSkipped | ResultSupplied):
+            return None  # by those three a person changes a paused run, which stays paused
     return None

@@ -16,7 +16,7 @@ from planner_executor.graph.cli.screen import DIGEST_CHARACTERS, Screen
 from planner_executor.graph.cli.status_view import asked
 from planner_executor.graph.plain_text.sanitize import escaped, margined, one_line
 from planner_executor.graph.record.budget import spent_in_words
-from planner_executor.graph.record.events import Decided, PlanRevised
+from planner_executor.graph.record.events import Decided, PlanRevised, ValueRedacted
 from planner_executor.graph.record.results import StepResult
 from planner_executor.graph.record.step_costs import step_costs
 from planner_executor.graph.record.values import to_text
@@ -100,7 +100,7 @@ def lines(found: RecordedRun, columns: int) -> Iterator[str]:
     spent = spent_in_words(found.record.bounds, found.record.usage), run.compared
     yield from (f"spent   {escaped(line)}" for line in spent if line)
     yield from (f"ahead   {escaped(line)}" for line in run.approved_ahead)
-    yield from (f"note    {in_words(event).sentence}" for event in found.events if event.kind == "redacted")
+    yield from (f"note    {in_words(event).sentence}" for event in found.events if event.kind == ValueRedacted.kind)
     if run.plan is not None:
         yield f"\nplan, revision {run.revision}, digest {str(found.record.plan_state.digest)[:DIGEST_CHARACTERS]}\n"
         yield plan_text(run.plan, run.step_status, width=columns)
@@ -137,12 +137,12 @@ def decisions(found: RecordedRun) -> list[dict[str, Any]]:
     revisions: dict[str, int] = {}
     made = []
     for event in found.events:
-        match event.data:
-            case PlanRevised() as data:
-                revisions[data.digest] = data.revision
-            case Decided() as data:
-                named = {name: getattr(data, name) for name in ("decision", "by", "approver", "digest", "message")}
-                made.append({"at": event.at, **named, "revision": revisions.get(data.digest or "")})
+        data = event.data
+        if isinstance(data, PlanRevised):
+            revisions[data.digest] = data.revision
+        elif isinstance(data, Decided):
+            named = {name: getattr(data, name) for name in ("decision", "by", "approver", "digest", "message")}
+            made.append({"at": event.at, **named, "revision": revisions.get(data.digest or "")})
     return made
 
 

@@ -12,6 +12,7 @@ from planner_executor.graph.desk.pages.run_page import drawing_of, int_of, run_p
 from planner_executor.graph.desk.records import Records, ShownRun
 from planner_executor.graph.desk.security.visitor import verified
 from planner_executor.graph.desk.threads import on_thread
+from planner_executor.graph.desk.views.event_part import Part, part_of_event
 from planner_executor.graph.desk.views.new_steps import KINDS, new_steps
 from planner_executor.graph.desk.views.plan_form import (
     answer_text,
@@ -40,21 +41,6 @@ from planner_executor.graph.runs.stored_responses import store_response
 from planner_executor.graph.settings.identity import named
 from planner_executor.graph.text.event_text import event_text
 
-SINCE = (
-    "decided",
-    "voted",
-    "response_given",
-    "plan_revised",
-    "review_requested",
-    "review_escalated",
-    "review_expired",
-    "late_answer",
-    "steered",
-    "run_ended",
-    "run_reopened",
-    "step_skipped",
-)
-"""Events that the page about a closed request lists."""
 INLINE_STEPS = 60
 """With more steps the form of the plan is fetched when it is opened."""
 
@@ -202,7 +188,8 @@ async def stale_page(request: Request, shown: ShownRun, seen: int) -> Response:
     """Return what happened since the page was shown: who decided what, and how the plan changed."""
 
     def values() -> Mapping[str, Any]:
-        told = [(event, event_text(event)) for event in shown.events if event.seq > seen and event.kind in SINCE]
+        since = (event for event in shown.events if event.seq > seen)
+        told = [(event, event_text(event)) for event in since if Part.LISTED in part_of_event(event.data_if_known)]
         before = max((revision.number for revision in revision_rows(shown.events) if revision.seq <= seen), default=0)
         plan = shown.run.plan
         changed = step_changes(plan_of_revision(shown.events, before), plan) if plan is not None and before else []

@@ -43,7 +43,7 @@ class StepDifference:
 
 def revision_rows(events: Sequence[Event]) -> list[RevisionRow]:
     """Return the revisions of a run, in order."""
-    found = [(event, event.data_if_known) for event in events if event.kind == "plan_revised"]
+    found = [(event, event.data_if_known) for event in events if event.kind == PlanRevised.kind]
     return [
         RevisionRow(event.seq, data.revision, event.at, data.author, data.reason or "", data.digest, str(data.diff))
         for event, data in found

@@ -107,7 +107,7 @@ def _attempts(shown: ShownRun, step: str) -> list[Attempt]:
 
 def _checks(shown: ShownRun, step: Step) -> Iterator[tuple[str, bool | None, str]]:
     """Yield the checks of a step with what was seen at the last one, None for what was not checked yet."""
-    seen = [event.data for event in shown.events if event.kind == "step_checked" and event.step == step.id]
+    seen = [event.data for event in shown.events if event.kind == StepChecked.kind and event.step == step.id]
     last = seen[-1] if seen and isinstance(seen[-1], StepChecked) else None
     if last is None:
         yield from ((describe_check(check), None, "") for check in step.checks)

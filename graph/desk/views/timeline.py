@@ -3,9 +3,10 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from planner_executor.graph.desk.views.event_part import Part, part_of_event
 from planner_executor.graph.plan.schedule import critical_path
 from planner_executor.graph.plan.schema import Plan
-from planner_executor.graph.record.events import Event
+from planner_executor.graph.record.events import Event, ReviewRequested
 from planner_executor.graph.record.results import StepResult
 from planner_executor.graph.text.drawing.labels import waits_within
 
@@ -13,7 +14,6 @@ UNITS = 1000
 """Width of the drawing in its own units."""
 NARROWEST = 5.0
 """Least width of a bar, so that a short step can be seen."""
-ANSWERS = ("decided", "response_given", "steered", "run_ended", "step_skipped", "result_supplied")
 """Events that end the wait for a person."""
 
 
@@ -92,9 +92,9 @@ def spans_of_people(events: Iterable[Event], now: float) -> Iterator[tuple[float
     """Yield the spans in which a run waited for people, the open one until `now` (Unix seconds)."""
     since: float | None = None
     for event in events:
-        if event.kind == "review_requested" and since is None:
+        if event.kind == ReviewRequested.kind and since is None:
             since = event.at
-        elif event.kind in ANSWERS and since is not None:
+        elif since is not None and Part.ANSWERS in part_of_event(event.data_if_known):
             yield since, event.at
             since = None
     if since is not None:

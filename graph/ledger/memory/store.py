@@ -10,7 +10,16 @@ from dataclasses import dataclass, field, replace
 from planner_executor.graph.errors import CallElsewhereError
 from planner_executor.graph.ledger.chain import Row, first_link
 from planner_executor.graph.ledger.chaining import chained
-from planner_executor.graph.ledger.family import TURNING, Effect, Family, effects_in, effects_of, run_named, source_of
+from planner_executor.graph.ledger.family import (
+    TO_KNOW,
+    TURNING,
+    Effect,
+    Family,
+    effects_in,
+    effects_of,
+    run_named,
+    source_of,
+)
 from planner_executor.graph.ledger.folded_runs import IndexChange, RunFold
 from planner_executor.graph.ledger.lease import Holder, released, set_aside
 from planner_executor.graph.ledger.memory.artifact_uses import ArtifactUses
@@ -24,18 +33,10 @@ from planner_executor.graph.ledger.seal import SealKey
 from planner_executor.graph.ledger.tombstone import Tombstones
 from planner_executor.graph.ledger.transcript import Transcript, artifact_ids, artifacts_in, events_of, source_in
 from planner_executor.graph.record.counters import Counts
-from planner_executor.graph.record.events import CONTROL, Draft, Event
+from planner_executor.graph.record.events import CONTROL, Decided, Draft, Event, RunForked
 from planner_executor.graph.record.sample import Sample, latest
 from planner_executor.graph.record.summary import RunSummary
 from planner_executor.graph.record.values import Kept
-
-TO_KNOW = {
-    "call_started": ('"repeatable":false',),
-    "decided": ('"settled":[{',),
-    "step_checked": ('"met":false',),
-}
-"""Parts of payloads that mark a call which may be uncertain, or was settled. Within a value quotes are escaped, so no
-text from outside holds such a part."""
 
 
 @dataclass(frozen=True)
@@ -116,7 +117,7 @@ class StoredRun:
     def turned(self, steps: Collection[str], after: int) -> bool:
         """Whether a call of these steps may have become one to know of since an event."""
         later = self.rows[bisect_left(self.rows, after + 1, key=lambda row: row.seq) :]
-        return any(row.kind in TURNING and (row.kind == "decided" or row.step in steps) for row in later)
+        return any(row.kind in TURNING and (row.kind == Decided.kind or row.step in steps) for row in later)
 
     def events(self) -> list[Event]:
         """Return the events as they are stored; nothing of them is checked."""
@@ -125,7 +126,7 @@ class StoredRun:
     @property
     def has_calls_to_know(self) -> bool:
         """Whether a call was begun that may not be repeated, or one was settled or found wanting."""
-        return any(word in row.payload for row in self.rows for word in TO_KNOW.get(row.kind, ()))
+        return any(row.kind in TO_KNOW and TO_KNOW[row.kind] in row.payload for row in self.rows)
 
     def folded(self) -> tuple[RunFold, IndexChange]:
         """Fold all events again: the expected index."""
@@ -293,7 +294,7 @@ class Store:
 
     def forks(self) -> list[tuple[RunKey, str]]:
         """Return the runs that are forks, each with the name of the run that it is a fork of."""
-        forks = ((run.key, row) for run in self.runs for row in run.rows if row.kind == "run_forked")
+        forks = ((run.key, row) for run in self.runs for row in run.rows if row.kind == RunForked.kind)
         return [(key, source_in(row.payload)) for key, row in forks]
 
     def _changed(self, run: StoredRun) -> None:

@@ -9,6 +9,7 @@ from planner_executor.graph.ledger.postgres.queries import FAILED, forks_of, rea
 from planner_executor.graph.ledger.postgres.schema import TO_KNOW
 from planner_executor.graph.ledger.postgres.transaction import Transaction
 from planner_executor.graph.ledger.protocol import RunKey
+from planner_executor.graph.record.events import CallStarted, Decided, RunForked
 
 LOCK = 6_911_051_277_381_204_004
 """Shared by whoever opens a run, and held alone by whoever opens a fork, which may make one family of two."""
@@ -19,7 +20,7 @@ _FAMILY = "(SELECT family FROM ledger_runs WHERE id = %s)"
 _SAME = f"""FROM ledger_effects AS same JOIN ledger_runs AS other ON other.id = same.run
     WHERE same.family = {_FAMILY} AND tool = %s AND (digest IN (%s, '') OR %s = '') AND same.run != %s"""
 _SINCE = f"""SELECT FROM ledger_events WHERE run = %s AND seq > %s AND kind IN {TURNING}
-    AND (kind = 'decided' OR step = %s) LIMIT 1"""
+    AND (kind = '{Decided.kind}' OR step = %s) LIMIT 1"""
 
 
 def lock_families(tx: Transaction, *, alone: bool) -> None:
@@ -49,8 +50,8 @@ def other_runs(tx: Transaction, run: RunKey, *, is_fork: bool, failed: str = f"c
     seen = {RunKey(thread, n): events for thread, n, events in tx.ask(begun, *given)}
     to_know = f"""SELECT thread, n {others} AND EXISTS (
         SELECT FROM ledger_events AS e WHERE e.run = runs.id AND {TO_KNOW} AND (
-            e.kind != 'call_started' OR runs.thread != %s OR %s OR {failed}
-            OR EXISTS (SELECT FROM ledger_events WHERE run = runs.id AND kind = 'run_forked'))) ORDER BY id"""
+            e.kind != '{CallStarted.kind}' OR runs.thread != %s OR %s OR {failed}
+            OR EXISTS (SELECT FROM ledger_events WHERE run = runs.id AND kind = '{RunForked.kind}'))) ORDER BY id"""
     known = [RunKey(*row) for row in tx.ask(to_know, *given, run.thread, is_fork)]
     forks = tx.one("SELECT FROM ledger_runs WHERE family = %s AND thread != %s LIMIT 1", family[0], run.thread)
     return Family(known, seen, forks is not None)

@@ -11,7 +11,7 @@ from planner_executor.graph.ledger.protocol import RunKey
 from planner_executor.graph.ledger.reading import Snapshot
 from planner_executor.graph.ledger.refusals import Standing, unknown_run
 from planner_executor.graph.ledger.transcript import Transcript, artifact_ids, source_in
-from planner_executor.graph.record.events import CONTROL
+from planner_executor.graph.record.events import CONTROL, CallFinished, CallStarted, RunForked
 
 ALL = -(2**63)
 """Sequence number below every stored one, to select all rows, also damaged ones."""
@@ -33,9 +33,9 @@ _HEAD = f"""SELECT runs.id, runs.events, runs.key, runs.seal, last.seq, last.lin
     ) AS last ON true
     WHERE thread = %s AND n = %s"""
 _ROWS = "SELECT seq, kind, step, at, payload, salt, digest, link FROM ledger_events WHERE run = %s AND seq >= %s"
-FAILED = """(SELECT ended.kind != 'call_finished' OR ended.payload::json ->> 'status' != 'succeeded'
+FAILED = f"""(SELECT ended.kind != '{CallFinished.kind}' OR ended.payload::json ->> 'status' != 'succeeded'
     FROM ledger_events AS ended
-    WHERE ended.run = e.run AND ended.seq > e.seq AND ended.kind IN ('call_started', 'call_finished')
+    WHERE ended.run = e.run AND ended.seq > e.seq AND ended.kind IN ('{CallStarted.kind}', '{CallFinished.kind}')
     AND ended.step IS NOT DISTINCT FROM e.step
     AND ended.payload::json ->> 'call' = e.payload::json ->> 'call'
     AND ended.payload::json ->> 'item' IS NOT DISTINCT FROM e.payload::json ->> 'item'
@@ -136,6 +136,6 @@ def forks_of(tx: Transaction) -> list[tuple[RunKey, str]]:
     """Return the runs that are forks, each with the name of the run that it is a fork of."""
     query = (
         "SELECT thread, n, payload FROM ledger_events JOIN ledger_runs ON ledger_runs.id = run "
-        "WHERE kind = 'run_forked' ORDER BY run"
+        f"WHERE kind = '{RunForked.kind}' ORDER BY run"
     )
     return [(RunKey(thread, n), source_in(payload)) for thread, n, payload in tx.ask(query)]

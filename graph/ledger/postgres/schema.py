@@ -1,23 +1,17 @@
 """The tables of the ledger in a PostgreSQL database, and their version."""
 
+from planner_executor.graph.ledger.family import to_know
 from planner_executor.graph.ledger.postgres.caps_table import TABLES as CAPS
 from planner_executor.graph.ledger.postgres.history_table import TABLES as HISTORY
 from planner_executor.graph.ledger.postgres.standing_table import TABLES as STANDING
 from planner_executor.graph.ledger.postgres.transaction import Transaction
-from planner_executor.graph.record.events import CONTROL
+from planner_executor.graph.record.events import CONTROL, RunForked
 
 VERSION = 4
 """Version 1 had nothing of what `ADDED` makes, and builds before the first release called part of that version 2;
 version 3 had no families, and its standing approvals could last for any time."""
 
-TO_KNOW = """(kind = 'call_started' AND position('"repeatable":false' in payload) > 0
-    OR kind = 'decided' AND position('"settled":[{' in payload) > 0
-    OR kind = 'step_checked' AND position('"met":false' in payload) > 0)"""
-"""Superset of the events that make a call uncertain or settle it.
-
-The words are ours: in a text that somebody else wrote there is a backslash before each quote.
-"""
-
+TO_KNOW = to_know("position('{}' in payload) > 0")
 CONTROL_INDEX = f"CREATE INDEX ledger_control ON ledger_events (run, seq) WHERE kind IN {CONTROL};"
 
 # Names of threads, ids and kinds are ordered by code points, whatever the database's locale is.
@@ -108,14 +102,14 @@ CREATE TABLE ledger_counters (
 CREATE TABLE ledger_schema (version bigint NOT NULL);
 """
 
-RETENTION = """
+RETENTION = f"""
 CREATE TABLE IF NOT EXISTS ledger_uses (
     artifact text COLLATE "C" NOT NULL,
     run bigint NOT NULL,
     PRIMARY KEY (artifact, run)
 );
 CREATE INDEX IF NOT EXISTS ledger_uses_run ON ledger_uses (run);
-CREATE INDEX IF NOT EXISTS ledger_forks ON ledger_events (run) WHERE kind = 'run_forked';
+CREATE INDEX IF NOT EXISTS ledger_forks ON ledger_events (run) WHERE kind = '{RunForked.kind}';
 CREATE TABLE IF NOT EXISTS ledger_tombstones (
     number bigint PRIMARY KEY,
     thread bytea NOT NULL,

@@ -9,15 +9,16 @@ from planner_executor.graph.ledger.head import Head
 from planner_executor.graph.ledger.protocol import RunKey
 from planner_executor.graph.ledger.sqlite.queries import FAILED, forks_of, read_rows
 from planner_executor.graph.ledger.sqlite.schema import TO_KNOW
+from planner_executor.graph.record.events import CallStarted, Decided, RunForked
 
 _FAMILY = "(SELECT family FROM ledger_runs WHERE id = ?)"
 _TO_KNOW = f"""(SELECT 1 FROM ledger_events AS e WHERE e.run = runs.id AND {TO_KNOW} AND (
-    e.kind != 'call_started' OR runs.thread != ? OR ? OR coalesce({FAILED}, 1)
-    OR EXISTS (SELECT 1 FROM ledger_events WHERE run = runs.id AND kind = 'run_forked')))"""
+    e.kind != '{CallStarted.kind}' OR runs.thread != ? OR ? OR coalesce({FAILED}, 1)
+    OR EXISTS (SELECT 1 FROM ledger_events WHERE run = runs.id AND kind = '{RunForked.kind}')))"""
 _SAME = f"""SELECT run, thread, n, step FROM ledger_effects JOIN ledger_runs ON ledger_runs.id = run
     WHERE ledger_effects.family = {_FAMILY} AND tool = ? AND (digest IN (?, '') OR ? = '') AND run != ?"""
 _SINCE = f"""SELECT 1 FROM ledger_events WHERE run = ? AND seq > ? AND kind IN {TURNING}
-    AND (kind = 'decided' OR step = ?) LIMIT 1"""
+    AND (kind = '{Decided.kind}' OR step = ?) LIMIT 1"""
 
 
 def family_of(db: sqlite3.Connection, run_id: int, thread: str, source: RunKey | None) -> int:

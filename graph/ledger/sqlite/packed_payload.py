@@ -5,8 +5,8 @@ The chain, exports and readers have the text alone; see `docs/decisions/0038-pac
 
 import sqlite3
 
+from planner_executor.graph.ledger.family import TO_KNOW
 from planner_executor.graph.ledger.packed import MOST_BYTES, pack, unpack
-from planner_executor.graph.ledger.sqlite.schema import SEARCHED
 
 LEAST_BYTES = 1_100
 """A shorter payload stays text: to pack it costs more than the bytes are worth."""
@@ -40,7 +40,7 @@ def stored_payload(kind: str, text: str) -> str | bytes:
     Raises:
         UnicodeEncodeError: It holds half a surrogate pair.
     """
-    if len(text) < LEAST_BYTES or kind in SEARCHED:
+    if len(text) < LEAST_BYTES or kind in TO_KNOW:
         return text
     data = text.encode()
     return FORM + pack(data, DICTIONARY) if len(data) <= MOST_BYTES else text
@@ -52,7 +52,7 @@ def payload_text(kind: str, stored: str | bytes) -> str:
     Bytes that were never packed come back as they are, and so does a packed payload of a kind that is not to be packed:
     the check of the row names them.
     """
-    if type(stored) is bytes and kind not in SEARCHED:
+    if type(stored) is bytes and kind not in TO_KNOW:
         return _unpacked(stored)  # type: ignore[return-value]
     return stored  # type: ignore[return-value]
 

@@ -14,12 +14,12 @@ from planner_executor.graph.ledger.sqlite.lease import holder_of
 from planner_executor.graph.ledger.sqlite.packed_payload import UNPACKED, payload_text, stored_payload
 from planner_executor.graph.ledger.tombstone import thread_digest
 from planner_executor.graph.ledger.transcript import Transcript, artifact_ids, source_in
-from planner_executor.graph.record.events import CONTROL
+from planner_executor.graph.record.events import CONTROL, CallFinished, CallStarted, RunForked
 
 _ENDED = UNPACKED.format("ended.payload")
-FAILED = f"""(SELECT ended.kind != 'call_finished' OR json_extract({_ENDED}, '$.status') != 'succeeded'
+FAILED = f"""(SELECT ended.kind != '{CallFinished.kind}' OR json_extract({_ENDED}, '$.status') != 'succeeded'
     FROM ledger_events AS ended
-    WHERE ended.run = e.run AND ended.seq > e.seq AND ended.kind IN ('call_started', 'call_finished')
+    WHERE ended.run = e.run AND ended.seq > e.seq AND ended.kind IN ('{CallStarted.kind}', '{CallFinished.kind}')
     AND ended.step IS e.step AND json_extract({_ENDED}, '$.call') = json_extract(e.payload, '$.call')
     AND json_extract({_ENDED}, '$.item') IS json_extract(e.payload, '$.item')
     ORDER BY ended.seq LIMIT 1)"""
@@ -146,7 +146,7 @@ def forks_of(db: sqlite3.Connection) -> list[tuple[RunKey, str]]:
     """Return the runs that are forks, each with the name of the run that it is a fork of."""
     query = (
         "SELECT thread, n, payload FROM ledger_events JOIN ledger_runs ON ledger_runs.id = run "
-        "WHERE kind = 'run_forked' ORDER BY run"
+        f"WHERE kind = '{RunForked.kind}' ORDER BY run"
     )
     found = db.execute(query).fetchall()
-    return [(RunKey(thread, n), source_in(payload_text("run_forked", stored))) for thread, n, stored in found]
+    return [(RunKey(thread, n), source_in(payload_text(RunForked.kind, stored))) for thread, n, stored in found]

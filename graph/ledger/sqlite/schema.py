@@ -3,11 +3,12 @@
 import sqlite3
 
 from planner_executor.graph.errors import LedgerUnavailableError
+from planner_executor.graph.ledger.family import to_know
 from planner_executor.graph.ledger.sqlite.caps_table import TABLES as CAPS
 from planner_executor.graph.ledger.sqlite.history_table import TABLES as HISTORY
 from planner_executor.graph.ledger.sqlite.lease import SCHEMA as LEASES
 from planner_executor.graph.ledger.sqlite.standing_table import TABLES as STANDING
-from planner_executor.graph.record.events import CONTROL
+from planner_executor.graph.record.events import CONTROL, RunForked
 
 VERSION = 6
 """Version 1 had neither the index of runs nor the version table; in version 2 every payload was text; version 3 had
@@ -50,16 +51,7 @@ CREATE TABLE IF NOT EXISTS ledger_inbox (
 );
 {LEASES}"""
 
-TO_KNOW = """(kind = 'call_started' AND instr(payload, '"repeatable":false') > 0
-    OR kind = 'decided' AND instr(payload, '"settled":[{') > 0
-    OR kind = 'step_checked' AND instr(payload, '"met":false') > 0)"""
-"""Superset of the events that make a call uncertain or settle it.
-
-The words are ours: in a text that somebody else wrote there is a backslash before each quote.
-"""
-
-SEARCHED = ("call_started", "decided", "step_checked")
-"""Kinds that this index looks into, which any program may have to keep up: their payloads are never packed."""
+TO_KNOW = to_know("instr(payload, '{}') > 0")
 
 INDEX = f"""
 CREATE INDEX ledger_to_know ON ledger_events (run, seq) WHERE {TO_KNOW};
@@ -102,13 +94,13 @@ CREATE TABLE ledger_counters (
 CREATE TABLE ledger_schema (version INTEGER NOT NULL);
 """
 
-RETENTION = """
+RETENTION = f"""
 CREATE TABLE IF NOT EXISTS ledger_uses (
     artifact TEXT NOT NULL,
     run INTEGER NOT NULL REFERENCES ledger_runs (id),
     PRIMARY KEY (artifact, run)
 ) WITHOUT ROWID;
-CREATE INDEX IF NOT EXISTS ledger_forks ON ledger_events (run) WHERE kind = 'run_forked';
+CREATE INDEX IF NOT EXISTS ledger_forks ON ledger_events (run) WHERE kind = '{RunForked.kind}';
 CREATE TABLE IF NOT EXISTS ledger_tombstones (
     number INTEGER PRIMARY KEY,
     thread BLOB NOT NULL,

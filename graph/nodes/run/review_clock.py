@@ -121,13 +121,11 @@ def too_late(expired: ReviewExpired) -> str:
 
 def sentence_of(run: RunKey, data: EventData) -> str | None:
     """Return what a worker says of an event that `settle` wrote."""
-    match data:
-        case ReviewExpired():
-            return f"{run.id}: {expired_in_words(data.expired_at)}; the request is closed as rejected"
-        case ReviewEscalated():
-            return f"{run.id}: escalated, to be decided until {moment_in_words(data.expires_at)}"
-        case ReviewReminded():
-            return f"{run.id}: to be decided until {moment_in_words(data.expires_at)}"
+    if isinstance(data, ReviewExpired):
+        return f"{run.id}: {expired_in_words(data.expired_at)}; the request is closed as rejected"
+    if isinstance(data, ReviewReminded | ReviewEscalated):
+        escalated = "escalated, " if isinstance(data, ReviewEscalated) else ""
+        return f"{run.id}: {escalated}to be decided until {moment_in_words(data.expires_at)}"
     return None
 
 

@@ -10,7 +10,7 @@ from planner_executor.graph.desk.views.timeline import UNITS, spans_of_people, t
 from planner_executor.graph.plan.schema import Plan
 from planner_executor.graph.record.events import Event
 from planner_executor.graph.record.results import StepResult
-from planner_executor.graph.testing import step
+from planner_executor.graph.testing import LEAST, step
 from planner_executor.graph.text.review.budget import ENDS
 
 
@@ -56,7 +56,7 @@ def test_the_timeline_has_the_spans_in_which_people_were_waited_for() -> None:
         "b": StepResult("succeeded", started_at=18.0, ended_at=20.0),
     }
     kinds = {5: "review_requested", 9: "decided", 13: "review_requested", 14: "review_requested", 17: "decided"}
-    events = [Event(at, kind, None, float(at), {}) for at, kind in kinds.items()]
+    events = [Event(at, kind, None, float(at), LEAST[kind]) for at, kind in kinds.items()]
 
     drawn = timeline(plan, {}, results, 30.0, spans_of_people(events, 30.0))
 

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from planner_executor.graph.errors import LedgerCorruptError
 from planner_executor.graph.ledger.chaining import compact_json
 from planner_executor.graph.ledger.export import to_bytes
+from planner_executor.graph.ledger.family import TO_KNOW
 from planner_executor.graph.ledger.packed import pack
 from planner_executor.graph.ledger.protocol import RunKey
 from planner_executor.graph.ledger.sqlite.ledger import SqliteLedger
@@ -25,7 +26,6 @@ from planner_executor.graph.ledger.sqlite.packed_payload import (
     payload_text,
     stored_payload,
 )
-from planner_executor.graph.ledger.sqlite.schema import SEARCHED, TO_KNOW
 from planner_executor.graph.ledger.verification import verify
 from planner_executor.graph.record.events import Draft, Event
 from planner_executor.graph.record.values import keep_constant
@@ -85,7 +85,7 @@ def test_a_long_payload_is_packed_and_a_short_one_is_not() -> None:
     assert stored_payload("call_finished", "a" * (LEAST_BYTES - 1)) == "a" * (LEAST_BYTES - 1)
 
 
-@pytest.mark.parametrize("kind", SEARCHED)
+@pytest.mark.parametrize("kind", TO_KNOW)
 def test_kinds_that_an_index_looks_into_stay_text(kind: str) -> None:
     assert kind in TO_KNOW and stored_payload(kind, "a" * 5_000) == "a" * 5_000
 
