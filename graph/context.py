@@ -1,7 +1,7 @@
 """The live objects that the nodes of a graph use."""
 
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -17,7 +17,7 @@ from planner_executor.graph.ledger.known_runs import KnownRuns
 from planner_executor.graph.ledger.protocol import Ledger
 from planner_executor.graph.notices.notifier import Notifier
 from planner_executor.graph.policy.terms import Comparison, Terms
-from planner_executor.graph.prompts.data import shown_text, tools_shown
+from planner_executor.graph.prompts.offer import Offer
 from planner_executor.graph.recent import Recent
 from planner_executor.graph.record.budget import limits_of_a_run
 from planner_executor.graph.record.events import Configuration, Content
@@ -83,14 +83,9 @@ class Services:
         return configured, kept
 
     @cached_property
-    def offered(self) -> Sequence[dict[str, Any]]:
-        """The tools that planners are shown; denied tools are left out."""
-        return tools_shown(self.toolbox.specs.values(), self.settings.policy)
-
-    @cached_property
-    def offered_text(self) -> str:
-        """The offered tools as prompt text."""
-        return shown_text(self.offered)
+    def offer(self) -> Offer:
+        """The tools that planners are offered; denied tools are left out."""
+        return Offer.of(self.toolbox.specs, self.settings.policy)
 
     def held_to(self, terms: Terms) -> "Services":
         """Return the services under terms that these can keep to: with no other tools, and the policy of these."""

@@ -1,7 +1,7 @@
 """The choke point of model calls: each is checked against the budget, and recorded before and after it is made."""
 
 import asyncio
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
@@ -55,7 +55,6 @@ class ModelGate:
         *,
         record_prompts: bool = True,
         instructions: Mapping[str, str] = NO_INSTRUCTIONS,
-        constants: Collection[str] = (),
         caps: Caps = NO_CAPS,
         clock: Clock = CLOCK,
     ) -> None:
@@ -69,13 +68,12 @@ class ModelGate:
             turns: Rate limits.
             record_prompts: Whether prompts are recorded; answers always are.
             instructions: Role -> instructions added to its built-in prompt.
-            constants: Texts that the prompts of many runs share.
             caps: The caps across runs.
             clock: Waits between two attempts.
         """
         self._caps = caps
         self._ledger, self._lease, self._record, self._meter, self._turns = ledger, lease, record, meter, turns
-        self._prompts = Prompts(constants) if record_prompts else None
+        self._prompts = Prompts() if record_prompts else None
         self._instructions, self._clock = instructions, clock
         self.tally = Tally(record.seq)
 

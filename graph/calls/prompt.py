@@ -1,6 +1,6 @@
 """Prompts as the ledger keeps them: plain data, and only the new messages of a conversation."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -46,10 +46,9 @@ class Recorded:
 class Prompts:
     """The last prompt of each conversation; the next one is kept as the messages it adds.
 
-    System messages and `constants` are shared by many runs, so each is kept once, as an artifact.
+    System messages are shared by many runs, so each is kept once, as an artifact.
     """
 
-    constants: Collection[str] = ()
     _last: dict[tuple[str, str], Asked] = field(default_factory=dict)
 
     def recorded(self, asked: Asked, role: str, conversation: str, prompt: PromptMessages) -> Recorded:
@@ -61,8 +60,7 @@ class Prompts:
         return self._kept(prompt[before.messages :], before.key)
 
     def _kept(self, prompt: PromptMessages, continues: str | None) -> Recorded:
-        shared = [text for text in (*_system_texts(prompt), *self.constants) if len(text) >= CONSTANT_CHARACTERS]
-        used = [text for text in dict.fromkeys(shared) if any(text in _content(message) for message in prompt)]
+        used = [text for text in dict.fromkeys(_system_texts(prompt)) if len(text) >= CONSTANT_CHARACTERS]
         messages = keep(without_constants(prompt, {text: number for number, text in enumerate(used)}))
         constants = [keep_constant(text) for text in used]
         named = tuple(Content(artifact=one.named) for one in constants)

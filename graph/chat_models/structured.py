@@ -15,15 +15,50 @@ CANNOT_BIND = (NotImplementedError, KeyError)
 
 MAX_BINDINGS = 8
 
+BY_SEVERAL = frozenset({"exclusiveMinimum", "exclusiveMaximum", "multipleOf", "minLength", "maxLength"})
+REFUSED: Mapping[str, frozenset[str]] = {
+    "anthropic": BY_SEVERAL | {"minimum", "maximum", "maxItems"},
+    "google": BY_SEVERAL | {"pattern", "additionalProperties"},
+}
+"""Beginning of a provider's name -> keywords of JSON Schema with which it refuses a whole request."""
+OF_NAMES = ("properties", "$defs")
+"""Keywords whose values are schemas by name."""
+
 
 def with_schema(model: BaseChatModel, schema: Mapping[str, Any]) -> Runnable[Any, Any] | None:
     """Return the model bound to a schema, or None if it cannot be bound; makes no request."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # a fallback to another binding method is fine
-            return _without_parser(model.with_structured_output(dict(schema), include_raw=True))
+            suited = without_refused(schema, model._llm_type.removeprefix("chat-"))
+            return _without_parser(model.with_structured_output(suited, include_raw=True))
     except (*CANNOT_BIND, ValueError, TypeError):
         return None
+
+
+def without_refused(schema: Mapping[str, Any], provider: str) -> dict[str, Any]:
+    """Return a schema without the keywords that a provider refuses; validation checks them all the same.
+
+    >>> without_refused({"properties": {"pattern": {"type": "string", "pattern": "a"}}}, "google-generative-ai")
+    {'properties': {'pattern': {'type': 'string'}}}
+    """
+    refused = next((names for start, names in REFUSED.items() if provider.startswith(start)), frozenset[str]())
+    suited: dict[str, Any] = _without(schema, refused)
+    return suited
+
+
+def _without(node: Any, refused: frozenset[str]) -> Any:
+    if isinstance(node, list):
+        return [_without(item, refused) for item in node]
+    if not isinstance(node, Mapping):
+        return node
+    return {
+        name: {key: _without(part, refused) for key, part in value.items()}
+        if name in OF_NAMES and isinstance(value, Mapping)
+        else _without(value, refused)
+        for name, value in node.items()
+        if name not in refused
+    }
 
 
 @dataclass

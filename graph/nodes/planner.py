@@ -33,7 +33,6 @@ from planner_executor.graph.nodes.run.writer import RunWriter
 from planner_executor.graph.nodes.run_to_continue import is_announced, run_to_continue, waiting_in_chat, was_here
 from planner_executor.graph.plan.canonical import digest
 from planner_executor.graph.plan.fragments import PlanShape
-from planner_executor.graph.plan.json_schema import plan_schema, revision_schema
 from planner_executor.graph.plan.reading import read_plan
 from planner_executor.graph.plan.revision import read_revision
 from planner_executor.graph.plan.schema import Plan
@@ -202,19 +201,18 @@ class Planner:
         asked = f"{record.plan_state.feedback_rounds}{record.plan_state.after_retries}"
         label = f"{record.plan_state.revision}:{asked}"
         offered, replan_policy, limits = run.offered(), run.replan_policy, run.planner_limits
-        names = tuple(tool["name"] for tool in offered)
         if current is not None and record.steps.succeeded:
             why = record.plan_state.steered or "the user wants another plan"
-            messages = replanner_messages(goal, offered, current, record, why, limits, replan_policy.horizon)
+            messages = replanner_messages(goal, offered.text, current, record, why, limits, replan_policy.horizon)
             read = partial(
                 read_revision, current=current, succeeded=record.steps.succeeded, tools=specs, max_steps=most
             )
-            schema = revision_schema(names)
+            schema = offered.revision_schema
         else:
             pictures = await content_value(run.ledger, record.assignment.attached) or []
-            messages = planner_messages(goal, offered, record, limits, replan_policy.horizon, pictures)
+            messages = planner_messages(goal, offered.text, record, limits, replan_policy.horizon, pictures)
             read = partial(read_plan, tools=specs, max_steps=most)
-            schema = plan_schema(names)
+            schema = offered.plan_schema
         call = ModelCall("planner", label, messages, schema=schema)
         most = run.services.settings.max_repairs
         models, shape = run.services.models, PlanShape(frozenset(specs))

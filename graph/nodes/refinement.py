@@ -7,7 +7,6 @@ from planner_executor.graph.nodes.planning import Proposal, propose
 from planner_executor.graph.nodes.run.context import RunContext
 from planner_executor.graph.nodes.run.writer import RunWriter
 from planner_executor.graph.plan.fragments import PlanShape
-from planner_executor.graph.plan.json_schema import plan_schema
 from planner_executor.graph.plan.schema import Plan, Step
 from planner_executor.graph.prompts.refining import refining_messages
 from planner_executor.graph.record.events import Draft, StepFinished
@@ -41,12 +40,11 @@ async def _asked(run: RunContext, gate: ModelGate, plan: Plan, step: Step) -> Pr
     tools = {name: spec for name, spec in specs.items() if not step.tools or name in step.tools}
     offered = run.offered(step.tools)
     goal = Goal(record.assignment.goal, record.assignment.constraints)
-    messages = refining_messages(goal, step, run.seen_by(step), offered, run.planner_limits)
+    messages = refining_messages(goal, step, run.seen_by(step), offered.text, run.planner_limits)
     reader = Refinement(plan, step, record.steps.succeeded, tools, settings.max_steps, settings.max_depth)
-    schema = plan_schema(tuple(tool["name"] for tool in offered))
     label = f"refine:{step.id}:{record.plan_state.revision}{record.plan_state.after_retries}"
     limits = settings.attempt_limits.lowest(step.attempt_limits)
-    call = ModelCall("planner", label, messages, schema=schema, limits=limits)
+    call = ModelCall("planner", label, messages, schema=offered.plan_schema, limits=limits)
     model, within = run.services.models.planner, StepLimit.starting(step.id, run.services.pauses, limits.timeout_s)
     shape, most = PlanShape(frozenset(specs)), settings.max_repairs
     asked = propose(gate, model, call, lambda raw: run.allowed(reader.read(raw), by_model=True), shape, most)

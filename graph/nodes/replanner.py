@@ -21,7 +21,6 @@ from planner_executor.graph.nodes.run.fork_detection import is_fork
 from planner_executor.graph.nodes.run.state_view import results_shown, state_at_end, state_update, state_with_plan
 from planner_executor.graph.nodes.run.writer import RunWriter
 from planner_executor.graph.plan.fragments import PlanShape
-from planner_executor.graph.plan.json_schema import revision_schema
 from planner_executor.graph.plan.revision import read_revision
 from planner_executor.graph.plan.schema import Plan, Step
 from planner_executor.graph.plan.shortening import joined_messages, shortened
@@ -137,15 +136,14 @@ class Replanner:
         goal, horizon = Goal(record.assignment.goal, record.assignment.constraints), run.replan_policy.horizon
         why = record.plan_state.steered or WHY[cause]
         offered = run.offered()
-        messages = replanner_messages(goal, offered, current, record, why, run.planner_limits, horizon)
+        messages = replanner_messages(goal, offered.text, current, record, why, run.planner_limits, horizon)
         read = partial(
             read_revision, current=current, succeeded=record.steps.succeeded, tools=specs, max_steps=settings.max_steps
         )
-        schema = revision_schema(tuple(tool["name"] for tool in offered))
         models, most = run.services.models, settings.max_repairs
         role, model = ("planner", models.planner) if horizon else ("replanner", models.replanner)
         label = f"{record.plan_state.revision}:{len(record.steps.succeeded)}{record.plan_state.after_retries}"
-        call = ModelCall(role, label, messages, schema=schema)
+        call = ModelCall(role, label, messages, schema=offered.revision_schema)
         shape = PlanShape(frozenset(specs))
         return await propose(writer.gate().models, model, call, lambda raw: run.planned(read(raw)), shape, most)
 

@@ -1,49 +1,224 @@
-"""The plan format as a JSON Schema, for model servers that enforce an output schema; validation does not rely on it."""
+"""The plan format as a JSON Schema, for model servers that enforce an output schema; validation does not rely on it.
 
-from functools import lru_cache
+A step has one of several forms: one for each kind, and one for each tool, with each argument of its own type or a
+reference. So a server that keeps to the schema can name neither an unknown tool nor an unknown argument.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
+from planner_executor.graph.plan.catalog import ToolSpec
+from planner_executor.graph.plan.kinds.fields import ALWAYS
+from planner_executor.graph.plan.kinds.table import kind_spec
 from planner_executor.graph.plan.normalization import CANNOT
 from planner_executor.graph.plan.schema import Plan
+from planner_executor.graph.plan.step_kind import KINDS, StepKind
 
+MAX_TOOLS = 60
+"""With more tools than this, one form stands for the calls of all of them: servers limit the size of a schema."""
 MAX_NAMES = 200
-"""With more tools than this, their names are left out of the schema: servers limit its size."""
+"""With more tools than this, their names are left out too."""
+MOST_STEPS = 100
+MOST_ITEMS = 50
+"""Most steps of a plan, and most items of a list in a step, that a model may write: small ones repeat themselves."""
+MOST_LOOKS = 8
+"""Most calls by which one proposal may look."""
+SHORT = 40
+"""Characters of a field's schema that is repeated in each form; a longer one is referred to."""
+BY_OTHERS = frozenset({"parent"})
+"""Fields that are set by the expansion of a `refine` step, never by a model."""
+
+KEYWORDS: Mapping[str, str] = {"gt": "exclusiveMinimum", "ge": "minimum", "const": "enum", "oneOf": "anyOf"}
+"""Keywords that are written otherwise here: pydantic's own, and those that some servers do not know."""
+OF_VALUES = frozenset(
+    {"type", "enum", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "minLength"}
+    | {"maxLength", "minItems", "maxItems", "pattern", "format"}
+)
+"""Keywords of an argument's schema that are taken over as they are."""
+OF_ANY_SHAPE = frozenset({"allOf", "not", "if", "then", "else", "patternProperties", "dependentSchemas", "prefixItems"})
+"""Keywords with which a schema of an argument is not copied: any value fits then, and validation says what does not."""
+REFERENCE: Mapping[str, Any] = {"type": "string", "pattern": r"^[^{]*\{.+\}[^}]*$"}
+ANY_JSON = "#/$defs/JsonValue"
+DEFINITIONS = ("#/$defs/", "#/definitions/")
 
 
-@lru_cache(maxsize=32)
-def plan_schema(tools: tuple[str, ...]) -> dict[str, Any]:
-    """Return the schema of a plan that may use these tools."""
-    schema: dict[str, Any] = _compact(Plan.model_json_schema())
-    step = schema["$defs"]["Step"]["properties"]
-    del step["parent"]  # set by the expansion of a `refine` step, never by a model
-    if 0 < len(tools) <= MAX_NAMES:
-        step["tool"]["enum"] = list(tools)
-        step["tools"]["items"]["enum"] = step["required_tools"]["items"]["enum"] = list(tools)
-    schema["properties"][CANNOT] = {"type": "string"}
-    return {"title": "plan", "description": "A plan to review.", **schema, "required": ["steps"]}
+def plan_schema(tools: Sequence[ToolSpec], looks: Sequence[ToolSpec] = ()) -> dict[str, Any]:
+    """Return the schema of a plan that may call these tools, or of a look by means of some."""
+    return _Schema(tools, looks).whole("plan", "A plan to review.", {})
 
 
-@lru_cache(maxsize=32)
-def revision_schema(tools: tuple[str, ...]) -> dict[str, Any]:
-    """Return the schema of a revision that may use these tools."""
-    plan = plan_schema(tools)
+def revision_schema(tools: Sequence[ToolSpec], looks: Sequence[ToolSpec] = ()) -> dict[str, Any]:
+    """Return the schema of a revision that may call these tools, or of a look by means of some."""
     keep = {"type": "array", "items": {"type": "string"}}
-    described = {"title": "revision", "description": "A revision of what is left of a plan."}
-    return {**plan, **described, "properties": {"keep": keep, **plan["properties"]}}
+    return _Schema(tools, looks).whole("revision", "A revision of what is left of a plan.", {"keep": keep})
+
+
+@dataclass
+class _Schema:
+    """A schema while it is put together; `defs` are its parts that others refer to, `names` those of tools' parts."""
+
+    tools: Sequence[ToolSpec]
+    looks: Sequence[ToolSpec]
+    defs: dict[str, Any] = field(default_factory=dict)
+    names: dict[tuple[str, str, bool], str] = field(default_factory=dict)
+
+    def whole(self, title: str, description: str, more: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the schema of an answer; `more` are its properties besides those of a plan."""
+        plan = _compact(Plan.model_json_schema())
+        fields = {name: part for name, part in plan["$defs"]["Step"]["properties"].items() if name not in BY_OTHERS}
+        properties = {
+            **more,
+            **plan["properties"],
+            CANNOT: {"type": "string"},
+            "steps": {"type": "array", "maxItems": MOST_STEPS},
+        }
+        properties["steps"]["items"] = {"anyOf": self._steps(fields)}
+        if self.looks:
+            calls = {"anyOf": [self._look(tool) for tool in self.looks]}
+            properties["look"] = {"type": "array", "minItems": 1, "maxItems": MOST_LOOKS, "items": calls}
+        return {
+            "title": title,
+            "description": description,
+            "type": "object",
+            "properties": properties,
+            "required": [] if self.looks else ["steps"],
+            "additionalProperties": False,
+            "$defs": self.defs,
+        }
+
+    def _steps(self, fields: Mapping[str, Any]) -> list[dict[str, Any]]:
+        """Return the forms of a step: one for each kind, and one for the calls of each tool."""
+        names = [tool.name for tool in self.tools]
+        listed = {"enum": names} if 0 < len(names) <= MAX_NAMES else {"type": "string"}
+        granted = {"type": "array", "items": listed, "maxItems": MOST_ITEMS}
+        fields = {**fields, "tool": listed, "tools": granted, "required_tools": granted, "args": {"type": "object"}}
+        found = []
+        for kind in KINDS:
+            if kind != "tool":
+                found.append(self._form(kind, fields))
+            elif 0 < len(self.tools) <= MAX_TOOLS:
+                found += [self._form(kind, {**fields, **self._call(tool)}) for tool in self.tools]
+            elif self.tools:
+                found.append(self._form(kind, fields))
+        return found
+
+    def _form(self, kind: StepKind, fields: Mapping[str, Any]) -> dict[str, Any]:
+        own = () if kind == "model" else (kind,)
+        takes = ("id", "objective", *own, *kind_spec(kind).fields, *ALWAYS)
+        properties = {name: self._placed(name, fields[name]) for name in takes if name in fields}
+        if kind == "refine":
+            properties[kind] = {"enum": [True]}
+        return _closed(properties, ["id", "objective", *own])
+
+    def _placed(self, name: str, schema: Any) -> Any:
+        """Return a field's schema, or a reference to it if it is long."""
+        if name in ("args", "tool") or len(json.dumps(schema)) < SHORT:
+            return schema
+        self.defs[name] = schema
+        return {"$ref": f"#/$defs/{name}"}
+
+    def _call(self, tool: ToolSpec) -> dict[str, Any]:
+        return {"tool": {"enum": [tool.name]}, "args": self._args(tool, with_references=True)}
+
+    def _look(self, tool: ToolSpec) -> dict[str, Any]:
+        args = self._args(tool, with_references=False)
+        return _closed({"tool": {"enum": [tool.name]}, "args": args}, ["tool", "args"])
+
+    def _args(self, tool: ToolSpec, *, with_references: bool) -> dict[str, Any]:
+        schema, own = tool.schema, _Argument(self, tool, with_references)
+        if not OF_ANY_SHAPE.isdisjoint(schema) or not {"anyOf", "oneOf", "$ref"}.isdisjoint(schema):
+            return {"type": "object"}
+        properties = {name: own.read(part) for name, part in schema.get("properties", {}).items()}
+        extras = schema.get("additionalProperties", False) is not False
+        return {
+            **_closed(properties, [*schema.get("required", ())]),
+            **({"additionalProperties": True} if extras else {}),
+        }
+
+
+@dataclass(frozen=True)
+class _Argument:
+    """Copies the schemas of one tool's arguments, with a reference beside every value that is not plain text."""
+
+    whole: _Schema
+    tool: ToolSpec
+    with_references: bool
+
+    def read(self, schema: Any) -> dict[str, Any]:
+        """Return the copy of a part of the tool's schema."""
+        if not isinstance(schema, Mapping) or not OF_ANY_SHAPE.isdisjoint(schema):
+            return {}
+        if isinstance(target := schema.get("$ref"), str):
+            return self._referred(target)
+        kept: dict[str, Any] = {KEYWORDS.get(name, name): value for name, value in schema.items()}
+        kept |= {"enum": [schema["const"]]} if "const" in schema else {}
+        options = [self.read(option) for option in kept.get("anyOf", ())]
+        if options:
+            return {} if {} in options else {"anyOf": _distinct([each for one in options for each in _options(one)])}
+        found = {name: value for name, value in kept.items() if name in OF_VALUES}
+        if "items" in kept:
+            found["items"] = self.read(kept["items"])
+        if isinstance(parts := kept.get("properties"), Mapping):
+            found |= {"properties": {name: self.read(part) for name, part in parts.items()}}
+            found |= {
+                "required": [*kept.get("required", ())],
+                "additionalProperties": kept.get("additionalProperties", True) is not False,
+            }
+        return self._open(found)
+
+    def _referred(self, target: str) -> dict[str, Any]:
+        """Return a reference to the copy of a definition of the tool."""
+        place = next((target.removeprefix(start) for start in DEFINITIONS if target.startswith(start)), None)
+        known = {**self.tool.schema.get("definitions", {}), **self.tool.schema.get("$defs", {})}
+        if place is None or place not in known:
+            return {}
+        key = self.tool.name, place, self.with_references
+        name = self.whole.names.setdefault(key, f"part_{len(self.whole.names)}")
+        if name not in self.whole.defs:
+            self.whole.defs[name] = {}  # first of all: a definition may refer to itself
+            self.whole.defs[name] = self.read(known[place])
+        return {"$ref": f"#/$defs/{name}"}
+
+    def _open(self, found: dict[str, Any]) -> dict[str, Any]:
+        if not self.with_references or not found or found == {"type": "string"}:
+            return found
+        self.whole.defs["reference"] = dict(REFERENCE)
+        return {"anyOf": [found, {"$ref": "#/$defs/reference"}]}
+
+
+def _closed(properties: Mapping[str, Any], required: Sequence[str]) -> dict[str, Any]:
+    return {
+        "type": "object",
+        "properties": dict(properties),
+        "required": list(required),
+        "additionalProperties": False,
+    }
+
+
+def _options(schema: Mapping[str, Any]) -> Sequence[Any]:
+    return schema["anyOf"] if set(schema) == {"anyOf"} else [schema]
+
+
+def _distinct(options: Sequence[Any]) -> list[Any]:
+    return [option for place, option in enumerate(options) if option not in options[:place]]
 
 
 def _compact(node: Any) -> Any:
-    """Return a schema without titles, descriptions and defaults, and without null, which means an absent key."""
+    """Return a schema of pydantic without titles, descriptions and defaults, and without null: an absent key."""
     if isinstance(node, list):
         return [_compact(item) for item in node]
     if not isinstance(node, dict):
         return node
-    kept = {name: value for name, value in node.items() if not _is_note(name, value)}
-    options = [option for option in kept.get("anyOf", ()) if option != {"type": "null"}]
-    if options:
-        del kept["anyOf"]
-        kept |= options[0] if len(options) == 1 else {"anyOf": options}
-    return {name: _compact(value) for name, value in kept.items()}
+    if node.get("$ref") == ANY_JSON:
+        return {}
+    kept = {KEYWORDS.get(name, name): _compact(value) for name, value in node.items() if not _is_note(name, value)}
+    if "const" in node:
+        kept["enum"] = [node["const"]]
+    options = [option for option in kept.pop("anyOf", ()) if option != {"type": "null"}]
+    kept |= (options[0] if len(options) == 1 else {"anyOf": options}) if options else {}
+    return {**kept, "maxItems": MOST_ITEMS} if kept.get("type") == "array" else kept
 
 
 def _is_note(name: str, value: Any) -> bool:

@@ -15,7 +15,7 @@ from planner_executor.graph.chat_models.offline import prose
 from planner_executor.graph.chat_models.offline.literal_args import with_literal
 from planner_executor.graph.chat_models.offline.one_step import next_step
 from planner_executor.graph.chat_models.offline.planning import plan_for
-from planner_executor.graph.chat_models.offline.prompt_document import PromptDocument, document_in
+from planner_executor.graph.chat_models.offline.prompt_document import PromptDocument, document_in, tools_in
 from planner_executor.graph.chat_models.offline.replanning import revision_for
 from planner_executor.graph.chat_models.settings import OFFLINE
 
@@ -71,7 +71,7 @@ def answer_to(messages: Sequence[BaseMessage]) -> str:
         return prose.describe_rules()
     if "objective" in document:
         raise NotImplementedError(prose.NO_MODEL_STEP)
-    prompt = PromptDocument(document)
+    prompt = PromptDocument(document, tools_in(messages))
     if "horizon" in document:
         answer = next_step(prompt)
     else:

@@ -2,15 +2,17 @@
 
 import json
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
-from langchain_core.messages import BaseMessage, HumanMessage
+from langchain_core.messages import BaseMessage, HumanMessage, SystemMessage
 
 MAX_CHARACTERS = 4_000
 """Longer texts are ignored: the rules' regular expressions may be quadratic (decision 0016)."""
 _SPACES = re.compile(r"([^\S\n])[^\S\n]+")
+_TOOL = re.compile(r"^(?P<tool>[^\s(]+)\((?P<takes>.*?)\): ", re.MULTILINE)
+_ARGUMENT = re.compile(r"(?:\A|; )([^\s:;?]+)\??: ")
 _LINES = re.compile(r"\n[ \n]*\n")
 
 
@@ -28,11 +30,18 @@ def document_in(messages: Sequence[BaseMessage]) -> dict[str, Any] | None:
     return None
 
 
+def tools_in(messages: Sequence[BaseMessage]) -> dict[str, frozenset[str]]:
+    """Return tool -> names of its arguments, from the lines `name(arg: type; other?: type): what it does`."""
+    system = "\n".join(str(message.text) for message in messages if isinstance(message, SystemMessage))
+    return {found["tool"]: frozenset(_ARGUMENT.findall(found["takes"])) for found in _TOOL.finditer(system)}
+
+
 @dataclass(frozen=True)
 class PromptDocument:
-    """The document of a planner's or replanner's prompt; empty entries are missing from it."""
+    """The document of a planner's or replanner's prompt, from which empty entries are missing, and the tools."""
 
     document: Mapping[str, Any]
+    tools: Mapping[str, Collection[str]] = field(default_factory=dict)
 
     @property
     def goal(self) -> str:
@@ -51,7 +60,7 @@ class PromptDocument:
 
     def missing(self, needed: Mapping[str, Sequence[str]]) -> list[str]:
         """Return the tools, given with their required arguments, that the document does not list."""
-        takes = {tool["name"]: tool.get("args", {}) for tool in self.document.get("tools", ())}
+        takes = self.tools
         return [name for name, args in needed.items() if name not in takes or not set(args) <= set(takes[name])]
 
     def offers(self, tool: str, *args: str) -> bool:

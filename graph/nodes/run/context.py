@@ -18,6 +18,7 @@ from planner_executor.graph.policy.approval_scope import ExecutionTerms
 from planner_executor.graph.policy.new_effects import NewEffects, denied, new_effects
 from planner_executor.graph.policy.replanning import ReplanPolicy
 from planner_executor.graph.policy.terms import Comparison
+from planner_executor.graph.prompts.offer import Offer
 from planner_executor.graph.prompts.planner import UNTRUSTED
 from planner_executor.graph.record.budget import Budget, Usage
 from planner_executor.graph.record.ending import Ending, ending_of
@@ -163,10 +164,9 @@ class RunContext:
         found = {before: self.record.steps.results.get(before) for before in waits_for([step])[step.id]}
         return {name: _seen(result) for name, result in found.items() if result is not None}
 
-    def offered(self, names: Collection[str] = ()) -> list[dict[str, Any]]:
+    def offered(self, names: Collection[str] = ()) -> Offer:
         """Return the tools for a planner's prompt, without denied ones; restricted to `names` if given."""
-        offered = self.services.offered
-        return [tool for tool in offered if tool["name"] in names] if names else list(offered)
+        return self.services.offer.only(names) if names else self.services.offer
 
     @property
     def planner_limits(self) -> dict[str, Any]:

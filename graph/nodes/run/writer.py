@@ -164,7 +164,6 @@ class RunWriter:
             turns,
             record_prompts=settings.record_prompts,
             instructions=settings.instructions,
-            constants=(services.offered_text,),
             caps=caps,
             clock=services.pauses,
         )

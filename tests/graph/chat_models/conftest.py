@@ -18,9 +18,9 @@ from planner_executor.graph.plan.references import resolve
 from planner_executor.graph.plan.revision import read_revision
 from planner_executor.graph.plan.schedule import waits_for
 from planner_executor.graph.plan.schema import Plan
-from planner_executor.graph.prompts.data import tools_shown
 from planner_executor.graph.prompts.planner import planner_messages
 from planner_executor.graph.prompts.replanner import replanner_messages
+from planner_executor.graph.prompts.tool_lines import tools_text
 from planner_executor.graph.record.goal import Goal
 from planner_executor.graph.record.plan_state import PlanState
 from planner_executor.graph.record.results import StepResult
@@ -50,7 +50,7 @@ def ask(specs: Mapping[str, ToolSpec]) -> Ask:
     def asked(goal: str, *constraints: str, feedback: tuple[str, ...] = (), without: tuple[str, ...] = ()) -> str:
         offered = [spec for name, spec in specs.items() if name not in without]
         messages = planner_messages(
-            Goal(goal, constraints), tools_shown(offered), RunState(plan_state=PlanState(feedback=list(feedback))), {}
+            Goal(goal, constraints), tools_text(offered), RunState(plan_state=PlanState(feedback=list(feedback))), {}
         )
         return str(OfflineModel().invoke(messages).text)
 
@@ -84,7 +84,7 @@ def replan(specs: Mapping[str, ToolSpec]) -> Ask:
         offered = [spec for name, spec in specs.items() if name not in without]
         messages = replanner_messages(
             Goal(goal),
-            tools_shown(offered),
+            tools_text(offered),
             plan,
             RunState(plan_state=PlanState(feedback=list(feedback)), steps=Steps(results)),
             "steps failed",

@@ -16,9 +16,9 @@ from planner_executor.graph.plan.reading import read_plan
 from planner_executor.graph.plan.references import resolve
 from planner_executor.graph.plan.schedule import waits_for
 from planner_executor.graph.plan.schema import Plan
-from planner_executor.graph.prompts.data import tools_shown
 from planner_executor.graph.prompts.planner import planner_messages
 from planner_executor.graph.prompts.replanner import replanner_messages
+from planner_executor.graph.prompts.tool_lines import tools_text
 from planner_executor.graph.record.goal import Goal
 from planner_executor.graph.record.plan_state import PlanState
 from planner_executor.graph.record.results import StepResult
@@ -30,7 +30,7 @@ CALCULATOR = Toolbox([calculator()]).specs
 
 
 def plan_for(goal: str, tools: dict[str, ToolSpec] | None = None) -> Plan:
-    messages = planner_messages(Goal(goal), tools_shown((tools or CALCULATOR).values()), RunState(), {})
+    messages = planner_messages(Goal(goal), tools_text((tools or CALCULATOR).values()), RunState(), {})
     reading = read_plan(json.loads(str(OfflineModel().invoke(messages).text)), CALCULATOR)
     assert reading.plan is not None, reading.issues
     return reading.plan
@@ -133,7 +133,7 @@ def test_a_mere_number_needs_no_steps(goal: str, number: object) -> None:
     ],
 )
 def test_what_is_not_plain_arithmetic_is_left_alone(goal: str) -> None:
-    answer = OfflineModel().invoke(planner_messages(Goal(goal), tools_shown(CALCULATOR.values()), RunState(), {}))
+    answer = OfflineModel().invoke(planner_messages(Goal(goal), tools_text(CALCULATOR.values()), RunState(), {}))
 
     with pytest.raises(NoJson):
         json_from(str(answer.text))
@@ -148,7 +148,7 @@ def test_without_a_calculator_the_missing_tool_is_named() -> None:
 def test_whole_numbers_are_checked_and_other_wishes_refused() -> None:
     def told(*constraints: str) -> str:
         goal = Goal("What is 12 / 5 + 4?", constraints)
-        return str(OfflineModel().invoke(planner_messages(goal, tools_shown(CALCULATOR.values()), RunState(), {})).text)
+        return str(OfflineModel().invoke(planner_messages(goal, tools_text(CALCULATOR.values()), RunState(), {})).text)
 
     steps = json_from(told("whole numbers"))["steps"]
     assert [step["checks"] for step in steps] == [[{"schema": {"type": "integer"}}]] * 2
@@ -161,7 +161,7 @@ def test_feedback_on_arithmetic_is_declined_in_words() -> None:
     answer = OfflineModel().invoke(
         planner_messages(
             Goal("1 + 2"),
-            tools_shown(CALCULATOR.values()),
+            tools_text(CALCULATOR.values()),
             RunState(plan_state=PlanState(plan={}, feedback=["use {words}"])),
             {},
         )
@@ -200,7 +200,7 @@ def test_the_steps_together_give_what_python_gives(expression: str) -> None:
 
 
 def test_one_step_at_a_time_the_steps_and_the_answer_are_those_of_the_whole_plan() -> None:
-    goal, tools = Goal("What is (1 + 2) * -(3 - 4)?"), tools_shown(CALCULATOR.values())
+    goal, tools = Goal("What is (1 + 2) * -(3 - 4)?"), tools_text(CALCULATOR.values())
     whole = plan_for(goal.goal)
     record, plan = RunState(), Plan(steps=())
     said = []

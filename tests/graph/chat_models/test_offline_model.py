@@ -18,9 +18,9 @@ from planner_executor.graph.chat_models.offline.model import answer_to
 from planner_executor.graph.chat_models.roles import role_model, role_models
 from planner_executor.graph.plan.reading import read_plan
 from planner_executor.graph.plan.schema import Step
-from planner_executor.graph.prompts.data import tools_shown
 from planner_executor.graph.prompts.executor import executor_messages
 from planner_executor.graph.prompts.planner import planner_messages, repair_message
+from planner_executor.graph.prompts.tool_lines import tools_text
 from planner_executor.graph.record.goal import Goal
 from planner_executor.graph.record.plan_state import PlanState
 from planner_executor.graph.record.run_state import RunState
@@ -98,7 +98,7 @@ def test_whatever_is_asked_the_answer_is_a_valid_plan_or_words(
         OfflineModel()
         .invoke(
             planner_messages(
-                goal, tools_shown(SPECS.values()), RunState(plan_state=PlanState(feedback=list(wishes))), {}
+                goal, tools_text(SPECS.values()), RunState(plan_state=PlanState(feedback=list(wishes))), {}
             )
         )
         .text

@@ -14,8 +14,8 @@ from planner_executor.graph.plan.catalog import ToolSpec
 from planner_executor.graph.plan.reading import read_plan
 from planner_executor.graph.plan.revision import read_revision
 from planner_executor.graph.plan.schema import Plan, Step
-from planner_executor.graph.prompts.data import tools_shown
 from planner_executor.graph.prompts.replanner import replanner_messages
+from planner_executor.graph.prompts.tool_lines import tools_text
 from planner_executor.graph.record.goal import Goal
 from planner_executor.graph.record.results import StepResult
 from planner_executor.graph.record.run_state import RunState
@@ -309,7 +309,7 @@ def test_a_constraint_that_the_rules_cannot_keep_to_is_not_revised_past(
 ) -> None:
     plan = planned(WIND)
     messages = replanner_messages(
-        Goal(WIND, ("spend at most 200",)), tools_shown(specs.values()), plan, RunState(steps=Steps({})), "steered", {}
+        Goal(WIND, ("spend at most 200",)), tools_text(specs.values()), plan, RunState(steps=Steps({})), "steered", {}
     )
 
     assert "cannot keep to this constraint: spend at most 200" in str(OfflineModel().invoke(messages).text)

@@ -1,45 +1,154 @@
-"""The plan format as a JSON Schema: what validation takes, it takes."""
+"""The plan format as a JSON Schema: what validation takes, it takes, and it takes no unknown tool or argument."""
 
 import json
+from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
-from planner_executor.graph.plan.json_schema import plan_schema, revision_schema
+from planner_executor.graph.plan.catalog import ToolSpec
+from planner_executor.graph.plan.json_schema import MAX_TOOLS, plan_schema, revision_schema
+from planner_executor.graph.plan.reading import read_plan
 
-TOOLS = ("search", "write")
-PLAN = {
+NODE = {"type": "object", "properties": {"name": {"type": "string"}, "next": {"$ref": "#/$defs/Node"}}}
+ARGUMENTS: dict[str, Any] = {
+    "properties": {
+        "query": {"type": "string"},
+        "limit": {"type": "integer", "minimum": 1, "maximum": 9},
+        "order": {"enum": ["up", "down"]},
+        "words": {"type": "array", "items": {"type": "integer"}, "maxItems": 3},
+        "node": {"$ref": "#/$defs/Node"},
+        "since": {"anyOf": [{"type": "number", "exclusiveMinimum": 0}, {"type": "null"}]},
+    },
+    "required": ["query"],
+    "additionalProperties": False,
+    "$defs": {"Node": NODE},
+}
+SEARCH, WRITE = ToolSpec("search", "Search.", ARGUMENTS), ToolSpec("write", "Write.", {"properties": {"text": {}}})
+TOOLS = (SEARCH, WRITE)
+PLAN: dict[str, Any] = {
     "steps": [
-        {"id": "a", "objective": "o", "tool": "search", "args": {"query": {"deep": [1, None]}}},
+        {"id": "a", "objective": "o", "tool": "search", "args": {"query": "wind", "node": {"name": "n", "next": {}}}},
         {"id": "b", "objective": "o", "tools": ["write"], "depends_on": ["a"], "max_calls": 2, "output": "json"},
-        {"id": "c", "objective": "o", "success_criteria": "some", "output": {"type": "object"}},
+        {"id": "c", "objective": "o", "success_criteria": "some", "output": {"type": "object"}, "timeout_s": 0.5},
+        {"id": "d", "objective": "o", "ask": "Which?"},
+        {"id": "e", "objective": "o", "refine": True, "tools": ["write"]},
+        {"id": "f", "objective": "o", "gather": {"all": ["{a_result}"]}},
+        {"id": "g", "objective": "o", "gate": "Look"},
+        {"id": "h", "objective": "o", "tool": "write", "for_each": "{a_result}", "args": {"text": "{item_result}"}},
     ],
     "answer": {"text": "{c_result}"},
 }
 
 
-def test_a_plan_fits() -> None:
+def fits(*steps: dict[str, Any], tools: tuple[ToolSpec, ...] = TOOLS) -> bool:
+    return Draft202012Validator(plan_schema(tools)).is_valid({"steps": [{"objective": "o", **step} for step in steps]})
+
+
+def test_a_plan_with_every_kind_of_step_fits() -> None:
     Draft202012Validator.check_schema(plan_schema(TOOLS))
     Draft202012Validator(plan_schema(TOOLS)).validate(PLAN)
+    assert read_plan(PLAN, {tool.name: tool for tool in TOOLS}).issues == ()
 
 
 def test_a_revision_may_keep_steps() -> None:
     Draft202012Validator(revision_schema(TOOLS)).validate({"keep": ["a"], **PLAN})
 
 
-@pytest.mark.parametrize("step", [{"tool": "serch"}, {"tools": ["serch"]}, {"query": "x"}, {"id": "1"}])
-def test_invented_tools_and_keys_do_not_fit(step: dict[str, object]) -> None:
-    plan = {"steps": [{"id": "a", "objective": "o", **step}]}
+@pytest.mark.parametrize(
+    "args",
+    [
+        {"limit": 9},
+        {"limit": "{b_result.n}"},
+        {"order": "up"},
+        {"order": "{b_result}"},
+        {"words": [1, "{b_result}"]},
+        {"words": "{b_result}"},
+        {"node": {"next": "{b_result}"}},
+        {"since": None},
+        {"since": "{b_result}"},
+    ],
+    ids=str,
+)
+def test_an_argument_has_its_type_or_is_a_reference(args: dict[str, Any]) -> None:
+    assert fits({"id": "a", "tool": "search", "args": {"query": "q", **args}})
 
-    assert not Draft202012Validator(plan_schema(TOOLS)).is_valid(plan)
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        {"id": "a", "tool": "serch", "args": {"query": "q"}},
+        {"id": "a", "tools": ["serch"]},
+        {"id": "a", "query": "x"},
+        {"id": "1"},
+        {"id": "a", "tool": "search", "args": {}},
+        {"id": "a", "tool": "search", "args": {"query": "q", "n": 1}},
+        {"id": "a", "tool": "search", "args": {"query": "q", "limit": 10}},
+        {"id": "a", "tool": "search", "args": {"query": "q", "limit": "10"}},
+        {"id": "a", "tool": "search", "args": {"query": "q", "order": "sideways"}},
+        {"id": "a", "tool": "search", "args": {"query": "q", "words": [1, "two"]}},
+        {"id": "a", "tool": "search", "args": {"query": "q", "node": {"next": {"name": 5}}}},
+        {"id": "a", "tool": "write", "args": {"query": "q"}},
+        {"id": "a", "ask": "Which?", "tool": "write", "args": {}},
+        {"id": "a", "timeout_s": 0},
+    ],
+    ids=str,
+)
+def test_unknown_tools_and_arguments_and_wrong_values_do_not_fit(step: dict[str, Any]) -> None:
+    assert not fits(step)
 
 
-def test_it_is_small_and_has_the_title_that_servers_want() -> None:
+def test_its_keywords_are_those_of_json_schema_and_its_lists_are_bounded() -> None:
+    text = json.dumps(plan_schema(TOOLS))
+
+    assert '"gt"' not in text and '"exclusiveMinimum": 0' in text
+    assert all("maxItems" in part for part in parts(plan_schema(TOOLS)) if part.get("type") == "array")
+
+
+def parts(node: Any) -> list[dict[str, Any]]:
+    if isinstance(node, list):
+        return [part for item in node for part in parts(item)]
+    return [node, *parts(list(node.values()))] if isinstance(node, dict) else []
+
+
+def test_it_has_the_title_that_servers_want() -> None:
     assert plan_schema(TOOLS)["title"] == "plan" and revision_schema(TOOLS)["title"] == "revision"
-    assert len(json.dumps(plan_schema(TOOLS))) < 3_000
+
+
+def test_past_a_number_of_tools_one_form_stands_for_all() -> None:
+    many = tuple(ToolSpec(f"tool_{number}", "", ARGUMENTS) for number in range(MAX_TOOLS + 1))
+
+    assert fits({"id": "a", "tool": "tool_7", "args": {"any": 1}}, tools=many)
+    assert not fits({"id": "a", "tool": "tool_99", "args": {}}, tools=many)
+    assert len(json.dumps(plan_schema(many))) < 8_000
 
 
 def test_the_names_of_very_many_tools_are_left_out() -> None:
-    many = tuple(f"tool_{number}" for number in range(1_000))
+    many = tuple(ToolSpec(f"tool_{number}", "", {}) for number in range(1_000))
 
     assert "tool_7" not in json.dumps(plan_schema(many))
+
+
+VALUES = st.recursive(st.none() | st.integers() | st.text(max_size=3), lambda inner: st.lists(inner, max_size=2))
+SCHEMAS = st.recursive(
+    st.sampled_from(
+        [{}, {"type": "string"}, {"type": "integer", "minimum": 1}, {"enum": [1, "a"]}, {"const": "x"}, True]
+    ),
+    lambda inner: (
+        st.builds(lambda items: {"type": "array", "items": items}, inner)
+        | st.builds(lambda one, other: {"anyOf": [one, other]}, inner, inner)
+        | st.builds(lambda part: {"type": "object", "properties": {"p": part}}, inner)
+        | st.builds(lambda part: {"allOf": [part]}, inner)
+    ),
+    max_leaves=4,
+)
+
+
+@given(schema=SCHEMAS, value=VALUES)
+def test_what_the_schema_of_an_argument_takes_fits(schema: Any, value: Any) -> None:
+    if Draft202012Validator(schema).is_valid(value):
+        tool = ToolSpec("t", "", {"properties": {"a": schema}})
+
+        assert fits({"id": "a", "tool": "t", "args": {"a": value}}, tools=(tool,))
