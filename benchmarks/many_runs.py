@@ -1,6 +1,5 @@
 """How the cost of looking at runs, and of starting one, depends on how many there are already."""
 
-import sqlite3
 import tempfile
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -15,10 +14,12 @@ from benchmarks.figures import Figure, at_most
 from benchmarks.sizes import Sizes
 from planner_executor import AsyncAgent
 from planner_executor.graph.ledger.protocol import RunKey
-from planner_executor.graph.ledger.sqlite.event_writer import EventWriter
+from planner_executor.graph.ledger.sqlite.connection import Connection
 from planner_executor.graph.ledger.sqlite.file import prepare
-from planner_executor.graph.ledger.sqlite.queries import head_of
-from planner_executor.graph.ledger.sqlite.schema import create
+from planner_executor.graph.ledger.sqlite.schema import VERSION
+from planner_executor.graph.ledger.tables.event_writer import EventWriter
+from planner_executor.graph.ledger.tables.runs import head_of
+from planner_executor.graph.ledger.tables.schema import create, set_version
 from planner_executor.graph.testing import ScriptedModel, drafted
 
 LIMIT_MS = 50
@@ -105,9 +106,10 @@ async def _processor_s(work: Callable[[], Awaitable[Any]]) -> float:
 def write_runs(path: Path, count: int) -> None:
     """Write runs as they would be after a few steps: one in five waits, one in ten thousand has the tag `rare`."""
     prepare(path, 5.0)
-    with closing(sqlite3.connect(path, isolation_level=None)) as db:
+    with closing(Connection(str(path))) as db:
         db.execute("BEGIN")
         create(db)
+        set_version(db, VERSION)
         db.execute("COMMIT")
         writer = EventWriter(str(path), None)
         for begin in range(0, count, BATCH):
@@ -117,9 +119,9 @@ def write_runs(path: Path, count: int) -> None:
             db.execute("COMMIT")
 
 
-def _write(db: sqlite3.Connection, writer: EventWriter, number: int) -> None:
+def _write(db: Connection, writer: EventWriter, number: int) -> None:
     run = RunKey(f"run-{number}", 1)
-    (run_id,) = db.execute("INSERT INTO ledger_runs (thread, n) VALUES (?, 1) RETURNING id", (run.thread,)).fetchone()
+    db.tell("INSERT INTO ledger_runs (thread, n) VALUES (%s, 1)", run.thread)
     tags = ["nightly", *(["rare"] if number % 10_000 == 77 else [])]
     goal = f"Audit why service number {number} is failing and draft a fix for it"
     call = {"key": f"k{number}", "call": 0, "tool": "search", "args": {"query": "x" * 40}, "repeatable": True}
@@ -141,4 +143,4 @@ def _write(db: sqlite3.Connection, writer: EventWriter, number: int) -> None:
             drafted("call_finished", {"call": 0, "status": "succeeded", "value": 42}, "look"),
             drafted("run_ended", {"status": "succeeded", "reason": "1 of 1 steps succeeded", "value": 42}),
         ]
-    writer.write(db, head_of(db, run, run_id), drafts)
+    writer.write(db, head_of(db, writer.database, run), drafts)

@@ -69,6 +69,10 @@ class Row(NamedTuple):
         return is_payload and self.link == link(before, self.seq, self.kind, self.step, self.at, self.digest)
 
 
+COLUMNS = ", ".join(Row._fields)
+"""The columns of a row in the tables of events and of standing approvals."""
+
+
 @dataclass(frozen=True)
 class Fault:
     """The first damaged event of a run."""

@@ -39,11 +39,6 @@ looks into these payloads, which any program may have to keep up, so they are ne
 """
 
 
-def to_know(has: str) -> str:
-    """Return the SQL condition for those events; `has` is the one for a payload with a text, named `{}`."""
-    return "(" + " OR ".join(f"kind = '{kind}' AND {has.format(text)}" for kind, text in TO_KNOW.items()) + ")"
-
-
 class Effect(NamedTuple):
     """A call that may not be repeated, as identical calls of a family are found: `digest` is that of its arguments.
 

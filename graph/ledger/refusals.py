@@ -101,6 +101,11 @@ def unknown_run(database: str, run: RunKey) -> LedgerUnavailableError:
     return LedgerUnavailableError(database, f"run {run.id} is not in the ledger")
 
 
+def damaged_row(database: str, what: str) -> LedgerUnavailableError:
+    """Return the error for a row that holds what no program writes there; a server's columns do not take it."""
+    return LedgerUnavailableError(database, f"{what} was changed; restore the file from a backup")
+
+
 def changed_since(database: str, run: RunKey) -> StaleRunError:
     """Return the error for a thread that is not as it was read."""
     return StaleRunError(database, run.id)

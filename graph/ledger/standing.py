@@ -18,8 +18,6 @@ from planner_executor.graph.ledger.chaining import compact_json
 from planner_executor.graph.record.redaction import Redactor, Unredactable, redacted_payload
 from planner_executor.graph.record.standing_approval import StandingApproval, StandingCall, StandingUse
 
-COLUMNS = "seq, kind, step, at, payload, salt, digest, link"
-
 
 def may_cover(first: Mapping[str, str | None], tool: str | None, named: Collection[str]) -> list[str]:
     """Return the ids of approvals that may let a call of a tool through, or are named; all without a tool.

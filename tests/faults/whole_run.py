@@ -30,8 +30,8 @@ from planner_executor.graph.ledger.postgres.database import Database as Postgres
 from planner_executor.graph.ledger.postgres.ledger import PostgresLedger
 from planner_executor.graph.ledger.protocol import Lease
 from planner_executor.graph.ledger.sqlite.database import Database
-from planner_executor.graph.ledger.sqlite.lease_table import beats_of
 from planner_executor.graph.ledger.sqlite.ledger import SqliteLedger
+from planner_executor.graph.ledger.sqlite.pulse import beats_of
 from planner_executor.graph.testing import on_thread, step
 from planner_executor.tools.errors import NothingHappened
 

@@ -13,10 +13,10 @@ from ledger_drivers import NOTE, PostgresDriver, with_run
 from postgres_server import connected, execute
 
 from planner_executor.graph.errors import AgentError, CapReachedError, StandingSpentError
-from planner_executor.graph.ledger.postgres import caps_table, standing_table
 from planner_executor.graph.ledger.postgres.transaction import WRITES, Transaction
 from planner_executor.graph.ledger.protocol import RunKey
 from planner_executor.graph.ledger.run_store import RunStore
+from planner_executor.graph.ledger.tables import caps, standing
 from planner_executor.graph.record.caps import CapUse, DayCap
 from planner_executor.graph.record.standing_approval import StandingApproval, StandingCall
 
@@ -36,11 +36,11 @@ GIVEN = StandingApproval(
 
 
 def sends(tx: Transaction, call: str) -> None:
-    caps_table.enter(tx, "db", [CapUse(call, ((SENDS, 1.0),))])
+    caps.enter(tx, "db", [CapUse(call, ((SENDS, 1.0),))])
 
 
 def pays(tx: Transaction, call: str) -> None:
-    standing_table.count(tx, "db", [StandingCall("a1", call, "t.1")])
+    standing.count(tx, "db", [StandingCall("a1", call, "t.1")])
 
 
 @pytest.mark.parametrize(("count", "refusal"), [(sends, CapReachedError), (pays, StandingSpentError)])

@@ -15,7 +15,7 @@ from planner_executor import Agent, Person, build_graph
 from planner_executor.graph.errors import NothingToDecideError
 from planner_executor.graph.ledger.memory.ledger import MemoryLedger
 from planner_executor.graph.ledger.protocol import RunKey
-from planner_executor.graph.ledger.sqlite.event_store import EventStore
+from planner_executor.graph.ledger.sqlite.ledger import SqliteLedger
 from planner_executor.graph.runs import Run, Runs, open_runs
 from planner_executor.graph.testing import LoggedTools, ScriptedModel, on_thread, step
 from planner_executor.graph.work.chores import look_after_reviews
@@ -43,7 +43,7 @@ class Clock:
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     found = Clock()
-    monkeypatch.setattr(EventStore, "now", found.now)
+    monkeypatch.setattr(SqliteLedger, "now", found.now)
     return found
 
 

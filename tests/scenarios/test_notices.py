@@ -18,7 +18,7 @@ from webhook_receiver import ARRIVE_S, receiver, settings
 
 from planner_executor import Agent, AsyncAgent
 from planner_executor.graph.ledger.drivers import open_ledger
-from planner_executor.graph.ledger.sqlite.event_store import EventStore
+from planner_executor.graph.ledger.sqlite.ledger import SqliteLedger
 from planner_executor.graph.notices.addresses import addresses_of
 from planner_executor.graph.notices.posting import tell
 from planner_executor.graph.notices.webhook import KEY
@@ -131,7 +131,7 @@ def test_what_a_process_left_behind_is_sent_by_a_worker(tmp_path: Path) -> None:
 
 
 def test_a_worker_reminds_of_a_request_that_is_about_to_expire(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    async def later(_: EventStore) -> float:
+    async def later(_: SqliteLedger) -> float:
         return time.time() + 70_000.0
 
     times = {
@@ -145,7 +145,7 @@ def test_a_worker_reminds_of_a_request_that_is_about_to_expire(tmp_path: Path, m
         planner, policy = ScriptedModel([]), {"approvers": times}
         with Agent(tmp_path / "runs.db", planner=planner, tools=[READ], policy=policy) as agent:
             run = agent.start("g", plan=PLAN)
-        monkeypatch.setattr(EventStore, "now", later)
+        monkeypatch.setattr(SqliteLedger, "now", later)
 
         async def work() -> list[str]:
             async with open_runs(tmp_path / "runs.db") as runs:

@@ -11,7 +11,7 @@ import pytest
 
 from planner_executor import Agent, Person
 from planner_executor.graph.errors import NothingToDecideError
-from planner_executor.graph.ledger.sqlite.event_store import EventStore
+from planner_executor.graph.ledger.sqlite.ledger import SqliteLedger
 from planner_executor.graph.testing import LoggedTools, ScriptedModel, step
 
 PAGE = Path(__file__).parents[2] / "docs" / "who-approves-what.md"
@@ -129,10 +129,10 @@ def test_after_a_day_the_boss_decides_too_and_after_two_days_nobody(
     assert [row.run for row in agent.inbox(BOB)] == [first.id, second.id] and not agent.inbox(ADA)
     assert asked(agent.resume(first.id, APPROVE, by=boss)) == ["run_plan"] and not agent.inbox(boss)
 
-    monkeypatch.setattr(EventStore, "now", days_later(1.2))
+    monkeypatch.setattr(SqliteLedger, "now", days_later(1.2))
     assert [row.run for row in agent.inbox(boss)] == [first.id, second.id]
     assert agent.resume(first.id, APPROVE, by=boss).status == "succeeded"
-    monkeypatch.setattr(EventStore, "now", days_later(2.1))
+    monkeypatch.setattr(SqliteLedger, "now", days_later(2.1))
     with pytest.raises(NothingToDecideError, match="too late"):
         agent.resume(second.id, APPROVE, by=boss)
     assert len(tools.named("pay")) == 1 and agent.show(second.id).status == "rejected"
@@ -177,8 +177,8 @@ def test_ada_says_whether_a_payment_was_made_that_may_have_been(agent: Agent, to
     assert len(tools.named("pay")) == 1
 
 
-def days_later(days: float) -> Callable[[EventStore], Awaitable[float]]:
-    async def now(_: EventStore) -> float:
+def days_later(days: float) -> Callable[[SqliteLedger], Awaitable[float]]:
+    async def now(_: SqliteLedger) -> float:
         return time.time() + days * 86_400
 
     return now

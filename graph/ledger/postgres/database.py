@@ -10,12 +10,12 @@ import psycopg
 
 from planner_executor.graph.errors import AgentError, LedgerError, LedgerUnavailableError
 from planner_executor.graph.ledger.postgres.address import shown_address
-from planner_executor.graph.ledger.postgres.erasure import REWRITTEN
 from planner_executor.graph.ledger.postgres.pulse import Pulse
 from planner_executor.graph.ledger.postgres.server import Server, advice
 from planner_executor.graph.ledger.postgres.sharing import Shared, shared
 from planner_executor.graph.ledger.postgres.transaction import Transaction
 from planner_executor.graph.ledger.postgres.workers import ASIDE, LANES, lane_of
+from planner_executor.graph.ledger.tables.schema import REDACTED
 
 Result = TypeVar("Result")
 
@@ -98,5 +98,5 @@ class Database:
 
 def _forget(address: str) -> None:
     with Server(address).connect() as connection:
-        for table in REWRITTEN:
+        for table in REDACTED:
             connection.execute(f"VACUUM {table}")

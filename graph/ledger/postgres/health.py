@@ -1,11 +1,9 @@
 """Health check of a database: size, and leases of dead owners."""
 
-from planner_executor.graph.ledger.owner import is_gone
 from planner_executor.graph.ledger.postgres.thread_tables import TABLES, tables_of
-from planner_executor.graph.ledger.postgres.transaction import Transaction
 from planner_executor.graph.ledger.run_store import Health
-from planner_executor.graph.ledger.search import UNDER_WAY
-from planner_executor.graph.record.run_state import run_name
+from planner_executor.graph.ledger.tables.search import dead
+from planner_executor.graph.ledger.tables.transaction import Transaction
 
 OURS = ("ledger_events", "ledger_artifacts")
 ALL_OURS = (
@@ -31,7 +29,7 @@ def examine(tx: Transaction, silent_s: float) -> Health:
         write_ahead_log=0,
         runs=int(tx.ask("SELECT count(*) FROM ledger_runs")[0][0]),
         tables={name: _content(tx, name) for name in names},
-        dead=_dead(tx, silent_s),
+        dead=dead(tx, silent_s),
         damage=(),
     )
 
@@ -40,13 +38,3 @@ def _content(tx: Transaction, table: str) -> tuple[int, int]:
     """Return rows and bytes of a table, as they are stored."""
     rows, size = tx.ask(f"SELECT count(*), coalesce(sum(pg_column_size(t.*)), 0) FROM {table} AS t")[0]
     return int(rows), int(size)
-
-
-def _dead(tx: Transaction, silent_s: float) -> tuple[str, ...]:
-    query = (
-        "SELECT thread, n, owner, beat_at < clock_timestamp() - make_interval(secs => %s) "
-        "FROM ledger_leases JOIN ledger_runs ON ledger_runs.id = run "
-        f"JOIN ledger_index USING (run) WHERE owner != '' AND status IN {UNDER_WAY} ORDER BY id"
-    )
-    found = tx.ask(query, silent_s)
-    return tuple(run_name(thread, n) for thread, n, owner, is_silent in found if is_silent or is_gone(owner))

@@ -1,14 +1,24 @@
 """What a process knows of the leases that it holds, beside what the server says of them."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from planner_executor.graph.errors import LeaseLostError
+from planner_executor.graph.ledger.family import Effect
 from planner_executor.graph.ledger.head import Head
-from planner_executor.graph.ledger.postgres.queries import guess
-from planner_executor.graph.ledger.postgres.transaction import Transaction
 from planner_executor.graph.ledger.protocol import Lease
+from planner_executor.graph.ledger.tables.families import BEGUN_ALIKE, held_back
+from planner_executor.graph.ledger.tables.known_leases import KnownLeases
+from planner_executor.graph.ledger.tables.transaction import Transaction
+
+_AS_GUESSED = """SELECT 1 / count(*) FROM ledger_runs AS runs JOIN ledger_leases ON ledger_leases.run = runs.id
+    JOIN ledger_events AS last ON last.run = runs.id AND last.seq = runs.events
+    WHERE runs.id = %s AND runs.events = %s AND runs.key IS NOT DISTINCT FROM %s AND runs.seal IS NOT DISTINCT FROM %s
+    AND last.link = %s AND owner = %s AND token = %s
+    AND NOT EXISTS (SELECT FROM ledger_events AS more WHERE more.run = runs.id AND more.seq > runs.events)"""
+_NO_MESSAGES = " AND NOT EXISTS (SELECT FROM ledger_inbox AS inbox WHERE inbox.run = runs.id)"
+_ALONE = f"SELECT 1 / (NOT EXISTS (SELECT {BEGUN_ALIKE}))::int"
 
 
 @dataclass
@@ -21,7 +31,7 @@ class _Known:
 
 
 @dataclass(frozen=True)
-class HeldLeases:
+class HeldLeases(KnownLeases):
     """A server that crashes forgets the last commits that did not wait for its disk.
 
     Another process may then be given the same token, and would be taken for this one; or the run goes on without its
@@ -44,19 +54,24 @@ class HeldLeases:
         if (known := self.known.get(lease)) is not None:
             known.left = head
 
-    def guessed(self, tx: Transaction, lease: Lease, control_seq: int | None, require_empty_inbox: bool) -> Head | None:
-        """Return a run as the last transaction left it, checked with the commit; None if that is not known.
-
-        If the guess is wrong, the transaction fails and is done again; it must not guess then.
-        """
+    def guessed(
+        self, tx: Transaction, lease: Lease, control_seq: int | None, require_empty_inbox: bool, begun: Sequence[Effect]
+    ) -> Head | None:
+        """Return a run as the last transaction left it, checked with the commit; None if that is not known."""
         known = self.known.get(lease)
         if known is None:
             return None
         left, known.left = known.left, None  # used once: if the guess is wrong, it must not be made again
         if left is None or left.holder is None or control_seq not in (None, left.control_seq):
             return None
-        guess(tx, left, require_empty_inbox)
+        _guess(tx, left, require_empty_inbox)
+        for tool, digest, _ in held_back(tx, left.run_id, begun):
+            tx.tell(_ALONE, left.run_id, tool, digest, digest, left.run_id)
         return left
+
+    def prove(self, _tx: Transaction, _lease: Lease) -> bool:
+        """Return False: the server's clock, and not this machine's, decides how old a heartbeat is."""
+        return False
 
     @contextmanager
     def noted(self, lease: Lease, seq: int = 0) -> Iterator[None]:
@@ -90,3 +105,11 @@ class HeldLeases:
         if known is None or head.holder is None:
             return False
         return head.holder.owner != known.owner or head.standing.events < known.seq
+
+
+def _guess(tx: Transaction, head: Head, require_empty_inbox: bool) -> None:
+    """Lock a run, and have the transaction fail (`workers.WRONG_GUESS`) unless it is as given; nothing is asked."""
+    assert head.holder is not None
+    tx.on_server("SELECT FROM ledger_runs WHERE id = %s FOR UPDATE", head.run_id)
+    query = f"{_AS_GUESSED}{_NO_MESSAGES if require_empty_inbox else ''}"
+    tx.tell(query, head.run_id, *head.standing, head.link, head.holder.owner, head.holder.token)

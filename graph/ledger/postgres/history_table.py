@@ -4,19 +4,11 @@ import json
 from collections import defaultdict
 from collections.abc import Sequence
 
-from planner_executor.graph.ledger.postgres.transaction import Transaction
+from planner_executor.graph.ledger.tables.transaction import Transaction
 from planner_executor.graph.record.sample import KEPT, Sample, Samples, latest
 
 SHARES = 8
 """The samples of a likeness are spread over so many rows, by run: runs that end at once do not wait for each other."""
-TABLES = """
-CREATE TABLE IF NOT EXISTS ledger_history (
-    likeness text COLLATE "C" NOT NULL,
-    share smallint NOT NULL,
-    samples text[] NOT NULL,
-    PRIMARY KEY (likeness, share)
-) WITH (fillfactor = 50);
-"""
 _ADD = (
     "INSERT INTO ledger_history AS held (likeness, share, samples) VALUES (%s, %s, %s::text[]) "
     f"ON CONFLICT (likeness, share) DO UPDATE SET samples = (excluded.samples || held.samples)[1:{KEPT}]"

@@ -1,20 +1,14 @@
 """The tables of a new database made, and those of an older version brought to this one, in one transaction."""
 
-import time
-
 from planner_executor.graph.errors import LedgerUnavailableError
 from planner_executor.graph.ledger.lease import LEASE_S
-from planner_executor.graph.ledger.postgres.artifact_uses import note_all_uses
-from planner_executor.graph.ledger.postgres.family_table import renew_families
-from planner_executor.graph.ledger.postgres.run_index import renew_rows
-from planner_executor.graph.ledger.postgres.schema import ADDED, CONTROL_INDEX, TABLES, VERSION, version_of
-from planner_executor.graph.ledger.postgres.standing_table import shorten
-from planner_executor.graph.ledger.postgres.transaction import LONG, Transaction
+from planner_executor.graph.ledger.postgres.schema import VERSION, version_of
+from planner_executor.graph.ledger.tables.locks import MAKING, lock
+from planner_executor.graph.ledger.tables.migration import bring_on
+from planner_executor.graph.ledger.tables.run_index import renew_rows
+from planner_executor.graph.ledger.tables.schema import create, set_version
+from planner_executor.graph.ledger.tables.transaction import PATIENCE, Transaction
 from planner_executor.graph.record.run_state import run_name
-from planner_executor.graph.record.standing_approval import LONGEST_S
-
-SCHEMA_LOCK = 6_911_051_277_381_204_001
-"""Held in the transaction that makes the tables: of processes that start at once, one makes them."""
 
 
 def bring_up(tx: Transaction, database: str) -> None:
@@ -27,7 +21,7 @@ def bring_up(tx: Transaction, database: str) -> None:
     version = version_of(tx)
     if version < VERSION:
         _check_encoding(tx, database)
-        tx.tell("SELECT pg_advisory_xact_lock(%s)", SCHEMA_LOCK)
+        lock(tx, MAKING)
         version = version_of(tx)  # another process may have been faster
     if version > VERSION:
         why = f"its tables are of version {version}, this program knows version {VERSION}; install a newer release"
@@ -36,18 +30,11 @@ def bring_up(tx: Transaction, database: str) -> None:
         return
     if version:
         _refuse_while_owned(tx, database)
-    for tables in ((TABLES,) if version == 0 else ()) + ADDED:
-        tx.tell(tables.strip().removesuffix(";"))
-    if version:
-        tx.tell(
-            f"DROP INDEX IF EXISTS ledger_control; {CONTROL_INDEX.removesuffix(';')}"
-        )  # it has the kinds of version 1
-        note_all_uses(tx)
-        renew_families(tx)
-        shorten(tx, database, time.time() + LONGEST_S)
+        bring_on(tx, database)
         renew_rows(tx)
-    tx.tell("DELETE FROM ledger_schema")
-    tx.tell("INSERT INTO ledger_schema VALUES (%s)", VERSION)
+    else:
+        create(tx)
+    set_version(tx, VERSION)
 
 
 def _check_encoding(tx: Transaction, database: str) -> None:
@@ -58,7 +45,7 @@ def _check_encoding(tx: Transaction, database: str) -> None:
 
 
 def _refuse_while_owned(tx: Transaction, database: str) -> None:
-    tx.tell(LONG)
+    tx.on_server(PATIENCE)
     tx.tell("LOCK TABLE ledger_runs IN EXCLUSIVE MODE")
     query = (
         "SELECT thread, n FROM ledger_leases JOIN ledger_runs ON ledger_runs.id = run "

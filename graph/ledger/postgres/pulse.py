@@ -11,10 +11,10 @@ import psycopg
 
 from planner_executor.graph.errors import LedgerError
 from planner_executor.graph.ledger.postgres.changes import KEPT_S
-from planner_executor.graph.ledger.postgres.lease import beat
 from planner_executor.graph.ledger.postgres.server import Connection, Server, in_transaction, is_lost
 from planner_executor.graph.ledger.postgres.transaction import LIMITS, WRITES, Transaction
 from planner_executor.graph.ledger.protocol import Lease
+from planner_executor.graph.ledger.tables.leases import beat
 
 Pulse = Callable[[], Sequence[Lease]]
 LOGGER = logging.getLogger("planner_executor.ledger")

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from planner_executor.graph.ledger.checkpoint_cells import erased, plain_bytes, with_more_names
-from planner_executor.graph.ledger.postgres.transaction import Transaction
+from planner_executor.graph.ledger.tables.transaction import Transaction
 from planner_executor.graph.record.redaction import Redactor
 
 TABLES = ("checkpoints", "checkpoint_blobs", "checkpoint_writes")

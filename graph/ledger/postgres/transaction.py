@@ -1,11 +1,15 @@
 """One transaction on a connection, with as few round trips as its questions need."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import psycopg
 
-Rows = list[tuple[Any, ...]]
+from planner_executor.graph.ledger.chain import Row
+from planner_executor.graph.ledger.postgres.history_table import add_samples, history
+from planner_executor.graph.ledger.tables.dialect import CLOCK, in_postgres
+from planner_executor.graph.ledger.tables.transaction import Rows
+from planner_executor.graph.record.sample import Sample, Samples
 
 EXACT = "SET LOCAL extra_float_digits = 3"
 """Times are hashed with their events, and a server may be set to shorten numbers."""
@@ -16,15 +20,16 @@ WRITES = f"BEGIN ISOLATION LEVEL READ COMMITTED; {EXACT}"
 
 LIMITS = "SET LOCAL lock_timeout = '5s'; SET LOCAL idle_in_transaction_session_timeout = '5s'"
 """A host that stops in the middle must not keep others from its run: the server ends its transaction."""
-LONG = "SET LOCAL idle_in_transaction_session_timeout = '5min'"
-"""For work that computes for long between two statements."""
+SHARES = 64
+"""A count is spread over so many rows, by run: runs that end at the same time do not wait for each other."""
 
 
 class Transaction:
-    """Statements without a result wait for the next one that has one, or for the commit, and travel with it.
+    """See `graph.ledger.tables.transaction.Transaction`.
 
-    Values are put into the text by the client, so several statements go at once in the simple protocol, with no
-    prepared statement: every pooler can pass them on. `changed` has the ids of the runs that events were written of.
+    Statements without a result wait for the next one that has one, or for the commit, and travel with it. Values are
+    put into the text by the client, so several statements go at once in the simple protocol, with no prepared
+    statement: every pooler can pass them on. `changed` has the ids of the runs that events were written of.
     """
 
     def __init__(self, connection: "psycopg.Connection[Any]", begin: str) -> None:
@@ -42,7 +47,16 @@ class Transaction:
         if rows:
             row = f"({', '.join(['%s'] * len(rows[0]))})"
             values = [value for given in rows for value in given]
-            self.tell(statement.format(", ".join([row] * len(rows))), *values)
+            text = in_postgres(statement).format(", ".join([row] * len(rows)))
+            self._waiting.append(self._cursor.mogrify(text, values))
+
+    def script(self, statements: str) -> None:
+        """Execute several statements before the next one that is asked."""
+        self.tell(in_postgres(statements).strip().removesuffix(";"))
+
+    def on_server(self, statement: str, *values: Any) -> None:
+        """Execute a statement that takes a lock or time, before the next one that is asked."""
+        self.tell(statement, *values)
 
     def ask(self, statement: str, *values: Any) -> Rows:
         """Execute a statement and return its rows."""
@@ -52,6 +66,38 @@ class Transaction:
         """Return the first row of a statement, or None."""
         return next(iter(self.ask(statement, *values)), None)
 
+    def many(self, values: Iterable[object]) -> list[object]:
+        """Return several values as an array."""
+        return list(values)
+
+    def now(self) -> float:
+        """Return the time of the server."""
+        return float(self.ask(f"SELECT {CLOCK}")[0][0])
+
+    def stored_payload(self, _kind: str, text: str) -> str:
+        """Return the payload of an event as it is: the server compresses long ones itself."""
+        return text
+
+    def read_rows(self, found: Iterable[Sequence[Any]]) -> Iterator[Row]:
+        """Yield stored rows of events."""
+        return map(Row._make, found)
+
+    def share(self, run_id: int) -> tuple[int]:
+        """Return the share of a count that a run adds to."""
+        return (run_id % SHARES,)
+
+    def add_samples(self, run_id: int, samples: Samples) -> None:
+        """Add what the steps of a run took that has ended."""
+        add_samples(self, run_id, samples)
+
+    def samples(self, likenesses: Sequence[str]) -> dict[str, list[Sample]]:
+        """Return what steps of these likenesses took, the latest first."""
+        return history(self, likenesses)
+
+    def wrote(self, run_id: int) -> None:
+        """Take note that events of a run are written."""
+        self.changed.add(run_id)
+
     def commit(self) -> None:
         """Commit; from here on a lost connection leaves the outcome open."""
         if self.is_begun or len(self._waiting) > 1:
@@ -59,7 +105,8 @@ class Transaction:
             self._send("COMMIT")
 
     def _text(self, statement: str, values: Sequence[Any]) -> str:
-        return self._cursor.mogrify(statement, values) if values else statement
+        text = in_postgres(statement)
+        return self._cursor.mogrify(text, values) if values else text
 
     def _send(self, statement: str) -> Rows:
         text, self._waiting = "; ".join([*self._waiting, statement]), []

@@ -11,6 +11,7 @@ from weakref import finalize
 
 from planner_executor.graph.errors import AgentError, LedgerError, LedgerUnavailableError
 from planner_executor.graph.ledger.sqlite.backup import back_up
+from planner_executor.graph.ledger.sqlite.connection import Connection
 from planner_executor.graph.ledger.sqlite.file import advice
 from planner_executor.graph.ledger.sqlite.vacuum import compact, give_back
 from planner_executor.graph.ledger.sqlite.writer import Pulse
@@ -32,12 +33,21 @@ class Database:
         self._pulse, self._pulse_s = pulse, pulse_s
         self._writer: SharedWriter | None = None
 
-    async def look(self, do: Callable[[sqlite3.Connection], Result]) -> Result:
+    async def look(self, do: Callable[[Connection], Result], thread: str | None = None) -> Result:
         """Run a read-only function in a transaction; it does not wait for writers."""
-        return await self.do(do, writes=False)
+        return await self.do(do, thread, writes=False)
+
+    async def do_behind_all(self, do: Callable[[Connection], object]) -> None:
+        """Run a function in a transaction behind all the work that was begun before."""
+        await self.do(do)
 
     async def do(
-        self, do: Callable[[sqlite3.Connection], Result], *, full: bool = False, writes: bool = True
+        self,
+        do: Callable[[Connection], Result],
+        thread: str | None = None,  # noqa: ARG002  (one thread does all work in the order of the calls)
+        *,
+        full: bool = False,
+        writes: bool = True,
     ) -> Result:
         """Run a function in an atomic transaction and return its result; `full` waits for the disk."""
         try:

@@ -8,13 +8,6 @@ from typing import Any
 
 from planner_executor.graph.record.sample import KEPT, Sample, Samples
 
-TABLES = """
-CREATE TABLE IF NOT EXISTS ledger_history (
-    likeness TEXT PRIMARY KEY,
-    samples TEXT NOT NULL
-) WITHOUT ROWID;
-"""
-
 
 def add_samples(db: sqlite3.Connection, samples: Samples) -> None:
     """Add the samples of a run that has ended, in its transaction."""

@@ -11,24 +11,13 @@ from pathlib import Path
 from planner_executor.graph.errors import LedgerUnavailableError
 from planner_executor.graph.ledger.lease import LEASE_S, LOOK_S
 from planner_executor.graph.ledger.owner import is_gone
-from planner_executor.graph.ledger.sqlite.artifact_uses import note_all_uses
 from planner_executor.graph.ledger.sqlite.backup import copy_to
-from planner_executor.graph.ledger.sqlite.family_table import renew_families
-from planner_executor.graph.ledger.sqlite.run_index import rebuild, renew_rows
-from planner_executor.graph.ledger.sqlite.schema import (
-    CONTROL_INDEX,
-    INDEX,
-    VERSION,
-    add,
-    check_version,
-    create,
-    execute,
-    set_version,
-    version_of,
-)
-from planner_executor.graph.ledger.sqlite.standing_table import shorten
+from planner_executor.graph.ledger.sqlite.connection import Connection
+from planner_executor.graph.ledger.sqlite.schema import VERSION, check_version, version_of
+from planner_executor.graph.ledger.tables.migration import bring_on
+from planner_executor.graph.ledger.tables.run_index import rebuild, renew_rows
+from planner_executor.graph.ledger.tables.schema import INDEX, create, set_version
 from planner_executor.graph.record.run_state import run_name
-from planner_executor.graph.record.standing_approval import LONGEST_S
 
 
 @dataclass(frozen=True)
@@ -70,7 +59,7 @@ def _looks() -> Iterator[None]:
         yield
 
 
-def bring_up(db: sqlite3.Connection, database: str, looks: Callable[[], Iterator[None]] = _looks) -> Migration | None:
+def bring_up(db: Connection, database: str, looks: Callable[[], Iterator[None]] = _looks) -> Migration | None:
     """Make the tables of a new database, or migrate an older one; return None if nothing was migrated.
 
     Args:
@@ -95,22 +84,19 @@ def bring_up(db: sqlite3.Connection, database: str, looks: Callable[[], Iterator
     return done
 
 
-def _migrated(db: sqlite3.Connection, database: str) -> Migration | None:
+def _migrated(db: Connection, database: str) -> Migration | None:
     about = _about(db, database)  # another process may have been faster
     if about.version == 0:
         create(db)
+        set_version(db, VERSION)
     if not about.is_needed:
         return None
     _back_up(database, about.backup)
     if about.makes_index:
-        execute(db, INDEX)
-    add(db)
-    execute(db, f"DROP INDEX IF EXISTS ledger_control; {CONTROL_INDEX}")  # it has the kinds of the older version
-    note_all_uses(db)
-    renew_families(db)
-    shorten(db, database, time.time() + LONGEST_S)
+        db.script(INDEX)
+    bring_on(db, database)
     (rebuild if about.makes_index else renew_rows)(db)
-    set_version(db)
+    set_version(db, VERSION)
     return about
 
 

@@ -3,8 +3,6 @@
 The chain, exports and readers have the text alone; see `docs/decisions/0038-packed-payloads.md`.
 """
 
-import sqlite3
-
 from planner_executor.graph.ledger.family import TO_KNOW
 from planner_executor.graph.ledger.packed import MOST_BYTES, pack, unpack
 
@@ -30,9 +28,6 @@ DICTIONARY = (
 )
 """Words of results, plans and prompts; those of results, which are the most frequent, are the cheapest at its end."""
 
-UNPACKED = "CASE typeof({0}) WHEN 'blob' THEN unpacked({0}) ELSE {0} END"
-"""SQL of a payload's text, on connections that `add_functions` was called for."""
-
 
 def stored_payload(kind: str, text: str) -> str | bytes:
     """Return how the payload of an event of that kind is stored.
@@ -53,16 +48,12 @@ def payload_text(kind: str, stored: str | bytes) -> str:
     the check of the row names them.
     """
     if type(stored) is bytes and kind not in TO_KNOW:
-        return _unpacked(stored)  # type: ignore[return-value]
+        return unpacked(stored)  # type: ignore[return-value]
     return stored  # type: ignore[return-value]
 
 
-def add_functions(connection: sqlite3.Connection) -> None:
-    """Let statements on this connection use `UNPACKED`."""
-    connection.create_function("unpacked", 1, _unpacked, deterministic=True)
-
-
-def _unpacked(stored: bytes) -> str | bytes:
+def unpacked(stored: bytes) -> str | bytes:
+    """Return the text of packed bytes; others come back as they are."""
     if stored[:1] != FORM:
         return stored
     try:

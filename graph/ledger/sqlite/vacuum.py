@@ -7,7 +7,8 @@ from contextlib import closing
 
 from planner_executor.graph.ledger.owner import is_gone
 from planner_executor.graph.ledger.sqlite.checkpoint_redaction import packed_places
-from planner_executor.graph.ledger.sqlite.packed_payload import UNPACKED
+from planner_executor.graph.ledger.sqlite.connection import Connection
+from planner_executor.graph.ledger.tables.dialect import in_sqlite, payload_text
 
 BUSY_S = 5.0
 INCREMENTAL = 2
@@ -57,7 +58,7 @@ def give_back(path: str, rest: Callable[[float], None] = time.sleep) -> bool:
     return True
 
 
-def places_of(db: sqlite3.Connection, forms: Sequence[str]) -> list[str]:
+def places_of(db: Connection, forms: Sequence[str]) -> list[str]:
     """Return the places that hold a value, in one of its forms, named by run or thread if they have one."""
     found = (place for table in _tables(db) for place in _places_in(db, table, forms))
     return list(dict.fromkeys([*found, *packed_places(db, forms)]))
@@ -69,7 +70,9 @@ def _places_in(db: sqlite3.Connection, table: str, forms: Sequence[str]) -> Iter
     values = [form.encode("utf-8", "surrogatepass") for _ in columns for form in forms]
     if table == "ledger_events":
         source = "ledger_events JOIN ledger_runs ON ledger_runs.id = ledger_events.run"
-        cells = [UNPACKED.format("payload") if name == "payload" else f"ledger_events.{name}" for name in columns]
+        cells = [
+            in_sqlite(payload_text("payload")) if name == "payload" else f"ledger_events.{name}" for name in columns
+        ]
         found = " OR ".join(f"instr(CAST({cell} AS BLOB), ?)" for cell in cells for _ in forms)
         for thread, n in db.execute(f"SELECT DISTINCT thread, n FROM {source} WHERE {found}", values):
             yield f"run {thread}.{n}"

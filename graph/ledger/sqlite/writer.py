@@ -5,7 +5,6 @@ See `docs/decisions/0008-daemon-threads.md` for the thread and `docs/decisions/0
 
 import asyncio
 import queue
-import sqlite3
 import threading
 import time
 from collections import defaultdict
@@ -14,16 +13,18 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
+from planner_executor.graph.ledger.sqlite.connection import Connection
+
 Result = TypeVar("Result")
-Connect = Callable[[], sqlite3.Connection]
-Pulse = Callable[[], list[Callable[[sqlite3.Connection], None]]]
-Begin = Callable[[sqlite3.Connection, bool], None]
+Connect = Callable[[], Connection]
+Pulse = Callable[[], list[Callable[[Connection], None]]]
+Begin = Callable[[Connection, bool], None]
 
 REST_S = 1.0
 """How long a process that forks waits for the writer to close its connection."""
 
 
-def begin_at_once(connection: sqlite3.Connection, writes: bool) -> None:
+def begin_at_once(connection: Connection, writes: bool) -> None:
     """Begin a transaction; one that writes takes the write lock now, one that reads takes none."""
     connection.execute("BEGIN IMMEDIATE" if writes else "BEGIN")
 
@@ -35,7 +36,7 @@ class _Work:
     `done` is the caller's future, None for work of the pulse.
     """
 
-    do: Callable[[sqlite3.Connection], Any]
+    do: Callable[[Connection], Any]
     full: bool = False
     writes: bool = True
     done: "asyncio.Future[Any] | None" = None
@@ -85,9 +86,7 @@ class WriterThread:
         self._ending: threading.Thread | None = None
         self._starting = threading.Lock()
 
-    async def run(
-        self, do: Callable[[sqlite3.Connection], Result], *, full: bool = False, writes: bool = True
-    ) -> Result:
+    async def run(self, do: Callable[[Connection], Result], *, full: bool = False, writes: bool = True) -> Result:
         """Run `do` in a transaction and return its result after the commit.
 
         Cancelling the caller does not stop the transaction. With `writes=False` it does not wait for other writers.
@@ -136,7 +135,7 @@ class _Serving:
         self._connect, self._pulse, self._pulse_s, self._begin = connect, pulse, pulse_s, begin
 
     def serve(self, asked: _Queue) -> None:
-        connection: sqlite3.Connection | None = None
+        connection: Connection | None = None
         full: bool | None = None
         pulse_at = time.monotonic() + self._pulse_s
         while True:
@@ -198,14 +197,14 @@ def _settle_all(works: Iterable[_Work]) -> None:
         work.settle()
 
 
-def _synchronous(connection: sqlite3.Connection, is_full: bool | None, full: bool) -> bool:
+def _synchronous(connection: Connection, is_full: bool | None, full: bool) -> bool:
     """Set whether commits wait for the disk, only if it changes: the pragma is slow."""
     if is_full is not full:
         connection.execute(f"PRAGMA synchronous={'FULL' if full else 'NORMAL'}")
     return full
 
 
-def _commit(connection: sqlite3.Connection, batch: list[_Work], begin: Begin) -> None:
+def _commit(connection: Connection, batch: list[_Work], begin: Begin) -> None:
     """Run a batch in one transaction; each member then has a result or a failure."""
     begin(connection, any(work.writes for work in batch))
     try:
@@ -218,7 +217,7 @@ def _commit(connection: sqlite3.Connection, batch: list[_Work], begin: Begin) ->
         raise
 
 
-def _do(connection: sqlite3.Connection, work: _Work, alone: bool) -> None:
+def _do(connection: Connection, work: _Work, alone: bool) -> None:
     """Run one member of a batch in a savepoint of its own; a batch of one needs none."""
     if alone:
         work.result = work.do(connection)

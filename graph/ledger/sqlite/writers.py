@@ -13,9 +13,9 @@ from weakref import WeakSet, WeakValueDictionary, finalize
 
 from planner_executor.graph.errors import LedgerError
 from planner_executor.graph.ledger.sqlite.busy_timeout import busy_timeout_with
+from planner_executor.graph.ledger.sqlite.connection import Connection
 from planner_executor.graph.ledger.sqlite.file import create_private, identity, write_ahead
 from planner_executor.graph.ledger.sqlite.migration import bring_up
-from planner_executor.graph.ledger.sqlite.packed_payload import add_functions
 from planner_executor.graph.ledger.sqlite.schema import VERSION, check_version
 from planner_executor.graph.ledger.sqlite.writer import Pulse, WriterThread, begin_at_once
 
@@ -39,13 +39,11 @@ class OpenFile:
         except sqlite3.OperationalError:
             return True
 
-    def connect(self) -> sqlite3.Connection:
+    def connect(self) -> Connection:
         """Open the database, or create it."""
         create_private(Path(self._path), self._name)
         wait_s = self._busy_timeout.left_s
-        connection = sqlite3.connect(self._path, isolation_level=None, timeout=wait_s)
-        connection.text_factory = _text
-        add_functions(connection)
+        connection = Connection(self._path, wait_s)
         try:
             with self._busy_timeout.tried():
                 check_version(connection, self._name)
@@ -58,7 +56,7 @@ class OpenFile:
             raise
         return connection
 
-    def begin(self, connection: sqlite3.Connection, writes: bool) -> None:
+    def begin(self, connection: Connection, writes: bool) -> None:
         """Begin a transaction, unless the file was replaced: data written to a removed file would be lost."""
         if self._opened is not None and identity(self._path) != self._opened:
             raise sqlite3.OperationalError("the file was replaced by another one")
@@ -127,8 +125,3 @@ def _begin_anew() -> None:
 
 
 os.register_at_fork(before=_rest, after_in_parent=_go_on, after_in_child=_begin_anew)
-
-
-def _text(content: bytes) -> str:
-    """Decode text that may be damaged, so that the chain's check can report the event."""
-    return content.decode("utf-8", "surrogateescape")

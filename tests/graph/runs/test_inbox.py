@@ -9,7 +9,7 @@ import pytest
 
 from planner_executor import Agent, Person
 from planner_executor.graph.errors import InputError
-from planner_executor.graph.ledger.sqlite.event_store import EventStore
+from planner_executor.graph.ledger.sqlite.ledger import SqliteLedger
 from planner_executor.graph.testing import LoggedTools, ScriptedModel, step
 
 PAY = {"steps": [step("a", "pay", to="ann")]}
@@ -76,12 +76,12 @@ def test_under_four_eyes_the_inbox_of_who_asked_is_without_it(agent: Any) -> Non
 
 
 def test_what_nobody_decided_in_time_is_closed_and_not_listed(agent: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    async def tomorrow(_: EventStore) -> float:
+    async def tomorrow(_: SqliteLedger) -> float:
         return time.time() + 90_000.0
 
     own = agent(RULES)
     paid, looked = own.start("pay", plan=PAY), own.start("look", plan=LOOK)
-    monkeypatch.setattr(EventStore, "now", tomorrow)
+    monkeypatch.setattr(SqliteLedger, "now", tomorrow)
 
     assert [row.run for row in own.inbox()] == [looked.id] and own.show(paid.id).status == "rejected"
 

@@ -18,7 +18,7 @@ from planner_executor.graph.errors import InputError, LedgerUnavailableError, Pr
 from planner_executor.graph.ledger.run_store import RunStore
 from planner_executor.graph.ledger.seal import SealKey
 from planner_executor.graph.ledger.sqlite.ledger import SqliteLedger
-from planner_executor.graph.ledger.sqlite.schema import OF_A_RUN
+from planner_executor.graph.ledger.tables.schema import OF_A_RUN
 from planner_executor.graph.policy.retention import KeptThread, Retention
 from planner_executor.graph.record.run_filter import RunFilter
 from planner_executor.graph.record.values import Kept as Stored

@@ -5,8 +5,8 @@ from postgres_server import execute, new_schema
 
 from planner_executor import Agent
 from planner_executor.graph.ledger.drivers import open_ledger
-from planner_executor.graph.ledger.postgres.schema import OF_A_RUN
 from planner_executor.graph.ledger.postgres.thread_tables import TABLES
+from planner_executor.graph.ledger.tables.schema import OF_A_RUN
 from planner_executor.graph.policy.retention import Retention
 from planner_executor.graph.runs.retention import missing, prune
 from planner_executor.graph.testing import ScriptedModel

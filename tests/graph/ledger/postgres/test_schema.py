@@ -9,8 +9,10 @@ from postgres_server import execute, new_schema
 
 from planner_executor.graph.errors import LedgerUnavailableError
 from planner_executor.graph.ledger.drivers import open_ledger
-from planner_executor.graph.ledger.postgres.schema import ADDED, FAMILIES, VERSION
+from planner_executor.graph.ledger.postgres.schema import VERSION
 from planner_executor.graph.ledger.postgres.server import Server
+from planner_executor.graph.ledger.tables.dialect import in_postgres
+from planner_executor.graph.ledger.tables.schema import ADDED, FAMILIES
 from planner_executor.graph.plan.canonical import digest
 from planner_executor.graph.record.standing_approval import LONGEST_S, StandingApproval
 from planner_executor.graph.record.values import keep
@@ -35,7 +37,7 @@ def address() -> str:
 
 def drop(address: str, *statements: str) -> None:
     """Drop the tables and indexes that statements make."""
-    made = re.findall(r"CREATE (TABLE|INDEX) IF NOT EXISTS ([a-z_]+)", "".join(statements))
+    made = re.findall(r"CREATE (TABLE|INDEX) IF NOT EXISTS ([a-z_]+)", in_postgres("".join(statements)))
     for kind in ("TABLE", "INDEX"):
         execute(address, f"DROP {kind} IF EXISTS {', '.join(name for of, name in made if of == kind)}")
 

@@ -12,17 +12,20 @@ from typing import Any
 import pytest
 
 from planner_executor.graph.errors import LedgerUnavailableError
+from planner_executor.graph.ledger.sqlite.connection import Connection
 from planner_executor.graph.ledger.sqlite.ledger import SqliteLedger
 from planner_executor.graph.ledger.sqlite.migration import bring_up, forecast
-from planner_executor.graph.ledger.sqlite.run_index import differences
-from planner_executor.graph.ledger.sqlite.schema import ADDED, ADDED_COLUMNS, VERSION, version_of
+from planner_executor.graph.ledger.sqlite.schema import VERSION, version_of
+from planner_executor.graph.ledger.tables.dialect import in_sqlite
+from planner_executor.graph.ledger.tables.run_index import differences
+from planner_executor.graph.ledger.tables.schema import ADDED, ADDED_COLUMNS
 from planner_executor.graph.plan.canonical import digest
 from planner_executor.graph.record.events import CONTROL
 from planner_executor.graph.record.run_filter import RunFilter
 from planner_executor.graph.record.standing_approval import LONGEST_S, StandingApproval
 
 DATA = Path(__file__).parents[3] / "data"
-ADDITIONS = re.findall(r"CREATE (TABLE|INDEX) IF NOT EXISTS (\w+)", "".join(ADDED))
+ADDITIONS = re.findall(r"CREATE (TABLE|INDEX) IF NOT EXISTS (\w+)", in_sqlite("".join(ADDED)))
 COLUMNS = [("COLUMN", f"{table}.{column}") for table, column, _ in ADDED_COLUMNS]
 OLD = DATA / "schema_1" / "runs.db.gz"
 
@@ -88,7 +91,7 @@ def test_a_later_version_is_migrated_without_a_change_to_any_record_or_to_the_in
     assert (version(path), version(path.with_name(f"runs.db.version-{before}"))) == (VERSION, before)
     kept = [line for line in dumped if "ledger_schema" not in line and "INDEX ledger_control" not in line]
     assert [line for line in lost(kept, sqlite_dump(path)) if not line.startswith('INSERT INTO "ledger_index"')] == []
-    with closing(sqlite3.connect(path)) as db:
+    with closing(Connection(str(path))) as db:
         assert not list(differences(db))
 
 
@@ -113,7 +116,7 @@ def test_a_database_of_a_build_between_gets_what_it_lacks(missing: list[tuple[st
     renewed = ('INSERT INTO "ledger_history"', 'INSERT INTO "ledger_index"')
     rows = [line for line in before if line.startswith("INSERT") and not line.startswith(renewed)]
     assert sorted(line for line in sqlite_dump(path) if line in set(rows)) == sorted(rows)
-    with closing(sqlite3.connect(path)) as db:
+    with closing(Connection(str(path))) as db:
         assert not list(differences(db))
 
 
@@ -176,7 +179,7 @@ def test_a_migrated_database_knows_families_and_the_calls_that_they_have_begun(t
 
 
 def test_the_last_control_event_is_found_by_an_index_after_a_migration(old: Path) -> None:
-    with closing(sqlite3.connect(old)) as db:
+    with closing(Connection(str(old))) as db:
         bring_up(db, str(old))
         plan = db.execute(f"EXPLAIN QUERY PLAN SELECT max(seq) FROM ledger_events WHERE run = 1 AND kind IN {CONTROL}")
 
@@ -229,7 +232,7 @@ def test_a_run_whose_owner_is_alive_keeps_the_database_from_being_migrated(state
         yield
 
     with (
-        closing(sqlite3.connect(old)) as db,
+        closing(Connection(str(old))) as db,
         pytest.raises(LedgerUnavailableError, match=r"done\.1 is being worked on"),
     ):
         bring_up(db, str(old), looks)
@@ -239,7 +242,7 @@ def test_a_run_whose_owner_is_alive_keeps_the_database_from_being_migrated(state
 def test_a_run_whose_owner_stands_still_does_not(old: Path) -> None:
     change(old, "UPDATE ledger_leases SET owner = 'elsewhere|boot|1|1|x' WHERE run = 1")
 
-    with closing(sqlite3.connect(old, isolation_level=None)) as db:
+    with closing(Connection(str(old))) as db:
         assert bring_up(db, str(old), lambda: iter([None, None])) is not None
     assert version(old) == VERSION
 

@@ -1,15 +1,14 @@
 """Which runs are looked into for calls that a person has to be asked about."""
 
 import asyncio
-import sqlite3
 from contextlib import closing
 from pathlib import Path
 
 from planner_executor.graph.ledger.protocol import RunKey
-from planner_executor.graph.ledger.sqlite.family_table import other_runs
+from planner_executor.graph.ledger.sqlite.connection import Connection
 from planner_executor.graph.ledger.sqlite.ledger import SqliteLedger
-from planner_executor.graph.ledger.sqlite.packed_payload import add_functions
-from planner_executor.graph.ledger.sqlite.schema import TO_KNOW
+from planner_executor.graph.ledger.tables.families import other_runs
+from planner_executor.graph.ledger.tables.schema import TO_KNOW
 from planner_executor.graph.testing import drafted
 
 STARTED = drafted("run_started", {"goal": "g", "constraints": []})
@@ -30,8 +29,7 @@ def test_runs_in_which_all_went_well_are_not_read_and_an_index_finds_the_others(
 
     asyncio.run(fill())
 
-    with closing(sqlite3.connect(path)) as db, db:
-        add_functions(db)
+    with closing(Connection(str(path))) as db:
         assert other_runs(db, RunKey("t", 9), is_fork=False).to_know == [RunKey("t", 6)]
         query = f"SELECT n FROM ledger_runs JOIN ledger_events ON run = id WHERE thread = 't' AND {TO_KNOW}"
-        assert "ledger_to_know" in str(db.execute(f"EXPLAIN QUERY PLAN {query}").fetchall())
+        assert "ledger_to_know" in str(db.ask(f"EXPLAIN QUERY PLAN {query}"))

@@ -10,9 +10,11 @@ from typing import Any
 
 from planner_executor.graph.ledger.chaining import chained
 from planner_executor.graph.ledger.protocol import RunKey
+from planner_executor.graph.ledger.sqlite.connection import Connection
 from planner_executor.graph.ledger.sqlite.ledger import SqliteLedger
-from planner_executor.graph.ledger.sqlite.run_index import RunIndex
-from planner_executor.graph.ledger.sqlite.schema import create
+from planner_executor.graph.ledger.tables.run_index import RunIndex
+from planner_executor.graph.ledger.tables.runs import head_of
+from planner_executor.graph.ledger.tables.schema import create
 from planner_executor.graph.record.events import Draft
 from planner_executor.graph.record.run_filter import RunFilter
 from planner_executor.graph.testing import drafted
@@ -120,15 +122,16 @@ def test_a_row_that_is_gone_is_written_whole_at_the_next_event(tmp_path: Path) -
 
 def test_an_event_writes_only_the_columns_that_it_changes() -> None:
     statements: list[str] = []
-    with closing(sqlite3.connect(":memory:", isolation_level=None)) as db:
+    with closing(Connection(":memory:")) as db:
         create(db)
         db.execute("INSERT INTO ledger_runs (id, thread, n) VALUES (1, 'a', 1)")
         index = RunIndex()
         _, (begins, first, second) = chained([begun(), CALLED, CALLED], 0, b"")
-        index.add(db, 1, b"", [begins], b"1")
+        head = head_of(db, "db", RunKey("a", 1))._replace(link=b"")
+        index.add(db, head, [begins], b"1")
         db.set_trace_callback(statements.append)
-        index.add(db, 1, b"1", [first], b"2")
-        index.add(db, 1, b"2", [second], b"3")
+        index.add(db, head._replace(link=b"1"), [first], b"2")
+        index.add(db, head._replace(link=b"2"), [second], b"3")
         columns = [re.findall(r"(\w+) = ", statement) for statement in statements]
 
     assert columns == [["seq", "status", "tool_calls", "updated_at", "run"], ["seq", "tool_calls", "updated_at", "run"]]

@@ -1,21 +1,21 @@
 """What a page of a list costs: counted in steps of SQLite's machine, which time and other work do not change."""
 
-import sqlite3
 from collections.abc import Callable
 from contextlib import closing
 
 import pytest
 
+from planner_executor.graph.ledger.sqlite.connection import Connection
 from planner_executor.graph.ledger.sqlite.run_search import page
-from planner_executor.graph.ledger.sqlite.schema import create
+from planner_executor.graph.ledger.tables.schema import create
 from planner_executor.graph.record.run_filter import RunFilter
 
 STATUSES = ("succeeded", "waiting", "paused", "running", "planning")
 
 
-def with_runs(count: int) -> sqlite3.Connection:
+def with_runs(count: int) -> Connection:
     """A database whose index has so many runs, a fifth of them in each status, all with the tag `nightly`."""
-    db = sqlite3.connect(":memory:")
+    db = Connection(":memory:")
     create(db)
     numbers = range(1, count + 1)
     db.executemany("INSERT INTO ledger_runs (id, thread, n) VALUES (?, ?, 1)", [(n, f"run-{n}") for n in numbers])

@@ -1,0 +1,164 @@
+"""The tables of runs and of their events, and questions asked of them within a transaction."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from planner_executor.graph.ledger.chain import COLUMNS, Row, first_link
+from planner_executor.graph.ledger.head import Head
+from planner_executor.graph.ledger.lease import Holder
+from planner_executor.graph.ledger.protocol import RunKey
+from planner_executor.graph.ledger.reading import Snapshot
+from planner_executor.graph.ledger.refusals import Standing, damaged_row, unknown_run
+from planner_executor.graph.ledger.tables.dialect import AMONG, LOCKED, either
+from planner_executor.graph.ledger.tables.transaction import Transaction
+from planner_executor.graph.ledger.tombstone import thread_digest
+from planner_executor.graph.ledger.transcript import Transcript, artifact_ids, source_in
+from planner_executor.graph.record.events import CONTROL, RunForked
+
+ALL = -(2**63)
+"""Sequence number below every stored one, to select all rows, also damaged ones."""
+
+_MOST = either("max", "greatest")
+_NEXT_NUMBER = f"""{_MOST}(
+    coalesce((SELECT max(n) FROM ledger_runs WHERE thread = %s), 0),
+    coalesce((SELECT max(last) FROM ledger_tombstones WHERE thread = %s), 0)
+) + 1"""
+"""Number of a thread's next run, for the thread and its digest; those of removed runs are not given again."""
+TOP = """max(coalesce((SELECT max(id) FROM ledger_runs), 0),
+    coalesce((SELECT top FROM ledger_tombstones ORDER BY number DESC LIMIT 1), 0))"""
+"""In a file: the highest number that the tables gave to a run; an outdated lease must not fit another run."""
+_ID = either("id, ", "")
+_NEXT_ID = either(f"{TOP} + 1, ", "")
+"""A server counts by itself, and gives no number twice."""
+_OPEN = f"""INSERT INTO ledger_runs ({_ID}thread, n) SELECT {_NEXT_ID}%s, {_NEXT_NUMBER} WHERE true
+    ON CONFLICT DO NOTHING RETURNING n, id"""
+_ADOPT = f"""INSERT INTO ledger_runs ({_ID}thread, n, events, key, seal) VALUES ({_NEXT_ID}%s, %s, %s, %s, %s)
+    RETURNING id"""
+_RUN = "SELECT id FROM ledger_runs WHERE thread = %s AND n = %s"
+_LAST_EVENT = either(
+    """LEFT JOIN ledger_events AS last ON last.run = runs.id
+    AND last.seq = (SELECT seq FROM ledger_events WHERE run = runs.id ORDER BY seq DESC LIMIT 1)""",
+    """LEFT JOIN LATERAL (
+        SELECT seq, link FROM ledger_events WHERE ledger_events.run = runs.id ORDER BY seq DESC LIMIT 1
+    ) AS last ON true""",
+)
+_HAS_MESSAGES = "EXISTS (SELECT 1 FROM ledger_inbox WHERE ledger_inbox.run = runs.id)"
+_HEAD = f"""SELECT runs.id, runs.events, runs.key, runs.seal, last.seq, last.link, owner, token, beat,
+    {either("0.0", "extract(epoch FROM clock_timestamp() - beat_at)::float8")}, {_HAS_MESSAGES},
+    (SELECT max(seq) FROM ledger_events WHERE ledger_events.run = runs.id AND kind IN {CONTROL})
+    FROM ledger_runs AS runs LEFT JOIN ledger_leases ON ledger_leases.run = runs.id {_LAST_EVENT}
+    WHERE thread = %s AND n = %s"""
+_ROWS = f"SELECT {COLUMNS} FROM ledger_events WHERE run = %s AND seq >= %s ORDER BY seq"
+_STANDING = f"SELECT events, key, seal, {_HAS_MESSAGES} FROM ledger_runs AS runs WHERE id = %s"
+_ARTIFACTS = f"SELECT id, content FROM ledger_artifacts WHERE id {AMONG}"
+_FORKS = f"""SELECT thread, n, {COLUMNS} FROM ledger_events
+    JOIN ledger_runs ON ledger_runs.id = run WHERE kind = '{RunForked.kind}' ORDER BY run"""
+
+
+def open_row(tx: Transaction, thread: str) -> tuple[RunKey, int]:
+    """Start the thread's next run, and return it with the number by which the tables know it."""
+    while not (opened := tx.one(_OPEN, thread, thread, thread_digest(thread))):
+        pass  # another process has just opened a run of that number
+    return RunKey(thread, opened[0]), opened[1]
+
+
+def adopted_row(tx: Transaction, run: Transcript) -> int:
+    """Store a run as another database has it, without its events, and return its number."""
+    return int(tx.ask(_ADOPT, run.thread, run.n, run.written, run.key, run.seal)[0][0])
+
+
+def has_thread(tx: Transaction, thread: str) -> bool:
+    """Whether a thread has or had runs."""
+    return bool(tx.ask(f"SELECT {_NEXT_NUMBER}", thread, thread_digest(thread))[0][0] > 1)
+
+
+def locked(tx: Transaction, database: str, run: RunKey) -> Head:
+    """Return a run, after its row was locked for this transaction; whoever changes a run locks its row first.
+
+    Raises:
+        LedgerUnavailableError: It is not there, or its row is damaged.
+    """
+    tx.on_server(f"{_RUN} {LOCKED}", run.thread, run.n)  # a statement of its own: the next one sees what came before
+    return head_of(tx, database, run)
+
+
+def head_of(tx: Transaction, database: str, run: RunKey) -> Head:
+    """Return a run, with one statement: it is looked at before each event.
+
+    Raises:
+        LedgerUnavailableError: It is not there, or its row, its lease or the number of its last event is damaged.
+    """
+    row = tx.one(_HEAD, run.thread, run.n)
+    if row is None:
+        raise unknown_run(database, run)
+    run_id, events, key, seal, seq, link, owner, token, beat, silent_s, has_messages, control_seq = row
+    if type(events) is not int:
+        raise damaged_row(database, "the list of runs")
+    if owner is not None and (type(owner), type(token), type(beat)) != (str, int, int):
+        raise damaged_row(database, "a lease")
+    holder = Holder(owner, token, beat) if owner is not None else None
+    link = first_link(run.id) if seq is None else bytes(link)
+    standing, last = Standing(events, key, seal), int(seq or 0)
+    return Head(run, run_id, standing, last, link, holder, bool(has_messages), int(control_seq or 0), silent_s or 0.0)
+
+
+def run_id_of(tx: Transaction, database: str, run: RunKey) -> int:
+    """Return the number by which the tables know a run.
+
+    Raises:
+        LedgerUnavailableError: It is not there.
+    """
+    found = id_of(tx, run)
+    if found is None:
+        raise unknown_run(database, run)
+    return found
+
+
+def id_of(tx: Transaction, run: RunKey) -> int | None:
+    """Return the number by which the tables know a run, None if it is not there."""
+    row = tx.one(_RUN, run.thread, run.n)
+    return int(row[0]) if row else None
+
+
+def last_number(tx: Transaction, thread: str) -> int:
+    """Return the number of the thread's latest run, 0 if there is none."""
+    return int(tx.ask("SELECT coalesce(max(n), 0) FROM ledger_runs WHERE thread = %s", thread)[0][0])
+
+
+def numbers_of(tx: Transaction, thread: str) -> list[int]:
+    """Return the numbers of the thread's runs, in order."""
+    return [n for (n,) in tx.ask("SELECT n FROM ledger_runs WHERE thread = %s ORDER BY n", thread)]
+
+
+def read_rows(tx: Transaction, run_id: int, after: int = ALL) -> Iterator[Row]:
+    """Yield a run's rows from the `after`-th on."""
+    return tx.read_rows(tx.ask(_ROWS, run_id, after))
+
+
+def found_of(tx: Transaction, database: str, run_id: int, after: int) -> Snapshot:
+    """Return a run from its `after`-th event on; fewer rows than were written are a fault, not a shorter run.
+
+    Raises:
+        LedgerUnavailableError: Its row is damaged.
+    """
+    rows = list(read_rows(tx, run_id, after))
+    *standing, has_messages = tx.ask(_STANDING, run_id)[0]
+    if type(standing[0]) is not int:
+        raise damaged_row(database, "the list of runs")
+    return Snapshot(rows, Standing._make(standing), bool(has_messages))
+
+
+def transcript_of(tx: Transaction, database: str, run: RunKey) -> Transcript:
+    """Return everything that is stored of a run."""
+    rows, (written, key, seal), _ = found_of(tx, database, run_id_of(tx, database, run), ALL)
+    bare = Transcript(run.thread, run.n, rows, written, key, seal)
+    named = artifact_ids(bare.events())
+    kept: dict[str, str] = dict(tx.ask(_ARTIFACTS, tx.many(named)) if named else ())
+    return replace(bare, artifacts={name: kept[name] for name in named if name in kept})
+
+
+def forks_of(tx: Transaction) -> list[tuple[RunKey, str]]:
+    """Return the runs that are forks, each with the name of the run that it is a fork of."""
+    found = tx.ask(_FORKS)
+    rows = tx.read_rows(row for _, _, *row in found)
+    return [(RunKey(thread, n), source_in(row.payload)) for (thread, n, *_), row in zip(found, rows, strict=True)]

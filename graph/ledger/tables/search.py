@@ -1,0 +1,121 @@
+"""Finding runs in the index, and the counts over all of them."""
+
+from collections.abc import Iterator, Sequence
+
+from planner_executor.graph.ledger.index_row import SELECT, read, read_counts
+from planner_executor.graph.ledger.lease import Holder
+from planner_executor.graph.ledger.owner import is_gone
+from planner_executor.graph.ledger.protocol import RunKey
+from planner_executor.graph.ledger.run_store import Unfinished, Waiting
+from planner_executor.graph.ledger.search import CANDIDATES, UNDER_WAY, UNFINISHED, like_pattern, run_in
+from planner_executor.graph.ledger.tables.dialect import CLOCK, either
+from planner_executor.graph.ledger.tables.runs import id_of, last_number
+from planner_executor.graph.ledger.tables.transaction import Transaction
+from planner_executor.graph.record.counters import Counters, waiting_gauges
+from planner_executor.graph.record.events import StandingGiven
+from planner_executor.graph.record.run_filter import RunFilter
+from planner_executor.graph.record.run_state import run_name
+from planner_executor.graph.record.summary import PERSON, RunSummary
+
+CHUNK = 200
+"""Rows of a list that are read at a time."""
+_HOLDS = either("(goal LIKE %s ESCAPE '\\' OR thread LIKE %s ESCAPE '\\')", "(goal ILIKE %s OR thread ILIKE %s)")
+IS_SILENT = either("%s < 0", "beat_at < clock_timestamp() - make_interval(secs => %s)")
+"""Whether the owner of a run was silent for so many seconds; only a server has timed its heartbeats."""
+_RUNS = "SELECT thread, n{} FROM ledger_index JOIN ledger_runs ON ledger_runs.id = ledger_index.run"
+_LEASED = f"{_RUNS} LEFT JOIN ledger_leases ON ledger_leases.run = ledger_index.run"
+_PREFIXED = """SELECT thread, max(n) FROM ledger_runs WHERE thread >= %s AND thread < %s
+    GROUP BY thread ORDER BY thread LIMIT %s"""
+_UNFINISHED = f"""{_LEASED.format(f", seq, {IS_SILENT}, owner, token, beat")}
+    WHERE status IN {UNFINISHED} ORDER BY ledger_index.run"""
+_DEAD = f"""{_LEASED.format(f", owner, {IS_SILENT}")}
+    WHERE owner != '' AND status IN {UNDER_WAY} ORDER BY ledger_index.run"""
+_DUE = f"{_RUNS.format('')} WHERE due_at <= %s ORDER BY due_at, run LIMIT %s OFFSET %s"
+_WITH_APPROVALS = f"""{_RUNS.format("")} WHERE status IN {UNDER_WAY} {{}} AND EXISTS (SELECT 1 FROM ledger_events
+    WHERE ledger_events.run = ledger_index.run AND kind = %s) ORDER BY ledger_index.run DESC LIMIT %s"""
+_WAITING = f"{SELECT} WHERE waits_for = %s {{}} ORDER BY waiting_since, thread, n LIMIT %s"
+_COUNTS = "SELECT name, labels, sum(value) FROM ledger_counters GROUP BY name, labels ORDER BY name, labels"
+_WAITS = f"""SELECT waits_for, count(*), {CLOCK} - min(waiting_since) FROM ledger_index
+    WHERE waits_for IS NOT NULL GROUP BY waits_for"""
+
+
+def runs_named(tx: Transaction, name: str) -> list[RunKey]:
+    """Return the run of that id, or the latest of that thread, or of each thread whose name begins so."""
+    if (run := run_in(name)) is not None and id_of(tx, run) is not None:
+        return [run]
+    if last := last_number(tx, name):
+        return [RunKey(name, last)]
+    if not name:
+        return []
+    return [RunKey(*row) for row in tx.ask(_PREFIXED, name, name + chr(0x10FFFF), CANDIDATES)]
+
+
+def place_of(tx: Transaction, wanted: RunFilter) -> int | None:
+    """Return the number of the run that a page begins behind; 0, which is behind all of them, if it is not there."""
+    if wanted.before is None:
+        return None
+    run = run_in(wanted.before)
+    return (id_of(tx, run) or 0) if run is not None else 0
+
+
+def conditions(wanted: RunFilter, before: int | None, run: str) -> Iterator[tuple[str, Sequence[object]]]:
+    """Yield conditions for a page behind a run's number, and their values; `run` is the column of the numbers."""
+    if before is not None:
+        yield f"{run} < %s", [before]
+    if wanted.since is not None:
+        yield "started_at >= %s", [wanted.since]
+    if wanted.text is not None:
+        yield _HOLDS, [like_pattern(wanted.text)] * 2
+
+
+def summaries(tx: Transaction, runs: Sequence[RunKey]) -> list[RunSummary]:
+    """Return the rows of these runs in the index."""
+    wanted = ", ".join(["(%s, %s)"] * len(runs))
+    query = f"{SELECT} WHERE (thread, n) IN (VALUES {wanted})"
+    return (
+        [read(row) for row in tx.ask(query, *(value for run in runs for value in (run.thread, run.n)))] if runs else []
+    )
+
+
+def unfinished(tx: Transaction, silent_s: float) -> list[Unfinished]:
+    """Return the runs that are planned, executed or paused, the oldest first.
+
+    An owner that was silent for more than `silent_s` seconds is dead.
+    """
+    return [
+        Unfinished(
+            RunKey(thread, n),
+            seq,
+            Holder(owner, *beats) if owner is not None else None,
+            bool(owner) and (bool(is_silent) or is_gone(owner)),
+        )
+        for thread, n, seq, is_silent, owner, *beats in tx.ask(_UNFINISHED, silent_s)
+    ]
+
+
+def dead(tx: Transaction, silent_s: float) -> tuple[str, ...]:
+    """Return the names of runs that have not ended and whose owner is dead; for `silent_s` see `unfinished`."""
+    found = tx.ask(_DEAD, silent_s)
+    return tuple(run_name(thread, n) for thread, n, owner, is_silent in found if is_silent or is_gone(owner))
+
+
+def with_approvals(tx: Transaction, limit: int, before: RunKey | None) -> list[RunKey]:
+    """Return runs that have not ended and were given standing approvals of their own, the latest first."""
+    behind, place = ("", []) if before is None else ("AND ledger_index.run < %s", [id_of(tx, before) or 0])
+    return [RunKey(*row) for row in tx.ask(_WITH_APPROVALS.format(behind), *place, StandingGiven.kind, limit)]
+
+
+def waiting(tx: Transaction, limit: int, after: Waiting | None) -> list[RunSummary]:
+    """Return rows of runs that wait for a person, the longest wait first, after this one."""
+    behind = "AND (waiting_since, thread, n) > (%s, %s, %s)" if after is not None else ""
+    return [read(row) for row in tx.ask(_WAITING.format(behind), PERSON, *(after or ()), limit)]
+
+
+def due(tx: Transaction, now: float, limit: int, offset: int) -> list[RunKey]:
+    """Return runs whose open request has something due at `now`, in Unix seconds, what is due longest first."""
+    return [RunKey(*row) for row in tx.ask(_DUE, now, limit, offset)]
+
+
+def counters(tx: Transaction) -> Counters:
+    """Return the counts over all runs, and the gauges by the database's clock."""
+    return Counters(read_counts(tx.ask(_COUNTS)), waiting_gauges(tx.ask(_WAITS)))
