@@ -72,6 +72,7 @@ class ModelStep:
         self.called: Counter[str] = Counter()
         self.refusals = Refusals(self.toolbox.specs)
         self._asked_for: set[str] = set()
+        self._faulty: list[tuple[str, str]] = []  # answers without a result, each with its fault
         self._messages: list[BaseMessage] = []
         self._turn = 0
         self._name = self.step.id if self.item is None else f"{self.step.id}[{self.item}]"
@@ -133,8 +134,12 @@ class ModelStep:
                 if (failure := self.refusals.failure) is not None:
                     raise StepFailed(failure)
                 return value
+            if (repeated := (str(answer.text), fault)) in self._faulty:
+                raise StepFailed(self.refusals.failure or f"the executor model repeats itself: {fault}")
+            self._faulty.append(repeated)
             self._messages = [*self._messages, HumanMessage(fault)]
-        raise StepFailed(self.refusals.failure or f"the executor model gave no result within {MAX_TURNS} turns")
+        last = f"; its last answer: {self._faulty[-1][1]}" if self._faulty else ""
+        raise StepFailed(self.refusals.failure or f"the executor model gave no result within {MAX_TURNS} turns{last}")
 
     @property
     def _cannot_tool(self) -> list[Mapping[str, Any]]:
@@ -207,7 +212,7 @@ def _formed(text: str, output: Literal["json"] | Mapping[str, JsonValue]) -> tup
         fault = f"{error}. Answer with the result as JSON only."
     if output == "json":
         return value, fault
-    if fault is None and (faults := schema_errors(output, value)):
+    if fault is None and (faults := schema_errors(output, value, placed=True)):
         fault = f"The result does not fit its schema: {joined_messages(faults)}"
     if fault is not None and _allows_text(output) and not schema_errors(output, text):
         return text, None

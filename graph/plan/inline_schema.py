@@ -1,6 +1,6 @@
 """Validation against a JSON Schema that is part of a plan; such a schema refers to nothing outside itself."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from pydantic import JsonValue
@@ -21,16 +21,26 @@ def inline_schema_fault(schema: Mapping[str, Any]) -> str | None:
     return bounded_schema.schema_fault(schema) or _dangling_reference(schema)
 
 
-def schema_errors(schema: Mapping[str, Any], value: JsonValue) -> list[str]:
-    """Return the errors of a value under a schema without faults."""
+def schema_errors(schema: Mapping[str, Any], value: JsonValue, *, placed: bool = False) -> list[str]:
+    """Return the errors of a value under a schema without faults; `placed` puts before each where it is.
+
+    >>> schema_errors({"properties": {"n": {"items": {"type": "integer"}}}}, {"n": ["x"]}, placed=True)
+    ["n[0]: 'x' is not of type 'integer'"]
+    """
     try:
         if fast_test(schema)(value):
             return []
-        return [describe_schema_error(error) for error in bounded_errors(schema, value)]
+        found = bounded_errors(schema, value)
+        return [(_place(error.absolute_path) if placed else "") + describe_schema_error(error) for error in found]
     except WorkLimitExceeded as error:
         return [f"it cannot be validated: {error}"]
     except (Unresolvable, RecursionError) as error:
         return [f"its schema cannot be used: {error}"]
+
+
+def _place(path: Iterable[str | int]) -> str:
+    place = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path)
+    return f"{place.removeprefix('.')}: " if place else ""
 
 
 def _dangling_reference(schema: Mapping[str, Any]) -> str | None:

@@ -43,6 +43,11 @@ class Calls:
         """Calls that a fork inherited, in the order of the record; that of `inherited` differs between processes."""
         return [call for key, call in self.elsewhere.items() if key in self.inherited]
 
+    @property
+    def failed(self) -> list[Call]:
+        """The calls whose last attempt failed, in the order of the record, whatever became of their steps."""
+        return [call for call in self.by_key.values() if call.result is not None and call.result.status == "failed"]
+
     def find(self, key: str) -> Call | None:
         """Return a call of this run, or a call of another run that blocked one of this run."""
         return self.by_key.get(key) or self.elsewhere.get(key)

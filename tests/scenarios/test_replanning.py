@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from langgraph.types import Command
 
+from planner_executor import build_graph
 from planner_executor.graph.errors import InputError
 from planner_executor.graph.testing import LoggedTools, ScriptedModel, asked, on_thread, step
 
@@ -284,3 +285,27 @@ def test_a_model_in_both_roles_may_be_the_same(build: Build, saver: Any, tools: 
 def test_a_goal_that_cannot_be_kept_is_an_error_of_the_caller(build: Build, given: Any) -> None:
     with pytest.raises(InputError):
         build().invoke({"messages": [], **given}, on_thread())
+
+
+def test_each_replan_is_told_of_every_call_that_failed_in_the_run(saver: Any, tools: LoggedTools) -> None:
+    def fetch(url: str) -> str:
+        raise ValueError(f"no {url}")
+
+    plans = [{"steps": [step(name, "fetch", url=url)]} for name, url in (("a", "one"), ("b", "two"), ("c", "three"))]
+    model = ScriptedModel([*plans, {"steps": [], "answer": "none"}])
+    graph = build_graph(
+        planner=model,
+        tools=[tools.tool("fetch", fetch, effect="read")],
+        checkpointer=saver,
+        approval="never",
+        max_replans=3,
+    )
+
+    graph.invoke({"goal": "g"}, on_thread())
+
+    told = json.loads(str(model.prompts[-1][-1].text))["failed_calls"]
+    assert [(one["step"], one["tool"], one["args"], one["error"]) for one in told] == [
+        ("a", "fetch", {"url": "one"}, "ValueError: no one"),
+        ("b", "fetch", {"url": "two"}, "ValueError: no two"),
+        ("c", "fetch", {"url": "three"}, "ValueError: no three"),
+    ]

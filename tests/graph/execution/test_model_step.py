@@ -169,7 +169,7 @@ def test_calls_that_succeed_count_for_the_criteria_of_the_step(prepared: Any) ->
 
 
 def test_an_attempt_after_a_failure_for_good_is_another_conversation(prepared: Any) -> None:
-    model = ScriptedModel(["{", "no", "never", *["no"] * 7, "[1]"])
+    model = ScriptedModel(["{", "no", "never", "no", "[1]"])
 
     async def work(desk: Desk) -> Any:
         await (await prepared(desk, JSON, model=model)).run()
@@ -269,3 +269,23 @@ def test_a_result_in_another_form_is_asked_for_again(prepared: Any, output: Any,
     at_desk(work)
 
     assert why in str(model.prompts[1][-1].text)
+
+
+NUMBER: dict[str, Any] = {
+    **step("a"),
+    "output": {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]},
+}
+
+
+def test_the_same_answer_with_the_same_fault_ends_the_step_which_quotes_it(prepared: Any) -> None:
+    result, model, _ = done(prepared, NUMBER, {"n": "three"}, {"n": "four"}, {"n": "three"})
+
+    assert len(model.prompts) == 3 and "repeats itself" in result.error
+    assert "n: 'three' is not of type 'integer'" in result.error
+
+
+def test_a_step_without_a_result_in_its_turns_quotes_the_last_fault(prepared: Any) -> None:
+    result, _, _ = done(prepared, NUMBER, *({"n": f"number {n}"} for n in range(MAX_TURNS)))
+
+    assert result.error.startswith(f"the executor model gave no result within {MAX_TURNS} turns; its last answer: ")
+    assert "'number 9' is not of type 'integer'" in result.error
