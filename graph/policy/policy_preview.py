@@ -1,6 +1,6 @@
 """A preview of a policy's decisions on a plan: denials and requests to a person, with reasons."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from graphlib import TopologicalSorter
@@ -25,6 +25,7 @@ from planner_executor.graph.record.trust_label import (
     label_of_result,
     label_of_tool,
 )
+from planner_executor.graph.words.name_list import enumerated
 
 Found = TypeVar("Found", Sequence[ApproverRule], Sequence[TimeLimit])
 
@@ -105,7 +106,7 @@ def preview_policy(plan: Plan, terms: ExecutionTerms) -> list[PolicyFinding]:
     denied = [PolicyFinding("denied", f"{issue.field}: {issue.message}", issue.step) for issue in terms.issues(plan)]
     rules = (_plan, _later, _calls, _untrusted, _limits, _reach)
     asked = [finding for rule in rules for finding in rule(plan, terms)]
-    return denied or [*asked, *(_deciders(plan, terms) if asked else ())]
+    return denied or [*asked, *((*_supplied(plan, terms), *_deciders(plan, terms)) if asked else ())]
 
 
 def _plan(plan: Plan, terms: ExecutionTerms) -> Iterator[PolicyFinding]:
@@ -192,6 +193,20 @@ def _reach(plan: Plan, terms: ExecutionTerms) -> Iterator[PolicyFinding]:
         if said := stake.reach(terms.policy.approvers):
             about = "" if value.step else "a limit that is raised: "
             yield PolicyFinding("asked", about + said.removesuffix("."), value.step)
+
+
+def _supplied(plan: Plan, terms: ExecutionTerms) -> Iterator[PolicyFinding]:
+    """Yield which calls rest on results that a person may give in place of a step, and who decides about these."""
+    steps: defaultdict[str, list[str]] = defaultdict(list)
+    for step in plan.steps:
+        later = GivenValue("result", (), step.id, plan=plan.to_json()).reached(plan) - {step.id}
+        stake = AtStake.of_steps(plan, later, terms.tools, terms.bounds.cost_usd)
+        if not kind_spec(step.kind).asks(step) and (said := stake.reach(terms.policy.approvers)):
+            steps[said].append(step.id)
+    for said, names in steps.items():
+        yield PolicyFinding(
+            "asked", f"a result that is supplied for {enumerated(names, 'or')}: {said.removesuffix('.')}"
+        )
 
 
 def _blocked(approvers: Approvers, stake: AtStake) -> Sequence[ApproverRule]:

@@ -230,3 +230,68 @@ def test_a_harmless_plan_that_is_edited_into_one_that_others_decide_about_is_put
 
     assert edited.exit_code == 3 and "ada@example.org has to approve" in edited.stdout.replace("`", "")
     assert f"{ME} may not decide this" in approved.stderr and not (folder / "workspace/a.txt").exists()
+
+
+ADA_DECIDES = """
+[tools.write_file]
+verdict = "review"
+
+[approvers.tools.write_file]
+names = ["ada@example.org"]
+"""
+WAYS: dict[str, tuple[tuple[str, ...], ...]] = {
+    "another policy": (("resume", "--policy", "lax.toml", "--approve"),),
+    "another policy, by its name": (("resume", "--policy", "lax.toml", "--take-over", "--approve"),),
+    "settings of one's own": (("resume", "--own-settings", "--approve"),),
+    "settings of one's own, taken over": (("resume", "--own-settings", "--take-over", "--approve"),),
+    "another model": (("resume", "--planner", "openai:gpt-5", "--take-over", "--approve"),),
+    "another mode": (("resume", "--approval", "never", "--approve"),),
+    "an approver's name": (("resume", "--as", "ada@example.org", "--approve"),),
+    "an approver's name for other terms": (
+        ("resume", "--as", "ada@example.org", "--policy", "lax.toml", "--take-over", "--approve"),
+    ),
+    "a retry": (("cancel",), ("retry", "--policy", "lax.toml", "--yes"), ("retry", "--take-over", "--yes")),
+    "a retry with another plan": (("cancel",), ("retry", "--edit", "other.json", "--own-settings", "--yes")),
+    "a fork": (("fork", "--from", "s0", "--policy", "lax.toml", "--take-over", "--yes"),),
+    "a fork of one's own settings": (("fork", "--from", "s0", "--own-settings", "--yes"),),
+    "a worker": (("work", "--policy", "lax.toml", "--once"),),
+    "words": (("steer", "--approve"), ("steer", "write it"), ("resume", "--approve")),
+}
+
+
+@pytest.mark.usefixtures("adapter")
+@pytest.mark.parametrize("way", WAYS)
+def test_no_command_leads_round_who_decides(
+    cli: Cli, start: Any, folder: Path, monkeypatch: pytest.MonkeyPatch, latest: Any, way: str
+) -> None:
+    run = start(ADA_DECIDES, "a.txt")
+    (folder / "lax.toml").write_text('[tools.write_file]\nverdict = "allow"\n')
+    (folder / "other.json").write_text(json.dumps(plan("b.txt")))
+    monkeypatch.setenv("PLANNER_EXECUTOR_POLICY", "lax.toml")
+
+    for command, *options in WAYS[way]:
+        said = cli(command, *([] if command == "work" else [run]), *options)
+        assert said.exit_code in (0, 1, 2, 3) and not list((folder / "workspace").glob("*.txt")), said.stdout
+    for name in {run, latest()}:
+        cli("resume", name, "--approve")
+        cli("resume", name, "--own-settings", "--approve")
+
+    assert not list((folder / "workspace").glob("*.txt"))
+    assert "was taken over" not in cli("audit", run).stdout
+
+
+@pytest.mark.usefixtures("adapter")
+def test_an_approver_takes_a_run_over_from_the_command_line_and_nobody_else(cli: Cli, start: Any, folder: Path) -> None:
+    run = start(ADA_DECIDES, "a.txt")
+    (folder / "lax.toml").write_text("")
+    to_lax = ("resume", run, "--policy", "lax.toml", "--take-over", "--approve")
+
+    refused = cli(*to_lax)
+    assert (
+        refused.exit_code == 2
+        and "ada@example.org" in refused.stderr
+        and "was taken over" not in cli("audit", run).stdout
+    )
+    taken = cli(*to_lax, *PROVEN)
+
+    assert "was taken over by server:ada@example.org" in cli("audit", run).stdout, taken.stderr

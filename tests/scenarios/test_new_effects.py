@@ -324,6 +324,8 @@ def test_step_by_step_each_effect_after_an_untrusted_read_is_one(case: Case) -> 
     run = agent.resume("t", run.decide(approve=True, approved=["send"]))
 
     assert run.status == "succeeded" and case.sent == [{"to": "ann", "text": "x"}]
+    stops = [event.kind for event in agent.log("t")].count("review_requested")
+    assert stops == 2, "as many as there are plans: both decisions are one answer"
 
 
 def test_step_by_step_before_any_untrusted_read_a_yes_is_enough(case: Case) -> None:
