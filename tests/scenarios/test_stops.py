@@ -1,5 +1,6 @@
 """How often ordinary work stops for a person: each stop is answered with one word, and none has become two."""
 
+import getpass
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,11 @@ EXAMPLE = Path(__file__).parents[2] / "examples" / "incident"
 GOAL = "Audit why the checkout service is failing and draft a fix"
 
 
+ME: dict[str, Any] = {"approvers": {"names": [f"os:{getpass.getuser()}"]}}
+RULES = pytest.mark.parametrize("policy", [{}, ME], ids=["no rules on people", "rules that the person meets"])
+"""Rules on people say who decides, so that who may decide is asked no second time."""
+
+
 def stops(agent: Agent, goal: str, answer: str = "approve", **begun: Any) -> tuple[str, list[list[str]]]:
     """Return how a run ends that gets the same word as its answer at each stop, and what it asked for each time."""
     run, asked = agent.start(goal, **begun), []
@@ -21,12 +27,15 @@ def stops(agent: Agent, goal: str, answer: str = "approve", **begun: Any) -> tup
     return run.status, asked
 
 
-def test_the_audit_of_an_incident_stops_for_its_plan_and_its_revision(tmp_path: Path) -> None:
-    with Agent.open(tmp_path / "runs.db", tools=default_tools(EXAMPLE, tmp_path / "out")) as agent:
+@RULES
+def test_the_audit_of_an_incident_stops_for_its_plan_and_its_revision(tmp_path: Path, policy: Any) -> None:
+    tools = default_tools(EXAMPLE, tmp_path / "out")
+    with Agent.open(tmp_path / "runs.db", tools=tools, policy=policy) as agent:
         assert stops(agent, GOAL) == ("succeeded", [["run_plan"], ["run_plan"]])
 
 
-def test_a_mail_merge_stops_for_its_plan_and_once_for_the_mails_to_strangers(tmp_path: Path) -> None:
+@RULES
+def test_a_mail_merge_stops_for_its_plan_and_once_for_the_mails_to_strangers(tmp_path: Path, policy: Any) -> None:
     tools = LoggedTools()
     people = [{"to": f"p{number}@example.org"} for number in range(3)]
     own = [
@@ -36,15 +45,16 @@ def test_a_mail_merge_stops_for_its_plan_and_once_for_the_mails_to_strangers(tmp
     each = {**step("send", "mail", to="{item_result.to}", text="hello"), "for_each": "{read_result}"}
     plan = {"steps": [step("read", "read_csv", path="people.csv"), each]}
 
-    with Agent.open(tmp_path / "runs.db", planner=ScriptedModel([plan]), tools=own) as agent:
+    with Agent.open(tmp_path / "runs.db", planner=ScriptedModel([plan]), tools=own, policy=policy) as agent:
         assert stops(agent, "write to all") == ("succeeded", [["run_plan"], ["run_step"] * 3])
 
     assert len(tools.named("mail")) == 3
 
 
+@RULES
 @pytest.mark.parametrize("trusted", [True, None], ids=["trusted", "undeclared"])
 def test_a_refund_whose_order_was_misspelt_stops_for_its_plan_and_its_revision(
-    tmp_path: Path, trusted: bool | None
+    tmp_path: Path, trusted: bool | None, policy: Any
 ) -> None:
     tools = LoggedTools()
 
@@ -60,13 +70,14 @@ def test_a_refund_whose_order_was_misspelt_stops_for_its_plan_and_its_revision(
     pay = step("pay", "refund", order="{look_result.order}", amount="{look_result.amount}")
     plans = [{"steps": [step("look", "look_up_order", number=number), pay]} for number in ("7", "A-7")]
 
-    with Agent.open(tmp_path / "runs.db", planner=ScriptedModel(plans), tools=own) as agent:
+    with Agent.open(tmp_path / "runs.db", planner=ScriptedModel(plans), tools=own, policy=policy) as agent:
         assert stops(agent, "refund order 7") == ("succeeded", [["run_plan"], ["run_plan"]])
 
     assert tools.named("refund") == [{"order": "A-7", "amount": 40}]
 
 
-def test_a_revision_after_a_page_that_keeps_the_approved_effect_stops_once(tmp_path: Path) -> None:
+@RULES
+def test_a_revision_after_a_page_that_keeps_the_approved_effect_stops_once(tmp_path: Path, policy: Any) -> None:
     """Bob's: a page was read, another one could not be, and what follows is what he approved."""
     tools = LoggedTools()
 
@@ -82,5 +93,5 @@ def test_a_revision_after_a_page_that_keeps_the_approved_effect_stops_once(tmp_p
     keep = step("keep", "keep", path="notes.md", text="{one_result} {two_result}")
     plans = [{"steps": [step("one", "fetch", url="a"), step("two", "fetch", url=url), keep]} for url in ("b", "c")]
 
-    with Agent.open(tmp_path / "runs.db", planner=ScriptedModel(plans), tools=own) as agent:
+    with Agent.open(tmp_path / "runs.db", planner=ScriptedModel(plans), tools=own, policy=policy) as agent:
         assert stops(agent, "keep both pages") == ("succeeded", [["run_plan"], ["run_plan"]])
