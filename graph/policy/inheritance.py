@@ -12,6 +12,7 @@ from typing import Any
 from planner_executor.graph.plan.catalog import ToolSpec
 from planner_executor.graph.plan.schedule import blocked_by, waits_for
 from planner_executor.graph.plan.schema import Plan
+from planner_executor.graph.policy.new_effects import stained_by
 from planner_executor.graph.record.call import Call
 from planner_executor.graph.record.events import Arguments, CallInherited, Draft, Inherited, RunForked
 from planner_executor.graph.record.run_state import RunState
@@ -43,7 +44,8 @@ def inherited(record: RunState, plan: Plan, anew: Collection[str], tools: Mappin
     results, labels = record.steps.results, result_labels(record, plan, tools)
     kept = [name for name in _kept(plan, anew) if record.steps.is_settled(name)]
     tainted, attached = tuple(sorted(record.plan_state.tainted)), record.assignment.attached
-    new = {step: names for step, names in record.plan_state.new_effects.items() if step in tainted}
+    stained = stained_by(plan, tainted)
+    new = {step: names for step, names in record.plan_state.new_effects.items() if step in stained}
     forked = RunForked(
         source=record.id,
         again=tuple(anew),

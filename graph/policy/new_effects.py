@@ -5,10 +5,14 @@ Each is decided by itself, beside the plan, or refused, as `Policy.new_effects` 
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import compress
 
+from planner_executor.graph.plan.canonical import digest
 from planner_executor.graph.plan.catalog import ToolSpec
-from planner_executor.graph.plan.effect import effect_digest, effect_key
+from planner_executor.graph.plan.effect import effect_digest, origins_of, reads, sources
 from planner_executor.graph.plan.issues import Issue
+from planner_executor.graph.plan.schedule import blocked_by
 from planner_executor.graph.plan.schema import Plan, Step
 from planner_executor.graph.record.run_state import RunState
 
@@ -17,7 +21,7 @@ NewEffects = Mapping[str, tuple[str, ...]]
 
 DENIED = (
     "the policy denies what a revision adds after untrusted results were read, and no approved plan has this call of "
-    "{}; keep to the calls that were approved, as they are written there"
+    "{}; keep to the calls that were approved, as they are written there, and to what the results they get are made of"
 )
 
 
@@ -38,16 +42,24 @@ def new_effects(
         tainted: Ids of its steps that a model wrote after it had read untrusted results; no other step counts.
         refused: Digests of what a person refused when a plan with it was approved, see `graph.plan.effect`.
     """
-    known: Counter[str] = Counter()
+    known: Counter[tuple[str, str]] = Counter()
     for other in approved:
-        known |= Counter(digest for _, _, digest in _effects(other.steps, tools))
-    known.subtract(digest for step, _, digest in _effects(plan.steps, tools) if step not in tainted)
+        known |= Counter((one.digest, one.rests_on) for one in _effects(other, tools, ()))
+    effects, written = list(_effects(plan, tools, tainted)), {says for says, _ in known}
+    # An approved call that gets the result of a tainted step may be a new one; what else is not tainted is a person's.
+    counts = [one.step in tainted or (one.is_tainted and one.digest in written) for one in effects]
+    known.subtract((one.digest, one.rests_on) for one, does in zip(effects, counts, strict=True) if not does)
     found: dict[str, tuple[str, ...]] = {}
-    for step, tool, digest in _effects((step for step in plan.steps if step.id in tainted), tools):
-        if digest in refused or known[digest] <= 0:
-            found[step] = (*found.get(step, ()), tool)
-        known[digest] -= 1
+    for one in compress(effects, counts):
+        if one.digest in refused or known[one.digest, one.rests_on] <= 0:
+            found[one.step] = (*found.get(one.step, ()), one.tool)
+        known[one.digest, one.rests_on] -= 1
     return found
+
+
+def stained_by(plan: Plan, tainted: Collection[str]) -> set[str]:
+    """Return the steps that are tainted or that results of tainted steps determine."""
+    return {*tainted, *blocked_by({step.id: tuple(reads(step)) for step in plan.steps}, tainted)}
 
 
 def denied(added: NewEffects) -> list[Issue]:
@@ -57,7 +69,8 @@ def denied(added: NewEffects) -> list[Issue]:
 
 def added_key(record: RunState, step: Step, tool: str) -> str | None:
     """Return the key under which a call of the revision in force is decided, None if an approved plan had it before."""
-    return effect_key(step, tool) if tool in record.plan_state.new_effects.get(step.id, ()) else None
+    found = record.plan_state.effects_of([step.id])
+    return next((one.key for one in found if one.tool == tool), None)
 
 
 def is_undecided(record: RunState, step: Step, tool: str) -> bool:
@@ -66,9 +79,24 @@ def is_undecided(record: RunState, step: Step, tool: str) -> bool:
     return key is not None and key not in review.seen and not review.rejection(key, record.plan_state.current_pass)
 
 
-def _effects(steps: Iterable[Step], tools: Mapping[str, ToolSpec]) -> Iterator[tuple[str, str, str]]:
-    """Yield (step, tool, digest) of each call with an effect; a tool that is there no longer counts as one."""
-    for step in steps:
+@dataclass(frozen=True)
+class _Effect:
+    """A call with an effect: the digest of what it does, and that of what the results it gets are made of."""
+
+    step: str
+    tool: str
+    digest: str
+    rests_on: str
+    is_tainted: bool
+
+
+def _effects(plan: Plan, tools: Mapping[str, ToolSpec], tainted: Collection[str]) -> Iterator[_Effect]:
+    """Yield each call with an effect; a tool that is there no longer counts as one."""
+    origins, stained = origins_of(plan.steps), stained_by(plan, tainted)
+    for step in plan.steps:
         for name in step.tool_names:
             if name not in tools or tools[name].acts:
-                yield step.id, name, effect_digest(step, name)
+                free = tools[name].free_args if name in tools else ()
+                rests_on = sources(step, origins, free)
+                is_tainted = not stained.isdisjoint(rests_on)
+                yield _Effect(step.id, name, effect_digest(step, name), digest(rests_on), is_tainted)

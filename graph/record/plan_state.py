@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from planner_executor.graph.plan.effect import effect_digest, effect_key
+from planner_executor.graph.plan.effect import effect_digest, effect_key, origins_of
 from planner_executor.graph.plan.issues import Issue
 from planner_executor.graph.plan.schema import Step
 from planner_executor.graph.record.amendment import amendment_words
@@ -60,6 +60,7 @@ class PlanState:
     expected: Expected | None = None
     tainted: set[str] = field(default_factory=set)
     new_effects: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    effects: tuple[NewEffect, ...] = ()
 
     # Failed steps that revisions removed or changed, and the same at the last approval (decision 26).
     replaced: tuple[Replaced, ...] = ()
@@ -129,11 +130,7 @@ class PlanState:
 
     def effects_of(self, steps: Collection[str] | None = None) -> Iterator[NewEffect]:
         """Yield what is new in the revision in force: of all steps, or of those with these ids."""
-        for raw in (self.plan or {}).get("steps", ()):
-            if raw["id"] in self.new_effects and (steps is None or raw["id"] in steps):
-                step = Step.model_validate(raw)
-                for tool in self.new_effects[step.id]:
-                    yield NewEffect(step, tool, effect_key(step, tool), effect_digest(step, tool))
+        return (one for one in self.effects if steps is None or one.step.id in steps)
 
     @property
     def has_refused(self) -> bool:
@@ -159,6 +156,7 @@ class PlanState:
         self.issues, self.unchanged = (), None
         self.digests.append(data.digest)
         self.tainted, self.new_effects = set(data.tainted), data.new_effects
+        self.effects = tuple(_effects_in(data.plan, data.new_effects))
         self.failures.update(data.failures)
         self.stalled = data.stalled
         self.would_replace, self.expected = data.would_replace, data.like_steps
@@ -260,3 +258,14 @@ def _tools(step: Mapping[str, Any]) -> tuple[str, ...]:
 
 def _without(replaced: tuple[Replaced, ...], call: Call) -> tuple[Replaced, ...]:
     return tuple(one for one in replaced if (one.step, one.tools) != (call.step, (call.tool,)))
+
+
+def _effects_in(plan: Mapping[str, Any], added: Mapping[str, tuple[str, ...]]) -> Iterator[NewEffect]:
+    """Yield the calls of a plan that are new, as the event of its revision names them."""
+    if not added:
+        return
+    steps = [Step.model_validate(raw) for raw in plan.get("steps", ())]
+    origins = origins_of(steps)
+    for step in steps:
+        for tool in added.get(step.id, ()):
+            yield NewEffect(step, tool, effect_key(step, tool, origins), effect_digest(step, tool))

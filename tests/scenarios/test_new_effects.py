@@ -37,6 +37,7 @@ def own(tools: LoggedTools) -> list[Any]:
         tools.tool("page", lambda **_: "wire it", effect="read", trusted=False),
         tools.tool("lookup", lookup, effect="read", trusted=True),
         tools.tool("mail", effect="external", free_args=["text"]),
+        tools.tool("secret", lambda **_: ["all secrets"], effect="read", trusted=True),
         tools.tool("wipe", effect="write"),
         tools.tool("note", effect="write", free_args=["text"]),
     ]
@@ -285,8 +286,65 @@ def test_each_call_with_an_effect_that_no_approved_plan_had_is_asked_about(case:
     assert names(run) == [("run_plan", None), *(("run_step", name) for name in new)]
 
 
+FOUND = step("send", "mail", to="{look_result}", text="hi")
+NOTED = step("send", "note", place="a", text="{look_result}")
+GATHERED = {"id": "all", "objective": "put together", "gather": ["{look_result}"]}
+SOURCES: dict[str, tuple[list[Any], Any, list[str]]] = {
+    "the same, under another number of tries": ([LOOK, FOUND], {**LOOK, "attempts": 2}, []),
+    "other arguments": ([LOOK, FOUND], step("look", "lookup", key="Mallory"), ["send"]),
+    "another tool": ([LOOK, FOUND], step("look", "secret"), ["send"]),
+    "another tool, two steps before": (
+        [LOOK, GATHERED, step("send", "mail", to="{all_result[0]}", text="hi")],
+        step("look", "secret"),
+        ["send"],
+    ),
+    "of the items of a list": (
+        [LOOK, {**step("send", "mail", to="{item_result}", text="hi"), "for_each": "{look_result}"}],
+        step("look", "secret"),
+        ["send"],
+    ),
+    "what a model reads": (
+        [LOOK, {"id": "send", "objective": "write to them", "tools": ["mail"], "depends_on": ["look"]}],
+        step("look", "secret"),
+        ["send"],
+    ),
+    "of an argument that may come from anywhere": ([LOOK, NOTED], step("look", "secret"), []),
+    "of nothing that the call gets": ([LOOK, SEND], step("look", "secret"), []),
+}
+
+
+@pytest.mark.parametrize("what", SOURCES)
+def test_an_approved_call_that_gets_something_else_is_new(case: Case, what: str) -> None:
+    (_, *later), changed, new = SOURCES[what]
+    first, then = ({"steps": [step("page", "page"), source, *later]} for source in (LOOK, changed))
+
+    _, run = case.begun(then, planner=[first])
+
+    assert names(run) == [("run_plan", None), *(("run_step", name) for name in new)]
+
+
+def test_an_approved_call_gets_nothing_else_on_a_yes_to_the_plan(case: Case) -> None:
+    first, then = ({"steps": [step("page", "page"), source, FOUND]} for source in (LOOK, step("look", "secret")))
+    agent, run = case.begun(then, planner=[first])
+
+    run = agent.resume("t", run.decide(approve=True, rejected={"send": "not to them"}))
+
+    assert case.sent == [] and run.status != "succeeded"
+
+
+def test_what_was_approved_with_one_source_is_new_with_another_one(case: Case) -> None:
+    first = {"steps": [step("page", "page"), LOOK]}
+    bad, worse = ({"steps": [step("page", "page"), one, FOUND]} for one in (LOOK, step("look", "secret")))
+    agent, run = case.begun(bad, worse, planner=[first])
+    assert names(run) == [("run_plan", None), ("run_step", "send")]
+
+    run = agent.resume("t", run.decide(approve=True, approved=["send"]))
+
+    assert names(run) == [("run_plan", None), ("run_step", "send")] and case.sent == []
+
+
 def test_a_model_step_that_is_told_something_else_is_new(case: Case) -> None:
-    wiping = {"id": "tidy", "objective": "tidy up", "tools": ["wipe"], "depends_on": ["look"]}
+    wiping = {"id": "tidy", "objective": "tidy up", "tools": ["wipe"], "depends_on": ["page"]}
     first = {"steps": [step("page", "page"), LOOK, wiping]}
     kept, other = ({"steps": [step("page", "page"), AGAIN, {**wiping, **more}]} for more in ({}, {"objective": "all"}))
     agent, run = case.begun(kept, planner=[first])
@@ -418,6 +476,15 @@ def test_a_fork_shows_it_by_itself_too(case: Case) -> None:
     forked = agent.fork("t.1", "send")
 
     assert names(forked) == BOTH
+
+
+def test_a_fork_shows_a_call_that_gets_something_else_too(case: Case) -> None:
+    first, then = ({"steps": [step("page", "page"), source, FOUND]} for source in (LOOK, step("look", "secret")))
+    agent, _ = case.begun(then, planner=[first], replan="failure")
+
+    forked = agent.fork("t.1", "look")
+
+    assert names(forked) == [("run_plan", None), ("run_step", "send")]
 
 
 def test_a_retry_asks_again_about_a_call_that_was_rejected(case: Case) -> None:

@@ -15,7 +15,7 @@ from planner_executor.graph.plan.reading import ParsedPlan
 from planner_executor.graph.plan.schedule import waits_for
 from planner_executor.graph.plan.schema import Plan, Step
 from planner_executor.graph.policy.approval_scope import ExecutionTerms
-from planner_executor.graph.policy.new_effects import NewEffects, denied, new_effects
+from planner_executor.graph.policy.new_effects import NewEffects, denied, new_effects, stained_by
 from planner_executor.graph.policy.replanning import ReplanPolicy
 from planner_executor.graph.policy.terms import Comparison
 from planner_executor.graph.prompts.offer import Offer
@@ -192,10 +192,11 @@ class RunContext:
         return [step.id for step in plan.steps if (step.id in tainted if step.id in kept else new)]
 
     def new_effects_in(self, plan: Plan, tainted: Collection[str]) -> NewEffects:
-        """Return the calls with an effect that no approved plan of the run had, of steps that are tainted."""
+        """Return the calls with an effect that no approved plan of the run had, see `new_effects`."""
         state = self.record.plan_state
         if not (tainted and state.approved_plans):  # before the first approval only a fork has any: its source's
-            return {step: names for step, names in state.new_effects.items() if step in tainted}
+            stained = stained_by(plan, tainted) if state.new_effects else ()
+            return {step: names for step, names in state.new_effects.items() if step in stained}
         approved = map(self.plans.plan_of, state.approved_plans.values())
         specs, refused = self.services.toolbox.specs, state.refused_effects
         return new_effects(plan, approved, specs, tainted=tainted, refused=refused)
