@@ -1,9 +1,13 @@
 """What was made last is at hand, and is not kept for ever."""
 
+import pytest
+
+from planner_executor.graph.plan.schema import Plan
 from planner_executor.graph.recent import Recent
+from planner_executor.graph.record.budget import Budget
 
 
-def test_a_value_is_made_once_for_what_it_rests_on_and_few_are_kept() -> None:
+def test_a_value_is_made_once_for_what_it_is_made_of_and_few_are_kept() -> None:
     made: list[int] = []
 
     def make(number: int) -> str:
@@ -11,8 +15,25 @@ def test_a_value_is_made_once_for_what_it_rests_on_and_few_are_kept() -> None:
         return str(number)
 
     recent = Recent[str](most=2)
-    found = [recent.get(number, lambda number=number: make(number)) for number in (1, 1, 2, 2, 3, 1, 3)]
+    found = [recent.get(make, number) for number in (1, 1, 2, 2, 3, 1, 3)]
 
     assert found == ["1", "1", "2", "2", "3", "1", "3"]
     assert made == [1, 2, 3, 1]
     assert len(recent._values) <= 2
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [(Plan(answer="a"), Plan(answer="b")), (Budget(calls={"send": 1}), Budget(calls={"send": 2})), ("a", "b")],
+)
+def test_what_it_is_made_of_is_the_whole_of_each_value(one: object, other: object) -> None:
+    recent = Recent[str]()
+    made = iter("12345")
+
+    def make(_: object, *, beside: object) -> str:
+        return next(made)
+
+    found = [recent.get(make, value, beside=beside) for value, beside in ((one, one), (other, one), (one, other))]
+
+    assert found == ["1", "2", "3"]
+    assert recent.get(make, one, beside=one) == "1"

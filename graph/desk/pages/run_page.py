@@ -82,8 +82,7 @@ def drawing_of(request: Request, shown: ShownRun) -> Markup | None:
     if plan is None or not 0 < len(plan.steps) <= GRAPH_STEPS:
         return None
     link = run_link(request, "/step", shown.run.id) + "&step="
-    rests_on = link, shown.record.plan_state.digest, shown.run.revision
-    drawn = desk_of(request).drawings.get(rests_on, lambda: drawn_plan(plan, link))
+    drawn = desk_of(request).drawings.get(drawn_plan, plan, link)
     return drawn.with_statuses(shown.run.step_status)
 
 

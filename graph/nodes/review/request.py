@@ -109,7 +109,7 @@ def _about_plan(run: RunContext, subject: Subject, left: Mapping[str, Any]) -> R
         )
     review = _plan_review(run, plan, left, _new_effects(run, subject))
     # A resumed node builds its request anew, and a large plan takes long to describe: the text is kept (decision 48).
-    text = run.services.descriptions.get(review.key, lambda: plan_description(review))
+    text = run.services.descriptions.get(plan_description, review)
     return ReviewAction("run_plan", {"plan": plan.to_json()}, text)
 
 

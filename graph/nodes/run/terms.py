@@ -4,10 +4,10 @@ from planner_executor.graph.context import Services
 from planner_executor.graph.errors import OtherTermsError
 from planner_executor.graph.ledger.protocol import Ledger, RunKey
 from planner_executor.graph.ledger.values import terms_of
-from planner_executor.graph.plan.canonical import digest
 from planner_executor.graph.policy.terms import Comparison, compare
 from planner_executor.graph.record.assignment import Assignment
-from planner_executor.graph.record.events import NO_CONFIGURATION
+from planner_executor.graph.record.budget import Budget
+from planner_executor.graph.record.events import NO_CONFIGURATION, Configuration
 from planner_executor.graph.settings.settings import RANKS
 
 
@@ -29,13 +29,13 @@ async def compared(services: Services, ledger: Ledger, run: Assignment) -> Compa
 async def held_to_terms(services: Services, ledger: Ledger, run: Assignment) -> tuple[Services, Comparison]:
     """Return the services held to the terms that a run is under as far as these are stricter, and the comparison."""
 
-    async def held() -> tuple[Services, Comparison]:
-        found = await compared(services, ledger, run)
+    async def held(configuration: Configuration, budget: Budget) -> tuple[Services, Comparison]:
+        found = await compared(services, ledger, Assignment(configuration=configuration, budget=budget))
         return services.held_to(found.terms), found
 
     if _are_equal(services, run):
-        return await held()
-    return await services.held.aget(digest([run.configuration.to_json(), run.budget.to_json()]), held)
+        return await held(run.configuration, run.budget)
+    return await services.held.aget(held, run.configuration, run.budget)
 
 
 def _are_equal(services: Services, run: Assignment) -> bool:
