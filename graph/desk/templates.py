@@ -13,24 +13,14 @@ from pydantic import JsonValue
 
 from planner_executor.graph.plain_text.sanitize import document, escaped, one_line, visible, visible_json
 from planner_executor.graph.record.events import Event
-from planner_executor.graph.text.drawing.statuses import LOOKS
+from planner_executor.graph.text.drawing.statuses import ALL_LOOKS
 from planner_executor.graph.text.event_text import event_text
 from planner_executor.graph.words.name_list import counted
 
 LINE_CHARACTERS = 400
 STAMPED = ("desk.css", "desk.js")
 """Static files whose address holds their digest."""
-MARKS: Mapping[str, str] = {
-    **{status: look.mark for status, look in LOOKS.items()},
-    "planning": "…",
-    "waiting": "!",
-    "paused": "‖",
-    "partial": "◐",
-    "rejected": "✗",
-    "budget_exhausted": "✗",
-    "cancelled": "»",
-    "damaged": "✗",
-}
+MARKS: Mapping[str, str] = {status: look.mark for status, look in ALL_LOOKS.items()}
 
 
 @lru_cache(maxsize=1)

@@ -32,6 +32,7 @@ from planner_executor.graph.plan.shortening import shortened
 from planner_executor.graph.policy.grants import Refused
 from planner_executor.graph.prompts.direct import DIRECT, direct_message
 from planner_executor.graph.record.budget import Usage
+from planner_executor.graph.record.ending import EndStatus
 from planner_executor.graph.record.values import normalise, to_text
 from planner_executor.graph.settings.settings import Settings
 from planner_executor.tools.idempotency import with_idempotency_key
@@ -71,7 +72,8 @@ class DirectRun:
 
     async def run(self, goal: str, constraints: Sequence[str]) -> TrialEnding:
         """Run the agent to its final message, to a limit of the budget, or to a failure of its model."""
-        status, reason, answer, limit = "succeeded", None, "", None
+        status: EndStatus = "succeeded"
+        reason, answer, limit = None, "", None
         try:
             answer = await self._invoke(goal, constraints)
         except LimitReached as reached:

@@ -9,6 +9,7 @@ from pydantic import JsonValue
 from planner_executor.graph.chat_models.failures import FailureKind
 from planner_executor.graph.evaluation.suite import Arm
 from planner_executor.graph.record.budget import Usage
+from planner_executor.graph.record.run_filter import RunStatus
 
 OUTAGES: frozenset[FailureKind] = frozenset({"rate_limit", "timeout", "connection", "server", "key", "unknown_model"})
 """Kinds of model failure that are the server's fault, so that the trial is void."""
@@ -55,7 +56,7 @@ class TrialEnding:
     failure of a model's server, which is not the arm's fault, and `run` the run's name in the records, if it has one.
     """
 
-    status: str
+    status: RunStatus
     reason: str | None
     answer: JsonValue
     spent: Spent
@@ -89,7 +90,7 @@ class Trial:
     """
 
     slot: PlannedTrial
-    status: str
+    status: RunStatus
     reason: str | None
     answer: str
     met: bool

@@ -2,22 +2,36 @@
 
 import hashlib
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, assert_never
 
 from planner_executor.graph.ledger.outbox import Delivery
 from planner_executor.graph.ledger.protocol import RunKey
 from planner_executor.graph.plain_text.sanitize import one_line
+from planner_executor.graph.record.ending import ENDS, EndStatus
 from planner_executor.graph.record.summary import PERSON, RunSummary
 from planner_executor.graph.text.inbox import asked_in_words
 
 KINDS = ("waits", "expires", "escalated", "failed", "ended")
-"""That a run waits for a person, that its request is about to expire, that others may decide it too, that it ended as
-`failed`, `partial` or `budget_exhausted`, or otherwise."""
+"""That a run waits for a person, that its request is about to expire, that others may decide it too, that it ended with
+less than it was to do (see `is_failure`), or otherwise."""
 NAME_CHARACTERS = 100
 """How much of a run's name a title holds."""
-FAILURES = ("failed", "partial", "budget_exhausted")
 VERBS = {"waits": "waits", "expires": "is about to expire", "escalated": "is escalated to you"}
 """The words of each kind of notice about a run that waits."""
+
+
+def is_failure(status: EndStatus) -> bool:
+    """Whether a run that ended so has done less than it was to do, without a person who wanted that."""
+    match status:
+        case "failed" | "partial" | "budget_exhausted":
+            return True
+        case "succeeded" | "rejected" | "cancelled":
+            return False
+        case _:
+            assert_never(status)
+
+
+FAILURES = frozenset(status for status in ENDS if is_failure(status))
 
 
 @dataclass(frozen=True)

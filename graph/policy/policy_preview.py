@@ -156,9 +156,9 @@ def _untrusted(plan: Plan, terms: ExecutionTerms) -> Iterator[PolicyFinding]:
         return
     preview = PolicyPreview.of(plan, terms.tools)
     for step in plan.steps:
-        done_by = kind_spec(step.kind).done_by
-        may = "comes" if done_by == "tool" else "may come"
-        for name in step.tool_names if done_by in ("tool", "model") else ():
+        kind = kind_spec(step.kind)
+        may = "comes" if kind.done_by == "tool" else "may come"
+        for name in step.tool_names if kind.calls_tools else ():
             for argument, label in terms.policy.arguments_to_review(
                 terms.tools[name], preview.of_call(step, name)
             ).items():

@@ -31,7 +31,7 @@ def call_sources(plan: Plan, terms: ExecutionTerms) -> dict[str, CallSources]:
 def _of_step(step: Step, preview: PolicyPreview, terms: ExecutionTerms) -> CallSources:
     unseen: set[str] = set()
     shown: set[str] = set()
-    for name in step.tool_names if kind_spec(step.kind).done_by in ("tool", "model") else ():
+    for name in step.tool_names if kind_spec(step.kind).calls_tools else ():
         tool, labels = terms.tools[name], preview.of_call(step, name)
         held = terms.policy.arguments_to_review(tool, labels) if terms.mode != "never" else {}
         shown.update(source for label in held.values() for source in label.sources)

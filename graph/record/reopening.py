@@ -1,10 +1,25 @@
 """Whether an ended run can be retried, and which of its steps are then tried again."""
 
+from typing import assert_never
+
 from planner_executor.graph.plan.schema import Plan
+from planner_executor.graph.record.ending import ENDS, EndStatus
 from planner_executor.graph.record.remaining import steps_left
 from planner_executor.graph.record.run_state import RunState
 
-RETRIED = ("failed", "partial", "budget_exhausted", "cancelled")
+
+def is_final(status: EndStatus) -> bool:
+    """Whether a run that ended so cannot be retried."""
+    match status:
+        case "succeeded" | "rejected":
+            return True
+        case "failed" | "partial" | "budget_exhausted" | "cancelled":
+            return False
+        case _:
+            assert_never(status)
+
+
+RETRIED: tuple[str, ...] = tuple(status for status in ENDS if not is_final(status))
 """Statuses of ended runs that can be retried."""
 
 

@@ -8,7 +8,7 @@ from planner_executor.graph.record.ending import EndStatus
 from planner_executor.graph.words.name_list import right_name
 
 RunStatus = Literal["planning", "running", "waiting", "paused", EndStatus, "damaged"]
-STATUSES: tuple[str, ...] = get_args(RunStatus)
+STATUSES: tuple[RunStatus, ...] = get_args(RunStatus)
 
 
 @dataclass(frozen=True, kw_only=True)

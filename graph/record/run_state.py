@@ -11,6 +11,7 @@ from planner_executor.graph.record.events import Paused, RunEnded, RunStarted
 from planner_executor.graph.record.people import People
 from planner_executor.graph.record.plan_state import PlanState
 from planner_executor.graph.record.review_state import ReviewState
+from planner_executor.graph.record.run_filter import RunStatus
 from planner_executor.graph.record.run_pass import Pass
 from planner_executor.graph.record.said import Said
 from planner_executor.graph.record.spending import Spending
@@ -51,13 +52,15 @@ class RunState:
         return run_name(self.assignment.thread, self.assignment.n)
 
     @property
-    def status(self) -> str:
+    def status(self) -> RunStatus:
         """The status as far as the ledger shows it, which does not include whether a process executes the run."""
         if self.ended:
             return self.ended.status
         if self.review_state.waits:
             return "waiting"
-        return {"": "planning", RunStarted.kind: "planning", Paused.kind: "paused"}.get(self.last_kind, "running")
+        if self.last_kind in ("", RunStarted.kind):
+            return "planning"
+        return "paused" if self.last_kind == Paused.kind else "running"
 
     @property
     def bounds(self) -> Budget:

@@ -1,16 +1,17 @@
 """A run in one row, for lists, searches and dashboards."""
 
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from planner_executor.graph.errors import UnknownEventError
 from planner_executor.graph.record.open_review import OpenReview
+from planner_executor.graph.record.run_filter import RunStatus
 from planner_executor.graph.record.run_state import run_name
 
 PERSON = "person"
 """Value of `waits_for` if a review request is open."""
 
 
-DAMAGED = "damaged"
+DAMAGED: Literal["damaged"] = "damaged"
 """Status of a run with a malformed event."""
 CHANGED = (KeyError, TypeError, ValueError, AttributeError)
 """Exceptions raised by reading such an event."""
@@ -30,7 +31,7 @@ class RunSummary(NamedTuple):
     thread: str
     n: int
     seq: int
-    status: str
+    status: RunStatus
     goal: str = ""
     reason: str | None = None
     waits_for: str | None = None

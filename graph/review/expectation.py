@@ -32,7 +32,8 @@ def expectation(plan: Plan, left: Sequence[Step], expected: Expected, basis: Bas
     `high` is missing if a step has no history; `cost_usd` is missing if a model has no price, and with `tokens` if no
     model works on the plan. The time of people, retries and revisions is not part of it.
     """
-    works = [step for step in left if kind_spec(step.kind).done_by in ("tool", "model", "planner")]
+    kinds = {step.id: kind_spec(step.kind) for step in left}
+    works = [step for step in left if kinds[step.id].calls_tools or kinds[step.id].done_by == "planner"]
     took = {step.id: expected.took.get(basis.likeness.get(step.id, "")) for step in works}
     unknown = list(dict.fromkeys(_name(step) for step in works if took[step.id] is None))
     found: dict[str, Any] = {"seconds": _shown(_seconds(plan, works, took, basis.concurrency), unknown)}

@@ -13,6 +13,7 @@ from planner_executor.graph.record.ending import ENDS
 from planner_executor.graph.record.events import BY_FACADE
 from planner_executor.graph.record.remaining import skipped_in
 from planner_executor.graph.record.results import StepResult
+from planner_executor.graph.record.run_filter import RunStatus
 from planner_executor.graph.record.run_state import RunState
 from planner_executor.graph.record.said import spent_since
 from planner_executor.graph.record.standing_approval import StandingUse
@@ -42,7 +43,7 @@ class Run:
     n: int
     goal: str
     constraints: tuple[str, ...]
-    status: str
+    status: RunStatus
     reason: str | None
     answer: JsonValue
     plan: Plan | None

@@ -3,11 +3,11 @@
 Untrusted text is escaped twice: invisible characters first (`graph.plain_text.sanitize`), then markup.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from html import escape
 
 from planner_executor.graph.plain_text.sanitize import document, escaped
-from planner_executor.graph.text.drawing.statuses import LOOKS
+from planner_executor.graph.text.drawing.statuses import ALL_LOOKS, LOOKS
 
 SHOWN_CHARACTERS = 2_000
 """How much of a goal, an answer or an error stands beside a picture."""
@@ -15,18 +15,6 @@ SHOWN_CHARACTERS = 2_000
 _RULE = "border:1px solid color-mix(in srgb,currentColor 30%,transparent)"
 _CELL = f"{_RULE};padding:4px 10px;text-align:left;vertical-align:top"
 _TABLE = "border-collapse:collapse;margin:8px 0;max-width:100%;font-size:13px;color:inherit;background:none"
-COLOURS: Mapping[str, str] = {
-    **{word: look.strong for word, look in LOOKS.items()},
-    "planning": LOOKS["running"].strong,
-    "waiting": LOOKS["uncertain"].strong,
-    "paused": LOOKS["interrupted"].strong,
-    "partial": LOOKS["uncertain"].strong,
-    "rejected": LOOKS["failed"].strong,
-    "budget_exhausted": LOOKS["failed"].strong,
-    "cancelled": LOOKS["skipped"].strong,
-    "damaged": LOOKS["failed"].strong,
-}
-"""Behind white letters."""
 
 
 def words(text: str) -> str:
@@ -42,7 +30,7 @@ def words(text: str) -> str:
 
 def badge(status: str) -> str:
     """Return a status as a word on its colour."""
-    colour = COLOURS.get(status, LOOKS["pending"].strong)
+    colour = ALL_LOOKS.get(status, LOOKS["pending"]).strong  # behind white letters
     style = f"background:{colour};color:#fff;border-radius:9px;padding:1px 9px;font-size:12px;font-weight:700"
     return f'<span style="{style};white-space:nowrap">{escape(escaped(status))}</span>'
 

@@ -8,6 +8,7 @@ from pydantic import JsonValue
 from planner_executor.graph.plain_text.sanitize import escaped, margined
 from planner_executor.graph.plan.schema import Plan
 from planner_executor.graph.record.results import StepResult
+from planner_executor.graph.record.run_filter import RunStatus
 from planner_executor.graph.record.summary import RunSummary
 from planner_executor.graph.record.values import to_text
 from planner_executor.graph.text.drawing import plan_svg, plan_text
@@ -33,7 +34,7 @@ class RunView:
     name: str
     goal: str
     constraints: Sequence[str]
-    status: str
+    status: RunStatus
     reason: str | None
     answer: JsonValue
     plan: Plan | None

@@ -2,13 +2,18 @@
 
 import ast
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
+from planner_executor.graph.plan.step_kind import KINDS, NAMING
+from planner_executor.graph.record.ending import ENDS
 from planner_executor.graph.record.events import TYPES
+from planner_executor.graph.record.results import StepStatus
+from planner_executor.graph.record.run_filter import STATUSES
 
 ROOT = Path(__file__).parents[2]
 HOME = ROOT / "graph" / "record" / "events"
@@ -17,7 +22,7 @@ FILES = [
     *(path for path in (ROOT / "graph").rglob("*.py") if HOME not in path.parents and path != FAKES),
     *(ROOT / "tools").rglob("*.py"),
 ]
-TEMPLATES = [*(ROOT / "graph").rglob("*.html"), *(ROOT / "graph" / "desk" / "static").glob("*.js")]
+TEMPLATES = [*(ROOT / "graph").rglob("*.html"), *(ROOT / "graph" / "desk" / "static").glob("*.*s")]
 CLASSES = {kind.__name__ for kind in TYPES.values()}
 MOST_LOOKED_FOR = 4
 """So many kinds an `isinstance` may look for; who tells more of them apart has to say what the others are."""
@@ -69,9 +74,12 @@ def unnamed(node: ast.AST) -> bool:
 
 
 def places(finds: Callable[[ast.AST], Any]) -> list[str]:
-    trees = ((path, ast.parse(path.read_text())) for path in FILES)
-    nodes = ((path, node) for path, tree in trees for node in ast.walk(tree))
-    return [f"{path.relative_to(ROOT)}:{node.lineno}" for path, node in nodes if finds(node)]
+    return [f"{path.relative_to(ROOT)}:{node.lineno}" for path, node in nodes() if finds(node)]
+
+
+@cache
+def nodes() -> list[tuple[Path, Any]]:
+    return [(path, node) for path in FILES for node in ast.walk(ast.parse(path.read_text()))]
 
 
 def test_kinds_of_events_are_named_by_their_classes() -> None:
@@ -100,3 +108,40 @@ def test_no_page_names_a_kind_of_event() -> None:
 )
 def test_what_is_not_to_be_is_found(code: str, finds: Callable[[ast.AST], Any]) -> None:
     assert any(finds(node) for node in ast.walk(ast.parse(code)))
+
+
+STEP_STATUSES = frozenset(get_args(StepStatus))
+"""Of which some are end statuses too: a list of these alone is one of steps."""
+
+
+def told_apart(node: ast.AST) -> set[str]:
+    """Return the words in a list, in a table, or in a `match` that does not end in assert_never."""
+    parts: Sequence[ast.AST | None] = ()
+    if isinstance(node, ast.Tuple | ast.List | ast.Set):
+        parts = node.elts
+    elif isinstance(node, ast.Dict):
+        parts = node.keys
+    elif isinstance(node, ast.Match) and "assert_never(" not in ast.unparse(node.cases[-1]):
+        parts = [one.value for case in node.cases for one in ast.walk(case.pattern) if isinstance(one, ast.MatchValue)]
+    return {one.value for one in parts if isinstance(one, ast.Constant) and isinstance(one.value, str)}
+
+
+def test_a_list_of_kinds_of_steps_is_made_of_their_type() -> None:
+    found = places(lambda node: len(told_apart(node)) > 1 and told_apart(node) <= set(KINDS))
+
+    assert {place.partition(":")[0] for place in found} == {"graph/plan/step_kind.py"}
+
+
+def test_a_list_of_end_statuses_is_made_of_their_type() -> None:
+    def lists(node: ast.AST) -> bool:
+        return len(told_apart(node) & set(ENDS)) > 1 and not told_apart(node) <= STEP_STATUSES
+
+    assert {place.partition(":")[0] for place in places(lists)} == {"graph/record/ending.py"}
+
+
+def test_a_page_compares_statuses_and_kinds_with_those_that_there_are() -> None:
+    texts = [path.read_text() for path in TEMPLATES]
+    compared = {word for text in texts for word in re.findall(r"status\s*[!=]=\s*\"(\w+)\"", text)}
+
+    assert compared and compared <= {*STATUSES, *STEP_STATUSES}
+    assert not [text for text in texts for kind in NAMING if f"value={kind}" in text or f'value="{kind}"' in text]

@@ -13,7 +13,7 @@ from planner_executor.graph.desk.records import Records, ShownRun
 from planner_executor.graph.desk.security.visitor import verified
 from planner_executor.graph.desk.threads import on_thread
 from planner_executor.graph.desk.views.event_part import Part, part_of_event
-from planner_executor.graph.desk.views.new_steps import KINDS, new_steps
+from planner_executor.graph.desk.views.new_steps import FIRST, KIND_FORMS, new_steps
 from planner_executor.graph.desk.views.plan_form import (
     answer_text,
     by_step,
@@ -122,7 +122,8 @@ def _edit_values(
         "forms_by_id": by_id,
         "added": added,
         "form_order": [key for key in dict.fromkeys((*order, *by_id, *added)) if key in by_id or key in added],
-        "kinds": KINDS,
+        "kinds": KIND_FORMS,
+        "first_kind": FIRST,
         "tool_names": sorted(tools),
         "answer": answer_text(plan.get("answer")) if plan is not None else None,
         "text": given.get("plan") or (plan_as_text(shown, plan) if plan is not None and not is_large else ""),

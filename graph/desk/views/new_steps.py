@@ -2,17 +2,45 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, assert_never
 
 from planner_executor.graph.errors import InputError
+from planner_executor.graph.plan.kinds.table import kind_spec
+from planner_executor.graph.plan.step_kind import KINDS, NAMING, StepKind
 
-KINDS: Mapping[str, str] = {
-    "tool": "one tool, with arguments given here",
-    "model": "a model, with these tools",
-    "ask": "a question to a person",
-    "gate": "a gate, which a person has to pass",
-}
-"""Kinds of steps that the form adds, with their words."""
+
+@dataclass(frozen=True)
+class KindForm:
+    """How the form adds steps of a kind: its words for the kind, and the fields that such a step is `without`."""
+
+    words: str
+    without: tuple[str, ...]
+
+
+def kind_form(kind: StepKind) -> KindForm | None:
+    """Return how the form adds steps of a kind, None if it does not."""
+    match kind:
+        case "tool":
+            return KindForm("one tool, with arguments given here", ("question",))
+        case "model":
+            return KindForm("a model, with these tools", ("question",))
+        case "ask":
+            return KindForm("a question to a person", ("does", "args"))
+        case "gate":
+            return KindForm("a gate, which a person has to pass", ("does", "args", "success_criteria"))
+        case "refine" | "gather":
+            return None
+        case _:
+            assert_never(kind)
+
+
+_PEOPLE_LAST = sorted(KINDS, key=lambda kind: kind_spec(kind).done_by == "person")
+KIND_FORMS: Mapping[str, KindForm] = {kind: form for kind in _PEOPLE_LAST if (form := kind_form(kind)) is not None}
+FIRST = next(iter(KIND_FORMS))
+"""The kind of a new step until a person chooses another one."""
+NAMED = KIND_FORMS.keys() & NAMING
+"""The kinds whose own field the form fills in."""
 NUMBERED = re.compile(r"([0-9]{1,4}):(.+)", re.DOTALL)
 
 
@@ -37,9 +65,8 @@ def empty_step(number: str, form: Mapping[str, str]) -> dict[str, Any]:
     """
     if not (name := form.get("id", "")):
         raise InputError(f"new step {number}", "give it an id, such as send_report")
-    kind = form.get("kind", "tool")
-    begun: Mapping[str, Any] = {"tool": ""} if kind == "tool" else {kind: ""} if kind in ("ask", "gate") else {}
-    return {"id": name, **begun}
+    kind = form.get("kind", FIRST)
+    return {"id": name, **({kind: ""} if kind in NAMED else {})}
 
 
 def in_order(steps: Sequence[tuple[str, Any]], order: str) -> list[Any]:

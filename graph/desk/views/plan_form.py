@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from planner_executor.graph.desk.records import ShownRun
-from planner_executor.graph.desk.views.new_steps import empty_step, in_order, new_steps
+from planner_executor.graph.desk.views.new_steps import FIRST, KIND_FORMS, NAMED, empty_step, in_order, new_steps
 from planner_executor.graph.errors import InputError
 from planner_executor.graph.plain_text.sanitize import visible, visible_json
 from planner_executor.graph.plan.catalog import ToolSpec
@@ -37,7 +37,7 @@ class StepForm:
     extra: tuple[str, ...]
 
 
-EDITED = {"id", "objective", "tool", "tools", "args", "depends_on", "success_criteria", "ask", "gate"}
+EDITED = {"id", "objective", "tools", "args", "depends_on", "success_criteria"} | NAMED
 
 
 def step_forms(plan: Mapping[str, Any], succeeded: frozenset[str]) -> list[StepForm]:
@@ -106,10 +106,8 @@ def _answer(before: Any, text: str) -> Any:
 
 def _filled(step: Mapping[str, Any], form: Mapping[str, str]) -> dict[str, Any]:
     """Return a new step without the fields that the form hides for its kind, which a browser sends all the same."""
-    hidden = {"ask": ("does", "args"), "gate": ("does", "args", "success_criteria")}
-    kind = form.get("kind", "tool")
-    left_out = hidden.get(kind, ("question",))
-    return _changed(step, {key: form[key] for key in FIELDS if key in form and key not in left_out})
+    kind = KIND_FORMS.get(form.get("kind", FIRST), KIND_FORMS[FIRST])
+    return _changed(step, {key: form[key] for key in FIELDS if key in form and key not in kind.without})
 
 
 FIELDS = ("objective", "does", "args", "depends_on", "success_criteria", "question")

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, assert_never
 
 from pydantic import JsonValue
 
@@ -70,6 +70,17 @@ class KindSpec:
     def is_judged(self) -> bool:
         """Whether a judge, if there is one, judges the success criteria of such a step."""
         return self.done_by not in ("person", "planner")
+
+    @property
+    def calls_tools(self) -> bool:
+        """Whether such a step calls the tools that it names."""
+        match self.done_by:
+            case "tool" | "model":
+                return True
+            case "person" | "planner" | "nobody":
+                return False
+            case _:
+                assert_never(self.done_by)
 
 
 def no_tools(_: StepDraft) -> list[str]:

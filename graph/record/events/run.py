@@ -6,6 +6,7 @@ from typing import Any, ClassVar, Literal, Self
 
 from planner_executor.graph.record.budget import NO_BUDGET, Budget, limits_of_a_run
 from planner_executor.graph.record.codec import Coded, Inline, Json, Needed, Shown, Written
+from planner_executor.graph.record.ending import EndStatus
 from planner_executor.graph.record.events.content import NO_CONTENT, Content
 from planner_executor.graph.record.events.payload import Payload
 
@@ -171,7 +172,7 @@ class RunEnded(Payload):
     is_control: ClassVar[bool] = True
     must_last: ClassVar[bool] = True
 
-    status: str
+    status: EndStatus
     reason: str
     answer: Inline[Content] = NO_CONTENT
     read_as: tuple[str, ...] = ()

@@ -1,7 +1,10 @@
-"""The style of each step status; the word always stands beside the colour."""
+"""The style of each status of steps and of runs; the word always stands beside the colour."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import assert_never
+
+from planner_executor.graph.record.run_filter import STATUSES, RunStatus
 
 
 @dataclass(frozen=True)
@@ -23,6 +26,30 @@ LOOKS: Mapping[str, StatusStyle] = {
     "interrupted": StatusStyle("‖", "#7e22ce", "#faf5ff"),
     "uncertain": StatusStyle("?", "#a16207", "#fefce8"),
 }
+
+
+def look_of_run(status: RunStatus) -> StatusStyle:
+    """Return the style of a run's status."""
+    match status:
+        case "succeeded" | "failed" | "running":
+            return LOOKS[status]
+        case "planning":
+            return replace(LOOKS["running"], mark="…")
+        case "waiting":
+            return replace(LOOKS["uncertain"], mark="!")
+        case "paused":
+            return LOOKS["interrupted"]
+        case "partial":
+            return replace(LOOKS["uncertain"], mark="◐")
+        case "cancelled":
+            return LOOKS["skipped"]
+        case "rejected" | "budget_exhausted" | "damaged":
+            return LOOKS["failed"]
+        case _:
+            assert_never(status)
+
+
+ALL_LOOKS: Mapping[str, StatusStyle] = {**LOOKS, **{status: look_of_run(status) for status in STATUSES}}
 
 
 def status_of(step: str, statuses: Mapping[str, str] | None) -> str | None:
