@@ -175,9 +175,9 @@ class WatchedDatabase(Database):
 
     boundary: Boundary
 
-    async def do(self, do: Any, **how: Any) -> Any:
+    async def do(self, do: Any, thread: str | None = None, **how: Any) -> Any:
         self.boundary("before ledger")
-        result = await super().do(do, **how)
+        result = await super().do(do, thread, **how)
         self.boundary("after ledger")
         return result
 

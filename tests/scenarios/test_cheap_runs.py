@@ -60,9 +60,9 @@ class CountingDatabase(Database):
 
     asked = 0
 
-    async def do(self, do: Any, **how: Any) -> Any:
+    async def do(self, do: Any, thread: str | None = None, **how: Any) -> Any:
         self.asked += 1
-        return await super().do(do, **how)
+        return await super().do(do, thread, **how)
 
 
 def test_a_run_of_one_step_asks_the_ledger_sixteen_times(tmp_path: Path) -> None:

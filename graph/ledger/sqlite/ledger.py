@@ -2,12 +2,13 @@
 
 import asyncio
 import time
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from functools import partial
 from pathlib import Path
 
 from planner_executor.graph.ledger.lease import PACE, Pace
 from planner_executor.graph.ledger.ownership import Held
+from planner_executor.graph.ledger.protocol import Lease
 from planner_executor.graph.ledger.run_store import Changes, Health
 from planner_executor.graph.ledger.seal import SealKey
 from planner_executor.graph.ledger.sqlite.changes import changes
@@ -34,7 +35,7 @@ class SqliteLedger(SqlLedger):
 
     def __init__(self, path: str | Path, key: SealKey | None = None, pace: Pace = PACE) -> None:
         held: Held = {}
-        super().__init__(Database(str(path), beats_of(held), pace.beat_s), key, pace, held, KnownLeases())
+        super().__init__(self._database(str(path), held, pace.beat_s), key, pace, held, KnownLeases())
 
     async def now(self) -> float:
         """Return the time of this machine."""
@@ -63,6 +64,9 @@ class SqliteLedger(SqlLedger):
     async def health(self) -> Health:
         """Return how the file is; the events themselves are checked when a run is read."""
         return await self._file.look(lambda db: examine(db, Path(self.name), self._silent_s))
+
+    def _database(self, name: str, held: Collection[Lease], beat_s: float) -> Database:
+        return Database(name, beats_of(held), beat_s)
 
     async def _compacted(self, forms: Sequence[str]) -> list[str]:
         await self._file.compact()
