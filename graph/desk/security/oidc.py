@@ -21,6 +21,7 @@ from planner_executor.graph.desk.security.sign_ins import SignIn
 from planner_executor.graph.errors import SignInError
 from planner_executor.graph.record.person import Person
 from planner_executor.graph.serving.hosts import is_secure_address
+from planner_executor.graph.words.name_list import listed
 
 ALGORITHMS = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA")
 """Signatures with a public key; neither `none` nor one by the client's secret."""
@@ -116,10 +117,7 @@ class Provider:
             signed = self._verified(found, token)
         if signed is None:
             raise SignInError(f"{self.oidc.issuer} signs with a key that it does not publish; sign in again later")
-        wanted = {
-            "iss": {"essential": True, "value": self.oidc.issuer},
-            "aud": {"essential": True, "value": self.oidc.client_id},
-        }
+        wanted = {"iss": {"value": self.oidc.issuer}, "aud": {"value": self.oidc.client_id}}
         known = {"nonce": sign_in.nonce, "client_id": self.oidc.client_id, "access_token": token.get("access_token")}
         claims = CodeIDToken(signed.claims, signed.header, wanted, known)
         claims.validate(leeway=LEEWAY_S)
@@ -129,7 +127,11 @@ class Provider:
         """Return the signed token, None if the provider's keys lack the one that it names."""
         # Of the algorithms that the provider offers only ours: the header of a token must not choose how it is checked.
         offered = found.addresses.get("id_token_signing_alg_values_supported") or ["RS256"]
-        registry = JWSRegistry(algorithms=[one for one in offered if one in ALGORITHMS], strict_check_header=False)
+        if not (
+            algorithms := [one for one in offered if one in ALGORITHMS]
+        ):  # with none the library would take its own
+            raise ValueError(f"it signs with {listed([*map(str, offered)])}, and the desk takes public keys alone")
+        registry = JWSRegistry(algorithms=algorithms, strict_check_header=False)
         try:
             return jwt.decode(str(token.get("id_token", "")), key=KeySet.import_key_set(found.keys), registry=registry)
         except InvalidKeyIdError:

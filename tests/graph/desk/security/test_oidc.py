@@ -9,6 +9,7 @@ from typing import Any
 import httpx
 import pytest
 from httpx2 import ReadTimeout
+from joserfc.jwk import OctKey
 from oidc_provider import ADA, CLIENT, SECRET, OidcProvider, key_of, provided
 
 from planner_executor.graph.desk.security.claims import Oidc
@@ -114,6 +115,7 @@ def test_a_new_key_of_the_provider_is_found_and_one_that_it_does_not_publish_sig
         (None, "RS256", True),
         (None, "RS384", False),
         (["HS256", "RS256"], "RS256", True),
+        (["HS256"], "HS256", False),
     ],
 )
 def test_a_token_is_checked_by_an_algorithm_that_the_provider_offers(
@@ -121,6 +123,8 @@ def test_a_token_is_checked_by_an_algorithm_that_the_provider_offers(
 ) -> None:
     provider.discovered = {"id_token_signing_alg_values_supported": offered}
     provider.algorithm = algorithm
+    if algorithm == "HS256":  # signed with what everybody can read
+        provider.key = OctKey.import_key(SECRET * 2, {"kid": provider.key.kid})
 
     if counts:
         assert signed_in(client).person.name == "Ada@example.org"
