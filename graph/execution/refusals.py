@@ -32,10 +32,10 @@ class Refusals:
     def add(self, refusal: Refusal, asked: Mapping[str, JsonValue]) -> None:
         """Note a refused call with an effect.
 
-        A request that had its call already lacks nothing, and one after a person's words follows from them: what is
-        left of the grant is used up by the call that the person rejected.
+        A request that had its call already lacks nothing, and one that a rule refuses after a person's words follows
+        from them: what is left of the grant is used up by the call that the person rejected. A second one says no more.
         """
-        follows = not refusal.by_person and any(one.by_person and one.tool == refusal.tool for one in self.open)
+        follows = not refusal.by_person and any(one.tool == refusal.tool for one in self.open)
         if self._acts(refusal.tool) and not follows and (refusal.tool, asked) not in self._made:
             self.open.append(refusal)
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from planner_executor.graph.plain_text.sanitize import is_utf8, visible
+from planner_executor.graph.plain_text.sanitize import visible
 
 Source = Literal["server", "os", "claimed", "unverified"]
 """How a person is known: to a server or an adapter of the settings, to the operating system, by what calling code says
@@ -108,4 +108,4 @@ def exact_name(name: str) -> str:
 def is_name(text: Any) -> bool:
     """Whether a text can be the name of a person or of a role."""
     is_short = isinstance(text, str) and len(text) <= MAX_CHARACTERS
-    return is_short and bool(text.strip()) and is_utf8(text) and text.isprintable() and visible(text) == text
+    return is_short and bool(text.strip()) and text.isprintable() and visible(text) == text

@@ -1,9 +1,11 @@
 """What was made last is at hand, and is not kept for ever."""
 
+import asyncio
+
 import pytest
 
 from planner_executor.graph.plan.schema import Plan
-from planner_executor.graph.recent import Recent
+from planner_executor.graph.recent import MOST, Recent
 from planner_executor.graph.record.budget import Budget
 
 
@@ -37,3 +39,20 @@ def test_what_it_is_made_of_is_the_whole_of_each_value(one: object, other: objec
 
     assert found == ["1", "2", "3"]
     assert recent.get(make, one, beside=one) == "1"
+
+
+def test_a_value_that_is_waited_for_is_made_once_too() -> None:
+    made: list[int] = []
+
+    async def make(number: int) -> str:
+        made.append(number)
+        return str(number)
+
+    async def all_of() -> list[str]:
+        return [await recent.aget(make, number) for number in range(MOST)]
+
+    recent = Recent[str]()
+    first, again = asyncio.run(all_of()), asyncio.run(all_of())
+
+    assert first == again == list(map(str, range(64)))
+    assert made == list(range(64))

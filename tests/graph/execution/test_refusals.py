@@ -41,6 +41,8 @@ NOTHING = (None, ())
         ([(1, "send", None, 5), (2, "send", "rule", 5)], NOTHING),
         ([(1, "send", "person")], MISSING),
         ([(1, "send", "person"), (2, "send", None)], NOTHING),
+        ([(1, "send", "person"), (2, "send", "person")], (None, ("a did not call send: no",) * 2)),
+        ([(1, "send", "rule"), (2, "send", "rule")], FAILED),
         ([(1, "send", "person"), (2, "save", None)], NOTHING),
         ([(1, "send", "person"), (2, "look", None)], MISSING),
         ([(1, "send", "person"), (1, "save", None)], MISSING),

@@ -1,13 +1,17 @@
 """What a decision is about, and which rules on people those who made it met."""
 
+import pytest
+
 from planner_executor.graph.plan.catalog import ToolSpec
+from planner_executor.graph.plan.schema import Plan, Step
 from planner_executor.graph.policy.approvers import ApproverRule, Approvers
-from planner_executor.graph.policy.at_stake import AtStake
+from planner_executor.graph.policy.at_stake import AtStake, under_four_eyes
 from planner_executor.graph.policy.decision_deadline import TimeLimit
 from planner_executor.graph.record.person import Approver
 
 PAY, MAIL, LOOK = ToolSpec("pay", "", {}), ToolSpec("mail", "", {}), ToolSpec("look", "", {}, "read")
 OPS, FINANCE, TWO = ApproverRule(roles=("ops",)), ApproverRule(roles=("finance",)), ApproverRule(quorum=2)
+EYES = ApproverRule(roles=("audit",), four_eyes=True)
 RULES = Approvers(OPS, {"pay": FINANCE}, costs=((10, TWO),))
 ADA, BOB = Approver("ada", "server", ("finance",)), Approver("bob", "server", ("finance", "ops"))
 
@@ -37,3 +41,61 @@ def test_an_escalation_lets_others_meet_the_rule_that_is_in_force_without_it() -
 
     assert stake.met(rules, [ADA], [], 0.0) == {"pay": ()}
     assert stake.met(rules, [ADA], [], 10.0) == {"pay": (late.people().to_json(),)}
+
+
+PLAN = Plan(
+    steps=(
+        Step(id="a", objective="o", tool="pay", args={}),
+        Step(id="b", objective="o", tools=("mail", "pay", "gone")),
+        Step(id="c", objective="o", tool="look", args={}),
+    )
+)
+TOOLS = {tool.name: tool for tool in (PAY, MAIL, LOOK)}
+
+
+@pytest.mark.parametrize(
+    ("steps", "tools"), [(["a"], (PAY,)), (["b", "a"], (PAY, MAIL)), (["c", "d"], (LOOK,)), ([], ())]
+)
+def test_the_tools_of_some_steps_are_at_stake_and_one_that_is_gone_is_not(
+    steps: list[str], tools: tuple[ToolSpec, ...]
+) -> None:
+    assert AtStake.of_steps(PLAN, steps, TOOLS, 7) == AtStake(tools, cost_usd=7)
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "together"), [(0.0, 3.0, 3.0), (3.0, 0.0, 3.0), (None, 3.0, None), (3.0, None, None)]
+)
+def test_what_either_may_cost_both_may(one: float | None, other: float | None, together: float | None) -> None:
+    assert (AtStake(cost_usd=one) | AtStake(cost_usd=other)).cost_usd == together
+
+
+def test_a_value_reaches_calls_of_the_tools_that_a_rule_is_about() -> None:
+    assert AtStake((PAY, LOOK)).reach(RULES, name="`{}`".format, words=str.upper) == (
+        "It reaches calls of `pay`: the role FINANCE has to approve. "
+        "From anybody else it stands, and these calls are shown by themselves."
+    )
+    assert AtStake((LOOK,)).reach(RULES) is None
+
+
+def test_the_rules_in_force_are_those_on_its_calls() -> None:
+    own = Approvers(OPS, calls=Approvers(TWO))
+
+    assert AtStake((PAY, LOOK), (PAY,)).in_force(own) == {"pay": (OPS.to_json(), TWO.to_json())}
+
+
+@pytest.mark.parametrize(
+    ("approvers", "found"),
+    [
+        (Approvers(tools={"pay": EYES}), {"a", "b"}),
+        (Approvers(tools={"mail": EYES}), {"b"}),
+        (Approvers(tools={"mail": EYES, "pay": OPS}, costs=((10, TWO),)), {"b"}),
+        (Approvers(OPS, calls=Approvers(tools={"pay": EYES})), {"a", "b"}),
+        (Approvers(OPS, costs=((5, EYES),)), {"a", "b"}),
+        (RULES, set()),
+    ],
+)
+def test_a_step_is_under_four_eyes_if_a_rule_on_one_of_its_tools_takes_them(
+    approvers: Approvers, found: set[str]
+) -> None:
+    assert under_four_eyes(PLAN, ["a", "b", "c"], TOOLS, approvers, 20) == found
+    assert under_four_eyes(PLAN, ["b"], TOOLS, approvers, 20) == found & {"b"}

@@ -1,6 +1,6 @@
 import pytest
 
-from planner_executor.graph.record.assessment import Assessment
+from planner_executor.graph.record.assessment import WHY_CHARACTERS, Assessment
 from planner_executor.graph.record.check_results import CheckResult, Opinion
 
 MET, UNMET = (
@@ -50,3 +50,12 @@ def test_the_ledger_is_told_all_that_was_found() -> None:
 
 def test_what_is_met_needs_few_words() -> None:
     assert set(Assessment([MET]).event("a", 1, again=False).payload) == {"met", "checks", "revision"}
+
+
+@pytest.mark.parametrize("opinion", [None, YES])
+def test_the_error_says_nothing_of_an_opinion_that_is_none_or_good(opinion: Opinion | None) -> None:
+    assert Assessment([UNMET], opinion).error == "its result will not do: matches x: not found in 'a'"
+
+
+def test_a_judge_has_some_lines_to_say_why() -> None:
+    assert WHY_CHARACTERS == 500

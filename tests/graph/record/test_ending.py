@@ -172,3 +172,44 @@ def test_a_failed_step_in_the_answer_leaves_none_beside_a_skipped_one() -> None:
     plan = Plan(steps=steps, answer=["{a_result}", "{b_result}", "{c_result}"])
 
     assert end(plan, {"a": 1}, {"b": SKIPPED, "c": FAILED}).answer is None
+
+
+def test_parts_that_a_step_lacks_are_missing_if_it_succeeded() -> None:
+    lacking = {"a": ["a: item 2 failed"], "b": ["b: item 1 failed"]}
+
+    ending = end(Plan(steps=SIDES), {"a": 1}, {"b": FAILED}, lacking=lacking)
+
+    assert ending == Ending("partial", "missing: b failed: no luck, a: item 2 failed", {"a": 1})
+
+
+def test_criteria_that_nobody_judged_are_named() -> None:
+    ending = end(Plan(steps=CHAIN), {"a": 1, "b": 2}, unjudged=["a"])
+
+    assert ending.reason == "2 of 2 steps succeeded; success criteria that nobody judged: a"
+
+
+def test_a_skipped_step_that_the_answer_does_not_name_is_not_missing() -> None:
+    plan = Plan(steps=SIDES, answer="{a_result}")
+
+    assert end(plan, {"a": 1}, {"b": SKIPPED}) == Ending(
+        "succeeded", "1 of 2 steps succeeded; skipped: b (skipped by os:ada)", 1
+    )
+
+
+def test_without_an_answer_of_the_plan_skipped_steps_are_not_the_last() -> None:
+    assert end(Plan(steps=CHAIN), {"a": 1}, {"b": SKIPPED}).answer == 1
+
+
+@pytest.mark.parametrize(
+    ("result", "words"),
+    [
+        (FAILED, "b failed, and what took its place does not make up for it: no luck"),
+        (StepResult("failed"), "b failed, and what took its place does not make up for it"),
+    ],
+)
+def test_a_failed_step_whose_replacement_does_not_make_up_for_it_is_missing(result: StepResult, words: str) -> None:
+    assert end(Plan(steps=CHAIN), {"a": 1, "b": 2}, {"b": result}, dropped=["b"]).reason == f"missing: {words}"
+
+
+def test_a_step_without_an_error_has_its_status_as_the_reason() -> None:
+    assert end(Plan(steps=SIDES), {"a": 1}, {"b": StepResult("interrupted")}).reason == "missing: b interrupted"

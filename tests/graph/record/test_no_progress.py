@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from planner_executor.graph.plan.schema import Plan, Step
-from planner_executor.graph.record.no_progress import failures_of, fingerprint, stall_of
+from planner_executor.graph.record.no_progress import ERROR_CHARACTERS, failures_of, fingerprint, stall_of
 from planner_executor.graph.record.plan_state import PlanState
 from planner_executor.graph.record.results import StepResult
 from planner_executor.graph.record.run_pass import Pass
@@ -104,3 +104,26 @@ def test_going_back_to_a_plan_that_failed_is_no_progress() -> None:
 
 def test_no_revision_at_all_is_no_progress() -> None:
     assert stall_of(record(PLAN), PLAN, None) == "the replanner found no revision that can run"
+
+
+def test_a_fingerprint_is_short_and_takes_so_much_of_an_error() -> None:
+    def mark(error: str) -> str:
+        return fingerprint(STEP, StepResult("failed", error=error))
+
+    assert len(mark("no luck")) == 16 and ERROR_CHARACTERS == 200
+    assert mark("x" * 199 + "a") != mark("x" * 199 + "b") and mark("x" * 200 + "a") == mark("x" * 200 + "b")
+
+
+def test_few_of_many_errors_that_came_again_are_named() -> None:
+    plan = Plan(steps=tuple(Step(id=name, objective="o", tool="get") for name in "abcde"))
+    marks = failures_of(plan, record(plan)).values()
+
+    stall = stall_of(record(plan, before=marks), plan, OTHER)
+
+    assert stall == "the same failure came again after 1 revision: a: no luck; b: no luck; c: no luck"
+
+
+def test_going_back_to_an_earlier_plan_is_progress_if_nothing_failed() -> None:
+    digests = [OTHER.digest, PLAN.digest]
+
+    assert stall_of(record(PLAN, digests=digests, failed_in=1), PLAN, OTHER) is None

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from planner_executor.graph.record.person import NOBODY, Approver, Person, same_name
+from planner_executor.graph.record.person import NOBODY, Approver, Person, exact_name, same_name
 
 
 @pytest.mark.parametrize("name", ["", "  ", "a\nb", "x" * 201, "\ud800", "ada\ufe0f", 7, None])
@@ -35,3 +35,24 @@ def test_a_label_of_another_form_is_verified_by_nobody(label: str) -> None:
 def test_spellings_of_a_name_are_no_two_people(other: str) -> None:
     assert same_name(other) == same_name("ada@example.org")
     assert same_name("jose\u0301") == same_name("jos\u00e9")
+
+
+def test_people_are_the_same_whatever_proves_it() -> None:
+    assert Person("ada", proof="a token") == Person("ada", proof="another")
+
+
+@pytest.mark.parametrize("roles", ["lead", ["lead"], ("lead",)])
+def test_one_role_may_be_a_text_and_several_are_kept_as_a_tuple(roles: Any) -> None:
+    assert Person("ada", roles).roles == ("lead",)
+
+
+@pytest.mark.parametrize(
+    ("name", "exact"),
+    [(" Ada@Example.org", "ada@example.org"), ("\u212aate", "\u212aate"), ("STRASSE", "strasse"), ("Straße", "straße")],
+)
+def test_rules_compare_names_without_case_letter_by_letter(name: str, exact: str) -> None:
+    assert exact_name(name) == exact
+
+
+def test_a_name_may_have_200_characters() -> None:
+    assert Person("x" * 200).name == "x" * 200
