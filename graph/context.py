@@ -85,7 +85,8 @@ class Services:
     @cached_property
     def offer(self) -> Offer:
         """The tools that planners are offered; denied tools are left out."""
-        return Offer.of(self.toolbox.specs, self.settings.policy)
+        settings = self.settings
+        return Offer.of(self.toolbox.specs, settings.policy, settings.look, only_trusted=settings.approval == "never")
 
     def held_to(self, terms: Terms) -> "Services":
         """Return the services under terms that these can keep to: with no other tools, and the policy of these."""

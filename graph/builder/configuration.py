@@ -54,6 +54,8 @@ def settings_of(given: Mapping[str, Any]) -> Settings:
     for name in ATTEMPT_FIELDS:
         if (limit := getattr(settings, name)) is not None and (fault := limit_fault(name, limit)):
             raise ConfigError(f"{name}={limit!r} is not possible; it {fault}")
+    if isinstance(settings.look, str) or not all(isinstance(name, str) for name in settings.look):
+        raise ConfigError(f"look must be a list of names of tools, got {settings.look!r}")
     if strange := sorted(set(settings.instructions) - set(ROLES)):
         raise ConfigError(f"instructions: unknown role {', '.join(strange)}; the roles are {', '.join(ROLES)}")
     modes = [given["approval"]] if "approval" in given else []
@@ -101,6 +103,15 @@ def tools_in_file(config: str | Path | None) -> Sequence[str]:
     return TOOLS.value_in(settings_file(config)) or []
 
 
+def looks_in_file(config: str | Path | None) -> Sequence[str]:
+    """Return the tools by which planners may look before they propose, as a settings file names them.
+
+    Raises:
+        ConfigError: It names something else, or the user neither named nor trusted the file.
+    """
+    return LOOK.value_in(settings_file(config)) or ()
+
+
 def identity_in_file(config: str | Path | None) -> str | None:
     """Return the adapter that a settings file names as `module:name`, which verifies the people whom code names.
 
@@ -114,6 +125,11 @@ TOOLS: Table[Sequence[str]] = Table(
     "tools",
     Annotated[tuple[Text, ...], List, Says("takes a list such as ['shop.tools:TOOLS']")],
     lambda names: [f"imports {name}" for name in names],
+)
+LOOK: Table[Sequence[str]] = Table(
+    "look",
+    Annotated[tuple[Text, ...], List, Says("takes a list of tools such as ['list_documents']")],
+    lambda names: [f"lets planners call {name} before anybody is asked" for name in names],
 )
 IDENTITY: Table[str] = Table(
     "identity",
@@ -189,6 +205,9 @@ def check(services: Services, policy: Any = None, config: str | Path | None = No
     for tool in services.settings.budget.calls:
         if tool not in services.toolbox.specs and tool not in absent_in(services.toolbox.specs):
             raise ConfigError(f"budget: calls.{tool} {_unknown_tool(services.toolbox.specs)}")
+    for tool in services.settings.look:
+        if tool not in services.toolbox.specs and tool not in absent_in(services.toolbox.specs):
+            raise ConfigError(f"look: {tool} {_unknown_tool(services.toolbox.specs)}")
     services.check_prices()
     key_file = os.environ.get(KEY_FILE_VARIABLE) or None
     for file in (policy, settings_file(config).path, store_path(), key_file):

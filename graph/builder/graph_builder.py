@@ -19,7 +19,14 @@ from langgraph.runtime import get_runtime
 
 from planner_executor.graph.builder.bounded_graph import BoundedGraph
 from planner_executor.graph.builder.client_schema import context_schema
-from planner_executor.graph.builder.configuration import check, check_reach, identity_in_file, policy_named, settings_of
+from planner_executor.graph.builder.configuration import (
+    check,
+    check_reach,
+    identity_in_file,
+    looks_in_file,
+    policy_named,
+    settings_of,
+)
 from planner_executor.graph.builder.routing import (
     AFTER_EXECUTOR,
     AFTER_PLANNER,
@@ -131,7 +138,7 @@ def build_graph(
     }
     _check_names(settings)
     policy = policy_named(settings.get("policy"), config)
-    chosen = settings_of({**settings, "policy": policy})
+    chosen = settings_of({"look": looks_in_file(config), **settings, "policy": policy})
     chosen_tools = own_tools() if tools is None else tools
     toolbox = Toolbox(chosen_tools)
     opened = ledger_of(ledger, checkpointer, partial(check_reach, toolbox.specs))

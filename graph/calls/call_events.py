@@ -45,7 +45,7 @@ def intent(call: ToolCall, spec: ToolSpec, args: Kept, within: Pass) -> Draft:
         approval=call.approval,
         same=None if spec.repeatable or call.same_digest == call.args_digest else call.same_digest,
     )
-    return Draft(started, call.step)
+    return Draft(started, call.step or None)
 
 
 def refused_call(tool: str, args: Mapping[str, JsonValue], why: str, revision: int) -> tuple[CallRefused, Kept]:

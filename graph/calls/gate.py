@@ -31,13 +31,14 @@ from planner_executor.graph.errors import CallElsewhereError, CapReachedError, S
 from planner_executor.graph.ledger.protocol import Lease, Ledger
 from planner_executor.graph.ledger.values import value_of
 from planner_executor.graph.plan.attempts import NO_LIMITS, AttemptLimits
+from planner_executor.graph.plan.canonical import digest
 from planner_executor.graph.plan.schema import Step
 from planner_executor.graph.policy.grants import Refused
 from planner_executor.graph.policy.policy import NO_POLICY, Policy
 from planner_executor.graph.record.events import Draft
 from planner_executor.graph.record.results import StepResult
 from planner_executor.graph.record.run_state import RunState
-from planner_executor.graph.record.trust_label import USER, TrustLabel, joined, label_of_tool
+from planner_executor.graph.record.trust_label import PLAN, USER, TrustLabel, joined, label_of_tool
 from planner_executor.graph.record.values import Kept, keep
 from planner_executor.tools.call_questions import InputNeeded
 
@@ -80,7 +81,7 @@ class CallGate:
             on_progress: Receives the progress messages of tools, on the event loop of the run.
         """
         self._ledger, self._lease, self._record, self._toolbox = ledger, lease, record, toolbox
-        self._meter, self._turns, self._caps = meter, turns, caps
+        self._meter, self._turns, self._caps, self._policy = meter, turns, caps, policy
         self.limits, self._clock = limits, clock
         self.models, self._runner = models, ToolRunner(ledger, lease, record, toolbox, on_progress)
         self.effects = Effects(ledger, record, toolbox.specs)
@@ -158,6 +159,53 @@ class CallGate:
         return call.changed(
             wait_s=wait_s, queued=queued, is_shared=is_shared, approval=approval, replies=replies, caps=caps
         )
+
+    async def look(
+        self, proposal: str, place: int, tool: str, args: Mapping[str, JsonValue], *, is_tainted: bool
+    ) -> Finished:
+        """Make a call by which a planner looks before it proposes, or return its outcome if that is on record.
+
+        Nobody is asked about it: what a person would have to see is refused, and so is what may have happened already.
+
+        Args:
+            proposal: The name of the proposal.
+            place: Counts the looks of the proposal, from 1.
+            tool: The name of the tool.
+            args: The arguments.
+            is_tainted: Whether they were written after untrusted data was read.
+
+        Raises:
+            Refused: The schema or the policy does not allow the call, or a person would have to see it.
+            LimitReached: The call would exceed a limit.
+            CapReachedError: A cap across runs allows the call only later.
+            StaleRunError: The run has changed meanwhile.
+        """
+        spec, record = self._toolbox.specs[tool], self._record
+        if faults := spec.argument_faults(args) or self._policy.faults(spec, args):
+            raise Refused("; ".join(f"{where}: {message}" for where, message in faults))
+        key = digest([record.id, "look", proposal, place, tool, dict(args)])
+        label = PLAN if is_tainted else USER
+        same_digest = "" if spec.repeatable else self.effects.digest(tool, args)
+        number, limits = 1 + len(record.calls.looks), self.limits.lowest(spec.attempt_limits)
+        call = ToolCall(key, "", number, tool, args, digest(dict(args)), limits=limits, same_digest=same_digest)
+        call = call.changed(label=joined([label, label_of_tool(spec)]), labels=dict.fromkeys(args, label))
+        if finished := await self._outcomes.of(call):
+            return finished
+        if why := self._policy.asks(spec, args):
+            raise Refused(f"{why}; a plan may ask for it")
+        if self._policy.arguments_to_review(spec, call.labels):
+            raise Refused("its arguments were written after untrusted data was read; a plan may ask for it")
+        await self.effects.look_up(tool)
+        if not spec.repeatable and (key in record.calls.by_key or self.effects.uncertain(call)):
+            raise Refused("it may have happened already, and is not repeated")
+        self._meter.reserve_call(tool, "", begins=False)
+        await self.commit_in_turn(call.changed(wait_s=self._turns.wait_s(tool), caps=self._caps.of_tool(tool, key)))
+        try:
+            finished = await self._runner.run(call)
+        except InputNeeded:
+            finished = Finished(call, StepResult("failed", error="it asks a person; a plan may ask for it"))
+        await self.commit([finished], [])
+        return finished
 
     def again(self, call: ToolCall) -> ToolCall:
         """Return a repeatable call, to be committed and made again.

@@ -82,7 +82,8 @@ class HeldCalls:
             raise RejectedByPerson(why)
         # What may have happened before is decided by itself, whatever was approved ahead (decision 74).
         covering, is_unmet = self._standing.covering, unmet is not None
-        if not (before or added) and (standing := await covering(spec, call, unseen, is_unmet=is_unmet)):
+        is_looked = self._record.plan_state.is_by_look
+        if not (before or added or is_looked) and (standing := await covering(spec, call, unseen, is_unmet=is_unmet)):
             return standing
         known = review.held.get(name)
         if known is None or known.within != within:

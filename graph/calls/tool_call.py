@@ -19,6 +19,8 @@ from planner_executor.tools.call_questions import CallReplies
 class ToolCall:
     """A call that may be made; `number` is 0 for a step's own call, and counts a model's calls from 1.
 
+    The looks of planners belong to no step, "", and are counted as a model's calls.
+
     `item` is the index of the list item, if the step runs once per item. `label` is the trust label of its result,
     `labels` are those of its arguments, `wait_s` the seconds until its turn. For a call that may not be repeated,
     `same_digest` is equal for identical calls, `queued` means that one of them is in progress, and `is_shared` that
@@ -93,7 +95,7 @@ class Finished:
             again=self.again,
             worked_s=worked_s,
         )
-        return Draft(finished, self.call.step)
+        return Draft(finished, self.call.step or None)
 
 
 class CallHeld(Exception):

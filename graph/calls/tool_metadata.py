@@ -19,7 +19,18 @@ NAME = re.compile(r"[A-Za-z0-9_./-]+")
 """A name that cannot be taken for another one; models' services take no more than that either."""
 HINTS = {"readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"}
 """Metadata entries of a tool from an MCP server."""
-DECLARED = ("effect", "idempotent", "timeout_s", "attempts", "backoff_s", "trusted", "free_args", "folder", "place")
+DECLARED = (
+    "effect",
+    "idempotent",
+    "timeout_s",
+    "attempts",
+    "backoff_s",
+    "trusted",
+    "free_args",
+    "folder",
+    "place",
+    "look",
+)
 """Metadata entries by which a tool declares its effects."""
 TITLE = "title"
 """Entry that MCP adapters keep beside the hints; ignored."""
@@ -46,6 +57,7 @@ def spec_of(tool: BaseTool) -> ToolSpec:
         free_args=_free_args(tool.name, metadata),
         folder=_folder(tool.name, metadata),
         place=metadata.get("place"),
+        look=_look(tool.name, metadata),
         declared="effect" in metadata or bool(HINTS & set(metadata)),
     )
 
@@ -101,6 +113,14 @@ def _trusted(name: str, metadata: Mapping[str, Any]) -> bool | None:
     if not isinstance(declared, bool | None):
         raise ToolConfigError(name, f"trusted {declared!r} is neither true nor false")
     return declared if declared is not None else False if HINTS & set(metadata) else None
+
+
+def _look(name: str, metadata: Mapping[str, Any]) -> bool:
+    """Return whether a planner may look by means of the tool."""
+    declared = metadata.get("look", False)
+    if not isinstance(declared, bool):
+        raise ToolConfigError(name, f"look {declared!r} is neither true nor false")
+    return declared
 
 
 def _free_args(name: str, metadata: Mapping[str, Any]) -> tuple[str, ...]:

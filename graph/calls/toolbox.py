@@ -118,6 +118,6 @@ def _known(step: Step) -> dict[str, JsonValue]:
 
 
 def _recorded(spec: ToolSpec) -> dict[str, Any]:
-    """Return a specification for the ledger; newer limits are left out if they are unset."""
-    unset = {name for name in ("attempts", "backoff_s") if getattr(spec, name) is None}
+    """Return a specification for the ledger; newer fields are left out if they are unset."""
+    unset = {name for name in ("attempts", "backoff_s", "look") if not getattr(spec, name)}
     return {each.name: getattr(spec, each.name) for each in fields(spec) if each.name not in unset}

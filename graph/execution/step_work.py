@@ -22,6 +22,7 @@ from planner_executor.graph.plan.attempts import AttemptLimits
 from planner_executor.graph.plan.canonical import digest
 from planner_executor.graph.plan.references import needs_evaluation
 from planner_executor.graph.plan.schema import ITEM, Step
+from planner_executor.graph.record.plan_marks import plan_marks
 from planner_executor.graph.record.run_state import RunState
 from planner_executor.graph.record.trust_label import PLAN, USER, TrustLabel, argument_labels, joined
 
@@ -107,7 +108,7 @@ class StepWork:
         labels: Mapping[str, TrustLabel] = self.labels
         if step.for_each is not None:
             labels = {**labels, ITEM: joined(self.labels[ref.step] for ref in step.references_of_items())}
-        return argument_labels(step, labels, tainted=step.id in self.record.plan_state.tainted)
+        return argument_labels(step, labels, plan_marks(self.record, step))
 
     def _inputs(self, step: Step, rests_on: Any) -> str:
         """Return the digest of a step's inputs."""

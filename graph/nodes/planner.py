@@ -12,6 +12,7 @@ from planner_executor.graph.context import Services
 from planner_executor.graph.errors import InputError, StaleRunError
 from planner_executor.graph.ledger.values import content_value
 from planner_executor.graph.nodes.fork_source import fork_source
+from planner_executor.graph.nodes.looking import Looks
 from planner_executor.graph.nodes.planner_input import (
     brought_plan,
     goal_stated,
@@ -216,9 +217,9 @@ class Planner:
         call = ModelCall("planner", label, messages, schema=schema)
         most = run.services.settings.max_repairs
         models, shape = run.services.models, PlanShape(frozenset(specs))
-        return await propose(
-            writer.gate().models, models.planner, call, lambda raw: run.planned(read(raw)), shape, most
-        )
+        gate = writer.gate()
+        looks = Looks(writer, gate, f"planner:{label}", offered.lookers)
+        return await propose(gate.models, models.planner, call, lambda raw: run.planned(read(raw)), shape, most, looks)
 
     def _shown(self, run: RunContext, **keys: Any) -> StateUpdate:
         plan = run.recorded_plan()

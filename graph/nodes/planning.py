@@ -13,9 +13,11 @@ from planner_executor.graph.chat_models.answer import Flaw, flaw_of, is_explanat
 from planner_executor.graph.chat_models.json_scan import Piece
 from planner_executor.graph.chat_models.json_text import ONE_PLAN, NoJson, plans_in
 from planner_executor.graph.chat_models.role_model import RoleModel
+from planner_executor.graph.nodes.looking import Looks
 from planner_executor.graph.plan.cannot import read_or_cannot
 from planner_executor.graph.plan.fragments import PlanShape
 from planner_executor.graph.plan.issues import Issue
+from planner_executor.graph.plan.look import ParsedLook, read_or_look
 from planner_executor.graph.plan.reading import ParsedPlan
 from planner_executor.graph.plan.schema import Plan
 from planner_executor.graph.plan.shortening import joined_messages
@@ -24,6 +26,7 @@ from planner_executor.graph.prompts.planner import repair_message
 from planner_executor.graph.record.events import PlanRefused
 
 WORDS_CHARACTERS = 1_000
+NO_LOOKS = (Issue(None, "look", "no looks are left; answer with a plan"),)
 MOST_READ = 10
 """Most plans of one answer that are compared."""
 
@@ -61,6 +64,7 @@ async def propose(
     read: Callable[[Any], ParsedPlan],
     shape: PlanShape,
     max_repairs: int,
+    looks: Looks | None = None,
 ) -> Proposal:
     """Return the model's first valid plan; it is corrected as long as its faults get fewer.
 
@@ -71,32 +75,44 @@ async def propose(
         read: Parses and validates a JSON value.
         shape: What a plan looks like in an answer.
         max_repairs: Most rounds of corrections.
+        looks: Makes the calls by which the model looks before it proposes.
 
     Raises:
         LimitReached: A call would exceed the budget.
     """
     issues: tuple[Issue, ...] = ()
     words, explained, faults = "", False, inf
-    for attempt in range(max_repairs + 1):
-        answer = await gate.ask(model, replace(call, label=f"{call.label}:{attempt}"))
+    marked = looks.tools if looks is not None else frozenset()
+    attempt = turn = 0
+    while attempt <= max_repairs:
+        answer = await gate.ask(model, replace(call, label=f"{call.label}:{turn}"))
+        turn += 1
         if isinstance(answer, str):
             return Proposal(None, answer)
         words = str(answer.text)
-        parsed = _parse(answer, lambda raw: read_or_cannot(raw, shape.tools, read), shape)
+        parsed = _parse(answer, lambda raw: _read(raw, shape, marked, read), shape)
         if parsed.plan is not None:
             return Proposal(parsed.plan, notes=parsed.notes)
         if parsed.cannot:
             return Proposal(None, parsed.cannot, explained=True, cannot=True)
-        issues, explained, before = parsed.issues, is_explanation(answer), faults
+        if isinstance(parsed, ParsedLook) and looks is not None and looks.left > 0:
+            seen = await looks.at(parsed.looks)
+            call = replace(call, messages=[*call.messages, AIMessage(words), seen])
+            continue
+        issues, explained, before = parsed.issues or NO_LOOKS, is_explanation(answer), faults
         faults = inf if _is_unread(issues) else len(issues)
         if flaw_of(answer) == "refused":  # a correction does not change a refusal
             break
         if attempt and faults >= before:
             break
-        call = replace(call, messages=_corrected(call.messages, answer, issues))
+        call, attempt = replace(call, messages=_corrected(call.messages, answer, issues)), attempt + 1
     if explained:
         return Proposal(None, cut(words.strip(), WORDS_CHARACTERS), issues, explained=True)
     return Proposal(None, _reason(call.role, words, issues), issues)
+
+
+def _read(raw: Any, shape: PlanShape, marked: frozenset[str], read: Callable[[Any], ParsedPlan]) -> ParsedPlan:
+    return read_or_look(raw, shape.tools, marked, lambda plan: read_or_cannot(plan, shape.tools, read))
 
 
 def _parse(answer: AIMessage, read: Callable[[Any], ParsedPlan], shape: PlanShape) -> ParsedPlan:

@@ -1,8 +1,9 @@
 """Expansion of due `refine` steps: a planner plans each of them (docs/decisions/0019-refined-steps.md)."""
 
+from planner_executor.graph.calls.gate import CallGate
 from planner_executor.graph.calls.model_call import ModelCall
-from planner_executor.graph.calls.model_gate import ModelGate
 from planner_executor.graph.execution.step_timeout import StepLimit, StepTimedOut
+from planner_executor.graph.nodes.looking import Looks
 from planner_executor.graph.nodes.planning import Proposal, propose
 from planner_executor.graph.nodes.run.context import RunContext
 from planner_executor.graph.nodes.run.writer import RunWriter
@@ -23,10 +24,10 @@ async def refined(writer: RunWriter, plan: Plan, steps: list[Step]) -> tuple[Pla
     Raises:
         LimitReached: A limit prevents a model call.
     """
-    run, gate = writer.run, writer.gate().models
+    run, gate = writer.run, writer.gate()
     notes: list[str] = []
     for step in steps:
-        proposal = await _asked(run, gate, plan, step)
+        proposal = await _asked(writer, gate, plan, step)
         if proposal.plan is None:
             await writer.write(_failed(run, step, proposal))
         plan = proposal.plan or plan
@@ -34,7 +35,8 @@ async def refined(writer: RunWriter, plan: Plan, steps: list[Step]) -> tuple[Pla
     return plan, tuple(dict.fromkeys(notes))
 
 
-async def _asked(run: RunContext, gate: ModelGate, plan: Plan, step: Step) -> Proposal:
+async def _asked(writer: RunWriter, gate: CallGate, plan: Plan, step: Step) -> Proposal:
+    run = writer.run
     record, settings = run.record, run.services.settings
     specs = run.services.toolbox.specs
     tools = {name: spec for name, spec in specs.items() if not step.tools or name in step.tools}
@@ -47,7 +49,10 @@ async def _asked(run: RunContext, gate: ModelGate, plan: Plan, step: Step) -> Pr
     call = ModelCall("planner", label, messages, schema=offered.plan_schema, limits=limits)
     model, within = run.services.models.planner, StepLimit.starting(step.id, run.services.pauses, limits.timeout_s)
     shape, most = PlanShape(frozenset(specs)), settings.max_repairs
-    asked = propose(gate, model, call, lambda raw: run.allowed(reader.read(raw), by_model=True), shape, most)
+    looks = Looks(writer, gate, f"planner:{label}", offered.lookers)
+    asked = propose(
+        gate.models, model, call, lambda raw: run.allowed(reader.read(raw), by_model=True), shape, most, looks
+    )
     try:
         return await within.within(asked)
     except StepTimedOut as late:

@@ -10,6 +10,7 @@ from planner_executor.graph.calls.meter import LimitReached
 from planner_executor.graph.calls.model_call import ModelCall
 from planner_executor.graph.context import Services
 from planner_executor.graph.errors import StaleRunError
+from planner_executor.graph.nodes.looking import Looks
 from planner_executor.graph.nodes.planning import Proposal, propose
 from planner_executor.graph.nodes.refinement import refined
 from planner_executor.graph.nodes.review.message import message_about
@@ -145,7 +146,9 @@ class Replanner:
         label = f"{record.plan_state.revision}:{len(record.steps.succeeded)}{record.plan_state.after_retries}"
         call = ModelCall(role, label, messages, schema=offered.revision_schema)
         shape = PlanShape(frozenset(specs))
-        return await propose(writer.gate().models, model, call, lambda raw: run.planned(read(raw)), shape, most)
+        gate = writer.gate()
+        looks = Looks(writer, gate, f"{role}:{label}", offered.lookers)
+        return await propose(gate.models, model, call, lambda raw: run.planned(read(raw)), shape, most, looks)
 
     async def _next(self, writer: RunWriter, plan: Plan) -> StateUpdate:
         """Route a revision to review if it has steps to run or makes no progress; otherwise end the run."""

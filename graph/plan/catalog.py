@@ -35,7 +35,8 @@ class ToolSpec:
 
     `schema` is the JSON Schema of its arguments, `free_args` names the arguments that may come from untrusted results.
     `trusted` is the declared trust in its output, None if undeclared. `folder` is the directory it writes to, `place`
-    distinguishes servers that offer tools of the same name, `declared` is true if the tool declares its effect.
+    distinguishes servers that offer tools of the same name, `declared` is true if the tool declares its effect. `look`
+    marks a tool that a planner may call before it proposes.
     """
 
     name: str
@@ -51,6 +52,7 @@ class ToolSpec:
     folder: str | None = None
     place: str | None = None
     declared: bool = True
+    look: bool = False
 
     @classmethod
     def from_json(cls, raw: Mapping[str, Any]) -> "ToolSpec":

@@ -12,7 +12,8 @@ from typing import Any
 from planner_executor.graph.plan.catalog import ToolSpec
 from planner_executor.graph.plan.kinds.fields import ALWAYS
 from planner_executor.graph.plan.kinds.table import kind_spec
-from planner_executor.graph.plan.normalization import CANNOT
+from planner_executor.graph.plan.look import MOST_LOOKS
+from planner_executor.graph.plan.normalization import CANNOT, LOOK
 from planner_executor.graph.plan.schema import Plan
 from planner_executor.graph.plan.step_kind import KINDS, StepKind
 
@@ -23,8 +24,6 @@ MAX_NAMES = 200
 MOST_STEPS = 100
 MOST_ITEMS = 50
 """Most steps of a plan, and most items of a list in a step, that a model may write: small ones repeat themselves."""
-MOST_LOOKS = 8
-"""Most calls by which one proposal may look."""
 SHORT = 40
 """Characters of a field's schema that is repeated in each form; a longer one is referred to."""
 BY_OTHERS = frozenset({"parent"})
@@ -77,7 +76,7 @@ class _Schema:
         properties["steps"]["items"] = {"anyOf": self._steps(fields)}
         if self.looks:
             calls = {"anyOf": [self._look(tool) for tool in self.looks]}
-            properties["look"] = {"type": "array", "minItems": 1, "maxItems": MOST_LOOKS, "items": calls}
+            properties[LOOK] = {"type": "array", "minItems": 1, "maxItems": MOST_LOOKS, "items": calls}
         return {
             "title": title,
             "description": description,

@@ -29,7 +29,8 @@ STEP = "step"
 """A spelling of `id` if its value can be one, else of `objective`."""
 FIELDS = tuple(Step.model_fields)
 CANNOT = "cannot"
-PLAN_KEYS = ("steps", "keep", "plan", "answer", CANNOT)
+LOOK = "look"
+PLAN_KEYS = ("steps", "keep", "plan", "answer", CANNOT, LOOK)
 """Keys that identify a plan or a revision among other JSON."""
 ANSWERS = ("answer", CANNOT)
 """Keys that may stand without steps."""
@@ -63,6 +64,8 @@ def looks_like_plan(raw: Any) -> bool:
     if isinstance(raw.get("steps"), list) or isinstance(raw.get("keep"), list):
         return True
     if isinstance(raw.get("plan"), dict | list):
+        return True
+    if isinstance(raw.get(LOOK), list) and set(raw) <= {*PLAN_KEYS, *COMMENTARY}:
         return True
     is_answer = not raw.keys().isdisjoint(ANSWERS) and set(raw) <= {*PLAN_KEYS, *COMMENTARY}
     return is_answer or _called_with(raw, ()) is not None

@@ -15,6 +15,7 @@ from planner_executor.graph.plan.schema import Plan
 from planner_executor.graph.policy.new_effects import stained_by
 from planner_executor.graph.record.call import Call
 from planner_executor.graph.record.events import Arguments, CallInherited, Draft, Inherited, RunForked
+from planner_executor.graph.record.plan_marks import plan_marks
 from planner_executor.graph.record.run_state import RunState
 from planner_executor.graph.record.trust_label import (
     USER,
@@ -127,6 +128,6 @@ def result_labels(record: RunState, plan: Plan, tools: Mapping[str, ToolSpec]) -
         spec = tools.get(step.tool)
         # A tool that is gone may have declared anything, so its results count as untrusted.
         own = label_of_tool(spec) if spec is not None else TrustLabel("untrusted", (step.tool,))
-        given = argument_labels(step, labels, tainted=name in record.plan_state.tainted)
+        given = argument_labels(step, labels, plan_marks(record, step))
         labels[name] = joined([own, *given.values()])
     return labels

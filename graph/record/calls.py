@@ -66,6 +66,11 @@ class Calls:
         """Return whether a call of a step, or of an item of it, had an effect or may have had one."""
         return any(call.item == item and not (call.repeatable or call.nothing_happened) for call in self.of_step(step))
 
+    @property
+    def looks(self) -> list[Call]:
+        """The calls that planners made before they proposed; they belong to no step."""
+        return self.of_step("")
+
     def is_latest(self, call: Call) -> bool:
         """Return whether a call is the last one of this run that was started for its step."""
         return call.is_the_step and not call.run and self.latest.get((call.step, None, 0)) == call.key

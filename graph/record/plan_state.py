@@ -48,8 +48,10 @@ class PlanState:
     approved_revision: int = 0
     awaits_plan: bool = True
 
-    # All plans that were approved, by digest, and the digests of what a person refused of them (decision 121).
+    # All plans that were approved, by digest, those of them that people approved, and the digests of what a person
+    # refused of them (decision 121).
     approved_plans: dict[str, Mapping[str, Any]] = field(default_factory=dict)
+    approved_by_people: set[str] = field(default_factory=set)
     refused_effects: set[str] = field(default_factory=set)
 
     # Of the revision in force: sentences on files that it would replace, what like steps took, the steps that were
@@ -141,6 +143,11 @@ class PlanState:
     def is_edited(self) -> bool:
         """Whether a person put the revision in force in place of another one, beside a review."""
         return self.revised is not None and self.revised.author == "state" and self.revision > 1
+
+    @property
+    def is_by_look(self) -> bool:
+        """Whether nothing but looks of its author taints the revision in force."""
+        return self.revised is not None and self.revised.by_look
 
     def plan_revised(self, data: PlanRevised) -> None:
         """Put a revision in force; it is not approved yet."""
@@ -238,6 +245,7 @@ class PlanState:
         if self.plan is not None and self.digest is not None:
             self.approved_plans[self.digest] = self.plan
         if by_person:
+            self.approved_by_people.add(self.digest or "")
             # What was refused stays what it is: no approval of the plan around it covers it.
             self.tainted = {one.step.id for one in self.effects_of() if one.digest in self.refused_effects}
             self.is_wished = False

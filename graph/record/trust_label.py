@@ -7,6 +7,7 @@ the review states; not text that a model makes of them, in a call of its own or 
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Literal
 
 from pydantic import JsonValue
@@ -51,6 +52,8 @@ USER = TrustLabel()
 PLAN = TrustLabel("untrusted", ("a plan made after reading untrusted results",))
 """Label of values that a model wrote into a plan after it had read untrusted results."""
 
+NO_MARKS: Mapping[str, TrustLabel] = MappingProxyType({})
+
 
 def joined(labels: Iterable[TrustLabel]) -> TrustLabel:
     """Return the label of a value made from several values: the least trusted one.
@@ -78,16 +81,17 @@ def label_of_result(step: Step, label: TrustLabel) -> TrustLabel:
     return label.by_model if step.kind == "model" else label
 
 
-def argument_labels(step: Step, results: Mapping[str, TrustLabel], *, tainted: bool = False) -> dict[str, TrustLabel]:
+def argument_labels(
+    step: Step, results: Mapping[str, TrustLabel], marks: Mapping[str, TrustLabel] = NO_MARKS
+) -> dict[str, TrustLabel]:
     """Return argument -> label, for the arguments of a step in the plan.
 
     Args:
         step: The step.
         results: Step id -> label of its result, for the steps it refers to.
-        tainted: Whether a model wrote the step after reading untrusted results.
+        marks: Argument -> label of what the plan itself says there, see `graph.record.plan_marks`.
     """
-    own = PLAN if tainted else USER
     return {
-        name: joined([own, *(results[ref.step] for ref in references if ref.step in results)])
+        name: joined([marks.get(name, USER), *(results[ref.step] for ref in references if ref.step in results)])
         for name, references in step.argument_references.items()
     }

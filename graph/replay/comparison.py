@@ -46,7 +46,7 @@ WORLD = frozenset(
 )
 """Fields that depend on the environment of the run."""
 
-NEWER_SETTINGS = frozenset({"max_retries", "max_check_attempts", "timeout_s", "attempts", "backoff_s"})
+NEWER_SETTINGS = frozenset({"max_retries", "max_check_attempts", "timeout_s", "attempts", "backoff_s", "look"})
 """Settings that earlier versions did not have, or had under another name."""
 
 OF_REQUESTS = frozenset({"rules", "deadline", "estimate"})

@@ -1,6 +1,6 @@
 """Settings of a graph: names and limits, as its operator chooses them, and what there is to say of each."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypedDict, get_args, get_origin, get_type_hints
@@ -151,6 +151,14 @@ class Settings:
             order="recorded",
         ),
     ] = None
+    look: Annotated[
+        Sequence[str],
+        Setting(
+            "Tools by which a planner may look before it proposes, besides those that are marked",
+            client="ignores",
+            order="recorded",
+        ),
+    ] = ()
     record_prompts: Annotated[
         bool, Setting("Whether the ledger keeps the prompts of models", nodes=("planner", "executor"))
     ] = True
@@ -183,6 +191,7 @@ class GivenSettings(TypedDict, total=False):
     timeout_s: float | None
     attempts: int | None
     backoff_s: float | None
+    look: Sequence[str]
     record_prompts: bool
     instructions: Mapping[str, str]
 

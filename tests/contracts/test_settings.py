@@ -20,7 +20,14 @@ ADDED = {
 }
 TAKEN = ("approval", "policy", "replan", "instructions", "budget")
 """Their cells in the table say what they take, too."""
-WORDS = {"horizon": "all at once", "attempts": "1", "timeout_s": "none", "backoff_s": "1", "record_prompts": "`True`"}
+WORDS = {
+    "look": "none",
+    "horizon": "all at once",
+    "attempts": "1",
+    "timeout_s": "none",
+    "backoff_s": "1",
+    "record_prompts": "`True`",
+}
 """How the table writes a default that is no number."""
 
 

@@ -10,6 +10,7 @@ from planner_executor.graph.plan.catalog import ToolSpec
 from planner_executor.graph.plan.schema import ITEM, Plan, Step
 from planner_executor.graph.policy.inheritance import result_labels
 from planner_executor.graph.record.call import Call
+from planner_executor.graph.record.plan_marks import plan_marks
 from planner_executor.graph.record.trust_label import PLAN, USER, TrustLabel, argument_labels, joined
 from planner_executor.graph.text.drawing.labels import waits_within
 
@@ -96,7 +97,7 @@ def _arguments(
     record, given = shown.record, call.args if call is not None else {}
     tainted = step.id in record.plan_state.tainted
     item = joined(results[ref.step] for ref in step.references_of_items() if ref.step in results)
-    known = dict(argument_labels(step, {**results, ITEM: item}, tainted=tainted))
+    known = dict(argument_labels(step, {**results, ITEM: item}, plan_marks(record, step)))
     read = joined([PLAN if tainted else USER, *(results[before] for before in waits_within(plan)[step.id])])
     # A held call has the labels of its own arguments; an argument that a person edited is the person's.
     held = record.review_state.held.get(call.key) if call is not None else _held(shown, step)

@@ -17,9 +17,11 @@ from planner_executor.graph.policy.approvers import NO_APPROVERS
 from planner_executor.graph.policy.new_effects import is_undecided
 from planner_executor.graph.policy.scope import needs_person, repeats
 from planner_executor.graph.record.call import Call, HeldCall
+from planner_executor.graph.record.plan_marks import plan_marks
 from planner_executor.graph.record.plan_state import NewEffect
 from planner_executor.graph.record.remaining import skipped_in, steps_left
 from planner_executor.graph.record.replacement import replaced_in_words
+from planner_executor.graph.record.results import StepResult
 from planner_executor.graph.record.spending import BudgetExhausted
 from planner_executor.graph.record.values import to_text
 from planner_executor.graph.review.call_form import form_of
@@ -34,6 +36,7 @@ from planner_executor.graph.text.review.person import gate_description, question
 from planner_executor.graph.text.review.plan import PlanReview, invalid_description, plan_description
 from planner_executor.graph.text.review.values import cut
 from planner_executor.graph.text.review.why import reason_of
+from planner_executor.graph.words.name_list import listed
 
 GIVEN_CHARACTERS = 400
 """How much of a result that a person gave is shown with the plan that rests on it."""
@@ -119,6 +122,7 @@ def _plan_review(run: RunContext, plan: Plan, left: Mapping[str, Any], new: Sequ
         *repeats(record, plan),
         *(f"{step} is not executed: {left.error}." for step, left in skipped_in(plan, record.steps.results).items()),
         *_given(run, plan),
+        *_looked_at(run, plan),
         *replaced_in_words(record.plan_state.replaced, plan),
         *(record.plan_state.would_replace if plan.digest == record.plan_state.digest else ()),
         *(f"{one.step.id} adds {one.tool}, which is decided by itself." for one in new),
@@ -145,11 +149,28 @@ def _given(run: RunContext, plan: Plan) -> Iterator[str]:
     steps = run.record.steps
     for step in plan.steps:
         if step.id in steps.givers and step.id in steps.supplied & steps.succeeded:
-            result = steps.results[step.id]
-            value = result.artifact["preview"] if result.artifact else to_text(result.value)
-            yield f"{step.id} is not executed: {steps.givers[step.id]} gave its result, {cut(value, GIVEN_CHARACTERS)}."
+            value = cut(_preview(steps.results[step.id]), GIVEN_CHARACTERS)
+            yield f"{step.id} is not executed: {steps.givers[step.id]} gave its result, {value}."
     if run.terms.policy.approvers != NO_APPROVERS:
         yield from _answered(run, plan)
+
+
+def _preview(result: StepResult) -> str:
+    return str(result.artifact["preview"]) if result.artifact else to_text(result.value)
+
+
+def _looked_at(run: RunContext, plan: Plan) -> Iterator[str]:
+    """Yield what was looked at before the plan was proposed, and what of it neither people nor approved plans said."""
+    specs = run.services.toolbox.specs
+    for call in run.record.calls.looks:
+        given, result = cut(to_text(dict(call.args)), GIVEN_CHARACTERS), call.result
+        told = "no outcome is on record" if result is None else result.error or _preview(result)
+        trust = specs[call.tool].trust if call.tool in specs else "untrusted"
+        yield f"Looked at before planning: {call.tool} {given} ({trust}): {cut(told, GIVEN_CHARACTERS)}."
+    for step in plan.steps if run.record.plan_state.is_by_look else ():
+        acts = any(specs[name].acts for name in step.tool_names if name in specs)
+        if names := [*plan_marks(run.record, step)] if acts else []:
+            yield f"{step.id}: {listed(names)} was written after an untrusted look; your words do not have it."
 
 
 def _answered(run: RunContext, plan: Plan) -> Iterator[str]:

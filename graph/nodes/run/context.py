@@ -1,6 +1,6 @@
 """The context of a run in a node: its services, recorded state, terms and plans."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -21,6 +21,7 @@ from planner_executor.graph.policy.terms import Comparison
 from planner_executor.graph.prompts.offer import Offer
 from planner_executor.graph.prompts.planner import UNTRUSTED
 from planner_executor.graph.record.budget import Budget, Usage
+from planner_executor.graph.record.call import Call
 from planner_executor.graph.record.ending import Ending, ending_of
 from planner_executor.graph.record.person import Approver
 from planner_executor.graph.record.recorded_plans import RecordedPlans
@@ -177,15 +178,28 @@ class RunContext:
         limits = {"replans_left": replans, "budget_left": left, "executors": list(self.terms.executors)}
         return {name: value for name, value in limits.items() if value or name == "replans_left"}
 
+    @property
+    def has_read_untrusted(self) -> bool:
+        """Whether what a planner has read, or looked at, is not to be trusted."""
+        return self.has_steps_with_untrusted or self._has_untrusted(self.record.calls.looks)
+
+    @property
+    def has_steps_with_untrusted(self) -> bool:
+        """Whether what steps have read is not to be trusted, or what was answered before in a chat."""
+        record = self.record
+        supplied = joined(record.steps.labels[step] for step in record.steps.supplied)
+        in_chat = any(UNTRUSTED in message for message in record.assignment.history)
+        return supplied.untrusted or in_chat or self._has_untrusted(c for c in record.calls.by_key.values() if c.step)
+
+    def _has_untrusted(self, calls: Iterable[Call]) -> bool:
+        specs = self.services.toolbox.specs
+        return any(label_of_tool(specs[call.tool]).untrusted for call in calls if call.tool in specs)
+
     def tainted_in(self, plan: Plan, *, by_model: bool) -> list[str]:
         """Return ids of the steps written by a model that had read untrusted results, in this run or an earlier one."""
         record, before = self.record, self.recorded_plan()
         kept = {step.id for step in plan.steps if before and step.same_as(before.by_id.get(step.id))}
-        specs = self.services.toolbox.specs
-        made = [label_of_tool(specs[call.tool]) for call in record.calls.by_key.values() if call.tool in specs]
-        read = joined([*made, *(record.steps.labels[step] for step in record.steps.supplied)])
-        in_chat = any(UNTRUSTED in message for message in record.assignment.history)
-        new = (read.untrusted or in_chat) and by_model
+        new = self.has_read_untrusted and by_model
         tainted = record.plan_state.tainted
         if before is None and tainted:  # a fork, whose steps are those of the forked run
             return [step.id for step in plan.steps if step.id in tainted]

@@ -56,6 +56,7 @@ def revision(
         replaced=tuple(run.replaced_in(plan)),
         tainted=tuple(tainted),
         new_effects=run.new_effects_in(plan, tainted),
+        by_look=bool(tainted) and not run.has_steps_with_untrusted,
         failures=tuple(failures),
         stalled=stalled,
         read_as=tuple(notes),

@@ -22,10 +22,10 @@ class PlanRevised(Payload):
     `cause` is the cause of replanning; `refined` means that only due steps were expanded. `replaced` has the failed
     steps that the plan omits or changes; the first version recorded only omitted ones, in `dropped`. `tainted` has the
     steps written by a model that had read untrusted results, `new_effects` their calls with an effect that no approved
-    plan had (step id -> tools), `failures` the fingerprints of the failures that the plan responds to. `stalled` is the
-    reason why the plan makes no progress. `read_as` has the normalizations, `would_replace` sentences on files that the
-    plan would replace, `like_steps` what like steps took by then, if somebody is shown the plan. `written_by` is the
-    user who wrote it, if it is a person's.
+    plan had (step id -> tools). `by_look`: the model had but looked at them, and no step had read any. `failures` are
+    the fingerprints of the failures that the plan responds to, `stalled` is the reason why it makes no progress.
+    `read_as` has the normalizations, `would_replace` sentences on files that the plan would replace, `like_steps` what
+    like steps took by then, if somebody is shown the plan. `written_by` is the user who wrote it, if it is a person's.
     """
 
     kind: ClassVar[Literal["plan_revised"]] = "plan_revised"
@@ -50,6 +50,7 @@ class PlanRevised(Payload):
     like_steps: Expected | None = None
     written_by: str | None = None
     new_effects: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    by_look: bool = False
 
     @property
     def answers_failure(self) -> bool:

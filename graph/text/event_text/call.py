@@ -13,6 +13,7 @@ from planner_executor.graph.record.events import (
 from planner_executor.graph.text.event_text.sections import Formatted, Words
 from planner_executor.graph.text.event_text.values import arguments_text, outcome_text, short_digest, truncated
 
+LOOKER = "the planner, which looks before it proposes,"
 CallEvent = CallStarted | CallFinished | CallAsked | CallRefused | StepHeld | StepUncertain
 
 
@@ -38,7 +39,7 @@ def format_call(data: CallEvent, step: str) -> Formatted:
 def _call_started(step: str, data: CallStarted) -> Words:
     repeatable = "" if data.repeatable else ", not to be repeated"
     instead = f", in place of the call {short_digest(data.replaces)}" if data.replaces else ""
-    yield f"{step} calls {data.tool} ({data.effect}{repeatable}) with {arguments_text(data.args)}{instead}"
+    yield f"{step or LOOKER} calls {data.tool} ({data.effect}{repeatable}) with {arguments_text(data.args)}{instead}"
     if data.approval is not None:
         yield f"let through by the standing approval {data.approval}"
 
@@ -46,7 +47,7 @@ def _call_started(step: str, data: CallStarted) -> Words:
 def _call_finished(step: str, data: CallFinished) -> Words:
     nothing = ", and nothing happened" if data.nothing_happened else ""
     nothing += ", and it is tried again" if data.again else ""
-    yield f"the call of {step} {outcome_text(data.result)}{nothing}"
+    yield f"the call of {step or LOOKER} {outcome_text(data.result)}{nothing}"
 
 
 def _call_asked(step: str, data: CallAsked) -> Words:

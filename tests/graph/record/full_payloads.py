@@ -76,6 +76,7 @@ FULL: dict[str, dict[str, Any]] = {
         "would_replace": ["report.md exists"],
         "written_by": "os:somebody",
         "new_effects": {"step_1": ["send"]},
+        "by_look": True,
     },
     "plan_refused": {
         "author": "caller",

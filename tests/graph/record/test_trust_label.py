@@ -100,10 +100,12 @@ def test_each_argument_has_a_label_of_its_own() -> None:
     assert argument_labels(step, RESULTS) == {"to": USER, "body": TrustLabel("untrusted", ("web",))}
 
 
-def test_what_a_model_wrote_into_a_plan_after_reading_untrusted_results_is_untrusted_literals_too() -> None:
-    step = Step(id="s", objective="o", tool="send", args={"to": "ann", "body": "{time_result}"})
+def test_an_argument_has_the_mark_of_the_plan_beside_the_labels_of_its_references() -> None:
+    step = Step(id="s", objective="o", tool="send", args={"to": "ann", "body": "{time_result}", "cc": "ben"})
 
-    assert argument_labels(step, RESULTS, tainted=True) == {"to": PLAN, "body": PLAN}
+    labels = argument_labels(step, RESULTS, {"to": PLAN, "body": PLAN})
+
+    assert labels == {"to": PLAN, "body": PLAN, "cc": USER}
 
 
 @given(st.dictionaries(st.sampled_from(["page", "time", "row"]), LABELS, min_size=3), st.booleans())
@@ -111,7 +113,7 @@ def test_an_argument_is_never_more_trusted_than_a_result_it_refers_to(
     results: dict[str, TrustLabel], tainted: bool
 ) -> None:
     step = Step(id="s", objective="o", tool="t", args={"a": "{page_result}{row_result}", "b": ["{time_result.x}"]})
-    labels = argument_labels(step, results, tainted=tainted)
+    labels = argument_labels(step, results, {"a": PLAN} if tainted else {})
 
     assert rank(labels["a"]) >= max(rank(results["page"]), rank(results["row"]))
     assert rank(labels["b"]) >= rank(results["time"])
