@@ -1,20 +1,13 @@
 """Health check of a database: size, and leases of dead owners."""
 
-from planner_executor.graph.ledger.postgres.thread_tables import TABLES, tables_of
+from planner_executor.graph.ledger.postgres.thread_tables import TABLES as OF_LANGGRAPH
+from planner_executor.graph.ledger.postgres.thread_tables import tables_of
 from planner_executor.graph.ledger.run_store import Health
+from planner_executor.graph.ledger.tables.schema import TABLES
 from planner_executor.graph.ledger.tables.search import dead
 from planner_executor.graph.ledger.tables.transaction import Transaction
 
 OURS = ("ledger_events", "ledger_artifacts")
-ALL_OURS = (
-    "ledger_runs",
-    "ledger_inbox",
-    "ledger_leases",
-    "ledger_appends",
-    "ledger_index",
-    "ledger_tags",
-    "ledger_counters",
-)
 
 
 def examine(tx: Transaction, silent_s: float) -> Health:
@@ -25,7 +18,7 @@ def examine(tx: Transaction, silent_s: float) -> Health:
     names = [*OURS, *tables_of(tx)]
     size = "SELECT coalesce(sum(pg_total_relation_size(to_regclass(name))), 0) FROM unnest(%s) AS name"
     return Health(
-        file=int(tx.ask(size, [*OURS, *ALL_OURS, *TABLES])[0][0]),
+        file=int(tx.ask(size, [*TABLES, *OF_LANGGRAPH])[0][0]),
         write_ahead_log=0,
         runs=int(tx.ask("SELECT count(*) FROM ledger_runs")[0][0]),
         tables={name: _content(tx, name) for name in names},

@@ -26,10 +26,8 @@ _BEAT = either(
 def claim(tx: Transaction, head: Head, owner: str, lease_s: float) -> Lease | Holder:
     """Take a run that is free, or whose owner was silent for `lease_s` seconds; or return its current row."""
     now = head.holder
-    row = claimed(now, owner)
     # A server has timed the last heartbeat, so that nobody has to watch for the next one.
-    if row is None and now is not None and head.silent_s > lease_s:
-        row = taken_over(now, now, owner)
+    row = taken_over(now, now, owner) if now is not None and head.silent_s > lease_s else claimed(now, owner)
     if row is None:
         assert now is not None
         return now

@@ -234,3 +234,17 @@ def test_only_what_must_survive_a_crash_waits_for_the_disk_and_a_session_keeps_n
         await workers.ended()
 
     asyncio.run(main())
+
+
+def test_the_size_of_a_database_is_that_of_all_its_tables(address: str) -> None:
+    async def main() -> int:
+        ledger = open_ledger(address)
+        await ledger.open_run("t", [STARTED])
+        size = (await ledger.health()).file
+        await ledger.close()
+        return size
+
+    sizes = (
+        "SELECT sum(pg_total_relation_size(oid)) FROM pg_class WHERE relkind = 'r' AND relnamespace = current_schema()"
+    )
+    assert asyncio.run(main()) == execute(address, f"{sizes}::regnamespace")[0][0]

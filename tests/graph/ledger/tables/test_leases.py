@@ -99,6 +99,22 @@ def test_a_run_that_somebody_has_is_left_as_it_is(db: Connection) -> None:
     assert claim(db, RUN, "you") == Holder("me", 1, 0) == look(db)
 
 
+@pytest.mark.parametrize(("silent_s", "taken"), [(LEASE_S, Holder("old", 1, 0)), (LEASE_S + 1, Lease(RUN, 1, 2))])
+def test_an_owner_that_a_server_has_not_heard_for_longer_than_a_lease_is_replaced(
+    silent_s: float, taken: Lease | Holder, db: Connection
+) -> None:
+    claim(db, RUN, "old")
+    seen = head_of(db, "db", RUN)._replace(silent_s=silent_s)
+
+    assert leases.claim(db, seen, "new", LEASE_S) == taken
+
+
+def test_a_run_that_nobody_had_is_claimed_however_long_nothing_was_heard_of_it(db: Connection) -> None:
+    never = head_of(db, "db", RUN)._replace(silent_s=LEASE_S + 1)
+
+    assert leases.claim(db, never, "me", LEASE_S) == Lease(RUN, 1, token=1)
+
+
 def test_a_run_that_was_let_go_is_claimed_under_the_next_token(db: Connection) -> None:
     for token in (1, 2, 3):
         lease = claim(db, RUN, "me")
