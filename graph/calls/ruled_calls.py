@@ -80,5 +80,5 @@ def _are_met(rules: Iterable[ApproverRule], met: Iterable[Mapping[str, Any]]) ->
 
 
 def _shown(value: GivenValue) -> ValueShown:
-    text = None if value.kind in ("gate", "limit") else cut(to_text(value.value), VALUE_CHARACTERS)
+    text = None if value.kind in ("gate", "limit", "plan") else cut(to_text(value.value), VALUE_CHARACTERS)
     return ValueShown(value.kind, value.by, value.step, text)

@@ -11,15 +11,15 @@ from planner_executor.graph.plan.schema import Plan
 from planner_executor.graph.plan.step_kind import kind_of
 from planner_executor.graph.record.events.met import Met
 
-GivenKind = Literal["answer", "result", "edit", "words", "gate", "limit"]
+GivenKind = Literal["answer", "result", "edit", "words", "plan", "gate", "limit"]
 
 
 @dataclass(frozen=True)
 class GivenValue:
-    """What people gave: an answer, a result, the arguments or the rejection of a call, a gate passed, a limit raised.
+    """What people gave: an answer, a result, the arguments or the rejection of a call, a plan, a gate passed, a limit.
 
     `by` are the labels of those who gave it, `met` the rules that they met. `step` is the one whose result or call it
-    is, None for a limit and for words to the planner. `plan` was in force at the time, at the event `seq`.
+    is, None for a limit, a plan, and words to the planner. `plan` was in force at the time, at the event `seq`.
     """
 
     kind: GivenKind
@@ -41,17 +41,17 @@ class GivenValue:
                 return set(plan.by_id)
             case "gate" | "words":
                 return self._below(plan)
-            case "answer" | "result" | "edit":
+            case "answer" | "result" | "edit" | "plan":
                 return self._below(plan) | self._changed(plan)
 
     def asked_for(self, plan: Plan) -> set[str]:
         """Return the steps of a plan whose calls those who gave it count as having asked for (decision 99).
 
         Who passes a gate or raises a limit has approved, not asked. Who rejects with words asks for what a revision
-        adds or changes, as who steers does.
+        adds or changes, as who steers does. Who writes a plan has asked for the run.
         """
         match self.kind:
-            case "gate" | "limit":
+            case "gate" | "limit" | "plan":
                 return set()
             case "words":
                 return self._below(plan) | self._changed(plan)

@@ -51,7 +51,7 @@ from planner_executor.graph.record.events import (
 from planner_executor.graph.record.other_runs import other_calls
 from planner_executor.graph.record.run_state import RunState
 from planner_executor.graph.record.said import Said
-from planner_executor.graph.record.values_of_people import limit_raised, value_supplied, values_of_decision
+from planner_executor.graph.record.values_of_people import limit_raised, plan_given, value_supplied, values_of_decision
 
 
 def project(events: Iterable[Event]) -> RunState:
@@ -125,7 +125,7 @@ def _apply(record: RunState, event: Event, data: EventData) -> None:  # noqa: C9
         case TakeOverAsked():
             record.assignment = record.assignment.take_over_asked(data)
         case PlanRevised():
-            _plan_revised(record, data)
+            _plan_revised(record, event, data)
         case PlanRefused():
             record.plan_state.plan_refused(data)
         case ReviewRequested():
@@ -212,11 +212,13 @@ def _run_reopened(record: RunState, event: Event, data: RunReopened) -> None:
     record.spending.run_reopened(data)
 
 
-def _plan_revised(record: RunState, data: PlanRevised) -> None:
+def _plan_revised(record: RunState, event: Event, data: PlanRevised) -> None:
     record.steps.plan_revised(data, before=record.plan_state.current_pass)
     record.plan_state.plan_revised(data)
     if data.written_by is not None:
         record.people.asked(data.written_by)
+        if data.revision > 1:
+            record.people.gave(*plan_given(event, data, data.written_by))
     if data.author in ("person", "state"):
         record.standing.end("the plan was edited")
     record.spending.plan_revised(data)

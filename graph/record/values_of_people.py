@@ -7,7 +7,7 @@ from typing import Any
 from pydantic import JsonValue
 
 from planner_executor.graph.record.budget import Budget
-from planner_executor.graph.record.events import Decided, Event, ResultSupplied, RunReopened
+from planner_executor.graph.record.events import Decided, Event, PlanRevised, ResultSupplied, RunReopened
 from planner_executor.graph.record.given_value import GivenKind, GivenValue, given_kind
 from planner_executor.graph.record.run_state import RunState
 
@@ -86,6 +86,11 @@ def limit_raised(record: RunState, event: Event, data: RunReopened) -> Named:
     """Return (name, value) of a limit that was raised with a retry."""
     plan, met = record.plan_state.plan, data.met or {}
     return "limit", GivenValue("limit", (data.approver,), met=met, plan=plan, seq=event.seq)
+
+
+def plan_given(event: Event, data: PlanRevised, by: str) -> Named:
+    """Return (name, value) of a plan that a person put in the place of another: what models add to it rests on it."""
+    return "plan", GivenValue("plan", (by,), plan=data.plan, seq=event.seq)
 
 
 def _step_of(record: RunState, key: str) -> str | None:

@@ -39,6 +39,7 @@ def agent(tmp_path: Path, tools: LoggedTools) -> Iterator[Callable[..., Agent]]:
     own = [
         tools.tool("pay", effect="external", trusted=True),
         tools.tool("look", lambda **_: 40, effect="read", trusted=True),
+        tools.tool("see", effect="read", trusted=True),
     ]
 
     def made(approvers: Any, *plans: Any, approval: Any = "always", budget: Any = None, **policy: Any) -> Agent:
@@ -168,6 +169,36 @@ def test_a_plan_that_is_edited_beside_a_review_is_put_to_those_who_decide_about_
     answers = [answered(name, answer=4) if name == "answer_question" else APPROVE for name in asks(run)]
     assert one.resume(run.id, {"decisions": answers}, by=EVE).status == "waiting" and tools.named("pay") == []
     assert one.resume(run.id, {"decisions": answers}, by=ADA).status == "succeeded" and len(tools.named("pay")) == 1
+
+
+REFINED = {"steps": [{"id": "r", "objective": "pay eve", "refine": True}]}
+AGREES: dict[str, Callable[[Agent], Run]] = {
+    "an edit in the review": lambda one: one.resume(
+        one.start("g", plan={"steps": [step("b", "see", at="x")]}, by=ADA).id,
+        {"decisions": [answered("run_plan", plan=REFINED)]},
+        by=EVE,
+    ),
+    "an edit beside a review": lambda one: one.edit(
+        one.start("g", plan={"steps": [LOOK, QUESTION]}, by=ADA).id, REFINED, by=EVE
+    ),
+    "a retry": lambda one: one.retry(
+        one.cancel(one.start("g", plan={"steps": [LOOK, QUESTION]}, by=ADA).id).id, plan=REFINED, by=EVE
+    ),
+}
+
+
+@pytest.mark.parametrize("door", AGREES)
+def test_what_a_model_makes_of_an_edited_plan_is_put_to_those_who_decide_about_it(
+    agent: Callable[..., Agent], tools: LoggedTools, door: str
+) -> None:
+    one = agent(NAMES, {"steps": PAID_AT_ONCE}, approval="never", tools={"see": {"verdict": "review"}})
+
+    run = AGREES[door](one)
+
+    assert asks(run) == ["run_step"] and "an edited plan" in run.request["action_requests"][0]["description"]
+    assert one.resume(run.id, APPROVE, by=EVE).status == "waiting" and tools.named("pay") == []
+    assert one.resume(run.id, APPROVE, by=ADA).status == "succeeded" and len(tools.named("pay")) == 1
+    assert one.replay(run.id).is_same
 
 
 BELOW = {

@@ -90,6 +90,8 @@ def _value(given: ValueShown) -> str:
     match given.what:
         case "limit":
             return f"a raised limit, by {by}"
+        case "plan":
+            return f"an edited plan, which a model added to, by {by}"
         case "gate":
             return f"the consent of {name(given.step or GATE)}, by {by}"
         case _:
