@@ -55,6 +55,12 @@ def test_a_list_a_function_and_a_single_tool_can_be_named(attribute: str, found:
     assert str(Path.cwd()) not in sys.path
 
 
+def test_a_tool_that_two_places_name_is_one_tool(shop: str) -> None:
+    names = [f"{shop}:look", f"{shop}:TOOLS", f"{shop}:made", f"{shop}:look"]
+
+    assert list(Toolbox(with_named([], names))) == ["look", "plain"]
+
+
 @pytest.mark.parametrize(
     ("attribute", "said"),
     [
