@@ -40,6 +40,8 @@ class Services:
     turns: RateLimiter
     clock: Callable[[], float] = time.monotonic
     pauses: Clock = field(default_factory=Clock)
+    reserve: Toolbox = field(default_factory=lambda: Toolbox(()))
+    """Tools that a run which begins here does not have, for runs that were begun with them."""
     identity: Adapter | None = None
     """Verifies the people whom calling code names."""
     notifier: Notifier | None = field(default=None, repr=False, compare=False)
@@ -64,6 +66,16 @@ class Services:
             policy=self.settings.policy,
             budget=self.settings.budget,
         )
+
+    def terms_beside(self, recorded: Terms) -> Terms:
+        """Return the terms here as a run on record meets them: tools in reserve that it was begun with are there."""
+        kept = {name: face for name, face in self.reserve.faces.items() if name in recorded.tools}
+        return replace(self.terms, tools={**self.terms.tools, **kept})
+
+    @cached_property
+    def every_tool(self) -> Toolbox:
+        """All tools, those in reserve too."""
+        return Toolbox((*self.toolbox.values(), *self.reserve.values()))
 
     @cached_property
     def configuration(self) -> tuple[Configuration, list[Kept]]:
@@ -97,7 +109,7 @@ class Services:
         return replace(
             self,
             settings=replace(self.settings, **limits),
-            toolbox=self.toolbox.only(terms.tools),
+            toolbox=self.every_tool.only(terms.tools),
             models=replace(self.models, named=named),
             turns=process_rate_limiter(terms.policy.rates, SHORT_WAIT_S),
         )

@@ -79,7 +79,7 @@ def desk_of_server(access: Access) -> Any:
 
     allowed = Permissions(People(), People()) if has_thread_rules() else Permissions()
     base = DeskSettings(access.hosts, secret_from_environment(), ServerIdentity(NOT_NAMED), permissions=allowed)
-    agents = agents_with(database(), tools=server_tools())
+    agents = agents_with(database(), **server_tools())
 
     def announce(token: str) -> None:
         log.warning("the review desk: open %s/login?token=%s at this server", DESK, token)

@@ -1,7 +1,7 @@
 """An open agent: checkpointer, ledger, tools and graph over one database, and the driving of runs."""
 
 import re
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from enum import Enum
@@ -13,9 +13,9 @@ from langgraph.errors import EmptyInputError
 from langgraph.types import Command
 
 from planner_executor.graph.builder.bounded_graph import BoundedGraph
-from planner_executor.graph.builder.graph_builder import Graph, build_graph, identity_adapter, own_tools
+from planner_executor.graph.builder.graph_builder import Graph, build_graph, identity_adapter
 from planner_executor.graph.builder.tool_servers import Servers, Tools, awith_servers
-from planner_executor.graph.builder.user_tools import tool_name
+from planner_executor.graph.builder.user_tools import GivenPacks, tool_name, toolset_of
 from planner_executor.graph.caller import Caller, Receipt, invoked_by
 from planner_executor.graph.calls.threads import run_sync
 from planner_executor.graph.chat_models.settings import ModelSpec
@@ -67,6 +67,8 @@ class AgentOptions(GivenSettings, total=False):
     client_models: Sequence[str] | None
     config: str | Path | None
     tools: Tools | None
+    pack: GivenPacks
+    reserve: Collection[str]
     mcp: Servers
     keep_checkpoints: KeepCheckpoints | None
     observers: Sequence[Observer]
@@ -266,17 +268,18 @@ def check_arguments(database: Any, options: Mapping[str, Any]) -> None:
 async def open_session(database: str | Path, options: AgentOptions) -> AsyncIterator[AgentSession]:
     """Open a database and build the graph over it."""
     check_arguments(database, options)
-    tools = options.get("tools")
+    toolset = toolset_of(options.get("tools"), options.get("pack"), options.get("config"))
     async with (
         open_runs(database) as runs,
         open_checkpointer(database) as checkpointer,
-        awith_servers(options.get("mcp"), own_tools() if tools is None else tools) as all_tools,
+        awith_servers(options.get("mcp"), toolset.tools) as all_tools,
     ):
 
         def built() -> tuple[Graph, Adapter | None]:
             identity = options.get("identity") or identity_adapter(options.get("config"), all_tools)
-            chosen: Any = {name: value for name, value in options.items() if name != "mcp"}
+            chosen: Any = {name: value for name, value in options.items() if name not in ("mcp", "pack")}
             chosen |= {"tools": all_tools, "identity": identity}
+            chosen["reserve"] = {*options.get("reserve", ()), *toolset.reserve}
             return build_graph(checkpointer=checkpointer, ledger=runs.ledger, **chosen), identity
 
         graph, identity = await run_sync(built)  # it reads files, which a server's event loop must not

@@ -7,4 +7,4 @@ from planner_executor.graph.builder.graph_builder import build_graph
 from planner_executor.graph.builder.server_tools import server_tools
 from planner_executor.graph.checkpoints.checkpoint import database
 
-graph = build_graph(tools=server_tools(), ledger=database())
+graph = build_graph(**server_tools(), ledger=database())

@@ -1,6 +1,6 @@
 """The project's own set of tools."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
 from langchain_core.tools import BaseTool
@@ -8,6 +8,7 @@ from langchain_core.tools import BaseTool
 from planner_executor.tools.calculator import calculator
 from planner_executor.tools.convert_document import convert_document
 from planner_executor.tools.documents.library import Library
+from planner_executor.tools.errors import ConfigInvalid
 from planner_executor.tools.extras import absent_tools
 from planner_executor.tools.fetch_page import fetch_page
 from planner_executor.tools.files.root import Root
@@ -18,6 +19,7 @@ from planner_executor.tools.http_send import http_send
 from planner_executor.tools.list_documents import list_documents
 from planner_executor.tools.list_files import list_files
 from planner_executor.tools.move_file import move_file
+from planner_executor.tools.packs import DEFAULT_PACKS, PACKS, tools_in
 from planner_executor.tools.query_csv import query_csv
 from planner_executor.tools.query_json import query_json
 from planner_executor.tools.query_sqlite import query_sqlite
@@ -37,18 +39,27 @@ from planner_executor.tools.write_file import write_file
 from planner_executor.tools.write_report import write_report
 
 
-def default_tools(documents: Path, workspace: Path, http_hosts: Sequence[AllowedHost] | None = None) -> list[BaseTool]:
-    """Return all tools that can work here, always in the same order: a tool whose extra is missing is left out.
+def default_tools(
+    documents: Path,
+    workspace: Path,
+    http_hosts: Sequence[AllowedHost] | None = None,
+    packs: Collection[str] = DEFAULT_PACKS,
+) -> list[BaseTool]:
+    """Return the tools of packs that can work here, always in the same order: one whose extra is missing is left out.
 
     Args:
         documents: The folder of documents, logs and sources to search and read.
         workspace: The folder of files that are written and read; files in it are not documents.
         http_hosts: The hosts that `http_get` and `http_send` may ask; default: those of
             PLANNER_EXECUTOR_HTTP_HOSTS. A tool without any host is left out.
+        packs: Names in `planner_executor.tools.packs.PACKS`; default: those that are there by default.
 
     Raises:
-        ConfigInvalid: A host in the environment is invalid.
+        ConfigInvalid: A host in the environment is invalid, or a pack is unknown.
     """
+    if unknown := [name for name in packs if name not in PACKS]:
+        raise ConfigInvalid("packs", f"there is no pack {unknown[0]!r}; use some of {', '.join(PACKS)}")
+    chosen = tools_in(packs)
     hosts = hosts_from_environment() if http_hosts is None else tuple(http_hosts)
     library = Library(documents, without=(workspace,))
     folder = Folder(documents, without=(workspace,))
@@ -81,7 +92,7 @@ def default_tools(documents: Path, workspace: Path, http_hosts: Sequence[Allowed
         run_python(),
         *http_tools(hosts),
     ]
-    return [tool for tool in found if tool.name not in absent]
+    return [tool for tool in found if tool.name in chosen and tool.name not in absent]
 
 
 def http_tools(hosts: tuple[AllowedHost, ...]) -> list[BaseTool]:

@@ -7,7 +7,7 @@ from os.path import realpath
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import Field, Strict
+from pydantic import AfterValidator, Field, Strict
 
 from planner_executor.graph.chat_models.settings import ROLES
 from planner_executor.graph.context import Services
@@ -23,10 +23,11 @@ from planner_executor.graph.settings.settings import CHOICES, SETTINGS, Settings
 from planner_executor.graph.settings.settings_file import SettingsFile, Table, settings_file
 from planner_executor.graph.settings.trust import is_trusted, store_path
 from planner_executor.graph.words.name_list import right_name
-from planner_executor.graph.words.tables import List, Says, Text
+from planner_executor.graph.words.tables import List, Says, Text, fault
 from planner_executor.graph.words.toml_lines import line_of
 from planner_executor.graph.words.unreadable import unreadable
 from planner_executor.tools.import_folders import import_folders, installation_folders
+from planner_executor.tools.packs import DEFAULT_PACKS, PACKS
 
 POLICY_VARIABLE = "PLANNER_EXECUTOR_POLICY"
 
@@ -136,6 +137,22 @@ IDENTITY: Table[str] = Table(
     Annotated[str, Strict(), Says("takes a function such as 'shop.people:verified'")],
     lambda name: [f"imports {name}, which says who people are"],
 )
+
+
+def _known(names: tuple[str, ...]) -> tuple[str, ...]:
+    if unknown := [name for name in names if name not in PACKS]:
+        raise fault(f"has {unknown[0]!r}, which is no pack; {right_name(unknown[0], PACKS)}")
+    return names
+
+
+Packs = Annotated[
+    tuple[Text, ...], List, Says(f"takes a list of packs, such as ['{DEFAULT_PACKS[0]}']"), AfterValidator(_known)
+]
+PACK: Table[Sequence[str]] = Table(
+    "pack",
+    Packs,
+    lambda names: [f"adds the pack {name}" for name in names if name not in DEFAULT_PACKS],
+)
 POLICY: Table[str] = Table(
     "policy", Annotated[str, Strict(), Field(min_length=1), Says("takes the path of a policy file")]
 )
@@ -203,8 +220,8 @@ def check(services: Services, policy: Any = None, config: str | Path | None = No
     for path, why in _strange_rules(services):
         raise PolicyError(_name(policy), f"{'.'.join(path)} {why}", _line(policy, path))
     for tool in services.settings.budget.calls:
-        if tool not in services.toolbox.specs and tool not in absent_in(services.toolbox.specs):
-            raise ConfigError(f"budget: calls.{tool} {_unknown_tool(services.toolbox.specs)}")
+        if tool not in services.every_tool.specs and tool not in absent_in(services.every_tool.specs):
+            raise ConfigError(f"budget: calls.{tool} {_unknown_tool(services.every_tool.specs)}")
     for tool in services.settings.look:
         if tool not in services.toolbox.specs and tool not in absent_in(services.toolbox.specs):
             raise ConfigError(f"look: {tool} {_unknown_tool(services.toolbox.specs)}")
@@ -212,8 +229,8 @@ def check(services: Services, policy: Any = None, config: str | Path | None = No
     key_file = os.environ.get(KEY_FILE_VARIABLE) or None
     for file in (policy, settings_file(config).path, store_path(), key_file):
         if isinstance(file, str | Path):
-            check_reach(services.toolbox.specs, file)
-    check_imports(services.toolbox.specs)
+            check_reach(services.every_tool.specs, file)
+    check_imports(services.every_tool.specs)
 
 
 def check_imports(tools: Mapping[str, ToolSpec]) -> None:
@@ -266,7 +283,7 @@ def _strange_rules(services: Services) -> Iterator[tuple[tuple[str, ...], str]]:
 
     A rule about a tool whose extra is missing here is kept for the machine that has it.
     """
-    rules, specs = services.settings.policy, services.toolbox.specs
+    rules, specs = services.settings.policy, services.every_tool.specs
     unknown = _unknown_tool(specs)
     names = {*specs, *absent_in(specs)}
     yield from ((("tools", name), unknown) for name in rules.tools if name not in names)

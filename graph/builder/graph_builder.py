@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any, Protocol, Unpack, cast
 
 from langchain_core.runnables import Runnable, RunnableConfig
-from langchain_core.tools import BaseTool
 from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import START, StateGraph
@@ -38,7 +37,7 @@ from planner_executor.graph.builder.routing import (
     after_replanner,
     after_review,
 )
-from planner_executor.graph.builder.user_tools import Tool, adapter_named
+from planner_executor.graph.builder.user_tools import GivenPacks, Tool, adapter_named, toolset_of
 from planner_executor.graph.calls.rate_limit import SHORT_WAIT_S, process_rate_limiter
 from planner_executor.graph.calls.toolbox import Toolbox
 from planner_executor.graph.chat_models.roles import role_models
@@ -92,6 +91,8 @@ def build_graph(
     client_models: Sequence[str] | None = None,
     config: str | Path | None = None,
     tools: Sequence[Tool] | None = None,
+    pack: GivenPacks = None,
+    reserve: Collection[str] = (),
     checkpointer: BaseCheckpointSaver[Any] | None = None,
     ledger: str | Path | Ledger | None = None,
     keep_checkpoints: KeepCheckpoints | None = None,
@@ -113,6 +114,9 @@ def build_graph(
             PLANNER_EXECUTOR_CLIENT_MODELS, else those that the settings name for any role.
         config: The settings file. Default: the file named by PLANNER_EXECUTOR_CONFIG, else `planner-executor.toml`.
         tools: LangChain tools or functions with a docstring. Default: the project's own.
+        pack: Packs of the project's own tools, see `planner_executor.tools.packs.PACKS`. Default: none beside `tools`;
+            without, those that the settings file names as `pack`, else documents, files, tables and web.
+        reserve: Names among `tools` that runs which begin are not offered; runs that were begun with them keep them.
         checkpointer: LangGraph's checkpointer; without one a run cannot wait for a person.
         ledger: A database file, or an open ledger. Default: the file of a SQLite checkpointer, else memory.
         keep_checkpoints: "until_end" keeps only the latest checkpoint of a thread whose run has ended, if the
@@ -139,18 +143,19 @@ def build_graph(
     _check_names(settings)
     policy = policy_named(settings.get("policy"), config)
     chosen = settings_of({"look": looks_in_file(config), **settings, "policy": policy})
-    chosen_tools = own_tools() if tools is None else tools
-    toolbox = Toolbox(chosen_tools)
-    opened = ledger_of(ledger, checkpointer, partial(check_reach, toolbox.specs))
+    toolset = toolset_of(tools, pack, config)
+    everything, held_back = Toolbox(toolset.tools), {*toolset.reserve, *reserve}
+    opened = ledger_of(ledger, checkpointer, partial(check_reach, everything.specs))
     notifier = notifier_of(config, opened)
     observers = [*with_exported_spans(observers), *([notifier] if notifier is not None else [])]
     services = Services(
         settings=chosen,
-        toolbox=toolbox,
+        toolbox=everything.only({*everything} - held_back),
+        reserve=everything.only(held_back),
         models=role_models(roles, config, executors, client_models),
         ledger=observed(opened, observers),
         turns=process_rate_limiter(chosen.policy.rates, SHORT_WAIT_S),
-        identity=identity or identity_adapter(config, chosen_tools),
+        identity=identity or identity_adapter(config, toolset.tools),
         notifier=notifier,
     )
     check(services, policy, config)
@@ -241,13 +246,6 @@ def identity_adapter(config: str | Path | None, tools: Sequence[Tool]) -> Adapte
     """
     named = identity_in_file(config)
     return adapter_named(named, Toolbox(tools).specs) if named is not None else None
-
-
-def own_tools() -> Sequence[BaseTool]:
-    """Return the project's own tools over `docs` and `workspace` of the current folder."""
-    from planner_executor.tools.registry import default_tools
-
-    return default_tools(documents=Path("docs"), workspace=Path("workspace"))
 
 
 def _warn_if_lax(checkpointer: Any) -> None:

@@ -12,12 +12,18 @@ from typing import Any
 
 from langchain_core.tools import BaseTool
 
-from planner_executor.graph.builder.configuration import check_reach
+from planner_executor.graph.builder.configuration import PACK, Packs, check_reach
 from planner_executor.graph.calls.toolbox import Toolbox
 from planner_executor.graph.errors import ConfigError, ToolConfigError
 from planner_executor.graph.plan.catalog import ToolSpec
+from planner_executor.graph.settings.settings_file import settings_file
+from planner_executor.graph.words.tables import read
+from planner_executor.tools.errors import ConfigInvalid
+from planner_executor.tools.packs import DEFAULT_PACKS, PACKS, tools_in
+from planner_executor.tools.registry import default_tools
 
 Tool = BaseTool | Callable[..., Any]
+GivenPacks = str | Sequence[str] | None
 CODE = "it holds code that is imported"
 
 
@@ -42,6 +48,63 @@ def with_named(own: Sequence[BaseTool], names: Sequence[str]) -> list[Tool]:
     for source in sources:
         check_reach(specs, source, CODE)
     return found
+
+
+@dataclass(frozen=True)
+class Toolset:
+    """The tools of a graph; runs that begin are offered all but `reserve`, which runs have that began so."""
+
+    tools: Sequence[Tool]
+    reserve: frozenset[str] = frozenset()
+
+    @property
+    def offered(self) -> list[Tool]:
+        """The tools that runs which begin are offered."""
+        return [tool for tool in self.tools if tool_name(tool) not in self.reserve]
+
+
+def packs_chosen(given: GivenPacks, config: str | Path | None, *, has_tools: bool) -> tuple[str, ...]:
+    """Return the packs: the given ones, else those of the settings file, else the default ones if no tools are named.
+
+    Raises:
+        ConfigError: One is unknown, or the settings file adds one without being trusted.
+    """
+    if given is None:
+        named = PACK.value_in(settings_file(config))
+        return (() if has_tools else DEFAULT_PACKS) if named is None else tuple(named)
+    chosen, faults = read(Packs, [given] if isinstance(given, str) else given)
+    if faults:
+        raise ConfigError(f"pack {faults[0][1]}")
+    return tuple(chosen)
+
+
+def toolset_over(documents: Path, workspace: Path, packs: Sequence[str], names: Sequence[str] = ()) -> Toolset:
+    """Return the project's tools over folders, and those of each `module:name`; those of other packs are in reserve.
+
+    Raises:
+        ToolConfigError: The environment names an invalid host, or see `with_named`.
+        ConfigError: See `with_named`.
+    """
+    try:
+        own = default_tools(documents, workspace, packs=tuple(PACKS))
+    except ConfigInvalid as error:
+        raise ToolConfigError("http_get", str(error)) from error
+    found = with_named(own, names)
+    others = {tool.name for tool in own if tool in found} - tools_in(packs)
+    return Toolset(found, frozenset(others))
+
+
+def toolset_of(tools: Sequence[Tool] | None, packs: GivenPacks, config: str | Path | None) -> Toolset:
+    """Return the tools of a graph in code: the given ones with packs, or the project's own over `docs` and `workspace`.
+
+    Raises:
+        ConfigError: A pack is unknown, or a tool cannot be made.
+    """
+    here = Path("docs"), Path("workspace")
+    if tools is None:
+        return toolset_over(*here, packs_chosen(packs, config, has_tools=False))
+    chosen = packs_chosen(packs or (), config, has_tools=True)
+    return Toolset(beside(default_tools(*here, packs=chosen) if chosen else (), tools))
 
 
 def adapter_named(name: str, tools: Mapping[str, ToolSpec]) -> Callable[..., Any]:

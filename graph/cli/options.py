@@ -12,6 +12,7 @@ from planner_executor.graph.plain_text.sanitize import is_utf8
 from planner_executor.graph.policy.policy import ApprovalMode
 from planner_executor.graph.record.person import Person
 from planner_executor.graph.settings.settings import CHOICES, DEFAULTS, SETTINGS
+from planner_executor.tools.packs import DEFAULT_PACKS, PACKS
 
 DATABASE = "planner-executor.db"
 
@@ -95,6 +96,15 @@ OwnTools = Annotated[
         "--tools",
         metavar="MODULE:NAME",
         help="Your own tools: a list, a tool, or a function that returns a list; may be repeated.",
+    ),
+]
+Packs = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--pack",
+        metavar="NAME",
+        help=f"Built-in tools: {', '.join(PACKS)}; may be repeated. "
+        f"Default: {', '.join(DEFAULT_PACKS)}; beside --tools none.",
     ),
 ]
 PolicyFile = Annotated[

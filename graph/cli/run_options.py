@@ -32,6 +32,7 @@ class ToolOptions:
     workspace: options.Workspace = None
     mcp: options.McpFile = None
     own_tools: options.OwnTools = None
+    packs: options.Packs = None
 
     def check(self) -> None:
         """Check the folders; see `check_folders`.
@@ -49,6 +50,7 @@ class ToolOptions:
             "workspace": self.workspace,
             "mcp": self.mcp,
             "own_tools": self.own_tools,
+            "packs": self.packs,
         }
 
 

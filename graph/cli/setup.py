@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from planner_executor.graph.cli.model_options import build_arguments, merge_layers, recorded_models, settings_of
-from planner_executor.graph.errors import InputError, ToolConfigError
+from planner_executor.graph.errors import InputError
 from planner_executor.graph.settings.settings import DEFAULTS, REMEMBERED
 
 if TYPE_CHECKING:
-    from planner_executor.graph.builder.user_tools import Tool
+    from planner_executor.graph.builder.user_tools import Tool, Toolset
     from planner_executor.graph.chat_models.roles import RoleModels
     from planner_executor.graph.chat_models.settings import Layer
 
@@ -34,6 +34,7 @@ class Setup:
     policy: str | None = None
     settings: Mapping[str, Any] = field(default_factory=lambda: {**_UNCHANGED})
     own_tools: tuple[str, ...] = ()
+    packs: tuple[str, ...] | None = None
 
     @classmethod
     def default(cls) -> "Setup":
@@ -58,6 +59,8 @@ class Setup:
                 named[path] = absolute(Path(named[path]))
         if "own_tools" in named:
             named["own_tools"] = (*self.own_tools, *named["own_tools"])
+        if "packs" in named:
+            named["packs"] = tuple(named["packs"])
         if "models" in named:
             named["models"] = merge_layers(named["models"], self.models)
         named["settings"] = {name: named.pop(name, before) for name, before in self.settings.items()}
@@ -94,10 +97,12 @@ class Setup:
 
         _ = self.role_models  # fail before a database is opened
         policy_of(policy_named(self.policy, self.config))
+        toolset = self.toolset()
         return {
             **build_arguments(self.models),
             "config": self.config,
-            "tools": self.tools(),
+            "tools": toolset.tools,
+            "reserve": toolset.reserve,
             "policy": self.policy,
             **self.chosen,
         }
@@ -108,22 +113,23 @@ class Setup:
         return {name: value for name, value in self.settings.items() if value is not None}
 
     def tools(self) -> "list[Tool]":
+        """Return the tools that runs which begin are offered, see `toolset`."""
+        return self.toolset().offered
+
+    def toolset(self) -> "Toolset":
         """Return the built-in tools over these folders, and the user's own tools, which win if names clash.
 
         Raises:
             ToolConfigError: The environment names an invalid host, or tools cannot be imported.
-            ConfigError: The settings file names tools but is not trusted, or a tool can write what is imported.
+            ConfigError: The settings file names tools but is not trusted, a tool can write what is imported, or a pack
+                is unknown.
         """
         from planner_executor.graph.builder.configuration import tools_in_file
-        from planner_executor.graph.builder.user_tools import with_named
-        from planner_executor.tools.errors import ConfigInvalid
-        from planner_executor.tools.registry import default_tools
+        from planner_executor.graph.builder.user_tools import packs_chosen, toolset_over
 
-        try:
-            own = default_tools(documents=Path(self.documents), workspace=Path(self.workspace))
-        except ConfigInvalid as error:
-            raise ToolConfigError("http_get", str(error)) from error
-        return with_named(own, [*tools_in_file(self.config), *self.own_tools])
+        names = [*tools_in_file(self.config), *self.own_tools]
+        packs = packs_chosen(self.packs, self.config, has_tools=bool(names))
+        return toolset_over(Path(self.documents), Path(self.workspace), packs, names)
 
     @contextmanager
     def opened(self) -> Iterator[dict[str, Any]]:

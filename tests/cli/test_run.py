@@ -80,6 +80,7 @@ def test_a_run_remembers_what_it_works_with(cli: Cli, latest: Callable[[], str],
         "max_repairs": 3,
         "max_concurrency": 16,
         "own_tools": [],
+        "packs": None,
     }
 
 

@@ -146,8 +146,9 @@ def test_a_run_that_was_begun_in_python_goes_on_though_the_command_line_has_more
     cli: Callable[..., Any], folder: Path
 ) -> None:
     run = begun_in_python(folder)
+    (folder / "shop" / "further.py").write_text(TOOLS.replace("look", "listen"))
 
-    done = cli("work", "--once", "--tools", "shop.tools:TOOLS")
+    done = cli("work", "--once", "--tools", "shop.tools:TOOLS", "--tools", "shop.further:TOOLS")
 
     assert f"{run} taken up: weaker here" in done.stdout and f"{run} succeeded" in done.stdout, done.stdout
 

@@ -3,9 +3,12 @@ import sys
 from pathlib import Path
 
 import pytest
+from langchain_core.tools import BaseTool
 
 from planner_executor import AllowedHost
+from planner_executor.tools.errors import ConfigInvalid
 from planner_executor.tools.extras import EXTRAS, absent_tools
+from planner_executor.tools.packs import PACKS
 from planner_executor.tools.registry import default_tools
 
 NAMES = [
@@ -33,8 +36,30 @@ NAMES = [
 ]
 
 
+def every_tool(documents: Path, workspace: Path) -> list[BaseTool]:
+    return default_tools(documents, workspace, packs=tuple(PACKS))
+
+
+def names_of(tools: list[BaseTool]) -> list[str]:
+    return [tool.name for tool in tools]
+
+
 def test_the_tools_come_in_a_stable_order(tmp_path: Path) -> None:
-    assert [tool.name for tool in default_tools(tmp_path, tmp_path / "workspace")] == NAMES
+    assert names_of(every_tool(tmp_path, tmp_path / "workspace")) == NAMES
+
+
+def test_each_tool_is_in_one_pack_and_code_is_there_by_name_only(tmp_path: Path) -> None:
+    packed = [tool for pack in PACKS.values() for tool in pack.tools]
+
+    assert sorted(packed) == sorted([*NAMES, "http_get", "http_send"])
+    assert names_of(default_tools(tmp_path, tmp_path)) == [name for name in NAMES if name != "run_python"]
+    assert names_of(default_tools(tmp_path, tmp_path, packs=["code"])) == ["run_python"]
+    assert default_tools(tmp_path, tmp_path, packs=()) == []
+
+
+def test_a_pack_that_is_none_is_refused_with_those_there_are(tmp_path: Path) -> None:
+    with pytest.raises(ConfigInvalid, match="there is no pack 'cod'; use some of documents, files, tables, web, code"):
+        default_tools(tmp_path, tmp_path, packs=["cod"])
 
 
 @pytest.mark.parametrize("tool", EXTRAS)
@@ -44,7 +69,7 @@ def test_a_tool_whose_extra_is_missing_is_not_offered(
     module, extra = EXTRAS[tool]
     monkeypatch.setitem(sys.modules, module, None)
 
-    assert [found.name for found in default_tools(tmp_path, tmp_path)] == [name for name in NAMES if name != tool]
+    assert names_of(every_tool(tmp_path, tmp_path)) == [name for name in NAMES if name != tool]
     assert absent_tools() == {tool: f"it needs: pip install 'planner-executor[{extra}]'"}
 
 
@@ -52,11 +77,11 @@ def test_a_search_engine_with_a_key_needs_no_extra(tmp_path: Path, monkeypatch: 
     monkeypatch.setitem(sys.modules, "ddgs", None)
     monkeypatch.setenv("TAVILY_API_KEY", "tvly-0123456789")
 
-    assert [found.name for found in default_tools(tmp_path, tmp_path)] == NAMES
+    assert names_of(every_tool(tmp_path, tmp_path)) == NAMES
 
 
 def test_every_tool_declares_its_effect(tmp_path: Path) -> None:
-    for tool in default_tools(tmp_path, tmp_path / "workspace"):
+    for tool in every_tool(tmp_path, tmp_path / "workspace"):
         declared = tool.metadata or {}
         assert set(declared) - {"folder"} == {"effect", "idempotent", "timeout_s", "trusted", "free_args"}, tool.name
         assert declared["effect"] in {"read", "write", "external"}
@@ -70,7 +95,7 @@ def test_an_approval_to_write_is_for_this_workspace(tmp_path: Path) -> None:
 
 
 def test_few_tools_write_and_only_those_that_ask_the_web_leave_the_machine(tmp_path: Path) -> None:
-    effects = {t.name: (t.metadata or {})["effect"] for t in default_tools(tmp_path, tmp_path / "workspace")}
+    effects = {t.name: (t.metadata or {})["effect"] for t in every_tool(tmp_path, tmp_path / "workspace")}
 
     assert {name: effect for name, effect in effects.items() if effect != "read"} == {
         "write_report": "write",
@@ -82,13 +107,13 @@ def test_few_tools_write_and_only_those_that_ask_the_web_leave_the_machine(tmp_p
 
 
 def test_no_tool_drops_an_unknown_argument_and_none_hides_an_error(tmp_path: Path) -> None:
-    for tool in default_tools(tmp_path, tmp_path / "workspace"):
+    for tool in every_tool(tmp_path, tmp_path / "workspace"):
         assert tool.get_input_jsonschema()["additionalProperties"] is False, tool.name
         assert not tool.handle_tool_error
 
 
 def test_the_first_parameter_takes_the_plain_text_of_a_plan_step(tmp_path: Path) -> None:
-    first = {tool.name: next(iter(tool.args), None) for tool in default_tools(tmp_path, tmp_path / "workspace")}
+    first = {tool.name: next(iter(tool.args), None) for tool in every_tool(tmp_path, tmp_path / "workspace")}
 
     assert first == {
         "search_documents": "query",
@@ -142,7 +167,7 @@ def test_reports_in_the_workspace_are_not_documents(tmp_path: Path) -> None:
 
 def test_a_tool_for_services_is_offered_if_a_host_is_named(tmp_path: Path) -> None:
     def extra(*hosts: AllowedHost) -> list[str]:
-        return [tool.name for tool in default_tools(tmp_path, tmp_path, hosts)][len(NAMES) :]
+        return [tool.name for tool in default_tools(tmp_path, tmp_path, hosts)][len(NAMES) - 1 :]
 
     assert extra() == []
     assert extra(AllowedHost("https://a.example")) == ["http_get"]
@@ -157,4 +182,4 @@ def test_the_environment_may_name_the_hosts(tmp_path: Path, monkeypatch: pytest.
     monkeypatch.setenv("PLANNER_EXECUTOR_HTTP_HOSTS", "https://a.example")
 
     assert default_tools(tmp_path, tmp_path)[-1].name == "http_get"
-    assert default_tools(tmp_path, tmp_path, http_hosts=())[-1].name == NAMES[-1]
+    assert default_tools(tmp_path, tmp_path, http_hosts=())[-1].name == "query_sqlite"

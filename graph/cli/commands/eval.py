@@ -53,6 +53,7 @@ def evaluate(
     given: ModelOptions,
     config: options.ConfigFile = None,
     own_tools: options.OwnTools = None,
+    packs: options.Packs = None,
 ) -> None:
     """Run each goal of a suite in three arms and compare success and cost.
 
@@ -66,7 +67,7 @@ def evaluate(
 
         read = read_suite(suite)
         folder = out or Path("evaluations") / read.name
-        setup = Setup.default().changed(models=given.models, config=config, own_tools=own_tools)
+        setup = Setup.default().changed(models=given.models, config=config, own_tools=own_tools, packs=packs)
         if setup.role_models.planner.name == "offline":
             screen.say(OFFLINE)
         results = run_suite(screen, read, setup, folder)

@@ -112,16 +112,15 @@ def in_force(
     """
     from planner_executor.graph.builder.configuration import policy_named, settings_of
     from planner_executor.graph.builder.graph_builder import build_graph
-    from planner_executor.graph.calls.toolbox import Toolbox
 
     tools.check()
     chosen = {"config": config, "policy": policy, "approval": approval}
     setup = Setup.default().changed(**tools.tool_settings, **chosen)
     with setup.opened() as built:
-        build_graph(**built)
+        graph = build_graph(**built)
         source = policy_named(setup.policy, setup.config)
         settings = settings_of({**setup.chosen, "policy": source})
-        specs = Toolbox(built["tools"]).specs
+        specs = graph.services.toolbox.specs
         named = tuple(setup.role_models.named)
         yield EffectiveRules(
             source, settings, ExecutionTerms(specs, settings.approval, settings.policy, executors=named)

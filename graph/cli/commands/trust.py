@@ -27,6 +27,7 @@ HOMES = {
     "models": "planner_executor.graph.chat_models.sources",
     "tools": "planner_executor.graph.builder.configuration",
     "look": "planner_executor.graph.builder.configuration",
+    "pack": "planner_executor.graph.builder.configuration",
     "identity": "planner_executor.graph.builder.configuration",
     "notify": "planner_executor.graph.notices.addresses",
     "desk": "planner_executor.graph.desk.desk_table",

@@ -17,12 +17,13 @@ async def compared(services: Services, ledger: Ledger, run: Assignment) -> Compa
     Raises:
         PolicyError: The policy on record cannot be read.
     """
-    here, known = services.terms, run.configuration
-    if known == NO_CONFIGURATION:
-        return Comparison(here, is_first=True)
+    if run.configuration == NO_CONFIGURATION:
+        return Comparison(services.terms, is_first=True)
     if _are_equal(services, run):
-        return Comparison(here)
-    found = compare(here, await terms_of(ledger, run), RANKS)
+        return Comparison(services.terms)
+    recorded = await terms_of(ledger, run)
+    here = services.terms_beside(recorded)
+    found = compare(here, recorded, RANKS)
     return found if services.judges_terms else found.accepted(here)
 
 

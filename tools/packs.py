@@ -1,0 +1,47 @@
+"""Packs: which of the project's own tools come together. Texts, options and checks are made of this table."""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Pack:
+    """Tools that come together: what they are for, and whether they are there if nobody chooses packs or tools."""
+
+    purpose: str
+    tools: tuple[str, ...]
+    by_default: bool = True
+
+
+PACKS: Mapping[str, Pack] = {
+    "documents": Pack(
+        "search and read a folder of documents, and write a report with sources",
+        (
+            "search_documents",
+            "read_document",
+            "list_documents",
+            "convert_document",
+            "summarize_text",
+            "write_report",
+            "read_logs",
+            "group_errors",
+            "read_source",
+        ),
+    ),
+    "files": Pack(
+        "list, read, search, write and move files of the workspace",
+        ("list_files", "read_file", "search_files", "write_file", "move_file"),
+    ),
+    "tables": Pack("query tables and compute", ("query_csv", "query_json", "query_sqlite", "calculator")),
+    "web": Pack(
+        "search the web, read pages, and call allowed hosts", ("web_search", "fetch_page", "http_get", "http_send")
+    ),
+    "code": Pack("run Python in a sandbox", ("run_python",), by_default=False),
+}
+"""All packs by name; each tool is in one of them."""
+DEFAULT_PACKS = tuple(name for name, pack in PACKS.items() if pack.by_default)
+
+
+def tools_in(packs: Collection[str]) -> frozenset[str]:
+    """Return the names of the tools in some packs."""
+    return frozenset(tool for name in packs for tool in PACKS[name].tools)
