@@ -24,9 +24,9 @@ _HOME = {
 }
 __all__ = list(_HOME)
 
-# `graph` and `tools` are links to the folders beside this one; a checkout that cannot hold links finds them there.
+# `graph`, `tools` and `incident_tools` are links to folders; a checkout that cannot hold links finds them there.
 if not os.path.isdir(f"{__path__[0]}/graph"):  # noqa: PTH112  (pathlib takes long to import)
-    __path__.append(f"{__path__[0]}/..")
+    __path__ += [f"{__path__[0]}/..", f"{__path__[0]}/../examples/incident"]
 
 
 def __getattr__(name: str) -> object:

@@ -23,9 +23,6 @@ PACKS: Mapping[str, Pack] = {
             "convert_document",
             "summarize_text",
             "write_report",
-            "read_logs",
-            "group_errors",
-            "read_source",
         ),
     ),
     "files": Pack(

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from langchain_core.tools import BaseTool
 
+from planner_executor.incident_tools import incident_tools, is_incident
 from planner_executor.tools.calculator import calculator
 from planner_executor.tools.convert_document import convert_document
 from planner_executor.tools.documents.library import Library
@@ -12,8 +13,6 @@ from planner_executor.tools.errors import ConfigInvalid
 from planner_executor.tools.extras import absent_tools
 from planner_executor.tools.fetch_page import fetch_page
 from planner_executor.tools.files.root import Root
-from planner_executor.tools.folder import Folder
-from planner_executor.tools.group_errors import group_errors
 from planner_executor.tools.http_get import http_get
 from planner_executor.tools.http_send import http_send
 from planner_executor.tools.list_documents import list_documents
@@ -25,8 +24,6 @@ from planner_executor.tools.query_json import query_json
 from planner_executor.tools.query_sqlite import query_sqlite
 from planner_executor.tools.read_document import read_document
 from planner_executor.tools.read_file import read_file
-from planner_executor.tools.read_logs import read_logs
-from planner_executor.tools.read_source import read_source
 from planner_executor.tools.run_python import run_python
 from planner_executor.tools.search_documents import search_documents
 from planner_executor.tools.search_files import search_files
@@ -52,7 +49,8 @@ def default_tools(
         workspace: The folder of files that are written and read; files in it are not documents.
         http_hosts: The hosts that `http_get` and `http_send` may ask; default: those of
             PLANNER_EXECUTOR_HTTP_HOSTS. A tool without any host is left out.
-        packs: Names in `planner_executor.tools.packs.PACKS`; default: those that are there by default.
+        packs: Names in `tools.packs.PACKS`; default: those that are there by default. Over the documents
+            of the example of an incident, the pack `documents` has its tools too.
 
     Raises:
         ConfigInvalid: A host in the environment is invalid, or a pack is unknown.
@@ -62,7 +60,6 @@ def default_tools(
     chosen = tools_in(packs)
     hosts = hosts_from_environment() if http_hosts is None else tuple(http_hosts)
     library = Library(documents, without=(workspace,))
-    folder = Folder(documents, without=(workspace,))
     files = Root(workspace, "workspace")
     both = (files, Root(documents, "documents"))
     absent = absent_tools()
@@ -77,9 +74,6 @@ def default_tools(
         write_report(workspace),
         web_search(),
         fetch_page(),
-        read_logs(folder),
-        group_errors(folder),
-        read_source(folder),
         list_files(files),
         read_file(files),
         search_files(files),
@@ -92,7 +86,19 @@ def default_tools(
         run_python(),
         *http_tools(hosts),
     ]
-    return [tool for tool in found if tool.name in chosen and tool.name not in absent]
+    own = [tool for tool in found if tool.name in chosen and tool.name not in absent]
+    has_more = "documents" in packs and is_incident(documents)
+    return [*own, *incident_tools(documents, workspace)] if has_more else own
+
+
+def every_tool(documents: Path, workspace: Path) -> list[BaseTool]:
+    """Return the tools of all packs and of the example, over any folder: runs may have begun with each of them.
+
+    Raises:
+        ConfigInvalid: A host in the environment is invalid.
+    """
+    own = default_tools(documents, workspace, packs=tuple(PACKS))
+    return own if is_incident(documents) else [*own, *incident_tools(documents, workspace)]
 
 
 def http_tools(hosts: tuple[AllowedHost, ...]) -> list[BaseTool]:

@@ -19,8 +19,8 @@ from planner_executor.graph.plan.catalog import ToolSpec
 from planner_executor.graph.settings.settings_file import settings_file
 from planner_executor.graph.words.tables import read
 from planner_executor.tools.errors import ConfigInvalid
-from planner_executor.tools.packs import DEFAULT_PACKS, PACKS, tools_in
-from planner_executor.tools.registry import default_tools
+from planner_executor.tools.packs import DEFAULT_PACKS
+from planner_executor.tools.registry import default_tools, every_tool
 
 Tool = BaseTool | Callable[..., Any]
 GivenPacks = str | Sequence[str] | None
@@ -86,12 +86,12 @@ def toolset_over(documents: Path, workspace: Path, packs: Sequence[str], names: 
         ConfigError: See `with_named`.
     """
     try:
-        own = default_tools(documents, workspace, packs=tuple(PACKS))
+        own = every_tool(documents, workspace)
+        chosen = {tool.name for tool in default_tools(documents, workspace, packs=packs)}
     except ConfigInvalid as error:
         raise ToolConfigError("http_get", str(error)) from error
     found = with_named(own, names)
-    others = {tool.name for tool in own if tool in found} - tools_in(packs)
-    return Toolset(found, frozenset(others))
+    return Toolset(found, frozenset(tool.name for tool in own if tool in found and tool.name not in chosen))
 
 
 def toolset_of(tools: Sequence[Tool] | None, packs: GivenPacks, config: str | Path | None) -> Toolset:

@@ -39,11 +39,12 @@ def test_a_checkout_without_links_finds_both_folders(tmp_path: Path) -> None:
     package = tmp_path / "checkout" / "planner_executor"
     package.mkdir(parents=True)
     (package / "__init__.py").write_text((ROOT / "planner_executor" / "__init__.py").read_text())
-    for name in ("graph", "tools"):
-        (package / name).write_text(f"../{name}")  # what git leaves in place of a link
+    for name in ("graph", "tools", "examples/incident/incident_tools"):
+        (package / name.rpartition("/")[2]).write_text(f"../{name}")  # what git leaves in place of a link
+        (package.parent / name).parent.mkdir(parents=True, exist_ok=True)
         (package.parent / name).symlink_to(ROOT / name)
 
-    code = "from planner_executor import AgentError; import planner_executor.tools; print(AgentError.__module__)"
+    code = "from planner_executor import AgentError, default_tools as _; print(AgentError.__module__)"
     done = python(package.parent, "-c", code, root=package.parent)
 
     assert done.stdout.startswith("planner_executor.graph.errors"), done.stderr

@@ -21,8 +21,8 @@ from planner_executor.graph.plan.json_values import json_faults
 from planner_executor.graph.policy.policy_file import policy_from, policy_from_toml
 from planner_executor.graph.replay.record_loading import replayed_file
 from planner_executor.graph.runs.record_service import verified_file
+from planner_executor.incident_tools.logs.selection import Wanted, in_order, read_log
 from planner_executor.tools.errors import SourceNotReadable
-from planner_executor.tools.logs.selection import Wanted, in_order, read_log
 
 constraints = st.dictionaries(
     st.sampled_from(

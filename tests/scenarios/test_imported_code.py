@@ -60,7 +60,7 @@ def test_a_workspace_where_tools_are_imported_is_refused_before_the_run(project:
 def test_beside_tools_of_a_project_folder_a_module_is_written_to_the_workspace(project: Path) -> None:
     (project / "project_tools.py").write_text(TOOLS)
 
-    done = run("--tools", "project_tools:TOOLS")
+    done = run("--tools", "project_tools:TOOLS", "--pack", "files")
 
     assert done.exit_code == 0, done.stderr
     assert (project / "workspace" / "json.py").exists(), "nothing imports from the workspace"

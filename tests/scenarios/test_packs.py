@@ -13,7 +13,7 @@ from planner_executor import Agent, build_graph, default_tools
 from planner_executor.graph.cli import app
 from planner_executor.graph.errors import ConfigError
 from planner_executor.graph.testing import ScriptedModel, step
-from planner_executor.tools.packs import PACKS
+from planner_executor.tools.registry import every_tool
 
 CODE = {"steps": [step("add", "run_python", code="40 + 2")]}
 
@@ -77,13 +77,8 @@ def test_an_unknown_pack_is_refused_with_the_right_name() -> None:
         build_graph(pack="cod")
 
 
-def every_tool() -> list[Any]:
-    """Return the tools that every run had before there were packs."""
-    return default_tools(Path("docs"), Path("workspace"), packs=tuple(PACKS))
-
-
 def test_a_run_that_began_with_every_tool_goes_on_with_all_of_them(folder: Path) -> None:
-    with Agent.open("runs.db", planner=ScriptedModel([]), tools=every_tool()) as before:
+    with Agent.open("runs.db", planner=ScriptedModel([]), tools=every_tool(Path("docs"), Path("workspace"))) as before:
         run = before.start("add", plan=CODE)
 
     with Agent.open("runs.db", planner=ScriptedModel([])) as agent:
@@ -115,7 +110,7 @@ def test_the_command_line_takes_packs_and_a_run_keeps_its_own(cli: Callable[...,
 
 
 def test_the_command_line_takes_up_a_run_that_began_with_every_tool(cli: Callable[..., Any]) -> None:
-    with Agent.open("planner-executor.db", tools=every_tool()) as before:
+    with Agent.open("planner-executor.db", tools=every_tool(Path("docs"), Path("workspace"))) as before:
         run = before.start("add", plan=CODE)
 
     assert cli("resume", run.id, "--approve").exit_code == 0

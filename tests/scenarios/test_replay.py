@@ -17,7 +17,7 @@ from langchain_core.messages import AIMessage, HumanMessage
 from langchain_core.tools import StructuredTool
 from langgraph.types import Command
 
-from planner_executor import Agent, AsyncAgent, build_graph, default_tools
+from planner_executor import Agent, AsyncAgent, build_graph
 from planner_executor.graph.chat_models.roles import role_model
 from planner_executor.graph.checkpoints.checkpoint import ledger_of
 from planner_executor.graph.errors import ExportError, InputError, LedgerCorruptError, UnknownRunError
@@ -27,6 +27,7 @@ from planner_executor.graph.replay.player import replayed
 from planner_executor.graph.replay.report import Replay
 from planner_executor.graph.runs.record_service import transcript_in
 from planner_executor.graph.testing import LoggedTools, ScriptedModel, on_thread, step
+from planner_executor.tools.registry import every_tool
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "incident"
 GOAL = "Audit why the checkout service is failing and draft a fix"
@@ -62,7 +63,7 @@ def seq_of(transcript: Transcript, kind: str, place: int = 0) -> int:
 def incident(tmp_path: Path) -> Transcript:
     """The record of the example with a failure, a revision and a gated effect; all that it read and wrote is gone."""
     shutil.copytree(EXAMPLE, tmp_path / "service")
-    with Agent.open(tmp_path / "runs.db", tools=default_tools(tmp_path / "service", tmp_path / "workspace")) as agent:
+    with Agent.open(tmp_path / "runs.db", tools=every_tool(tmp_path / "service", tmp_path / "workspace")) as agent:
         run = agent.start(GOAL)
         while run.status == "waiting":
             run = agent.resume(run.id, "approve")

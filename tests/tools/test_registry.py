@@ -1,4 +1,5 @@
 import json
+import shutil
 import sys
 from pathlib import Path
 
@@ -9,7 +10,7 @@ from planner_executor import AllowedHost
 from planner_executor.tools.errors import ConfigInvalid
 from planner_executor.tools.extras import EXTRAS, absent_tools
 from planner_executor.tools.packs import PACKS
-from planner_executor.tools.registry import default_tools
+from planner_executor.tools.registry import default_tools, every_tool
 
 NAMES = [
     "search_documents",
@@ -20,9 +21,6 @@ NAMES = [
     "write_report",
     "web_search",
     "fetch_page",
-    "read_logs",
-    "group_errors",
-    "read_source",
     "list_files",
     "read_file",
     "search_files",
@@ -36,7 +34,7 @@ NAMES = [
 ]
 
 
-def every_tool(documents: Path, workspace: Path) -> list[BaseTool]:
+def all_packs(documents: Path, workspace: Path) -> list[BaseTool]:
     return default_tools(documents, workspace, packs=tuple(PACKS))
 
 
@@ -45,7 +43,7 @@ def names_of(tools: list[BaseTool]) -> list[str]:
 
 
 def test_the_tools_come_in_a_stable_order(tmp_path: Path) -> None:
-    assert names_of(every_tool(tmp_path, tmp_path / "workspace")) == NAMES
+    assert names_of(all_packs(tmp_path, tmp_path / "workspace")) == NAMES
 
 
 def test_each_tool_is_in_one_pack_and_code_is_there_by_name_only(tmp_path: Path) -> None:
@@ -69,7 +67,7 @@ def test_a_tool_whose_extra_is_missing_is_not_offered(
     module, extra = EXTRAS[tool]
     monkeypatch.setitem(sys.modules, module, None)
 
-    assert names_of(every_tool(tmp_path, tmp_path)) == [name for name in NAMES if name != tool]
+    assert names_of(all_packs(tmp_path, tmp_path)) == [name for name in NAMES if name != tool]
     assert absent_tools() == {tool: f"it needs: pip install 'planner-executor[{extra}]'"}
 
 
@@ -77,11 +75,11 @@ def test_a_search_engine_with_a_key_needs_no_extra(tmp_path: Path, monkeypatch: 
     monkeypatch.setitem(sys.modules, "ddgs", None)
     monkeypatch.setenv("TAVILY_API_KEY", "tvly-0123456789")
 
-    assert names_of(every_tool(tmp_path, tmp_path)) == NAMES
+    assert names_of(all_packs(tmp_path, tmp_path)) == NAMES
 
 
 def test_every_tool_declares_its_effect(tmp_path: Path) -> None:
-    for tool in every_tool(tmp_path, tmp_path / "workspace"):
+    for tool in all_packs(tmp_path, tmp_path / "workspace"):
         declared = tool.metadata or {}
         assert set(declared) - {"folder"} == {"effect", "idempotent", "timeout_s", "trusted", "free_args"}, tool.name
         assert declared["effect"] in {"read", "write", "external"}
@@ -95,7 +93,7 @@ def test_an_approval_to_write_is_for_this_workspace(tmp_path: Path) -> None:
 
 
 def test_few_tools_write_and_only_those_that_ask_the_web_leave_the_machine(tmp_path: Path) -> None:
-    effects = {t.name: (t.metadata or {})["effect"] for t in every_tool(tmp_path, tmp_path / "workspace")}
+    effects = {t.name: (t.metadata or {})["effect"] for t in all_packs(tmp_path, tmp_path / "workspace")}
 
     assert {name: effect for name, effect in effects.items() if effect != "read"} == {
         "write_report": "write",
@@ -107,13 +105,13 @@ def test_few_tools_write_and_only_those_that_ask_the_web_leave_the_machine(tmp_p
 
 
 def test_no_tool_drops_an_unknown_argument_and_none_hides_an_error(tmp_path: Path) -> None:
-    for tool in every_tool(tmp_path, tmp_path / "workspace"):
+    for tool in all_packs(tmp_path, tmp_path / "workspace"):
         assert tool.get_input_jsonschema()["additionalProperties"] is False, tool.name
         assert not tool.handle_tool_error
 
 
 def test_the_first_parameter_takes_the_plain_text_of_a_plan_step(tmp_path: Path) -> None:
-    first = {tool.name: next(iter(tool.args), None) for tool in every_tool(tmp_path, tmp_path / "workspace")}
+    first = {tool.name: next(iter(tool.args), None) for tool in all_packs(tmp_path, tmp_path / "workspace")}
 
     assert first == {
         "search_documents": "query",
@@ -124,9 +122,6 @@ def test_the_first_parameter_takes_the_plain_text_of_a_plan_step(tmp_path: Path)
         "write_report": "content",
         "web_search": "query",
         "fetch_page": "url",
-        "read_logs": "path",
-        "group_errors": "records",
-        "read_source": "path",
         "list_files": "pattern",
         "read_file": "path",
         "search_files": "text",
@@ -183,3 +178,17 @@ def test_the_environment_may_name_the_hosts(tmp_path: Path, monkeypatch: pytest.
 
     assert default_tools(tmp_path, tmp_path)[-1].name == "http_get"
     assert default_tools(tmp_path, tmp_path, http_hosts=())[-1].name == "query_sqlite"
+
+
+def test_the_example_of_an_incident_has_its_tools_over_its_own_folder_alone(tmp_path: Path) -> None:
+    example = Path(__file__).parents[2] / "examples" / "incident"
+    its_own = ["read_logs", "group_errors", "read_source"]
+
+    assert names_of(default_tools(example, tmp_path))[-3:] == its_own
+    shutil.copytree(example, tmp_path / "copy")
+    (tmp_path / "copy" / "incident_tools" / "__init__.py").write_text("raise AssertionError('imported')")
+    assert names_of(default_tools(tmp_path / "copy", tmp_path))[-3:] == its_own
+    assert not {*its_own} & {*names_of(default_tools(example, tmp_path, packs=["files", "code"]))}
+    assert not {*its_own} & {*names_of(default_tools(tmp_path, tmp_path))}
+    assert sorted(names_of(every_tool(tmp_path, tmp_path))) == sorted(names_of(every_tool(example, tmp_path)))
+    assert names_of(every_tool(tmp_path, tmp_path)) == [*NAMES, *its_own]

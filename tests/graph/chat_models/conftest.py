@@ -26,6 +26,7 @@ from planner_executor.graph.record.plan_state import PlanState
 from planner_executor.graph.record.results import StepResult
 from planner_executor.graph.record.run_state import RunState
 from planner_executor.graph.record.steps import Steps
+from planner_executor.tools.registry import every_tool
 
 EXAMPLES = Path(__file__).parents[3] / "examples" / "renewable-energy"
 
@@ -40,7 +41,7 @@ def toolbox(tmp_path: Path) -> Toolbox:
 
 @pytest.fixture(scope="session")
 def specs(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, ToolSpec]:
-    return Toolbox(default_tools(EXAMPLES, tmp_path_factory.mktemp("workspace"))).specs
+    return Toolbox(every_tool(EXAMPLES, tmp_path_factory.mktemp("workspace"))).specs
 
 
 @pytest.fixture

@@ -10,7 +10,6 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from planner_executor import default_tools
 from planner_executor.graph.calls.toolbox import Toolbox
 from planner_executor.graph.chat_models.json_text import NoJson, json_from
 from planner_executor.graph.chat_models.offline.audit_goals import audit_goal
@@ -19,6 +18,7 @@ from planner_executor.graph.plan.revision import read_revision
 from planner_executor.graph.plan.schedule import waits_for
 from planner_executor.graph.plan.schema import Plan
 from planner_executor.graph.record.results import StepResult
+from planner_executor.tools.registry import every_tool
 
 Ask = Callable[..., str]
 Planned = Callable[..., Plan]
@@ -39,7 +39,7 @@ def folder(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def toolbox(folder: Path) -> Toolbox:
-    return Toolbox(default_tools(folder, folder / "workspace"))
+    return Toolbox(every_tool(folder, folder / "workspace"))
 
 
 def log(folder: Path, name: str, *records: dict[str, Any]) -> None:

@@ -6,12 +6,12 @@ from typing import Any
 from langchain_core.tools import BaseTool, StructuredTool
 from pydantic import Field
 
+from planner_executor.incident_tools.failures.changes import changes_before
+from planner_executor.incident_tools.failures.grouping import grouped
+from planner_executor.incident_tools.failures.normalize import LogRecord, normalize_records
+from planner_executor.incident_tools.failures.requests import failed_requests
 from planner_executor.tools.declaration import ToolArgs, declare
 from planner_executor.tools.errors import NothingFound
-from planner_executor.tools.failures.changes import changes_before
-from planner_executor.tools.failures.grouping import grouped
-from planner_executor.tools.failures.normalize import LogRecord, normalize_records
-from planner_executor.tools.failures.requests import failed_requests
 from planner_executor.tools.folder import Folder
 from planner_executor.tools.numbers_in_words import counted
 

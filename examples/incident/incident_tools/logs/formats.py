@@ -2,12 +2,12 @@
 
 from collections.abc import Callable, Iterator
 
-from planner_executor.tools.logs.content import LogBytes
-from planner_executor.tools.logs.journal_export import is_journal, journal_entries
-from planner_executor.tools.logs.json_lines import is_json_log, json_entries
-from planner_executor.tools.logs.nginx import access_entries, is_access_log
-from planner_executor.tools.logs.plain import plain_entries
-from planner_executor.tools.logs.record import Entry
+from planner_executor.incident_tools.logs.content import LogBytes
+from planner_executor.incident_tools.logs.journal_export import is_journal, journal_entries
+from planner_executor.incident_tools.logs.json_lines import is_json_log, json_entries
+from planner_executor.incident_tools.logs.nginx import access_entries, is_access_log
+from planner_executor.incident_tools.logs.plain import plain_entries
+from planner_executor.incident_tools.logs.record import Entry
 
 Parser = Callable[[LogBytes], Iterator[Entry]]
 

@@ -1,6 +1,6 @@
 import pytest
 
-from planner_executor.tools.logs.rotation import before_rotation, is_log_name, rotated_copies
+from planner_executor.incident_tools.logs.rotation import before_rotation, is_log_name, rotated_copies
 
 
 @pytest.mark.parametrize(

@@ -3,9 +3,9 @@
 import re
 from collections.abc import Iterator
 
-from planner_executor.tools.logs.content import LogBytes
-from planner_executor.tools.logs.moments import moment
-from planner_executor.tools.logs.record import Entry, Level, Record, Unreadable
+from planner_executor.incident_tools.logs.content import LogBytes
+from planner_executor.incident_tools.logs.moments import moment
+from planner_executor.incident_tools.logs.record import Entry, Level, Record, Unreadable
 
 _LINE = re.compile(
     r'(?P<client>\S+) \S+ (?P<user>\S+) \[(?P<at>[^\]]{10,40})\] "(?P<request>(?:[^"\\]|\\.)*+)" (?P<status>\d{3}) '

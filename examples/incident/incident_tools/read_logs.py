@@ -9,14 +9,14 @@ from typing import Any
 from langchain_core.tools import BaseTool, StructuredTool
 from pydantic import Field
 
+from planner_executor.incident_tools.logs.content import MOST_BYTES
+from planner_executor.incident_tools.logs.moments import moment, shown
+from planner_executor.incident_tools.logs.record import Level
+from planner_executor.incident_tools.logs.rotation import is_log_name, rotated_copies
+from planner_executor.incident_tools.logs.selection import LogSelection, Wanted, in_order, read_log
 from planner_executor.tools.declaration import ToolArgs, declare
 from planner_executor.tools.errors import InputRefused, NothingFound, SourceNotReadable
 from planner_executor.tools.folder import Folder
-from planner_executor.tools.logs.content import MOST_BYTES
-from planner_executor.tools.logs.moments import moment, shown
-from planner_executor.tools.logs.record import Level
-from planner_executor.tools.logs.rotation import is_log_name, rotated_copies
-from planner_executor.tools.logs.selection import LogSelection, Wanted, in_order, read_log
 
 _MOST_FILES = 50
 _MOST_COPIES_LOOKED_INTO = 5

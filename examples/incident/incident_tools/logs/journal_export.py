@@ -8,9 +8,9 @@ import re
 from collections.abc import Iterator
 from datetime import datetime
 
-from planner_executor.tools.logs.content import LogBytes
-from planner_executor.tools.logs.moments import moment
-from planner_executor.tools.logs.record import Entry, Level, Record, Unreadable
+from planner_executor.incident_tools.logs.content import LogBytes
+from planner_executor.incident_tools.logs.moments import moment
+from planner_executor.incident_tools.logs.record import Entry, Level, Record, Unreadable
 
 _FIRST = re.compile(r"_{0,2}[A-Z][A-Z0-9_]{0,63}(?:=|\n)")
 _NAME = re.compile(rb"[A-Z_][A-Z0-9_]{0,63}")

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from planner_executor.tools.failures.stack_trace import Frame, Trace, traces_in
+from planner_executor.incident_tools.failures.stack_trace import Frame, Trace, traces_in
 
 TRACE = """unhandled
 Traceback (most recent call last):

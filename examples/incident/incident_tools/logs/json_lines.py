@@ -4,9 +4,9 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from planner_executor.tools.logs.content import LogBytes
-from planner_executor.tools.logs.moments import moment
-from planner_executor.tools.logs.record import Entry, Level, Record, Unreadable, level_named
+from planner_executor.incident_tools.logs.content import LogBytes
+from planner_executor.incident_tools.logs.moments import moment
+from planner_executor.incident_tools.logs.record import Entry, Level, Record, Unreadable, level_named
 
 _TIMES = ("timestamp", "@timestamp", "time", "ts", "asctime", "datetime", "date", "t")
 _LEVELS = ("level", "levelname", "severity", "log.level", "lvl", "loglevel")

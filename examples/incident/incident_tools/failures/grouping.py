@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from planner_executor.tools.failures.normalize import LogRecord
-from planner_executor.tools.failures.stack_trace import Frame, Trace, traces_in
+from planner_executor.incident_tools.failures.normalize import LogRecord
+from planner_executor.incident_tools.failures.stack_trace import Frame, Trace, traces_in
 
 _VARIABLE = re.compile(
     r"0x[0-9a-f]+|\b[0-9a-f]{8}(?:-?[0-9a-f]{4,}){1,4}\b|\d+(?:\.\d+)?|'[^']{0,200}'|\"[^\"]{0,200}\"", re.I

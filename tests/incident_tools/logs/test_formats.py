@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from planner_executor.tools.logs.content import LogBytes, TooMuch, opened
-from planner_executor.tools.logs.formats import format_of
-from planner_executor.tools.logs.moments import shown
-from planner_executor.tools.logs.record import Record, Unreadable
+from planner_executor.incident_tools.logs.content import LogBytes, TooMuch, opened
+from planner_executor.incident_tools.logs.formats import format_of
+from planner_executor.incident_tools.logs.moments import shown
+from planner_executor.incident_tools.logs.record import Record, Unreadable
 
 REQUEST = '192.0.2.7 - ann [15/Sep/2026:10:14:07 +0200] "POST /pay?x=1 HTTP/1.1" {} 21 "-" "curl/8"'
 ENTRY = b"__CURSOR=s=1\n__REALTIME_TIMESTAMP=1789460047000000\nPRIORITY=3\n_COMM=app\n"

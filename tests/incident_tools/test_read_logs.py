@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from planner_executor.incident_tools.logs.record import LEVELS, Record
+from planner_executor.incident_tools.logs.selection import Wanted
+from planner_executor.incident_tools.read_logs import read_logs
 from planner_executor.tools.errors import InputRefused, NothingFound, PathRefused, SourceNotReadable
 from planner_executor.tools.folder import Folder
-from planner_executor.tools.logs.record import LEVELS, Record
-from planner_executor.tools.logs.selection import Wanted
-from planner_executor.tools.read_logs import read_logs
 
 INCIDENT = Path(__file__).parents[2] / "examples" / "incident"
 START = datetime(2026, 9, 15, 8, tzinfo=UTC)

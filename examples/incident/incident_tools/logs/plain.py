@@ -4,9 +4,9 @@ import re
 from collections.abc import Iterator
 from datetime import datetime
 
-from planner_executor.tools.logs.content import LogBytes
-from planner_executor.tools.logs.moments import leading_moment
-from planner_executor.tools.logs.record import LONGEST_TEXT, Entry, Level, Record, level_named
+from planner_executor.incident_tools.logs.content import LogBytes
+from planner_executor.incident_tools.logs.moments import leading_moment
+from planner_executor.incident_tools.logs.record import LONGEST_TEXT, Entry, Level, Record, level_named
 
 _LEVEL = re.compile(
     r"\b(TRACE|DEBUG|INFO|NOTICE|WARN(?:ING)?|ERR(?:OR)?|SEVERE|CRIT(?:ICAL)?|FATAL|ALERT|EMERG|PANIC)\b"

@@ -3,9 +3,9 @@ from typing import Any
 
 import pytest
 
+from planner_executor.incident_tools.read_source import read_source
 from planner_executor.tools.errors import PathRefused, SourceNotReadable
 from planner_executor.tools.folder import Folder
-from planner_executor.tools.read_source import read_source
 
 
 def read(folder: Path, path: str = "a.py", **args: Any) -> dict[str, Any]:

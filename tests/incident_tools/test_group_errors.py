@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from planner_executor.incident_tools.failures.changes import NOTHING
+from planner_executor.incident_tools.group_errors import group_errors
 from planner_executor.tools.errors import NothingFound
-from planner_executor.tools.failures.changes import NOTHING
 from planner_executor.tools.folder import Folder
-from planner_executor.tools.group_errors import group_errors
 
 TRACE = """Traceback (most recent call last):
   File "/srv/shop/service/cart.py", line {line}, in total

@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-from planner_executor.tools.failures.grouping import one_line
-from planner_executor.tools.failures.normalize import LogRecord
+from planner_executor.incident_tools.failures.grouping import one_line
+from planner_executor.incident_tools.failures.normalize import LogRecord
 
 _NUMBERS = re.compile(r"/(?:\d+|[0-9a-f]{8}-[0-9a-f-]{27}|[0-9a-f]{16,})(?=/|$)", re.I)
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal
 
-from planner_executor.tools.logs.moments import shown
+from planner_executor.incident_tools.logs.moments import shown
 
 Level = Literal["debug", "info", "notice", "warning", "error", "critical"]
 LEVELS: tuple[Level, ...] = ("debug", "info", "notice", "warning", "error", "critical")

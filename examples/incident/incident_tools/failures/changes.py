@@ -4,9 +4,9 @@ import re
 from collections.abc import Iterable
 from datetime import timedelta
 
-from planner_executor.tools.failures.grouping import one_line
-from planner_executor.tools.failures.normalize import LogRecord
-from planner_executor.tools.logs.moments import moment, shown
+from planner_executor.incident_tools.failures.grouping import one_line
+from planner_executor.incident_tools.failures.normalize import LogRecord
+from planner_executor.incident_tools.logs.moments import moment, shown
 
 NOTHING = "no record before the first error is about a change"
 

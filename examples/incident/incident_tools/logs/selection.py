@@ -8,11 +8,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from planner_executor.incident_tools.logs.content import DAMAGED, MOST_BYTES, LogBytes, TooMuch, opened
+from planner_executor.incident_tools.logs.formats import format_of
+from planner_executor.incident_tools.logs.moments import shown
+from planner_executor.incident_tools.logs.record import LEVELS, Entry, Level, Record
 from planner_executor.tools.errors import SourceNotReadable
-from planner_executor.tools.logs.content import DAMAGED, MOST_BYTES, LogBytes, TooMuch, opened
-from planner_executor.tools.logs.formats import format_of
-from planner_executor.tools.logs.moments import shown
-from planner_executor.tools.logs.record import LEVELS, Entry, Level, Record
 
 MOST_CHARACTERS = 2_000_000
 _MOST_SKIPPED_SHOWN = 20

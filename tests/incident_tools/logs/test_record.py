@@ -1,6 +1,6 @@
 import pytest
 
-from planner_executor.tools.logs.record import LONGEST_TEXT, Record, bounded, bounded_text
+from planner_executor.incident_tools.logs.record import LONGEST_TEXT, Record, bounded, bounded_text
 
 
 def test_fields_nested_too_deeply_become_json_text() -> None:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from planner_executor.tools.logs.moments import leading_moment, moment, shown
+from planner_executor.incident_tools.logs.moments import leading_moment, moment, shown
 
 
 @pytest.mark.parametrize(
