@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from planner_executor.graph.plan.attempts import ATTEMPT_FIELDS
 from planner_executor.graph.plan.catalog import ToolSpec
 from planner_executor.graph.plan.kinds.fields import ALWAYS
 from planner_executor.graph.plan.kinds.table import kind_spec
@@ -26,8 +27,8 @@ MOST_ITEMS = 50
 """Most steps of a plan, and most items of a list in a step, that a model may write: small ones repeat themselves."""
 SHORT = 40
 """Characters of a field's schema that is repeated in each form; a longer one is referred to."""
-BY_OTHERS = frozenset({"parent"})
-"""Fields that are set by the expansion of a `refine` step, never by a model."""
+BY_OTHERS = frozenset({"parent", *ATTEMPT_FIELDS})
+"""Fields that prompts do not name: people set them, or the expansion of a `refine` step."""
 
 KEYWORDS: Mapping[str, str] = {"gt": "exclusiveMinimum", "ge": "minimum", "const": "enum", "oneOf": "anyOf"}
 """Keywords that are written otherwise here: pydantic's own, and those that some servers do not know."""

@@ -13,6 +13,7 @@ from benchmarks.direct_road import answering
 from benchmarks.figures import at_most
 from benchmarks.many_runs import many_runs
 from benchmarks.page import comparison_table, figures_table, marks, write_between_marks
+from benchmarks.prompt_sizes import table
 from benchmarks.runs_at_once import runs_at_once
 from benchmarks.runs_chart import runs_chart_svg
 from benchmarks.sizes import Sizes
@@ -86,3 +87,7 @@ def test_looks_at_many_runs_find_what_they_look_for_and_are_drawn() -> None:
     assert looked.most == 6 and all(len(by_count) == 2 for by_count in looked.looks_ms.values())
     assert len(looked.figures()) == len(looked.looks_ms) + 1
     assert ElementTree.fromstring(runs_chart_svg(looked)).tag.endswith("svg")
+
+
+def test_the_page_states_the_sizes_of_prompts_as_they_are() -> None:
+    assert table() in Path("docs/benchmarks.md").read_text()

@@ -1,4 +1,4 @@
-"""The plan format as a JSON Schema: what validation takes, it takes, and it takes no unknown tool or argument."""
+"""The plan format as a JSON Schema: it takes what prompts explain, and no unknown tool or argument."""
 
 import json
 from typing import Any
@@ -32,7 +32,7 @@ PLAN: dict[str, Any] = {
     "steps": [
         {"id": "a", "objective": "o", "tool": "search", "args": {"query": "wind", "node": {"name": "n", "next": {}}}},
         {"id": "b", "objective": "o", "tools": ["write"], "depends_on": ["a"], "max_calls": 2, "output": "json"},
-        {"id": "c", "objective": "o", "success_criteria": "some", "output": {"type": "object"}, "timeout_s": 0.5},
+        {"id": "c", "objective": "o", "success_criteria": "some", "output": {"type": "object"}},
         {"id": "d", "objective": "o", "ask": "Which?"},
         {"id": "e", "objective": "o", "refine": True, "tools": ["write"]},
         {"id": "f", "objective": "o", "gather": {"all": ["{a_result}"]}},
