@@ -101,7 +101,7 @@ class _Codec:
     def add(self, of: Field[Any], hint: Any) -> None:
         """Add a field with the type that its class gives it."""
         default = of.default if of.default_factory is MISSING else of.default_factory()
-        says = get_args(hint)[1:] if get_origin(hint) is Annotated else ()
+        says = get_args(hint)[1:]  # those of `Annotated`; of other types nothing in it is ours
         write, read = _conversion(hint)
         if _Says.SHOWN in says:
             read = _shown
@@ -164,7 +164,7 @@ def _number(name: str, kind: type[int] | type[float]) -> Convert:
     def read(raw: Any) -> float:
         if type(raw) is kind:
             return raw
-        if kind is int or type(raw) is not int:
+        if type(raw) is not int:
             raise TypeError(f"{name} is not {'an integer' if kind is int else 'a number'}")
         return float(raw)
 

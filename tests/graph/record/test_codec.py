@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 import pytest
 
@@ -21,7 +21,12 @@ class Base(Coded):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Sample(Base):
+    kind: ClassVar[str] = "sample"
+
     key: str
+    maybe: Written[Inner | None] = None
+    must: Needed[Inner | None] = None
+    number: Written[int] = 0
     written: Written[str | None] = None
     needed: Needed[tuple[str, ...]] = ()
     shown: Shown[float] = 0.5
@@ -34,9 +39,12 @@ class Sample(Base):
     inline: Inline[Inner]
 
 
-LEAST = {"key": "k", "written": None, "needed": []}
+LEAST = {"key": "k", "maybe": None, "must": None, "number": 0, "written": None, "needed": []}
 FULL: dict[str, Any] = {
     "key": "k",
+    "maybe": {"name": "y"},
+    "must": {"name": "z"},
+    "number": 7,
     "written": "w",
     "needed": ["n"],
     "shown": 2,
@@ -67,10 +75,14 @@ def test_all_that_is_written_is_read_back_with_what_is_inherited_last() -> None:
     assert (sample.by_name, sample.shouted, sample.inline) == ({"x": (Inner("c"),)}, "B", Inner("inline"))
 
 
-@pytest.mark.parametrize("name", ["key", "needed"])
+@pytest.mark.parametrize("name", ["key", "needed", "must"])
 def test_a_payload_without_what_is_needed_is_malformed(name: str) -> None:
     with pytest.raises(KeyError, match=name):
         Sample.from_json({other: value for other, value in FULL.items() if other != name})
+
+
+def test_null_is_read_as_nothing_where_nothing_may_stand() -> None:
+    assert (read().must, read(maybe={}).maybe) == (None, Inner())
 
 
 def test_null_and_what_is_not_known_are_read_as_absent() -> None:
@@ -81,7 +93,9 @@ def test_a_displayed_number_that_was_redacted_has_its_default() -> None:
     assert [read(shown=value).shown for value in ("[redacted]", True, 3)] == [0.5, 0.5, 3]
 
 
-@pytest.mark.parametrize(("name", "value"), [("count", "[redacted]"), ("count", 1.0), ("count", True), ("share", "1")])
+@pytest.mark.parametrize(
+    ("name", "value"), [("count", "[redacted]"), ("count", 1.0), ("count", True), ("share", "1"), ("number", "2")]
+)
 def test_a_number_that_the_record_is_read_by_is_checked(name: str, value: Any) -> None:
     with pytest.raises(TypeError, match=f"{name} is not"):
         read(**{name: value})
