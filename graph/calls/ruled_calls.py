@@ -48,19 +48,19 @@ class RuledCalls:
         if not (rules := people_rules(self.policy.approvers.of_call(tool, cost))):
             return None
         approval, raised = self.record.review_state.approval, self.record.people.values.get("limit")
-        is_covered, is_met, since = False, False, 0
+        is_met, since = None, 0
         if approval is not None and tool.name in approval.met:
             met, more = approval.met[tool.name], raised.met.get(tool.name, ()) if raised is not None else ()
-            is_covered, since = True, approval.people_seq
             is_met = met is None or _are_met(rules, (*met, *more))
+            since = approval.people_seq if is_met else 0
         values = [
             value
             for value in self._values_of.get(step, ())
-            if not (is_met and value.seq <= since) and not _are_met(rules, value.met.get(tool.name, ()))
+            if value.seq > since and not _are_met(rules, value.met.get(tool.name, ()))
         ]
         if values:
             return Unmet(GIVEN.format(tool=tool.name), tuple(map(_shown, values)))
-        return Unmet(NOT_APPROVED.format(tool=tool.name)) if is_covered and not is_met else None
+        return Unmet(NOT_APPROVED.format(tool=tool.name)) if is_met is False else None
 
     @cached_property
     def _values_of(self) -> Mapping[str, list[GivenValue]]:

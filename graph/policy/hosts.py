@@ -49,11 +49,7 @@ def plain_host(text: str) -> str:
 def is_below(host: str, domain: str) -> bool:
     """Whether a host is a domain or a subdomain of it; IP addresses have no subdomains."""
     above = plain_host(domain)
-    if not host or not above:
-        return False
-    return host == above or (
-        host.endswith(f".{above}") and not _NUMBERS.fullmatch(above) and not _NUMBERS.fullmatch(host)
-    )
+    return above != "" and (host == above or (host.endswith(f".{above}") and not _NUMBERS.fullmatch(host)))
 
 
 def is_odd_address(host: str) -> bool:

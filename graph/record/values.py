@@ -93,7 +93,7 @@ def keep(value: JsonValue, inline_bytes: int = INLINE_BYTES) -> Kept:
     wide = _holds_wide_integer(value)
     if len(data) <= inline_bytes and not wide:
         return Kept(value, text, None)
-    preview = text if wide and len(data) <= inline_bytes else text[:PREVIEW_CHARACTERS]
+    preview = text if len(data) <= inline_bytes else text[:PREVIEW_CHARACTERS]
     return Kept(value, text, Artifact(hashlib.sha256(data).hexdigest(), len(data), preview))
 
 

@@ -1,6 +1,7 @@
 """What was made last is at hand, and is not kept for ever."""
 
 import asyncio
+from dataclasses import dataclass
 
 import pytest
 
@@ -24,9 +25,19 @@ def test_a_value_is_made_once_for_what_it_is_made_of_and_few_are_kept() -> None:
     assert len(recent._values) <= 2
 
 
+@dataclass
+class Keyed:
+    key: str
+
+
 @pytest.mark.parametrize(
     ("one", "other"),
-    [(Plan(answer="a"), Plan(answer="b")), (Budget(calls={"send": 1}), Budget(calls={"send": 2})), ("a", "b")],
+    [
+        (Keyed("a"), Keyed("b")),
+        (Plan(answer="a"), Plan(answer="b")),
+        (Budget(calls={"send": 1}), Budget(calls={"send": 2})),
+        ("a", "b"),
+    ],
 )
 def test_what_it_is_made_of_is_the_whole_of_each_value(one: object, other: object) -> None:
     recent = Recent[str]()

@@ -235,3 +235,10 @@ class TestOnOneThread:
         with pytest.raises(InputError) as refused:
             graph.invoke({"fork_from": given}, on_thread())
         assert words in str(refused.value)
+
+
+def test_a_run_without_a_plan_has_no_step_to_fork_from(tmp_path: Path, options: dict[str, Any]) -> None:
+    with Agent.open(tmp_path / "runs.db", **{**options, "planner": ScriptedModel([{"steps": []}] * 4)}) as agent:
+        run = agent.start("g")
+        with pytest.raises(InputError, match="has no step 'price'; there are none"):
+            agent.fork(run.id, "price")

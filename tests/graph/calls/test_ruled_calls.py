@@ -4,11 +4,11 @@ from typing import Any
 
 import pytest
 
-from planner_executor.graph.calls.ruled_calls import RuledCalls
+from planner_executor.graph.calls.ruled_calls import RuledCalls, Unmet
 from planner_executor.graph.plan.catalog import ToolSpec
 from planner_executor.graph.policy.approvers import ApproverRule, Approvers
 from planner_executor.graph.policy.policy import Policy
-from planner_executor.graph.record.events import Event
+from planner_executor.graph.record.events import Event, ValueShown
 from planner_executor.graph.record.projection import project
 from planner_executor.graph.testing import drafted, step
 
@@ -28,9 +28,18 @@ def revised(plan: Any, revision: int = 1) -> Any:
     return drafted("plan_revised", {"plan": plan, "revision": revision})
 
 
-def unmet(*drafts: Any, policy: Policy = POLICY, tool: ToolSpec = PAY, at: str = "p") -> str | None:
+def held(*drafts: Any, policy: Policy = POLICY, tool: ToolSpec = PAY, at: str = "p") -> Unmet | None:
     events = (Event.written(place, 0.0, draft) for place, draft in enumerate((STARTED, *drafts), 1))
-    found = RuledCalls(project(events), policy).unmet(at, tool)
+    return RuledCalls(project(events), policy).unmet(at, tool)
+
+
+def shown_with(*drafts: Any) -> tuple[ValueShown, ...]:
+    found = held(*drafts)
+    return () if found is None else found.values
+
+
+def unmet(*drafts: Any, **more: Any) -> str | None:
+    found = held(*drafts, **more)
     return None if found is None else ", ".join(str(value.by) for value in found.values) or found.why.split(" ")[1]
 
 
@@ -73,6 +82,7 @@ def test_a_value_after_the_approval_is_judged_by_itself_and_one_before_it_was_ap
     assert unmet(*APPROVED, given) == "('server:eve',)"
     assert unmet(*APPROVED, met) is None
     assert unmet(revised(PAYS), given, *APPROVED[1:]) is None
+    assert unmet(revised(PAYS), given, ASKED, drafted("decided", {**BY_EVE, "met": {"pay": []}})) == "('server:eve',)"
     assert unmet(revised(PAYS), given, drafted("decided", BY_POLICY)) == "('server:eve',)"
 
 
@@ -82,3 +92,31 @@ def test_a_limit_that_was_raised_needs_the_rules_on_what_the_run_may_cost_then()
 
     assert unmet(*APPROVED, drafted("decided", {**raised, "met": {"pay": [RULE, two]}})) is None
     assert unmet(*APPROVED, drafted("decided", {**raised, "met": {"pay": [RULE]}})) == "('server:ada',)"
+
+
+def test_a_call_that_nobody_has_decided_about_passes() -> None:
+    assert unmet(revised(PAYS)) is None
+
+
+@pytest.mark.parametrize(("characters", "is_whole"), [(398, True), (399, False)])
+def test_the_beginning_and_the_end_of_a_value_are_shown_with_the_call(characters: int, is_whole: bool) -> None:
+    value = "x" * characters
+
+    (shown,) = shown_with(*APPROVED, drafted("result_supplied", {**SUPPLIED, "value": value}, "a"))
+
+    assert (shown.what, shown.by, shown.step) == ("result", ("server:eve",), "a")
+    assert (shown.value == f'"{value}"') == is_whole and str(shown.value).startswith('"xxx')
+
+
+def test_a_raised_limit_has_no_value_to_show() -> None:
+    raised = {"decision": "settle", "by": "person", "approver": "server:ada", "budget": {"cost_usd": 20}}
+
+    (shown,) = shown_with(*APPROVED, drafted("decided", raised))
+
+    assert (shown.what, shown.value) == ("limit", None)
+
+
+def test_a_value_reaches_no_call_without_a_plan() -> None:
+    raised = {"decision": "settle", "by": "person", "approver": "server:ada", "budget": {"cost_usd": 20}}
+
+    assert shown_with(drafted("decided", raised)) == ()

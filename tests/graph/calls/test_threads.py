@@ -33,11 +33,14 @@ def test_the_waits_for_such_work_are_counted_where_it_was_begun() -> None:
         works[0].cancel()
         await asyncio.wait(works[:1])
         seen.append(waits.count)
+        after = asyncio.create_task(run_sync(go_on.wait))
+        await asyncio.sleep(0)
+        seen.append(waits.count)
         go_on.set()
-        await asyncio.gather(works[1], elsewhere)
+        await asyncio.gather(works[1], elsewhere, after)
         return [*seen, waits.count]
 
-    assert asyncio.run(main()) == [0, 2, 1, 0]
+    assert asyncio.run(main()) == [0, 2, 1, 1, 0]
 
 
 def test_the_thread_does_not_hold_up_the_end_of_the_process() -> None:

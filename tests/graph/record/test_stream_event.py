@@ -69,3 +69,10 @@ def test_a_preview_is_one_short_line_without_hidden_characters() -> None:
 
 def test_the_preview_of_an_artifact_is_the_artifacts() -> None:
     assert preview_of(StepResult("succeeded", artifact={"id": "1", "preview": "the beginning"})) == "the beginning"
+
+
+def test_a_preview_is_the_beginning_of_the_value_on_one_line() -> None:
+    assert PREVIEW_CHARACTERS == 200
+    assert preview_of(StepResult("succeeded", "x" * 201)) == "x" * 199 + "…"
+    assert preview_of(StepResult("succeeded", " " * 150 + "x" * 60)) == "x" * 60
+    assert preview_of(StepResult("succeeded", " " * 399 + "ab")) == "a"

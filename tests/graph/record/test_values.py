@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from pydantic import BaseModel
 
 from planner_executor.graph.errors import ResultError
-from planner_executor.graph.record.values import INLINE_BYTES, keep, normalise, to_text
+from planner_executor.graph.record.values import INLINE_BYTES, keep, keep_constant, normalise, to_text
 
 plain = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
@@ -228,3 +228,52 @@ def test_what_is_kept_is_the_value(value: Any) -> None:
     assert json.dumps(json.loads(kept.text)) == json.dumps(value)
     assert kept.value == value
     assert (kept.artifact is None) == ("value" in kept.fields())
+
+
+@pytest.mark.parametrize(("characters", "is_inline"), [(INLINE_BYTES - 2, True), (INLINE_BYTES - 1, False)])
+def test_a_large_result_is_an_artifact_with_a_preview(characters: int, is_inline: bool) -> None:
+    kept = keep("x" * characters)
+
+    assert INLINE_BYTES == 8_192 and (kept.artifact is None) == is_inline
+    assert kept.artifact is None or kept.artifact.preview == '"' + "x" * 499
+
+
+@pytest.mark.parametrize(("characters", "is_whole"), [(600, True), (INLINE_BYTES, True), (INLINE_BYTES + 1, False)])
+def test_a_result_that_is_too_wide_is_shown_whole_if_it_is_small(characters: int, is_whole: bool) -> None:
+    around = len(to_text([2**70, ""]))
+    kept = keep([2**70, "x" * (characters - around)])
+
+    assert len(kept.text) == characters and kept.artifact is not None
+    assert kept.artifact.preview == (kept.text if is_whole else kept.text[:500])
+
+
+def test_one_wide_integer_makes_a_list_wide() -> None:
+    assert keep([1, 2**70]).artifact is not None and keep([1, 2]).artifact is None
+
+
+def test_a_value_that_many_runs_share_is_named_by_its_id() -> None:
+    assert keep("x").named == {}
+    assert keep_constant("x").named == {"id": sha256(b'"x"').hexdigest()}
+
+
+@pytest.mark.parametrize("wrap", [lambda inner: [inner], lambda inner: {"k": inner}])
+def test_a_value_may_be_nested_200_deep(wrap: Any) -> None:
+    value: Any = 1
+    for _ in range(200):
+        value = wrap(value)
+
+    assert normalise(value) == value
+    with pytest.raises(ResultError) as caught:
+        normalise(wrap(value))
+    assert len(caught.value.path) == 80 and "deeper than 200" in str(caught.value)
+
+
+def test_an_integer_may_have_14000_bits() -> None:
+    assert normalise(2**13_999) == 2**13_999
+    with pytest.raises(ResultError, match="14001 bits"):
+        normalise(2**14_000)
+
+
+def test_bytes_are_refused_with_the_way_out() -> None:
+    with pytest.raises(ResultError, match="is bytes; return text, such as base64"):
+        normalise(b"x")

@@ -1,6 +1,7 @@
 """Who decides is on record: whom the server has authenticated, whom the system knows, or nobody that is verified."""
 
 import getpass
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -9,7 +10,7 @@ from typing_extensions import TypedDict
 
 from planner_executor.graph.errors import ConfigError, InputError
 from planner_executor.graph.record.person import Approver, Person
-from planner_executor.graph.settings.identity import UNVERIFIED, _of_server, acting
+from planner_executor.graph.settings.identity import UNVERIFIED, _of_server, acting, server_roles
 from planner_executor.graph.settings.identity import named as named_by
 
 
@@ -96,3 +97,18 @@ def test_the_roles_of_a_servers_user_are_those_of_its_authentication(given: Any,
     vars(ann).update(given)
 
     assert _of_server(ann).roles == roles
+
+
+def test_outside_of_a_node_it_is_the_user_whom_the_system_knows() -> None:
+    assert str(acting()) == f"os:{getpass.getuser()}"
+
+
+def test_a_user_of_whom_the_server_does_not_say_that_they_are_authenticated_is_nobody() -> None:
+    assert str(_of_server(SimpleNamespace(identity="ann@example.com"))) == UNVERIFIED
+
+
+@pytest.mark.parametrize(
+    ("given", "roles"), [(["a", 7, None, "b"], ("a", "b")), ({"a"}, ()), (7, ()), (("a",), ("a",))]
+)
+def test_roles_are_the_texts_of_a_list(given: Any, roles: tuple[str, ...]) -> None:
+    assert server_roles(SimpleNamespace(roles=given)) == roles

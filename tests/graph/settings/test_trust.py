@@ -170,3 +170,50 @@ def test_nobody_loads_an_env_file(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "PLANNER_EXECUTOR_PLANNER" not in os.environ
     assert app.name == "planner-executor", "with the model that .env names it would want a key"
     assert "env" not in json.loads((Path(__file__).parents[3] / "langgraph.json").read_text())
+
+
+@pytest.mark.parametrize("named", [None, "", "state"])
+def test_without_an_absolute_folder_for_it_the_store_is_in_the_home_folder(
+    monkeypatch: pytest.MonkeyPatch, folder: Path, named: str | None
+) -> None:
+    monkeypatch.setenv("HOME", str(folder))
+    if named is None:
+        monkeypatch.delenv("XDG_STATE_HOME")
+    else:
+        monkeypatch.setenv("XDG_STATE_HOME", named)
+
+    assert store_path() == folder / ".local/state/planner-executor/trusted.json"
+
+
+def test_without_a_home_folder_nothing_can_be_trusted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("XDG_STATE_HOME")
+    monkeypatch.setenv("HOME", "home")
+
+    assert not is_trusted(Path("a.toml"), b"")
+    with pytest.raises(ConfigError, match="set XDG_STATE_HOME or HOME"):
+        trust(Path("a.toml"), b"")
+
+
+def test_others_may_pass_through_the_folder_of_the_store() -> None:
+    file = settings("")
+    trust(file, b"")
+    store = store_path()
+    assert store is not None
+    store.parent.chmod(0o711)
+
+    assert is_trusted(file, b"")
+
+
+@pytest.mark.parametrize("what", ["planner_executor.graph.settings.trust.tempfile.mkstemp", "pathlib.Path.replace"])
+def test_a_store_that_cannot_be_written_is_an_error_and_leaves_nothing_behind(
+    monkeypatch: pytest.MonkeyPatch, what: str
+) -> None:
+    def full(*_: object, **__: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(what, full)
+
+    with pytest.raises(ConfigError, match=r"trusted\.json cannot be written: No space left"):
+        trust(settings(""), b"")
+    store = store_path()
+    assert store is not None and list(store.parent.iterdir()) == []
