@@ -18,6 +18,9 @@ from starlette.routing import Mount
 from planner_executor.graph.agent import Agent
 from planner_executor.graph.desk.application import desk_application
 from planner_executor.graph.desk.drives import agents_with
+from planner_executor.graph.desk.security.identity import proxy_identity, trusted_proxies
+from planner_executor.graph.desk.security.people import ALL, People, Permissions
+from planner_executor.graph.desk.settings import DeskSettings
 from planner_executor.graph.testing import LoggedTools, ScriptedModel, step
 
 NO_TLS = False
@@ -93,6 +96,14 @@ class DeskServer:
         planner = ScriptedModel(answers)
         with Agent.open(self.database, **{**self.options, "planner": planner, **options}) as agent:
             yield agent
+
+
+def behind(*proxies: str, roles: str | None = None, reviewers: People = ALL, readers: People = ALL) -> DeskSettings:
+    """Settings of a desk behind a proxy that names users in X-User."""
+    trusted = trusted_proxies(proxies, "--proxy")
+    identity = proxy_identity("X-User", trusted, "--proxy", roles)
+    permissions = Permissions(reviewers, readers)
+    return DeskSettings(identity=identity, links=False, proxies=trusted, permissions=permissions)
 
 
 @contextmanager

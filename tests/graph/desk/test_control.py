@@ -3,14 +3,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from desk_server import PLAN, DeskServer, Visit, query, served
+from desk_server import PLAN, DeskServer, Visit, behind, query, served
 
 from planner_executor.graph.testing import LoggedTools, step
 
 
 def act(visit: Visit, run: str, name: str, **fields: str) -> str:
     """Do something to a run, and return the page that the desk leads to."""
-    answer = visit.post(query("/control", run), {"token": visit.hidden("/")["token"], "act": name, **fields})
+    answer = visit.post(query("/control", run), {"token": visit.hidden(query("", run))["token"], "act": name, **fields})
     assert answer.status_code == 303, answer.text
     return answer.headers["location"]
 
@@ -164,3 +164,40 @@ def test_a_waiting_run_is_steered_for_whoever_carries_it_on(tmp_path: Path) -> N
             record = agent.log(run)
 
     assert record.events[-1].kind == "steered" and refused.status_code == 400 and "continues no run" in refused.text
+
+
+@pytest.mark.parametrize(
+    ("what", "words", "is_waiting"),
+    [
+        ("pause", "paused: asked to pause by ", False),
+        ("cancel", "cancelled by ", False),
+        ("cancel", "cancelled by ", True),
+    ],
+)
+def test_who_pauses_and_who_cancels_is_named_on_record(tmp_path: Path, what: str, words: str, is_waiting: bool) -> None:
+    begun, may_end = threading.Event(), threading.Event()
+
+    def waits(**_: object) -> str:
+        begun.set()
+        assert may_end.wait(20)
+        return "calm"
+
+    def tools(log: LoggedTools) -> list[Any]:
+        return [log.tool("read", waits, effect="read"), log.tool("mail")]
+
+    with served(tmp_path / "runs.db", tools=tools, settings=behind("127.0.0.1")) as server, server.agent() as agent:
+        run = agent.start("send", plan=PLAN, thread="t").id
+        other = threading.Thread(target=agent.resume, args=(run, "approve"))
+        if not is_waiting:
+            other.start()
+            assert begun.wait(20)
+        with server.visit(**{"X-User": "ann"}) as visit:
+            act(visit, run, what)
+            may_end.set()
+            if not is_waiting:
+                other.join(20)
+            done(server)
+            audit = visit.get(query("/audit", run)).text
+        said = [event.payload.get("by") for event in agent.log(run).events if event.kind in ("paused", "run_ended")]
+
+    assert said == ["server:ann"] and f"{words}server:ann" in audit and server.tools.named("mail") == []

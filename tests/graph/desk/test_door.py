@@ -7,12 +7,11 @@ from typing import Any
 
 import httpx
 import pytest
-from desk_server import HOSTILE, PLAN, DeskServer, Visit, query, served
+from desk_server import HOSTILE, PLAN, DeskServer, Visit, behind, query, served
 
 from planner_executor.graph.desk.security.headers import POLICY
-from planner_executor.graph.desk.security.identity import proxy_identity, trusted_proxies
 from planner_executor.graph.desk.security.origin import EMBEDDED, origin_refusal
-from planner_executor.graph.desk.security.people import ALL, People, Permissions
+from planner_executor.graph.desk.security.people import People
 from planner_executor.graph.desk.security.rate import ATTEMPTS
 from planner_executor.graph.desk.settings import DeskSettings
 from planner_executor.graph.serving.access import RequestHead
@@ -186,14 +185,6 @@ def test_what_cannot_be_seen_in_a_result_is_shown_as_one_escape_wherever_it_is_r
 
     for page in pages:
         assert "\\u{202e}" in page and "\u202e" not in page and "\\u{5c}" not in page
-
-
-def behind(*proxies: str, roles: str | None = None, reviewers: People = ALL, readers: People = ALL) -> DeskSettings:
-    """Settings of a desk behind a proxy that names users in X-User."""
-    trusted = trusted_proxies(proxies, "--proxy")
-    identity = proxy_identity("X-User", trusted, "--proxy", roles)
-    permissions = Permissions(reviewers, readers)
-    return DeskSettings(identity=identity, links=False, proxies=trusted, permissions=permissions)
 
 
 def test_a_proxys_header_names_who_decides_and_the_record_keeps_it(tmp_path: Path) -> None:
