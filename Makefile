@@ -122,6 +122,9 @@ faults: $(VENV)/.dev ## Kill a run at each of its boundaries, and who takes it u
 	PYTHONPATH=tests/processes $(BIN)/python tests/faults/boundaries.py .faults/freeze-forked --freeze --run forked
 	PYTHONPATH=tests/processes $(BIN)/python tests/faults/boundaries.py .faults/postgres --postgres
 	PYTHONPATH=tests/processes $(BIN)/python tests/faults/boundaries.py .faults/freeze-postgres --freeze --postgres
+	PYTHONPATH=tests/processes $(BIN)/python tests/faults/boundaries.py .faults/freeze-reopened-postgres --freeze --run reopened --postgres
+	PYTHONPATH=tests/processes $(BIN)/python tests/faults/boundaries.py .faults/freeze-mailed-postgres --freeze --run mailed --postgres
+	PYTHONPATH=tests/processes $(BIN)/python tests/faults/boundaries.py .faults/freeze-forked-postgres --freeze --run forked --postgres
 	PYTHONPATH=tests/processes $(BIN)/python tests/faults/boundaries.py .faults/reopened-postgres --run reopened --postgres
 	PYTHONPATH=tests/processes $(BIN)/python tests/faults/boundaries.py .faults/mailed-postgres --run mailed --postgres
 	PYTHONPATH=tests/processes $(BIN)/python tests/faults/boundaries.py .faults/forked-postgres --run forked --postgres
