@@ -26,6 +26,7 @@ from planner_executor.graph.builder.configuration import (
     policy_named,
     settings_of,
 )
+from planner_executor.graph.builder.import_guard import guard_imports
 from planner_executor.graph.builder.routing import (
     AFTER_EXECUTOR,
     AFTER_PLANNER,
@@ -159,6 +160,7 @@ def build_graph(
         notifier=notifier,
     )
     check(services, policy, config)
+    guard_imports(services.toolbox.specs)
     if keep_checkpoints is not None:
         let_keep(checkpointer, keep_checkpoints)
     _warn_if_lax(checkpointer)

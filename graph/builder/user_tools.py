@@ -5,14 +5,13 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from importlib.abc import MetaPathFinder
-from importlib.machinery import ModuleSpec
 from pathlib import Path
 from typing import Any
 
 from langchain_core.tools import BaseTool
 
 from planner_executor.graph.builder.configuration import PACK, Packs, check_reach
+from planner_executor.graph.builder.import_guard import CODE, ImportGuard
 from planner_executor.graph.calls.toolbox import Toolbox
 from planner_executor.graph.errors import ConfigError, ToolConfigError
 from planner_executor.graph.plan.catalog import ToolSpec
@@ -24,7 +23,6 @@ from planner_executor.tools.registry import default_tools, every_tool
 
 Tool = BaseTool | Callable[..., Any]
 GivenPacks = str | Sequence[str] | None
-CODE = "it holds code that is imported"
 
 
 def with_named(own: Sequence[BaseTool], names: Sequence[str]) -> list[Tool]:
@@ -163,36 +161,21 @@ def importing(tools: Mapping[str, ToolSpec]) -> Iterator[set[str]]:
         ConfigError: A tool can write to the current folder, or what is imported.
     """
     here = str(Path.cwd())
-    check_reach(tools, here, CODE)
-    guard = _Guard(tools, {here})
+    sources: set[str] = set()
+
+    def check(file: str) -> None:
+        check_reach(tools, file, CODE)
+        sources.add(file)
+
+    check(here)
+    guard = ImportGuard(check)
     sys.path.append(here)
     sys.meta_path.insert(0, guard)
     try:
-        yield guard.sources
+        yield sources
     finally:
         sys.meta_path.remove(guard)
         sys.path.remove(here)
-
-
-@dataclass(eq=False)
-class _Guard(MetaPathFinder):
-    """Finds modules as the others do, and refuses those that a tool can write, before they run."""
-
-    tools: Mapping[str, ToolSpec]
-    sources: set[str]
-
-    def find_spec(self, fullname: str, path: Sequence[str] | None, target: Any = None) -> ModuleSpec | None:
-        """Return the specification of a module.
-
-        Raises:
-            ConfigError: A tool can write it.
-        """
-        specs = (each.find_spec(fullname, path, target) for each in sys.meta_path if each is not self)
-        found = next((spec for spec in specs if spec is not None), None)
-        if found is not None and found.has_location and found.origin is not None:
-            check_reach(self.tools, found.origin, CODE)
-            self.sources.add(found.origin)
-        return found
 
 
 def _listed(name: str, found: Any) -> list[Tool]:
