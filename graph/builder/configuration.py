@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, Field, Strict
 
+from planner_executor.graph.chat_models.retry import is_time_zone
 from planner_executor.graph.chat_models.settings import ROLES
 from planner_executor.graph.context import Services
 from planner_executor.graph.errors import ConfigError, PolicyError
@@ -55,12 +56,25 @@ def settings_of(given: Mapping[str, Any]) -> Settings:
     for name in ATTEMPT_FIELDS:
         if (limit := getattr(settings, name)) is not None and (fault := limit_fault(name, limit)):
             raise ConfigError(f"{name}={limit!r} is not possible; it {fault}")
-    if isinstance(settings.look, str) or not all(isinstance(name, str) for name in settings.look):
-        raise ConfigError(f"look must be a list of names of tools, got {settings.look!r}")
-    if strange := sorted(set(settings.instructions) - set(ROLES)):
-        raise ConfigError(f"instructions: unknown role {', '.join(strange)}; the roles are {', '.join(ROLES)}")
+    _check_names(settings)
     modes = [given["approval"]] if "approval" in given else []
     return _with_approval(settings, [*modes, *([policy.approval] if policy.approval else [])])
+
+
+def _check_names(settings: Settings) -> None:
+    """Check what settings name besides numbers and choices.
+
+    Raises:
+        ConfigError: One names something that cannot be.
+    """
+    if isinstance(settings.look, str) or not all(isinstance(name, str) for name in settings.look):
+        raise ConfigError(f"look must be a list of names of tools, got {settings.look!r}")
+    if not is_time_zone(settings.time_zone):
+        raise ConfigError(
+            f"time_zone={settings.time_zone!r} is unknown; give an IANA name, such as Europe/Berlin, or UTC"
+        )
+    if strange := sorted(set(settings.instructions) - set(ROLES)):
+        raise ConfigError(f"instructions: unknown role {', '.join(strange)}; the roles are {', '.join(ROLES)}")
 
 
 def policy_named(given: Any, config: str | Path | None = None) -> Any:

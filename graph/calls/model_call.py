@@ -13,6 +13,7 @@ from planner_executor.graph.chat_models.chat import ModelRequest
 from planner_executor.graph.chat_models.role_model import RoleModel
 from planner_executor.graph.plan.attempts import NO_LIMITS, AttemptLimits
 from planner_executor.graph.plan.canonical import digest
+from planner_executor.graph.record.events import Brief
 
 
 @dataclass(frozen=True)
@@ -20,7 +21,9 @@ class ModelCall:
     """A role's call of its model; `label` distinguishes calls with equal prompts, such as two rounds of replanning.
 
     `tools` are offered to the model, as LangChain tools or JSON Schemas with a title; `schema` is that of its answer.
-    `limits` are those of the step that the call belongs to, `item` is the index of its list item.
+    `limits` are those of the step that the call belongs to, `item` is the index of its list item. `brief` is what the
+    model of a step is told at the start, `note` what holds of this turn alone, which makes it no other call. A prompt
+    that is `recorded` has the role's own instructions.
     """
 
     role: str
@@ -31,6 +34,9 @@ class ModelCall:
     schema: Mapping[str, Any] | None = None
     limits: AttemptLimits = NO_LIMITS
     item: int | None = None
+    brief: Brief | None = None
+    note: str = ""
+    recorded: bool = False
 
     @property
     def conversation(self) -> str:
@@ -46,7 +52,7 @@ class ModelCall:
         metadata = {**about, "role": self.role, **({"step": self.step} if self.step else {})}
         name = f"{self.role} {self.step}" if self.step else self.role
         config: RunnableConfig = {"tags": [*quiet, f"role:{self.role}"], "run_name": name, "metadata": metadata}
-        return ModelRequest(self.messages, self.tools, self.schema, config)
+        return ModelRequest(self.messages, self.tools, self.schema, config, self.note)
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
-from langchain_core.messages import AIMessage, BaseMessage
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
 
 from planner_executor.graph.calls.caps import NO_CAPS, Caps, cap_reached, in_turn
 from planner_executor.graph.calls.failures import error_of, failure_words
@@ -20,8 +20,11 @@ from planner_executor.graph.chat_models.retry import Clock
 from planner_executor.graph.chat_models.role_model import RoleModel
 from planner_executor.graph.errors import CapReachedError, ModelCallError, ResultError
 from planner_executor.graph.ledger.protocol import Lease, Ledger
+from planner_executor.graph.ledger.values import content_value
 from planner_executor.graph.observing.observed import around
 from planner_executor.graph.prompts.pictures import is_picture, without_bytes
+from planner_executor.graph.record.artifacts import with_constants
+from planner_executor.graph.record.calls import Opening
 from planner_executor.graph.record.caps import CapEntry, CapUse
 from planner_executor.graph.record.events import Draft, FailedAttempt, ModelFinished, ModelStarted, Tokens
 from planner_executor.graph.record.run_state import RunState
@@ -109,6 +112,20 @@ class ModelGate:
             aside, attempt = aside_for_next, attempt + 1
             key = asked.key(self._record.id, attempt)
 
+    def is_of(self, model: RoleModel, call: ModelCall, key: str) -> bool:
+        """Whether a request on record, by its key, is the first attempt at this call."""
+        return Prompted.of(model, replace(call, messages=self._instructed(call))).key(self._record.id, 1) == key
+
+    async def messages_of(self, opening: Opening) -> list[BaseMessage]:
+        """Return the first two messages of a request on record, none if they are not there to be read."""
+        if opening.prompt is None:
+            return []
+        found = await content_value(self._ledger, opening.prompt.messages)
+        constants = [await content_value(self._ledger, one) for one in opening.prompt.constants]
+        first = with_constants(found if isinstance(found, list) else [], constants)[:2]
+        kinds: dict[str, type[BaseMessage]] = {"system": SystemMessage, "human": HumanMessage}
+        return [kinds[one["type"]](one["content"]) for one in first if one["type"] in kinds]
+
     def _reserved(self, asked: Prompted) -> Reservation:
         step = asked.call.step
         begins = step is not None and step not in self._record.spending.begun
@@ -136,12 +153,14 @@ class ModelGate:
             prompt_digest=asked.digest,
             provider=model.provider,
             reserved=aside.to_json(),
+            brief=call.brief,
         )
         shown: list[Kept] = []
         if self._prompts is not None:
             prompt = Asked(key, len(asked.prompt), asked.digest)
             recorded = self._prompts.recorded(prompt, call.role, call.conversation, asked.prompt)
-            started, shown = replace(started, prompt=recorded.prompt), recorded.artifacts
+            prompt_shown = replace(recorded.prompt, note=call.note or None)
+            started, shown = replace(started, prompt=prompt_shown), recorded.artifacts
         await self._begin(Draft(started, call.step), shown, use)
         answer, finished = await self._asked(model, call, ModelFinished(key=key, role=call.role))
         return answer, self._settled(aside, finished)
@@ -173,7 +192,7 @@ class ModelGate:
     def _instructed(self, call: ModelCall) -> Sequence[BaseMessage]:
         """Return the messages with the role's own instructions at the end of the first."""
         more = self._instructions.get(call.role)
-        if more is None:
+        if more is None or call.recorded:
             return call.messages
         first, *others = call.messages
         return [first.model_copy(update={"content": f"{first.content}\n{more}"}), *others]

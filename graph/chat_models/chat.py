@@ -30,12 +30,26 @@ FEATURE_WORDS: Mapping[str, tuple[str, ...]] = {
 
 @dataclass(frozen=True)
 class ModelRequest:
-    """A request; the model may call `tools`, and its answer should fit `schema`, a JSON Schema with a title."""
+    """A request; the model may call `tools`, and its answer should fit `schema`, a JSON Schema with a title.
+
+    `note` is sent at the end of the last message, of which it is no part: the next request repeats the message alone.
+    """
 
     messages: Sequence[BaseMessage]
     tools: Sequence[Any] = ()
     schema: Mapping[str, Any] | None = None
     config: RunnableConfig | None = None
+    note: str = ""
+
+    @property
+    def sent(self) -> list[BaseMessage]:
+        """The messages as they are sent."""
+        *before, last = self.messages
+        if not self.note:
+            return [*before, last]
+        text = last.content
+        noted = f"{text}\n\n{self.note}" if isinstance(text, str) else [*text, {"type": "text", "text": self.note}]
+        return [*before, last.model_copy(update={"content": noted})]
 
 
 @dataclass(frozen=True)
@@ -116,7 +130,7 @@ class Chat:
         changes: dict[str, Any] = {"temperature": None} if "temperature" in without else {}
         changes |= {"stream_usage": False} if "stream_usage" in without else {}
         model = self.model.model_copy(update=changes) if changes else self.model
-        messages, bound = list(request.messages), None
+        messages, bound = request.sent, None
         if self._wants_schema(request) and "schema" not in without and request.schema is not None:
             bound = self.bindings.with_schema(model, request.schema)
         if bound is not None:

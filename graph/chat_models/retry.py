@@ -5,23 +5,40 @@ import random
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from datetime import UTC, datetime
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 
 async def _sleep_of_step(_step: str, seconds: float) -> None:
     await asyncio.sleep(seconds)
 
 
+def is_time_zone(name: object) -> bool:
+    """Whether a time zone has this IANA name."""
+    try:
+        return name == "UTC" or bool(isinstance(name, str) and ZoneInfo(name))
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        return False
+
+
 @dataclass(frozen=True)
 class Clock:
     """Time in Unix seconds, sleep in seconds, and a random number from 0 to 1; replaceable in tests.
 
-    `step_over` returns when the time limit of a step has passed; a replay takes that from the record.
+    `step_over` returns when the time limit of a step has passed, `dated` the day that its model, perhaps for an item of
+    a list, was told; a replay takes both from the record.
     """
 
     now: Callable[[], float] = time.time
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
     jitter: Callable[[], float] = random.random
     step_over: Callable[[str, float], Awaitable[None]] = _sleep_of_step
+    dated: Callable[[str, int | None], str | None] = lambda _step, _item: None
+
+    def date(self, step: str, item: int | None, time_zone: str) -> str:
+        """Return the day on which a step begins, as `2026-01-31`, in a time zone of the IANA database."""
+        zone = UTC if time_zone == "UTC" else ZoneInfo(time_zone)  # of which a system may have none but this
+        return self.dated(step, item) or datetime.fromtimestamp(self.now(), zone).date().isoformat()
 
 
 @dataclass(frozen=True)

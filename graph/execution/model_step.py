@@ -1,8 +1,9 @@
 """A step done by the executor model: a bounded loop; every call goes through the gate."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal
 
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
@@ -26,8 +27,10 @@ from planner_executor.graph.plan.schema import Step
 from planner_executor.graph.plan.shortening import joined_messages
 from planner_executor.graph.policy.grants import Grant, Refused, RejectedByPerson
 from planner_executor.graph.prompts.data import result_shown
-from planner_executor.graph.prompts.executor import CANNOT_TOOL, executor_messages
+from planner_executor.graph.prompts.executor import CANNOT_TOOL, executor_messages, is_of_same_work
 from planner_executor.graph.prompts.media import media_named
+from planner_executor.graph.record.calls import Opening
+from planner_executor.graph.record.events import Brief
 from planner_executor.graph.record.trust_label import TrustLabel, joined
 from planner_executor.graph.record.values import to_text
 
@@ -50,7 +53,8 @@ class ModelStep:
 
     `labels` are the labels of the plan's arguments; `label` is that of everything the model has read, and so of its
     output. `item` is the index of the item with `for_each`; `anew` counts earlier failures, which give model calls new
-    names, so that recorded answers are not reused. `limits` says how often a request is tried. `called` counts
+    names, so that recorded answers are not reused. `limits` says how often a request is tried. `openings` are the first
+    requests of its conversations on record, `answers` the steps whose results are answers of a person. `called` counts
     successful calls by tool, `refusals` has those that were refused.
     """
 
@@ -64,6 +68,8 @@ class ModelStep:
     item: int | None = None
     anew: int = 0
     limits: AttemptLimits = NO_LIMITS
+    openings: Sequence[Opening] = ()
+    answers: frozenset[str] = frozenset()
 
     def __post_init__(self) -> None:
         self.label = joined([self.label, *self.labels.values()])
@@ -74,17 +80,20 @@ class ModelStep:
         self._asked_for: set[str] = set()
         self._faulty: list[tuple[str, str]] = []  # answers without a result, each with its fault
         self._messages: list[BaseMessage] = []
+        self._brief: Brief | None = None
+        self._is_recorded = False
         self._turn = 0
         self._name = self.step.id if self.item is None else f"{self.step.id}[{self.item}]"
         self._name += f" again {self.anew}" if self.anew else ""
         self._pinned = {name: label for name, label in self.labels.items() if name in pinned}
 
-    async def run(self, goal: str, results: Mapping[str, JsonValue]) -> JsonValue:
+    async def run(self, goal: str, results: Mapping[str, JsonValue], brief: Brief) -> JsonValue:
         """Return the step's result.
 
         Args:
             goal: The goal of the run.
             results: Step id -> result of its dependencies.
+            brief: What the model is told beside them, unless it was told something before the process ended.
 
         Raises:
             StepFailed: The model fails, does not finish, or gives no result in the required form.
@@ -94,8 +103,43 @@ class ModelStep:
         """
         self.toolbox.warn_of_undeclared(self.step.tools)
         shown = {name: to_text(media_named(value)) for name, value in results.items()}
-        self._messages = executor_messages(goal, self.step, self.args, shown)
+        self._messages = await self._opened(goal, shown, brief)
         return await self._result()
+
+    async def _opened(self, goal: str, shown: Mapping[str, str], brief: Brief) -> list[BaseMessage]:
+        """Return the first messages: those on record if the same conversation goes on, also from another release."""
+        told = partial(executor_messages, goal, self.step, self.args, shown, self.answers)
+        for opening in reversed(self.openings):
+            self._brief, self._is_recorded = opening.brief, opening.brief is None
+            recorded = await self.gate.models.messages_of(opening)
+            messages = told(opening.brief) if opening.brief is not None else recorded
+            agrees = opening.brief is not None or is_of_same_work(recorded, told(brief))
+            if agrees and self.gate.models.is_of(self.model, self._request(messages, 1), opening.key):
+                return messages
+        self._brief, self._is_recorded = brief, False
+        return told(brief)
+
+    def _request(self, messages: list[BaseMessage], turn: int, tools: Sequence[Any] = ()) -> ModelCall:
+        return ModelCall(
+            "executor",
+            f"{self._name}:{turn}",
+            messages,
+            self.step.id,
+            tools,
+            limits=self.limits,
+            item=self.item,
+            brief=self._brief if turn == 1 else None,
+            note=self._left if turn > 1 else "",
+            recorded=self._is_recorded,
+        )
+
+    @property
+    def _left(self) -> str:
+        """What is left of the limits in this turn, for the end of the newest message."""
+        most = self.step.max_calls or 1
+        calls = ", ".join(f"{name} {max(most - self.called[name], 0)}" for name in self.step.tools)
+        turns = f"turns left, this one included: {MAX_TURNS - self._turn + 1}"
+        return f"({turns}; calls left: {calls})" if calls else f"({turns})"
 
     async def mend(self, unmet: str) -> JsonValue:
         """Return another result in the same conversation; `unmet` describes the unmet criteria.
@@ -113,9 +157,7 @@ class ModelStep:
         ]
         while self._turn < MAX_TURNS:
             self._turn += 1
-            label = f"{self._name}:{self._turn}"
-            call = ModelCall("executor", label, self._messages, self.step.id, tools, limits=self.limits, item=self.item)
-            answer = await self.gate.models.ask(self.model, call)
+            answer = await self.gate.models.ask(self.model, self._request(self._messages, self._turn, tools))
             if isinstance(answer, str):
                 raise StepFailed(answer)
             if (flaw := flaw_of(answer)) in FLAWS:

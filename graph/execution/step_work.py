@@ -16,12 +16,14 @@ from planner_executor.graph.calls.toolbox import Toolbox
 from planner_executor.graph.chat_models.retry import Clock
 from planner_executor.graph.chat_models.role_model import RoleModel
 from planner_executor.graph.execution.criteria import Again, Criteria
+from planner_executor.graph.execution.model_step import MAX_TURNS
 from planner_executor.graph.execution.reports import Reports
 from planner_executor.graph.execution.step_outcome import NOT_NOW, StepAttempt, StepOutcome, not_now
 from planner_executor.graph.plan.attempts import AttemptLimits
 from planner_executor.graph.plan.canonical import digest
 from planner_executor.graph.plan.references import needs_evaluation
 from planner_executor.graph.plan.schema import ITEM, Step
+from planner_executor.graph.record.events import Brief
 from planner_executor.graph.record.plan_marks import plan_marks
 from planner_executor.graph.record.run_state import RunState
 from planner_executor.graph.record.trust_label import PLAN, USER, TrustLabel, argument_labels, joined
@@ -48,6 +50,7 @@ class StepWork:
     criteria: Criteria
     reports: Reports
     clock: Clock = CLOCK
+    time_zone: str = "UTC"
     values: dict[str, JsonValue] = field(default_factory=dict)
     labels: dict[str, TrustLabel] = field(default_factory=dict)
 
@@ -97,6 +100,24 @@ class StepWork:
     def before(self, step: Step) -> dict[str, JsonValue]:
         """Return the results of a step's dependencies; a step whose result a person gave may lack some."""
         return {before: self.values[before] for before in self.waits[step.id] if before in self.values}
+
+    def shown(self, step: Step, item: JsonValue = None) -> dict[str, JsonValue]:
+        """Return what a step's model is shown of earlier results, and of the item with `for_each`.
+
+        An item stands for the list that it is from, and what the arguments hold as a whole is not shown twice.
+        """
+        if step.for_each is None:
+            return self.before(step)
+        lists = {reference.step for reference in step.references_of_items()}
+        found = {name: value for name, value in self.before(step).items() if name not in lists}
+        in_args = any(one.is_whole(ITEM) for found in step.argument_references.values() for one in found)
+        return found if in_args else {**found, ITEM: item}
+
+    def brief(self, step: Step, item: int | None) -> Brief:
+        """Return what a step's model is told at its start beside the plan and the results."""
+        calls = dict.fromkeys(step.tools, step.max_calls or 1)
+        date = self.clock.date(step.id, item, self.time_zone)
+        return Brief(constraints=self.record.assignment.constraints, date=date, calls=calls, turns=MAX_TURNS)
 
     def label_read(self, step: Step) -> TrustLabel:
         """Return the label of everything that a step reads, the plan's text included."""

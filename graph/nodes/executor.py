@@ -108,6 +108,7 @@ class Executor:
             criteria,
             progress,
             run.services.pauses,
+            settings.time_zone,
         )
         return Dataflow(plan, work, stops_early=run.replan_policy.replans_each_step(run.record))
 

@@ -48,6 +48,10 @@ class Reference:
         """What stands in the braces."""
         return self.expression or f"{self.step}_result{self.path}"
 
+    def is_whole(self, step: str) -> bool:
+        """Whether it stands for the whole result of a step."""
+        return self.step == step and not self.path and not self.expression
+
     @property
     def steps(self) -> tuple[str, ...]:
         """The steps whose results it uses."""

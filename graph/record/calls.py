@@ -2,22 +2,33 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from planner_executor.graph.record.call import AskedCall, Call, failed
 from planner_executor.graph.record.events import (
+    Brief,
     CallAsked,
     CallFinished,
     CallInherited,
     CallStarted,
     Event,
     ModelFinished,
+    ModelStarted,
     OwnerReplaced,
+    Prompt,
     SettledCall,
 )
 from planner_executor.graph.record.former_owner import FormerOwner
 from planner_executor.graph.record.results import StepResult
 from planner_executor.graph.record.run_pass import Pass
+
+
+class Opening(NamedTuple):
+    """The first request of a step's conversation: its key, and its brief, or in an earlier release its prompt."""
+
+    key: str
+    brief: Brief | None
+    prompt: Prompt | None
 
 
 @dataclass
@@ -27,7 +38,8 @@ class Calls:
     `latest` has the key of the last started call of each step, item and call number, `keys_of` the keys of all calls of
     a step. `elsewhere` has calls of other runs that block calls of this run, or that a fork
     inherited (`inherited` has their keys), `responses` the answers of models by call
-    key, `followed` the keys of failed model calls that another attempt was to follow.
+    key, `followed` the keys of failed model calls that another attempt was to follow. `openings` has the requests that
+    may have begun a conversation of a step or an item.
     """
 
     by_key: dict[str, Call] = field(default_factory=dict)
@@ -37,6 +49,7 @@ class Calls:
     inherited: set[str] = field(default_factory=set)
     responses: dict[str, Mapping[str, Any]] = field(default_factory=dict)
     followed: set[str] = field(default_factory=set)
+    openings: dict[tuple[str, int | None], list[Opening]] = field(default_factory=dict)
 
     @property
     def inherited_calls(self) -> list[Call]:
@@ -178,6 +191,13 @@ class Calls:
         for call in calls:
             if not call.has_copy(self.elsewhere.get(call.key)):
                 self.elsewhere[call.key] = call
+
+    def model_started(self, step: str | None, data: ModelStarted) -> None:
+        """Keep what a step's model was told at the start; earlier releases kept it in the prompt alone."""
+        is_whole = data.prompt is not None and data.prompt.continues is None
+        if step is not None and data.role == "executor" and (data.brief is not None or is_whole):
+            opening = Opening(data.key, data.brief, None if data.brief is not None else data.prompt)
+            self.openings.setdefault((step, data.item), []).append(opening)
 
     def model_finished(self, data: ModelFinished) -> None:
         """Store the response of a model; a failed call has no response."""

@@ -108,6 +108,7 @@ def _apply(record: RunState, event: Event, data: EventData) -> None:  # noqa: C9
             record.spending.passed(event.at - record.started_at)
             record.calls.call_asked(data, record.plan_state.pass_of(data.revision))
         case ModelStarted():
+            record.calls.model_started(event.step, data)
             record.spending.model_started(event, data)
         case ModelFinished():
             record.calls.model_finished(data)

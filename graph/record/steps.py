@@ -33,8 +33,9 @@ class Steps:
     missing parts of succeeded steps, `judged` the steps whose natural-language criterion a judge has judged. `retries`
     counts further attempts under the revision in force, `failed` final failures of a step or of an item, and
     `failed_before` those of them before the run was reopened last. `supplied` has steps whose results a person gave, or
-    a fork inherited; `givers` the person of each that was given. `of_plan` are the steps of the plan in force, of which
-    `succeeded_of_plan` succeeded: counting them anew at each event would take longer and longer.
+    a fork inherited; `givers` the person of each that was given; `answers` the questions that a person answered.
+    `of_plan` are the steps of the plan in force, of which `succeeded_of_plan` succeeded: counting them anew at each
+    event would take longer and longer.
     """
 
     results: dict[str, StepResult] = field(default_factory=dict)
@@ -48,6 +49,7 @@ class Steps:
     failed: Counter[tuple[str, int | None]] = field(default_factory=Counter)
     failed_before: Counter[tuple[str, int | None]] = field(default_factory=Counter)
     supplied: set[str] = field(default_factory=set)
+    answers: set[str] = field(default_factory=set)
     givers: dict[str, str] = field(default_factory=dict)
     of_plan: frozenset[str] = frozenset()
     succeeded_of_plan: int = 0
@@ -137,6 +139,7 @@ class Steps:
     def given(self, step: str, value: JsonValue, at: float) -> None:
         """Set the result that a person gave for a step, at this Unix time in seconds."""
         self._set(step, StepResult("succeeded", value, started_at=at, ended_at=at))
+        self.answers.add(step)
         self.labels[step] = USER
 
     def settled(self, step: str, result: StepResult) -> None:

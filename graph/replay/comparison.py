@@ -46,7 +46,9 @@ WORLD = frozenset(
 )
 """Fields that depend on the environment of the run."""
 
-NEWER_SETTINGS = frozenset({"max_retries", "max_check_attempts", "timeout_s", "attempts", "backoff_s", "look"})
+NEWER_SETTINGS = frozenset(
+    {"look", "time_zone", "max_retries", "max_check_attempts", "timeout_s", "attempts", "backoff_s"}
+)
 """Settings that earlier versions did not have, or had under another name."""
 
 OF_REQUESTS = frozenset({"rules", "deadline", "estimate"})
@@ -116,7 +118,7 @@ OF_WORDING: Mapping[str, frozenset[str]] = {
 }
 """Fields that follow from the texts of prompts, reviews and messages, which differ in records of another wording."""
 
-NEWER_FIELDS: Mapping[str, frozenset[str]] = {ModelStarted.kind: frozenset({"item"})}
+NEWER_FIELDS: Mapping[str, frozenset[str]] = {ModelStarted.kind: frozenset({"item", "brief"})}
 """Fields that earlier versions did not record; compared if they are on record."""
 
 

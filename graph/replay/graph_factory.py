@@ -54,7 +54,7 @@ def staged(
 
     tools = RecordedTools(specs, cues.outcome_of_call, transcript.artifacts, ledger.recording.file_seen)
     turns = RateLimiter({}, ledger.time.seconds)
-    clock = Clock(ledger.time.now, _at_once, step_over=cues.step_over)
+    clock = Clock(ledger.time.now, _at_once, step_over=cues.step_over, dated=ledger.recording.date_told)
     services = Services(settings, tools, models, opened, turns, ledger.time.seconds, clock, judges_terms=False)
     return compiled(services, saver)
 

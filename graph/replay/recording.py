@@ -164,6 +164,13 @@ class Recording:
         left = (at for at in range(self._front, self._barrier_place) if not self._played[at])
         return all(self.events[at].step != draft.step for at in left)
 
+    def date_told(self, step: str, item: int | None) -> str | None:
+        """Return the day that the model of a step was told when it began next on record, None if it was told none."""
+        left = (self.events[at] for at in range(self._front, len(self.events)) if not self._played[at])
+        begun = (event.data_if_known for event in left if event.step == step and event.kind == ModelStarted.kind)
+        briefs = (data.brief for data in begun if isinstance(data, ModelStarted) and data.item == item)
+        return next((brief.date for brief in briefs if brief is not None), None)
+
     def file_seen(self, path: str) -> str | None:
         """Return the file found at a path by a check of this pass over the plan, or None if there was none."""
         left = (at for at in range(self._front, self._barrier_place) if not self._played[at])

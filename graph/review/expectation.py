@@ -51,7 +51,7 @@ def expectation(plan: Plan, left: Sequence[Step], expected: Expected, basis: Bas
 def _seconds(plan: Plan, works: Sequence[Step], took: Mapping[str, Took | None], concurrency: int) -> Range:
     """Return the time along the longest chain; at most that of all steps, if only so many run at a time."""
     waits, known = waits_for(plan.steps), {step.id: took[step.id] for step in works}
-    items = {step.id: float(step.most_items) for step in works}
+    items = {step.id: _items(step)[1] for step in works}
     low = {step: one.seconds[0] if (one := known.get(step)) is not None else 0.0 for step in waits}
     high = {step: one.seconds[1] * items[step] if (one := known.get(step)) is not None else 0.0 for step in waits}
     at_once = {step: high[step] / min(items.get(step, 1.0), concurrency) for step in waits}
@@ -61,12 +61,19 @@ def _seconds(plan: Plan, works: Sequence[Step], took: Mapping[str, Took | None],
 
 def _tokens(step: Step, took: Took | None, prompt: int, basis: Basis) -> dict[str, tuple[Range, Range]]:
     """Return the tokens of prompts and answers by model; the first prompt is known in any case."""
+    least, most = _items(step)
     if took is None or not took.tokens:
-        return {basis.first[step.id]: ((float(prompt), float(prompt)), NOTHING)}
+        return {basis.first[step.id]: ((prompt * least, prompt * most), NOTHING)}
     return {
-        model: ((read[0], read[1] * step.most_items), (written[0], written[1] * step.most_items))
+        model: ((read[0] * least, read[1] * most), (written[0] * least, written[1] * most))
         for model, (read, written) in took.tokens.items()
     }
+
+
+def _items(step: Step) -> Range:
+    """Return how many items a step has, at least and at most; a list that stands in the plan is counted."""
+    count = len(step.for_each) if isinstance(step.for_each, list) and not list(step.references_of_items()) else None
+    return (1.0, float(step.most_items)) if count is None else (float(count), float(count))
 
 
 def _cost(price: Price, read: Range, written: Range) -> Range:

@@ -159,6 +159,14 @@ class Settings:
             order="recorded",
         ),
     ] = ()
+    time_zone: Annotated[
+        str,
+        Setting(
+            "Time zone of the day that the models of steps are told, by its IANA name",
+            nodes=("executor",),
+            order="recorded",
+        ),
+    ] = "UTC"
     record_prompts: Annotated[
         bool, Setting("Whether the ledger keeps the prompts of models", nodes=("planner", "executor"))
     ] = True
@@ -192,6 +200,7 @@ class GivenSettings(TypedDict, total=False):
     attempts: int | None
     backoff_s: float | None
     look: Sequence[str]
+    time_zone: str
     record_prompts: bool
     instructions: Mapping[str, str]
 

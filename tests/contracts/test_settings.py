@@ -26,6 +26,7 @@ WORDS = {
     "attempts": "1",
     "timeout_s": "none",
     "backoff_s": "1",
+    "time_zone": '`"UTC"`',
     "record_prompts": "`True`",
 }
 """How the table writes a default that is no number."""

@@ -137,7 +137,7 @@ ROWS = (
     ),
     row(
         "`max_steps`, `max_rounds`, `max_check_attempts`, `timeout_s`, `attempts`, `backoff_s`, `max_feedback`, "
-        "`max_depth`, `replan`, `horizon`, `record_prompts`",
+        "`max_depth`, `replan`, `horizon`, `time_zone`, `record_prompts`",
         *(NO, NO, NO, NO, NO),
         max_steps=99_999,
         max_rounds=99,
@@ -148,6 +148,7 @@ ROWS = (
         max_depth=99,
         replan="never",
         horizon=1,
+        time_zone="Asia/Tokyo",
         record_prompts=False,
     ),
     row(

@@ -34,7 +34,7 @@ async def item(work: StepWork, step: Step, place: int, value: JsonValue) -> Item
     """
     args = await evaluated(dict(step.args), lambda: step.filled_args({**work.values, ITEM: value}))
     loop, limit = _loop(work, step, args, place), _limit(work, step)
-    turns = loop.run(work.record.assignment.goal, {**work.before(step), ITEM: value})
+    turns = loop.run(work.record.assignment.goal, work.shown(step, value), work.brief(step, place))
     try:
         result = normalise(await limit.within(turns))
     except StepTimedOut as late:
@@ -45,7 +45,8 @@ async def item(work: StepWork, step: Step, place: int, value: JsonValue) -> Item
 async def _think(work: StepWork, step: Step, args: Mapping[str, JsonValue]) -> StepOutcome:
     attempt, loop, limit = work.attempt(step, args), _loop(work, step, args), _limit(work, step)
     try:
-        end = await _outcome(attempt, loop, limit.within(loop.run(work.record.assignment.goal, work.before(step))))
+        turns = loop.run(work.record.assignment.goal, work.shown(step), work.brief(step, None))
+        end = await _outcome(attempt, loop, limit.within(turns))
     except NOT_NOW as reason:
         return not_now(step.id, reason)
     return await work.assess(step, end, lambda unmet: _outcome(attempt, loop, limit.within(loop.mend(unmet))))
@@ -67,7 +68,18 @@ def _loop(work: StepWork, step: Step, args: Mapping[str, JsonValue], place: int 
     model, labels = work.executors[step.executor], work.argument_labels(step)
     anew = work.record.begins_anew(step.id, place)
     return ModelStep(
-        step, args, work.gate, work.toolbox, model, labels, work.label_read(step), place, anew, work.limits_of(step)
+        step,
+        args,
+        work.gate,
+        work.toolbox,
+        model,
+        labels,
+        work.label_read(step),
+        place,
+        anew,
+        work.limits_of(step),
+        work.record.calls.openings.get((step.id, place), ()),
+        frozenset(work.record.steps.answers),
     )
 
 

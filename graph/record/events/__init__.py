@@ -14,7 +14,7 @@ from planner_executor.graph.record.events.event import ASIDE, CONTROL, TYPES, Dr
 from planner_executor.graph.record.events.fork import CallInherited, Inherited, RunForked
 from planner_executor.graph.record.events.held_call import EarlierCall, StepHeld, StepUncertain, ValueShown
 from planner_executor.graph.record.events.met import Met
-from planner_executor.graph.record.events.model import FailedAttempt, ModelFinished, ModelStarted, Prompt, Tokens
+from planner_executor.graph.record.events.model import Brief, FailedAttempt, ModelFinished, ModelStarted, Prompt, Tokens
 from planner_executor.graph.record.events.payload import Payload
 from planner_executor.graph.record.events.plan import Executing, PlanRefused, PlanRevised, Steered
 from planner_executor.graph.record.events.response import ResponseGiven
@@ -56,6 +56,7 @@ __all__ = [
     "WORDING",
     "Arguments",
     "AskedQuestion",
+    "Brief",
     "BudgetReached",
     "CallAsked",
     "CallFinished",

@@ -19,8 +19,22 @@ _Amounts = Annotated[Mapping[str, float], As(dict, _amounts)]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Brief(Coded):
+    """What the model of a step is told at its start, and what may be otherwise by the time that it is resumed.
+
+    `date` is the day in the time zone of the settings, `calls` how often each tool may be called, `turns` the number of
+    answers.
+    """
+
+    constraints: tuple[str, ...] = ()
+    date: Written[str] = ""
+    calls: _Amounts = field(default_factory=dict)
+    turns: Written[Shown[int]] = 0
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Prompt(Coded):
-    """The prompt of a model call: messages as plain data.
+    """The prompt of a model call: messages as plain data, the last of which was sent with `note` at its end.
 
     `continues` is the key of the call whose prompt it extends. `constants` are the artifacts of texts that many prompts
     share; messages refer to them by number.
@@ -29,13 +43,14 @@ class Prompt(Coded):
     continues: Written[str | None] = None
     messages: Inline[Content] = NO_CONTENT
     constants: tuple[Content, ...] = ()
+    note: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ModelStarted(Payload):
     """The intent of a model call; `reserved` is its reserved budget, `prompt` is None if prompts are not recorded.
 
-    `item` is the index of the list item, if the step runs once per item.
+    `item` is the index of the list item, if the step runs once per item. `brief` is set where a step's model begins.
     """
 
     kind: ClassVar[Literal["model_started"]] = "model_started"
@@ -48,6 +63,7 @@ class ModelStarted(Payload):
     provider: Written[str] = ""
     reserved: Written[_Amounts] = field(default_factory=dict)
     prompt: Prompt | None = None
+    brief: Brief | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -201,7 +201,9 @@ FULL: dict[str, dict[str, Any]] = {
             "continues": "a" * 64,
             "value": [{"type": "human", "content": "what to do"}],
             "constants": [{"artifact": {"id": "e" * 64}}],
+            "note": "(turns left, this one included: 9)",
         },
+        "brief": {"constraints": ["be brief"], "date": "2026-01-31", "calls": {"look": 2}, "turns": 10},
     },
     "model_finished": {
         "key": "b" * 64,

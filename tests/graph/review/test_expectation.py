@@ -41,9 +41,15 @@ def test_steps_that_cannot_all_run_at_once_take_longer(concurrency: int, high: f
 
 
 def test_items_count_once_at_least_and_as_often_as_the_plan_allows_at_most() -> None:
-    each = {**SEND, "for_each": [1, 2], "max_items": 4}
+    each = {**SEND, "for_each": {"of": "a list"}, "max_items": 4}
 
     assert takes(each, took={"tool send": SENT}, concurrency=2)["seconds"] == {"low": 1.0, "high": 4.0}
+
+
+def test_a_list_that_stands_in_the_plan_is_counted() -> None:
+    each = {**THINK, "for_each": [1, 2, 3], "max_items": 9}
+
+    assert takes(SEND, each, took={}, prompts={"m": 300})["tokens"] == {"low": 900}
 
 
 def test_without_history_there_is_no_upper_bound_and_the_prompt_is_the_lower_one() -> None:
