@@ -104,7 +104,7 @@ PLAN = {
     ]
 }
 REVISION = {"steps": [step("flaky", "look", name="flaky", after=["a"])], "keep": ["think", "b", "apart"]}
-ANSWERS = {"planner": [said(PLAN)], "replanner": [said(REVISION)], "executor": [said("thought")]}
+ANSWERS = {"planner": [said(PLAN)], "replanner": [said(REVISION, 2_500)], "executor": [said("thought")]}
 EVERYTHING = ["a", "apart", "flaky", "flaky", "b thought"]
 
 
@@ -131,10 +131,10 @@ CASES = {
         "model_calls", {"model_calls": 2}, {"model_calls": 3}, EVERYTHING[:4], ["planner", "replanner"]
     ),
     "tokens, at the replanner": Case("tokens", {"tokens": 2_500}, {"tokens": 9_000}, EVERYTHING[:3], ["planner"]),
-    "tokens, at a step": Case("tokens", {"tokens": 3_030}, {"tokens": 9_000}, EVERYTHING[:4], ["planner", "replanner"]),
+    "tokens, at a step": Case("tokens", {"tokens": 3_400}, {"tokens": 9_000}, EVERYTHING[:4], ["planner", "replanner"]),
     "cost, at the replanner": Case("cost_usd", {"cost_usd": 2.5}, {"cost_usd": 9.0}, EVERYTHING[:3], ["planner"]),
     "cost, at a step": Case(
-        "cost_usd", {"cost_usd": 3.03}, {"cost_usd": 9.0}, EVERYTHING[:4], ["planner", "replanner"]
+        "cost_usd", {"cost_usd": 3.4}, {"cost_usd": 9.0}, EVERYTHING[:4], ["planner", "replanner"]
     ),
     "steps": Case("steps", {"steps": 3}, {"steps": 5}, EVERYTHING[:4], ["planner", "replanner"]),
     "replans": Case("replans", {"replans": 0}, {"replans": 1}, EVERYTHING[:3], ["planner"]),
