@@ -133,9 +133,7 @@ CASES = {
     "tokens, at the replanner": Case("tokens", {"tokens": 2_500}, {"tokens": 9_000}, EVERYTHING[:3], ["planner"]),
     "tokens, at a step": Case("tokens", {"tokens": 3_400}, {"tokens": 9_000}, EVERYTHING[:4], ["planner", "replanner"]),
     "cost, at the replanner": Case("cost_usd", {"cost_usd": 2.5}, {"cost_usd": 9.0}, EVERYTHING[:3], ["planner"]),
-    "cost, at a step": Case(
-        "cost_usd", {"cost_usd": 3.4}, {"cost_usd": 9.0}, EVERYTHING[:4], ["planner", "replanner"]
-    ),
+    "cost, at a step": Case("cost_usd", {"cost_usd": 3.4}, {"cost_usd": 9.0}, EVERYTHING[:4], ["planner", "replanner"]),
     "steps": Case("steps", {"steps": 3}, {"steps": 5}, EVERYTHING[:4], ["planner", "replanner"]),
     "replans": Case("replans", {"replans": 0}, {"replans": 1}, EVERYTHING[:3], ["planner"]),
 }

@@ -1,6 +1,5 @@
 """Caps across runs: limits of a day and rates that hold over all runs of a database."""
 
-import sqlite3
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -10,6 +9,7 @@ import pytest
 from langchain_core.messages import AIMessage
 
 from planner_executor import Agent, Person
+from planner_executor.graph.ledger.sqlite.connection import Connection
 from planner_executor.graph.testing import LoggedTools, ScriptedModel, step
 from planner_executor.tools.errors import NothingHappened
 
@@ -193,14 +193,13 @@ def test_a_call_whose_process_died_counts(opened: Open, tools: LoggedTools) -> N
 
 def test_only_calls_with_a_cap_pay_for_it(opened: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[str] = []
-    connect = sqlite3.connect
+    opens = Connection.__init__
 
-    def traced(*args: Any, **options: Any) -> sqlite3.Connection:
-        connection = connect(*args, **options)
-        connection.set_trace_callback(seen.append)
-        return connection
+    def traced(self: Connection, *args: Any, **options: Any) -> None:
+        opens(self, *args, **options)
+        self.set_trace_callback(seen.append)
 
-    monkeypatch.setattr(sqlite3, "connect", traced)
+    monkeypatch.setattr(Connection, "__init__", traced)
 
     def statements(policy: Mapping[str, Any], tool: str) -> Counter[str]:
         agent = opened(policy)
