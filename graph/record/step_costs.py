@@ -135,10 +135,8 @@ def unjudged_steps(plan: Plan | None, events: Iterable[Event]) -> list[str]:  # 
                 | CallRefused() | StepHeld() | StepUncertain() | ModelStarted() | ModelFinished() | BudgetReached()
                 | Paused() | ValueRedacted() | RunEnded() | RunForked() | CallInherited() | StandingGiven()
                 | StandingRevoked() | Voted() | ResponseGiven() | CapReached() | ReviewReminded() | ReviewEscalated()
-                | ReviewExpired() | LateAnswer()
+                | ReviewExpired() | LateAnswer() | None
             ):  # fmt: skip
-                pass
-            case None:
                 pass
             case _ as never:
                 assert_never(never)

@@ -87,10 +87,8 @@ def is_of_step(data: EventData | None) -> bool:
             | ReviewRequested() | Decided() | Steered() | Executing() | BudgetReached() | Paused() | ValueRedacted()
             | RunEnded() | RunReopened() | StepSkipped() | ResultSupplied() | RunForked() | Inherited()
             | CallInherited() | StandingRevoked() | Voted() | ResponseGiven() | ReviewReminded() | ReviewEscalated()
-            | ReviewExpired() | LateAnswer()
+            | ReviewExpired() | LateAnswer() | None
         ):  # fmt: skip
-            return False
-        case None:
             return False
         case _:
             assert_never(data)

@@ -78,10 +78,8 @@ def part_of_event(data: EventData | None) -> Part:
             | CallStarted() | CallFinished() | CallAsked() | CallRefused() | StepHeld() | StepUncertain()
             | ModelStarted() | ModelFinished() | StepFinished() | StepChecked() | BudgetReached() | ValueRedacted()
             | RunForked() | Inherited() | CallInherited() | StandingGiven() | StandingRevoked() | CapReached()
-            | ReviewReminded()
+            | ReviewReminded() | None
         ):  # fmt: skip
-            return Part.NONE
-        case None:
             return Part.NONE
         case _:
             assert_never(data)
