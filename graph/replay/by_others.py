@@ -64,7 +64,8 @@ def is_by_others(event: Event) -> bool:
             RunStarted() | PlanRevised() | PlanRefused() | ReviewRequested() | Decided() | Executing()
             | CallStarted() | CallFinished() | CallAsked() | CallRefused() | StepHeld() | StepUncertain()
             | ModelStarted() | ModelFinished() | StepFinished() | StepChecked() | BudgetReached() | Paused()
-            | RunReopened() | RunForked() | Inherited() | CallInherited() | StandingGiven() | Voted() | CapReached() | None
+            | RunReopened() | RunForked() | Inherited() | CallInherited() | StandingGiven() | Voted() | CapReached()
+            | None
         ):  # fmt: skip
             return False
         case _ as never:
