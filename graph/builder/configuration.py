@@ -7,7 +7,7 @@ from os.path import realpath
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, Field, Strict
+from pydantic import AfterValidator, BeforeValidator, Field, Strict
 
 from planner_executor.graph.chat_models.retry import is_time_zone
 from planner_executor.graph.chat_models.settings import ROLES
@@ -28,7 +28,7 @@ from planner_executor.graph.words.tables import List, Says, Text, fault
 from planner_executor.graph.words.toml_lines import line_of
 from planner_executor.graph.words.unreadable import unreadable
 from planner_executor.tools.import_folders import import_folders, installation_folders
-from planner_executor.tools.packs import DEFAULT_PACKS, PACKS
+from planner_executor.tools.packs import DEFAULT_PACKS, LOOKS, PACKS
 
 POLICY_VARIABLE = "PLANNER_EXECUTOR_POLICY"
 
@@ -45,7 +45,8 @@ def settings_of(given: Mapping[str, Any]) -> Settings:
     if unknown := sorted(set(given) - known):
         raise ConfigError(f"no setting is named {unknown[0]}; {right_name(unknown[0], sorted(known))}")
     policy = policy_of(given.get("policy"))
-    settings = Settings(**{**given, "policy": policy, "budget": budget_of(given.get("budget"))})
+    looks = looks_named(given.get("look", ()))
+    settings = Settings(**{**given, "policy": policy, "budget": budget_of(given.get("budget")), "look": looks})
     for name, allowed in CHOICES.items():
         if getattr(settings, name) not in allowed:
             raise ConfigError(f"{name} must be one of {', '.join(map(str, allowed))}, got {getattr(settings, name)!r}")
@@ -68,7 +69,7 @@ def _check_names(settings: Settings) -> None:
         ConfigError: One names something that cannot be.
     """
     if isinstance(settings.look, str) or not all(isinstance(name, str) for name in settings.look):
-        raise ConfigError(f"look must be a list of names of tools, got {settings.look!r}")
+        raise ConfigError(f"look must be a list of names of tools, or 'packs', got {settings.look!r}")
     if not is_time_zone(settings.time_zone):
         raise ConfigError(
             f"time_zone={settings.time_zone!r} is unknown; give an IANA name, such as Europe/Berlin, or UTC"
@@ -118,6 +119,11 @@ def tools_in_file(config: str | Path | None) -> Sequence[str]:
     return TOOLS.value_in(settings_file(config)) or []
 
 
+def looks_named(given: Any) -> Any:
+    """Return the tools that the setting `look` names: with "packs" those that the packs mark."""
+    return LOOKS if given == "packs" else given
+
+
 def looks_in_file(config: str | Path | None) -> Sequence[str]:
     """Return the tools by which planners may look before they propose, as a settings file names them.
 
@@ -143,7 +149,12 @@ TOOLS: Table[Sequence[str]] = Table(
 )
 LOOK: Table[Sequence[str]] = Table(
     "look",
-    Annotated[tuple[Text, ...], List, Says("takes a list of tools such as ['list_documents']")],
+    Annotated[
+        tuple[Text, ...],
+        List,
+        BeforeValidator(looks_named),
+        Says("takes a list of tools such as ['list_documents'], or 'packs' for those that the packs mark"),
+    ],
     lambda names: [f"lets planners call {name} before anybody is asked" for name in names],
 )
 IDENTITY: Table[str] = Table(
@@ -237,7 +248,7 @@ def check(services: Services, policy: Any = None, config: str | Path | None = No
         if tool not in services.every_tool.specs and tool not in absent_in(services.every_tool.specs):
             raise ConfigError(f"budget: calls.{tool} {_unknown_tool(services.every_tool.specs)}")
     for tool in services.settings.look:
-        if tool not in services.toolbox.specs and tool not in absent_in(services.toolbox.specs):
+        if tool not in (*services.toolbox.specs, *LOOKS) and tool not in absent_in(services.toolbox.specs):
             raise ConfigError(f"look: {tool} {_unknown_tool(services.toolbox.specs)}")
     services.check_prices()
     key_file = os.environ.get(KEY_FILE_VARIABLE) or None

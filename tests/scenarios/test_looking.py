@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from langgraph.types import Command
 
-from planner_executor import build_graph
+from planner_executor import build_graph, default_tools
 from planner_executor.graph.builder.configuration import LOOK
 from planner_executor.graph.errors import ConfigError
 from planner_executor.graph.settings.settings_file import settings_file
@@ -236,3 +236,17 @@ def test_looks_on_record_are_not_repeated_after_a_crash(make: Make, tools: Logge
     assert (state["status"], state["answer"]) == ("succeeded", "x") and len(app.model.prompts) == 2
     assert (len(tools.named("head")), len(tools.named("query"))) == (1, 2)
     assert [seen["tool"] for seen in told(app, 1)["seen"]] == ["head", "query"]
+
+
+@pytest.mark.parametrize("in_file", [True, False])
+def test_the_word_packs_stands_for_the_tools_that_the_packs_mark(tmp_path: Path, in_file: bool) -> None:
+    file = tmp_path / "planner-executor.toml"
+    file.write_text('look = "packs"' if in_file else "")
+    options: dict[str, Any] = {} if in_file else {"look": "packs"}
+    tools = default_tools(tmp_path, tmp_path / "workspace", packs=["documents", "tables"])
+
+    build_graph(model := ScriptedModel([{"steps": [], "answer": "x"}]), tools=tools, config=file, **options).invoke(
+        {"goal": "g"}, on_thread()
+    )
+
+    assert "you may look, by list_documents, query_csv, query_sqlite:" in str(model.prompts[0][0].content)
