@@ -135,7 +135,7 @@ def test_a_policy_that_says_nothing_is_one() -> None:
         ("[standing]\nlongest = 30", 2, "a duration of at most a year"),
         ("[standing]\nlast = '3d'", 2, "longest"),
         ("[rates]\nsend = 'fast'", 2, "above 0"),
-        ("[prices.m]\ninput = 1", 1, "must have input and output"),
+        ("[prices.m]\ninput = 1", 1, "prices.m.output is missing"),
         ("[prices]\nm = 1", 2, "must have input and output"),
         ("[prices.m]\ninput = 1\noutput = -1", 3, "is not a price"),
         ('[tools."a[0]"]\nverdict = "deny"\n[tools."b[0]"]\nverdict = "no"', 4, "it must be one of allow"),

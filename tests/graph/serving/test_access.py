@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from planner_executor.graph.errors import ConfigError
-from planner_executor.graph.serving.access import HOSTS, ORIGINS, TOKEN, Access, RequestHead
+from planner_executor.graph.serving.access import HOSTS, ORIGINS, TOKEN, Access, RequestHead, is_remote
 
 LOCAL = "127.0.0.1"
 STUDIO = "https://smith.langchain.com"
@@ -157,3 +157,35 @@ def test_no_text_in_a_header_raises_or_passes_for_this_machine(host: str, origin
     if not ours:
         assert status(OPEN, request(host=host)) == 421
     OPEN.refusal(request("POST", host=host, origin=origin))
+
+
+@pytest.mark.parametrize(
+    ("method", "headers", "status"),
+    [
+        ("GET", [("origin", "http://localhost:3000")], None),
+        ("GET", [("origin", "http://localhost:3000")] * 2, 403),
+        ("GET", [("origin", "http://localhost:3000"), ("sec-fetch-site", "cross-site")], None),
+        ("GET", [("sec-fetch-site", "cross-site")], 403),
+        ("GET", [("content-length", "4"), ("content-type", "text/plain")], None),
+        ("POST", [("content-length", "4"), ("content-type", "text/plain")], 415),
+        ("POST", [("content-length", "4"), ("content-type", "text/x+json")], 415),
+        ("POST", [("content-length", "4"), ("content-type", "application/x+json")], None),
+    ],
+)
+def test_a_page_of_one_allowed_origin_sends_json(
+    method: str, headers: list[tuple[str, str]], status: int | None
+) -> None:
+    refused = Access().refusal(RequestHead(method, [("host", "localhost"), *headers], LOCAL, LOCAL))
+
+    assert (None if refused is None else refused.status) == status
+
+
+def test_a_token_has_at_least_16_characters() -> None:
+    assert Access.from_environment({TOKEN: "x" * 16}).token == "x" * 16
+    with pytest.raises(ConfigError, match="16 ASCII characters"):
+        Access.from_environment({TOKEN: "x" * 15})
+
+
+def test_a_request_without_a_host_may_come_from_anywhere() -> None:
+    assert is_remote(RequestHead("GET", [], LOCAL, LOCAL))
+    assert not is_remote(RequestHead("GET", [("host", "localhost")], LOCAL, LOCAL))

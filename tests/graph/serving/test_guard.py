@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from planner_executor.graph.serving.access import Access
-from planner_executor.graph.serving.guard import INTERNAL_ROOT, Guard, TokenGuard
+from planner_executor.graph.serving.access import Access, Refusal
+from planner_executor.graph.serving.guard import INTERNAL_ROOT, Guard, TokenGuard, refuse, request_head
 
 SECRET = "a-token-of-twenty-four"
 
@@ -102,3 +102,34 @@ def test_a_websocket_below_the_desk_is_guarded_as_any_other() -> None:
     (message,) = answered(partial(Guard, own_door="/desk"), Access(), type="websocket", path="/desk/x", headers=headers)
 
     assert message["type"] == "websocket.close"
+
+
+def test_a_request_may_lack_the_addresses_of_its_connection() -> None:
+    head = request_head({"type": "http", "headers": [(b"Host", b"localhost")]})
+
+    assert (head.method, head.client, head.server, head.single("host")) == ("GET", None, None, "localhost")
+
+
+def test_a_websocket_is_read_before_it_is_closed_with_a_short_reason() -> None:
+    happened: list[Any] = []
+
+    async def receive() -> MutableMapping[str, Any]:
+        happened.append("read")
+        return {"type": "websocket.connect"}
+
+    async def send(message: MutableMapping[str, Any]) -> None:
+        happened.append(message)
+
+    asyncio.run(refuse(Refusal(403, "x" * 200), {"type": "websocket"}, receive, send))
+
+    assert happened == ["read", {"type": "websocket.close", "code": 1008, "reason": "x" * 120}]
+
+
+@pytest.mark.parametrize(
+    ("root", "passes"),
+    [(INTERNAL_ROOT, True), (f"{INTERNAL_ROOT}/more", True), (f"{INTERNAL_ROOT}more", False), ("", False)],
+)
+def test_only_the_servers_own_root_is_internal(root: str, passes: bool) -> None:
+    sent = answered(Guard, Access(), type="http", path="/", root_path=root, headers=[(b"host", b"evil.example")])
+
+    assert (sent[0]["type"] == "passed") == passes

@@ -31,3 +31,7 @@ def test_rules_on_threads_are_found(registered: Callable[[Auth], Any], found: bo
 
 def test_of_a_server_in_another_language_nothing_is_known_and_outside_of_one_there_are_no_rules() -> None:
     assert limits_threads("js") and not has_thread_rules()
+
+
+def test_without_authentication_there_are_no_rules() -> None:
+    assert not limits_threads(None)
