@@ -74,7 +74,7 @@ class PlayedModel(BaseChatModel):
         return self
 
     def _generate(self, messages: list[BaseMessage], *args: Any, **kwargs: Any) -> ChatResult:
-        role = next(role for role, words in ROLES.items() if str(messages[0].text).startswith(words.splitlines()[0]))
+        role = next(role for role, words in ROLES.items() if words.splitlines()[0] in str(messages[0].text))
         self._asked.append(role)
         said = self._script(role, messages)
         if isinstance(said, Exception):
