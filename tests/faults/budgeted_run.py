@@ -30,8 +30,8 @@ PLAN = {
 }
 REVISION = {"keep": ["think", "b"], "steps": [step("fails", "look", name="again", after=["a"])]}
 ANSWERS = {"planner": PLAN, "replanner": REVISION, "executor": "thought"}
-PRICES = {"prices": {"counting": {"input": 1_000.0, "output": 1_000.0}}}
-TOKENS = 1_000
+PRICES = {"prices": {"counting": {"input": 500.0, "output": 500.0}}}
+TOKENS = 2_000
 """What each answer takes."""
 
 

@@ -44,7 +44,7 @@ def shortage(run: Run) -> tuple[str, dict[str, Any]]:
         ({"model_calls": 1}, "planner", "model_calls", {"model_calls": 4}),
         ({"model_calls": 2}, "replanner", "model_calls", {"model_calls": 4}),
         ({"model_calls": 3}, "executor", "model_calls", {"model_calls": 4}),
-        ({"tokens": 3 * TOKENS}, "planner", "tokens", {"tokens": 20_000}),
+        ({"tokens": 3_000}, "planner", "tokens", {"tokens": 20_000}),
         ({"tokens": 3 * TOKENS}, "replanner", "tokens", {"tokens": 20_000}),
         ({"cost_usd": 3.0}, "replanner", "cost_usd", {"cost_usd": 20.0}),
     ],

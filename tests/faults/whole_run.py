@@ -167,7 +167,7 @@ def _answer(role: str, turn: int, document: Any, messages: Any) -> AIMessage:
         return AIMessage(json.dumps({"met": "paid" in document["result"], "why": "it says so"}))
     if role == "do think":
         return AIMessage("thought again" if turn else "thought")
-    return AIMessage(f"bought: {messages[-1].content}")
+    return AIMessage(f"bought: {messages[-1].content.partition(chr(10))[0]}")  # the turns left stand below
 
 
 class WatchedDatabase(Database):

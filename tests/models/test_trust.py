@@ -124,6 +124,8 @@ ACTS = {
         ],
     ),
     "tools": ('tools = ["shop.tools:A", "shop:B"]\n', ["imports shop.tools:A", "imports shop:B"]),
+    "look": ('look = ["list_documents"]\n', ["lets planners call list_documents before anybody is asked"]),
+    "pack": ('pack = ["code"]\n', ["adds the pack code"]),
     "identity": ('identity = "shop:who"\n', ["imports shop:who, which says who people are"]),
     "notify": (
         '[notify]\nwaits = ["ada", "ops"]\nsecret = "0123456789abcdef"\nlink = "https://desk.example/{run}"\n'

@@ -130,4 +130,4 @@ def test_items_of_a_list_are_history_of_their_like(agent: Agent) -> None:
     run = agent.start("g", plan={"steps": [{"id": "m", "objective": "think"}]})
 
     assert "unknown" not in takes(run) and takes(run)["tokens"] == {"low": 1100, "high": 3200}
-    assert takes(agent.start("g", plan={"steps": [{**each, "max_items": 5}]}))["tokens"] == {"low": 1100, "high": 16000}
+    assert takes(agent.start("g", plan={"steps": [{**each, "max_items": 5}]}))["tokens"] == {"low": 2200, "high": 6400}

@@ -20,7 +20,7 @@ def agent(tmp_path: Path) -> Any:
     (tmp_path / "docs").mkdir()
     (tmp_path / "docs" / "sales.csv").write_text(SALES)
     (tmp_path / "docs" / "plan.json").write_text('{"targets": {"Oslo": 10, "Bergen": 10}, "save_as": "../outside.txt"}')
-    own = default_tools(documents=tmp_path / "docs", workspace=tmp_path / "out")
+    own = default_tools(tmp_path / "docs", tmp_path / "out", packs=("files", "tables", "code", "documents"))
     with Agent.open(tmp_path / "runs.db", tools=own, replan="never") as opened:
         yield opened
 

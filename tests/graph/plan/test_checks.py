@@ -154,6 +154,6 @@ def test_the_form_that_servers_are_told_takes_them() -> None:
 
     plan = {"steps": [Step(id="a", objective="o", tool="search", checks=tuple(GOOD)).to_json()]}
 
-    assert Draft202012Validator(plan_schema(("search",))).is_valid(plan)
+    assert Draft202012Validator(plan_schema([TOOLS["search"]])).is_valid(plan)
     plan["steps"][0]["checks"] = [{"longer_than": 3}]
-    assert not Draft202012Validator(plan_schema(("search",))).is_valid(plan)
+    assert not Draft202012Validator(plan_schema([TOOLS["search"]])).is_valid(plan)
