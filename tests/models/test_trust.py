@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner, Result
 
-from planner_executor.graph.builder.configuration import identity_in_file, tools_in_file
+from planner_executor.graph.builder.configuration import PACK, identity_in_file, looks_in_file, tools_in_file
 from planner_executor.graph.chat_models.sources import from_file
 from planner_executor.graph.cli import app
 from planner_executor.graph.cli.commands.trust import HOMES
@@ -16,7 +16,7 @@ from planner_executor.graph.desk.desk_table import with_table
 from planner_executor.graph.desk.settings import DeskSettings
 from planner_executor.graph.errors import ConfigError
 from planner_executor.graph.notices.addresses import addresses_of
-from planner_executor.graph.settings.settings_file import TABLES
+from planner_executor.graph.settings.settings_file import TABLES, settings_file
 from planner_executor.graph.testing import step
 
 Cli = Callable[..., Result]
@@ -158,6 +158,8 @@ def use(table: str) -> Any:
     readers: dict[str, Callable[[], Any]] = {
         "models": lambda: from_file(None),
         "tools": lambda: tools_in_file(None),
+        "look": lambda: looks_in_file(None),
+        "pack": lambda: PACK.value_in(settings_file(None)),
         "identity": lambda: identity_in_file(None),
         "notify": lambda: addresses_of(None),
         "desk": lambda: with_table(DeskSettings(), None),
