@@ -165,8 +165,8 @@ GUARDS = (
     Guard(
         "what was read makes a plan untrusted",
         "nodes/run/context.py",
-        "return supplied.untrusted or in_chat or self._has_untrusted(c for c in record.calls.by_key.values() if c.step)",
-        "return in_chat",
+        "supplied.untrusted or in_chat or self._has_untrusted(c for c in record.calls.by_key.values() if c.step)",
+        "in_chat",
         "an allowed write",
         "side_effects",
     ),
