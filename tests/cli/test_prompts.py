@@ -227,6 +227,39 @@ def test_other_words_are_feedback(terminal: Callable[..., Terminal], cli: Cli, l
     assert ": multiply them" in cli("show", latest()).stdout
 
 
+def test_comments_on_steps_are_collected_and_sent_together(
+    terminal: Callable[..., Terminal], cli: Cli, latest: Callable[[], str]
+) -> None:
+    at = terminal("run", "add", "--plan", "plan.json")
+    at.says(QUESTION)
+    at.type("c smu in cents\n")
+    assert "the plan has no step smu; did you mean sum?" in at.says(QUESTION)
+    at.type("c sum in cents\n")
+    at.says("s: send 1 comment for a new plan")
+    at.type("c write: shorter\n")
+    at.says("s: send 2 comments for a new plan")
+    at.type("s\n")
+    at.says(QUESTION)
+    at.type("\x04")
+    assert at.ends()[1] == 3
+
+    assert ": on sum: in cents; on write: shorter" in cli("show", latest()).stdout
+
+
+def test_collected_comments_can_be_dropped(
+    terminal: Callable[..., Terminal], cli: Cli, latest: Callable[[], str]
+) -> None:
+    at = terminal("run", "add", "--plan", "plan.json")
+    at.says(QUESTION)
+    at.type("c sum in cents\n")
+    at.says("s: send 1 comment for a new plan")
+    at.type("d\n")
+    at.says(QUESTION)
+    at.type("y\n")
+
+    assert at.ends()[1] == 0 and "in cents" not in cli("show", latest()).stdout
+
+
 def test_a_person_may_leave_the_question_open_and_answer_it_later(
     terminal: Callable[..., Terminal], cli: Cli, latest: Callable[[], str]
 ) -> None:

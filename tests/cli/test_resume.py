@@ -73,6 +73,24 @@ def test_a_rejection_with_words_and_feedback_plan_again(cli: Cli, latest: Callab
     assert result.exit_code in (1, 3)
 
 
+def test_comments_are_given_by_step_and_a_reason_beside_an_approval(cli: Cli, waiting: str) -> None:
+    cli("resume", waiting, "--comment", "sum=in cents", "--comment", "write=shorter", "--feedback", "for Ann")
+
+    (made,) = told(cli, waiting)["decisions"]
+    assert made["message"] == "for Ann; on sum: in cents; on write: shorter"
+
+    cli("resume", waiting, "--approve", "--reason", "it is small")
+
+    assert "it is small" in cli("audit", waiting).stdout
+
+
+def test_a_comment_on_a_step_that_is_not_there_is_refused_and_the_run_waits(cli: Cli, waiting: str) -> None:
+    result = cli("resume", waiting, "--comment", "smu=in cents")
+
+    assert result.exit_code == 2 and "no step 'smu'" in result.stderr and "did you mean sum?" in result.stderr
+    assert told(cli, waiting)["decisions"] == []
+
+
 def test_an_edited_plan_runs_instead(cli: Cli, waiting: str, folder: Path) -> None:
     cli("draw", waiting, "-o", "edited.json")
     edited = json.loads((folder / "edited.json").read_text())
@@ -104,6 +122,9 @@ def test_an_edited_plan_with_faults_is_refused_and_the_run_waits(cli: Cli, waiti
         ["--approve", "--reject"],
         ["--approve", "--yes"],
         ["--feedback", "x", "--edit", "plan.json"],
+        ["--approve", "--comment", "sum=x"],
+        ["--comment", "sum"],
+        ["--reject", "--reason", "x"],
         ["words without reject"],
         ["--approve", "--happened", "true"],
         ["--approve", "--result", "1"],
