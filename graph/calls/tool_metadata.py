@@ -1,6 +1,6 @@
 """Specification of a LangChain tool for plans: its schema, and the declarations in its metadata."""
 
-import re
+import unicodedata
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, get_args
@@ -12,11 +12,11 @@ from pydantic.errors import PydanticInvalidForJsonSchema
 from planner_executor.graph.errors import ToolConfigError
 from planner_executor.graph.plan.attempts import ATTEMPT_FIELDS, limit_fault
 from planner_executor.graph.plan.catalog import Effect, ToolSpec
-from planner_executor.graph.words.name_list import did_you_mean
+from planner_executor.graph.words.name_list import did_you_mean, enumerated
 from planner_executor.tools.mcp.hints import effect_of
 
-NAME = re.compile(r"[A-Za-z0-9_./-]+")
-"""A name that cannot be taken for another one; models' services take no more than that either."""
+LIKE_LATIN = {"Latin", "Cyrillic", "Greek"}
+"""Scripts that share shapes of letters."""
 HINTS = {"readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"}
 """Metadata entries of a tool from an MCP server."""
 DECLARED = (
@@ -42,8 +42,8 @@ _described: WeakKeyDictionary[type, dict[tuple[str, str], dict[str, Any]]] = Wea
 def spec_of(tool: BaseTool) -> ToolSpec:
     """Return the specification of a tool; its effects are read from its `metadata`."""
     metadata = dict(tool.metadata or {})
-    if NAME.fullmatch(tool.name) is None:
-        raise ToolConfigError(tool.name, "a name has letters of A to Z, digits, _, -, . and / alone; rename it")
+    if len(scripts := _scripts(tool.name)) > 1:
+        raise ToolConfigError(tool.name, f"its letters are {enumerated(scripts)}, which look alike; rename it")
     _check_keys(tool.name, metadata)
     effect, idempotent = _effect(tool.name, metadata)
     return ToolSpec(
@@ -135,6 +135,11 @@ def _folder(name: str, metadata: Mapping[str, Any]) -> str | None:
     if declared is not None and not (isinstance(declared, str | Path) and Path(declared).is_absolute()):
         raise ToolConfigError(name, f"folder must be an absolute path, got {str(declared)!r}")
     return None if declared is None else str(declared)
+
+
+def _scripts(name: str) -> list[str]:
+    """Return which scripts a name has letters of, among those whose letters have the same shapes."""
+    return sorted({unicodedata.name(each, "").split(" ")[0].title() for each in name if each.isalpha()} & LIKE_LATIN)
 
 
 def _effect(name: str, metadata: Mapping[str, Any]) -> tuple[Effect, bool]:

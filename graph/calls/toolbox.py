@@ -17,6 +17,7 @@ from planner_executor.graph.errors import ToolConfigError
 from planner_executor.graph.plan.catalog import UNDECLARED, Catalog, ToolSpec, is_undeclared
 from planner_executor.graph.plan.references import references_in
 from planner_executor.graph.plan.schema import Plan, Step
+from planner_executor.graph.record.person import same_name
 from planner_executor.graph.record.values import Kept, keep_constant, normalise
 from planner_executor.graph.words.name_list import counted
 from planner_executor.tools.errors import NothingHappened
@@ -37,8 +38,8 @@ class Toolbox(Mapping[str, BoundTool]):
         for given in tools:
             bound = given if isinstance(given, BoundTool) else bind(given)
             name = bound.spec.name
-            if (other := taken.setdefault(name.lower(), name)) != name:
-                raise ToolConfigError(name, f"differs from the tool {other} in case alone; rename one")
+            if (other := taken.setdefault(same_name(name), name)) != name:
+                raise ToolConfigError(name, f"it could be taken for the tool {other!a}; rename one")
             if name in self._tools:
                 raise ToolConfigError(name, "two tools have this name; rename one")
             self._tools[name] = bound

@@ -153,9 +153,7 @@ def test_two_tools_of_one_name_are_refused() -> None:
         ("pay\u00ad", r"pay\xad"),
         ("pay ", "'pay '"),
         ("pay\n", r"pay\n"),
-        ("pa\u0131", r"pa\u0131"),
         ("\u202epay", r"\u202epay"),
-        ("", "''"),
     ],
 )
 def test_no_tool_has_a_name_that_people_could_take_for_another_one(name: str, shown: str) -> None:
@@ -167,8 +165,19 @@ def test_no_tool_has_a_name_that_people_could_take_for_another_one(name: str, sh
     assert caught.value.tool == name and shown in str(caught.value) and str(caught.value).isascii()
 
 
-def test_names_that_services_and_mcp_know_are_taken() -> None:
-    names = ["pay", "pay_2", "pay-all", "files/read", "files.read", "2fa"]
+def test_any_other_name_of_a_registry_is_taken() -> None:
+    names = [
+        "pay",
+        "pay_2",
+        "pay-all",
+        "files/read",
+        "files.read",
+        "2fa",
+        "Text Translator",
+        "оплата",
+        "pay all",
+        "支払",
+    ]
 
     assert (
         list(Toolbox(StructuredTool(name=each, description="d", func=add, args_schema=ANY) for each in names)) == names
