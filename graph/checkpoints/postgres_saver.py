@@ -3,8 +3,8 @@
 import asyncio
 import os
 import time
-from collections.abc import AsyncIterator, Iterator, Sequence
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager, nullcontext
 from typing import Any
 
 import psycopg
@@ -28,7 +28,7 @@ from planner_executor.graph.checkpoints.saver import NO_NAME, UNREADABLE, strict
 from planner_executor.graph.checkpoints.saver_from_threads import FromThreads
 from planner_executor.graph.errors import InputError, LedgerUnavailableError
 from planner_executor.graph.ledger.postgres.address import shown_address
-from planner_executor.graph.ledger.postgres.server import DIRECT, LOOK_S, PATIENCE_S, advice, parameters
+from planner_executor.graph.ledger.postgres.server import DIRECT, LOOK_S, PATIENCE_S, advice, is_pooled, parameters
 from planner_executor.graph.ledger.postgres.texts import read_text, stored_text
 from planner_executor.graph.ledger.postgres.thread_tables import (
     BEFORE,
@@ -61,8 +61,10 @@ async def open_postgres_saver(address: str) -> AsyncIterator["PostgresSaver"]:
     """
     name = shown_address(address)
     try:
-        given = await run_sync(lambda: _set_up(address))
+        given, pooled = await run_sync(lambda: _set_up(address))
         settings = {**given, "autocommit": True, "prepare_threshold": None, "row_factory": dict_row}
+        if pooled:
+            settings["cursor_factory"] = OneByOne
         async with AsyncConnectionPool(
             kwargs=settings,
             min_size=1,
@@ -71,9 +73,22 @@ async def open_postgres_saver(address: str) -> AsyncIterator["PostgresSaver"]:
             check=AsyncConnectionPool.check_connection,
             open=False,
         ) as pool:
-            yield PostgresSaver(pool, name, address)
+            yield PostgresSaver(pool, name, address, pooled=pooled)
     except psycopg.Error as error:
         raise LedgerUnavailableError(name, advice(error)) from error
+
+
+class OneByOne(psycopg.AsyncCursor[DictRow]):
+    """A cursor for a pooler: many statements one after the other, in place of a pipeline.
+
+    A pipeline ends with a flush, for which PgBouncer 1.18 lends its client another connection if the answer came first,
+    and takes it back never: nothing comes of a flush (decision 66).
+    """
+
+    async def executemany(self, query: Any, params_seq: Iterable[Any], *, returning: bool = False) -> None:  # noqa: ARG002  (psycopg's signature)
+        """Execute a statement for each of the parameters."""
+        for params in params_seq:
+            await self.execute(query, params)
 
 
 class PostgresSaver(FromThreads, AsyncPostgresSaver):
@@ -82,8 +97,9 @@ class PostgresSaver(FromThreads, AsyncPostgresSaver):
     The order of checkpoints is that in which they were stored, never that of their ids, which are made from a clock.
     """
 
-    def __init__(self, pool: AsyncConnectionPool[Any], database: str, address: str) -> None:
+    def __init__(self, pool: AsyncConnectionPool[Any], database: str, address: str, *, pooled: bool = False) -> None:
         super().__init__(pool, serde=strict_serializer())
+        self._pooled = pooled
         self.address = address
         self.keep_checkpoints = keep_checkpoints_from_environment()
         self._pool, self._database = pool, database
@@ -192,7 +208,7 @@ class PostgresSaver(FromThreads, AsyncPostgresSaver):
                         yield cursor
                     return
                 async with (
-                    connection.pipeline(),
+                    nullcontext() if self._pooled else connection.pipeline(),
                     connection.transaction(),
                     connection.cursor(binary=True, row_factory=dict_row) as cursor,
                 ):
@@ -223,8 +239,8 @@ def _as_given(found: CheckpointTuple) -> CheckpointTuple:
     return found
 
 
-def _set_up(address: str) -> dict[str, Any]:
-    """Make LangGraph's tables, and return the parameters of a connection.
+def _set_up(address: str) -> tuple[dict[str, Any], bool]:
+    """Make LangGraph's tables, and return the parameters of a connection, and whether a pooler answers there.
 
     LangGraph makes indexes that no transaction may hold, so this is apart from the ledger's tables, on a connection to
     the server itself if it is named. A process that waits must not keep a snapshot, which the index would wait for; so
@@ -232,8 +248,9 @@ def _set_up(address: str) -> dict[str, Any]:
     """
     given = parameters(address)
     with psycopg.connect(**given, autocommit=True, prepare_threshold=None) as connection:
+        pooled = is_pooled(connection)
         if _is_set_up(connection):
-            return given
+            return given, pooled
     direct = {**parameters(os.environ.get(DIRECT) or address), "autocommit": True, "prepare_threshold": None}
     with psycopg.connect(**direct) as holder:
         # Between its statements a transaction of this level keeps no snapshot either.
@@ -243,7 +260,7 @@ def _set_up(address: str) -> dict[str, Any]:
             if time.monotonic() > until_s:
                 raise LedgerUnavailableError(shown_address(address), "another process has been making tables for long")
             time.sleep(LOOK_S)
-    return given
+    return given, pooled
 
 
 def _is_made(holder: "psycopg.Connection[Any]", direct: dict[str, Any]) -> bool:
