@@ -45,7 +45,10 @@ def guarded(serve: Callable[..., Any], tmp_path_factory: pytest.TempPathFactory)
     """A server that knows its users and their roles, under a policy that says who decides."""
     policy = tmp_path_factory.mktemp("policy") / "policy.toml"
     policy.write_text(POLICY)
-    return serve(auth=Path(__file__).with_name("token_auth.py"), PLANNER_EXECUTOR_POLICY=str(policy))
+    settings = policy.with_name("settings.toml")
+    settings.write_text('pack = ["files", "tables", "documents", "code"]\n')
+    auth = Path(__file__).with_name("token_auth.py")
+    return serve(auth=auth, PLANNER_EXECUTOR_POLICY=str(policy), PLANNER_EXECUTOR_CONFIG=str(settings))
 
 
 def decided(server: Any, run: str) -> list[tuple[str, str]]:
