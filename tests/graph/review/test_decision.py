@@ -570,3 +570,27 @@ def test_a_value_that_json_cannot_hold_is_named_in_a_sentence() -> None:
     edited = {"name": "raise_budget", "args": {"budget": {"tool_calls": float("inf")}}}
     with pytest.raises(InvalidResponse, match=r"^budget\.tool_calls: inf is not a JSON number$"):
         read({"type": "edit", "edited_action": edited}, "raise_budget")
+
+
+def test_a_rejection_carries_comments_and_an_approval_its_reason_and_what_is_asked_later() -> None:
+    sent_back = one({"type": "reject", "message": "comment a: y", "comments": [{"step": "a", "text": "x"}]})
+    approved = one({"type": "approve", "reason": " small ", "ask_later": ["a", "a"]})
+
+    assert (sent_back.feedback, sent_back.final) == ("on a: x; on a: y", False)
+    assert sent_back.to_json()["comments"] == [{"step": "a", "text": "x"}, {"step": "a", "text": "y"}]
+    assert approved.to_json() == {"type": "approve", "reason": "small", "ask_later": ["a"]}
+
+
+@pytest.mark.parametrize(
+    ("answer", "names", "words"),
+    [
+        ({"type": "reject", "comments": [{"step": "z", "text": "x"}]}, ["run_plan"], "no step 'z'"),
+        ({"type": "reject", "comments": [{"step": "a", "text": "x"}]}, ["run_step"], "run_step shows none"),
+        ({"type": "approve", "reason": 1}, ["run_plan"], "must be text"),
+        ({"type": "approve", "ask_later": "a"}, ["run_plan"], "must be a list"),
+        ({"type": "approve", "ask_later": ["z"]}, ["run_plan"], "no step 'z'"),
+        ({"type": "approve", "ask_later": ["a"]}, ["run_step"], "run_step shows none"),
+    ],
+)
+def test_comments_and_reasons_of_another_form_are_refused(answer: Any, names: list[ActionName], words: str) -> None:
+    assert words in refused(answer, *names)
