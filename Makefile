@@ -12,8 +12,12 @@ FOR_TESTS := .[dev]
 # What `make check` tests.
 CHECKED := planner_executor/graph tests/contracts tests/graph
 
-# Many tests wait for a process or a disk, so there is one worker more than there are cores.
-WORKERS = $$(( $$(getconf _NPROCESSORS_ONLN) + 1 ))
+# Many tests wait for a process, a disk or a lease, so there are more workers than cores; those of e2e start large programs.
+CORES := $(shell getconf _NPROCESSORS_ONLN)
+WORKERS := $(shell expr $(CORES) + 2)
+WORKERS_OF_E2E := $(shell expr $(CORES) + 1)
+# A program from outside that hangs fails each test only after its time: a few of them say enough.
+MAXFAIL := 12
 
 # A database waits for the disk at each commit, so tests work in memory if there is room; e2e tests use the disk.
 MEMORY := $(shell df -Pk /dev/shm 2>/dev/null | awk 'NR == 2 && $$4 > 2000000 { print "/dev/shm" }')
@@ -23,7 +27,7 @@ IN_MEMORY = folder=$$(mktemp -d $(MEMORY:%=-p %)) && trap 'rm -rf "$$folder"' EX
 PURE := plan record policy review text words plain_text
 PURE_TESTS := $(PURE:%=planner_executor/graph/%) $(PURE:%=tests/graph/%) tests/graph/test_errors.py
 
-# Servers that e2e tests talk to; if npm is missing these tests are skipped.
+# Programs that e2e tests start; if npm is missing these tests are skipped.
 NODE_PACKAGES := tests/node/node_modules/.installed
 # A chat client that e2e tests open in Chromium.
 CHAT_PAGE := tests/node/chat/dist/index.html
@@ -83,10 +87,10 @@ coverage: $(VENV)/.dev ## Which branches of the pure rooms (plan, record, policy
 	$(BIN)/coverage report
 
 e2e: $(VENV)/.dev $(NODE_PACKAGES) $(CHAT_PAGE) $(AEGRA)/.installed ## The tests with programs from outside: langgraph dev, Aegra, node, Chromium, a kernel; and with cold processes
-	$(BIN)/pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder -m e2e
+	$(BIN)/pytest -n $(WORKERS_OF_E2E) --dist loadfile --no-loadscope-reorder --maxfail=$(MAXFAIL) -m e2e
 
-snapshots: $(VENV)/.dev ## Write anew what people read in reviews; look at each file that changed
-	RENEW_SNAPSHOTS=1 $(BIN)/pytest -q tests/scenarios/test_review_snapshots.py
+snapshots: $(VENV)/.dev $(NODE_PACKAGES) ## Write anew what people and clients read in reviews; look at each file that changed
+	RENEW_SNAPSHOTS=1 $(BIN)/pytest -q tests/scenarios/test_review_snapshots.py tests/contracts/test_schemas.py tests/contracts/test_types.py
 
 screenshots: $(VENV)/.dev ## Make the pictures of the review desk anew; needs Chromium
 	PYTHONPATH=.:tests/graph/desk $(BIN)/python tests/graph/desk/screenshots.py docs/pictures
@@ -137,7 +141,7 @@ mutants: $(VENV)/.dev ## Change lines of modules that carry a promise and see a 
 	$(BIN)/python tests/mutants/mutate.py $(if $(MODULE),--module $(MODULE)) --sample $(or $(SAMPLE),0)
 
 clean: ## Remove the environment and what tests and tools leave behind
-	rm -rf $(VENV) tests/node/node_modules tests/node/chat/node_modules tests/node/chat/dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) tests/node/node_modules tests/node/chat/node_modules tests/node/chat/dist examples/typescript-client/node_modules examples/typescript-client/dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 
 $(VENV)/.run: pyproject.toml constraints.txt
 	$(call install,$(FOR_RUN))

@@ -22,6 +22,7 @@ from planner_executor.graph.recent import Recent
 from planner_executor.graph.record.budget import limits_of_a_run
 from planner_executor.graph.record.events import Configuration, Content
 from planner_executor.graph.record.values import Kept, keep_constant, normalise
+from planner_executor.graph.review.content import PlanContent
 from planner_executor.graph.settings.identity import Adapter
 from planner_executor.graph.settings.settings import SETTINGS, Settings
 
@@ -48,6 +49,8 @@ class Services:
     """Sends notices of the runs, and is closed by whoever closes the ledger."""
     descriptions: Recent[str] = field(default_factory=Recent, repr=False, compare=False)
     """Texts of reviews; a plan that a person approves needs its text three times."""
+    contents: Recent[PlanContent] = field(default_factory=Recent, repr=False, compare=False)
+    """What the reviews of plans say, as data."""
     judges_terms: bool = True
     """Whether a run is compared with its terms on record; a replay is under whatever the record says."""
     known_runs: KnownRuns = field(default_factory=KnownRuns, repr=False, compare=False)

@@ -17,7 +17,7 @@ from starlette.routing import Mount, Route
 from planner_executor.graph.checkpoints.checkpoint import database
 from planner_executor.graph.serving.access import Access
 from planner_executor.graph.serving.cors import Cors
-from planner_executor.graph.serving.guard import Guard, TokenGuard
+from planner_executor.graph.serving.guard import DeskAt, Guard, TokenGuard
 from planner_executor.graph.serving.progress import route
 from planner_executor.graph.serving.thread_rules import has_thread_rules
 
@@ -46,7 +46,8 @@ log = logging.getLogger("planner_executor.desk")
 def application(access: Access) -> Any:
     """Return the application; the desk is part of it if its packages are installed."""
     desk = desk_of_server(access) if desk_application is not None else None
-    guards = [Middleware(Guard, access=access, own_door=DESK if desk is not None else None)]
+    at = None if desk is None else DeskAt(DESK, desk.state.desk.settings.own_host)
+    guards = [Middleware(Guard, access=access, desk=at)]
     guards += [Middleware(step, access=access) for step in (Cors, TokenGuard)]
 
     @asynccontextmanager
@@ -81,10 +82,14 @@ def desk_of_server(access: Access) -> Any:
     base = DeskSettings(access.hosts, secret_from_environment(), ServerIdentity(NOT_NAMED), permissions=allowed)
     agents = agents_with(database(), **server_tools())
 
-    def announce(token: str) -> None:
-        log.warning("the review desk: open %s/login?token=%s at this server", DESK, token)
+    settings = with_table(base, None)
 
-    return desk_application(database(), agents=agents, settings=with_table(base, None), announce=announce)
+    def announce(token: str, port: int | None) -> None:
+        login = f"{DESK}/login?token={token}"
+        log.warning("the review desk: open http://%s:%s%s", settings.own_host.name, port, login)
+        log.warning("or, if your browser does not find that, %s at this server", login)
+
+    return desk_application(database(), agents=agents, settings=settings, announce=announce)
 
 
 app = application(Access.from_environment())

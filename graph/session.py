@@ -107,7 +107,8 @@ class AgentSession:
         """
         if self.tools is None or run.plan is None:
             return
-        left = [step for step in run.plan.steps if run.step_status[step.id] != "succeeded"]
+        statuses = run.step_status  # made of the whole plan
+        left = [step for step in run.plan.steps if statuses[step.id] != "succeeded"]
         missing = {name for step in left for name in step.tool_names} - self.tools
         if missing:
             raise MissingToolsError(run.id, sorted(missing), absent_tools())
@@ -122,7 +123,7 @@ class AgentSession:
             return None
         return await require_terms(self.runs, RunKey(run.thread, run.n), self.graph.services)
 
-    async def take_over(self, run: Run, by: Person | None) -> None:
+    async def take_over(self, run: Run, by: Person | None, setup: Mapping[str, Any] | None) -> None:
         """Put a run under the terms here, see `graph.runs.taking_over`.
 
         Raises:
@@ -130,7 +131,7 @@ class AgentSession:
         """
         if not isinstance(self.graph, BoundedGraph):
             raise InputError("take_over", "the graph was not made by build_graph, so that its terms are not known")
-        await take_over(self.runs, run.id, self.graph.services, named(by, self.identity))
+        await take_over(self.runs, run.id, self.graph.services, named(by, self.identity), setup)
 
     async def resume(
         self, run: Run, decision: Any, unseen: bool, on_progress: ProgressCallback | None, by: Person | None = None
@@ -200,6 +201,13 @@ class AgentSession:
         who = responder(project(await self.runs.ledger.events(RunKey(run.thread, run.n))))
         outcome = f"; it has ended: {run.status}" if run.ended else "; look at it again"
         return f"{who}{outcome}" if who else ""
+
+    async def tell_end(self, run: Run) -> None:
+        """Have the thread of a run that was ended from outside tell so, in place of the request that was open in it."""
+        latest = await self.latest(run.thread)
+        config: Any = {"configurable": {"thread_id": run.thread}}
+        if latest.id == run.id and (await self.graph.aget_state(config)).interrupts:
+            await self.drive(None, Caller.facade(run.thread), None)
 
     async def propose(
         self, run: Run, plan: Any, on_progress: ProgressCallback | None, by: Person | None = None

@@ -10,11 +10,13 @@ from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.outputs import ChatGeneration, ChatResult
 from langchain_core.tools import BaseTool, StructuredTool
-from pydantic import PrivateAttr
+from pydantic import PrivateAttr, TypeAdapter
 
 from planner_executor.graph.chat_models.retry import Clock
 from planner_executor.graph.record.events import TYPES, Draft
+from planner_executor.graph.review.interrupt_form import ReviewInterrupt
 
+REQUEST = TypeAdapter(ReviewInterrupt)
 ScriptedAnswer = str | dict[str, Any] | list[Any] | AIMessage | Exception
 
 
@@ -116,9 +118,10 @@ def on_thread(name: str = "thread") -> Any:
 
 
 def asked(state: dict[str, Any]) -> dict[str, Any]:
-    """Return the review request that a graph's output shows; fails if there is none."""
+    """Return the review request that a graph's output shows; fails if there is none, or if its form is another one."""
     (interrupt,) = state["__interrupt__"]
     request: dict[str, Any] = interrupt.value
+    REQUEST.validate_json(json.dumps(request), strict=True)
     return request
 
 

@@ -19,6 +19,7 @@ from _pytest.doctest import DoctestModule
 from hypothesis import settings
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
+from postgres_server import new_schema
 from pydantic import SecretStr
 
 from planner_executor import ModelSettings, build_graph
@@ -34,6 +35,8 @@ FROM_OUTSIDE = {"chat_browser", "node_package", "serve", "time_server"}
 """Fixtures that start a program which is none of ours: who asks for one is an `e2e` test."""
 LONG_S = 600
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+QUIET = ("--disable-background-networking", "--disable-component-update", "--disable-sync", "--disable-quic")
+"""Options of a browser that looks for nothing outside."""
 NODE_PACKAGES = "tests/node/node_modules/.installed"
 SMALL_SERVER = Path(__file__).parent / "tools" / "mcp" / "small_server.py"
 MODEL = "scripted-model"
@@ -165,6 +168,12 @@ class AiMock:
             return bytes(answer.read())
 
 
+@pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.e2e)])
+def database(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """A database of either driver."""
+    return new_schema() if request.param == "postgres" else str(tmp_path / "runs.db")
+
+
 @pytest.fixture
 def small(tmp_path: Path) -> SmallMcp:
     folder = tmp_path / "small"
@@ -265,6 +274,6 @@ def chat_browser() -> Iterator[Any]:
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=program, args=["--no-sandbox"])
+        browser = driver.chromium.launch(executable_path=program, args=["--no-sandbox", *QUIET])
         yield browser
         browser.close()

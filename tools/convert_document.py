@@ -54,5 +54,12 @@ def convert_document(roots: Sequence[Root], time_s: int = 60) -> BaseTool:
             "The result is {path, folder, title, start, next_start, total, text}; next_start is null at the end."
         ),
         args_schema=ConvertDocumentArgs,
-        metadata=declare("read", idempotent=True, timeout_s=time_s + 5, trusted=False, free_args=("path",)),
+        metadata=declare(
+            "read",
+            idempotent=True,
+            timeout_s=time_s + 5,
+            trusted=False,
+            free_args=("path",),
+            reads=[root.path for root in roots],
+        ),
     )

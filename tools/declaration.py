@@ -1,6 +1,6 @@
 """The metadata by which policy judges a call before it is made."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -26,6 +26,9 @@ def declare(
     trusted: bool | None,
     free_args: tuple[str, ...] = (),
     folder: Path | None = None,
+    reads: Sequence[Path] = (),
+    summary: str | None = None,
+    reversible: bool | None = None,
     attempts: int | None = None,
     backoff_s: float | None = None,
 ) -> dict[str, Any]:
@@ -41,6 +44,10 @@ def declare(
         free_args: Arguments that may be taken from untrusted results.
         folder: The folder in which it changes files, absolute. An approval is bound to that folder; the ledger and the
             policy may not be inside it.
+        reads: The folders whose files it reads, besides that one. A run that was begun over others is left.
+        summary: What a call does, in words with arguments in braces: `refund {amount} {currency} to {to}`. People
+            read it where they decide.
+        reversible: Whether the effect can be undone; None: not known.
         attempts: How often a call may be made in all, if it fails for a reason that may pass.
         backoff_s: Seconds before the second attempt; they double with each further one.
 
@@ -54,8 +61,15 @@ def declare(
         "trusted": trusted,
         "free_args": free_args,
     }
-    more = {"folder": folder and str(folder), "attempts": attempts, "backoff_s": backoff_s}
-    return {**declared, **{name: value for name, value in more.items() if value is not None}}
+    more = {
+        "folder": folder and str(folder),
+        "reads": [str(each.absolute()) for each in reads],
+        "summary": summary,
+        "reversible": reversible,
+        "attempts": attempts,
+        "backoff_s": backoff_s,
+    }
+    return {**declared, **{name: value for name, value in more.items() if value not in (None, [])}}
 
 
 def tool(
@@ -66,6 +80,9 @@ def tool(
     trusted: bool | None = None,
     free_args: tuple[str, ...] = (),
     folder: Path | None = None,
+    reads: Sequence[Path] = (),
+    summary: str | None = None,
+    reversible: bool | None = None,
     attempts: int | None = None,
     backoff_s: float | None = None,
 ) -> Callable[[Callable[..., Any]], "BaseTool"]:
@@ -89,6 +106,9 @@ def tool(
             trusted=trusted,
             free_args=free_args,
             folder=folder,
+            reads=reads,
+            summary=summary,
+            reversible=reversible,
             attempts=attempts,
             backoff_s=backoff_s,
         )

@@ -69,6 +69,7 @@ def fetch_page(guard: Guard | None = None, bounds: FetchBounds | None = None) ->
             timeout_s=bounds.seconds + EXTRACTION_S + _MARGIN_S,
             trusted=False,
             free_args=("start", "max_characters"),
+            reversible=False,
         ),
     )
 

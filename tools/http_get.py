@@ -36,5 +36,7 @@ def http_get(service: Service) -> BaseTool:
             "the service sends JSON, else text."
         ),
         args_schema=HttpGetArgs,
-        metadata=declare("external", idempotent=True, timeout_s=service.seconds + _MARGIN_S, trusted=False),
+        metadata=declare(
+            "external", idempotent=True, timeout_s=service.seconds + _MARGIN_S, trusted=False, reversible=False
+        ),
     )

@@ -44,7 +44,9 @@ def http_send(service: Service) -> BaseTool:
             "omitted}: body is JSON if the service sends JSON, else text; omitted is the reason if it is null."
         ),
         args_schema=HttpSendArgs,
-        metadata=declare("external", idempotent=False, timeout_s=service.seconds + _MARGIN_S, trusted=False),
+        metadata=declare(
+            "external", idempotent=False, timeout_s=service.seconds + _MARGIN_S, trusted=False, reversible=False
+        ),
     )
 
 

@@ -36,5 +36,5 @@ def list_documents(library: Library) -> BaseTool:
             "skipped: [{source, reason}], skipped_count}."
         ),
         args_schema=ListDocumentsArgs,
-        metadata=declare("read", idempotent=True, timeout_s=60, trusted=False),
+        metadata=declare("read", idempotent=True, timeout_s=60, trusted=False, reads=(library.folder,)),
     )

@@ -34,7 +34,9 @@ def list_files(workspace: Root) -> BaseTool:
             "cut is true if there are more."
         ),
         args_schema=ListFilesArgs,
-        metadata=declare("read", idempotent=True, timeout_s=30, trusted=False, free_args=("pattern",)),
+        metadata=declare(
+            "read", idempotent=True, timeout_s=30, trusted=False, free_args=("pattern",), reads=(workspace.path,)
+        ),
     )
 
 

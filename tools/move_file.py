@@ -35,5 +35,5 @@ def move_file(workspace: Root) -> BaseTool:
             "The result is {path, moved_from}."
         ),
         args_schema=MoveFileArgs,
-        metadata=declare("write", idempotent=False, timeout_s=30, trusted=True, folder=workspace.path),
+        metadata=declare("write", idempotent=False, timeout_s=30, trusted=True, folder=workspace.path, reversible=True),
     )

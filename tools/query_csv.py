@@ -61,5 +61,12 @@ def query_csv(roots: Sequence[Root], time_s: int = 30) -> BaseTool:
             "delimiter, encoding, uneven_rows, columns: {name: kind}}}; cut is true if there are more rows."
         ),
         args_schema=QueryCsvArgs,
-        metadata=declare("read", idempotent=True, timeout_s=time_s + 10, trusted=False, free_args=("params",)),
+        metadata=declare(
+            "read",
+            idempotent=True,
+            timeout_s=time_s + 10,
+            trusted=False,
+            free_args=("params",),
+            reads=[root.path for root in roots],
+        ),
     )

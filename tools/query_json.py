@@ -49,5 +49,7 @@ def query_json(roots: Sequence[Root], time_s: int = 30) -> BaseTool:
             "total, cut}; cut is true if value holds only the first of a list's total items."
         ),
         args_schema=QueryJsonArgs,
-        metadata=declare("read", idempotent=True, timeout_s=time_s + 5, trusted=False),
+        metadata=declare(
+            "read", idempotent=True, timeout_s=time_s + 5, trusted=False, reads=[root.path for root in roots]
+        ),
     )

@@ -56,5 +56,12 @@ def query_sqlite(roots: Sequence[Root], time_s: int = 30) -> BaseTool:
             "returned, cut, cells_cut}; cut is true if there are more rows."
         ),
         args_schema=QuerySqliteArgs,
-        metadata=declare("read", idempotent=True, timeout_s=time_s + 10, trusted=False, free_args=("params",)),
+        metadata=declare(
+            "read",
+            idempotent=True,
+            timeout_s=time_s + 10,
+            trusted=False,
+            free_args=("params",),
+            reads=[root.path for root in roots],
+        ),
     )

@@ -52,7 +52,14 @@ def read_file(workspace: Root) -> BaseTool:
             "cut, text}; next_line is null at the end, cut is true if text is not all of the file's rest."
         ),
         args_schema=ReadFileArgs,
-        metadata=declare("read", idempotent=True, timeout_s=30, trusted=False, free_args=("path", "start_line")),
+        metadata=declare(
+            "read",
+            idempotent=True,
+            timeout_s=30,
+            trusted=False,
+            free_args=("path", "start_line"),
+            reads=(workspace.path,),
+        ),
     )
 
 

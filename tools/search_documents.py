@@ -38,18 +38,20 @@ def search_documents(library: Library) -> BaseTool:
         func=search,
         name="search_documents",
         description=(
-            "Find passages in the local documents (Markdown, text, HTML, PDF), best first. "
-            "The result is {query, passages: [{source, line, end_line, page, heading, block, text, title, snippet, "
-            "score}], searched, skipped: [{source, reason}], skipped_count}; summarize_text takes it whole and keeps "
-            "the citations."
+            "Find passages in the local documents (Markdown, text, HTML, PDF), best first, without bibliographies. "
+            "The result is {query, passages: [{source, line, end_line, page, heading, block, text, title, score}], "
+            "searched, skipped: [{source, reason}], skipped_count}; summarize_text takes it whole and keeps the "
+            "citations."
         ),
         args_schema=SearchDocumentsArgs,
-        metadata=declare("read", idempotent=True, timeout_s=60, trusted=False, free_args=("query",)),
+        metadata=declare(
+            "read", idempotent=True, timeout_s=60, trusted=False, free_args=("query",), reads=(library.folder,)
+        ),
     )
 
 
 def _to_json(found: Found) -> dict[str, Any]:
-    return {**found.passage.to_json(), "title": found.title, "snippet": found.snippet, "score": found.score}
+    return {**found.passage.to_json(), "title": found.title, "score": found.score}
 
 
 def _nothing_found(words: tuple[str, ...], catalogue: Catalogue, min_words: int) -> str:

@@ -58,7 +58,9 @@ def search_files(workspace: Root) -> BaseTool:
             "skipped: [{path, reason}], skipped_count, cut}; cut is true if there are more."
         ),
         args_schema=SearchFilesArgs,
-        metadata=declare("read", idempotent=True, timeout_s=60, trusted=False, free_args=("text", "pattern")),
+        metadata=declare(
+            "read", idempotent=True, timeout_s=60, trusted=False, free_args=("text", "pattern"), reads=(workspace.path,)
+        ),
     )
 
 

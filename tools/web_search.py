@@ -50,7 +50,9 @@ def web_search(engine: Engine | None = None) -> BaseTool:
         name="web_search",
         description=f"Search the public web by {asked}. The result is {{query, results: [{{title, url, snippet}}]}}.",
         args_schema=WebSearchArgs,
-        metadata=declare("external", idempotent=True, timeout_s=60, trusted=False, free_args=("limit",)),
+        metadata=declare(
+            "external", idempotent=True, timeout_s=60, trusted=False, free_args=("limit",), reversible=False
+        ),
     )
 
 

@@ -50,7 +50,13 @@ def write_file(workspace: Root) -> BaseTool:
         ),
         args_schema=WriteFileArgs,
         metadata=declare(
-            "write", idempotent=True, timeout_s=30, trusted=True, free_args=("content",), folder=workspace.path
+            "write",
+            idempotent=True,
+            timeout_s=30,
+            trusted=True,
+            free_args=("content",),
+            folder=workspace.path,
+            reversible=False,
         ),
     )
 

@@ -75,7 +75,13 @@ def write_report(workspace: Path) -> BaseTool:
         ),
         args_schema=WriteReportArgs,
         metadata=declare(
-            "write", idempotent=True, timeout_s=30, trusted=True, free_args=("content",), folder=root.path
+            "write",
+            idempotent=True,
+            timeout_s=30,
+            trusted=True,
+            free_args=("content",),
+            folder=root.path,
+            reversible=False,
         ),
     )
 

@@ -167,6 +167,7 @@ class AsyncAgent:
         *,
         unseen: bool = False,
         take_over: bool = False,
+        setup: Mapping[str, Any] | None = None,
         by: Person | None = None,
         strict: bool = False,
         on_progress: ProgressCallback | None = None,
@@ -181,6 +182,7 @@ class AsyncAgent:
                 it is marked in the ledger, and neither settles an uncertain call nor approves a value.
             take_over: Whether to put the run under the terms of this agent if they are other or weaker ones than those
                 on record, which those have to ask for who decide about every tool left in its plan.
+            setup: See `start`; recorded if the run is taken over, in place of the one on record.
             by: The person who does it, as your code knows them; the ledger says `claimed`, unless the adapter of the
                 settings verifies them. Default: the user of this process.
             strict: Whether to raise an error if that person may not decide, instead of returning the run with the
@@ -197,7 +199,7 @@ class AsyncAgent:
         """
         session, latest = await self._open.get(), await self._latest(run)
         if take_over and not latest.ended:
-            await session.take_over(latest, by)
+            await session.take_over(latest, by, setup)
             latest = await self._latest(run)
         refused = await session.resume(latest, decision, unseen, on_progress, by)
         if refused is not None and strict:
@@ -212,6 +214,7 @@ class AsyncAgent:
         feedback: str | None = None,
         plan: JsonValue = None,
         take_over: bool = False,
+        setup: Mapping[str, Any] | None = None,
         by: Person | None = None,
         on_progress: ProgressCallback | None = None,
     ) -> Run:
@@ -226,6 +229,7 @@ class AsyncAgent:
             feedback: Feedback; the planner then revises what is left.
             plan: Another plan for what is left.
             take_over: See `resume`.
+            setup: See `resume`.
             by: The person who does it, as your code knows them; the ledger says `claimed`, unless the adapter of the
                 settings verifies them. Default: the user of this process.
             on_progress: Called with each step's changes as they happen.
@@ -243,7 +247,7 @@ class AsyncAgent:
             raise InputError("run", f"{before.id} has not ended; continue it instead")
         session.require_tools(before)
         if take_over:
-            await session.take_over(before, by)
+            await session.take_over(before, by, setup)
         await session.compare_terms(before)
         given: dict[str, Any] = {"operation": "retry", "run": before.id, **({"plan": plan} if plan is not None else {})}
         changes = RetryChanges(limits or {}, feedback)
@@ -260,6 +264,7 @@ class AsyncAgent:
         values: Mapping[str, JsonValue] | None = None,
         thread: str | None = None,
         take_over: bool = False,
+        setup: Mapping[str, Any] | None = None,
         by: Person | None = None,
         on_progress: ProgressCallback | None = None,
     ) -> Run:
@@ -274,6 +279,7 @@ class AsyncAgent:
             values: Step id -> result that you set; these steps are not executed.
             thread: The thread to start on; a new one by default.
             take_over: See `resume`.
+            setup: See `resume`.
             by: The person who does it, as your code knows them; the ledger says `claimed`, unless the adapter of the
                 settings verifies them. Default: the user of this process.
             on_progress: Called with each step's changes as they happen.
@@ -286,7 +292,7 @@ class AsyncAgent:
         session, thread = await self._open.get(), thread or token_hex(4)
         forked = await session.runs.show(await session.runs.find(run))
         if take_over:
-            await session.take_over(forked, by)
+            await session.take_over(forked, by, setup)
         await session.compare_terms(forked)
         fork = await fork_of(await self._all_runs(), run, step, values or {}, str(await self._actor(by)))
         given = {"goal": fork.source.goal, "constraints": list(fork.source.constraints), "plan": fork.plan}
@@ -375,9 +381,12 @@ class AsyncAgent:
     async def cancel(self, run: str, *, by: Person | None = None) -> Run:
         """End a run; one that executes elsewhere stops before its next call. A run that has ended stays as it is.
 
-        `by` is the person who does it, as for `steer`.
+        The thread of a run that waited tells its end too. `by` is the person who does it, as for `steer`.
         """
-        return await (await self._all_runs()).cancel(run, str(await self._actor(by)))
+        ended = await (await self._all_runs()).cancel(run, str(await self._actor(by)))
+        if ended.ended:
+            await (await self._open.get()).tell_end(ended)
+        return ended
 
     async def pause(self, run: str, *, by: Person | None = None) -> Run:
         """Ask a run that executes elsewhere to stop before its next call; it can be resumed.

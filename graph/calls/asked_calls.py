@@ -3,11 +3,9 @@
 from collections.abc import Sequence
 
 from planner_executor.graph.calls.call_events import questions_asked
-from planner_executor.graph.calls.meter import Meter
+from planner_executor.graph.calls.owned_run import OwnedRun
 from planner_executor.graph.calls.tool_call import CallAsks, ToolCall
-from planner_executor.graph.ledger.protocol import Lease, Ledger
 from planner_executor.graph.record.events import AskedQuestion
-from planner_executor.graph.record.run_state import RunState
 from planner_executor.tools.call_questions import CallQuestion, CallReplies, InputNeeded
 
 ASKS = "its tool asks something in the middle of the call; a person has to answer first"
@@ -16,8 +14,8 @@ ASKS = "its tool asks something in the middle of the call; a person has to answe
 class AskedCalls:
     """The questions of the calls of one run."""
 
-    def __init__(self, ledger: Ledger, lease: Lease, record: RunState, meter: Meter) -> None:
-        self._ledger, self._lease, self._record, self._meter = ledger, lease, record, meter
+    def __init__(self, run: OwnedRun) -> None:
+        self._run = run
 
     async def replies(self, call: ToolCall) -> CallReplies | None:
         """Return a person's answers to what the call asked, None if it asked nothing.
@@ -25,7 +23,7 @@ class AskedCalls:
         Raises:
             CallAsks: There is no answer yet.
         """
-        known = self._record.calls.by_key.get(call.key)
+        known = self._run.record.calls.by_key.get(call.key)
         if known is None or known.asked is None:
             return None
         if known.asked.forms is not None:
@@ -33,7 +31,7 @@ class AskedCalls:
             return CallReplies(known.asked.state, known.asked.forms, asked, known.asked.anew)
         if known.asked.resumed:
             return None
-        if known.asked.within != self._record.plan_state.current_pass:
+        if known.asked.within != self._run.record.plan_state.current_pass:
             await self._write(call, known.asked.questions, known.asked.state)
         raise CallAsks(call.key, ASKS)
 
@@ -43,5 +41,7 @@ class AskedCalls:
         await self._write(call, questions, needed.state)
 
     async def _write(self, call: ToolCall, questions: Sequence[AskedQuestion], state: str | None) -> None:
-        revision = self._record.plan_state.revision
-        await self._ledger.append(self._lease, [questions_asked(call, questions, state, revision, self._meter.wall_s)])
+        revision = self._run.record.plan_state.revision
+        await self._run.ledger.append(
+            self._run.lease, [questions_asked(call, questions, state, revision, self._run.meter.wall_s)]
+        )

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from pydantic import JsonValue
 
 from planner_executor.graph.calls.ruled_calls import Unmet
-from planner_executor.graph.calls.tool_call import ToolCall
+from planner_executor.graph.calls.tool_call import Admitted, ToolCall
 from planner_executor.graph.errors import ResultError
 from planner_executor.graph.plan.catalog import ToolSpec
 from planner_executor.graph.record.call import Call
@@ -28,8 +28,9 @@ SHOWN_BYTES = 1_000_000
 """Arguments for review are kept inline in the ledger up to this size."""
 
 
-def intent(call: ToolCall, spec: ToolSpec, args: Kept, within: Pass) -> Draft:
+def intent(admitted: Admitted, spec: ToolSpec, args: Kept, within: Pass) -> Draft:
     """Return the event that precedes a call."""
+    call = admitted.call
     started = CallStarted(
         key=call.key,
         call=call.number,
@@ -40,9 +41,9 @@ def intent(call: ToolCall, spec: ToolSpec, args: Kept, within: Pass) -> Draft:
         repeatable=spec.repeatable,
         revision=within.revision,
         reopened=within.reopened or None,
-        attempt=call.attempt,
+        attempt=admitted.attempt,
         replaces=call.replaces,
-        approval=call.approval,
+        approval=admitted.approval,
         same=None if spec.repeatable or call.same_digest == call.args_digest else call.same_digest,
     )
     return Draft(started, call.step or None)

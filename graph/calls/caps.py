@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from planner_executor.graph.calls.meter import Reservation
 from planner_executor.graph.calls.rate_limit import SHORT_WAIT_S
-from planner_executor.graph.calls.tool_call import Finished, ToolCall
+from planner_executor.graph.calls.tool_call import Admitted, Finished
 from planner_executor.graph.chat_models.retry import Clock
 from planner_executor.graph.errors import CapReachedError
 from planner_executor.graph.policy.day_limits import rate_cap
@@ -57,7 +57,8 @@ class Caps:
     def after_call(self, finished: Finished) -> list[CapCorrection]:
         """Return what a call gives back: all that it took if nothing happened."""
         call = finished.call
-        return [nothing_happened(call.key, call.tool)] if call.caps is not None and finished.nothing_happened else []
+        took = finished.nothing_happened and self.of_tool(call.tool, call.key) is not None
+        return [nothing_happened(call.key, call.tool)] if took else []
 
     def after_model(self, use: CapUse | None, aside: Reservation, finished: ModelFinished) -> list[CapCorrection]:
         """Return the difference of a model call's usage to what was reserved; an unknown usage counts as reserved."""
@@ -80,9 +81,9 @@ def nothing_happened(key: str, tool: str) -> CapCorrection:
     return CapCorrection(key, {"tool_calls": -1, f"calls.{tool}": -1})
 
 
-def entries(calls: Sequence[ToolCall]) -> list[CapEntry]:
+def entries(admitted: Sequence[Admitted]) -> list[CapEntry]:
     """Return what calls take of the caps."""
-    return [call.caps for call in calls if call.caps is not None]
+    return [one.caps for one in admitted if one.caps is not None]
 
 
 async def in_turn(write: Callable[[], Awaitable[Written]], clock: Clock) -> Written:

@@ -11,16 +11,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from planner_executor.graph.calls.owned_run import OwnedRun
 from planner_executor.graph.calls.tool_call import ToolCall
-from planner_executor.graph.ledger.protocol import NOTHING_SEEN, Elsewhere, Ledger, RunKey
+from planner_executor.graph.ledger.protocol import NOTHING_SEEN, Elsewhere, RunKey
 from planner_executor.graph.plan.canonical import digest
-from planner_executor.graph.plan.catalog import ToolSpec
 from planner_executor.graph.plan.same_call import call_digest
 from planner_executor.graph.record.call import Call
 from planner_executor.graph.record.other_runs import is_settled_by
 from planner_executor.graph.record.redaction import MARK
 from planner_executor.graph.record.results import StepResult
-from planner_executor.graph.record.run_state import RunState
 from planner_executor.graph.record.values import to_text
 
 Same = tuple[str, str]
@@ -43,8 +42,8 @@ class _Known:
 class Effects:
     """Index of the calls that may not be repeated, for one pass over the plan of a run."""
 
-    def __init__(self, ledger: Ledger, record: RunState, specs: Mapping[str, ToolSpec]) -> None:
-        self._ledger, self._record, self._specs = ledger, record, specs
+    def __init__(self, run: OwnedRun) -> None:
+        self._run = run
         self._known: dict[str, list[_Known]] = {}
         self._elsewhere: Elsewhere | None = None
         self._looking_up = asyncio.Lock()
@@ -54,7 +53,7 @@ class Effects:
 
     def digest(self, tool: str, args: Mapping[str, Any]) -> str:
         """Return the digest that identical calls share."""
-        spec = self._specs[tool]
+        spec = self._run.toolbox.specs[tool]
         return call_digest(spec.schema, args) if spec.may_have_defaults else digest(dict(args))
 
     async def look_up(self, tool: str) -> None:
@@ -90,7 +89,7 @@ class Effects:
 
     def others_uncertain(self, call: ToolCall) -> list[Call]:
         """Return the uncertain identical calls, except this call itself if it continues after an answer."""
-        known = self._record.calls.by_key.get(call.key)
+        known = self._run.record.calls.by_key.get(call.key)
         goes_on = known is not None and known.may_go_on
         return [found for found in self.uncertain(call) if not (goes_on and found.key == call.key)]
 
@@ -143,7 +142,7 @@ class Effects:
 
         A step's own call keeps its turn until its result has been checked against the step's criteria; see `end_turn`.
         """
-        if self._specs[call.tool].repeatable:
+        if self._run.toolbox.specs[call.tool].repeatable:
             return
         if result.status == "failed" and not nothing_happened:
             self._arisen[_same(call)][call.key] = self._call(call, result)
@@ -154,7 +153,7 @@ class Effects:
 
     def asked(self, call: ToolCall) -> None:
         """Note that a call ended with questions: it has begun, so an identical one waits for what becomes of it."""
-        if self._specs[call.tool].repeatable:
+        if self._run.toolbox.specs[call.tool].repeatable:
             return
         self._arisen[_same(call)][call.key] = self._call(call, None)
         if call.number or call.item is not None:
@@ -165,18 +164,18 @@ class Effects:
         for made in self._made.pop(step, ()):
             result = StepResult("succeeded")
             self._arisen[_same(made)][made.key] = replace(self._call(made, result), unmet=error)
-        for call in self._record.calls.of_step(step):
-            if not call.repeatable and not call.nothing_happened and call.tool in self._specs:
+        for call in self._run.record.calls.of_step(step):
+            if not call.repeatable and not call.nothing_happened and call.tool in self._run.toolbox.specs:
                 same = call.tool, (await self._read(call)).digest
                 self._arisen[same][call.key] = replace(call, unmet=error)
 
     async def _calls_elsewhere(self) -> Elsewhere:
-        about = self._record.assignment
-        return await self._ledger.calls_elsewhere(RunKey(about.thread, about.n), about.forked_from)
+        about = self._run.record.assignment
+        return await self._run.ledger.calls_elsewhere(RunKey(about.thread, about.n), about.forked_from)
 
     async def _known_of(self, tool: str, elsewhere: Elsewhere) -> list[_Known]:
         """Return the calls of a tool that concern this run, its own and those of other runs."""
-        on_record, read = self._record.calls, {run.id for run in elsewhere.seen}
+        on_record, read = self._run.record.calls, {run.id for run in elsewhere.seen}
         copies = on_record.elsewhere
         fresh = {
             call.key: copies[call.key] if is_settled_by(call, copies.get(call.key)) else call
@@ -197,11 +196,11 @@ class Effects:
     async def _read(self, call: Call) -> "_Known":
         args = call.args
         if call.args_artifact is not None:
-            args = json.loads(await self._ledger.artifact(call.args_artifact))
+            args = json.loads(await self._run.ledger.artifact(call.args_artifact))
         return _Known(call, self.digest(call.tool, args), MARK in to_text(dict(args)))
 
     def _inherited_from(self, step: str, tool: str) -> list[Call]:
-        inherited = self._record.calls.inherited
+        inherited = self._run.record.calls.inherited
         known = [one.call for one in self._known.get(tool, ()) if one.call.key in inherited] if inherited else []
         return [one for one in known if one.step == step]
 
@@ -216,7 +215,7 @@ class Effects:
             args=call.args,
             args_digest=call.args_digest,
             repeatable=False,
-            within=self._record.plan_state.current_pass,
+            within=self._run.record.plan_state.current_pass,
             number=call.number,
             item=call.item,
             result=result,

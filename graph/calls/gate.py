@@ -13,31 +13,24 @@ from pydantic import JsonValue
 
 from planner_executor.graph.calls.asked_calls import ASKS, AskedCalls
 from planner_executor.graph.calls.call_events import intent
-from planner_executor.graph.calls.caps import NO_CAPS, Caps, cap_reached, entries, in_turn
+from planner_executor.graph.calls.caps import cap_reached, entries, in_turn
 from planner_executor.graph.calls.effects import Effects
 from planner_executor.graph.calls.granted_calls import GrantedCalls
 from planner_executor.graph.calls.held_calls import HeldCalls, WriteEnded, nothing_ended
-from planner_executor.graph.calls.meter import LimitReached, Meter
-from planner_executor.graph.calls.model_gate import CLOCK, ModelGate
-from planner_executor.graph.calls.rate_limit import RateLimiter
+from planner_executor.graph.calls.meter import LimitReached
+from planner_executor.graph.calls.model_gate import ModelGate
+from planner_executor.graph.calls.owned_run import OwnedRun
 from planner_executor.graph.calls.recorded_outcomes import RecordedOutcomes
-from planner_executor.graph.calls.ruled_calls import RuledCalls
 from planner_executor.graph.calls.standing_calls import StandingCalls
-from planner_executor.graph.calls.tool_call import CallAsks, Finished, ToolCall
-from planner_executor.graph.calls.tool_runner import OnProgress, ToolRunner
-from planner_executor.graph.calls.toolbox import Toolbox
-from planner_executor.graph.chat_models.retry import Clock
+from planner_executor.graph.calls.tool_call import Admitted, CallAsks, Finished, ToolCall
+from planner_executor.graph.calls.tool_runner import ToolRunner
 from planner_executor.graph.errors import CallElsewhereError, CapReachedError, StaleRunError
-from planner_executor.graph.ledger.protocol import Lease, Ledger
 from planner_executor.graph.ledger.values import value_of
-from planner_executor.graph.plan.attempts import NO_LIMITS, AttemptLimits
 from planner_executor.graph.plan.canonical import digest
 from planner_executor.graph.plan.schema import Step
 from planner_executor.graph.policy.grants import Refused
-from planner_executor.graph.policy.policy import NO_POLICY, Policy
 from planner_executor.graph.record.events import Draft
 from planner_executor.graph.record.results import StepResult
-from planner_executor.graph.record.run_state import RunState
 from planner_executor.graph.record.trust_label import PLAN, USER, TrustLabel, joined, label_of_tool
 from planner_executor.graph.record.values import Kept, keep
 from planner_executor.tools.call_questions import InputNeeded
@@ -46,52 +39,13 @@ from planner_executor.tools.call_questions import InputNeeded
 class CallGate:
     """Tool calls of one run, in its recorded state at the start of the node; `models` is its gate of model calls."""
 
-    def __init__(
-        self,
-        ledger: Ledger,
-        lease: Lease,
-        record: RunState,
-        toolbox: Toolbox,
-        meter: Meter,
-        turns: RateLimiter,
-        models: ModelGate,
-        *,
-        policy: Policy = NO_POLICY,
-        caps: Caps = NO_CAPS,
-        asks: bool = True,
-        limits: AttemptLimits = NO_LIMITS,
-        clock: Clock = CLOCK,
-        on_progress: OnProgress | None = None,
-    ) -> None:
-        """Create the gate of a run's tool calls.
-
-        Args:
-            ledger: The ledger that intents and outcomes are written to.
-            lease: The ownership of the run.
-            record: The state of the run.
-            toolbox: The tools.
-            meter: The budget of the run.
-            turns: Rate limits.
-            models: The choke point of its model calls.
-            policy: The denied calls, and the untrusted values that are accepted.
-            caps: The caps across runs.
-            asks: Whether untrusted arguments are held for review.
-            limits: How long and how often a call may be tried at most.
-            clock: Waits between two attempts.
-            on_progress: Receives the progress messages of tools, on the event loop of the run.
-        """
-        self._ledger, self._lease, self._record, self._toolbox = ledger, lease, record, toolbox
-        self._meter, self._turns, self._caps, self._policy = meter, turns, caps, policy
-        self.limits, self._clock = limits, clock
-        self.models, self._runner = models, ToolRunner(ledger, lease, record, toolbox, on_progress)
-        self.effects = Effects(ledger, record, toolbox.specs)
-        self._outcomes = RecordedOutcomes(ledger, record, self.effects)
-        self._standing, ruled = StandingCalls(ledger, record, policy), RuledCalls(record, policy)
-        self._held = HeldCalls(
-            ledger, lease, record, toolbox.specs, policy, self.effects, self._standing, ruled, asks=asks
-        )
-        self._asked = AskedCalls(ledger, lease, record, meter)
-        self._granted = GrantedCalls(record, toolbox.specs, policy, limits)
+    def __init__(self, run: OwnedRun) -> None:
+        self.run, self.models, self.effects = run, ModelGate(run), Effects(run)
+        self._runner, self._granted, self._asked = ToolRunner(run), GrantedCalls(run), AskedCalls(run)
+        self.limits = self._granted.limits
+        self._outcomes = RecordedOutcomes(run, self.effects)
+        self._standing = StandingCalls(run.ledger, run.record, run.policy)
+        self._held = HeldCalls(run, self.effects, self._standing)
 
     @contextmanager
     def resting_on(self, write_ended: WriteEnded) -> Iterator[None]:
@@ -110,7 +64,7 @@ class CallGate:
         labels: Mapping[str, TrustLabel],
         given: TrustLabel = USER,
         item: int | None = None,
-    ) -> ToolCall | Finished:
+    ) -> Admitted | Finished:
         """Return the call, ready to be committed and made, or its outcome if that is on record.
 
         Args:
@@ -132,14 +86,14 @@ class CallGate:
         except Refused as refusal:
             await self._held.note_refusal(step, tool, args, str(refusal))
             raise
-        spec = self._toolbox.specs[tool]
+        spec = self.run.toolbox.specs[tool]
         # Arguments that are not in the plan were written by a model, after whatever it has read; how far that counts
         # against a call depends on what its tool declares (decision 18).
         labels = {name: labels.get(name, given.by_model if spec.declared else given) for name in call.args}
         labels.update(dict.fromkeys(call.edited, USER))  # a person wrote these (decision 72)
         same_digest = "" if spec.repeatable else self.effects.digest(tool, call.args)
         label = joined([label_of_tool(spec), *labels.values()])
-        call = call.changed(label=label, labels=labels, same_digest=same_digest)
+        call = replace(call, label=label, labels=labels, same_digest=same_digest)
         if not spec.repeatable:
             await self.effects.look_up(tool)
         # Recall comes first: a settled call answers for the identical uncertain ones too (decision 0025).
@@ -147,18 +101,16 @@ class CallGate:
             return finished
         if not spec.repeatable and (found := self.effects.others_uncertain(call)):
             raise await self._held.after(call, found)
-        call = self._granted.limited(step, call)
         approval, replies = await self._held.hold(call, step), await self._asked.replies(call)
-        self._meter.reserve_call(
-            tool, step.id, begins=step.tool is not None and step.id not in self._record.spending.begun
+        self.run.meter.reserve_call(
+            tool, step.id, begins=step.tool is not None and step.id not in self.run.record.spending.begun
         )
-        wait_s = self._turns.wait_s(tool)  # a call over its rate takes its turn after the wait, in `commit_in_turn`
+        wait_s = self.run.turns.wait_s(tool)  # a call over its rate takes its turn after the wait, in `commit_in_turn`
         queued = not spec.repeatable and (wait_s > 0 or not self.effects.take_turn(call))
-        caps = self._caps.of_tool(tool, call.key)
+        caps = self.run.caps.of_tool(tool, call.key)
         is_shared = not spec.repeatable and self.effects.has_forks
-        return call.changed(
-            wait_s=wait_s, queued=queued, is_shared=is_shared, approval=approval, replies=replies, caps=caps
-        )
+        attempt = self._granted.next_attempt(call.key)
+        return Admitted(call, self.limits(step, call), attempt, wait_s, queued, is_shared, approval, caps, replies)
 
     async def look(
         self, proposal: str, place: int, tool: str, args: Mapping[str, JsonValue], *, is_tainted: bool
@@ -180,45 +132,56 @@ class CallGate:
             CapReachedError: A cap across runs allows the call only later.
             StaleRunError: The run has changed meanwhile.
         """
-        spec, record = self._toolbox.specs[tool], self._record
-        if faults := spec.argument_faults(args) or self._policy.faults(spec, args):
+        spec, record = self.run.toolbox.specs[tool], self.run.record
+        if faults := spec.argument_faults(args) or self.run.policy.faults(spec, args):
             raise Refused("; ".join(f"{where}: {message}" for where, message in faults))
         key = digest([record.id, "look", proposal, place, tool, dict(args)])
         label = PLAN if is_tainted else USER
         same_digest = "" if spec.repeatable else self.effects.digest(tool, args)
-        number, limits = 1 + len(record.calls.looks), self.limits.lowest(spec.attempt_limits)
-        call = ToolCall(key, "", number, tool, args, digest(dict(args)), limits=limits, same_digest=same_digest)
-        call = call.changed(label=joined([label, label_of_tool(spec)]), labels=dict.fromkeys(args, label))
+        call = ToolCall(
+            key,
+            "",
+            1 + len(record.calls.looks),
+            tool,
+            args,
+            digest(dict(args)),
+            label=joined([label, label_of_tool(spec)]),
+            labels=dict.fromkeys(args, label),
+            same_digest=same_digest,
+        )
         if finished := await self._outcomes.of(call):
             return finished
-        if why := self._policy.asks(spec, args):
+        if why := self.run.policy.asks(spec, args):
             raise Refused(f"{why}; a plan may ask for it")
-        if self._policy.arguments_to_review(spec, call.labels):
+        if self.run.policy.arguments_to_review(spec, call.labels):
             raise Refused("its arguments were written after untrusted data was read; a plan may ask for it")
         await self.effects.look_up(tool)
         if not spec.repeatable and (key in record.calls.by_key or self.effects.uncertain(call)):
             raise Refused("it may have happened already, and is not repeated")
-        self._meter.reserve_call(tool, "", begins=False)
-        await self.commit_in_turn(call.changed(wait_s=self._turns.wait_s(tool), caps=self._caps.of_tool(tool, key)))
+        self.run.meter.reserve_call(tool, "", begins=False)
+        limits, wait_s = self.run.limits.lowest(spec.attempt_limits), self.run.turns.wait_s(tool)
+        admitted = Admitted(call, limits, wait_s=wait_s, caps=self.run.caps.of_tool(tool, key))
+        await self.commit_in_turn(admitted)
         try:
-            finished = await self._runner.run(call)
+            finished = await self._runner.run(admitted)
         except InputNeeded:
             finished = Finished(call, StepResult("failed", error="it asks a person; a plan may ask for it"))
         await self.commit([finished], [])
         return finished
 
-    def again(self, call: ToolCall) -> ToolCall:
+    def again(self, admitted: Admitted) -> Admitted:
         """Return a repeatable call, to be committed and made again.
 
         Raises:
             LimitReached: The call would exceed a limit.
         """
-        assert self._toolbox.specs[call.tool].repeatable
+        call = admitted.call
+        assert self.run.toolbox.specs[call.tool].repeatable
         self._reserve_again(call)
-        return call.changed(wait_s=self._turns.wait_s(call.tool))
+        return replace(admitted, wait_s=self.run.turns.wait_s(call.tool))
 
     async def commit(
-        self, ended: Sequence[Finished | Draft], starting: Sequence[ToolCall], kept: Sequence[Kept] = ()
+        self, ended: Sequence[Finished | Draft], starting: Sequence[Admitted], kept: Sequence[Kept] = ()
     ) -> None:
         """Write outcomes, their artifacts, and intents in one transaction; the calls may be made after it.
 
@@ -227,22 +190,22 @@ class CallGate:
             CapReachedError: A cap across runs allows a call only later; nothing may start.
             LedgerUnavailableError: The write failed; nothing may start.
         """
-        worked_s = self._meter.wall_s
+        worked_s = self.run.meter.wall_s
         outcomes = [entry.draft(worked_s) if isinstance(entry, Finished) else entry for entry in ended]
         values = [*kept, *(entry.kept for entry in ended if isinstance(entry, Finished) and entry.kept)]
-        shown = [keep(dict(call.args)) for call in starting]
-        specs, within = self._toolbox.specs, self._record.plan_state.current_pass
-        intents = [intent(call, specs[call.tool], args, within) for call, args in zip(starting, shown, strict=True)]
+        shown = [keep(dict(one.call.args)) for one in starting]
+        specs, within = self.run.toolbox.specs, self.run.record.plan_state.current_pass
+        intents = [intent(one, specs[one.call.tool], args, within) for one, args in zip(starting, shown, strict=True)]
         try:
             given, uses = self._standing.counted(starting)
-            back = [one for entry in ended if isinstance(entry, Finished) for one in self._caps.after_call(entry)]
+            back = [one for entry in ended if isinstance(entry, Finished) for one in self.run.caps.after_call(entry)]
             events = [*outcomes, *given, *intents]
-            written = await self._ledger.append(
-                self._lease,
+            written = await self.run.ledger.append(
+                self.run.lease,
                 events,
                 artifacts=[*values, *shown],
                 # Intents need the permissions that were read; an outcome is a fact, whatever has been decided since.
-                control_seq=self._record.control_seq if starting else None,
+                control_seq=self.run.record.control_seq if starting else None,
                 require_empty_inbox=bool(starting),
                 uses=uses,
                 caps=[*back, *entries(starting)],
@@ -250,13 +213,13 @@ class CallGate:
             )
             self.models.tally.note(written, events)
         except StaleRunError:
-            for call in starting:
-                self.effects.end_turn(call)
+            for one in starting:
+                self.effects.end_turn(one.call)
             if outcomes:  # outcomes are facts, and are written even if nothing new may start
-                await self._ledger.append(self._lease, outcomes, artifacts=values, caps=back)
+                await self.run.ledger.append(self.run.lease, outcomes, artifacts=values, caps=back)
             raise
 
-    async def commit_in_turn(self, call: ToolCall) -> None:
+    async def commit_in_turn(self, admitted: Admitted) -> None:
         """Wait for the call's turn and write its intent; the call may be made after that.
 
         Raises:
@@ -266,15 +229,15 @@ class CallGate:
             StaleRunError: See `commit`.
             CapReachedError: A cap across runs allows the call only later, which is on record.
         """
-        if call.wait_s:
-            await asyncio.sleep(call.wait_s)
-        if call.queued and (found := await self.effects.wait_for_turn(call)):
-            raise await self._held.after(call, found)
+        if admitted.wait_s:
+            await asyncio.sleep(admitted.wait_s)
+        if admitted.queued and (found := await self.effects.wait_for_turn(admitted.call)):
+            raise await self._held.after(admitted.call, found)
         while True:
             try:
-                return await self._commit_alone(call)
+                return await self._commit_alone(admitted)
             except CallElsewhereError:
-                await self._look_again(call)
+                await self._look_again(admitted.call)
 
     async def _look_again(self, call: ToolCall) -> None:
         """Take the turn of a call again if it may still be made, now that another run of the family has begun it."""
@@ -285,17 +248,18 @@ class CallGate:
         if found := await self.effects.wait_for_turn(call):
             raise await self._held.after(call, found)
 
-    async def _commit_alone(self, call: ToolCall) -> None:
-        if call.caps is None:
-            return await self.commit([], [call])
+    async def _commit_alone(self, admitted: Admitted) -> None:
+        if admitted.caps is None:
+            return await self.commit([], [admitted])
         try:
-            await in_turn(lambda: self.commit([], [call]), self._clock)
+            await in_turn(lambda: self.commit([], [admitted]), self.run.clock)
         except CapReachedError as reached:
-            await self._ledger.append(self._lease, [cap_reached(reached, call.step, self._clock.now())])
+            call, now = admitted.call, self.run.clock.now()
+            await self.run.ledger.append(self.run.lease, [cap_reached(reached, call.step or None, now)])
             self.effects.end_turn(call)  # last: a call that waits for this turn must not find it ended twice
             raise
 
-    async def perform(self, call: ToolCall) -> Finished:
+    async def perform(self, admitted: Admitted) -> Finished:
         """Make a call whose intent is written; every failure of the tool is returned as data.
 
         A failure that may pass is followed by another attempt, within the call's limits; each is on record.
@@ -306,14 +270,16 @@ class CallGate:
             StaleRunError: The run has changed before another attempt.
             CapReachedError: A cap across runs allows another attempt only later.
         """
+        call, limits = admitted.call, admitted.limits
         try:
-            finished = await self._runner.run(call)
-            while finished.is_passing and call.attempt < call.limits.most and self._reserved(call):
+            finished = await self._runner.run(admitted)
+            while finished.is_passing and admitted.attempt < limits.most and self._reserved(call):
                 await self.commit([replace(finished, again=True)], [])
-                await self._clock.sleep(call.limits.wait_s(call.attempt, self._clock.jitter()))
-                call = call.changed(attempt=call.attempt + 1, wait_s=self._turns.wait_s(call.tool), queued=False)
-                await self.commit_in_turn(call)
-                finished = await self._runner.run(call)
+                await self.run.clock.sleep(limits.wait_s(admitted.attempt, self.run.clock.jitter()))
+                wait_s = self.run.turns.wait_s(call.tool)
+                admitted = replace(admitted, attempt=admitted.attempt + 1, wait_s=wait_s, queued=False)
+                await self.commit_in_turn(admitted)
+                finished = await self._runner.run(admitted)
         except asyncio.CancelledError:  # a step's time limit: what the call did is not known
             self.effects.ended(call, StepResult("failed"), nothing_happened=False)
             raise
@@ -333,8 +299,8 @@ class CallGate:
         return True
 
     def _reserve_again(self, call: ToolCall) -> None:
-        self._meter.reserve_call(call.tool, call.step, begins=False)
+        self.run.meter.reserve_call(call.tool, call.step, begins=False)
 
     async def value_of(self, result: StepResult) -> JsonValue:
         """Return the whole value of a succeeded result, inline or from its artifact."""
-        return await value_of(self._ledger, result)
+        return await value_of(self.run.ledger, result)

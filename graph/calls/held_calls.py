@@ -7,19 +7,16 @@ from pydantic import JsonValue
 
 from planner_executor.graph.calls.call_events import hold, refused_call, uncertainty
 from planner_executor.graph.calls.effects import Effects
+from planner_executor.graph.calls.owned_run import OwnedRun
 from planner_executor.graph.calls.ruled_calls import RuledCalls
 from planner_executor.graph.calls.standing_calls import StandingCalls
 from planner_executor.graph.calls.tool_call import CallHeld, CallUncertain, ToolCall
-from planner_executor.graph.ledger.protocol import Lease, Ledger
-from planner_executor.graph.plan.catalog import ToolSpec
 from planner_executor.graph.plan.schema import Step
 from planner_executor.graph.policy.grants import RejectedByPerson
 from planner_executor.graph.policy.new_effects import added_key
-from planner_executor.graph.policy.policy import Policy
 from planner_executor.graph.record.call import Call
 from planner_executor.graph.record.events import Draft
 from planner_executor.graph.record.review_state import refusal_digest
-from planner_executor.graph.record.run_state import RunState
 from planner_executor.graph.record.values import Kept
 
 NOT_COVERED = "no approved plan had this call, and it was planned after untrusted results were read"
@@ -36,23 +33,10 @@ class HeldCalls:
     `write_ended` writes the outcomes so far, which precede what is held on record (decision 0092).
     """
 
-    def __init__(
-        self,
-        ledger: Ledger,
-        lease: Lease,
-        record: RunState,
-        specs: Mapping[str, ToolSpec],
-        policy: Policy,
-        effects: Effects,
-        standing: StandingCalls,
-        ruled: RuledCalls,
-        *,
-        asks: bool,
-    ) -> None:
+    def __init__(self, run: OwnedRun, effects: Effects, standing: StandingCalls) -> None:
         self.write_ended: WriteEnded = nothing_ended
-        self._ledger, self._lease, self._record, self._specs = ledger, lease, record, specs
-        self._policy, self._effects, self._asks = policy, effects, asks
-        self._standing, self._ruled = standing, ruled
+        self._run, self._effects, self._standing = run, effects, standing
+        self._ruled = RuledCalls(run.record, run.policy)
 
     async def hold(self, call: ToolCall, step: Step | None = None) -> str | None:
         """Hold a call for review: the policy asks, or it acts with untrusted arguments or happened in another run.
@@ -67,22 +51,24 @@ class HeldCalls:
             RejectedByPerson: A person rejected it, or nobody decided in time.
         """
         # A call that a person edited is asked about under the name of the one that it replaces (decision 72).
-        spec, review, name = self._specs[call.tool], self._record.review_state, call.replaces or call.key
+        name, review = call.replaces or call.key, self._run.record.review_state
+        spec = self._run.toolbox.specs[call.tool]
         added = self._added(step, call.tool) if step is not None else None
-        asked = self._policy.asks(spec, call.args) or added
-        unseen = self._policy.arguments_to_review(spec, call.labels) if self._asks else {}
+        asks = self._run.policy.asks(spec, call.args)
+        asked = added if asks and self._ruled.is_settled(call.key, call.step, spec) else asks or added
+        unseen = self._run.policy.arguments_to_review(spec, call.labels) if self._run.asks else {}
         before = self._effects.happened_elsewhere(call)
         if review.seen & {name, call.key}:
             return None
         unmet = self._ruled.unmet(call.step, spec)
         if not (asked or unseen or before or unmet):
             return None
-        within = self._record.plan_state.current_pass
+        within = self._run.record.plan_state.current_pass
         if why := review.rejection(name, within):
             raise RejectedByPerson(why)
         # What may have happened before is decided by itself, whatever was approved ahead (decision 74).
         covering, is_unmet = self._standing.covering, unmet is not None
-        is_looked = self._record.plan_state.is_by_look
+        is_looked = self._run.record.plan_state.is_by_look
         if not (before or added or is_looked) and (standing := await covering(spec, call, unseen, is_unmet=is_unmet)):
             return standing
         known = review.held.get(name)
@@ -102,31 +88,31 @@ class HeldCalls:
         Raises:
             RejectedByPerson: A person rejected it beside the plan.
         """
-        review, key = self._record.review_state, added_key(self._record, step, tool)
+        review, key = self._run.record.review_state, added_key(self._run.record, step, tool)
         if key is None or key in review.seen:
             return None
-        if why := review.rejection(key, self._record.plan_state.current_pass):
+        if why := review.rejection(key, self._run.record.plan_state.current_pass):
             raise RejectedByPerson(why)
         return None if review.approval is None or review.approval.by == "policy" else NOT_COVERED
 
     async def after(self, call: ToolCall, uncertain: Sequence[Call]) -> CallUncertain:
         """Record that a call waits until a person has settled others, and return the exception to raise."""
         keys = tuple(known.key for known in uncertain)
-        noted = self._record.review_state.uncertain.get(call.key)
-        copies = self._record.calls.elsewhere
+        noted = self._run.record.review_state.uncertain.get(call.key)
+        copies = self._run.record.calls.elsewhere
         new = [known for known in uncertain if known.run and not known.has_copy(copies.get(known.key))]
-        if new or noted is None or (noted.keys, noted.within) != (keys, self._record.plan_state.current_pass):
-            event, shown = uncertainty(call, self._record.plan_state.revision, uncertain)
+        if new or noted is None or (noted.keys, noted.within) != (keys, self._run.record.plan_state.current_pass):
+            event, shown = uncertainty(call, self._run.record.plan_state.revision, uncertain)
             await self._write(event, shown)
         return CallUncertain(keys)
 
     async def note_refusal(self, step: Step, tool: str, args: Mapping[str, JsonValue], why: str) -> None:
         """Record a call that was refused: a request to amend the plan, never an intent."""
-        refused, shown = refused_call(tool, args, why, self._record.plan_state.revision)
-        if refusal_digest(step.id, refused) in self._record.review_state.refused:
+        refused, shown = refused_call(tool, args, why, self._run.record.plan_state.revision)
+        if refusal_digest(step.id, refused) in self._run.record.review_state.refused:
             return  # a resumed step repeats its refused request
         await self._write(Draft(refused, step.id), shown)
 
     async def _write(self, event: Draft, shown: Kept) -> None:
         await self.write_ended()
-        await self._ledger.append(self._lease, [event], artifacts=[shown])
+        await self._run.ledger.append(self._run.lease, [event], artifacts=[shown])

@@ -8,7 +8,7 @@ from typing import Any
 
 from planner_executor.graph.plan.catalog import ToolSpec
 from planner_executor.graph.plan.schema import Plan
-from planner_executor.graph.policy.approvers import NO_APPROVERS, ApproverRule, people_rules
+from planner_executor.graph.policy.approvers import NO_APPROVERS, ApproverRule, givers_fault, people_rules
 from planner_executor.graph.policy.policy import Policy
 from planner_executor.graph.record.events import ValueShown
 from planner_executor.graph.record.given_value import GivenValue
@@ -62,12 +62,29 @@ class RuledCalls:
             return Unmet(GIVEN.format(tool=tool.name), tuple(map(_shown, values)))
         return Unmet(NOT_APPROVED.format(tool=tool.name)) if is_met is False else None
 
+    def is_settled(self, key: str, step: str, tool: ToolSpec) -> bool:
+        """Whether people who meet the rules of a call that the policy asks about approved it with its plan."""
+        review, within = self.record.review_state, self.record.plan_state.current_pass
+        if (consent := review.with_plan.get(key)) is None or review.rejection(key, within):
+            return False
+        cost = self.record.spending.budget.within(self.policy.limits).cost_usd
+        rules = self.policy.approvers.rules((), cost, calls=[tool])
+        if not rules:
+            return True
+        plan, people = self._plan, self.record.people
+        askers = people.askers_of(plan, {step}) if plan is not None and people.values else people.askers
+        return _are_met(rules, consent.met) and givers_fault(rules, consent.by, askers) is None
+
+    @cached_property
+    def _plan(self) -> Plan | None:
+        raw = self.record.plan_state.plan
+        return Plan.model_validate(raw) if raw is not None else None
+
     @cached_property
     def _values_of(self) -> Mapping[str, list[GivenValue]]:
         """Step -> the values that its calls rest on."""
         found: defaultdict[str, list[GivenValue]] = defaultdict(list)
-        if self.record.people.values and self.record.plan_state.plan is not None:
-            plan = Plan.model_validate(self.record.plan_state.plan)
+        if self.record.people.values and (plan := self._plan) is not None:
             for value in self.record.people.values.values():
                 for step in value.reached(plan):
                     found[step].append(value)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import inf
 
-from planner_executor.graph.calls.tool_call import ToolCall
+from planner_executor.graph.calls.tool_call import Admitted, ToolCall
 from planner_executor.graph.ledger.protocol import Ledger
 from planner_executor.graph.plan.catalog import ToolSpec
 from planner_executor.graph.plan.schema import Plan
@@ -56,11 +56,11 @@ class StandingCalls:
                 return use.approval.id
         return None
 
-    def counted(self, calls: Iterable[ToolCall]) -> tuple[list[Draft], Sequence[StandingCall]]:
+    def counted(self, calls: Iterable[Admitted]) -> tuple[list[Draft], Sequence[StandingCall]]:
         """Return what is written with the intents of calls: the approvals that hold in any run, and their uses."""
         drafts, uses = [], []
-        for call in calls:
-            use = self._of_any_run.get(call.approval or "")
+        for admitted in calls:
+            use, call = self._of_any_run.get(admitted.approval or ""), admitted.call
             if use is None:
                 continue
             uses.append(StandingCall(use.approval.id, call.key, self.record.id))

@@ -3,10 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from planner_executor.graph.record.cost import NO_COST, StepCost, cost_with
 from planner_executor.graph.record.events import Draft
-from planner_executor.graph.record.step_costs import StepCost, cost_with
-
-NOTHING = StepCost()
 
 
 @dataclass
@@ -25,4 +23,4 @@ class Tally:
 
     def cost(self, step: str) -> StepCost:
         """Return what a step has cost in this pass."""
-        return self.costs.get(step, NOTHING)
+        return self.costs.get(step, NO_COST)

@@ -1,12 +1,11 @@
-"""A tool call and its outcome."""
+"""A tool call, its admission and its outcome."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from pydantic import JsonValue
 
-from planner_executor.graph.plan.attempts import NO_LIMITS, AttemptLimits
+from planner_executor.graph.plan.attempts import AttemptLimits
 from planner_executor.graph.record.caps import CapUse
 from planner_executor.graph.record.events import CallFinished, Draft
 from planner_executor.graph.record.results import StepResult
@@ -17,17 +16,13 @@ from planner_executor.tools.call_questions import CallReplies
 
 @dataclass(frozen=True)
 class ToolCall:
-    """A call that may be made; `number` is 0 for a step's own call, and counts a model's calls from 1.
+    """What is called, and for what; `number` is 0 for a step's own call, and counts a model's calls from 1.
 
     The looks of planners belong to no step, "", and are counted as a model's calls.
 
     `item` is the index of the list item, if the step runs once per item. `label` is the trust label of its result,
-    `labels` are those of its arguments, `wait_s` the seconds until its turn. For a call that may not be repeated,
-    `same_digest` is equal for identical calls, `queued` means that one of them is in progress, and `is_shared` that
-    another run of the family may begin one.
-    `attempt` counts how often it is tried, within `limits`. `replies` are a person's answers to what the same call
-    asked before. `edited` are the arguments that a person changed, `replaces` is the key of the call as it was before.
-    `approval` is the standing approval that let it through, `caps` what it takes of caps across runs, if of any.
+    `labels` are those of its arguments. `same_digest` is equal for identical calls, if it may not be repeated.
+    `edited` are the arguments that a person changed, `replaces` is the key of the call as it was before.
     """
 
     key: str
@@ -38,25 +33,31 @@ class ToolCall:
     args_digest: str
     item: int | None = None
     label: TrustLabel = USER
-    wait_s: float = 0.0
-    same_digest: str = ""
-    queued: bool = False
-    is_shared: bool = False
     labels: Mapping[str, TrustLabel] = field(default_factory=dict)
-    attempt: int = 1
-    limits: AttemptLimits = NO_LIMITS
-    replies: CallReplies | None = None
+    same_digest: str = ""
     edited: tuple[str, ...] = ()
     replaces: str | None = None
+
+
+@dataclass(frozen=True)
+class Admitted:
+    """A call that may be made, and how it was admitted: the next attempt at it, within `limits`.
+
+    `wait_s` are the seconds until its turn under a rate. For a call that may not be repeated, `queued` means that an
+    identical one is in progress, and `is_shared` that another run of the family may begin one. `approval` is the
+    standing approval that let it through, `caps` what it takes of caps across runs, if of any. `replies` are a person's
+    answers to what the same call asked before.
+    """
+
+    call: ToolCall
+    limits: AttemptLimits
+    attempt: int = 1
+    wait_s: float = 0.0
+    queued: bool = False
+    is_shared: bool = False
     approval: str | None = None
     caps: CapUse | None = None
-
-    def changed(self, **fields: Any) -> "ToolCall":
-        """Return the call with other fields; a call changes often, and `replace` takes many times as long."""
-        assert fields.keys() <= vars(self).keys(), f"a call has no {fields.keys() - vars(self).keys()}"
-        changed = object.__new__(ToolCall)
-        vars(changed).update(vars(self), **fields)
-        return changed
+    replies: CallReplies | None = None
 
     @property
     def has_turn(self) -> bool:

@@ -11,6 +11,7 @@ from pydantic.errors import PydanticInvalidForJsonSchema
 
 from planner_executor.graph.errors import ToolConfigError
 from planner_executor.graph.plan.attempts import ATTEMPT_FIELDS, limit_fault
+from planner_executor.graph.plan.call_words import placeholders
 from planner_executor.graph.plan.catalog import Effect, ToolSpec
 from planner_executor.graph.words.name_list import did_you_mean, enumerated
 from planner_executor.tools.mcp.hints import effect_of
@@ -28,6 +29,9 @@ DECLARED = (
     "trusted",
     "free_args",
     "folder",
+    "reads",
+    "summary",
+    "reversible",
     "place",
     "look",
 )
@@ -46,18 +50,22 @@ def spec_of(tool: BaseTool) -> ToolSpec:
         raise ToolConfigError(tool.name, f"its letters are {enumerated(scripts)}, which look alike; rename it")
     _check_keys(tool.name, metadata)
     effect, idempotent = _effect(tool.name, metadata)
+    schema = _schema(tool)
     return ToolSpec(
         name=tool.name,
         description=tool.description,
-        schema=_schema(tool),
+        schema=schema,
         effect=effect,
         idempotent=idempotent,
         **_attempt_limits(tool.name, metadata),
         trusted=_trusted(tool.name, metadata),
         free_args=_free_args(tool.name, metadata),
         folder=_folder(tool.name, metadata),
+        reads=_reads(tool.name, metadata),
+        summary=_summary(tool.name, metadata, schema),
+        reversible=_flag(tool.name, metadata, "reversible"),
         place=metadata.get("place"),
-        look=_look(tool.name, metadata),
+        look=_flag(tool.name, metadata, "look") or False,
         declared="effect" in metadata or bool(HINTS & set(metadata)),
     )
 
@@ -109,17 +117,29 @@ def _attempt_limits(name: str, metadata: Mapping[str, Any]) -> dict[str, Any]:
 
 def _trusted(name: str, metadata: Mapping[str, Any]) -> bool | None:
     """Return whether the output is trusted, None if undeclared; MCP tools default to untrusted."""
-    declared = metadata.get("trusted")
-    if not isinstance(declared, bool | None):
-        raise ToolConfigError(name, f"trusted {declared!r} is neither true nor false")
+    declared = _flag(name, metadata, "trusted")
     return declared if declared is not None else False if HINTS & set(metadata) else None
 
 
-def _look(name: str, metadata: Mapping[str, Any]) -> bool:
-    """Return whether a planner may look by means of the tool."""
-    declared = metadata.get("look", False)
-    if not isinstance(declared, bool):
-        raise ToolConfigError(name, f"look {declared!r} is neither true nor false")
+def _flag(name: str, metadata: Mapping[str, Any], entry: str) -> bool | None:
+    declared = metadata.get(entry)
+    if not isinstance(declared, bool | None):
+        raise ToolConfigError(name, f"{entry} {declared!r} is neither true nor false")
+    return declared
+
+
+def _summary(name: str, metadata: Mapping[str, Any], schema: Mapping[str, Any]) -> str | None:
+    """Return the words on what a call does, whose braces name arguments of the tool."""
+    declared = metadata.get("summary")
+    if declared is None:
+        return None
+    if not isinstance(declared, str) or not declared.strip():
+        raise ToolConfigError(name, f'summary must be words such as "mail {{to}}", got {declared!r}')
+    arguments = schema.get("properties", {})
+    unknown = [one for one in placeholders(declared) if one not in arguments]
+    if unknown and not schema.get("additionalProperties"):
+        hint = f"{did_you_mean(unknown[0], list(arguments))} it takes {enumerated(list(arguments)) or 'none'}".strip()
+        raise ToolConfigError(name, f"summary names {unknown[0]!r}, which is no argument; {hint}")
     return declared
 
 
@@ -132,9 +152,20 @@ def _free_args(name: str, metadata: Mapping[str, Any]) -> tuple[str, ...]:
 
 def _folder(name: str, metadata: Mapping[str, Any]) -> str | None:
     declared = metadata.get("folder")
-    if declared is not None and not (isinstance(declared, str | Path) and Path(declared).is_absolute()):
+    if declared is not None and not _is_folder(declared):
         raise ToolConfigError(name, f"folder must be an absolute path, got {str(declared)!r}")
     return None if declared is None else str(declared)
+
+
+def _reads(name: str, metadata: Mapping[str, Any]) -> tuple[str, ...]:
+    declared = metadata.get("reads", ())
+    if not isinstance(declared, list | tuple) or not all(_is_folder(each) for each in declared):
+        raise ToolConfigError(name, f"reads must be a list of absolute paths, got {declared!r}")
+    return tuple(map(str, declared))
+
+
+def _is_folder(value: Any) -> bool:
+    return isinstance(value, str | Path) and Path(value).is_absolute()
 
 
 def _scripts(name: str) -> list[str]:

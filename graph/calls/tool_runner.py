@@ -3,27 +3,23 @@
 import asyncio
 import contextvars
 import time
-from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
 from planner_executor.graph.calls.call_timeout import CallDeadline, StillAtWork, within
 from planner_executor.graph.calls.failures import error_of, failure_words
-from planner_executor.graph.calls.tool_call import Finished, ToolCall
-from planner_executor.graph.calls.toolbox import Toolbox
+from planner_executor.graph.calls.owned_run import OwnedRun
+from planner_executor.graph.calls.tool_call import Admitted, Finished, ToolCall
 from planner_executor.graph.chat_models.failures import drop_frames, failure_of
 from planner_executor.graph.errors import LedgerError
-from planner_executor.graph.ledger.protocol import Lease, Ledger, Proof
+from planner_executor.graph.ledger.protocol import Proof
 from planner_executor.graph.observing.observed import around
 from planner_executor.graph.record.results import StepResult
-from planner_executor.graph.record.run_state import RunState
 from planner_executor.graph.record.values import keep, normalise
 from planner_executor.tools.call_progress import CallProgress, ProgressListener, told_of_progress
 from planner_executor.tools.call_questions import InputNeeded, with_replies
 from planner_executor.tools.errors import NothingHappened, Transient
 from planner_executor.tools.idempotency import with_idempotency_key
-
-OnProgress = Callable[[ToolCall, CallProgress], None]
 
 
 class NotMade(Exception):
@@ -37,26 +33,23 @@ class NotMade(Exception):
 class ToolRunner:
     """Makes the admitted calls of one run."""
 
-    def __init__(
-        self, ledger: Ledger, lease: Lease, record: RunState, toolbox: Toolbox, on_progress: OnProgress | None
-    ) -> None:
-        self._ledger, self._lease, self._record, self._toolbox = ledger, lease, record, toolbox
-        self._on_progress = on_progress
+    def __init__(self, run: OwnedRun) -> None:
+        self._run = run
         self._is_direct: dict[str, bool] = {}  # the callbacks are those of the node, the same for every call
 
-    async def run(self, call: ToolCall) -> Finished:
+    async def run(self, admitted: Admitted) -> Finished:
         """Make a call whose intent is written; every failure of the tool is returned as data.
 
         Raises:
             InputNeeded: The call ended with questions to a person.
             LeaseLostError: Another owner has taken the run over, and may make the call; it was not made.
         """
-        started_at = time.time()
+        call, started_at = admitted.call, time.time()
         begun = time.perf_counter()
         kept, error, nothing, passing = None, None, False, False
         try:
-            with around(self._ledger, self._lease.run, (call.step, call.item, call.number)):
-                output = await self._within_time(call)
+            with around(self._run.ledger, self._run.lease.run, (call.step, call.item, call.number)):
+                output = await self._within_time(admitted)
             kept = keep(normalise(output))
         except asyncio.CancelledError:
             task = asyncio.current_task()
@@ -86,19 +79,19 @@ class ToolRunner:
         """
         if isinstance(failure, StillAtWork):
             return False
-        if not self._toolbox.specs[call.tool].repeatable:
+        if not self._run.toolbox.specs[call.tool].repeatable:
             return isinstance(failure, NothingHappened)
         return isinstance(failure, Transient) or failure_of(failure, time.time()).repeatable
 
-    async def _within_time(self, call: ToolCall) -> Any:
-        bound = self._toolbox[call.tool]
+    async def _within_time(self, admitted: Admitted) -> Any:
+        call, limit_s = admitted.call, admitted.limits.timeout_s
+        bound = self._run.toolbox[call.tool]
         if call.tool not in self._is_direct:
             self._is_direct[call.tool] = bound.is_direct
-        limit_s = call.limits.timeout_s
-        deadline = CallDeadline(limit_s) if limit_s is not None and self._toolbox.is_timed else None
+        deadline = CallDeadline(limit_s) if limit_s is not None and self._run.toolbox.is_timed else None
         progress = told_of_progress(self._progress_callback(call, deadline))
-        with with_idempotency_key(call.key), progress, with_replies(call.replies):
-            about = {"run": self._record.id, "revision": self._record.plan_state.revision, "step": call.step}
+        with with_idempotency_key(call.key), progress, with_replies(admitted.replies):
+            about = {"run": self._run.record.id, "revision": self._run.record.plan_state.revision, "step": call.step}
             prove = None if bound.spec.repeatable else self._prove
             work = bound.call(call.args, about, self._is_direct[call.tool], prove)
             return await (work if deadline is None else within(deadline, work, bound.awaitable))
@@ -106,13 +99,13 @@ class ToolRunner:
     async def _prove(self) -> Proof:
         """Prove that the run is owned; a failure of the ledger is none of the tool."""
         try:
-            return await self._ledger.prove(self._lease)
+            return await self._run.ledger.prove(self._run.lease)
         except LedgerError as error:
             raise NotMade(error) from error
 
     def _progress_callback(self, call: ToolCall, deadline: CallDeadline | None) -> ProgressListener:
         """Return the progress callback of a tool; it may be called from any thread."""
-        loop, context, notify = asyncio.get_running_loop(), contextvars.copy_context(), self._on_progress
+        loop, context, notify = asyncio.get_running_loop(), contextvars.copy_context(), self._run.on_progress
 
         def callback(progress: CallProgress) -> None:
             if deadline is not None:

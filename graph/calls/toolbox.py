@@ -24,6 +24,8 @@ from planner_executor.tools.errors import NothingHappened
 from planner_executor.tools.extras import absent_tools
 from planner_executor.tools.files.root import Root
 
+NEWER = ("attempts", "backoff_s", "look", "reads", "summary", "reversible")
+"""Fields that earlier releases did not record."""
 LOGGER = logging.getLogger("planner_executor.tools")
 
 
@@ -120,5 +122,5 @@ def _known(step: Step) -> dict[str, JsonValue]:
 
 def _recorded(spec: ToolSpec) -> dict[str, Any]:
     """Return a specification for the ledger; newer fields are left out if they are unset."""
-    unset = {name for name in ("attempts", "backoff_s", "look") if not getattr(spec, name)}
+    unset = {name for name in NEWER if getattr(spec, name) in (None, ())} | ({"look"} if not spec.look else set())
     return {each.name: getattr(spec, each.name) for each in fields(spec) if each.name not in unset}

@@ -16,14 +16,18 @@ from planner_executor.graph.chat_models.failures import Failure, failure_of
 from planner_executor.graph.chat_models.redaction import secrets_of, without_secrets
 from planner_executor.graph.chat_models.retry import RetryPolicy
 from planner_executor.graph.chat_models.structured import CANNOT_BIND, Bindings, as_text, cut_off
+from planner_executor.graph.plan.result_schema import RESULT
 from planner_executor.graph.plan.shortening import shortened
 
 ERROR_CHARACTERS = 2_000
 
+SCHEMA, RESULT_SCHEMA = "schema", "schema of a result"
+_OF_SCHEMAS = ("response_format", "schema", "grammar", "structured")
 FEATURE_WORDS: Mapping[str, tuple[str, ...]] = {
     "temperature": ("temperature",),
     "stream_usage": ("stream_options", "include_usage"),
-    "schema": ("response_format", "schema", "grammar", "structured"),
+    SCHEMA: _OF_SCHEMAS,
+    RESULT_SCHEMA: _OF_SCHEMAS,
 }
 """Optional features of a request, and the words in a server's error that identify them."""
 
@@ -40,6 +44,11 @@ class ModelRequest:
     schema: Mapping[str, Any] | None = None
     config: RunnableConfig | None = None
     note: str = ""
+
+    @property
+    def schema_feature(self) -> str:
+        """The feature that the schema is: that of a result is another in every plan, and so refused by itself."""
+        return RESULT_SCHEMA if self.schema is not None and self.schema.get("title") == RESULT else SCHEMA
 
     @property
     def sent(self) -> list[BaseMessage]:
@@ -116,12 +125,13 @@ class Chat:
         """Return the feature to drop from a rejected request: one named in the error, else the schema."""
         if failure.kind not in ("request", "server"):
             return None
-        used = (self.optional | {"stream_usage"} | ({"schema"} if self._wants_schema(request) else set())) - without
+        schema = request.schema_feature
+        used = (self.optional | {"stream_usage"} | ({schema} if self._wants_schema(request) else set())) - without
         words = failure.words.lower()
         named = [name for name, marks in FEATURE_WORDS.items() if name in used and any(mark in words for mark in marks)]
         if named:
             return named[0]
-        return "schema" if "schema" in used and failure.kind == "request" else None
+        return schema if schema in used and failure.kind == "request" else None
 
     def _wants_schema(self, request: ModelRequest) -> bool:
         return self.structured and request.schema is not None and not request.tools
@@ -130,11 +140,11 @@ class Chat:
         changes: dict[str, Any] = {"temperature": None} if "temperature" in without else {}
         changes |= {"stream_usage": False} if "stream_usage" in without else {}
         model = self.model.model_copy(update=changes) if changes else self.model
-        messages, bound = request.sent, None
-        if self._wants_schema(request) and "schema" not in without and request.schema is not None:
-            bound = self.bindings.with_schema(model, request.schema)
-        if bound is not None:
-            return as_text(await bound.ainvoke(messages, request.config))
+        messages, schema = request.sent, request.schema
+        if schema is not None and self._wants_schema(request) and request.schema_feature not in without:
+            bound = self.bindings.with_schema(model, schema)
+            if bound is not None:
+                return as_text(await bound.ainvoke(messages, request.config), schema.get("title"))
         return await with_tools(model, request.tools).ainvoke(messages, request.config)
 
 

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from typing import Any, Literal
@@ -39,12 +40,16 @@ class IncompleteStream(Exception):
 
 @dataclass(frozen=True)
 class Failure:
-    """A failed request: its kind, the server's message, and the wait that the server requests, in seconds."""
+    """A failed request: its kind, the server's message, and the wait that the server requests, in seconds.
+
+    `server` is the address of a server that cannot be reached, if it is known: scheme, host and port, and nothing else.
+    """
 
     kind: FailureKind
     words: str
     status: int | None = None
     retry_after_s: float | None = None
+    server: str = ""
 
     @property
     def repeatable(self) -> bool:
@@ -56,13 +61,16 @@ class Failure:
         if self.kind not in DESCRIPTIONS:
             return self.words
         status = f" ({self.status})" if self.status else ""
-        return f"{DESCRIPTIONS[self.kind]}{status}" + (f": {self.words}" if self.words else "")
+        what = f"the server at {self.server} cannot be reached" if self.server else DESCRIPTIONS[self.kind]
+        return f"{what}{status}" + (f": {self.words}" if self.words else "")
 
 
 def failure_of(error: Exception, now: float) -> Failure:
     """Return the failure behind a chat model's exception; `now`, in Unix seconds, resolves HTTP dates."""
     status = _status(error)
-    return Failure(_kind(error, status), _words(error), status, _retry_after_s(error, now))
+    kind = _kind(error, status)
+    server = _server(error) if kind == "connection" else ""
+    return Failure(kind, _words(error), status, _retry_after_s(error, now), server)
 
 
 def drop_frames(error: BaseException) -> None:
@@ -88,6 +96,16 @@ def _kind(error: Exception, status: int | None) -> FailureKind:
     if isinstance(error, ConnectionError | IncompleteStream) or names & set(UNREACHABLE) or _is_loop_closed(error):
         return "connection"
     return "other"
+
+
+def _server(error: Exception) -> str:
+    """Return scheme, host and port of a request's address; its user, path and query may hold a key."""
+    for cause in _causes(error):
+        with suppress(RuntimeError):  # httpx raises it if the error has no request
+            url: Any = getattr(getattr(cause, "request", None), "url", None)
+            if getattr(url, "host", ""):
+                return f"{url.scheme}://{url.netloc.decode()}"
+    return ""
 
 
 def _kind_of_status(status: int) -> FailureKind | None:

@@ -21,7 +21,7 @@ class NoJson(ValueError):
 
 
 def value_from(text: str) -> Any:
-    """Return the JSON value of an answer: the whole answer, if it is a scalar, else the object or list in it.
+    """Return the JSON value of an answer: the whole answer, if it is one, else the object or list in it.
 
     Raises:
         NoJson: There is no value, several, or one that is truncated or unreadable.
@@ -29,12 +29,8 @@ def value_from(text: str) -> Any:
     >>> value_from("```json\\n42\\n```"), value_from("True"), value_from("It is {'n': 1}.")
     (42, True, {'n': 1})
     """
-    answer = after_thoughts(text)
-    fenced = _FENCED.fullmatch(answer)
     with suppress(ValueError):
-        value = lenient_json(fenced[1].strip() if fenced else answer)
-        if not isinstance(value, dict | list):
-            return value
+        return _whole(after_thoughts(text))
     return json_from(text)
 
 
@@ -62,9 +58,10 @@ def cannot_in(text: str) -> str | None:
     >>> cannot_in('{"cannot": "it is locked"}'), cannot_in('It says {"cannot": "it is locked"}.')
     ('it is locked', None)
     """
-    fenced = _FENCED.fullmatch(text)
+    if CANNOT not in text:  # most answers, which are then read once
+        return None
     with suppress(ValueError):
-        value = lenient_json(fenced[1].strip() if fenced else text)
+        value = _whole(text)
         return words_of(value[CANNOT]) if isinstance(value, dict) and set(value) == {CANNOT} else None
     return None
 
@@ -109,6 +106,16 @@ def objects_with(key: str, text: str) -> list[dict[str, Any]]:
     if any(broken.mentions(key) for broken in found.broken):
         return []
     return [piece.value for piece in found.pieces if isinstance(piece.value, dict) and key in piece.value]
+
+
+def _whole(answer: str) -> Any:
+    """Return the JSON value that is all of an answer, fenced or not, once its thoughts are removed.
+
+    Raises:
+        LenientError: The answer holds something else, or a value that cannot be read.
+    """
+    fenced = _FENCED.fullmatch(answer)
+    return lenient_json(fenced[1].strip() if fenced else answer)
 
 
 def _split(pieces: Iterable[Piece], shape: PlanShape) -> tuple[list[Piece], list[Piece]]:

@@ -90,10 +90,11 @@ def _without_parser(chain: Runnable[Any, Any]) -> Runnable[Any, Any]:
     return steps["raw"] if steps.keys() == {"raw"} else chain
 
 
-def as_text(found: Any) -> AIMessage:
+def as_text(found: Any, title: str | None = None) -> AIMessage:
     """Return a structured answer as a message; arguments of the synthetic tool call become part of its text.
 
-    All calls and all text are kept, so that the caller can see whether they agree.
+    All calls and all text are kept, so that the caller can see whether they agree. If no call has the schema's
+    title, the message is named after the first call.
     """
     raw: AIMessage = found["raw"] if isinstance(found, Mapping) else found
     calls = [json.dumps(call["args"]) for call in raw.tool_calls]
@@ -101,7 +102,9 @@ def as_text(found: Any) -> AIMessage:
     if not calls:
         return raw
     text = "\n".join(part for part in (str(raw.text).strip(), *calls) if part)
-    return raw.model_copy(update={"content": text, "tool_calls": [], "invalid_tool_calls": []})
+    names = [call["name"] for call in raw.tool_calls]
+    name = names[0] if names and title is not None and title not in names else raw.name
+    return raw.model_copy(update={"content": text, "tool_calls": [], "invalid_tool_calls": [], "name": name})
 
 
 def cut_off(error: Exception) -> AIMessage | None:

@@ -3,20 +3,28 @@
 import shlex
 import shutil
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
+from planner_executor.graph.cli.given_options import repeated_options
 from planner_executor.graph.cli.options import DATABASE
 from planner_executor.graph.ledger.drivers import shown
 
 NAME = "planner-executor"
-CONFIG = "--config"
-CONFIGURED = ("resume", "retry")
-"""Commands printed here that take a settings file."""
+CARRYING_ON = ("resume", "retry", "fork")
+"""Commands that carry a run on, under the options that this one was given."""
+NO_SETUP: Mapping[str, Any] = {}
 
 
-def command(words: str, run: str, database: str | Path) -> str:
-    """Return a shell-quoted command line for a run; `words` is the command's name followed by options.
+def command(words: str, run: str, database: str | Path, setup: Mapping[str, Any] = NO_SETUP) -> str:
+    """Return a shell-quoted command line for a run.
+
+    Args:
+        words: The command's name followed by options.
+        run: The name of the run.
+        database: The database.
+        setup: What a facade recorded of the run, see `Run.setup`: the tools that a command has to name again.
 
     >>> command("resume --approve", "demo.1", Path("runs.db"))
     'planner-executor resume demo.1 --approve --db runs.db'
@@ -24,27 +32,13 @@ def command(words: str, run: str, database: str | Path) -> str:
     'planner-executor show demo.1 --db postgresql://ada@localhost/runs'
     """
     name, _, options = words.partition(" ")
-    config = config_option(sys.argv) if name in CONFIGURED else ""
-    return f"{program()} {name} {shlex.quote(run)}{options and ' '}{options}{config}{db_option(database)}"
+    repeated = repeated_options(setup) if name in CARRYING_ON else ""
+    return f"{program()} {name} {shlex.quote(run)}{options and ' '}{options}{repeated}{db_option(database)}"
 
 
 def db_option(database: str | Path) -> str:
     """Return the option that names a database, without its password; empty for the default one."""
     return "" if str(database) == DATABASE else f" --db {shlex.quote(shown(database))}"
-
-
-def config_option(called: Sequence[str]) -> str:
-    """Return the option that names the settings file, as this process was called with it: an untrusted file has to be.
-
-    >>> config_option(["planner-executor", "run", "a goal", "--config", "my settings.toml"])
-    " --config 'my settings.toml'"
-    """
-    for place, word in enumerate(called):
-        if word == CONFIG and place + 1 < len(called):
-            return f" {CONFIG} {shlex.quote(called[place + 1])}"
-        if word.startswith(f"{CONFIG}="):
-            return f" {CONFIG} {shlex.quote(word.removeprefix(f'{CONFIG}='))}"
-    return ""
 
 
 def program() -> str:

@@ -48,6 +48,10 @@ Reason = Annotated[
     str | None,
     typer.Option("--reason", metavar="TEXT", help="With --approve: why, for the record.", callback=options.text),
 ]
+AskLater = Annotated[
+    list[str] | None,
+    typer.Option("--ask-later", metavar="STEP", help="With --approve: ask about the calls of this step when due."),
+]
 Answers = Annotated[
     list[str] | None,
     typer.Option("--answer", metavar="STEP=TEXT", help="Answer a question, as JSON or text; once per question."),
@@ -96,6 +100,7 @@ class DecisionOptions:
     feedback: Feedback = None
     comment: Comments = None
     reason: Reason = None
+    ask_later: AskLater = None
     answer: Answers = None
     args: Args = None
     approve_call: ApproveCall = None
@@ -130,6 +135,7 @@ class DecisionOptions:
             feedback=self.why if self.reject else self.feedback,
             comments=tuple(split_entry(one, "--comment") for one in options.texts(self.comment or [])),
             reason=self.reason,
+            ask_later=tuple(options.texts(self.ask_later or [])),
             finish=self.finish,
             stop=self.reject and self.why is None and not self.comment,
         )
@@ -150,6 +156,8 @@ class DecisionOptions:
             raise InputError("--comment", f"a comment has the run planned again; leave out {given[0]}")
         if self.reason is not None and not self.approve:
             raise InputError("--reason", "a reason goes with --approve")
+        if self.ask_later and not self.approve:
+            raise InputError("--ask-later", "it names calls that --approve leaves out; give both")
         if self.why is not None and not self.reject:
             raise InputError("WHY", f"{self.why!r} needs --reject; quote text of several words")
 

@@ -33,7 +33,7 @@ def _message(database: str | Path, name: str) -> tuple[str, str]:
     if run.ended:
         return "the run had already ended; see:", command("show", run.id, database)
     state = "it waits for your decision" if run.status == "waiting" else "paused"
-    return f"{state}; continue with:", command("resume", run.id, database)
+    return f"{state}; continue with:", command("resume", run.id, database, run.setup)
 
 
 async def _recorded_run(database: str | Path, name: str) -> Run:

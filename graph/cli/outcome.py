@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import assert_never
 
 from pydantic import JsonValue
 
@@ -9,9 +10,8 @@ from planner_executor.graph.cli.command_line import command
 from planner_executor.graph.cli.screen import Screen
 from planner_executor.graph.plain_text.sanitize import margined
 from planner_executor.graph.record.reopening import RETRIED
+from planner_executor.graph.record.run_filter import RunStatus
 from planner_executor.graph.runs import Run
-
-STYLES = {"succeeded": "bold green", "failed": "bold red"}
 
 
 def show_outcome(screen: Screen, run: Run, database: str | Path) -> None:
@@ -19,12 +19,12 @@ def show_outcome(screen: Screen, run: Run, database: str | Path) -> None:
     if run.status == "paused" and run.reason:
         screen.say()
         screen.say(headline(run), "bold yellow")
-        screen.say("continue then with:", whole=command("resume", run.id, database))
+        screen.say("continue then with:", whole=command("resume", run.id, database, run.setup))
         screen.say("a process with `work` does so by itself")
     if not run.ended:
         return
     screen.say()
-    screen.say(headline(run), STYLES.get(run.status, "bold yellow"))
+    screen.say(headline(run), _style(run.status))
     if run.compared:
         screen.say(run.compared)
     for line in run.approved_ahead:
@@ -37,7 +37,7 @@ def show_outcome(screen: Screen, run: Run, database: str | Path) -> None:
         screen.say("written:", whole=path)
     screen.say("details:", whole=command("show", run.id, database))
     if run.status in RETRIED:
-        screen.say("to try again what failed:", whole=command("retry", run.id, database))
+        screen.say("to try again what failed:", whole=command("retry", run.id, database, run.setup))
 
 
 def headline(run: Run) -> str:
@@ -68,3 +68,17 @@ def reports(run: Run) -> list[str]:
     values = [run.results[step].value for step in writing]
     paths = [value.get("path") for value in values if isinstance(value, dict)]
     return [path for path in paths if isinstance(path, str)]
+
+
+def _style(status: RunStatus) -> str:
+    match status:
+        case "succeeded":
+            return "bold green"
+        case "failed":
+            return "bold red"
+        case "partial" | "rejected" | "budget_exhausted" | "cancelled":
+            return "bold yellow"
+        case "planning" | "running" | "waiting" | "paused" | "damaged":  # not an end
+            return "bold"
+        case _:
+            assert_never(status)

@@ -21,7 +21,13 @@ from planner_executor.graph.review.comments import step_ids
 from planner_executor.graph.review.decision import FINAL, NO, YES
 from planner_executor.graph.review.human_steps import GATE
 from planner_executor.graph.review.near_words import is_unclear
-from planner_executor.graph.review.response import ReviewResponse, build_response, call_names, describe_action
+from planner_executor.graph.review.response import (
+    ReviewResponse,
+    build_response,
+    call_names,
+    can_approve,
+    describe_action,
+)
 from planner_executor.graph.runs import Run
 from planner_executor.graph.words.name_list import counted, right_name
 
@@ -29,11 +35,16 @@ OTHERWISE = "n: end the run, anything else: replan with this feedback: "
 COMMENT = re.compile(r"c(?:omment)?\s+(?P<step>[A-Za-z][A-Za-z0-9_]*)(?:\s*:)?\s+(?P<text>.+)", re.IGNORECASE)
 CALL_ANSWERS = "y: call, n: end the run, {...}: call with these arguments, anything else: no, for this reason: "
 PLAN_QUESTION = f"Run this plan? y: run, e: edit, c STEP TEXT: comment, {OTHERWISE}"
+FAULTY_QUESTION = f"This plan cannot run as it is. e: edit, c STEP TEXT: comment, {OTHERWISE}"
 COMMENTED = (
     "c STEP TEXT: another comment, s: send {count} for a new plan, d: drop, anything else: send with these words: "
 )
 EDIT_QUESTION = "Run the plan as you edited it? y: run, e: edit it again, anything else: leave it for now: "
 BUDGET_QUESTION = f"More budget? NAME=VALUE: raise to, f: finish with the results so far, {OTHERWISE}"
+
+ENDING, AGAIN = ":end", ":again"
+"""Words that reject a question: any other text is its answer."""
+ANSWER_QUESTION = f"Your answer to {{step}} ({ENDING}: end the run, {AGAIN} WORDS: replan, Ctrl-D: later): "
 
 Action = Mapping[str, Any]
 
@@ -82,9 +93,13 @@ class Prompter:
         return response if is_settled else prompts[action["name"]](response, action, run)
 
     def _plan(self, response: ReviewResponse, action: Action, run: Run) -> ReviewResponse:
+        assert run.request is not None
+        can_run = can_approve(run.request)
         while True:
-            words = self._ask(PLAN_QUESTION)
-            if words.lower() in ("e", "edit"):
+            words = self._ask(PLAN_QUESTION if can_run else FAULTY_QUESTION)
+            if words.lower() in YES and not can_run:
+                self.screen.say("the plan has the faults above; edit it, or say what to change")
+            elif words.lower() in ("e", "edit"):
                 if (plan := self._edited(action, run)) is not None:
                     return replace(response, plan=plan)
             elif comment := COMMENT.fullmatch(words):
@@ -174,8 +189,12 @@ class Prompter:
         return replace(response, stop=True) if ends else replace(response, feedback=words)
 
     def _question(self, response: ReviewResponse, action: Action, _: Run) -> ReviewResponse:
-        while not (words := self._ask(f"Your answer to {action['args']['step']} (Ctrl-D: later): ")):
+        while not (words := self._ask(ANSWER_QUESTION.format(step=action["args"]["step"]))):
             pass
+        if words == ENDING:
+            return replace(response, stop=True)
+        if words.startswith(f"{AGAIN} "):
+            return replace(response, feedback=words.removeprefix(AGAIN).strip())
         return replace(response, answers={**response.answers, action["args"]["step"]: words})
 
     def _settlement(self, response: ReviewResponse, action: Action, _: Run) -> ReviewResponse:
@@ -215,7 +234,7 @@ class Prompter:
     def _show_edit_commands(self, run: Run) -> None:
         self.screen.say("Leave the question open with Ctrl-D, then:")
         self.screen.say(whole=f"  {command('draw', run.id, self.database)} -o plan.json")
-        self.screen.say(whole=f"  {command('resume --edit plan.json', run.id, self.database)}")
+        self.screen.say(whole=f"  {command('resume --edit plan.json', run.id, self.database, run.setup)}")
 
 
 def read_answer(screen: Screen, question: str) -> str:

@@ -8,7 +8,7 @@ from planner_executor.graph.cli.command_line import command
 from planner_executor.graph.cli.screen import DIGEST_CHARACTERS, Screen
 from planner_executor.graph.record.budget import Usage, read_budget
 from planner_executor.graph.review.request import asked_again, digest_of_all
-from planner_executor.graph.review.response import RequestJson, asked, call_names, new_calls
+from planner_executor.graph.review.response import RequestJson, asked, call_names, can_approve, new_calls
 from planner_executor.graph.runs import Run
 from planner_executor.graph.text.review.drawing import fitted
 from planner_executor.graph.text.review.frame import plain_description, to_text
@@ -33,7 +33,7 @@ def show_decision_commands(screen: Screen, run: Run, database: str | Path) -> No
     assert run.request is not None
     screen.say(f"{run.id} waits for your decision; continue with one of:")
     for words in _responses(run.request):
-        screen.say(whole=f"  {command(f'resume {words}', run.id, database)}")
+        screen.say(whole=f"  {command(f'resume {words}', run.id, database, run.setup)}")
     if asked(run.request, "run_plan"):
         screen.say("to edit the plan, write it to a file:", whole=f"{command('draw', run.id, database)} -o plan.json")
 
@@ -47,7 +47,7 @@ def _responses(request: RequestJson) -> list[str]:
     rest += [f"--raise {name}=NUMBER" for action in asked(request, "raise_budget") for name in _spent_limits(action)]
     new = new_calls(request["action_requests"])
     approve = ["--approve", *(f"--approve-call {name}" for name in new)] if kinds & {"run_plan", "run_step"} else []
-    ways = [] if request["issues"] else [[*approve, *rest, shown]]
+    ways = [[*approve, *rest, shown]] if not approve or can_approve(request) else []
     if "run_plan" in kinds and "run_step" not in kinds:
         ways.append(["--edit FILE", *rest])
     for call in filter(None, call_names(request["action_requests"])):

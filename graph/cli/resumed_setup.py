@@ -6,6 +6,7 @@ never weaken them, and each difference is shown before a folder, a model or a se
 
 import json
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -88,6 +89,16 @@ def setup_to_resume(screen: Screen, run: Run, options: Mapping[str, Any], own_se
     for difference in found:
         screen.say(difference.describe(_value(used, difference.name)))
     return used
+
+
+@contextmanager
+def opened_setup(
+    screen: Screen, run: Run, options: Mapping[str, Any], own_settings: bool = False
+) -> Iterator[dict[str, Any]]:
+    """Yield the options of `graph.build_graph` for a run that is resumed, and its `setup`, see `setup_to_resume`."""
+    setup = setup_to_resume(screen, run, options, own_settings)
+    with setup.opened() as built:
+        yield {**built, "setup": setup.to_json()}
 
 
 def setup_on_record(run: Run, current: Setup, options: Mapping[str, Any]) -> Setup:

@@ -1,13 +1,16 @@
 """Drives a run: start or resume, decide, resume, until it ends or waits."""
 
 import asyncio
+import json as json_text
 import secrets
-from collections.abc import Awaitable, Callable, Mapping
-from contextlib import AbstractContextManager, ExitStack
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
+from shlex import quote
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
+from planner_executor.graph.cli.command_line import command
 from planner_executor.graph.cli.decision_source import DecisionSource
 from planner_executor.graph.cli.interruption import report_interruption
 from planner_executor.graph.cli.json_stream import json_observers, write_open_request
@@ -17,7 +20,7 @@ from planner_executor.graph.cli.reply import Reply
 from planner_executor.graph.cli.run_lookup import recorded_run, with_runs
 from planner_executor.graph.cli.screen import Screen
 from planner_executor.graph.cli.signals import interrupt, on_sigterm
-from planner_executor.graph.errors import NothingToDecideError
+from planner_executor.graph.errors import NothingToDecideError, OtherTermsError
 from planner_executor.graph.ledger.protocol import RunKey
 from planner_executor.graph.nodes.run.review_clock import refuse_late
 from planner_executor.graph.notices.notifier import answering
@@ -48,7 +51,9 @@ class RunDriver:
         self, screen: Screen, database: str | Path, options: Mapping[str, Any], decide: Decide, by: Person | None = None
     ) -> None:
         self._by = by
-        self._screen, self._database, self._options, self._decide = screen, database, options, decide
+        self._screen, self._database, self._decide = screen, database, decide
+        self._options = {name: value for name, value in options.items() if name != "setup"}
+        self._setup = options.get("setup")
         self._open = ExitStack()
 
     def __enter__(self) -> "RunDriver":
@@ -77,7 +82,7 @@ class RunDriver:
         async def continue_run(agent: "AsyncAgent", progress: Progress) -> Run:
             if not take_over:
                 await self._say_terms(agent, run)
-            return await agent.resume(run, take_over=take_over, by=self._by, on_progress=progress)
+            return await agent.resume(run, take_over=take_over, setup=self._setup, by=self._by, on_progress=progress)
 
         return self._decide_until_done(self._stage(continue_run, "working"))
 
@@ -93,7 +98,7 @@ class RunDriver:
         """Reopen an ended run, with arguments of `AsyncAgent.retry`; return it when it has ended again or waits."""
 
         async def retry(agent: "AsyncAgent", progress: Progress) -> Run:
-            return await agent.retry(run, **changes, by=self._by, on_progress=progress)
+            return await agent.retry(run, **changes, setup=self._setup, by=self._by, on_progress=progress)
 
         return self._decide_until_done(self._stage(retry, "working"))
 
@@ -101,7 +106,9 @@ class RunDriver:
         """Fork a run, with arguments of `AsyncAgent.fork`; return the fork when it has ended or waits."""
 
         async def fork(agent: "AsyncAgent", progress: Progress) -> Run:
-            return await agent.fork(run, step, **how, thread=thread, by=self._by, on_progress=progress)
+            return await agent.fork(
+                run, step, **how, thread=thread, setup=self._setup, by=self._by, on_progress=progress
+            )
 
         return self._decide_until_done(self._stage(fork, "working"))
 
@@ -192,7 +199,8 @@ def continue_run(
         show_outcome(screen, run, database)
         return run
     taken = {"take_over": take_over}
-    return _take_up(screen, database, decisions, run.id, build, json, lambda driver: driver.resume(run.id, **taken))
+    with _names_the_way("resume", run, database):
+        return _take_up(screen, database, decisions, run.id, build, json, lambda driver: driver.resume(run.id, **taken))
 
 
 def _refused_late(database: str | Path, decisions: DecisionSource, run: Run, build: Build) -> str:
@@ -215,7 +223,10 @@ def retry_run(
     screen: Screen, database: str | Path, decisions: DecisionSource, run: Run, build: Build, json: bool, **changes: Any
 ) -> Run:
     """Reopen an ended run, with arguments of `AsyncAgent.retry`; the other arguments are those of `continue_run`."""
-    return _take_up(screen, database, decisions, run.id, build, json, lambda driver: driver.retry(run.id, **changes))
+    with _names_the_way("retry", run, database):
+        return _take_up(
+            screen, database, decisions, run.id, build, json, lambda driver: driver.retry(run.id, **changes)
+        )
 
 
 def fork_run(
@@ -230,9 +241,21 @@ def fork_run(
 ) -> Run:
     """Fork a run; the other arguments are those of `continue_run` and `AsyncAgent.fork`."""
     thread = new_thread()
-    return _take_up(
-        screen, database, decisions, thread, build, json, lambda driver: driver.fork(run.id, step, thread, **how)
-    )
+    values = [quote(f"{name}={json_text.dumps(value)}") for name, value in how.get("values", {}).items()]
+    with _names_the_way(" --set ".join([f"fork --from {quote(step)}", *values]), run, database):
+        return _take_up(
+            screen, database, decisions, thread, build, json, lambda driver: driver.fork(run.id, step, thread, **how)
+        )
+
+
+@contextmanager
+def _names_the_way(words: str, run: Run, database: str | Path) -> Iterator[None]:
+    """Have a run of other terms name this command as the one that takes it over; `words` are as `command` has them."""
+    try:
+        yield
+    except OtherTermsError as error:
+        taking = command(f"{words} --take-over", run.id, database, run.setup)
+        raise OtherTermsError(error.run, error.other, taking) from None
 
 
 def _take_up(

@@ -1,12 +1,13 @@
 """Read access to recorded runs, without models, tools or a graph; never creates a database."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
-from planner_executor.graph.errors import UnknownRunError
+from planner_executor.graph.errors import AgentError, UnknownRunError
 from planner_executor.graph.ledger.drivers import shown
 from planner_executor.graph.ledger.postgres.address import is_address
 from planner_executor.graph.record.events import Event
@@ -59,6 +60,19 @@ def recorded_run(database: str | Path, name: str) -> RecordedRun:
         return RecordedRun(log.run, list(log.events), project(log.events))
 
     return with_run(database, name, read)
+
+
+def setups_of(database: str | Path, names: Iterable[str]) -> dict[str, Mapping[str, Any]]:
+    """Return what a facade recorded of each run, see `Run.setup`; nothing of one that cannot be read."""
+
+    async def read(runs: Runs) -> dict[str, Mapping[str, Any]]:
+        found: dict[str, Mapping[str, Any]] = {}
+        for name in names:
+            with suppress(AgentError):
+                found[name] = (await runs.show(name)).setup
+        return found
+
+    return with_runs(database, read)
 
 
 def with_run(database: str | Path, name: str, query: Callable[[Runs], Awaitable[Result]]) -> Result:

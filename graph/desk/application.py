@@ -31,7 +31,7 @@ def desk_application(
     agents: Agents | None = None,
     settings: DeskSettings | None = None,
     policy: PolicyInForce | None = None,
-    announce: Callable[[str], None] | None = None,
+    announce: Callable[[str, int | None], None] | None = None,
 ) -> Starlette:
     """Return the desk of a database.
 
@@ -40,7 +40,7 @@ def desk_application(
         agents: Opens the agent that continues a run after a decision; without it, decisions are stored for workers.
         settings: Who may look and decide; default: whoever opens a link with a token of this process.
         policy: Returns the policy of runs that are started here; default: that of `agents_with`.
-        announce: Receives the token of a link that a visitor asks for.
+        announce: Receives the token of a link that a visitor asks for, and the port at which this process was asked.
     """
     if policy is None and isinstance(agents, SameAgents):
         policy = agents.policy()

@@ -21,6 +21,8 @@ from planner_executor.graph.review.response import (
 )
 
 Fields = Mapping[str, str]
+COMMENT = "comment:"
+"""Beginning of the name of a field with a comment on a step."""
 
 
 def response_in(shown: ShownRun, request: RequestJson, fields: Fields) -> ReviewResponse:
@@ -31,8 +33,8 @@ def response_in(shown: ShownRun, request: RequestJson, fields: Fields) -> Review
         request: Its open request.
         fields: The fields of the form: `decision` is approve, edit, feedback, finish or stop; the others are `message`,
             `edit_as`, `plan`, those of `plan_of_form`, `answer:<step>:<field>`, `happened:<number>`, `result:<number>`,
-            `limit:<name>`, and `call:<name>` (approve, edit, reject or standing) with `:args`, `:why`, and those of
-            `standing_wish`.
+            `comment:<step>`, `limit:<name>`, `call:<name>` (approve, edit, reject or standing) with `:args` and
+            `:why`, and those of `standing_wish`.
 
     Raises:
         InputError: A field is missing or cannot be read.
@@ -45,9 +47,10 @@ def response_in(shown: ShownRun, request: RequestJson, fields: Fields) -> Review
     says_nothing = not any(text for name, text in fields.items() if name.startswith("happened:"))
     settled = {} if decision == "feedback" and says_nothing else _settled(request, fields)
     if decision == "feedback":
-        if not fields.get("message"):
+        comments = tuple((name.removeprefix(COMMENT), text) for name, text in fields.items() if _is_comment(name, text))
+        if not fields.get("message") and not comments:
             raise InputError("message", "say what to change, or end the run")
-        return ReviewResponse(feedback=fields["message"], **settled)
+        return ReviewResponse(feedback=fields.get("message") or None, comments=comments, **settled)
     if decision == "finish":
         return ReviewResponse(finish=True, answers=_answers(shown, request, fields), **settled)
     can_approve = bool(asked(request, "run_plan") or asked(request, "run_step"))
@@ -59,6 +62,10 @@ def response_in(shown: ShownRun, request: RequestJson, fields: Fields) -> Review
         **_calls(request, fields),
         **settled,
     )
+
+
+def _is_comment(name: str, text: str) -> bool:
+    return name.startswith(COMMENT) and bool(text.strip())
 
 
 def edited_plan(request: RequestJson, fields: Fields) -> Any:

@@ -24,7 +24,7 @@ MOST_DRAWINGS = 16
 """Drawings that are kept: one of 1,000 steps has 1.5 MB."""
 
 
-def _nobody(_: str) -> None:
+def _nobody(_: str, __: int | None) -> None:
     """Drop a new link: there is no operator to announce it to."""
 
 
@@ -40,7 +40,7 @@ class Desk:
     templates: Environment
     drives: Drives | None = None
     policy: PolicyInForce | None = None
-    announce: Callable[[str], None] = _nobody
+    announce: Callable[[str, int | None], None] = _nobody
     watch: Watch | None = None
     drawings: Recent[PlanDrawing] = field(default_factory=lambda: Recent(MOST_DRAWINGS))
     door: Door = field(init=False)

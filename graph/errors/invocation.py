@@ -66,9 +66,10 @@ class DecisionRefusedError(InputError):
 class OtherTermsError(AgentError, ValueError):
     """The run was begun under terms that cannot be kept here; it is unchanged. `other` says which."""
 
-    def __init__(self, run: str, other: str) -> None:
+    def __init__(self, run: str, other: str, command: str = "") -> None:
+        """Create the error; `command` takes the run over where it is raised, if more than its name is needed there."""
         self.run, self.other = run, other
-        before, after = self._around(run)
+        before, after = self._around(run, command)
         super().__init__(f"{before}{other}{after}")
 
     @classmethod
@@ -83,8 +84,8 @@ class OtherTermsError(AgentError, ValueError):
         return f"{self.other}{self._around(self.run)[1]}"
 
     @staticmethod
-    def _around(run: str) -> tuple[str, str]:
-        ways = f"go on where they hold, or take it over: `planner-executor resume {run} --take-over`"
+    def _around(run: str, command: str = "") -> tuple[str, str]:
+        ways = f"go on where they hold, or take it over: `{command or f'planner-executor resume {run} --take-over'}`"
         return f"run {run} was begun under other terms: ", f"; {ways}"
 
 

@@ -32,7 +32,9 @@ from planner_executor.graph.plan.shortening import shortened
 from planner_executor.graph.policy.grants import Refused
 from planner_executor.graph.prompts.direct import DIRECT, direct_message
 from planner_executor.graph.record.budget import Usage
+from planner_executor.graph.record.cost import NO_COST, cost_with
 from planner_executor.graph.record.ending import EndStatus
+from planner_executor.graph.record.events import ModelFinished, Tokens
 from planner_executor.graph.record.values import normalise, to_text
 from planner_executor.graph.settings.settings import Settings
 from planner_executor.tools.idempotency import with_idempotency_key
@@ -69,6 +71,7 @@ class DirectRun:
         self._started_s = time.perf_counter()
         self._meter = Meter(self.settings.budget, Usage(), self.settings.policy.prices, self._elapsed_s)
         self._reached: LimitReached | None = None
+        self._cost = NO_COST
 
     async def run(self, goal: str, constraints: Sequence[str]) -> TrialEnding:
         """Run the agent to its final message, to a limit of the budget, or to a failure of its model."""
@@ -119,15 +122,16 @@ class DirectRun:
         return answer.message
 
     def _count(self, answer: ModelAnswer, paid_usd: float | None) -> None:
-        used, before = answer.usage, self.spent
+        used = Tokens.from_json(answer.usage)
+        self._cost = cost_with(self._cost, ModelFinished(key="", usage=used, cost_usd=paid_usd))
         self._add(
-            input_tokens=used["input_tokens"],
-            output_tokens=used["output_tokens"],
+            input_tokens=used.input_tokens,
+            output_tokens=used.output_tokens,
+            other_tokens=used.other_tokens,
             questions=self._needs_review(answer.message),
         )
-        known_usd = None if before.cost_usd is None or paid_usd is None else before.cost_usd + paid_usd
-        estimated = before.estimated or bool(used.get("estimated"))
-        self.spent = replace(self.spent, cost_usd=known_usd, estimated=estimated)
+        estimated = self.spent.estimated or used.estimated
+        self.spent = replace(self.spent, cost_usd=self._cost.cost_usd, estimated=estimated)
 
     def _needs_review(self, message: AIMessage) -> bool:
         """Whether the tool calls of this turn would need a person; one question covers all of them."""

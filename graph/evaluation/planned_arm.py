@@ -18,7 +18,7 @@ from planner_executor.graph.checkpoints.checkpoint import ledger_of, open_checkp
 from planner_executor.graph.context import Services
 from planner_executor.graph.evaluation.direct import find_outage
 from planner_executor.graph.evaluation.trial import Spent, TrialEnding
-from planner_executor.graph.record.events import BudgetReached, CallStarted, Event, ModelFinished, ModelStarted
+from planner_executor.graph.record.events import BudgetReached, Event, ModelFinished
 from planner_executor.graph.record.projection import project
 from planner_executor.graph.runs import Run, open_runs
 from planner_executor.graph.settings.settings import Settings
@@ -104,18 +104,17 @@ def ended(run: Run, answer: Any, events: Sequence[Event], seconds: float, questi
 
 
 def _spent(events: Sequence[Event], seconds: float, questions: int) -> Spent:
-    kinds = Counter(event.kind for event in events)
+    total = project(events).spending.total
     finished = [event.data for event in events if isinstance(event.data, ModelFinished)]
     used = [call.usage for call in finished if call.usage is not None]
-    costs_usd = [call.paid_usd for call in finished if call.usage is not None]
-    priced = [cost_usd for cost_usd in costs_usd if cost_usd is not None]
     return Spent(
-        model_calls=kinds[ModelStarted.kind],
+        model_calls=total.model_calls,
         input_tokens=sum(tokens.input_tokens for tokens in used),
         output_tokens=sum(tokens.output_tokens for tokens in used),
+        other_tokens=sum(tokens.other_tokens for tokens in used),
         estimated=any(tokens.estimated for tokens in used),
-        cost_usd=sum(priced) if len(priced) == len(costs_usd) else None,
-        tool_calls=kinds[CallStarted.kind],
+        cost_usd=total.cost_usd,
+        tool_calls=total.tool_calls,
         seconds=seconds,
         questions=questions,
     )

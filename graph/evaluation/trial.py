@@ -25,6 +25,7 @@ class Spent:
     model_calls: int = 0
     input_tokens: int = 0
     output_tokens: int = 0
+    other_tokens: int = 0
     estimated: bool = False
     cost_usd: float | None = None
     tool_calls: int = 0
@@ -33,8 +34,8 @@ class Spent:
 
     @property
     def tokens(self) -> int:
-        """Input and output tokens."""
-        return self.input_tokens + self.output_tokens
+        """All tokens: of prompts, of answers, and others that a server counts in neither."""
+        return self.input_tokens + self.output_tokens + self.other_tokens
 
     @property
     def usage(self) -> Usage:

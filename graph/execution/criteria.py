@@ -116,7 +116,7 @@ class Criteria:
             judge_messages(step, value, before),
             step.id,
             schema=SCHEMA,
-            limits=self.gate.limits.lowest(step.attempt_limits),
+            limits=self.gate.run.limits.lowest(step.attempt_limits),
         )
         why = ""
         for _ in range(MAX_ASKED):

@@ -8,7 +8,7 @@ from functools import partial
 from graphlib import TopologicalSorter
 from typing import Any
 
-from planner_executor.graph.calls.tool_call import ToolCall
+from planner_executor.graph.calls.tool_call import Admitted
 from planner_executor.graph.errors import CapReachedError, StaleRunError
 from planner_executor.graph.execution.kinds.tool import make
 from planner_executor.graph.execution.starting import start_step
@@ -82,7 +82,7 @@ class Dataflow:
                 if end.needs_person:
                     self.work.reports.person(end.step, end.result)
             made: list[tuple[str, Task]] = [
-                (call.step, partial(make, self.work, self.plan.by_id[call.step], call)) for call in calls
+                (one.call.step, partial(make, self.work, self.plan.by_id[one.call.step], one)) for one in calls
             ]
             for step, work in [*made, *pieces]:
                 if may_start:
@@ -106,7 +106,7 @@ class Dataflow:
         """Write the outcomes so far: what is written next rests on them."""
         await self._commit([])
 
-    async def _commit(self, calls: list[ToolCall]) -> bool:
+    async def _commit(self, calls: list[Admitted]) -> bool:
         """Write outcomes and intents; return whether the calls may be made.
 
         If the run has changed meanwhile, no call may: running steps finish first, then the error is raised.
@@ -131,9 +131,9 @@ class Dataflow:
 
     async def _start_ready(
         self, tasks: asyncio.TaskGroup, ended: list[StepOutcome]
-    ) -> tuple[list[ToolCall], list[tuple[str, Task]]]:
+    ) -> tuple[list[Admitted], list[tuple[str, Task]]]:
         """Return the calls and tasks to start now; steps that end without work are settled and added to `ended`."""
-        calls: list[ToolCall] = []
+        calls: list[Admitted] = []
         pieces: list[tuple[str, Task]] = []
         while self._may_start and self._ready:
             step = self.plan.by_id[self._ready[0]]
@@ -146,7 +146,7 @@ class Dataflow:
                 self._settle(opened)
                 ended.append(opened)
                 self._unwritten.append(opened)
-            elif isinstance(opened, ToolCall):
+            elif isinstance(opened, Admitted):
                 calls.append(opened)
             else:
                 pieces.append((step.id, opened))

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from pydantic import JsonValue
@@ -30,7 +30,8 @@ class ItemOutcome:
     missing: tuple[str, ...] = ()
 
 
-ItemWork = Callable[[], Awaitable[ItemOutcome]]
+ItemWork = Callable[[], Awaitable[Mapping[int, ItemOutcome]]]
+"""Returns the outcomes of the items that it did, by their indexes."""
 
 
 def items_of(step: Step, values: Mapping[str, JsonValue]) -> list[JsonValue]:
@@ -65,23 +66,28 @@ class Items:
     asks: list[NotNow] = field(default_factory=list)
     stale: StaleRunError | None = None
 
-    async def do(self, works: Iterable[ItemWork]) -> None:
-        """Run each item when a slot is free; once the run has changed, no further item starts."""
-        async with asyncio.TaskGroup() as tasks:
-            for place, work in enumerate(works):
-                await self.slots.acquire()  # before the task: a long list has no more tasks than can run
-                tasks.create_task(self._do_one(place, work), name=f"{self.step.id}[{place}]")
+    async def do(self, works: Iterable[tuple[Sequence[int], ItemWork]]) -> None:
+        """Do each piece of work, with the indexes of its items, when a slot is free.
 
-    async def _do_one(self, place: int, work: ItemWork) -> None:
+        Once the run has changed, no further piece starts.
+        """
+        async with asyncio.TaskGroup() as tasks:
+            for places, work in works:
+                await self.slots.acquire()  # before the task: a long list has no more tasks than can run
+                tasks.create_task(self._do_one(places, work), name=f"{self.step.id}{[*places]}")
+
+    async def _do_one(self, places: Sequence[int], work: ItemWork) -> None:
         try:
             if self.stale is None:
-                self.done[place] = await work()
-                self.reports.item(self.step.id, place, StepResult("succeeded", self.done[place].value))
+                for place, outcome in (await work()).items():
+                    self.done[place] = outcome
+                    self.reports.item(self.step.id, place, StepResult("succeeded", outcome.value))
         except StaleRunError as error:
             self.stale = error  # raised by `end`: the group would cancel items whose calls are under way
         except (StepFailed, ResultError, Refused, UnresolvedReferenceError) as error:
-            self.failed[place] = str(error)
-            self.reports.item(self.step.id, place, StepResult("failed", error=str(error)))
+            for place in places:
+                self.failed[place] = str(error)
+                self.reports.item(self.step.id, place, StepResult("failed", error=str(error)))
         except NOT_NOW as reason:
             self.asks.append(reason)
         finally:

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Literal
 
@@ -23,6 +23,7 @@ from planner_executor.graph.plan.attempts import NO_LIMITS, AttemptLimits
 from planner_executor.graph.plan.cannot import admits_cannot, words_of
 from planner_executor.graph.plan.inline_schema import schema_errors
 from planner_executor.graph.plan.normalization import CANNOT
+from planner_executor.graph.plan.result_schema import result_in, result_schema
 from planner_executor.graph.plan.schema import Step
 from planner_executor.graph.plan.shortening import joined_messages
 from planner_executor.graph.policy.grants import Grant, Refused, RejectedByPerson
@@ -37,6 +38,7 @@ from planner_executor.graph.record.values import to_text
 MAX_TURNS = 10
 """Limit of model calls within one step."""
 
+Output = Literal["json"] | Mapping[str, JsonValue]
 SAID_CHARACTERS = 1_000
 UNREADABLE = "the arguments are not a JSON object"
 FLAWS: Mapping[Flaw | None, str] = {"refused": "refuses", "truncated": "was cut off at its token limit"}
@@ -54,7 +56,8 @@ class ModelStep:
     `labels` are the labels of the plan's arguments; `label` is that of everything the model has read, and so of its
     output. `item` is the index of the item with `for_each`; `anew` counts earlier failures, which give model calls new
     names, so that recorded answers are not reused. `limits` says how often a request is tried. `openings` are the first
-    requests of its conversations on record, `answers` the steps whose results are answers of a person. `called` counts
+    requests of its conversations on record, `answers` the steps whose results are answers of a person. `batch` has the
+    arguments of several items by their indexes, which are done in one turn; the result is a list. `called` counts
     successful calls by tool, `refusals` has those that were refused.
     """
 
@@ -70,6 +73,7 @@ class ModelStep:
     limits: AttemptLimits = NO_LIMITS
     openings: Sequence[Opening] = ()
     answers: frozenset[str] = frozenset()
+    batch: Mapping[int, Mapping[str, JsonValue]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.label = joined([self.label, *self.labels.values()])
@@ -83,8 +87,11 @@ class ModelStep:
         self._brief: Brief | None = None
         self._is_recorded = False
         self._turn = 0
-        self._name = self.step.id if self.item is None else f"{self.step.id}[{self.item}]"
+        places = [*self.batch] if self.item is None else [self.item]
+        self._name = f"{self.step.id}[{'-'.join(map(str, places))}]" if places else self.step.id
         self._name += f" again {self.anew}" if self.anew else ""
+        self._turns = 1 if self.batch else MAX_TURNS
+        self._output = _list_of(self.step.output, len(self.batch)) if self.batch else self.step.output
         self._pinned = {name: label for name, label in self.labels.items() if name in pinned}
 
     async def run(self, goal: str, results: Mapping[str, JsonValue], brief: Brief) -> JsonValue:
@@ -102,22 +109,26 @@ class ModelStep:
             LimitReached: A limit prevents another call.
         """
         self.toolbox.warn_of_undeclared(self.step.tools)
-        shown = {name: to_text(media_named(value)) for name, value in results.items()}
-        self._messages = await self._opened(goal, shown, brief)
+        self._messages = await self._opened(goal, results, brief)
         return await self._result()
 
-    async def _opened(self, goal: str, shown: Mapping[str, str], brief: Brief) -> list[BaseMessage]:
+    async def _opened(self, goal: str, results: Mapping[str, JsonValue], brief: Brief) -> list[BaseMessage]:
         """Return the first messages: those on record if the same conversation goes on, also from another release."""
-        told = partial(executor_messages, goal, self.step, self.args, shown, self.answers)
+        batch = [*self.batch.values()]
+        told = partial(executor_messages, goal, self.step, self.args, results, self.answers, batch=batch)
         for opening in reversed(self.openings):
-            self._brief, self._is_recorded = opening.brief, opening.brief is None
-            recorded = await self.gate.models.messages_of(opening)
-            messages = told(opening.brief) if opening.brief is not None else recorded
-            agrees = opening.brief is not None or is_of_same_work(recorded, told(brief))
-            if agrees and self.gate.models.is_of(self.model, self._request(messages, 1), opening.key):
+            self._brief, self._is_recorded = opening.brief, False
+            if opening.brief is not None and self._is_opened_by(opening, messages := told(opening.brief)):
+                return messages
+            self._is_recorded = True
+            messages = await self.gate.models.messages_of(opening)
+            if is_of_same_work(messages, told(opening.brief or brief)) and self._is_opened_by(opening, messages):
                 return messages
         self._brief, self._is_recorded = brief, False
         return told(brief)
+
+    def _is_opened_by(self, opening: Opening, messages: list[BaseMessage]) -> bool:
+        return self.gate.models.is_of(self.model, self._request(messages, 1), opening.key)
 
     def _request(self, messages: list[BaseMessage], turn: int, tools: Sequence[Any] = ()) -> ModelCall:
         return ModelCall(
@@ -126,6 +137,7 @@ class ModelStep:
             messages,
             self.step.id,
             tools,
+            schema=result_schema(self._output),
             limits=self.limits,
             item=self.item,
             brief=self._brief if turn == 1 else None,
@@ -155,7 +167,7 @@ class ModelStep:
             *(self.toolbox[name].tool for name in self.step.tools),
             *self._cannot_tool,
         ]
-        while self._turn < MAX_TURNS:
+        while self._turn < self._turns:
             self._turn += 1
             answer = await self.gate.models.ask(self.model, self._request(self._messages, self._turn, tools))
             if isinstance(answer, str):
@@ -241,20 +253,36 @@ class ModelStep:
         text = after_thoughts(str(answer.text))
         if not text:
             return None, "Your answer is empty. Answer with the result of the step."
-        output = self.step.output
-        return (text, None) if output is None else _formed(text, output)
+        if self._output is None:
+            return text, None
+        # Of the list of a batch the length alone counts: a value of another form loses the others nothing.
+        output = {**self._output, "items": {}} if isinstance(self._output, Mapping) and self.batch else self._output
+        return _formed(text, output)
 
 
-def _formed(text: str, output: Literal["json"] | Mapping[str, JsonValue]) -> tuple[JsonValue, str | None]:
+def _list_of(output: Output | None, count: int) -> Output:
+    """Return the form of so many values."""
+    items = {"items": dict(output)} if isinstance(output, Mapping) else {}
+    return {"type": "array", **items, "minItems": count, "maxItems": count}
+
+
+def form_faults(value: JsonValue, output: Output) -> list[str]:
+    """Return the faults of a result under an output schema, with where they are; any JSON has no fault."""
+    return [] if output == "json" else schema_errors(output, value, placed=True)
+
+
+def _formed(text: str, output: Output) -> tuple[JsonValue, str | None]:
     """Return the result in the form of `output`, or its fault; text need not be in quotes."""
     value, fault = None, None
     try:
         value = value_from(text)
+        if output != "json" and form_faults(value, output):  # a server that keeps to the schema puts it into an object
+            value = result_in(value)
     except NoJson as error:
         fault = f"{error}. Answer with the result as JSON only."
     if output == "json":
         return value, fault
-    if fault is None and (faults := schema_errors(output, value, placed=True)):
+    if fault is None and (faults := form_faults(value, output)):
         fault = f"The result does not fit its schema: {joined_messages(faults)}"
     if fault is not None and _allows_text(output) and not schema_errors(output, text):
         return text, None

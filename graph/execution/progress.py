@@ -16,7 +16,7 @@ from planner_executor.graph.plain_text.sanitize import one_line
 from planner_executor.graph.plan.schema import Plan
 from planner_executor.graph.record.results import StepResult
 from planner_executor.graph.record.run_state import RunState
-from planner_executor.graph.record.stream_event import Kind, StreamEvent
+from planner_executor.graph.record.stream_event import Kind, StreamEvent, ToolProgress
 from planner_executor.graph.text.progress import WORDS_CHARACTERS, PassProgress
 from planner_executor.tools.call_progress import CallProgress
 
@@ -77,7 +77,7 @@ class ProgressReporter:
         self._due_at[call.step] = now + MESSAGE_EVERY_S
         words = one_line(progress.message, WORDS_CHARACTERS) if progress.message else None
         self._reported[call.step] = text = _far(progress, words)
-        told = {"tool": call.tool, "done": progress.done, "total": progress.total, "message": words, "text": text}
+        told = ToolProgress(tool=call.tool, done=progress.done, total=progress.total, message=words, text=text)
         self._send_event("progress", call.step, StepResult("running"), item=call.item, progress=told)
 
     def close(self) -> None:

@@ -9,9 +9,9 @@ from typing import Any, TypeVar
 from pydantic import JsonValue
 
 from planner_executor.graph.calls.gate import CallGate
-from planner_executor.graph.calls.model_gate import CLOCK
+from planner_executor.graph.calls.owned_run import CLOCK
 from planner_executor.graph.calls.threads import run_sync
-from planner_executor.graph.calls.tool_call import ToolCall
+from planner_executor.graph.calls.tool_call import Admitted
 from planner_executor.graph.calls.toolbox import Toolbox
 from planner_executor.graph.chat_models.retry import Clock
 from planner_executor.graph.chat_models.role_model import RoleModel
@@ -30,7 +30,7 @@ from planner_executor.graph.record.trust_label import PLAN, USER, TrustLabel, ar
 
 Result = TypeVar("Result")
 Task = Callable[[], Coroutine[Any, Any, StepOutcome]]
-Started = StepOutcome | ToolCall | Task
+Started = StepOutcome | Admitted | Task
 """A started step: its outcome if there is no work, its one admitted call, or a task."""
 
 
@@ -56,7 +56,7 @@ class StepWork:
 
     def limits_of(self, step: Step) -> AttemptLimits:
         """Return how long and how often a step may be tried, by its own fields, the policy and the settings."""
-        return self.gate.limits.lowest(step.attempt_limits)
+        return self.gate.run.limits.lowest(step.attempt_limits)
 
     async def recorded(self, step: Step) -> StepOutcome | None:
         """Return a recorded success of a step, whatever its inputs were."""
@@ -117,7 +117,8 @@ class StepWork:
         """Return what a step's model is told at its start beside the plan and the results."""
         calls = dict.fromkeys(step.tools, step.max_calls or 1)
         date = self.clock.date(step.id, item, self.time_zone)
-        return Brief(constraints=self.record.assignment.constraints, date=date, calls=calls, turns=MAX_TURNS)
+        constraints = self.record.assignment.told_to(step)
+        return Brief(constraints=constraints, date=date, calls=calls, turns=MAX_TURNS)
 
     def label_read(self, step: Step) -> TrustLabel:
         """Return the label of everything that a step reads, the plan's text included."""

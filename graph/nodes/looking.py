@@ -13,9 +13,7 @@ from planner_executor.graph.errors import CapReachedError, StaleRunError
 from planner_executor.graph.nodes.run.writer import RunWriter
 from planner_executor.graph.plan.look import MOST_LOOKS, MOST_LOOKS_OF_A_RUN, Look
 from planner_executor.graph.policy.grants import Refused
-from planner_executor.graph.prompts.data import cut
-from planner_executor.graph.prompts.media import media_named
-from planner_executor.graph.record.values import to_text
+from planner_executor.graph.prompts.data import bounded
 
 SEEN_CHARACTERS = 4_000
 """Most characters of a result that a planner sees."""
@@ -58,8 +56,10 @@ class Looks:
         tainted = self.writer.run.has_read_untrusted
         try:
             finished = await self.gate.look(self.label, self._made, look.tool, look.args, is_tainted=tainted)
-        except (Refused, LimitReached, CapReachedError) as refused:
+        except (Refused, LimitReached) as refused:
             return {"refused": str(refused)}
+        except CapReachedError as reached:
+            return {"refused": f"{reached.words}: this is used up"}
         if finished.result.status == "failed":
             return {"error": str(finished.result.error)}
-        return {"result": cut(to_text(media_named(await self.gate.value_of(finished.result))), SEEN_CHARACTERS)}
+        return {"result": bounded(await self.gate.value_of(finished.result), SEEN_CHARACTERS)}

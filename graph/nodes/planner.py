@@ -204,14 +204,17 @@ class Planner:
         offered, replan_policy, limits = run.offered(), run.replan_policy, run.planner_limits
         if current is not None and record.steps.succeeded:
             why = record.plan_state.steered or "the user wants another plan"
-            messages = replanner_messages(goal, offered.text, current, record, why, limits, replan_policy.horizon)
+            messages = replanner_messages(
+                goal, offered.text, current, record, why, limits, replan_policy.horizon, offered.lines
+            )
             read = partial(
                 read_revision, current=current, succeeded=record.steps.succeeded, tools=specs, max_steps=most
             )
             schema = offered.revision_schema
         else:
             pictures = await content_value(run.ledger, record.assignment.attached) or []
-            messages = planner_messages(goal, offered.text, record, limits, replan_policy.horizon, pictures)
+            horizon, lines = replan_policy.horizon, offered.lines
+            messages = planner_messages(goal, offered.text, record, limits, horizon, pictures, lines)
             read = partial(read_plan, tools=specs, max_steps=most)
             schema = offered.plan_schema
         call = ModelCall("planner", label, messages, schema=schema)
@@ -219,7 +222,16 @@ class Planner:
         models, shape = run.services.models, PlanShape(frozenset(specs))
         gate = writer.gate()
         looks = Looks(writer, gate, f"planner:{label}", offered.lookers)
-        return await propose(gate.models, models.planner, call, lambda raw: run.planned(read(raw)), shape, most, looks)
+        return await propose(
+            gate.models,
+            models.planner,
+            call,
+            lambda raw: run.planned(read(raw)),
+            shape,
+            most,
+            looks,
+            offered.lines_for,
+        )
 
     def _shown(self, run: RunContext, **keys: Any) -> StateUpdate:
         plan = run.recorded_plan()

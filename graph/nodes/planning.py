@@ -1,11 +1,12 @@
 """Asking a model for a plan or a revision, with corrections as long as its faults get fewer."""
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import inf
 from typing import Any
 
-from langchain_core.messages import AIMessage, BaseMessage
+from langchain_core.messages import AIMessage
 
 from planner_executor.graph.calls.model_call import ModelCall
 from planner_executor.graph.calls.model_gate import ModelGate
@@ -18,6 +19,7 @@ from planner_executor.graph.plan.cannot import read_or_cannot
 from planner_executor.graph.plan.fragments import PlanShape
 from planner_executor.graph.plan.issues import Issue
 from planner_executor.graph.plan.look import ParsedLook, read_or_look
+from planner_executor.graph.plan.normalization import LOOK, called_tool
 from planner_executor.graph.plan.reading import ParsedPlan
 from planner_executor.graph.plan.schema import Plan
 from planner_executor.graph.plan.shortening import joined_messages
@@ -65,6 +67,7 @@ async def propose(
     shape: PlanShape,
     max_repairs: int,
     looks: Looks | None = None,
+    lines_for: Callable[[str], Sequence[str]] = lambda _: (),
 ) -> Proposal:
     """Return the model's first valid plan; it is corrected as long as its faults get fewer.
 
@@ -76,6 +79,7 @@ async def propose(
         shape: What a plan looks like in an answer.
         max_repairs: Most rounds of corrections.
         looks: Makes the calls by which the model looks before it proposes.
+        lines_for: Gives the lines of tools that an answer names and that the prompt shows in short.
 
     Raises:
         LimitReached: A call would exceed the budget.
@@ -90,7 +94,7 @@ async def propose(
         if isinstance(answer, str):
             return Proposal(None, answer)
         words = str(answer.text)
-        parsed = _parse(answer, lambda raw: _read(raw, shape, marked, read), shape)
+        parsed = _parse(answer, lambda raw: _read(raw, shape, marked, read), shape, marked)
         if parsed.plan is not None:
             return Proposal(parsed.plan, notes=parsed.notes)
         if parsed.cannot:
@@ -105,25 +109,48 @@ async def propose(
             break
         if attempt and faults >= before:
             break
-        call, attempt = replace(call, messages=_corrected(call.messages, answer, issues)), attempt + 1
+        correction = repair_message(issues, lines_for(words))
+        call, attempt = replace(call, messages=[*call.messages, AIMessage(words), correction]), attempt + 1
     if explained:
         return Proposal(None, cut(words.strip(), WORDS_CHARACTERS), issues, explained=True)
     return Proposal(None, _reason(call.role, words, issues), issues)
 
 
 def _read(raw: Any, shape: PlanShape, marked: frozenset[str], read: Callable[[Any], ParsedPlan]) -> ParsedPlan:
+    if (tool := called_tool(raw, shape.tools)) is not None:
+        return _called(tool, marked)
     return read_or_look(raw, shape.tools, marked, lambda plan: read_or_cannot(plan, shape.tools, read))
 
 
-def _parse(answer: AIMessage, read: Callable[[Any], ParsedPlan], shape: PlanShape) -> ParsedPlan:
+def _parse(
+    answer: AIMessage, read: Callable[[Any], ParsedPlan], shape: PlanShape, marked: frozenset[str]
+) -> ParsedPlan:
+    parsed = _parse_text(answer, read, shape, marked)
+    if parsed.plan is None and answer.name in shape.tools:  # a call in place of the schema's
+        return _called(answer.name, marked)
+    return parsed
+
+
+def _parse_text(
+    answer: AIMessage, read: Callable[[Any], ParsedPlan], shape: PlanShape, marked: frozenset[str]
+) -> ParsedPlan:
     if flaw := flaw_of(answer):
         return ParsedPlan(None, (Issue(None, "plan", FLAWS[flaw]),))
     try:
         pieces = plans_in(str(answer.text), shape)
     except NoJson as error:
+        if called := [call["name"] for call in answer.tool_calls if call["name"] in shape.tools]:
+            return _called(called[0], marked)
         message = str(answer.text) if is_explanation(answer) else str(error)
         return ParsedPlan(None, (Issue(None, "plan", message),))
     return _parse_piece(pieces[0], read) if len(pieces) == 1 else _parse_several(pieces, read)
+
+
+def _called(tool: str, marked: frozenset[str]) -> ParsedPlan:
+    """Return the fault of a call in place of a plan; one of a tool that may look says how to look."""
+    form = {LOOK: [{"tool": tool, "args": {}}]}
+    look = f", or look with {json.dumps(form)}" if tool in marked else ""
+    return ParsedPlan(None, (Issue(None, "plan", f"you called {tool}; answer with a plan{look}"),))
 
 
 def _parse_piece(piece: Piece, read: Callable[[Any], ParsedPlan]) -> ParsedPlan:
@@ -139,10 +166,6 @@ def _parse_several(pieces: Sequence[Piece], read: Callable[[Any], ParsedPlan]) -
         return parsed[0]
     message = f"the answer holds {len(pieces)} differing plans; {ONE_PLAN}"
     return ParsedPlan(None, (Issue(None, "plan", message),))
-
-
-def _corrected(messages: Sequence[BaseMessage], answer: AIMessage, issues: Sequence[Issue]) -> list[BaseMessage]:
-    return [*messages, AIMessage(str(answer.text)), repair_message(issues)]
 
 
 def _is_unread(issues: Sequence[Issue]) -> bool:

@@ -12,6 +12,7 @@ from planner_executor.graph.plan.schema import Plan, Step
 from planner_executor.graph.prompts.refining import refining_messages
 from planner_executor.graph.record.events import Draft, StepFinished
 from planner_executor.graph.record.expansion import Refinement
+from planner_executor.graph.record.expansion_names import names_in, places_in
 from planner_executor.graph.record.goal import Goal
 from planner_executor.graph.record.results import StepResult
 
@@ -40,10 +41,18 @@ async def _asked(writer: RunWriter, gate: CallGate, plan: Plan, step: Step) -> P
     record, settings = run.record, run.services.settings
     specs = run.services.toolbox.specs
     tools = {name: spec for name, spec in specs.items() if not step.tools or name in step.tools}
-    offered = run.offered(step.tools)
+    offered = run.offered(step)
     goal = Goal(record.assignment.goal, record.assignment.constraints)
-    messages = refining_messages(goal, step, run.seen_by(step), offered.text, run.planner_limits)
-    reader = Refinement(plan, step, record.steps.succeeded, tools, settings.max_steps, settings.max_depth)
+    messages = refining_messages(goal, step, run.seen_by(step), offered.text, run.planner_limits, offered.lines)
+    reader = Refinement(
+        plan,
+        step,
+        record.steps.succeeded,
+        tools,
+        settings.max_steps,
+        settings.max_depth,
+        names_in(plan, step) if record.assignment.keeps_names else places_in(plan, step),
+    )
     label = f"refine:{step.id}:{record.plan_state.revision}{record.plan_state.after_retries}"
     limits = settings.attempt_limits.lowest(step.attempt_limits)
     call = ModelCall("planner", label, messages, schema=offered.plan_schema, limits=limits)
@@ -51,7 +60,14 @@ async def _asked(writer: RunWriter, gate: CallGate, plan: Plan, step: Step) -> P
     shape, most = PlanShape(frozenset(specs)), settings.max_repairs
     looks = Looks(writer, gate, f"planner:{label}", offered.lookers)
     asked = propose(
-        gate.models, model, call, lambda raw: run.allowed(reader.read(raw), by_model=True), shape, most, looks
+        gate.models,
+        model,
+        call,
+        lambda raw: run.allowed(reader.read(raw), by_model=True),
+        shape,
+        most,
+        looks,
+        offered.lines_for,
     )
     try:
         return await within.within(asked)

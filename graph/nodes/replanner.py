@@ -137,7 +137,8 @@ class Replanner:
         goal, horizon = Goal(record.assignment.goal, record.assignment.constraints), run.replan_policy.horizon
         why = record.plan_state.steered or WHY[cause]
         offered = run.offered()
-        messages = replanner_messages(goal, offered.text, current, record, why, run.planner_limits, horizon)
+        limits, lines = run.planner_limits, offered.lines
+        messages = replanner_messages(goal, offered.text, current, record, why, limits, horizon, lines)
         read = partial(
             read_revision, current=current, succeeded=record.steps.succeeded, tools=specs, max_steps=settings.max_steps
         )
@@ -148,7 +149,9 @@ class Replanner:
         shape = PlanShape(frozenset(specs))
         gate = writer.gate()
         looks = Looks(writer, gate, f"{role}:{label}", offered.lookers)
-        return await propose(gate.models, model, call, lambda raw: run.planned(read(raw)), shape, most, looks)
+        return await propose(
+            gate.models, model, call, lambda raw: run.planned(read(raw)), shape, most, looks, offered.lines_for
+        )
 
     async def _next(self, writer: RunWriter, plan: Plan) -> StateUpdate:
         """Route a revision to review if it has steps to run or makes no progress; otherwise end the run."""

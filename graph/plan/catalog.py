@@ -34,9 +34,10 @@ class ToolSpec:
     """A tool as plans use it; undeclared means external and not repeatable.
 
     `schema` is the JSON Schema of its arguments, `free_args` names the arguments that may come from untrusted results.
-    `trusted` is the declared trust in its output, None if undeclared. `folder` is the directory it writes to, `place`
-    distinguishes servers that offer tools of the same name, `declared` is true if the tool declares its effect. `look`
-    marks a tool that a planner may call before it proposes.
+    `trusted` is the declared trust in its output, None if undeclared. `folder` is the directory it writes to, `reads`
+    are others whose files it reads, `place` distinguishes servers that offer tools of the same name, `declared` is true
+    if the tool declares its effect. `look` marks a tool that a planner may call before it proposes. `summary`
+    says what a call does, with arguments in braces, and `reversible` whether it can be undone, None if undeclared.
     """
 
     name: str
@@ -50,6 +51,9 @@ class ToolSpec:
     trusted: bool | None = None
     free_args: tuple[str, ...] = ()
     folder: str | None = None
+    reads: tuple[str, ...] = ()
+    summary: str | None = None
+    reversible: bool | None = None
     place: str | None = None
     declared: bool = True
     look: bool = False
@@ -57,7 +61,7 @@ class ToolSpec:
     @classmethod
     def from_json(cls, raw: Mapping[str, Any]) -> "ToolSpec":
         """Return a tool as the record has it."""
-        return cls(**{**raw, "free_args": tuple(raw.get("free_args", ()))})
+        return cls(**{**raw, **{name: tuple(raw.get(name, ())) for name in ("free_args", "reads")}})
 
     @property
     def attempt_limits(self) -> AttemptLimits:
@@ -89,9 +93,11 @@ class ToolSpec:
 
     @cached_property
     def fingerprint(self) -> str:
-        """Digest of everything about this tool that an approval covers: schema, effect, trust, folder, server."""
-        does: list[JsonValue] = [self.effect, self.idempotent, self.declared, self.folder, self.place]
-        return digest([dict(self.schema), does, self.trust, list(self.free_args)])
+        """Digest of everything about this tool that an approval covers: schema, effect, trust, folders, server."""
+        does: list[JsonValue] = [self.effect, self.idempotent, self.declared, self.folder, self.place, *self.reads]
+        said: list[JsonValue] = [] if self.summary is None else [self.summary]
+        said += [] if self.reversible is None else [self.reversible]
+        return digest([dict(self.schema), does, self.trust, list(self.free_args), *said])
 
     def schema_fault(self) -> str | None:
         """Return why the schema is invalid or unusable, or None if it is neither."""

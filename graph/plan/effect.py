@@ -18,10 +18,12 @@ def effect_digest(step: Step, tool: str) -> str:
     """Return the digest of what a step does with one of its tools.
 
     It covers the arguments as they are written, literals and references alike, and the list that they are taken from.
-    A model fills in the arguments that are left open, as its objective says and as often as it may: both are covered.
+    A model fills in the arguments that are left open, as its objective says, as often as it may, and within the
+    constraints that it is told: all of that is covered.
     """
     how: list[JsonValue] = [dict(step.args), [*sorted(step.literal)], step.for_each, step.most_items]
     by_model: list[JsonValue] = [] if step.tool is not None else [step.objective, step.max_calls or 1]
+    by_model += [] if step.constraints is None else [[*step.constraints]]
     return digest([tool, how, by_model])
 
 

@@ -5,7 +5,7 @@ reference. So a server that keeps to the schema can name neither an unknown tool
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -19,7 +19,8 @@ from planner_executor.graph.plan.schema import Plan
 from planner_executor.graph.plan.step_kind import KINDS, StepKind
 
 MAX_TOOLS = 60
-"""With more tools than this, one form stands for the calls of all of them: servers limit the size of a schema."""
+"""With more tools than this that would have a form of their own, one form stands for the calls of all: servers limit
+the size of a schema."""
 MAX_NAMES = 200
 """With more tools than this, their names are left out too."""
 MOST_STEPS = 100
@@ -44,15 +45,22 @@ ANY_JSON = "#/$defs/JsonValue"
 DEFINITIONS = ("#/$defs/", "#/definitions/")
 
 
-def plan_schema(tools: Sequence[ToolSpec], looks: Sequence[ToolSpec] = ()) -> dict[str, Any]:
-    """Return the schema of a plan that may call these tools, or of a look by means of some."""
-    return _Schema(tools, looks).whole("plan", "A plan to review.", {})
+def plan_schema(
+    tools: Sequence[ToolSpec], looks: Sequence[ToolSpec] = (), in_short: Collection[str] = ()
+) -> dict[str, Any]:
+    """Return the schema of a plan that may call these tools, or of a look by means of some.
+
+    One form stands for the calls of those that the prompt shows `in_short`.
+    """
+    return _Schema(tools, looks, in_short).whole("plan", "A plan to review.", {})
 
 
-def revision_schema(tools: Sequence[ToolSpec], looks: Sequence[ToolSpec] = ()) -> dict[str, Any]:
-    """Return the schema of a revision that may call these tools, or of a look by means of some."""
+def revision_schema(
+    tools: Sequence[ToolSpec], looks: Sequence[ToolSpec] = (), in_short: Collection[str] = ()
+) -> dict[str, Any]:
+    """Return the schema of a revision, see `plan_schema`."""
     keep = {"type": "array", "items": {"type": "string"}}
-    return _Schema(tools, looks).whole("revision", "A revision of what is left of a plan.", {"keep": keep})
+    return _Schema(tools, looks, in_short).whole("revision", "A revision of what is left of a plan.", {"keep": keep})
 
 
 @dataclass
@@ -61,6 +69,7 @@ class _Schema:
 
     tools: Sequence[ToolSpec]
     looks: Sequence[ToolSpec]
+    in_short: Collection[str]
     defs: dict[str, Any] = field(default_factory=dict)
     names: dict[tuple[str, str, bool], str] = field(default_factory=dict)
 
@@ -89,20 +98,22 @@ class _Schema:
         }
 
     def _steps(self, fields: Mapping[str, Any]) -> list[dict[str, Any]]:
-        """Return the forms of a step: one for each kind, and one for the calls of each tool."""
-        names = [tool.name for tool in self.tools]
-        listed = {"enum": names} if 0 < len(names) <= MAX_NAMES else {"type": "string"}
+        """Return the forms of a step: one for each kind, but several for calls of tools."""
+        listed = _one_of([tool.name for tool in self.tools])
         granted = {"type": "array", "items": listed, "maxItems": MOST_ITEMS}
         fields = {**fields, "tool": listed, "tools": granted, "required_tools": granted, "args": {"type": "object"}}
-        found = []
-        for kind in KINDS:
-            if kind != "tool":
-                found.append(self._form(kind, fields))
-            elif 0 < len(self.tools) <= MAX_TOOLS:
-                found += [self._form(kind, {**fields, **self._call(tool)}) for tool in self.tools]
-            elif self.tools:
-                found.append(self._form(kind, fields))
-        return found
+        return [
+            form for kind in KINDS for form in (self._calls(fields) if kind == "tool" else [self._form(kind, fields)])
+        ]
+
+    def _calls(self, fields: Mapping[str, Any]) -> list[dict[str, Any]]:
+        """Return the forms of a call: one for each tool that is shown whole, and one for all others."""
+        own = [tool for tool in self.tools if tool.name not in self.in_short]
+        others = [tool.name for tool in self.tools if tool.name in self.in_short]
+        if len(own) > MAX_TOOLS:
+            own, others = [], [tool.name for tool in self.tools]
+        forms = [self._form("tool", {**fields, **self._call(tool)}) for tool in own]
+        return [*forms, self._form("tool", {**fields, "tool": _one_of(others)})] if others else forms
 
     def _form(self, kind: StepKind, fields: Mapping[str, Any]) -> dict[str, Any]:
         own = () if kind == "model" else (kind,)
@@ -186,6 +197,10 @@ class _Argument:
             return found
         self.whole.defs["reference"] = dict(REFERENCE)
         return {"anyOf": [found, {"$ref": "#/$defs/reference"}]}
+
+
+def _one_of(names: Sequence[str]) -> dict[str, Any]:
+    return {"enum": list(names)} if 0 < len(names) <= MAX_NAMES else {"type": "string"}
 
 
 def _closed(properties: Mapping[str, Any], required: Sequence[str]) -> dict[str, Any]:

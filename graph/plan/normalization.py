@@ -93,6 +93,23 @@ def unwrap(raw: Any, tools: Collection[str] = ()) -> tuple[Any, list[str]]:
     return raw, notes
 
 
+def called_tool(raw: Any, tools: Collection[str]) -> str | None:
+    """Return the name of the tool that a JSON value calls, None if the value is not a call of one of the tools.
+
+    >>> called_tool({"name": "add", "arguments": {"a": 1}}, ["add"]), called_tool({"steps": []}, ["add"])
+    ('add', None)
+    """
+    one = raw[0] if isinstance(raw, list) and len(raw) == 1 else raw
+    if not isinstance(one, dict):
+        return None
+    call = _call_in(one)
+    if one is raw and set(one) == {"tool", "args"}:  # in a list it is a step
+        name = one["tool"]
+    else:
+        name = call.get("name") if set(call) <= CALL_KEYS and not call.keys().isdisjoint(ARGUMENTS) else None
+    return name if isinstance(name, str) and name in tools else None
+
+
 def read_fields(raw: Mapping[Any, Any], tools: Mapping[str, ToolSpec], step: str) -> Fields:
     """Return a step's fields without null values; issues call the step by the name `step`."""
     found = Fields()
@@ -178,10 +195,7 @@ def _looks_like_step(item: Mapping[str, Any]) -> bool:
 
 def _called_with(raw: Mapping[Any, Any], tools: Collection[str]) -> Any:
     """Return the plan in the arguments of a call, None if this is not such a call."""
-    calls = raw.get("tool_calls")
-    if set(raw) == {"tool_calls"} and isinstance(calls, list) and len(calls) == 1 and isinstance(calls[0], dict):
-        raw = calls[0]
-    call = raw["function"] if set(raw) <= {"type", "id", "function"} and isinstance(raw.get("function"), dict) else raw
+    call = _call_in(raw)
     given = [name for name in ARGUMENTS if name in call]
     name = call.get("name")
     if not isinstance(name, str) or name in tools or len(given) != 1 or not set(call) <= CALL_KEYS:
@@ -191,6 +205,15 @@ def _called_with(raw: Mapping[Any, Any], tools: Collection[str]) -> Any:
         return None
     has_steps = isinstance(inner.get("steps", inner.get("plan", inner.get("keep"))), dict | list)
     return inner if has_steps or (name in PLAN_CALLS and not inner.keys().isdisjoint(ANSWERS)) else None
+
+
+def _call_in(raw: Mapping[Any, Any]) -> Mapping[Any, Any]:
+    """Return the call in the forms in which servers wrap it, or the object itself."""
+    calls = raw.get("tool_calls")
+    if set(raw) == {"tool_calls"} and isinstance(calls, list) and len(calls) == 1 and isinstance(calls[0], dict):
+        raw = calls[0]
+    function = raw.get("function")
+    return function if isinstance(function, dict) and set(raw) <= {"type", "id", "function"} else raw
 
 
 def _object_in(value: Any) -> Any:

@@ -46,11 +46,12 @@ class Step(FrozenModel):
     A step with `tool` is deterministic: one call with `args`, no model. With `ask` a person answers a question; with
     `gate` the run waits for a person's consent; with `refine` a planner expands the step when it is ready; with
     `gather` it combines earlier results. Any other step is done by the executor model, which may call `tools` and must
-    call `required_tools`. With `for_each` a tool or model step runs once per item of a list. `parent` is the step that
-    it was expanded from, `replaces` the failed step of an earlier revision that it makes up for. `literal` names the
-    arguments in which nothing is a reference. `checks` are evaluated by code, see `graph.plan.checks`;
-    `success_criteria` by a judge model, if one is configured. `timeout_s`, `attempts` and `backoff_s` limit how long
-    and how often it is tried, see `graph.plan.attempts`.
+    call `required_tools`. With `for_each` a tool or model step runs once per item of a list; `batch` gives a model so
+    many items in one request. Its model is told the constraints of the goal, or those of them in `constraints`.
+    `parent` is the step that it was expanded from, `replaces` the failed step of an earlier revision that it makes up
+    for. `literal` names the arguments in which nothing is a reference. `checks` are evaluated by code, see
+    `graph.plan.checks`; `success_criteria` by a judge model, if one is configured. `timeout_s`, `attempts` and
+    `backoff_s` limit how long and how often it is tried, see `graph.plan.attempts`.
     """
 
     id: StepId
@@ -62,6 +63,7 @@ class Step(FrozenModel):
     success_criteria: str | None = None
     checks: tuple[Annotated[dict[str, JsonValue], WithJsonSchema(CHECK_SCHEMA)], ...] = ()
     depends_on: tuple[StepId, ...] = ()
+    constraints: tuple[str, ...] | None = None
     max_calls: int | None = Field(default=None, ge=1, strict=True)
     timeout_s: Annotated[StrictInt | StrictFloat, Field(gt=0)] | None = None
     attempts: int | None = Field(default=None, ge=1, strict=True)
@@ -72,6 +74,7 @@ class Step(FrozenModel):
     for_each: JsonValue = None
     max_items: int | None = Field(default=None, ge=1, strict=True)
     max_failures: int | None = Field(default=None, ge=0, strict=True)
+    batch: int | None = Field(default=None, ge=2, strict=True)
     ask: str | None = Field(default=None, min_length=1)
     gate: str | None = Field(default=None, min_length=1)
     refine: bool = Field(default=False, strict=True)

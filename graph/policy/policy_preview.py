@@ -8,6 +8,7 @@ from typing import Literal, TypeVar
 
 from planner_executor.graph.plan.catalog import ToolSpec
 from planner_executor.graph.plan.kinds.table import kind_spec
+from planner_executor.graph.plan.known_args import known_args
 from planner_executor.graph.plan.schedule import waits_for
 from planner_executor.graph.plan.schema import ITEM, Plan, Step
 from planner_executor.graph.policy.approval_scope import ExecutionTerms
@@ -34,9 +35,9 @@ DOES = {"read": "looks at this machine", "write": "changes something here", "ext
 
 @dataclass(frozen=True)
 class PolicyFinding:
-    """One denial, or one request to a person; it concerns the whole plan if `step` is None."""
+    """One denial, one request to a person, or what a person may ask of others; of the whole plan if `step` is None."""
 
-    verdict: Literal["denied", "asked"]
+    verdict: Literal["denied", "asked", "if supplied"]
     why: str
     step: str | None = None
 
@@ -100,13 +101,14 @@ class PolicyPreview:
 def preview_policy(plan: Plan, terms: ExecutionTerms) -> list[PolicyFinding]:
     """Return the findings on a valid plan without any earlier approval.
 
-    A plan with a denial is refused, so its requests are left out. A model's calls are unknown beforehand: every request
-    that its step may lead to is listed.
+    A plan with a denial is refused, so its requests are left out. Results that people supply are no part of a plan, so
+    what they lead to is told even if nobody is asked. A model's calls are unknown beforehand: every request that its
+    step may lead to is listed.
     """
     denied = [PolicyFinding("denied", f"{issue.field}: {issue.message}", issue.step) for issue in terms.issues(plan)]
     rules = (_plan, _later, _calls, _untrusted, _limits, _reach)
     asked = [finding for rule in rules for finding in rule(plan, terms)]
-    return denied or [*asked, *((*_supplied(plan, terms), *_deciders(plan, terms)) if asked else ())]
+    return denied or [*asked, *_supplied(plan, terms), *(_deciders(plan, terms) if asked else ())]
 
 
 def _plan(plan: Plan, terms: ExecutionTerms) -> Iterator[PolicyFinding]:
@@ -134,13 +136,18 @@ def _later(plan: Plan, terms: ExecutionTerms) -> Iterator[PolicyFinding]:
 
 
 def _calls(plan: Plan, terms: ExecutionTerms) -> Iterator[PolicyFinding]:
-    """Yield the calls that the policy asks about, or may ask about by a value that is not known yet."""
+    """Yield the calls that the policy asks about, or may ask about by a value that is not known yet.
+
+    A plan that is shown shows those that are known.
+    """
+    is_shown = terms.needs_person(plan)
     for step in plan.steps:
         for name in step.tool_names:
             tool, literals = terms.tools[name], step.fixed_args()
             known = {arg: value for arg, value in literals.items() if tool.takes(arg)}
             if why := terms.policy.asks(tool, known):
-                yield PolicyFinding("asked", f"its call of {name} is shown, since {why}", step.id)
+                with_plan = " with the plan" if is_shown and known_args(step) is not None else ""
+                yield PolicyFinding("asked", f"its call of {name} is shown{with_plan}, since {why}", step.id)
                 continue
             open_to = set(step.args) - set(known) if step.tool or step.args else set(tool.parameters)
             for argument in (one for one in terms.policy.conditions(tool) if one in open_to):
@@ -204,9 +211,7 @@ def _supplied(plan: Plan, terms: ExecutionTerms) -> Iterator[PolicyFinding]:
         if not kind_spec(step.kind).asks(step) and (said := stake.reach(terms.policy.approvers)):
             steps[said].append(step.id)
     for said, names in steps.items():
-        yield PolicyFinding(
-            "asked", f"a result that is supplied for {enumerated(names, 'or')}: {said.removesuffix('.')}"
-        )
+        yield PolicyFinding("if supplied", f"a result for {enumerated(names, 'or')}: {said.removesuffix('.')}")
 
 
 def _blocked(approvers: Approvers, stake: AtStake) -> Sequence[ApproverRule]:

@@ -21,6 +21,9 @@ Standing = Literal["stricter", "weaker", "other"]
 VALUE_CHARACTERS = 40
 LIMITS_OF_A_TOOL = ("timeout_s", "attempts", "backoff_s")
 """What is no part of a tool's face: how long and how often it is tried where it is called."""
+READS = "reads"
+NEWER = (READS, "summary", "reversible")
+"""What earlier releases did not record of a tool: compared if it is on record."""
 Face = Mapping[str, Any]
 Rank = Callable[[Any], float]
 
@@ -131,14 +134,25 @@ def _tools(here: Mapping[str, Face], recorded: Mapping[str, Face]) -> Iterator[D
     if missing := [name for name in recorded if name not in here]:
         it = "it" if len(missing) == 1 else "them"
         yield Difference("tools", "other", f"needs {listed(missing)}: name {it} with --tools or --mcp")
-    if changed := [name for name in recorded if name in here and _face(here[name]) != _face(recorded[name])]:
+    both_have = [name for name in recorded if name in here]
+    if changed := [name for name in both_have if _face(here[name], recorded[name]) != _face(recorded[name])]:
         yield Difference("tools", "other", f"{listed(changed)} {'has' if len(changed) == 1 else 'have'} changed")
+    for before, now in dict.fromkeys(_folders(recorded[name], here[name]) for name in both_have):
+        if before not in ((), now):
+            what = f"reads {listed(list(before))} on record, here {listed(list(now)) or 'no folder'}"
+            yield Difference("tools", "other", what)
     if more := [name for name in here if name not in recorded]:
         yield Difference("tools", "weaker", f"begun without {listed(more)}")
 
 
-def _face(tool: Face) -> Face:
-    return {name: value for name, value in tool.items() if name not in LIMITS_OF_A_TOOL}
+def _face(tool: Face, recorded: Face | None = None) -> Face:
+    """Return the face of a tool but for the folders it reads; of the one here no more than what is on record."""
+    left_out = {*LIMITS_OF_A_TOOL, READS, *(set(NEWER) - recorded.keys() if recorded is not None else ())}
+    return {name: value for name, value in tool.items() if name not in left_out}
+
+
+def _folders(recorded: Face, here: Face) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    return tuple(recorded.get(READS, ())), tuple(here.get(READS, ()))
 
 
 def _models(kind: str, here: Mapping[str, Any], recorded: Mapping[str, Any]) -> Iterator[Difference]:

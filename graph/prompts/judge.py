@@ -12,9 +12,8 @@ from langchain_core.messages import BaseMessage, HumanMessage, SystemMessage
 from pydantic import JsonValue
 
 from planner_executor.graph.plan.schema import Step
-from planner_executor.graph.prompts.data import as_json, cut
+from planner_executor.graph.prompts.data import as_json, bounded
 from planner_executor.graph.prompts.media import media_named
-from planner_executor.graph.record.values import to_text
 
 RESULT_CHARACTERS = 20_000
 BEFORE_CHARACTERS = 4_000
@@ -48,10 +47,10 @@ def judge_messages(step: Step, result: JsonValue, before: Mapping[str, JsonValue
         "objective": step.objective,
         "criterion": step.success_criteria,
         "args": media_named(dict(step.args)),
-        "result": cut(to_text(media_named(result)), RESULT_CHARACTERS),
-        "results": {name: cut(to_text(media_named(value)), BEFORE_CHARACTERS) for name, value in before.items()},
+        "result": bounded(result, RESULT_CHARACTERS),
+        "results": {name: bounded(value, BEFORE_CHARACTERS) for name, value in before.items()},
     }
-    return [SystemMessage(JUDGE), HumanMessage(as_json(document))]
+    return [SystemMessage(JUDGE), HumanMessage(as_json(document, kept="result"))]
 
 
 def unusable_message(why: str) -> HumanMessage:

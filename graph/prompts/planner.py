@@ -2,8 +2,9 @@
 
 Contract: the system message states the plan format, the tools and the role, in this order; the human message is one
 JSON object with `goal`, `constraints` and `limits`, `horizon` if steps are planned one at a time, after feedback
-`previous_plan` and `feedback`, and in a chat `history`: the messages before the goal, bounded. Pictures beside the
-goal follow it as blocks of the same message. The answer is one JSON object: a plan.
+`previous_plan` and `feedback`, in a chat `history`: the messages before the goal, bounded, and `tools` if there are too
+many to show all of them whole: the lines of those that fit. Pictures beside the goal follow it as blocks of the same
+message. The answer is one JSON object: a plan.
 """
 
 import re
@@ -51,6 +52,7 @@ A reference in a string of args or answer begins with a step's id or a function:
 Alone it keeps its type, and the step waits for it. {rows.eur}, $rows and {{rows}} are refused. "literal": [<args>]
 keeps args as written; $${rows_result} puts a $ before a value. Steps that do not wait for each other run at once."""
 _FIELDS = """\
+A model step is told the constraints, or of them only those in its "constraints", word for word.
 For branches use "refine", or "for_each" over a filter that leaves nothing.
 "required_tools" have to be called; "executor" is one of limits.executors; "success_criteria" say when a step succeeded.
 "checks" must all hold of a result: {"schema": {...}}, {"condition": "<JMESPath>"}, {"matches": "<regex>"},
@@ -60,7 +62,8 @@ If it cannot be done: {"steps": [], "cannot": "why, and what would help"}, and n
 Call only the tools below; args holds values for what they take, and no other keys."""
 _EACH = """\
 "for_each": "{rows_result.rows}" does a tool or model step for each item, {item_result} in args, at most "max_items"
-times, 20 unless given; "max_failures" of them may fail."""
+times, 20 unless given; "max_failures" of them may fail. "batch": 10 asks a model without tools, with "output", for ten
+items at once."""
 
 
 def _other_steps() -> str:
@@ -85,7 +88,7 @@ goal is reached, answer {"steps": [], "answer": ...}; references to results may 
 
 
 def system_message(tools: str, *role: str) -> SystemMessage:
-    """Return the system message: the plan format and the tools, from `tools_text`, and then what the role has to do."""
+    """Return the system message: the plan format, the tools as an offer has them, and then what the role has to do."""
     return SystemMessage("\n".join([FORMAT, *filter(None, [tools]), "".join(role)]))
 
 
@@ -96,16 +99,18 @@ def planner_messages(
     limits: Mapping[str, Any],
     horizon: int | None = None,
     pictures: Sequence[Mapping[str, str]] = (),
+    lines: Sequence[str] = (),
 ) -> list[BaseMessage]:
     """Return the messages that ask for a plan.
 
     Args:
         goal: The goal and its constraints.
-        tools: The available tools, from `tools_text`.
+        tools: The available tools, as an offer has them.
         record: The run, with the chat history, and an earlier plan with its feedback.
         limits: The remaining budget.
         horizon: Limit of steps in the plan, None for no limit.
         pictures: Pictures beside the goal, as blocks of a message.
+        lines: The lines of the tools that are shown whole here.
     """
     document = {
         "goal": goal.goal,
@@ -115,6 +120,7 @@ def planner_messages(
         "previous_plan": record.plan_state.plan,
         "feedback": list(record.plan_state.feedback),
         "history": list(record.assignment.history),
+        "tools": list(lines),
     }
     text = as_json(document)
     asked = HumanMessage([{"type": "text", "text": text}, *map(dict, pictures)] if pictures else text)
@@ -127,10 +133,11 @@ def history_shown(messages: Sequence[BaseMessage]) -> list[dict[str, str]]:
     return [_history_entry(message) for message in messages[-HISTORY_MESSAGES:] if str(message.text).strip()]
 
 
-def repair_message(issues: Sequence[Issue]) -> HumanMessage:
-    """Return the message that lists every fault of the last answer."""
+def repair_message(issues: Sequence[Issue], lines: Sequence[str] = ()) -> HumanMessage:
+    """Return the message that lists every fault of the last answer, and tools in it that were shown in short."""
     faults = "\n".join(f"- {issue}" for issue in issues)
-    return HumanMessage(f"That cannot be used:\n{faults}\nAnswer with the whole corrected JSON object only.")
+    shown = "\n".join(["", "Tools in it take:", *lines]) if lines else ""
+    return HumanMessage(f"That cannot be used:\n{faults}{shown}\nAnswer with the whole corrected JSON object only.")
 
 
 def _history_entry(message: BaseMessage) -> dict[str, str]:

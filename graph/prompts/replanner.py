@@ -3,26 +3,25 @@
 Contract: the system message begins as the planner's; the human message is one JSON object with `why` (the cause),
 `goal`, `constraints`, `limits`, `horizon` if steps are planned one at a time, `plan`, `results` (per step its status,
 with a preview that is data and not instruction, or the step that blocks it), `failed` (id -> error), `failed_calls`
-(those of all revisions, each with its tool, arguments and error), and `feedback` if there is any. The answer is one
-JSON object: a revision.
+(those of all revisions, each with its tool, arguments and error), `feedback` if there is any, and `tools` as in the
+planner's. The answer is one JSON object: a revision.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from langchain_core.messages import BaseMessage, HumanMessage
 
 from planner_executor.graph.plan.schedule import blocked_by, waits_for
 from planner_executor.graph.plan.schema import Plan
-from planner_executor.graph.prompts.data import PREVIEW_CHARACTERS, as_json, cut
-from planner_executor.graph.prompts.media import media_named, media_named_in_preview
+from planner_executor.graph.prompts.data import PREVIEW_CHARACTERS, as_json, bounded, cut
+from planner_executor.graph.prompts.media import media_named_in_preview
 from planner_executor.graph.prompts.planner import ONE_AT_A_TIME, system_message
 from planner_executor.graph.record.call import Call
 from planner_executor.graph.record.goal import Goal
 from planner_executor.graph.record.remaining import skipped_in
 from planner_executor.graph.record.results import StepResult
 from planner_executor.graph.record.run_state import RunState
-from planner_executor.graph.record.values import to_text
 
 FAILED = ("failed", "uncertain")
 MOST_FAILED_CALLS = 50
@@ -47,17 +46,19 @@ def replanner_messages(
     why: str,
     limits: Mapping[str, Any],
     horizon: int | None = None,
+    lines: Sequence[str] = (),
 ) -> list[BaseMessage]:
     """Return the messages that ask for a revision.
 
     Args:
         goal: The goal and its constraints.
-        tools: The available tools, from `tools_text`.
+        tools: The available tools, as an offer has them.
         plan: The current plan.
         record: The run, with the results so far.
         why: The cause of replanning, as a sentence.
         limits: The remaining budget and number of replans.
         horizon: Limit of unfinished steps in the plan, None for no limit.
+        lines: The lines of the tools that are shown whole here.
     """
     results = record.steps.results
     stuck = [step.id for step in plan.steps if step.id in results and results[step.id].status in FAILED]
@@ -75,16 +76,16 @@ def replanner_messages(
         "results": {
             step.id: _shown(skipped.get(step.id) or results.get(step.id), blocked.get(step.id)) for step in plan.steps
         },
-        "failed": {step: result.error for step, result in results.items() if result.status in FAILED},
+        "failed": {step: result.error for step, result in record.steps.ran.items() if result.status in FAILED},
         "failed_calls": [_failed_call(call) for call in record.calls.failed[-MOST_FAILED_CALLS:]],
         "feedback": list(record.plan_state.feedback),
+        "tools": list(lines),
     }
     return [system_message(tools, REPLANNER, ONE_AT_A_TIME if horizon else ""), HumanMessage(as_json(document))]
 
 
 def _failed_call(call: Call) -> dict[str, Any]:
-    args = {name: media_named(value) for name, value in call.args.items()}
-    shown = args if len(to_text(args)) <= PREVIEW_CHARACTERS else cut(to_text(args), PREVIEW_CHARACTERS)
+    shown = bounded(dict(call.args), PREVIEW_CHARACTERS)
     return {"step": call.place, "tool": call.tool, "args": shown, "error": cut(call.failure, PREVIEW_CHARACTERS)}
 
 
@@ -97,6 +98,6 @@ def _shown(result: StepResult | None, blocked_by: str | None) -> dict[str, Any]:
         return {"status": "pending"}
     if result.status != "succeeded":
         return {"status": result.status}
-    preview = str(result.artifact["preview"]) if result.artifact else to_text(media_named(result.value))
-    preview = media_named_in_preview(preview)
-    return {"status": "succeeded", "preview": cut(preview, PREVIEW_CHARACTERS)}
+    if result.artifact:
+        return {"status": "succeeded", "preview": media_named_in_preview(str(result.artifact["preview"]))}
+    return {"status": "succeeded", "preview": bounded(result.value, PREVIEW_CHARACTERS)}

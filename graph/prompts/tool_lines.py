@@ -1,18 +1,27 @@
-"""The tools in a planner's prompt, one a line: `name(arg: type, bounds): what it does`.
+"""The tools in a planner's prompt, one a line: `name(arg: type, bounds): what it does`, in short `name(…): a sentence`.
 
 Names and descriptions may come from a server. Each stands on its line, so that none can pass for a part of the prompt.
 """
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
 from planner_executor.graph.plan.catalog import ToolSpec
 from planner_executor.graph.policy.constraints import Constraint
 from planner_executor.graph.policy.policy import NO_POLICY, Policy
+from planner_executor.graph.prompts.data import cut
 
 DESCRIPTION_CHARACTERS = 2_000
 """Most characters of a description, of a tool or of an argument."""
+SHORT_CHARACTERS = 100
+"""Most characters of the first sentence of a description, of a tool in short."""
+IN_SHORT = "…"
+"""Stands for the arguments of a tool in short."""
+BY_WORDS = """\
+Tools by name. Under "tools", after the goal, those that fit it stand whole. You may call the others too: if their args
+are wrong, you are told what they take."""
 NESTING = 3
 """How deep the type of an argument is described."""
 ENDS: Mapping[str, str] = {"minimum": "from {}", "maximum": "to {}"}
@@ -26,11 +35,18 @@ BOUNDS: Mapping[str, str] = {
     "default": "default {}",
 }
 """Keyword of JSON Schema -> words for it, behind the type."""
+_SENTENCE = re.compile(r".*?[.!?](?= |$)|.+")
 
 
 def tools_text(tools: Iterable[ToolSpec], policy: Policy = NO_POLICY) -> str:
     """Return the lines of tools, with the policy's bounds on their arguments."""
     return "\n".join(["Tools:", *(tool_line(tool, policy) for tool in tools)])
+
+
+def tools_in_short(tools: Iterable[ToolSpec], whole: Collection[str], policy: Policy = NO_POLICY) -> str:
+    """Return the lines of tools that are too many to be shown whole, except those named in `whole`."""
+    lines = [tool_line(tool, policy) if tool.name in whole else _short_line(tool) for tool in tools]
+    return "\n".join([BY_WORDS, *lines])
 
 
 def tool_line(tool: ToolSpec, policy: Policy = NO_POLICY) -> str:
@@ -51,6 +67,12 @@ def tool_line(tool: ToolSpec, policy: Policy = NO_POLICY) -> str:
     does += [f"It takes {'; '.join(f'{name}: {text}' for name, text in told.items())}."] if told else []
     does += [f"Effect: {tool.effect}."] if tool.acts else []
     return " ".join(" ".join(does).split())
+
+
+def _short_line(tool: ToolSpec) -> str:
+    sentence = _SENTENCE.match(" ".join(tool.description.split()))
+    does = cut(sentence[0], SHORT_CHARACTERS) if sentence else ""
+    return " ".join(f"{tool.name}({IN_SHORT}): {does}".split())
 
 
 def _argument(tool: ToolSpec, name: str, schema: Any, bound: Constraint | None) -> str:

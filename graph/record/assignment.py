@@ -4,8 +4,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from planner_executor.graph.plan.issues import Issue
+from planner_executor.graph.plan.schema import Plan, Step
 from planner_executor.graph.record.budget import NO_BUDGET, Budget
 from planner_executor.graph.record.events import (
+    BY_FACADE,
     NO_CONFIGURATION,
     Configuration,
     Configured,
@@ -16,6 +19,7 @@ from planner_executor.graph.record.events import (
     Steered,
     TakeOverAsked,
 )
+from planner_executor.graph.words.name_list import listed
 
 
 @dataclass(frozen=True)
@@ -27,13 +31,15 @@ class Assignment:
     earlier turns of the thread, `attached` the pictures beside the goal, `forked_from` names the run that this one is a
     fork of. `invocation` is a graph server's id of the invocation that began or reopened the run. `configuration` and
     `budget` are the terms; the run's own budget may have been raised since. `take_overs` has who asked to take the run
-    over since its terms changed last.
+    over since its terms changed last. `narrowable` are the constraints that a step may leave out: those of the
+    goal that were not given again while the run was under way. For `keeps_names` see `RunStarted` too.
     """
 
     thread: str = ""
     n: int = 0
     goal: str = ""
     constraints: tuple[str, ...] = ()
+    narrowable: frozenset[str] = frozenset()
     tags: tuple[str, ...] = ()
     setup: Mapping[str, Any] = field(default_factory=dict)
     setup_by: str | None = None
@@ -45,6 +51,7 @@ class Assignment:
     take_overs: tuple[TakeOverAsked, ...] = ()
     forked_from: str | None = None
     invocation: str | None = None
+    keeps_names: bool = False
 
     def run_started(self, data: RunStarted) -> "Assignment":
         """Return the assignment at the start of the run; settings already on record stay if the event has none."""
@@ -53,6 +60,7 @@ class Assignment:
             n=data.n,
             goal=data.goal,
             constraints=data.constraints,
+            narrowable=frozenset(data.constraints),
             tags=data.tags,
             setup=data.setup,
             setup_by=data.setup_by,
@@ -62,6 +70,7 @@ class Assignment:
             configuration=data.configured or self.configuration,
             budget=data.budget,
             invocation=data.invocation,
+            keeps_names=data.keeps_names,
         )
 
     def run_reopened(self, data: RunReopened) -> "Assignment":
@@ -75,7 +84,9 @@ class Assignment:
     def configured(self, data: Configured) -> "Assignment":
         """Return the assignment under other terms."""
         budget = self.budget if data.budget is None else self.budget.within(data.budget)
-        return replace(self, configuration=data.configuration, budget=budget, take_overs=())
+        found = replace(self, configuration=data.configuration, budget=budget, take_overs=())
+        # A facade alone takes a run over.
+        return found if data.setup is None else replace(found, setup=data.setup, setup_by=BY_FACADE)
 
     def take_over_asked(self, data: TakeOverAsked) -> "Assignment":
         """Return the assignment with one more person who asked to take the run over."""
@@ -83,4 +94,26 @@ class Assignment:
 
     def steered(self, data: Steered) -> "Assignment":
         """Return the assignment with the amended constraints."""
-        return replace(self, constraints=data.constraints)
+        return replace(self, constraints=data.constraints, narrowable=self.narrowable - set(data.added))
+
+    def left_out_of(self, step: Step) -> tuple[str, ...]:
+        """Return the constraints that the model of a step is not told."""
+        if step.constraints is None:
+            return ()
+        return tuple(one for one in self.constraints if one in self.narrowable and one not in step.constraints)
+
+    def told_to(self, step: Step) -> tuple[str, ...]:
+        """Return the constraints that the model of a step is told."""
+        left_out = self.left_out_of(step)
+        return tuple(one for one in self.constraints if one not in left_out)
+
+    def constraint_issues(self, plan: Plan) -> list[Issue]:
+        """Return the issues with constraints of steps that are none of the goal's."""
+        known = dict.fromkeys((*self.constraints, *sorted(self.narrowable)))  # also those that were withdrawn since
+        words = listed([*map(repr, known)]) or "none"
+        return [
+            Issue(step.id, "constraints", f"{one!r} is no constraint of the goal; it has {words}")
+            for step in plan.steps
+            for one in step.constraints or ()
+            if one not in known
+        ]

@@ -189,17 +189,20 @@ def reached(budget: Budget, usage: Usage, more: Usage) -> str | None:
     return None
 
 
-def limit_in_words(name: str, budget: Budget, usage: Usage) -> str:
-    """Return the usage of a limit, for a sentence.
+def limit_in_words(name: str, budget: Budget, usage: Usage, aside: Usage = NO_USAGE) -> str:
+    """Return the usage of a limit, for a sentence, and what is set aside beside it.
 
     >>> limit_in_words("calls.send", Budget(calls={"send": 2}), Usage(calls={"send": 2}))
     '2 of 2 calls of send'
+    >>> limit_in_words("tokens", Budget(tokens=5_000), Usage(tokens=700), Usage(tokens=1_200))
+    '700 of 5000 tokens and 1200 set aside for a model without an answer'
     """
-    return f"{_plain(usage.of(name))} of {unit_in_words(name, budget.of(name) or 0)}"
+    reserved = f" and {_plain(aside.of(name))} set aside for a model without an answer" if aside.of(name) > 0 else ""
+    return f"{_plain(usage.of(name))} of {unit_in_words(name, budget.of(name) or 0)}{reserved}"
 
 
-def spent_in_words(budget: Budget, usage: Usage) -> str:
-    """Return all usage and limits, for a sentence.
+def spent_in_words(budget: Budget, usage: Usage, aside: Usage = NO_USAGE) -> str:
+    """Return all usage and limits, for a sentence; what is set aside is told beside the limit that counts it.
 
     >>> spent_in_words(Budget(tool_calls=5), Usage(tool_calls=2, tokens=700, calls={"send": 2}))
     '700 tokens, 2 of 5 tool calls'
@@ -207,7 +210,7 @@ def spent_in_words(budget: Budget, usage: Usage) -> str:
     names = [name for name in UNIT if usage.of(name) or name in budget.names]
     names += [name for name in budget.names if name not in UNIT]
     return ", ".join(
-        limit_in_words(name, budget, usage) if name in budget.names else unit_in_words(name, usage.of(name))
+        limit_in_words(name, budget, usage, aside) if name in budget.names else unit_in_words(name, usage.of(name))
         for name in names
     )
 

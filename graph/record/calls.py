@@ -24,7 +24,7 @@ from planner_executor.graph.record.run_pass import Pass
 
 
 class Opening(NamedTuple):
-    """The first request of a step's conversation: its key, and its brief, or in an earlier release its prompt."""
+    """The first request of a step's conversation: its key, its brief, if there was one, and its prompt."""
 
     key: str
     brief: Brief | None
@@ -83,6 +83,11 @@ class Calls:
     def looks(self) -> list[Call]:
         """The calls that planners made before they proposed; they belong to no step."""
         return self.of_step("")
+
+    @property
+    def named_looks(self) -> dict[str, Call]:
+        """The looks under the names by which a person asks for them; no step is called so."""
+        return {f"look {number}": call for number, call in enumerate(self.looks, 1)}
 
     def is_latest(self, call: Call) -> bool:
         """Return whether a call is the last one of this run that was started for its step."""
@@ -196,7 +201,7 @@ class Calls:
         """Keep what a step's model was told at the start; earlier releases kept it in the prompt alone."""
         is_whole = data.prompt is not None and data.prompt.continues is None
         if step is not None and data.role == "executor" and (data.brief is not None or is_whole):
-            opening = Opening(data.key, data.brief, None if data.brief is not None else data.prompt)
+            opening = Opening(data.key, data.brief, data.prompt if is_whole else None)
             self.openings.setdefault((step, data.item), []).append(opening)
 
     def model_finished(self, data: ModelFinished) -> None:

@@ -37,7 +37,7 @@ HELP: Mapping[str, str] = {
     "calls_refused_total": "Calls that a step's grant or the policy did not allow, by tool.",
     "model_calls_total": "Calls of models, by role and model.",
     "model_failures_total": "Calls of models that gave no answer, by role.",
-    "tokens_total": "Tokens, by direction.",
+    "tokens_total": "Tokens, by direction: of prompts, of answers, and others that a server counts in neither.",
     "cost_usd_total": "US dollars, where prices are known.",
     "questions_total": "Things that people were asked, by kind.",
     "replans_total": "Revisions after failures.",
@@ -151,14 +151,14 @@ class RunCounter:
         if data.usage is not None:
             self._add("tokens_total", ("direction", "input"), amount=data.usage.input_tokens)
             self._add("tokens_total", ("direction", "output"), amount=data.usage.output_tokens)
-        self._add("cost_usd_total", amount=data.cost_usd or 0)
+            self._add("tokens_total", ("direction", "other"), amount=data.usage.other_tokens)
+        self._add("cost_usd_total", amount=data.paid_usd or 0)
 
     def _step(self, result: StepResult) -> None:
         status = ("status", result.status)
         self._add("steps_total", status)
-        if result.started_at is None or result.ended_at is None:
+        if (seconds := result.seconds) is None:
             return
-        seconds = max(result.ended_at - result.started_at, 0.0)
         self._add(_BUCKET, ("le", _BUCKETS[bisect_left(BOUNDS_S, seconds)]), status)
         self._add(_SUM, status, amount=seconds)
 

@@ -1,20 +1,26 @@
-"""Refining steps when they are ready: a planner's steps replace one step, under ids that begin with its id."""
+"""Refining steps when they are ready: a planner's steps replace one step, under ids that begin with its id.
 
-from collections.abc import Collection, Mapping
+How they are called is up to `graph.record.expansion_names`.
+"""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 from pydantic import JsonValue
 
 from planner_executor.graph.plan.catalog import ToolSpec
+from planner_executor.graph.plan.draft import StepDraft
 from planner_executor.graph.plan.issues import Issue
 from planner_executor.graph.plan.kinds.table import kind_spec
 from planner_executor.graph.plan.normalization import unwrap
 from planner_executor.graph.plan.reading import ParsedPlan, finish, read_steps
-from planner_executor.graph.plan.references import renamed
+from planner_executor.graph.plan.references import references_in, renamed
 from planner_executor.graph.plan.schedule import last_steps, waits_for
 from planner_executor.graph.plan.schema import Plan, Step
 from planner_executor.graph.plan.validation import graph_issues
+from planner_executor.graph.record.expansion_names import Naming
 from planner_executor.graph.record.run_state import RunState
 
 
@@ -35,7 +41,8 @@ def to_refine(plan: Plan, record: RunState) -> list[Step]:
 class Refinement:
     """Reads a planner's refinement of one step.
 
-    `succeeded` are the steps whose results may be referred to, `deepest` is the limit of nested refinements.
+    `succeeded` are the steps whose results may be referred to, `deepest` is the limit of nested refinements. `naming`
+    maps the ids that the planner gave to those that the steps have in the plan.
     """
 
     plan: Plan
@@ -44,11 +51,12 @@ class Refinement:
     tools: Mapping[str, ToolSpec]
     max_steps: int
     deepest: int
+    naming: Naming
 
     def read(self, raw: Any) -> ParsedPlan:
         """Return the plan with the step's refinement in place of the step, or all issues.
 
-        The new steps are called `<step>_1`, `<step>_2`, ...; the step itself stays, and combines their results.
+        The step itself stays, and combines the results of the new ones.
         """
         part, notes = unwrap(raw, self.tools)
         if not isinstance(part, dict) or set(part) - {"steps", "answer"}:
@@ -63,7 +71,10 @@ class Refinement:
             return reading
         if not reading.plan.steps and reading.plan.answer is None:
             return ParsedPlan(None, (Issue(None, "steps", "the plan is empty: give steps, or an answer"),))
-        return ParsedPlan(self._put_in(reading.plan), notes=reading.notes)
+        names = self.naming([step.id for step in reading.plan.steps])
+        if faults := tuple(_too_long(drafts, reading.plan.answer, names)):
+            return ParsedPlan(None, faults)
+        return ParsedPlan(self._put_in(reading.plan, names), notes=reading.notes)
 
     @property
     def _too_deep(self) -> str:
@@ -73,8 +84,7 @@ class Refinement:
     def _is_deep(self) -> bool:
         return 1 + len(list(self.plan.above(self.step))) >= self.deepest
 
-    def _put_in(self, part: Plan) -> Plan:
-        names = {step.id: self._name(place) for place, step in enumerate(part.steps, 1)}
+    def _put_in(self, part: Plan, names: Mapping[str, str]) -> Plan:
         children = [self._child(step, names) for step in part.steps]
         gathered = renamed(part.answer, names) if part.answer is not None else _all_of(part, names)
         ends = tuple(names[step] for step in last_steps(waits_for(part.steps)))
@@ -92,12 +102,6 @@ class Refinement:
             steps += [*children, whole] if step.id == self.step.id else [step]
         return Plan(steps=tuple(steps), answer=self.plan.answer)
 
-    def _name(self, place: int) -> str:
-        name = f"{self.step.id}_{place}"
-        while name in self.plan.by_id:
-            name += "_"
-        return name
-
     def _child(self, step: Step, names: Mapping[str, str]) -> Step:
         return step.model_copy(
             update={
@@ -109,6 +113,15 @@ class Refinement:
                 "parent": self.step.id,
             }
         )
+
+
+def _too_long(drafts: Iterable[StepDraft], answer: JsonValue, names: Mapping[str, str]) -> Iterator[Issue]:
+    """Yield an issue for each expression that the longer names of the steps make too long."""
+    of_steps = ((draft.name, place, reference) for draft in drafts for place, reference in draft.references())
+    of_answer = ((None, "answer", reference) for reference in references_in(answer))
+    for step, place, reference in chain(of_steps, of_answer):
+        if fault := reference.renamed(names).fault:
+            yield Issue(step, place, f"{fault}, once its steps are named in the whole plan")
 
 
 def _all_of(part: Plan, names: Mapping[str, str]) -> JsonValue:

@@ -23,8 +23,12 @@ def plan_marks(record: RunState, step: Step) -> dict[str, TrustLabel]:
     state = record.plan_state
     if step.id not in state.tainted:
         return {}
-    names = [name for name in step.args if not (state.is_by_look and _is_known(record, step, name))]
-    return dict.fromkeys(names, PLAN)
+    return dict.fromkeys(seen_args(record, step) if state.is_by_look else step.args, PLAN)
+
+
+def seen_args(record: RunState, step: Step) -> list[str]:
+    """Return the arguments of a step that a model may have from what it looked at, and from nowhere else."""
+    return [name for name in step.args if not _is_known(record, step, name)]
 
 
 def _is_known(record: RunState, step: Step, name: str) -> bool:

@@ -101,6 +101,7 @@ def _apply(record: RunState, event: Event, data: EventData) -> None:  # noqa: C9
             if data.approval is not None:
                 record.standing.used(data.approval, data.key)
             record.spending.call_started(event, data)
+            record.steps.begun(event.step)
         case CallFinished():
             _call_finished(record, event, data)
         case CallAsked():
@@ -110,6 +111,7 @@ def _apply(record: RunState, event: Event, data: EventData) -> None:  # noqa: C9
         case ModelStarted():
             record.calls.model_started(event.step, data)
             record.spending.model_started(event, data)
+            record.steps.begun(event.step)
         case ModelFinished():
             record.calls.model_finished(data)
             record.spending.model_finished(data)
@@ -235,9 +237,9 @@ def _steered(record: RunState, data: Steered) -> None:
 
 
 def _decided(record: RunState, event: Event, data: Decided) -> None:
-    request, usage = record.review_state.request, record.spending.usage
+    request = record.review_state.request
     if record.said is None and request is not None and request.takes is not None and data.decision == "approve":
-        record.said = Said(request.takes, usage.tokens, usage.cost_usd)
+        record.said = Said(request.takes, record.spending.total, frozenset(record.steps.succeeded))
     for name, gave in values_of_decision(record, event, data):
         record.people.gave(name, gave)
     record.review_state.decided(event, data, record.plan_state.current_pass, record.plan_state.plan)

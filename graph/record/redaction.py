@@ -36,9 +36,10 @@ NAME = "redacted-"
 """Prefix of the names that replace digests."""
 DIGEST = re.compile(r"\b(?:[0-9a-f]{64}|[0-9a-f]{16})\b")
 CONTENT = frozenset((
-    "plan", "args", "value", "response", "prompt", "shown", "answer", "brought", "artifact", "error", "message",
-    "issues", "diff", "decisions", "actions", "history", "setup", "goal", "constraints", "reason", "settings",
-    "configured", "questions", "replies", "stalled", "state", "checkpoint", "result", "given", "checks", "judged",
+    "plan", "args", "value", "response", "prompt", "shown", "content", "answer", "brought", "artifact", "error",
+    "message", "issues", "diff", "decisions", "actions", "history", "setup", "goal", "constraints", "reason",
+    "settings", "configured", "questions", "replies", "stalled", "state", "checkpoint", "result", "given", "checks",
+    "judged",
 ))  # fmt: skip
 """Fields whose digests, if they hold any, are somebody's content and rest on nothing of ours."""
 RESTS_ON_MORE = frozenset({"inputs", "failures"})

@@ -2,11 +2,16 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from pydantic import JsonValue
 
-StepStatus = Literal["pending", "running", "succeeded", "failed", "blocked", "skipped", "interrupted", "uncertain"]
+Settled = Literal["succeeded", "skipped"]
+"""Statuses of a step that needs no more work."""
+Ended = Literal[Settled, "failed"]
+"""Statuses of a step that has ended."""
+StepStatus = Literal[Ended, "pending", "running", "blocked", "interrupted", "uncertain"]
+SETTLED, ENDED = get_args(Settled), get_args(Ended)
 
 
 @dataclass(frozen=True)
@@ -27,6 +32,13 @@ class StepResult:
     def of(cls, payload: Mapping[str, Any]) -> "StepResult":
         """Read a result from the payload of an event or from the state."""
         return cls(**{name: payload.get(name) for name in cls.__dataclass_fields__})  # type: ignore[arg-type]
+
+    @property
+    def seconds(self) -> float | None:
+        """How long the step or the call took, None if that is not on record; a clock set back makes no debt."""
+        if self.started_at is None or self.ended_at is None:
+            return None
+        return max(0.0, self.ended_at - self.started_at)
 
     def to_json(self) -> dict[str, Any]:
         """Return the result as the state shows it."""

@@ -48,6 +48,14 @@ class Approval:
 
 
 @dataclass(frozen=True)
+class Consent:
+    """People's approval of a call beside that of its plan: the rules on people that they met, and their labels."""
+
+    met: tuple[Mapping[str, Any], ...]
+    by: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class RecordedRequest:
     """A review request; `skip` is the number of answers stored at its checkpoint before it, `asked` names its actions.
 
@@ -97,6 +105,9 @@ class ReviewState:
     seen: set[str] = field(default_factory=set)
     replaced: dict[str, Mapping[str, JsonValue]] = field(default_factory=dict)
     rejected: dict[str, RejectedCall] = field(default_factory=dict)
+
+    # Calls that the policy asks about and that people approved with the plan that they approved last (decision 146).
+    with_plan: dict[str, Consent] = field(default_factory=dict)
 
     # Calls that waited until others were settled, by key, and the digests of recorded refusals.
     uncertain: dict[str, WaitingCall] = field(default_factory=dict)
@@ -181,6 +192,9 @@ class ReviewState:
         self.decision_before_seq, self.last_decision_seq = self.last_decision_seq, event.seq
         self.decided_at[data.checkpoint or ""] = data
         self.seen.update(data.steps)
+        if data.with_plan is not None:
+            givers = data.voters or (data.approver,)
+            self.with_plan = {one.key: Consent(one.met, givers) for one in data.with_plan}
         said = {key: RejectedCall(f"a person rejected this call: {why}", within) for key, why in data.rejected.items()}
         self.rejected.update(said)
         for key, args in data.replaced.items():

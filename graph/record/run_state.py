@@ -68,9 +68,9 @@ class RunState:
         return self.spending.budget.within(read_budget(self.assignment.configuration.limits)[0])
 
     @property
-    def usage(self) -> Usage:
-        """The usage that the effective budget counts."""
-        return self.spending.usage_under(self.bounds)
+    def spent(self) -> Usage:
+        """What was spent, in the units of the effective budget."""
+        return self.spending.spent_under(self.bounds)
 
     def close_review(self) -> None:
         """Close the open request without a decision, and the votes on it."""

@@ -6,30 +6,34 @@ from typing import Any
 
 from planner_executor.graph.plan.schedule import critical_path, waits_for
 from planner_executor.graph.plan.schema import Plan
+from planner_executor.graph.record.cost import NO_COST, StepCost
 from planner_executor.graph.record.results import StepResult
 
 
 @dataclass(frozen=True)
 class Said:
-    """What was said at the first approval (see `graph.review.expectation`), and what was spent by then."""
+    """What was said at the first approval (see `graph.review.expectation`), and what was spent by then.
+
+    `done` are the steps that had succeeded by then, which were no part of it.
+    """
 
     takes: Mapping[str, Any]
-    tokens: int = 0
-    cost_usd: float = 0.0
+    before: StepCost = NO_COST
+    done: frozenset[str] = frozenset()
 
 
-def spent_since(
-    said: Said, plan: Plan, results: Mapping[str, StepResult], tokens: int, cost_usd: float
-) -> dict[str, float]:
-    """Return what was spent since the approval, by the names of what was said; time is that of the longest chain."""
-    took = {step.id: _seconds(results.get(step.id)) for step in plan.steps}
+def spent_since(said: Said, plan: Plan, results: Mapping[str, StepResult], total: StepCost) -> dict[str, float]:
+    """Return what was spent since the approval, by the names of what was said.
+
+    Time is that of the longest chain. The cost is left out if the price of an answer since then is unknown.
+    """
+    took = {step.id: _seconds(results.get(step.id)) if step.id not in said.done else 0.0 for step in plan.steps}
     longest = critical_path(waits_for(plan.steps), took)[0] if took else 0.0
-    paid_usd = round(cost_usd - said.cost_usd, 6)
-    found = {"seconds": round(longest, 1), "tokens": tokens - said.tokens, "cost_usd": paid_usd}
+    found = {"seconds": round(longest, 1), "tokens": total.tokens - said.before.tokens}
+    if total.unpriced == said.before.unpriced:
+        found["cost_usd"] = round(total.known_usd - said.before.known_usd, 6)
     return {name: spent for name, spent in found.items() if name in said.takes}
 
 
 def _seconds(result: StepResult | None) -> float:
-    if result is None or result.started_at is None or result.ended_at is None:
-        return 0.0
-    return max(0.0, result.ended_at - result.started_at)
+    return (result.seconds if result is not None else None) or 0.0

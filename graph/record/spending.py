@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from planner_executor.graph.record.budget import NO_BUDGET, Budget, Usage
+from planner_executor.graph.record.cost import NO_COST, StepCost, cost_with
 from planner_executor.graph.record.events import (
     BudgetReached,
     CallStarted,
@@ -34,7 +35,7 @@ class Spending:
     counts as spent. `shortage` is the limit reached since the last decision. `replanner_is_due` means that the budget
     did not allow the replanner's call when it was due, `prevents_planning` that it did not allow a request for a plan
     since the last decision or the user's last change. `elapsed_s` is the time from the start of the run to its last
-    call or reached limit, in seconds. `tokens` and `cost_usd` are those of model calls that have ended.
+    call or reached limit, in seconds. `usage` is what limits count, with the reserves; `total` is what was spent.
     """
 
     budget: Budget = NO_BUDGET
@@ -45,12 +46,21 @@ class Spending:
     replanner_is_due: bool = False
     prevents_planning: bool = False
     elapsed_s: float = 0.0
-    tokens: int = 0
-    cost_usd: float = 0.0
+    total: StepCost = NO_COST
 
     def usage_under(self, bounds: Budget) -> Usage:
         """Return the usage; elapsed time is part of it only if a limit counts it."""
         return self.usage if bounds.elapsed_s is None else replace(self.usage, elapsed_s=self.elapsed_s)
+
+    def spent_under(self, bounds: Budget) -> Usage:
+        """Return what was spent in the units of a budget: the usage without the reserves."""
+        return replace(self.usage_under(bounds), tokens=self.total.tokens, cost_usd=self.total.known_usd)
+
+    @property
+    def aside(self) -> Usage:
+        """The reserves of model calls that have no answer, or had none when their process died."""
+        cost_usd = round(self.usage.cost_usd - self.total.known_usd, 9)
+        return Usage(tokens=self.usage.tokens - self.total.tokens, cost_usd=cost_usd)
 
     def run_started(self, data: RunStarted) -> None:
         """Set the budget that the run was started with."""
@@ -90,12 +100,14 @@ class Spending:
 
     def call_started(self, event: Event, data: CallStarted) -> None:
         """Count a tool call, and its step if this is its first call."""
+        self.total = cost_with(self.total, data)
         first = data.call == 0 and event.step not in self.begun
         self.begun.add(event.step or "")
         self.usage = self.usage.plus(tool_calls=1, steps=int(first), calls={data.tool: 1})
 
     def model_started(self, event: Event, data: ModelStarted) -> None:
         """Count a model call, its step if this is its first call, and the reserve of the call."""
+        self.total = cost_with(self.total, data)
         first = event.step is not None and event.step not in self.begun
         if event.step is not None:
             self.begun.add(event.step)
@@ -107,12 +119,11 @@ class Spending:
     def model_finished(self, data: ModelFinished) -> None:
         """Count the cost of a model call in place of its reserve."""
         self.worked(data.worked_s)
-        aside = self.reserved.pop(data.key, {})
-        tokens = data.usage.total_tokens if data.usage is not None else 0
-        self.tokens += tokens
-        self.cost_usd += data.cost_usd or 0.0
+        aside, before = self.reserved.pop(data.key, {}), self.total
+        self.total = after = cost_with(before, data)
         self.usage = self.usage.plus(
-            tokens=tokens - aside.get("tokens", 0), cost_usd=(data.cost_usd or 0.0) - aside.get("cost_usd", 0.0)
+            tokens=after.tokens - before.tokens - aside.get("tokens", 0),
+            cost_usd=(data.paid_usd or 0.0) - aside.get("cost_usd", 0.0),
         )
 
     def passed(self, elapsed_s: float) -> None:

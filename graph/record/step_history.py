@@ -139,7 +139,7 @@ class StepHistory:
         if tool is not None:
             self._add(of_tool(tool), event, data.result, {})
         if data.item is not None and (work := self._of(event.step or "", data.item)) is not None:
-            work.seconds += seconds_of(data.result) or 0.0
+            work.seconds += data.result.seconds or 0.0
 
     def model_started(self, event: Event, data: ModelStarted) -> None:
         """Note the model of a step."""
@@ -174,12 +174,5 @@ class StepHistory:
         return self._work[step].get(item) if step in self._work else None
 
     def _add(self, likeness: str, event: Event, result: StepResult, tokens: Mapping[str, Tokens]) -> None:
-        if result.status == "succeeded" and (seconds := seconds_of(result)) is not None:
+        if result.status == "succeeded" and (seconds := result.seconds) is not None:
             self._taken[likeness].append((event.at, seconds, tokens))
-
-
-def seconds_of(result: StepResult) -> float | None:
-    """Return how long a call or a step took, None if that is not on record."""
-    if result.started_at is None or result.ended_at is None:
-        return None
-    return max(0.0, result.ended_at - result.started_at)

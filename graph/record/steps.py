@@ -17,7 +17,7 @@ from planner_executor.graph.record.events import (
     StepFinished,
     StepSkipped,
 )
-from planner_executor.graph.record.results import StepResult, StepStatus
+from planner_executor.graph.record.results import SETTLED, StepResult, StepStatus
 from planner_executor.graph.record.run_pass import Pass
 from planner_executor.graph.record.trust_label import USER, TrustLabel
 
@@ -34,8 +34,8 @@ class Steps:
     counts further attempts under the revision in force, `failed` final failures of a step or of an item, and
     `failed_before` those of them before the run was reopened last. `supplied` has steps whose results a person gave, or
     a fork inherited; `givers` the person of each that was given; `answers` the questions that a person answered.
-    `of_plan` are the steps of the plan in force, of which `succeeded_of_plan` succeeded: counting them anew at each
-    event would take longer and longer.
+    `earlier` has the results of former definitions of steps that have not run since. `of_plan` are the steps of the
+    plan in force, of which `succeeded_of_plan` succeeded: counting them at each event would take longer and longer.
     """
 
     results: dict[str, StepResult] = field(default_factory=dict)
@@ -50,6 +50,7 @@ class Steps:
     failed_before: Counter[tuple[str, int | None]] = field(default_factory=Counter)
     supplied: set[str] = field(default_factory=set)
     answers: set[str] = field(default_factory=set)
+    earlier: dict[str, StepResult] = field(default_factory=dict)
     givers: dict[str, str] = field(default_factory=dict)
     of_plan: frozenset[str] = frozenset()
     succeeded_of_plan: int = 0
@@ -62,13 +63,18 @@ class Steps:
             self._succeeded = frozenset(step for step, result in self.results.items() if result.status == "succeeded")
         return self._succeeded
 
+    @property
+    def ran(self) -> dict[str, StepResult]:
+        """The results by id, of former definitions too whose steps have not run since."""
+        return {**self.earlier, **self.results}
+
     def unjudged(self, plan: Plan) -> list[str]:
         """Return the succeeded steps whose natural-language criterion was not judged, in the order of the plan."""
         return [step.id for step in plan.steps if step.success_criteria and step.id in self.succeeded - self.judged]
 
     def is_settled(self, step: str) -> bool:
         """Return whether the step succeeded or was skipped, so that nothing is left to do for it."""
-        return step in self.results and self.results[step].status in ("succeeded", "skipped")
+        return step in self.results and self.results[step].status in SETTLED
 
     def has_failed(self, step: str) -> bool:
         """Return whether the step's result is a failure."""
@@ -80,8 +86,8 @@ class Steps:
 
     def failed_in(self, step: str, within: Pass) -> bool:
         """Return whether the step failed in this pass, and so waits for another one."""
-        failed = step in self.results and self.results[step].status == "failed"
-        return failed and self.result_pass.get(step) == within
+        result = self.results.get(step) or self.earlier.get(step)
+        return result is not None and result.status == "failed" and self.result_pass.get(step) == within
 
     def times_failed(self, step: str, item: int | None, *, before_reopening: bool = False) -> int:
         """Return the number of final failures of a step and of this item of it."""
@@ -97,8 +103,15 @@ class Steps:
         for step in (*data.diff.added, *data.diff.changed, *data.diff.removed) if before.revision else ():
             if self.is_skipped(step):
                 del self.results[step]  # other work under this id was not what the person skipped
+        for step in data.diff.changed:
+            if step in self.results and not self.is_settled(step):
+                self.earlier[step] = self.results.pop(step)  # it is pending until its present definition has run
         self.of_plan = frozenset(step["id"] for step in data.plan["steps"])
         self.succeeded_of_plan = len(self.of_plan & self.succeeded)
+
+    def begun(self, step: str | None) -> None:
+        """Note that a step has begun, in its present definition."""
+        self.earlier.pop(step or "", None)
 
     def work_finished(self, step: str, data: CallFinished | StepFinished, within: Pass) -> bool:
         """Set a step's result, or hold it until its criteria are checked; return whether the step has succeeded."""
@@ -172,6 +185,7 @@ class Steps:
         """Forget the results of the steps that are tried again; how often they failed still counts."""
         for step in data.again:
             self.results.pop(step, None)
+            self.earlier.pop(step, None)
             self.result_pass.pop(step, None)
             self.missing.pop(step, None)
         self.retries, self.failed_before = Counter(), self.failed.copy()
@@ -180,6 +194,7 @@ class Steps:
 
     def _set(self, step: str, result: StepResult) -> bool:
         before, succeeded = self.results.get(step), result.status == "succeeded"
+        self.earlier.pop(step, None)
         self.results[step] = result
         self._succeeded = None
         if step in self.of_plan:

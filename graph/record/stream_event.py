@@ -1,21 +1,65 @@
-"""The events of the `custom` stream: a contract with whoever draws a run as it works (docs/streaming.md)."""
+"""The events of the `custom` stream: a contract with whoever draws a run as it works (docs/streaming.md).
 
-from collections.abc import Mapping
+Their JSON Schema is `schemas/stream.json`.
+"""
+
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Final, Literal
+
+from pydantic import with_config
+from typing_extensions import TypedDict  # before Python 3.12 pydantic reads none of typing's own
 
 from planner_executor.graph.plain_text.sanitize import one_line
-from planner_executor.graph.record.results import StepResult
-from planner_executor.graph.record.step_costs import StepCost
+from planner_executor.graph.record.cost import Cost, StepCost
+from planner_executor.graph.record.published_schema import CLOSED, published_schema
+from planner_executor.graph.record.results import StepResult, StepStatus
 from planner_executor.graph.record.values import to_text
 
-VERSION = 1
+VERSION: Final = 1
 """Raised when a field is removed or changes its meaning; new fields and kinds leave it as it is."""
 
 PREVIEW_CHARACTERS = 200
 
 Kind = Literal["step", "item", "progress", "person"]
 """A step's status, the end of one item of a list, what a tool reports in mid-call, and that a person will be needed."""
+
+
+@with_config(CLOSED)
+class ToolProgress(TypedDict):
+    """How far a call is, as its tool reports it: `text` is all of it in words."""
+
+    tool: str
+    done: float
+    total: float | None
+    message: str | None
+    text: str
+
+
+@with_config(CLOSED)
+class StepState(TypedDict):
+    """How far a step is, and what it has cost; times are Unix seconds."""
+
+    status: StepStatus
+    error: str | None
+    started_at: float | None
+    ended_at: float | None
+    preview: str | None
+    cost: Cost
+
+
+@with_config(CLOSED)
+class StepEvent(StepState):
+    """An event of the `custom` stream; times are Unix seconds, and texts are from outside: escape them."""
+
+    version: Literal[1]
+    kind: Kind
+    run: str
+    revision: int
+    sequence: int
+    step: str
+    item: int | None
+    attempt: int
+    progress: ToolProgress | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,9 +80,9 @@ class StreamEvent:
     result: StepResult
     cost: StepCost
     item: int | None = None
-    progress: Mapping[str, Any] | None = None
+    progress: ToolProgress | None = None
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> StepEvent:
         """Return the event as clients receive it; every field is always there."""
         result = self.result
         return {
@@ -71,3 +115,8 @@ def preview_of(result: StepResult) -> str | None:
     value = result.artifact.get("preview") if result.artifact else result.value
     text = value if isinstance(value, str) else to_text(value)
     return one_line(text[: 2 * PREVIEW_CHARACTERS], PREVIEW_CHARACTERS)
+
+
+def stream_schema() -> dict[str, Any]:
+    """Return the JSON Schema of an event of the stream."""
+    return published_schema(StepEvent)

@@ -90,7 +90,7 @@ def limit_raised(record: RunState, event: Event, data: RunReopened) -> Named:
 
 def plan_given(event: Event, data: PlanRevised, by: str) -> Named:
     """Return (name, value) of a plan that a person put in the place of another: what models add to it rests on it."""
-    return "plan", GivenValue("plan", (by,), plan=data.plan, seq=event.seq)
+    return "plan", GivenValue("plan", (by,), met=data.met_alone, plan=data.plan, seq=event.seq)
 
 
 def _step_of(record: RunState, key: str) -> str | None:

@@ -33,6 +33,7 @@ WORLD = frozenset(
         "approver",
         "started_by",
         "written_by",
+        "met_alone",
         "roles",
         "voters",
         "given_by",
@@ -42,6 +43,7 @@ WORLD = frozenset(
         "would_replace",
         "due_at",
         "like_steps",
+        "keeps_names",
     }
 )
 """Fields that depend on the environment of the run."""
@@ -51,14 +53,14 @@ NEWER_SETTINGS = frozenset(
 )
 """Settings that earlier versions did not have, or had under another name."""
 
-OF_REQUESTS = frozenset({"rules", "deadline", "estimate"})
+OF_REQUESTS = frozenset({"rules", "deadline", "estimate", "content"})
 TERMS = frozenset({"policy", "limits"})
 """Where the policy of a run is kept, which earlier versions kept among its settings."""
 OPTIONAL = frozenset({"read_as", "setup_by", "dropped", "replaced", "wording"}) | TERMS | OF_REQUESTS | NEWER_SETTINGS
 """Fields that are compared if both sides have them: a plan that was brought or edited is played as it was read, and
 earlier versions did not record how."""
 
-WORDS = frozenset({"shown", "prompt", "reserved"})
+WORDS = frozenset({"shown", "content", "prompt", "reserved"})
 """Fields laid out, cut or counted by a value's length: not compared if a value was redacted from them."""
 
 NAMED = re.compile(rf"{NAME}[0-9a-f]{{16}}")
@@ -110,7 +112,7 @@ OF_WORDING: Mapping[str, frozenset[str]] = {
     RunStarted.kind: frozenset({"wording"}),
     PlanRevised.kind: frozenset({"stalled"}),
     PlanRefused.kind: frozenset({"issues", "stays"}),
-    ReviewRequested.kind: frozenset({"shown", "subject", "error", "issues", "takes"}),
+    ReviewRequested.kind: frozenset({"shown", "content", "subject", "error", "issues", "takes"}),
     CallRefused.kind: frozenset({"why"}),
     ModelStarted.kind: frozenset({"key", "prompt", "prompt_digest", "reserved"}),
     ModelFinished.kind: frozenset({"key"}),

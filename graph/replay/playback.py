@@ -152,6 +152,6 @@ class Playback:
 
 
 def _timed(payload: Mapping[str, Any], recorded: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a payload with the times of the record; the checkpoint is the replay's own."""
-    times = {name: recorded[name] for name in WORLD & set(recorded) if name != "checkpoint"}
-    return {**payload, **times}
+    """Return a payload with the times and the naming of the record; the checkpoint is the replay's own."""
+    of_record = {name: recorded[name] for name in WORLD & set(recorded) if name != "checkpoint"}
+    return {**{name: value for name, value in payload.items() if name != "keeps_names"}, **of_record}

@@ -46,7 +46,7 @@ from planner_executor.graph.replay.inputs import (
     state_of_fork,
 )
 from planner_executor.graph.replay.ledger import ReplayLedger
-from planner_executor.graph.replay.overlapping import votes_before
+from planner_executor.graph.replay.overlapping import answers_before
 from planner_executor.graph.replay.playback import Playback, ReplayStopped
 from planner_executor.graph.replay.recorded import SubstituteModel
 from planner_executor.graph.replay.recording import Recording
@@ -60,8 +60,8 @@ APPROVE = GraphInput.answer({"decisions": [{"type": "approve"}]}, unseen=False)
 LOOK_AHEAD = 4
 MOST_LATE = 6
 """Outcomes before a difference that are tried one after the other."""
-MOST_VOTES = 100
-"""Events of votes given at once, and one more."""
+MOST_ANSWERS = 100
+"""Events of answers given at once, and one more."""
 
 
 async def replayed(transcript: Transcript, planner: RoleModel | None = None) -> Replay:
@@ -203,8 +203,8 @@ class Player:
             coming = coming[coming[0].kind == PlanRevised.kind :][:1]
         elif not state.interrupts:
             return GraphInput()
-        self._playback.by_others = votes = votes_before(self._recording.ahead(MOST_VOTES))
-        coming = self._recording.ahead(votes + LOOK_AHEAD)[votes:] if votes else coming
+        self._playback.by_others = others = answers_before(self._recording.ahead(MOST_ANSWERS))
+        coming = self._recording.ahead(others + LOOK_AHEAD)[others:] if others else coming
         request = state.interrupts[0].value if state.interrupts else NOT_ASKED
         answer = answer_on_record(coming, request, self._transcript.artifacts)
         is_shown_again = not swapped and coming[0].kind == ReviewRequested.kind

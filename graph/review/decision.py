@@ -10,17 +10,19 @@ from planner_executor.graph.plan.depth import parse_json_or_text
 from planner_executor.graph.plan.issues import Issue, storable
 from planner_executor.graph.plan.json_values import json_faults
 from planner_executor.graph.record.comment import Comment, said_together
+from planner_executor.graph.review.answer_form import Approval, Edit, Rejection
 from planner_executor.graph.review.comments import read_comments, split_comments, step_ids
+from planner_executor.graph.review.content import PlanContent
 from planner_executor.graph.review.request import DecisionType, ReviewAction, ReviewRequest
-from planner_executor.graph.words.name_list import counted, right_name
+from planner_executor.graph.words.name_list import counted, enumerated, right_name
 
 YES = ("approve", "yes", "y", "ok")
 NO = ("reject", "no", "n")
 FINAL = ("stop", "cancel", "reject", "no", "n")
 KEYS: Mapping[DecisionType, set[str]] = {
-    "approve": {"type", "digest", "standing", "reason", "ask_later"},
-    "edit": {"type", "digest", "edited_action"},
-    "reject": {"type", "digest", "message", "final", "comments"},
+    "approve": set(Approval.__annotations__),
+    "edit": set(Edit.__annotations__),
+    "reject": set(Rejection.__annotations__),
 }
 
 OBJECT = re.compile(r'\s*\{\s*"')
@@ -191,6 +193,11 @@ def _read_ask_later(raw: Any, action: ReviewAction) -> tuple[str, ...]:
         raise InvalidResponse(
             f"ask_later: the plan has no step {str(strange[0])[:80]!r}; {right_name(strange[0], ids)}"
         )
+    if isinstance(action.content, PlanContent):
+        asked = [step.id for step in action.content.steps if step.settled or step.asked_later]
+        if others := [one for one in raw if one not in asked]:
+            known = f"it asks about those of {enumerated(asked)}" if asked else "remove it"
+            raise InvalidResponse(f"ask_later: the policy asks about no call of {others[0]}; {known}")
     return tuple(dict.fromkeys(raw))
 
 
@@ -216,7 +223,7 @@ def _rejection(message: str | None, action: ReviewAction, final: bool = False, r
             comments = (*read_comments(raw, ids), *read_comments(lines, ids))
         except ValueError as fault:
             raise InvalidResponse(str(fault)) from fault
-    elif raw:
+    elif raw not in (None, []):
         raise InvalidResponse(f"comments are about steps of a plan, and {action.name} shows none; write a message")
     return rejection(message, final, comments)
 

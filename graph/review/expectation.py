@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import ceil
 from typing import Any
 
 from planner_executor.graph.plan.kinds.table import kind_spec
@@ -63,7 +64,8 @@ def _tokens(step: Step, took: Took | None, prompt: int, basis: Basis) -> dict[st
     """Return the tokens of prompts and answers by model; the first prompt is known in any case."""
     least, most = _items(step)
     if took is None or not took.tokens:
-        return {basis.first[step.id]: ((prompt * least, prompt * most), NOTHING)}
+        low, high = (prompt * ceil(items / (step.batch or 1)) for items in (least, most))
+        return {basis.first[step.id]: ((low, high), NOTHING)}
     return {
         model: ((read[0] * least, read[1] * most), (written[0] * least, written[1] * most))
         for model, (read, written) in took.tokens.items()

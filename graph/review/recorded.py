@@ -4,11 +4,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from planner_executor.graph.record.events import ReviewRequested
+from planner_executor.graph.review.human_steps import GATE
+from planner_executor.graph.review.request import allowed_for, config
 from planner_executor.graph.review.response import RequestJson
 
 
 def request_on_record(
-    run: str, shown: ReviewRequested, plan: Mapping[str, Any], texts: Sequence[str], asked_before: int = 0
+    run: str, shown: ReviewRequested, plan: Mapping[str, Any], texts: Sequence[str], content: Any, asked_before: int = 0
 ) -> RequestJson:
     """Return a request in the shape of `graph.review.request.ReviewRequest.to_json`, without estimate and difference.
 
@@ -17,17 +19,26 @@ def request_on_record(
         shown: The event of the request.
         plan: The plan of its revision, which the event leaves out.
         texts: The description of each action, which the event may keep as an artifact.
+        content: What was shown as data, None if an earlier release asked.
         asked_before: The number of earlier requests of the run that asked for the same about the same plan.
     """
     found = [dict(action) for action in shown.actions]
+    cannot_run = any(action["name"] == "run_plan" for action in found)  # the event has only plans with faults
     if "run_plan" in shown.asked and not any(action["name"] == "run_plan" for action in found):
         found.insert(0, {"name": "run_plan", "args": {"plan": dict(plan)}})
     return {
         "action_requests": [{**action, "description": text} for action, text in zip(found, texts, strict=True)],
+        "review_configs": [_config(action, cannot_run=cannot_run) for action in found],
         "run": run,
         "revision": shown.revision or 0,
         "digest": shown.digest,
         "issues": [issue.to_json() for issue in shown.issues],
         "error": shown.error,
+        **({"review": content} if content is not None else {}),
         **({"asked_before": asked_before} if asked_before else {}),
     }
+
+
+def _config(action: Mapping[str, Any], *, cannot_run: bool) -> dict[str, Any]:
+    name, is_gate = action["name"], action["args"].get("tool") == GATE
+    return config(name, allowed_for(name, is_gate=is_gate, cannot_run=cannot_run and name == "run_plan"))

@@ -11,6 +11,7 @@ from planner_executor.graph.plan.canonical import digest
 from planner_executor.graph.plan.issues import Issue
 from planner_executor.graph.policy.approvers import ApproverRule
 from planner_executor.graph.record.deadline import Deadline
+from planner_executor.graph.review.content import ActionContent, PeopleContent, ReviewContent
 
 ActionName = Literal["run_plan", "run_step", "answer_question", "settle_effect", "raise_budget"]
 DecisionType = Literal["approve", "edit", "reject"]
@@ -34,7 +35,8 @@ class ReviewAction:
     """One thing to decide, with a description in Markdown in which untrusted text is code (`graph.text.review`).
 
     `key` identifies the call or the limit in question, `answer_schema` is the JSON Schema of an answer. `digest` is set
-    for a call that a revision adds: its own, since the plan's does not cover it.
+    for a call that a revision adds: its own, since the plan's does not cover it. `content` says as data what the
+    description says in words. A plan that `cannot_run` as it is has faults, and nobody can approve it.
     """
 
     name: ActionName
@@ -43,12 +45,13 @@ class ReviewAction:
     key: str | None = None
     answer_schema: Any = None
     digest: str | None = None
+    content: ActionContent | None = None
+    cannot_run: bool = False
 
     @property
     def allowed(self) -> tuple[DecisionType, ...]:
         """The types of decisions that this action accepts; a gate, which no call belongs to, has nothing to edit."""
-        found = ALLOWED[self.name]
-        return tuple(one for one in found if one != "edit") if self.name == "run_step" and self.key is None else found
+        return allowed_for(self.name, is_gate=self.name == "run_step" and self.key is None, cannot_run=self.cannot_run)
 
     def to_json(self) -> dict[str, Any]:
         """Return the action as JSON, without its description."""
@@ -61,9 +64,9 @@ class ReviewRequest:
     """A request to a person; `digest` is that of the plan to approve, `binding` that of the plan with its terms.
 
     `people` is a paragraph on who decides, who has voted and until when, empty if anybody decides at any time. `rules`
-    and `deadline` say the same as data, and `askers` are the labels of those who asked for what is shown beside those
-    who asked for the run. `asked_before` is the number of earlier requests of the run that asked for the
-    same about the same plan.
+    and `deadline` say the same as data, `decided_by` with the votes. `askers` are the labels of those who asked for
+    what is shown beside those who asked for the run. `asked_before` is the number of earlier requests of the run that
+    asked for the same about the same plan.
     """
 
     run: str
@@ -80,6 +83,17 @@ class ReviewRequest:
     deadline: Deadline | None = None
     askers: tuple[str, ...] = ()
     asked_before: int = 0
+    goal: str = ""
+    decided_by: PeopleContent | None = None
+
+    @property
+    def content(self) -> dict[str, Any]:
+        """What a person decides about, as data, see `graph.review.content`."""
+        found = [(action, action.content) for action in self.actions]
+        actions = tuple(
+            one.model_copy(update={"decisions": action.allowed}) for action, one in found if one is not None
+        )
+        return ReviewContent(version=1, goal=self.goal, actions=actions, people=self.decided_by).to_json()
 
     @property
     def subject(self) -> str:
@@ -107,9 +121,7 @@ class ReviewRequest:
             "action_requests": [
                 {**action.to_json(), "description": self._described(action)} for action in self.actions
             ],
-            "review_configs": [
-                {"action_name": action.name, "allowed_decisions": list(action.allowed)} for action in self.actions
-            ],
+            "review_configs": [config(action.name, action.allowed) for action in self.actions],
             "run": self.run,
             "revision": self.revision,
             "digest": self.digest,
@@ -117,6 +129,7 @@ class ReviewRequest:
             "issues": [issue.to_json() for issue in self.issues],
             "estimate": dict(self.estimate),
             "error": self.error,
+            "review": self.content,
             **({"until": self.deadline.until} if self.deadline is not None else {}),
             **({"asked_before": self.asked_before} if self.asked_before else {}),
         }
@@ -128,6 +141,17 @@ class ReviewRequest:
         if (shown := action.digest or self.digest) not in text:
             text = f"{text}\n\nDigest: {shown}"
         return f"{asked_again(self.error)}\n\n{text}" if self.error else text
+
+
+def allowed_for(name: ActionName, *, is_gate: bool, cannot_run: bool) -> tuple[DecisionType, ...]:
+    """Return the types of decisions that an action accepts, see `ReviewAction.allowed`."""
+    without = {"edit"} if is_gate else {"approve"} if cannot_run else set()
+    return tuple(one for one in ALLOWED[name] if one not in without)
+
+
+def config(name: ActionName, allowed: Sequence[DecisionType]) -> dict[str, Any]:
+    """Return what a request says of the decisions about one action, in the shape of LangChain."""
+    return {"action_name": name, "allowed_decisions": list(allowed)}
 
 
 def asked_again(error: str) -> str:

@@ -41,7 +41,8 @@ class ReviewResponse:
     and further ones (see `graph.policy.standing`); of several calls of one step the n-th shown is `step#n`. `limits`
     are the changed limits of the budget. `finish` ends the run with the results so far if the budget is spent, `stop`
     ends it as rejected. `feedback` requests a new plan with this text, as do `comments`, pairs of a step and what is
-    said of it; without `happened` uncertain calls stay open. `reason` is why the plan is approved.
+    said of it; without `happened` uncertain calls stay open. `reason` is why the plan is approved,
+    and `ask_later` names steps whose calls its approval does not cover.
     """
 
     approve: bool = False
@@ -57,6 +58,7 @@ class ReviewResponse:
     feedback: str | None = None
     comments: Sequence[tuple[str, str]] = ()
     reason: str | None = None
+    ask_later: Sequence[str] = ()
     finish: bool = False
     stop: bool = False
 
@@ -77,6 +79,19 @@ def build_response(request: RequestJson, response: ReviewResponse) -> dict[str, 
 def asked(request: RequestJson, name: str) -> list[ActionJson]:
     """Return the actions of a request with this name."""
     return [action for action in request["action_requests"] if action["name"] == name]
+
+
+def allowed(request: RequestJson, *names: ActionName) -> frozenset[str]:
+    """Return the types of decisions that a request accepts for its actions, or for those of these names alone."""
+    configs = request["review_configs"]
+    return frozenset(
+        kind for one in configs if not names or one["action_name"] in names for kind in one["allowed_decisions"]
+    )
+
+
+def can_approve(request: RequestJson) -> bool:
+    """Whether an approval decides anything: a plan that can run, or a call or a gate beside no plan with faults."""
+    return "approve" in allowed(request, *(("run_plan",) if asked(request, "run_plan") else ("run_step",)))
 
 
 def _decisions(actions: Sequence[ActionJson], response: ReviewResponse) -> list[dict[str, Any]]:
@@ -115,7 +130,10 @@ def _decision(action: ActionJson, response: ReviewResponse) -> dict[str, Any] | 
     # One yes does not answer for what a revision adds: such a call has a digest of its own (decision 121).
     if not response.approve or name not in ("run_plan", "run_step") or is_new(action):
         return None
-    return {"type": "approve", **({"reason": response.reason} if response.reason and name == "run_plan" else {})}
+    if name != "run_plan":
+        return {"type": "approve"}
+    beside = {"reason": response.reason, "ask_later": [*response.ask_later]}
+    return {"type": "approve", **{key: said for key, said in beside.items() if said}}
 
 
 def _sent_back(name: str, response: ReviewResponse) -> dict[str, Any]:
@@ -206,14 +224,22 @@ def _unmatched(actions: Sequence[ActionJson], response: ReviewResponse) -> Itera
     yield from _unmatched_calls(actions, response)
     if response.approve and not {"run_plan", "run_step"} & set(names):
         yield "approve", "there is nothing to approve"
-    if response.comments and "run_plan" not in names:
-        yield "comment", "no plan is under review; give feedback instead"
-    if response.plan is not None and "run_plan" not in names:
-        yield "edit", "there is no plan to approve"
+    if "run_plan" not in names:
+        yield from _unmatched_plan(response)
     if (response.limits or response.finish) and "raise_budget" not in names:
         yield "budget", "no limit of the budget is reached"
     if response.feedback is not None and response.happened and set(names) == {"settle_effect"}:
         yield "feedback", "all that is asked is answered; leave out the feedback, or the answer"
+
+
+def _unmatched_plan(response: ReviewResponse) -> Iterator[tuple[str, str]]:
+    """Yield (field, error) for statements about a plan, where none is under review."""
+    if response.comments:
+        yield "comment", "no plan is under review; give feedback instead"
+    if response.plan is not None:
+        yield "edit", "there is no plan to approve"
+    if response.ask_later:
+        yield "ask_later", "no plan is under review; a call that is asked about is due"
 
 
 def _unmatched_calls(actions: Sequence[ActionJson], response: ReviewResponse) -> Iterator[tuple[str, str]]:

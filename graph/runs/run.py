@@ -12,7 +12,7 @@ from planner_executor.graph.plan.schema import Plan
 from planner_executor.graph.record.ending import ENDS
 from planner_executor.graph.record.events import BY_FACADE
 from planner_executor.graph.record.remaining import skipped_in
-from planner_executor.graph.record.results import StepResult
+from planner_executor.graph.record.results import StepResult, StepStatus
 from planner_executor.graph.record.run_filter import RunStatus
 from planner_executor.graph.record.run_state import RunState
 from planner_executor.graph.record.said import spent_since
@@ -65,13 +65,15 @@ class Run:
         return self.status in ENDS
 
     @property
-    def step_status(self) -> dict[str, str]:
+    def step_status(self) -> dict[str, StepStatus]:
         """Step id -> status, for every step of the plan."""
         waits = waits_within(self.plan) if self.plan else {}
-        known = {step: self.results[step].status if step in self.results else "pending" for step in waits}
+        known: dict[str, StepStatus] = {
+            step: self.results[step].status if step in self.results else "pending" for step in waits
+        }
         failed = [step for step, status in known.items() if status == "failed"]
         blocked = blocked_by(waits, failed) if failed else {}
-        blocked_status = {step: "blocked" for step in blocked if known[step] == "pending"}
+        blocked_status: dict[str, StepStatus] = {step: "blocked" for step in blocked if known[step] == "pending"}
         skipped = skipped_in(self.plan, self.results) if self.plan else {}
         return {**known, **blocked_status, **dict.fromkeys(skipped, "skipped")}
 
@@ -149,10 +151,10 @@ def run_of(record: RunState, worked_on: bool) -> Run:
 
 
 def _spent(record: RunState) -> Mapping[str, float] | None:
-    plan, usage = record.plan_state.plan, record.spending.usage
+    plan = record.plan_state.plan
     if record.said is None or plan is None:
         return None
-    return spent_since(record.said, Plan.model_validate(plan), record.steps.results, usage.tokens, usage.cost_usd)
+    return spent_since(record.said, Plan.model_validate(plan), record.steps.results, record.spending.total)
 
 
 def _waits_for_cap(record: RunState) -> str | None:
@@ -163,7 +165,7 @@ def _waits_for_cap(record: RunState) -> str | None:
 
 def _unfinished(record: RunState, worked_on: bool) -> dict[str, StepResult]:
     """Return the steps that have begun and not ended: in progress, or interrupted, perhaps with an uncertain call."""
-    cut = dict.fromkeys(record.spending.begun - set(record.steps.results), "interrupted")
+    cut = dict.fromkeys(record.spending.begun - set(record.steps.ran), "interrupted")
     open_calls = [call for call in record.calls.by_key.values() if call.result is None and not call.nothing_happened]
     for call in sorted(open_calls, key=lambda call: call.is_uncertain):
         if record.steps.is_settled(call.step):

@@ -101,12 +101,16 @@ class Runs:
     async def value(self, name: str, step: str | None = None) -> JsonValue:
         """Return the whole value of a step that succeeded, or the run's whole answer, inline or from an artifact.
 
+        What was looked at before planning is named `look 1`, `look 2` and so on in the place of a step.
+
         Raises:
             InputError: The step has not succeeded, or the run has no answer.
         """
         key = await self.find(name)
         record = project(await self.ledger.events(key))
-        result = _answer(record) if step is None else record.steps.results.get(step, NO_RESULT)
+        look = record.calls.named_looks.get(step or "")
+        found = look.result if look is not None else record.steps.results.get(step or "")
+        result = _answer(record) if step is None else found or NO_RESULT
         if result.status != "succeeded":
             raise InputError("step" if step else "run", f"{step or record.id} has no value; it has not succeeded")
         if result.artifact is not None and result.artifact.get("of"):

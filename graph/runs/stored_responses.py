@@ -36,7 +36,8 @@ async def open_request(ledger: Ledger, record: RunState, events: Sequence[Event]
         return None
     texts = await content_value(ledger, shown.shown)
     before = record.review_state.asked_before(shown.digest or "", shown.asked, is_open=True)
-    return request_on_record(record.id, shown, record.plan_state.plan or {}, texts, before)
+    content = await content_value(ledger, shown.content)
+    return request_on_record(record.id, shown, record.plan_state.plan or {}, texts, content, before)
 
 
 def _last_shown(events: Sequence[Event]) -> ReviewRequested:

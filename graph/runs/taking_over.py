@@ -1,7 +1,8 @@
 """Taking a run over under the terms here: a request of its own, decided under the rules on record (decision 120)."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from planner_executor.graph.context import Services
 from planner_executor.graph.errors import InputError, OtherTermsError
@@ -35,10 +36,13 @@ async def require_terms(runs: Runs, key: RunKey, services: Services) -> Comparis
     return found
 
 
-async def take_over(runs: Runs, name: str, services: Services, by: Approver) -> Run:
+async def take_over(
+    runs: Runs, name: str, services: Services, by: Approver, setup: Mapping[str, Any] | None = None
+) -> Run:
     """Put a run under the terms here, if those who may decide about every tool left in its plan have all asked for it.
 
-    Its budget stays, and approvals hold as far as they cover the same tools and rules. Whoever reaches this has the
+    Its budget stays, and approvals hold as far as they cover the same tools and rules. `setup` takes the
+    place of what a facade recorded to take the run up elsewhere, None if that stays. Whoever reaches this has the
     database, so that without rules on record everyone who does may take a run over.
 
     Raises:
@@ -59,7 +63,7 @@ async def take_over(runs: Runs, name: str, services: Services, by: Approver) -> 
         left = await _missing(runs, record, services, voters, asked[0].approver)
         if left is None:
             budget = found.terms.budget if found.terms.budget != record.assignment.budget else None
-            taken = Configured(configuration=configured, budget=budget, approver=str(by), roles=by.roles)
+            taken = Configured(configuration=configured, budget=budget, approver=str(by), roles=by.roles, setup=setup)
             await runs.ledger.append(lease, [Draft(taken)], artifacts=stored)
             return await runs.show(key)
         if asked[-1] not in record.assignment.take_overs:

@@ -84,13 +84,14 @@ class Access:
         origin = read_origin(text)
         return origin is not None and (is_loopback_origin(origin) or origin in self.origins)
 
-    def refusal(self, request: RequestHead, has_own_door: bool = False) -> Refusal | None:
+    def refusal(self, request: RequestHead, desk: Host | None = None) -> Refusal | None:
         """Return why a request is refused regardless of its token, or None.
 
-        `has_own_door`: what is asked for takes forms, and checks itself which page sends them.
+        `desk`: the name of the review desk, if a page of it is asked for; it takes forms, and checks itself which page
+        sends them.
         """
-        if has_own_door:
-            return self._host(request) or self._remote(request)
+        if desk is not None:
+            return self._host(request, desk) or self._remote(request, desk)
         return self._host(request) or self._origin(request) or self._content(request) or self._remote(request)
 
     def token_refusal(self, request: RequestHead) -> Refusal | None:
@@ -104,10 +105,10 @@ class Access:
             401, f"the token is missing or wrong; send the value of {TOKEN} as Authorization: Bearer or X-Api-Key"
         )
 
-    def _host(self, request: RequestHead) -> Refusal | None:
+    def _host(self, request: RequestHead, desk: Host | None = None) -> Refusal | None:
         """Refuse foreign hosts: by DNS rebinding, pages of any name could otherwise pass as the server's own."""
         host = read_host(request.single("host") or "")
-        if host is not None and (host.is_loopback or host.is_one_of(self.hosts)):
+        if host is not None and (_is_here(host, desk) or host.is_one_of(self.hosts)):
             return None
         return Refusal(421, f"this Host is not allowed; add it to {HOSTS}")
 
@@ -129,8 +130,8 @@ class Access:
             return None
         return Refusal(415, "the body must be JSON; send Content-Type: application/json")
 
-    def _remote(self, request: RequestHead) -> Refusal | None:
-        if self.token is not None or not is_remote(request):
+    def _remote(self, request: RequestHead, desk: Host | None = None) -> Refusal | None:
+        if self.token is not None or not _is_remote(request, desk):
             return None
         return Refusal(403, f"requests from other machines need a token; set {TOKEN} and send it")
 
@@ -141,9 +142,14 @@ def presented_tokens(request: RequestHead) -> list[str]:
     return [token.strip() for scheme, _, token in pairs if scheme.lower() == "bearer"] + request.all("x-api-key")
 
 
-def is_remote(request: RequestHead) -> bool:
+def _is_here(host: Host, desk: Host | None) -> bool:
+    """Whether a host is a name of this machine, or that of the desk, which browsers find on this machine."""
+    return host.is_loopback or (desk is not None and host.name == desk.name)
+
+
+def _is_remote(request: RequestHead, desk: Host | None) -> bool:
     """Whether a request may come from another machine: every sign of a local one must be present."""
     host = read_host(request.single("host") or "")
     ends = (request.client, request.server)
-    local = host is not None and host.is_loopback and all(is_loopback_address(end or "") for end in ends)
+    local = host is not None and _is_here(host, desk) and all(is_loopback_address(end or "") for end in ends)
     return not local or any(request.all(name) for name in FORWARDED)

@@ -2,9 +2,11 @@
 
 import json
 from collections.abc import Awaitable, Callable, MutableMapping
+from dataclasses import dataclass
 from typing import Any
 
 from planner_executor.graph.serving.access import Access, Refusal, RequestHead
+from planner_executor.graph.serving.hosts import Host
 
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
@@ -18,20 +20,31 @@ OPEN_PATHS = frozenset({"/ok", "/live", "/ready", "/health"})
 """Health checks of LangGraph's server and of Aegra, which need no token."""
 
 
-class Guard:
-    """Middleware that applies `Access.refusal`; `own_door` is the path of the review desk, which takes forms."""
+@dataclass(frozen=True)
+class DeskAt:
+    """The path of the review desk, which takes forms, and the host that it alone is reached at."""
 
-    def __init__(self, app: App, access: Access, own_door: str | None = None) -> None:
-        self.app, self.access, self.own_door = app, access, own_door
+    path: str
+    host: Host
+
+
+class Guard:
+    """Middleware that applies `Access.refusal`."""
+
+    def __init__(self, app: App, access: Access, desk: DeskAt | None = None) -> None:
+        self.app, self.access, self.desk = app, access, desk
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on, or refuse it."""
-        refusal = None if _is_internal(scope) else self.access.refusal(request_head(scope), self._is_own_door(scope))
+        refusal = None if _is_internal(scope) else self.access.refusal(request_head(scope), self._desk_of(scope))
         await (self.app(scope, receive, send) if refusal is None else refuse(refusal, scope, receive, send))
 
-    def _is_own_door(self, scope: Scope) -> bool:
+    def _desk_of(self, scope: Scope) -> Host | None:
+        """Return the host of the desk if a page of it is asked for."""
+        if self.desk is None or scope["type"] != "http":
+            return None
         path = str(scope["path"]).removeprefix(scope.get("root_path", ""))
-        return self.own_door is not None and scope["type"] == "http" and f"{path}/".startswith(f"{self.own_door}/")
+        return self.desk.host if f"{path}/".startswith(f"{self.desk.path}/") else None
 
 
 class TokenGuard:

@@ -1,21 +1,59 @@
-"""How far a run is, as the route of the server tells it (docs/streaming.md)."""
+"""How far a run is, as the route of the server tells it (docs/streaming.md); JSON Schema `schemas/progress.json`."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
+
+from pydantic import with_config
+from typing_extensions import TypedDict  # before Python 3.12 pydantic reads none of typing's own
 
 from planner_executor.graph.plan.schema import Step
+from planner_executor.graph.record.cost import NO_COST, StepCost
 from planner_executor.graph.record.events import Event
 from planner_executor.graph.record.projection import known, project
-from planner_executor.graph.record.results import StepResult
+from planner_executor.graph.record.published_schema import CLOSED, published_schema
+from planner_executor.graph.record.results import StepResult, StepStatus
+from planner_executor.graph.record.run_filter import RunStatus
 from planner_executor.graph.record.run_state import RunState
-from planner_executor.graph.record.step_costs import StepCost, step_costs
-from planner_executor.graph.record.stream_event import VERSION, preview_of
+from planner_executor.graph.record.step_costs import step_costs
+from planner_executor.graph.record.stream_event import VERSION, StepState, preview_of
 from planner_executor.graph.review.human_steps import open_questions
 from planner_executor.graph.runs import Log, Run
 from planner_executor.graph.text.progress import PassProgress
 
 
-def run_progress(log: Log) -> dict[str, Any]:
+@with_config(CLOSED)
+class StepProgress(StepState):
+    """How far a step is, and what it has cost in the whole run."""
+
+    step: str
+    objective: str
+
+
+@with_config(CLOSED)
+class RunProgress(TypedDict):
+    """How far a run is; `person` are the steps that wait for a person, `line` says all in a sentence.
+
+    Times are Unix seconds, and texts are from outside: escape them.
+    """
+
+    version: Literal[1]
+    run: str
+    goal: str
+    status: RunStatus
+    reason: str | None
+    revision: int
+    sequence: int
+    line: str | None
+    person: list[str]
+    steps: list[StepProgress]
+
+
+def progress_schema() -> dict[str, Any]:
+    """Return the JSON Schema of what the route answers."""
+    return published_schema(RunProgress)
+
+
+def run_progress(log: Log) -> RunProgress:
     """Return the status of a run and of each of its steps; fields mean what they mean in events of the stream."""
     run, costs = log.run, step_costs(log.events)
     plan, statuses = run.plan, run.step_status
@@ -30,13 +68,13 @@ def run_progress(log: Log) -> dict[str, Any]:
         "sequence": _last(log.events),
         "line": PassProgress(len(statuses), statuses, {}, waits).line() if plan is not None else None,
         "person": waits,
-        "steps": [_step(step, statuses[step.id], run, costs.get(step.id, StepCost())) for step in plan.steps]
+        "steps": [_step(step, statuses[step.id], run, costs.get(step.id, NO_COST)) for step in plan.steps]
         if plan is not None
         else [],
     }
 
 
-def _step(step: Step, status: str, run: Run, cost: StepCost) -> dict[str, Any]:
+def _step(step: Step, status: StepStatus, run: Run, cost: StepCost) -> StepProgress:
     result: StepResult = run.results.get(step.id, StepResult(status="pending"))
     return {
         "step": step.id,

@@ -9,6 +9,7 @@ from planner_executor.graph.record.events import Decided, ReviewExpired
 from planner_executor.graph.record.values import to_text
 from planner_executor.graph.text.review.frame import Prose, limit_name, name, sentence, to_markdown, words
 from planner_executor.graph.text.review.layout import ITEM
+from planner_executor.graph.words.name_list import listed
 
 
 def decision_text(decided: Decided, revision: int, calls: Mapping[str, Call]) -> str:
@@ -72,6 +73,9 @@ def _details(decided: Decided, calls: Mapping[str, Call]) -> Iterator[str]:
         yield f"{name(step)}: {words(value if isinstance(value, str) else to_text(value))}"
     if count := len(set(decided.steps) - set(decided.replaced)):
         yield f"{count} held call{'s' * (count != 1)} may be made as shown."
+    if decided.with_plan:
+        calls_of = listed([name(one.place) for one in decided.with_plan])
+        yield f"Approved with it, as the policy asks about each: {calls_of}."
     for args in decided.replaced.values():
         yield f"A held call is made with other arguments: {words(to_text(dict(args)))}."
     yield from (f"A held call is rejected: {words(why)}." for why in decided.rejected.values())

@@ -3,6 +3,8 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from planner_executor.graph.words.name_list import listed
+
 UNITS: Mapping[str, Callable[[float], str]] = {
     "seconds": lambda amount: f"{amount:,.0f}" if amount >= 10 else f"{amount:g}",
     "tokens": lambda amount: f"{amount:,.0f}",
@@ -16,18 +18,19 @@ def takes_in_words(takes: Mapping[str, Any], name: Callable[[str], str] = str) -
     """Return the sentences of a review on what a plan may take; `name` writes the name of a step or a tool.
 
     >>> takes_in_words({"seconds": {"low": 2.0, "high": 5.5}, "tokens": {"low": 1200, "high": 3400}})
-    'By what like steps took: 2 to 5.5 seconds and 1,200 to 3,400 tokens; the price is not known.'
+    'Estimate, from earlier runs of these steps: 2 to 5.5 seconds and 1,200 to 3,400 tokens; the price is not known.'
     >>> takes_in_words({"seconds": {"low": 0.0}, "unknown": ["send"]})
-    'What it may take is not known: this ledger has no history of send.'
+    'No estimate yet: send has not run here before.'
     """
     unknown = list(map(name, takes.get("unknown", ())))
-    more = f"{', '.join(unknown[:5])}{f' and {len(unknown) - 5} more' if len(unknown) > 5 else ''}"
+    names, have = listed(unknown, 5), "has" if len(unknown) == 1 else "have"
     told = [amount for kind in NAMES if (amount := _range(takes, kind))]
     if not told:
-        return f"What it may take is not known: this ledger has no history of {more}." if unknown else ""
+        return f"No estimate yet: {names} {have} not run here before." if unknown else ""
     priced = "" if "cost_usd" in takes or "tokens" not in takes else "; the price is not known"
-    rest = f" This ledger has no history of {more}." if unknown else ""
-    return f"By what like steps took: {_joined(told)}{priced}.{rest}"
+    rest = f" Not counted: {names}, which {have} not run here before." if unknown else ""
+    basis = "earlier runs of these steps" if _range(takes, "seconds") else "the length of the prompts"
+    return f"Estimate, from {basis}: {_joined(told)}{priced}.{rest}"
 
 
 def said_and_spent(takes: Mapping[str, Any], spent: Mapping[str, float]) -> str:
@@ -47,7 +50,11 @@ def said_and_spent(takes: Mapping[str, Any], spent: Mapping[str, float]) -> str:
 
 
 def _amount(kind: str, amount: float) -> str:
-    return MOMENT if kind == "seconds" and amount < 1 else f"{UNITS[kind](amount)} {NAMES[kind]}"
+    return MOMENT if kind == "seconds" and amount < 1 else _with_unit(UNITS[kind](amount), kind)
+
+
+def _with_unit(amount: str, kind: str) -> str:
+    return f"{amount} {NAMES[kind].removesuffix('s') if amount == '1' else NAMES[kind]}"
 
 
 def _range(takes: Mapping[str, Any], kind: str) -> str:
@@ -56,11 +63,11 @@ def _range(takes: Mapping[str, Any], kind: str) -> str:
         return ""
     low = UNITS[kind](found["low"])
     if "high" not in found:
-        return f"at least {low} {NAMES[kind]}"
+        return f"at least {_with_unit(low, kind)}"
     if kind == "seconds" and found["high"] < 1:
         return MOMENT
     high = UNITS[kind](found["high"])
-    return f"{low} to {high} {NAMES[kind]}" if high != low else f"about {low} {NAMES[kind]}"
+    return f"{low} to {high} {NAMES[kind]}" if high != low else f"about {_with_unit(low, kind)}"
 
 
 def _joined(parts: list[str]) -> str:

@@ -12,7 +12,7 @@ from planner_executor.graph.policy.policy import Policy
 from planner_executor.graph.record.budget import unit_in_words
 from planner_executor.graph.record.trust_label import TrustLabel
 from planner_executor.graph.settings.settings import SETTINGS, Settings
-from planner_executor.graph.words.name_list import counted
+from planner_executor.graph.words.name_list import counted, enumerated
 
 PLANS = {
     "always": "every plan, and every revision beyond what was approved",
@@ -70,7 +70,7 @@ def triggers(terms: ExecutionTerms) -> Iterator[str]:
         for argument, condition in terms.policy.conditions(tool).items():
             yield f"a call of {tool.name} if {argument} {in_words(condition)}"
     if terms.mode != "never":
-        yield from (f"a call of {line}" for tool in tools for line in _untrusted(tool, terms.policy))
+        yield from (f"calls of {line}" for tool in tools for line in _untrusted(tool, terms.policy))
     yield from ALWAYS
     if terms.policy.new_effects == "ask":
         yield f"{NEW_EFFECTS}, by itself, whenever the plan is shown"
@@ -132,4 +132,4 @@ def _untrusted(tool: ToolSpec, policy: Policy) -> Iterator[str]:
     rule = policy.tools.get(tool.name)
     let_in = {name: constraint.untrusted_from for name, constraint in (rule.args if rule else {}).items()}
     shown = [f"{name} (but from {', '.join(let_in[name])})" if let_in.get(name) else name for name in watched]
-    yield f"{tool.name} with untrusted {' or '.join(shown)}"
+    yield f"{tool.name} whose {enumerated(shown, 'or')} comes from untrusted data"

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from planner_executor.graph.plain_text.markdown import text_markdown
+from planner_executor.graph.record.results import SETTLED
 
 NAMED = 3
 """Steps named in one part of the line, at most."""
@@ -30,7 +31,7 @@ class PassProgress:
         >>> PassProgress(6, {"a": "succeeded", "b": "running", "c": "failed"}, {"b": "3 of 10"}).line()
         '1 of 6 steps done. Running: b (3 of 10). Failed: c.'
         """
-        done = sum(status in ("succeeded", "skipped") for status in self.statuses.values())
+        done = sum(status in SETTLED for status in self.statuses.values())
         parts = [f"{done} of {self.steps} {'step' if self.steps == 1 else 'steps'} done"]
         parts += self._part("Running", [self._running(step) for step in self._with("running")])
         parts += self._part("Failed", self._with("failed"))

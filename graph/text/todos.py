@@ -6,13 +6,14 @@ from typing import Literal
 from planner_executor.graph.plain_text.sanitize import one_line
 from planner_executor.graph.plan.schedule import waits_for
 from planner_executor.graph.plan.schema import Plan
+from planner_executor.graph.record.results import SETTLED
 
 CONTENT_CHARACTERS = 120
 
 Status = Literal["pending", "in_progress", "completed"]
 Todo = dict[str, str]
 
-_STATUS: Mapping[str, Status] = {"succeeded": "completed", "skipped": "completed", "running": "in_progress"}
+_STATUS: Mapping[str, Status] = {**dict.fromkeys(SETTLED, "completed"), "running": "in_progress"}
 _TOLD = ("failed", "blocked", "uncertain", "interrupted")
 """Statuses that stand in words, because the list has none for them."""
 

@@ -22,7 +22,7 @@ def approval(folder: Path) -> str:
     with Agent("planner-executor.db", tools=tools, policy={"tools": {"pay": {"verdict": "ask"}}}) as agent:
         for thread in ("good", "bad"):
             agent.start("pay", plan=PLAN, thread=thread)
-            agent.resume(thread, "approve")
+            agent.resume(thread, {"type": "approve", "ask_later": ["a"]})
             agent.resume(thread, {"type": "approve", "standing": {"at_most": 5}})
         found = agent.approvals("good")[0].approval.id
     with closing(sqlite3.connect("planner-executor.db")) as file, file:

@@ -89,7 +89,10 @@ def test_policy_check_says_who_decides(cli: Cli, folder: Path) -> None:
     checked = cli("policy", "check", "policy.toml", "write.json")
 
     assert checked.exit_code == 3
-    assert "asked: s0: its call of write_file is shown, since the policy asks about every call" in checked.stdout
+    assert (
+        "asked: s0: its call of write_file is shown with the plan, since the policy asks about every call"
+        in checked.stdout
+    )
     assert "asked: 2 of the role finance have to approve the plan" in checked.stdout
     assert "- calls and plans with write_file: 2 of the role finance" in cli("policy", "show", "policy.toml").stdout
 

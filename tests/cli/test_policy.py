@@ -59,7 +59,7 @@ def test_show_lists_what_is_asked_what_is_denied_what_stops_a_run_and_the_prompt
         "approval side_effects",
         "- a plan with a step that has an effect, and a revision that changes one or what comes before it",
         "- a plan that uses what has an effect: write_report (write), write_file (write)",
-        "- a call of write_file with untrusted path (but from list_files) or overwrite",
+        "- calls of write_file whose path (but from list_files) or overwrite comes from untrusted data",
         "- a limit of the budget that is reached",
         "- move_file (write)",
         "- write_file unless path is within reports",
@@ -119,6 +119,20 @@ def test_a_plan_that_nobody_is_asked_about(cli: Cli, folder: Path) -> None:
         0,
         ["nothing is denied, no review is needed", "limited: 3 tool calls in a run, which nobody can raise"],
     )
+
+
+def test_a_result_that_a_person_supplies_leads_to_those_who_decide_about_calls_on_it(cli: Cli, folder: Path) -> None:
+    (folder / "policy.toml").write_text('[approvers.tools.write_file]\nnames = ["ada"]\n')
+    file = steps(folder, ("read_file", {"path": "x"}), ("write_file", {"path": "y", "content": "{a_result.text}"}))
+
+    result = cli("policy", "check", "policy.toml", file, "--approval", "never")
+
+    assert result.exit_code == 0
+    assert [line.strip() for line in result.stdout.splitlines()[1:]] == [
+        "nothing is denied, no review is needed",
+        "if supplied: a result for a: It reaches calls of write_file: ada has to approve. From anybody else it stands, "
+        "and these calls are shown by themselves",
+    ]
 
 
 def test_what_is_asked_of_a_plan_and_why(cli: Cli, folder: Path) -> None:

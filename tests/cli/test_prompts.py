@@ -321,7 +321,7 @@ def test_a_person_answers_a_question_passes_a_gate_and_lets_a_call_be_made(
     at = terminal("run", "copy", "--plan", "plan.json")
     assert "name asks: `Under which name?`" in at.says(QUESTION)
     at.type("y\n")
-    at.says("Your answer to name (Ctrl-D: later): ")
+    at.says("Your answer to name (:end: end the run, :again WORDS: replan, Ctrl-D: later): ")
     at.type("\nAda\n")
     assert "Is this the note?" in at.says("Continue after look? y: continue, n: end the run")
     at.type("y\n")

@@ -1,5 +1,4 @@
 import json
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -7,6 +6,7 @@ import pytest
 from typer.testing import Result
 
 from planner_executor.graph.cli.command_line import command
+from planner_executor.graph.cli.given_options import given_options
 
 Cli = Callable[..., Result]
 
@@ -125,6 +125,7 @@ def test_an_edited_plan_with_faults_is_refused_and_the_run_waits(cli: Cli, waiti
         ["--approve", "--comment", "sum=x"],
         ["--comment", "sum"],
         ["--reject", "--reason", "x"],
+        ["--reject", "--ask-later", "sum"],
         ["words without reject"],
         ["--approve", "--happened", "true"],
         ["--approve", "--result", "1"],
@@ -169,12 +170,18 @@ def test_resume_can_be_given_another_workspace_which_is_approved_anew(cli: Cli, 
     assert not (folder / "workspace").exists()
 
 
-def test_a_printed_command_names_the_settings_file_that_this_one_was_called_with(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(sys, "argv", ["planner-executor", "run", "g", "--config=own.toml"])
+def test_a_printed_command_names_the_settings_file_that_this_one_was_called_with() -> None:
+    with given_options("run", {"--config": "own.toml"}):
+        assert command("resume --approve", "t.1", "runs.db").endswith(
+            " resume t.1 --approve --config own.toml --db runs.db"
+        )
+        assert command("show", "t.1", "runs.db").endswith(" show t.1 --db runs.db")
 
-    assert command("resume --approve", "t.1", "runs.db").endswith(
-        " resume t.1 --approve --config own.toml --db runs.db"
-    )
-    assert command("show", "t.1", "runs.db").endswith(" show t.1 --db runs.db")
+
+def test_calls_that_are_left_out_of_an_approval_are_asked_about_when_they_are_due(
+    cli: Cli, waiting: str, tmp_path: Path
+) -> None:
+    result = cli("resume", waiting, "--approve", "--ask-later", "sum")
+
+    assert "ask_later: the policy asks about no call of sum" in result.stdout + result.stderr
+    assert told(cli, waiting)["status"] == "waiting"

@@ -213,3 +213,22 @@ def test_differences_are_shown_before_a_server_is_started_that_the_run_remembers
 
 def test_nothing_is_shown_where_nothing_differs(cli: Cli, waiting: str) -> None:
     assert "here:" not in cli("resume", waiting).stdout
+
+
+def test_another_folder_of_documents_takes_the_run_over_and_the_plan_is_shown_again(
+    cli: Cli, folder: Path, latest: Callable[[], str]
+) -> None:
+    for name in ("docs", "others"):
+        (folder / name).mkdir()
+        (folder / name / "a.md").write_text(f"of {name}\n")
+    read = {"id": "read", "objective": "read", "tool": "read_document", "args": {"path": "a.md"}}
+    (folder / "plan.json").write_text(json.dumps({"steps": [read]}))
+    cli("run", "g", "--plan", "plan.json", "--approval", "always")
+
+    asked = cli("resume", latest(), "--docs", "others", "--approve")
+    left = cli("resume", latest(), "--own-settings", "--approve")
+    done = cli("resume", latest(), "--approve")  # it remembers the folder under which it was taken over
+
+    assert asked.exit_code == 2 and "Asked again: `the terms" in asked.stdout
+    assert left.exit_code == 2 and f"reads {folder / 'others'} on record, here {folder / 'docs'}" in left.stderr
+    assert done.exit_code == 0 and "of others" in cli("show", latest(), "--json").stdout

@@ -7,16 +7,10 @@ from pathlib import Path
 
 import pytest
 from capped_agent import CAP, RUNS
-from postgres_server import new_schema
 from warm_process import WarmProcess
 
 SCRIPT = Path(__file__).with_name("capped_agent.py")
 pytestmark = pytest.mark.slow
-
-
-@pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.e2e)])
-def database(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    return new_schema() if request.param == "postgres" else str(tmp_path / "runs.db")
 
 
 def test_two_processes_share_a_cap_and_one_has_the_last_call(tmp_path: Path, database: str) -> None:

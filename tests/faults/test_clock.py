@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from postgres_server import new_schema
 from warm_process import run_warm
 
 SCRIPT = Path(__file__).with_name("shifted_clock.py")
@@ -25,11 +24,6 @@ SHIFTS = [
 ]
 """By how much the clock is off at the start, at each answer, and at a look afterwards."""
 pytestmark = pytest.mark.slow
-
-
-@pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.e2e)])
-def database(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    return new_schema() if request.param == "postgres" else str(tmp_path / "runs.db")
 
 
 @pytest.mark.parametrize("shifts", SHIFTS, ids=str)

@@ -7,17 +7,11 @@ from pathlib import Path
 import pytest
 from frozen_owner import KINDS, Effects, own, take_over
 from owners import fork
-from postgres_server import new_schema
 
 from planner_executor.graph.ledger.lease import PACE
 
 STILL = "Set happened to false only if its process is dead"
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")]
-
-
-@pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.e2e)])
-def database(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    return new_schema() if request.param == "postgres" else str(tmp_path / "runs.db")
 
 
 @pytest.mark.parametrize("kind", list(KINDS))

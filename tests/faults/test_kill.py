@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 from crashing_run import PLANS, REFUSED, tools
 from langchain_core.tools import BaseTool
-from postgres_server import new_schema
 from warm_process import run_warm
 
 from planner_executor import Agent
@@ -14,11 +13,6 @@ from planner_executor.graph.testing import ScriptedModel
 
 SCRIPT = Path(__file__).with_name("crashing_run.py")
 pytestmark = pytest.mark.slow
-
-
-@pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.e2e)])
-def database(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    return new_schema() if request.param == "postgres" else str(tmp_path / "runs.db")
 
 
 def crash(tmp_path: Path, database: str, kill_at: str, plans: str = "chain") -> Path:

@@ -7,15 +7,9 @@ from pathlib import Path
 import pytest
 from frozen_owner import Effects
 from owners import fork
-from postgres_server import new_schema
 from two_forks import THREADS, approve, begin, settle
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")]
-
-
-@pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.e2e)])
-def database(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    return new_schema() if request.param == "postgres" else str(tmp_path / "runs.db")
 
 
 @pytest.mark.parametrize("_again", range(3))

@@ -8,7 +8,6 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from postgres_server import new_schema
 from warm_process import WarmProcess, run_warm
 from working_agents import COUNT
 
@@ -17,11 +16,6 @@ from planner_executor.graph.runs import open_runs
 
 SCRIPT = Path(__file__).with_name("working_agents.py")
 pytestmark = pytest.mark.slow
-
-
-@pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.e2e)])
-def database(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    return new_schema() if request.param == "postgres" else str(tmp_path / "runs.db")
 
 
 def test_runs_of_a_killed_process_and_of_a_killed_worker_go_on_elsewhere(tmp_path: Path, database: str) -> None:

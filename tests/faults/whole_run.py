@@ -93,7 +93,7 @@ REFINED = {
 """What a planner makes of the steps that are refined, by their objectives."""
 ROLES = {"failed": "replanner", "criterion": "judge"}
 """What only these roles are told."""
-UNSURE = 'do each"y"'
+UNSURE = "do each y"
 """Who is cut off the first time it is asked, so that an item fails and is done again."""
 ONCE = ("pay", "ask")
 """Tools whose effects may not happen twice."""
@@ -135,7 +135,8 @@ class RoleModel(BaseChatModel):
     def _generate(self, messages: Any, stop: Any = None, run_manager: Any = None, **kwargs: Any) -> ChatResult:
         document = json.loads(messages[1].content)
         role = next((role for key, role in ROLES.items() if key in document), document.get("objective", "planner"))
-        role += document.get("results", {}).get("item", "")
+        if item := document.get("results", {}).get("item"):
+            role += f" {item}"
         turn = sum(isinstance(message, AIMessage) for message in messages)
         self.boundary(f"before model {role} {turn}")
         role += " again" if f"model {role} 0" in self.logs.lines() and role == UNSURE else ""
@@ -160,7 +161,7 @@ def _answer(role: str, turn: int, document: Any, messages: Any) -> AIMessage:
     if role == UNSURE:
         return AIMessage("each", response_metadata={"finish_reason": "length"})
     if role.startswith("do each"):
-        item = json.loads(document["results"]["item"])
+        item = document["results"]["item"]
         call = {"name": "look", "args": {"name": item}, "id": "1"}
         return AIMessage(f"each {item}") if turn else AIMessage("", tool_calls=[call])
     if role == "judge":

@@ -100,13 +100,13 @@ ROWS = (
         voters=["a"],
     ),
     row(
-        "`cancel`, `pause`, `edit`, `redact` and `revoke` outside of a review",
-        *(NO, NO, NO, NO, NO),
+        "`cancel`, `pause` and `revoke` outside of a review",
+        *("at the desk", NO, NO, NO, NO),
         cancel=True,
         pause=True,
-        redact="x",
         revoke="3f2a91c0b7de",
     ),
+    row("`edit` and `redact` outside of a review", NO, NO, NO, NO, NO, edit={"steps": []}, redact="x"),
     row("that a decision was given unseen (the facade)", NO, NO, NO, NO, NO, unseen=True),
     row(
         "`setup`: what a run remembers (the facade)",

@@ -58,7 +58,7 @@ GUARDS = (
     Guard(
         "constraints of a call",
         "calls/granted_calls.py",
-        " or self._policy.faults(spec, args)",
+        " or self._run.policy.faults(spec, args)",
         "",
         "a reference to a page of strangers",
     ),
@@ -79,7 +79,7 @@ GUARDS = (
     Guard(
         "untrusted arguments are held",
         "calls/held_calls.py",
-        " if self._asks else {}",
+        " if self._run.asks else {}",
         " if False else {}",
         "an open recipient",
     ),

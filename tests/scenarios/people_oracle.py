@@ -64,7 +64,10 @@ NOBODY: frozenset[str] = frozenset()
 
 @dataclass
 class Oracle:
-    """Who asked for payments and who approved them, event by event; `cost_usd` is what the run may cost, at first."""
+    """Who asked for payments and who approved them, event by event; `cost_usd` is what the run may cost, at first.
+
+    `are_asked`: the policy asks about each payment.
+    """
 
     rules: Rules
     cost_usd: float | None = None
@@ -72,8 +75,10 @@ class Oracle:
     givers: dict[str, Given] = field(default_factory=dict)
     approval: tuple[frozenset[str], int, tuple[str, ...]] = (NOBODY, 0, ())
     seen: dict[str, tuple[frozenset[str], int]] = field(default_factory=dict)
+    with_plan: dict[str, tuple[frozenset[str], int]] = field(default_factory=dict)
     standing: dict[str, frozenset[str]] = field(default_factory=dict)
     plan: Mapping[str, Any] = field(default_factory=dict)
+    are_asked: bool = False
     payments: int = 0
 
     def read(self, events: Iterable[Any]) -> None:
@@ -104,6 +109,8 @@ class Oracle:
             return
         if said["decision"] == "approve":
             self.approval = voters, seq, tuple(self.askers)
+        if said.get("with_plan") is not None:
+            self.with_plan = {one["key"]: (voters, seq) for one in said["with_plan"]}
         self.seen |= dict.fromkeys(said["steps"], (voters, seq))
         kinds = {step["id"]: "gate" in step for step in self.plan.get("steps", ())}
         for step in said["given"]:
@@ -141,6 +148,8 @@ class Oracle:
         """Check that a payment, or the plan and each value given after it, was approved by those who may."""
         self.payments += 1
         shown = [self.seen[name] for name in names if name in self.seen]
+        shown = shown or [self.with_plan[name] for name in names if name in self.with_plan]
+        assert shown or standing is not None or not self.are_asked, "a call was made that the policy asks about"
         own, since = max(shown, key=lambda one: one[1]) if shown else (NOBODY, seq)
         if standing is not None:
             own, shown = self.standing[standing], [(NOBODY, seq)]

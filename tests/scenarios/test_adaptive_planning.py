@@ -64,7 +64,7 @@ def test_one_step_at_a_time_the_planner_sees_each_result_and_says_when_it_is_don
 
     assert (state["status"], state["answer"]) == ("succeeded", 53)
     assert [name for name, _ in tools.calls] == ["multiply", "add"]
-    assert told(graph.model, 1)["results"]["step_1"]["preview"] == "48" and len(graph.model.prompts) == 3
+    assert told(graph.model, 1)["results"]["step_1"]["preview"] == 48 and len(graph.model.prompts) == 3
     assert "one step at a time" in str(graph.model.prompts[0][0].content)
 
 

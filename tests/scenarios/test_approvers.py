@@ -35,7 +35,7 @@ def tools() -> LoggedTools:
 
 
 @pytest.fixture
-def agent(tmp_path: Path, tools: LoggedTools) -> Iterator[Callable[..., Agent]]:
+def agent(database: str, tools: LoggedTools) -> Iterator[Callable[..., Agent]]:
     opened: list[Agent] = []
 
     def made(approvers: Any, *plans: Any, **policy: Any) -> Agent:
@@ -43,7 +43,7 @@ def agent(tmp_path: Path, tools: LoggedTools) -> Iterator[Callable[..., Agent]]:
         rules = {"approvers": approvers, **policy}
         opened.append(
             Agent.open(
-                tmp_path / "runs.db",
+                database,
                 planner=ScriptedModel(plans),
                 tools=own,
                 policy=rules,
@@ -129,13 +129,13 @@ def opened(file: Path, tools: LoggedTools, approvers: Any = None) -> AsyncAgent:
     ("decision", "status"), [(APPROVE, "succeeded"), ({"type": "reject"}, "rejected")], ids=["a vote", "a rejection"]
 )
 def test_a_decision_counts_though_the_process_of_the_vote_before_died_and_nobody_was_shown_the_request_again(
-    tmp_path: Path, tools: LoggedTools, monkeypatch: pytest.MonkeyPatch, decision: Any, status: str
+    database: str, tools: LoggedTools, monkeypatch: pytest.MonkeyPatch, decision: Any, status: str
 ) -> None:
     async def dies(*_: Any) -> None:
         raise OSError("the process died")
 
     async def main() -> None:
-        async with opened(tmp_path / "runs.db", tools, TWO) as one, opened(tmp_path / "runs.db", tools, TWO) as other:
+        async with opened(database, tools, TWO) as one, opened(database, tools, TWO) as other:
             run = (await one.start("g", plan=PAY, by=EVE)).id
             with monkeypatch.context() as patch:
                 patch.setattr((await one._open.get()).graph.checkpointer, "aput", dies)
@@ -151,10 +151,10 @@ def test_a_decision_counts_though_the_process_of_the_vote_before_died_and_nobody
 
 
 def test_who_answers_a_request_that_somebody_else_has_just_decided_is_told_so(
-    tmp_path: Path, tools: LoggedTools
+    database: str, tools: LoggedTools
 ) -> None:
     async def main() -> None:
-        async with opened(tmp_path / "runs.db", tools) as one, opened(tmp_path / "runs.db", tools) as other:
+        async with opened(database, tools) as one, opened(database, tools) as other:
             seen = await other.show((await one.start("g", plan=PAY, by=EVE)).id)
             await one.resume(seen.id, APPROVE, by=ADA)
             session = await other._open.get()
@@ -176,9 +176,9 @@ def test_one_person_twice_is_no_quorum_however_the_name_is_written(
     assert run.status == "waiting" and tools.calls == []
 
 
-def test_two_who_vote_at_once_both_count(tmp_path: Path, tools: LoggedTools) -> None:
+def test_two_who_vote_at_once_both_count(database: str, tools: LoggedTools) -> None:
     async def main() -> None:
-        async with opened(tmp_path / "runs.db", tools, TWO) as one, opened(tmp_path / "runs.db", tools, TWO) as other:
+        async with opened(database, tools, TWO) as one, opened(database, tools, TWO) as other:
             run = (await one.start("g", plan=PAY, by=EVE)).id
             await other.show(run)
             both = (one.resume(run, APPROVE, by=ADA), other.resume(run, APPROVE, by=BOB))
@@ -198,9 +198,9 @@ def test_two_who_vote_at_once_both_count(tmp_path: Path, tools: LoggedTools) -> 
     asyncio.run(main())
 
 
-def test_a_vote_that_is_overtaken_by_the_decision_starts_no_run_of_its_own(tmp_path: Path, tools: LoggedTools) -> None:
+def test_a_vote_that_is_overtaken_by_the_decision_starts_no_run_of_its_own(database: str, tools: LoggedTools) -> None:
     async def main() -> None:
-        async with opened(tmp_path / "runs.db", tools, TWO) as one, opened(tmp_path / "runs.db", tools, TWO) as other:
+        async with opened(database, tools, TWO) as one, opened(database, tools, TWO) as other:
             run = await one.start("g", plan=PAY, by=EVE)
             session = await one._open.get()
             approve, config = {"decisions": [{"type": "approve"}]}, on_thread(run.thread)
@@ -287,7 +287,8 @@ def test_a_plan_from_which_one_person_has_a_step_dropped_is_put_to_others(
     own = agent(rule, {"steps": [pay, then, check]}, {"steps": [pay, check]}, tools={"look": {"verdict": "ask"}})
     run = own.start("g", by=EVE)
     for by in (ADA, BOB):
-        run = own.resume(run.id, APPROVE, by=by) if asks(run) == "run_plan" else run
+        later = {**APPROVE, "ask_later": ["check"]}
+        run = own.resume(run.id, later, by=by) if asks(run) == "run_plan" else run
     assert asks(run) == "run_step"
 
     run = own.steer(run.id, add=["nothing for bob"], by=CY)
@@ -340,7 +341,7 @@ def test_who_steers_a_run_asked_for_what_comes_of_it(agent: Callable[..., Agent]
     assert own.resume(run.id, APPROVE, by=BOB).status == "succeeded"
 
 
-@pytest.mark.parametrize("rejects", ["the plan", "a call"])
+@pytest.mark.parametrize("rejects", ["the plan", "a step of the plan", "a call"])
 def test_who_rejects_with_words_asked_for_what_a_model_made_of_them(
     agent: Callable[..., Agent], tools: LoggedTools, rejects: str
 ) -> None:
@@ -348,7 +349,9 @@ def test_who_rejects_with_words_asked_for_what_a_model_made_of_them(
     own = agent(EYES, OTHER, **asks)
     run = own.start("g", plan=PAY, by=ADA)
 
-    run = own.resume(run.id, {"type": "reject", "message": "at most 90"}, by=BOB)
+    commented = {"comments": [{"step": PAY["steps"][0]["id"], "text": "at most 90"}]}
+    words = commented if rejects == "a step of the plan" else {"message": "at most 90"}
+    run = own.resume(run.id, {"type": "reject", **words}, by=BOB)
 
     assert run.plan is not None and run.plan.steps[0].args["amount"] == 90
     for by in (ADA, BOB):
@@ -515,12 +518,12 @@ def test_a_refused_decision_is_told_with_whom_to_ask_and_raised_if_wished(
     assert own.resume(run.id, APPROVE, by=ADA, strict=True).refused is None and len(tools.calls) == 1
 
 
-def test_a_refused_decision_is_told_by_the_asynchronous_facade_too(tmp_path: Path) -> None:
+def test_a_refused_decision_is_told_by_the_asynchronous_facade_too(database: str) -> None:
     async def main() -> tuple[str | None, str]:
         rules = {"approvers": {"names": ["ada@example.org"]}}
         pay = LoggedTools().tool("pay", effect="external", trusted=True)
         options: Any = {"planner": ScriptedModel([]), "tools": [pay], "policy": rules, "identity": verified}
-        async with AsyncAgent.open(tmp_path / "runs.db", **options) as own:
+        async with AsyncAgent.open(database, **options) as own:
             run = await own.start("g", plan=PAY, by=EVE)
             refused = await own.resume(run.id, APPROVE, by=EVE)
             with pytest.raises(DecisionRefusedError) as caught:

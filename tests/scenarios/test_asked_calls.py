@@ -83,6 +83,7 @@ def edit(**args: Any) -> dict[str, Any]:
 
 
 APPROVE = {"type": "approve"}
+LATER = {**APPROVE, "ask_later": ["a"]}
 BY_MODEL = {"steps": [{"id": "m", "objective": "pay", "tools": ["pay"], "max_calls": 2}], "answer": "{m_result}"}
 
 
@@ -99,7 +100,7 @@ def test_a_call_is_shown_with_its_arguments_before_it_is_made_under_every_mode(
     found = case(policy, approval=mode).start(PAY)
     if mode == "always":
         assert [name for name, _ in found.shown] == ["run_plan"]
-        found.decide(APPROVE)
+        found.decide(LATER)
 
     assert found.shown == [("run_step", {"to": "ann", "amount": 150})] and tools.calls == []
     description = asked(found.state)["action_requests"][0]["description"]
@@ -213,7 +214,7 @@ def test_an_edit_within_the_grant_is_a_new_call_and_the_plan_stays(
 
 
 def test_an_edit_beyond_the_grant_is_a_revision(case: Callable[..., Case], tools: LoggedTools) -> None:
-    found = case(ASK, approval="always").start(PAY).decide(APPROVE).decide(edit(to="{a_result}", amount=20))
+    found = case(ASK, approval="always").start(PAY).decide(LATER).decide(edit(to="{a_result}", amount=20))
 
     assert found.state["answer"] == "paid 20" and tools.named("pay") == [{"to": "{a_result}", "amount": 20}]
     assert found.state["revision"] == 2 and found.state["plan"]["steps"][0]["args"]["amount"] == 20
@@ -224,7 +225,7 @@ def test_an_edit_that_changes_more_calls_than_the_one_shown_is_reviewed_as_a_pla
     case: Callable[..., Case], tools: LoggedTools
 ) -> None:
     each = {**step("a", "pay", to="{item_result}", amount=150), "for_each": ["ann", "bob"]}
-    found = case(ASK, approval="always").start({"steps": [each]}).decide(APPROVE)
+    found = case(ASK, approval="always").start({"steps": [each]}).decide(LATER)
 
     found.decide(edit(to="ann", amount=20), APPROVE)
 

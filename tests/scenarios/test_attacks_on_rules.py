@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
-from pathlib import Path
 from time import time
 from typing import Any
 
@@ -13,7 +12,7 @@ from planner_executor.graph.runs import Run
 from planner_executor.graph.testing import LoggedTools, ScriptedModel, step
 
 ADA, BOB = (Person(f"{name}@example.org", ["finance"], proof="token") for name in ("ada", "bob"))
-EVE = Person("eve@example.org", ["guest"], proof="token")
+EVE, CLEO = (Person(f"{name}@example.org", ["guest"], proof="token") for name in ("eve", "cleo"))
 NAMES = {"tools": {"pay": {"names": ["ada@example.org"]}}}
 EYES = {"tools": {"pay": {"roles": ["finance"], "four_eyes": True}}}
 APPROVE = {"type": "approve"}
@@ -34,7 +33,7 @@ def tools() -> LoggedTools:
 
 
 @pytest.fixture
-def agent(tmp_path: Path, tools: LoggedTools) -> Iterator[Callable[..., Agent]]:
+def agent(database: str, tools: LoggedTools) -> Iterator[Callable[..., Agent]]:
     opened: list[Agent] = []
     own = [
         tools.tool("pay", effect="external", trusted=True),
@@ -46,7 +45,7 @@ def agent(tmp_path: Path, tools: LoggedTools) -> Iterator[Callable[..., Agent]]:
         given = {"budget": budget} if budget else {}
         opened.append(
             Agent.open(
-                tmp_path / "runs.db",
+                database,
                 planner=ScriptedModel(plans),
                 tools=own,
                 policy={"approvers": approvers, **policy},
@@ -131,7 +130,7 @@ def test_a_call_that_is_approved_beside_a_raised_limit_is_shown_to_those_who_dec
     rules = {**NAMES, "calls": {"roles": ["guest", "finance"]}}
     one = agent(rules, budget={"tool_calls": 1}, tools={"pay": {"verdict": "ask"}})
     plan = {"steps": [step("p", "pay", to="ann", amount=9), LOOK, step("b", "look", after=["a"], at="y")]}
-    run = one.resume(one.start("g", plan=plan, by=EVE).id, APPROVE, by=ADA)
+    run = one.resume(one.start("g", plan=plan, by=EVE).id, {**APPROVE, "ask_later": ["p"]}, by=ADA)
     assert asks(run) == ["run_step", "raise_budget"]
 
     both = {"decisions": [APPROVE, answered("raise_budget", budget={"tool_calls": 9})]}
@@ -172,32 +171,51 @@ def test_a_plan_that_is_edited_beside_a_review_is_put_to_those_who_decide_about_
 
 
 REFINED = {"steps": [{"id": "r", "objective": "pay eve", "refine": True}]}
-AGREES: dict[str, Callable[[Agent], Run]] = {
-    "an edit in the review": lambda one: one.resume(
-        one.start("g", plan={"steps": [step("b", "see", at="x")]}, by=ADA).id,
+AGREES: dict[str, Callable[[Agent, Person], Run]] = {
+    "an edit in the review": lambda one, by: one.resume(
+        one.start("g", plan={"steps": [step("b", "see", at="x")]}, by=CLEO).id,
         {"decisions": [answered("run_plan", plan=REFINED)]},
-        by=EVE,
+        by=by,
     ),
-    "an edit beside a review": lambda one: one.edit(
-        one.start("g", plan={"steps": [LOOK, QUESTION]}, by=ADA).id, REFINED, by=EVE
+    "an edit beside a review": lambda one, by: one.edit(
+        one.start("g", plan={"steps": [LOOK, QUESTION]}, by=CLEO).id, REFINED, by=by
     ),
-    "a retry": lambda one: one.retry(
-        one.cancel(one.start("g", plan={"steps": [LOOK, QUESTION]}, by=ADA).id).id, plan=REFINED, by=EVE
+    "a retry": lambda one, by: one.retry(
+        one.cancel(one.start("g", plan={"steps": [LOOK, QUESTION]}, by=CLEO).id).id, plan=REFINED, by=by
     ),
+}
+HELD_FROM: dict[str, tuple[dict[str, Any], Person]] = {
+    "names": (NAMES, EVE),
+    "a name that is claimed": (NAMES, Person(ADA.name)),
+    "four eyes": (EYES, ADA),
+    "a quorum": ({"tools": {"pay": {"names": [ADA.name, BOB.name], "quorum": 2}}}, ADA),
 }
 
 
 @pytest.mark.parametrize("door", AGREES)
+@pytest.mark.parametrize("rules", HELD_FROM)
 def test_what_a_model_makes_of_an_edited_plan_is_put_to_those_who_decide_about_it(
+    agent: Callable[..., Agent], tools: LoggedTools, door: str, rules: str
+) -> None:
+    approvers, editor = HELD_FROM[rules]
+    one = agent(approvers, {"steps": PAID_AT_ONCE}, approval="never", tools={"see": {"verdict": "review"}})
+
+    run = AGREES[door](one, editor)
+
+    assert asks(run) == ["run_step"] and "an edited plan" in run.request["action_requests"][0]["description"]
+    assert one.resume(run.id, APPROVE, by=EVE).status == "waiting" and tools.named("pay") == []
+    assert one.replay(run.id).is_same
+
+
+@pytest.mark.parametrize("door", AGREES)
+def test_what_a_model_makes_of_a_plan_of_somebody_who_decides_about_it_asks_nobody(
     agent: Callable[..., Agent], tools: LoggedTools, door: str
 ) -> None:
     one = agent(NAMES, {"steps": PAID_AT_ONCE}, approval="never", tools={"see": {"verdict": "review"}})
 
-    run = AGREES[door](one)
+    run = AGREES[door](one, ADA)
 
-    assert asks(run) == ["run_step"] and "an edited plan" in run.request["action_requests"][0]["description"]
-    assert one.resume(run.id, APPROVE, by=EVE).status == "waiting" and tools.named("pay") == []
-    assert one.resume(run.id, APPROVE, by=ADA).status == "succeeded" and len(tools.named("pay")) == 1
+    assert run.status == "succeeded" and len(tools.named("pay")) == 1
     assert one.replay(run.id).is_same
 
 
@@ -228,16 +246,19 @@ def test_an_answer_reaches_a_payment_by_every_way(
     assert one.resume(run.id, APPROVE, by=EVE).status == "waiting" and tools.named("pay") == []
 
 
+LATER = {**APPROVE, "ask_later": ["p"]}
+
+
 @pytest.mark.parametrize("name", ["\uff21da@example.org", "os:ada@example.org", "\u0430da@example.org", BOB.name])
 def test_a_standing_approval_covers_the_runs_of_nobody_whose_name_looks_alike(
     agent: Callable[..., Agent], tools: LoggedTools, name: str
 ) -> None:
     one = agent({}, tools={"pay": {"verdict": "ask"}})
     standing = {"at_most": 9, "until": datetime.fromtimestamp(time() + 9_000, UTC).isoformat()}
-    run = one.resume(one.start("g", plan=PAYS, by=ADA).id, APPROVE, by=ADA)
+    run = one.resume(one.start("g", plan=PAYS, by=ADA).id, LATER, by=ADA)
     assert one.resume(run.id, {**APPROVE, "standing": standing}, by=ADA).status == "succeeded"
     other = Person(name, ["finance"], proof="token")
 
-    run = one.resume(one.start("g", plan=PAYS, by=other).id, APPROVE, by=other)
+    run = one.resume(one.start("g", plan=PAYS, by=other).id, LATER, by=other)
 
     assert asks(run) == ["run_step"] and len(tools.named("pay")) == 1

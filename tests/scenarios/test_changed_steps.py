@@ -108,6 +108,29 @@ def test_a_supplied_result_counts_whatever_became_of_the_steps_before_it(agent: 
     only_run(agent, run)
 
 
+@pytest.mark.parametrize(
+    ("skipped", "answer"),
+    [
+        ("mail", {"each": ["a", "b"], "mailed": None, "text": "sent: null"}),
+        ("each", {"each": None, "mailed": "sent to x", "text": "sent: sent to x"}),
+    ],
+)
+def test_an_answer_keeps_what_each_item_gave_beside_a_step_that_was_skipped(
+    agent: Agent, tools: LoggedTools, skipped: str, answer: dict[str, Any]
+) -> None:
+    each = {**step("each", "note", text="{item_result}"), "for_each": ["a", "b"]}
+    parts = {"each": "{each_result}", "mailed": "{mail_result}", "text": "sent: {mail_result}"}
+    run = agent.start("g", plan={"steps": [each, step("mail", "mail", to="x")], "answer": parts})
+
+    agent.skip(run.id, skipped)
+    agent.resume(run.id)
+    ended = agent.resume(run.id, "approve")
+
+    assert (ended.status, ended.answer) == ("partial", answer)
+    assert len(tools.named("note")) == (0 if skipped == "each" else 2)
+    assert agent.replay(run.id).is_same
+
+
 def test_a_supplied_result_opens_no_gate_before_its_step(agent: Agent, tools: LoggedTools) -> None:
     gate = {"id": "gate", "objective": "o", "gate": "Go on?"}
     steps = [gate, step("look", "look", at="x", after=["gate"]), step("mail", "mail", to="{look_result}")]

@@ -70,6 +70,7 @@ def test_a_chat_that_has_a_message_only_writes_comments_as_lines_of_it(build: Bu
         ({"type": "approve", "reason": 1}, "the reason of an approval must be text"),
         ({"type": "approve", "ask_later": "a"}, "ask_later must be a list"),
         ({"type": "approve", "ask_later": ["z"]}, "the plan has no step 'z'"),
+        ({"type": "approve", "ask_later": ["b"]}, "the policy asks about no call of b; remove it"),
     ],
 )
 def test_a_comment_that_is_none_is_asked_again_and_approves_nothing(
@@ -95,6 +96,6 @@ def test_an_approval_says_why_and_the_comments_before_are_over(build: Build, too
     graph = build(PLAN, NEXT)
     resumed(graph, {"type": "reject", "comments": [ON_A]})
 
-    state = graph.invoke(Command(resume={"type": "approve", "reason": "it is small", "ask_later": ["b"]}), on_thread())
+    state = graph.invoke(Command(resume={"type": "approve", "reason": "it is small"}), on_thread())
 
     assert state["status"] == "succeeded" and len(tools.calls) == 2

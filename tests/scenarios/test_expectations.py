@@ -55,7 +55,8 @@ def test_without_history_a_review_says_that_it_is_not_known_but_for_the_prompts(
     assert takes(run)["seconds"] == {"low": 0.0}
     assert takes(run)["tokens"].keys() == takes(run)["cost_usd"].keys() == {"low"}
     assert 100 < takes(run)["tokens"]["low"] < 500
-    assert "has no history of send, m" in described(run)
+    assert "Estimate, from the length of the prompts: at least " in described(run)
+    assert "Not counted: send, m, which have not run here before." in described(run)
 
 
 def test_like_steps_give_a_range_and_the_end_compares(agent: Agent) -> None:

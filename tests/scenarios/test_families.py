@@ -3,12 +3,10 @@
 import asyncio
 import threading
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 from langchain_core.messages import AIMessage
-from postgres_server import new_schema
 
 from planner_executor import Agent, AsyncAgent
 from planner_executor.graph.runs import Run
@@ -18,12 +16,6 @@ PLAN: dict[str, Any] = {"steps": [step("rent", "look", at="x"), step("paid", "pa
 WITH_MODEL: dict[str, Any] = {
     "steps": [step("rent", "look", at="x"), {"id": "paid", "objective": "o", "tools": ["pay"]}]
 }
-DATABASES = ["sqlite", pytest.param("postgres", marks=pytest.mark.e2e)]
-
-
-@pytest.fixture(params=DATABASES)
-def database(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    return new_schema() if request.param == "postgres" else str(tmp_path / "runs.db")
 
 
 @pytest.fixture

@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 from langchain_core.messages import HumanMessage
 from langgraph.checkpoint.memory import InMemorySaver
-from postgres_server import new_schema
 
 from planner_executor import Agent, build_graph
 from planner_executor.graph.checkpoints.checkpoint import open_checkpointer
@@ -17,11 +16,6 @@ from planner_executor.graph.runs import open_runs
 from planner_executor.graph.testing import LoggedTools, ScriptedModel, on_thread, step
 
 PLAN = {"steps": [step("pay", "pay"), step("look", "look", after=["pay"])], "answer": "{look_result}"}
-
-
-@pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.e2e)])
-def database(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    return new_schema() if request.param == "postgres" else str(tmp_path / "runs.db")
 
 
 def count(database: str, thread: str) -> int:

@@ -7,9 +7,11 @@ from typing import Any
 
 import pytest
 from langgraph.types import Command
+from typer.testing import CliRunner
 
-from planner_executor import build_graph, default_tools
+from planner_executor import Agent, build_graph, default_tools
 from planner_executor.graph.builder.configuration import LOOK
+from planner_executor.graph.cli import app
 from planner_executor.graph.errors import ConfigError
 from planner_executor.graph.settings.settings_file import settings_file
 from planner_executor.graph.testing import LoggedTools, ScriptedModel, asked, on_thread, step
@@ -57,11 +59,11 @@ def test_a_table_whose_columns_nobody_knew_is_planned_right_at_the_first_review(
     ended = app.invoke(Command(resume="approve"), on_thread())
 
     assert told(app, 1) == {
-        "seen": [{"tool": "head", "args": {"path": "sales.csv"}, "result": json.dumps(CSV, separators=(",", ":"))}],
+        "seen": [{"tool": "head", "args": {"path": "sales.csv"}, "result": CSV}],
         "looks_left": 7,
     }
     description = request["action_requests"][0]["description"]
-    assert "Looked at before planning: head" in description and "sales.csv" in description
+    assert "Looked at before planning (look 1): head" in description and "sales.csv" in description
     assert ended["status"] == "succeeded" and set(ended["results"]) == {"a"}
     assert tools.named("query") == [{"sql": "SELECT cust FROM data ORDER BY eur"}]
 
@@ -166,6 +168,55 @@ def test_after_an_untrusted_look_what_the_user_did_not_say_is_shown_before_it_ac
         assert asked(state)["action_requests"][0]["name"] == "run_step"
 
 
+def test_under_deny_no_plan_has_an_effect_with_what_an_untrusted_look_saw(make: Make, tools: LoggedTools) -> None:
+    goal, other = "write to ann@tern.example", {"steps": [step("a", "send", to="ann@tern.example")]}
+    app = make(look(), SEND, other, policy={"new_effects": "deny"})
+
+    request = asked(app.invoke({"goal": goal}, on_thread()))
+
+    assert "a.args.to: the policy denies what an effect has from an untrusted look" in str(
+        app.model.prompts[2][-1].text
+    )
+    assert request["action_requests"][0]["args"]["plan"]["steps"][0]["args"] == {"to": "ann@tern.example"}
+
+
+def test_of_a_run_24_looks_are_made(make: Make, tools: LoggedTools) -> None:
+    many = [{"look": [{"tool": "head", "args": {"n": 10 * at + n}} for n in range(8)]} for at in range(4)]
+    plans = [{"steps": [step(f"s{at}", "query", sql="s")]} for at in range(4)]
+    app = make(*[answer for pair in zip(many, plans, strict=True) for answer in pair])
+
+    app.invoke({"goal": "g"}, on_thread())
+    for _ in range(3):
+        app.invoke(Command(resume={"type": "reject", "message": "look again"}), on_thread())
+
+    assert len(tools.named("head")) == 24 and len(app.model.prompts) == 8
+    assert "no looks are left" in str(app.model.prompts[-1][-1].text)
+
+
+def test_a_spent_cap_holds_a_look_back(make: Make, tools: LoggedTools) -> None:
+    policy = {"limits": {"per_day": {"calls": {"head": 1}}}}
+    app = make({"look": [{"tool": "head", "args": {"n": n}} for n in range(2)]}, SEND, policy=policy)
+
+    app.invoke({"goal": "g"}, on_thread())
+
+    assert len(tools.named("head")) == 1 and "1 call of head a day" in told(app, 1)["seen"][1]["refused"]
+
+
+@pytest.mark.parametrize("trusted", [True, False])
+def test_no_standing_approval_covers_what_an_untrusted_look_saw(make: Make, tools: LoggedTools, trusted: bool) -> None:
+    steps = [step("a", "send", to="a@tern.example"), step("b", "send", after=["a"], to="b@tern.example")]
+    policy = {"tools": {"send": {"verdict": "ask"}}}
+    app = make(look(), {"steps": steps}, trusted=trusted, approval="never", look=["head"], policy=policy)
+    if not trusted:  # under `never` only trusted tools look, so people see the plan but not its calls
+        app = make(look(), {"steps": steps}, approval="side_effects", policy={"effects": {"external": "allow"}})
+    app.invoke({"goal": "g"}, on_thread())
+    ahead = {"type": "approve", "standing": {"args": {"to": {"pattern": ".*"}}, "at_most": 5}}
+
+    state = app.invoke(Command(resume={"decisions": [ahead]}), on_thread())
+
+    assert ("__interrupt__" in state) != trusted and len(tools.named("send")) == 1 + trusted
+
+
 def test_what_a_trusted_look_saw_taints_nothing(make: Make, tools: LoggedTools) -> None:
     app = make(look(), SEND, trusted=True, approval="side_effects", policy={"effects": {"external": "allow"}})
 
@@ -250,3 +301,27 @@ def test_the_word_packs_stands_for_the_tools_that_the_packs_mark(tmp_path: Path,
     )
 
     assert "you may look, by list_documents, query_csv, query_sqlite:" in str(model.prompts[0][0].content)
+
+
+def test_the_whole_of_a_look_is_read_under_its_name(tmp_path: Path, tools: LoggedTools) -> None:
+    head = tools.tool("head", lambda path: f"{path}: " + "wind " * 10_000, effect="read", look=True)
+    planner = ScriptedModel([look(path="a.csv"), look(path="b.csv"), {"steps": [], "answer": "calm"}])
+
+    with Agent.open(tmp_path / "runs.db", planner=planner, tools=[head]) as agent:
+        run = agent.start("g")
+    shown = CliRunner().invoke(app, ["show", run.id, "--value", "look 2", "--db", str(tmp_path / "runs.db")])
+
+    assert shown.stdout.startswith("b.csv: wind") and len(shown.stdout) > 50_000
+
+
+@pytest.mark.parametrize("trusted", [True, False])
+def test_approving_a_plan_settles_no_call_that_rests_on_an_untrusted_look(
+    make: Make, tools: LoggedTools, trusted: bool
+) -> None:
+    app = make(look(), SEND, trusted=trusted, policy={"tools": {"send": {"verdict": "ask"}}})
+
+    (content,) = asked(app.invoke({"goal": "g"}, on_thread()))["review"]["actions"]
+    state = app.invoke(Command(resume="approve"), on_thread())
+
+    assert content["steps"][0].get("asked_later") == (None if trusted else "untrusted")
+    assert ("__interrupt__" in state) != trusted and len(tools.named("send")) == trusted

@@ -90,6 +90,18 @@ def test_reading_what_stays_here_needs_no_person_where_side_effects_are_what_is_
     assert [tool for tool, _ in small.calls] == ["echo"]
 
 
+@pytest.mark.parametrize("named", [["echo"], []])
+def test_a_tool_of_a_server_looks_before_a_plan_if_it_is_named(small: Small, tmp_path: Path, named: list[str]) -> None:
+    look = {"look": [{"tool": "echo", "args": {"text": "x" * 2_000}}]}
+    model = ScriptedModel([look, *[{"steps": [step("a", "echo", text="y")]}] * 2])
+
+    with Agent.open(tmp_path / "runs.db", mcp={"small": small.entry()}, planner=model, look=named) as agent:
+        agent.start("Look first")
+        looked = [args for tool, args in small.calls if args["text"] != "y"]
+
+    assert looked == ([{"text": "x" * 2_000}] if named else [])
+
+
 def test_a_call_that_a_server_died_in_is_not_made_again_unseen(small: Small, tmp_path: Path) -> None:
     plan: Any = {"steps": [step("a", "echo", text="x"), step("b", "die")]}
     model = ScriptedModel([{"steps": [step("b", "die")]}])

@@ -14,10 +14,12 @@ from typing import Any
 
 import pytest
 from aiosmtpd.controller import Controller
+from postgres_server import execute
 from webhook_receiver import ARRIVE_S, receiver, settings
 
 from planner_executor import Agent, AsyncAgent
 from planner_executor.graph.ledger.drivers import open_ledger
+from planner_executor.graph.ledger.postgres.address import is_address
 from planner_executor.graph.ledger.sqlite.ledger import SqliteLedger
 from planner_executor.graph.notices.addresses import addresses_of
 from planner_executor.graph.notices.posting import tell
@@ -30,13 +32,13 @@ PLAN = {"steps": [step("one", "read", x=1)]}
 READ = LoggedTools().tool("read", effect="read")
 
 
-def agent_of(folder: Path, config: Path) -> Agent:
+def agent_of(database: str, config: Path) -> Agent:
     tools = [READ]
-    return Agent(folder / "runs.db", planner=ScriptedModel([]), tools=tools, config=config, replan="never")
+    return Agent(database, planner=ScriptedModel([]), tools=tools, config=config, replan="never")
 
 
-def test_a_person_hears_that_a_run_waits_and_that_it_ended(tmp_path: Path) -> None:
-    with receiver() as ops, agent_of(tmp_path, settings(tmp_path, ops.url)) as agent:
+def test_a_person_hears_that_a_run_waits_and_that_it_ended(tmp_path: Path, database: str) -> None:
+    with receiver() as ops, agent_of(database, settings(tmp_path, ops.url)) as agent:
         run = agent.start("pay with s3cret", plan=PLAN)
         waits = ops.await_one()
         assert (waits["kind"], waits["run"], waits["asks"]) == ("waits", run.id, ["run_plan"])
@@ -47,34 +49,34 @@ def test_a_person_hears_that_a_run_waits_and_that_it_ended(tmp_path: Path) -> No
         assert ended["id"] != waits["id"] and ops.got[-1][0][KEY] == ended["id"]
 
 
-def test_the_notices_of_a_run_are_sent_when_its_agent_closes(tmp_path: Path) -> None:
+def test_the_notices_of_a_run_are_sent_when_its_agent_closes(tmp_path: Path, database: str) -> None:
     with receiver() as ops:
         config = settings(tmp_path, ops.url)
         for n in range(5):
-            with agent_of(tmp_path, config) as agent:
+            with agent_of(database, config) as agent:
                 agent.start("g", plan=PLAN)
             assert len(ops.got) == n + 1
-        asyncio.run(_with_async_agent(tmp_path, config))
+        asyncio.run(_with_async_agent(database, config))
         assert len(ops.got) == 6
 
 
-async def _with_async_agent(folder: Path, config: Path) -> None:
-    async with AsyncAgent(folder / "runs.db", planner=ScriptedModel([]), tools=[READ], config=config) as agent:
+async def _with_async_agent(database: str, config: Path) -> None:
+    async with AsyncAgent(database, planner=ScriptedModel([]), tools=[READ], config=config) as agent:
         await agent.start("g", plan=PLAN)
 
 
-def test_a_notice_that_is_no_longer_so_when_the_receiver_is_back_is_dropped(tmp_path: Path) -> None:
-    with receiver() as ops, agent_of(tmp_path, settings(tmp_path, ops.url, "waits ended")) as agent:
+def test_a_notice_that_is_no_longer_so_when_the_receiver_is_back_is_dropped(tmp_path: Path, database: str) -> None:
+    with receiver() as ops, agent_of(database, settings(tmp_path, ops.url, "waits ended")) as agent:
         ops.answers = [503]
         run = agent.start("g", plan=PLAN)
         agent.close()
-        with Agent(tmp_path / "runs.db", planner=ScriptedModel([]), tools=[READ]) as unannounced:
+        with Agent(database, planner=ScriptedModel([]), tools=[READ]) as unannounced:
             assert unannounced.resume(run.id, "approve").status == "succeeded"
 
         async def later() -> list[str]:
-            async with open_runs(tmp_path / "runs.db") as runs:
+            async with open_runs(database) as runs:
                 *_, chore = chores_of(tmp_path / "settings.toml")
-                await _make_due(tmp_path)
+                await _make_due(database)
                 return [*await chore.do(runs), str(await runs.ledger.outbox.given_up())]
 
         told = asyncio.run(later())
@@ -86,17 +88,17 @@ def test_a_notice_that_is_no_longer_so_when_the_receiver_is_back_is_dropped(tmp_
         assert [json.loads(body)["kind"] for _, body in ops.got] == ["ended"]
 
 
-def test_a_receiver_that_is_down_hears_of_it_from_a_worker_later(tmp_path: Path) -> None:
-    with receiver() as ops, agent_of(tmp_path, settings(tmp_path, ops.url, "waits")) as agent:
+def test_a_receiver_that_is_down_hears_of_it_from_a_worker_later(tmp_path: Path, database: str) -> None:
+    with receiver() as ops, agent_of(database, settings(tmp_path, ops.url, "waits")) as agent:
         ops.answers = [503]
         agent.start("g", plan=PLAN)
         agent.close()
 
         async def later() -> None:
-            async with open_runs(tmp_path / "runs.db") as runs:
+            async with open_runs(database) as runs:
                 *_, chore = chores_of(tmp_path / "settings.toml")
                 while not ops.got:  # the agent's own notifier may be at it too, and whoever is first is refused
-                    await _make_due(tmp_path)
+                    await _make_due(database)
                     await chore.do(runs)
 
         asyncio.run(later())
@@ -104,20 +106,24 @@ def test_a_receiver_that_is_down_hears_of_it_from_a_worker_later(tmp_path: Path)
         assert len({headers[KEY] for headers, _ in ops.got}) == 1
 
 
-async def _make_due(folder: Path) -> None:
+async def _make_due(database: str) -> None:
     """Let the time of the next try come."""
-    with closing(sqlite3.connect(folder / "runs.db")) as database, database:
-        database.execute("UPDATE ledger_notices SET due_at = 0 WHERE due_at IS NOT NULL")
+    due = "UPDATE ledger_notices SET due_at = {} WHERE due_at IS NOT NULL"
+    if is_address(database):
+        await asyncio.to_thread(execute, database, due.format("to_timestamp(0)"))
+        return
+    with closing(sqlite3.connect(database)) as file, file:
+        file.execute(due.format(0))
 
 
-def test_what_a_process_left_behind_is_sent_by_a_worker(tmp_path: Path) -> None:
+def test_what_a_process_left_behind_is_sent_by_a_worker(tmp_path: Path, database: str) -> None:
     with receiver() as ops:
         config = settings(tmp_path, ops.url, "waits")
-        with Agent(tmp_path / "runs.db", planner=ScriptedModel([]), tools=[READ]) as agent:
+        with Agent(database, planner=ScriptedModel([]), tools=[READ]) as agent:
             agent.start("before anybody asked for notices", plan=PLAN)
 
             async def told() -> list[str]:
-                ledger, addresses = open_ledger(tmp_path / "runs.db"), addresses_of(config)
+                ledger, addresses = open_ledger(database), addresses_of(config)
                 assert addresses is not None
                 said: list[str] = []
                 await tell(ledger, addresses, said.append)
@@ -185,7 +191,7 @@ def test_a_mail_names_the_run_and_links_to_it(tmp_path: Path) -> None:
     try:
         host, port = server.server.sockets[0].getsockname()
         url = f"mailto://{host}:{port}/?from=desk@example.org&to=ada@example.org&mode=insecure"
-        with agent_of(tmp_path, settings(tmp_path, url, "waits")) as agent:
+        with agent_of(str(tmp_path / "runs.db"), settings(tmp_path, url, "waits")) as agent:
             run = agent.start("g", plan=PLAN)
             assert mailbox.arrived.acquire(timeout=ARRIVE_S), "no mail arrived"
     finally:

@@ -178,7 +178,7 @@ def test_digests_that_could_be_used_to_guess_the_value_are_gone(
     plan = {"steps": [step("a", "look", pin=4711), step("b", "look", pin=5000), step("c", "look", n="{a_result}")]}
     own = [tools.tool("look", lambda **args: args, effect="read")]
     with Agent.open(database, planner=ScriptedModel([]), tools=own) as agent:
-        ended = agent.resume(agent.start("look", plan=plan).id, "approve")
+        ended = agent.resume(agent.start("look", plan=plan, thread="t").id, "approve")
         events = list(agent.log(ended.id))
         agent.redact(ended.id, "4711", reason="r")
         (kept,) = [found for found in agent.log(ended.id) if found.step == "b" and found.kind == "call_started"]

@@ -34,14 +34,14 @@ def tools() -> LoggedTools:
 
 
 @pytest.fixture
-def opened(tmp_path: Path, tools: LoggedTools) -> Callable[..., Any]:
+def opened(database: str, tools: LoggedTools) -> Callable[..., Any]:
     def open_(*answers: Any, replans: Any = ({"keep": ["m"]},), **options: Any) -> Any:
         own = [
             tools.tool("rent", lambda amount, who="": amount, schema=RENT, effect="external", trusted=True),
             tools.tool("note", effect="write", trusted=True),
         ]
         models = {"planner": ScriptedModel([]), "executor": ScriptedModel(answers), "replanner": ScriptedModel(replans)}
-        return Agent.open(tmp_path / "runs.db", tools=own, **{**models, "replan": "never", **options})
+        return Agent.open(database, tools=own, **{**models, "replan": "never", **options})
 
     return open_
 

@@ -1,5 +1,6 @@
 """What happens when reality differs: blocked steps, revisions, and an honest end."""
 
+import asyncio
 import json
 from collections.abc import Callable
 from typing import Any
@@ -8,7 +9,9 @@ import pytest
 from langgraph.types import Command
 
 from planner_executor import build_graph
+from planner_executor.graph.checkpoints.checkpoint import ledger_of
 from planner_executor.graph.errors import InputError
+from planner_executor.graph.runs import Run, Runs
 from planner_executor.graph.testing import LoggedTools, ScriptedModel, asked, on_thread, step
 
 Build = Callable[..., Any]
@@ -62,6 +65,30 @@ def test_a_revision_is_shown_with_its_difference_before_it_runs(build: Build, to
     assert request["revision"] == 2 and request["diff"]["changed"] == ["b"]
     assert "changed: b" in request["action_requests"][0]["description"]
     assert len(tools.named("search")) == 1
+
+
+def test_a_step_that_a_revision_changed_is_pending_until_it_runs_and_its_old_failure_is_told_on(
+    saver: Any, build: Build, tools: LoggedTools
+) -> None:
+    changed = {"keep": ["c"], "steps": [step("b", "search", query="instead")]}
+    graph = build(BROKEN, changed, {"keep": ["c"], "steps": [step("b", "search", query="other")]})
+    graph.invoke({"goal": "g"}, on_thread())
+
+    shown = graph.invoke(Command(resume="approve"), on_thread())
+    run = asyncio.run(_recorded(saver))
+    told = graph.invoke(Command(resume="look elsewhere"), on_thread())
+    ended = graph.invoke(Command(resume="approve"), on_thread())
+
+    assert shown["results"]["b"]["status"] == told["results"]["b"]["status"] == "pending"
+    assert set(run.results) == {"a"} and run.step_status["b"] == "pending"
+    drawn = asked(shown)["action_requests"][0]["description"]
+    assert "b failed: `ValueError: the service is down`" in drawn
+    assert ended["results"]["b"]["value"] == {"items": ["OTHER"]} and ended["status"] == "succeeded"
+
+
+async def _recorded(saver: Any) -> Run:
+    runs = Runs(await ledger_of(None, saver, lambda _: None)())
+    return await runs.show(on_thread()["configurable"]["thread_id"])
 
 
 def test_a_revision_that_only_drops_steps_needs_no_person(build: Build) -> None:

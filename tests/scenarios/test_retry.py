@@ -69,13 +69,13 @@ def options(own: list[Any]) -> dict[str, Any]:
 
 
 def test_what_succeeded_stays_and_only_the_rest_is_done(
-    tmp_path: Path, options: dict[str, Any], tools: LoggedTools, service: Service
+    database: str, options: dict[str, Any], tools: LoggedTools, service: Service
 ) -> None:
-    with Agent.open(tmp_path / "runs.db", **options) as agent:
+    with Agent.open(database, **options) as agent:
         run = failed(agent)
     service.is_out = False
 
-    with Agent.open(tmp_path / "runs.db", **options) as agent:
+    with Agent.open(database, **options) as agent:
         again = agent.retry(run.id)
         log = agent.log(run.id)
         verified, replay = agent.verify(run.id), agent.replay(run.id)
@@ -87,9 +87,9 @@ def test_what_succeeded_stays_and_only_the_rest_is_done(
 
 
 def test_a_retry_that_fails_again_can_be_retried_again(
-    tmp_path: Path, options: dict[str, Any], tools: LoggedTools, service: Service
+    database: str, options: dict[str, Any], tools: LoggedTools, service: Service
 ) -> None:
-    with Agent.open(tmp_path / "runs.db", **options) as agent:
+    with Agent.open(database, **options) as agent:
         run = failed(agent)
         assert agent.retry(run.id).status == run.status
         service.is_out = False
@@ -100,9 +100,9 @@ def test_a_retry_that_fails_again_can_be_retried_again(
 
 
 def test_a_call_that_may_have_happened_is_settled_first(
-    tmp_path: Path, options: dict[str, Any], tools: LoggedTools, service: Service
+    database: str, options: dict[str, Any], tools: LoggedTools, service: Service
 ) -> None:
-    with Agent.open(tmp_path / "runs.db", **options) as agent:
+    with Agent.open(database, **options) as agent:
         run = agent.start("g", plan=mails_and_a_failure("pay"))
         run = agent.resume(run.id, "approve")
         assert run.status in ("failed", "partial")
@@ -119,18 +119,18 @@ def test_a_call_that_may_have_happened_is_settled_first(
 
 @pytest.mark.parametrize(("decision", "status"), [("reject", "rejected"), ("approve", "succeeded")])
 def test_a_run_that_was_rejected_or_succeeded_is_final(
-    tmp_path: Path, options: dict[str, Any], service: Service, decision: str, status: str
+    database: str, options: dict[str, Any], service: Service, decision: str, status: str
 ) -> None:
     service.is_out = False
-    with Agent.open(tmp_path / "runs.db", **options) as agent:
+    with Agent.open(database, **options) as agent:
         run = agent.resume(agent.start("g", plan=mails_and_a_failure()).id, decision)
         with pytest.raises(InputError, match=f"ended as {status}, which is final; start a new run"):
             agent.retry(run.id)
         assert agent.show(run.id).status == status
 
 
-def test_a_run_that_waits_is_not_retried_and_its_request_stays_open(tmp_path: Path, options: dict[str, Any]) -> None:
-    with Agent.open(tmp_path / "runs.db", **options) as agent:
+def test_a_run_that_waits_is_not_retried_and_its_request_stays_open(database: str, options: dict[str, Any]) -> None:
+    with Agent.open(database, **options) as agent:
         run = agent.start("g", plan=mails_and_a_failure())
         with pytest.raises(InputError, match="has not ended; continue it instead"):
             agent.retry(run.id)
@@ -138,10 +138,10 @@ def test_a_run_that_waits_is_not_retried_and_its_request_stays_open(tmp_path: Pa
 
 
 def test_a_raised_limit_alone_keeps_the_approval(
-    tmp_path: Path, options: dict[str, Any], tools: LoggedTools, service: Service
+    database: str, options: dict[str, Any], tools: LoggedTools, service: Service
 ) -> None:
     service.is_out = False
-    with Agent.open(tmp_path / "runs.db", **options, budget={"tool_calls": 2}) as agent:
+    with Agent.open(database, **options, budget={"tool_calls": 2}) as agent:
         run = agent.resume(agent.start("g", plan=mails_and_a_failure()).id, "approve")
         ended = agent.resume(run.id, run.decide(finish=True))
         assert ended.status == "budget_exhausted"
@@ -163,10 +163,10 @@ def test_a_raised_limit_alone_keeps_the_approval(
     ],
 )
 def test_a_raised_limit_leaves_all_others_as_they_were(
-    tmp_path: Path, options: dict[str, Any], limits: dict[str, Any], after: dict[str, Any]
+    database: str, options: dict[str, Any], limits: dict[str, Any], after: dict[str, Any]
 ) -> None:
     budget = {"tool_calls": 2, "model_calls": 3, "calls": {"mail": 4, "look": 2}}
-    with Agent.open(tmp_path / "runs.db", **options, budget=budget) as agent:
+    with Agent.open(database, **options, budget=budget) as agent:
         run = agent.resume(agent.start("g", plan=mails_and_a_failure()).id, "approve")
         agent.resume(run.id, run.decide(finish=True))
         agent.retry(run.id, limits=limits)
@@ -175,8 +175,8 @@ def test_a_raised_limit_leaves_all_others_as_they_were(
     assert reopened["budget"] == after
 
 
-def test_a_later_deadline_alone_keeps_the_approval(tmp_path: Path, options: dict[str, Any]) -> None:
-    with Agent.open(tmp_path / "runs.db", **options, budget={"elapsed_s": 0}) as agent:
+def test_a_later_deadline_alone_keeps_the_approval(database: str, options: dict[str, Any]) -> None:
+    with Agent.open(database, **options, budget={"elapsed_s": 0}) as agent:
         run = agent.resume(agent.start("g", plan={"steps": [step("a", "mail", to="ada")]}).id, "approve")
         assert agent.resume(run.id, run.decide(finish=True)).status == "budget_exhausted"
 
@@ -184,8 +184,8 @@ def test_a_later_deadline_alone_keeps_the_approval(tmp_path: Path, options: dict
         assert agent.replay(run.id).is_same
 
 
-def test_without_a_raised_limit_the_budget_is_asked_about_again(tmp_path: Path, options: dict[str, Any]) -> None:
-    with Agent.open(tmp_path / "runs.db", **options, budget={"tool_calls": 2}) as agent:
+def test_without_a_raised_limit_the_budget_is_asked_about_again(database: str, options: dict[str, Any]) -> None:
+    with Agent.open(database, **options, budget={"tool_calls": 2}) as agent:
         run = agent.resume(agent.start("g", plan=mails_and_a_failure()).id, "approve")
         agent.resume(run.id, run.decide(finish=True))
         again = agent.retry(run.id)
@@ -194,9 +194,9 @@ def test_without_a_raised_limit_the_budget_is_asked_about_again(tmp_path: Path, 
 
 
 def test_another_plan_is_reviewed_and_what_succeeded_stays(
-    tmp_path: Path, options: dict[str, Any], tools: LoggedTools
+    database: str, options: dict[str, Any], tools: LoggedTools
 ) -> None:
-    with Agent.open(tmp_path / "runs.db", **options) as agent:
+    with Agent.open(database, **options) as agent:
         run = failed(agent)
         other = {"steps": [step("third", "mail", to="dee"), step("fourth", "mail", to="cy", after=["third"])]}
         waiting = agent.retry(run.id, plan=other)
@@ -209,11 +209,11 @@ def test_another_plan_is_reviewed_and_what_succeeded_stays(
 
 
 def test_a_retry_without_a_valid_plan_leaves_the_plan_and_what_was_done_in_the_state(
-    tmp_path: Path, own: list[Any]
+    database: str, own: list[Any]
 ) -> None:
     async def work() -> None:
         agent = AsyncAgent.open(
-            tmp_path / "runs.db", planner=ScriptedModel(["Hm."] * 2), tools=own, approval="never", replan="never"
+            database, planner=ScriptedModel(["Hm."] * 2), tools=own, approval="never", replan="never"
         )
         async with agent:
             run = await agent.start("g", plan=mails_and_a_failure(), thread="t")
@@ -242,10 +242,10 @@ def test_a_retry_whose_process_died_after_the_run_was_reopened_may_be_sent_again
     assert graph.invoke({"operation": "retry"}, on_thread())["status"] == "succeeded"
 
 
-def test_feedback_asks_the_planner_for_what_is_left(tmp_path: Path, own: list[Any], tools: LoggedTools) -> None:
+def test_feedback_asks_the_planner_for_what_is_left(database: str, own: list[Any], tools: LoggedTools) -> None:
     other = {"steps": [step("third", "mail", to="dee"), step("fourth", "mail", to="cy", after=["third"])]}
     planner = ScriptedModel([other])
-    with Agent.open(tmp_path / "runs.db", planner=planner, tools=own, replan="never") as agent:
+    with Agent.open(database, planner=planner, tools=own, replan="never") as agent:
         run = failed(agent)
         waiting = agent.retry(run.id, feedback="write to Dee instead of looking")
         assert waiting.status == "waiting" and asked_for(waiting) == ["run_plan"]
@@ -257,21 +257,21 @@ def test_feedback_asks_the_planner_for_what_is_left(tmp_path: Path, own: list[An
 
 
 def test_a_run_that_is_taken_over_with_other_tools_is_reviewed(
-    tmp_path: Path, options: dict[str, Any], tools: LoggedTools
+    database: str, options: dict[str, Any], tools: LoggedTools
 ) -> None:
-    with Agent.open(tmp_path / "runs.db", **options) as agent:
+    with Agent.open(database, **options) as agent:
         run = failed(agent)
     others = [*options["tools"][1:], tools.tool("mail", lambda **args: args, effect="external", idempotent=True)]
 
-    with Agent.open(tmp_path / "runs.db", **{**options, "tools": others}) as agent:
+    with Agent.open(database, **{**options, "tools": others}) as agent:
         with pytest.raises(OtherTermsError, match="mail has changed"):
             agent.retry(run.id)
         assert asked_for(agent.retry(run.id, take_over=True)) == ["run_plan"]
 
 
-def test_a_cancelled_run_asks_again(tmp_path: Path, options: dict[str, Any], service: Service) -> None:
+def test_a_cancelled_run_asks_again(database: str, options: dict[str, Any], service: Service) -> None:
     service.is_out = False
-    with Agent.open(tmp_path / "runs.db", **options) as agent:
+    with Agent.open(database, **options) as agent:
         run = agent.start("g", plan=mails_and_a_failure())
         assert agent.cancel(run.id).status == "cancelled"
         assert asked_for(agent.retry(run.id)) == ["run_plan"]
@@ -279,10 +279,10 @@ def test_a_cancelled_run_asks_again(tmp_path: Path, options: dict[str, Any], ser
         assert agent.replay(run.id).is_same
 
 
-def test_a_run_whose_planner_gave_no_plan_asks_it_anew(tmp_path: Path, own: list[Any], service: Service) -> None:
+def test_a_run_whose_planner_gave_no_plan_asks_it_anew(database: str, own: list[Any], service: Service) -> None:
     service.is_out = False
     planner = ScriptedModel(["no plan", "still none", mails_and_a_failure()])
-    with Agent.open(tmp_path / "runs.db", planner=planner, tools=own) as agent:
+    with Agent.open(database, planner=planner, tools=own) as agent:
         run = agent.start("g")
         assert run.status == "failed"
         assert asked_for(agent.retry(run.id)) == ["run_plan"]
@@ -290,8 +290,10 @@ def test_a_run_whose_planner_gave_no_plan_asks_it_anew(tmp_path: Path, own: list
         assert agent.replay(run.id).is_same
 
 
-def test_a_sealed_export_of_before_stays_valid(tmp_path: Path, options: dict[str, Any], service: Service) -> None:
-    with Agent.open(tmp_path / "runs.db", **options) as agent:
+def test_a_sealed_export_of_before_stays_valid(
+    tmp_path: Path, database: str, options: dict[str, Any], service: Service
+) -> None:
+    with Agent.open(database, **options) as agent:
         run = failed(agent)
         agent.export(run.id, tmp_path / "before.json")
         head = agent.verify(run.id).head

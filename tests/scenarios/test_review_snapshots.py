@@ -90,6 +90,27 @@ CASES = {
         ("approve",),
         options=(("budget", {"tool_calls": 1}),),
     ),
+    "calls_of_the_policy": Case(
+        (
+            {
+                "steps": [
+                    step("find", "search", query="who has bolts"),
+                    step("order", "order", item="bolts M6", count=500),
+                    {**step("tell", "send_mail", to="{item_result}", body=TEXT), "for_each": ["ann@example.com"]},
+                    step("mail", "send_mail", to="ops@example.org", body="{find_result}"),
+                ]
+            },
+        ),
+        options=(
+            (
+                "policy",
+                {
+                    "effects": {"external": "ask", "read": "ask"},
+                    "approvers": {"calls": {"tools": {"order": {"roles": ["purchasing"]}}}},
+                },
+            ),
+        ),
+    ),
     "plan_of_300_steps": Case(({"steps": [*MANY, step("write", "write_file", path="all.md", text="{s299_result}")]},)),
     "hostile_words": Case(
         (

@@ -114,6 +114,8 @@ def decision(action: Mapping[str, Any], how: str) -> dict[str, Any]:
         return edit(plan=PLANS["a payment"])
     if how == "edit" and "args" in args and args["tool"] != "gate":
         return edit(args={**args["args"], "to": "eve"})
+    if how == "later" and name == "run_plan":
+        return {"type": "approve", "ask_later": ["p"]}
     return {"type": "approve"} | ({"standing": STANDING} if how == "standing" and args.get("tool") == "pay" else {})
 
 
@@ -216,12 +218,12 @@ async def oracle_of(setting: Setting, starter: Caller, moves: list[tuple[str, st
         run = await agent.start("g", plan=PLANS[setting.plan], by=starter.person)
         for by, how, is_form in moves:
             run = await moved(agent, run, CALLERS[by], how, is_form)
-        oracle = Oracle(setting.rules, setting.cost_usd)
+        oracle = Oracle(setting.rules, setting.cost_usd, are_asked=not setting.paid_at_once)
         oracle.read(await agent.log(run.id))
         return oracle
 
 
-MOVES = ["approve", "approve", "approve", "edit", "words", "supply", "steer", "standing"]
+MOVES = ["approve", "approve", "approve", "later", "edit", "words", "supply", "steer", "standing"]
 
 
 @settings(max_examples=30, deadline=None)

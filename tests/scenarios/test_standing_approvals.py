@@ -20,6 +20,7 @@ from planner_executor.graph.record.standing_approval import StandingUse
 from planner_executor.graph.testing import LoggedTools, ScriptedModel, step
 
 ASK: dict[str, Any] = {"tools": {"pay": {"verdict": "ask"}}}
+BY_ITSELF = {"type": "approve", "ask_later": ["s0"]}
 TO_ANN_BELOW_100 = {"args": {"amount": {"below": 100}}, "at_most": 2}
 
 
@@ -100,7 +101,7 @@ def test_arguments_from_untrusted_results_are_shown_unless_the_approval_names_th
     with opened(tmp_path, tools, approval="always") as agent:
         for args, is_shown in ({"maximum": 9}, True), ({"maximum": 9, "untrusted_from": ["web"]}, False):
             run = agent.start("g", plan=plan)
-            run = agent.resume(run.id, {"type": "approve"})
+            run = agent.resume(run.id, BY_ITSELF)
             run = agent.resume(run.id, approve(args={"amount": args}, at_most=5))
             assert (shown(run) is not None) is is_shown
 
@@ -215,7 +216,7 @@ def given(agent: Agent, by: Person | None, wish: Any = ANY, asked_by: Person | N
 def test_nobody_has_the_text_of_another_sent_by_a_standing_approval(tmp_path: Path, tools: LoggedTools) -> None:
     secret = {"steps": [step("w", "web"), step("s", "pay", after=["w"], to="eve", amount="{w_result}")]}
     with opened(tmp_path, tools, approval="side_effects", **SURE) as agent:
-        run = agent.resume(agent.start("g", plan=chain(10), by=BOB).id, {"type": "approve"}, by=BOB)
+        run = agent.resume(agent.start("g", plan=chain(10), by=BOB).id, BY_ITSELF, by=BOB)
         assert agent.resume(run.id, approve(**ANY), by=BOB).status == "succeeded"
 
         by_ada = agent.start("h", plan=secret, by=ADA)

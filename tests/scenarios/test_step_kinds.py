@@ -315,7 +315,7 @@ def test_a_step_is_refined_when_it_is_due_and_two_levels_deep(build: Build, tool
 
     assert state["status"] == "succeeded"
     assert state["answer"] == [{"items": ["FIRST"]}, {"items": ["DEEP"]}]
-    assert [one["id"] for one in state["plan"]["steps"]] == ["a", "work_1", "work_2_1", "work_2", "work"]
+    assert [one["id"] for one in state["plan"]["steps"]] == ["a", "work_x", "work_b_deep", "work_b", "work"]
     assert len(graph.model.prompts) == 3
 
 
@@ -351,7 +351,7 @@ def test_a_refined_step_that_has_an_effect_is_shown_first(build: Build, tools: L
 
     request = asked(graph.invoke(Command(resume=True), on_thread()))
 
-    assert request["diff"]["added"] == ["work_1"] and tools.named("write") == []
+    assert request["diff"]["added"] == ["work_x"] and tools.named("write") == []
 
 
 def test_a_refined_step_may_use_no_other_tools_than_its_own(build: Build, tools: LoggedTools) -> None:

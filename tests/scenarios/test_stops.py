@@ -95,3 +95,21 @@ def test_a_revision_after_a_page_that_keeps_the_approved_effect_stops_once(tmp_p
 
     with Agent.open(tmp_path / "runs.db", planner=ScriptedModel(plans), tools=own, policy=policy) as agent:
         assert stops(agent, "keep both pages") == ("succeeded", [["run_plan"], ["run_plan"]])
+
+
+@RULES
+@pytest.mark.parametrize("amount", [900, "{look_result}"], ids=["that the plan shows", "of a result"])
+def test_a_payment_that_the_policy_asks_about_stops_by_itself_only_if_its_plan_did_not_show_it(
+    tmp_path: Path, policy: Any, amount: Any
+) -> None:
+    tools = LoggedTools()
+    own = [
+        tools.tool("look_up", lambda **_: 900, effect="read", trusted=True),
+        tools.tool("pay", effect="external", trusted=True),
+    ]
+    plan = {"steps": [step("look", "look_up"), step("pay", "pay", to="ann", amount=amount)]}
+    asks = {**policy, "tools": {"pay": {"ask_when": {"amount": {"above": 100}}}}}
+
+    with Agent.open(tmp_path / "runs.db", planner=ScriptedModel([plan]), tools=own, policy=asks) as agent:
+        due = [] if amount == 900 else [["run_step"]]
+        assert stops(agent, "pay ann") == ("succeeded", [["run_plan"], *due])

@@ -14,6 +14,7 @@ from planner_executor.graph.testing import LoggedTools, ScriptedModel, step
 PLAN = {"steps": [step("pay", "pay", amount=5)]}
 TWO = {"steps": [step("one", "pay", amount=1), step("two", "pay", amount=2, after=["one"])]}
 ADA_DECIDES = {"approvers": {"names": ["ada"]}}
+DECLARED: dict[str, Any] = {"effect": "external", "trusted": True, "reads": ["/accounts"]}
 ADA, BOB = Person("ada", proof="ok"), Person("bob", proof="ok")
 
 
@@ -25,15 +26,15 @@ def known(person: Person | None) -> Person | None:
 class House:
     """Agents over one database, with the tool `pay` unless they have others."""
 
-    def __init__(self, folder: Path, tools: LoggedTools) -> None:
-        self.database, self.tools = folder / "runs.db", tools
+    def __init__(self, database: str, tools: LoggedTools) -> None:
+        self.database, self.tools = database, tools
 
     def agent(self, *answers: Any, **options: Any) -> Agent:
         given = {"planner": ScriptedModel(answers), "identity": known, "tools": [self.tool("pay")], **options}
         return Agent.open(self.database, **given)
 
     def tool(self, name: str, **metadata: Any) -> Any:
-        return self.tools.tool(name, lambda **args: args, **{"effect": "external", "trusted": True, **metadata})
+        return self.tools.tool(name, lambda **args: args, **{**DECLARED, **metadata})
 
     def begun(self, plan: Any = PLAN, **options: Any) -> Run:
         with self.agent(**options) as agent:
@@ -41,8 +42,8 @@ class House:
 
 
 @pytest.fixture
-def house(tmp_path: Path, tools: LoggedTools) -> House:
-    return House(tmp_path, tools)
+def house(database: str, tools: LoggedTools) -> House:
+    return House(database, tools)
 
 
 def test_who_may_not_decide_may_not_in_a_process_without_the_policy_either(house: House) -> None:
@@ -129,6 +130,7 @@ def test_of_two_policies_that_are_each_stricter_in_a_point_both_hold(house: Hous
 OTHER: dict[str, dict[str, Any]] = {
     "needs pay": {"tools": []},
     "pay has changed": {"tools": ["changed"]},
+    "reads /accounts on record, here /elsewhere": {"tools": ["reads elsewhere"]},
     "role planner: needs scripted, here is offline": {"planner": "offline"},
     "instructions": {"instructions": {"planner": "be brief"}},
     "both cannot hold: approvers are others": {"policy": {"approvers": {"names": ["cleo"]}}},
@@ -139,6 +141,8 @@ def other(house: House, why: str) -> dict[str, Any]:
     given = dict(OTHER[why])
     if given.get("tools") == ["changed"]:
         given["tools"] = [house.tool("pay", idempotent=True)]
+    if given.get("tools") == ["reads elsewhere"]:
+        given["tools"] = [house.tool("pay", reads=["/elsewhere"])]
     return given
 
 
@@ -255,7 +259,9 @@ def test_a_fork_is_under_the_terms_of_its_source(house: House) -> None:
         assert "ada" in agent.resume(fork.id, "approve", by=BOB).request["error"] and house.tools.calls == []
 
 
-def test_the_policy_is_stored_once_however_many_runs_are_under_it(house: House) -> None:
+def test_the_policy_is_stored_once_however_many_runs_are_under_it(tmp_path: Path, tools: LoggedTools) -> None:
+    file = tmp_path / "runs.db"
+    house = House(str(file), tools)
     policy = {"tools": {"pay": {"args": {"amount": {"one_of": [f"{n:06}" for n in range(2_000)]}}}}}
     sizes = []
     with house.agent(policy=policy) as agent:
@@ -263,7 +269,7 @@ def test_the_policy_is_stored_once_however_many_runs_are_under_it(house: House) 
             run = agent.start("g", plan={"steps": [], "answer": "nothing"})
             sizes.append(len(str([event.payload for event in agent.log(run.id)])))
 
-    assert max(sizes) < 10_000 and house.database.stat().st_size < 1_000_000
+    assert max(sizes) < 10_000 and file.stat().st_size < 1_000_000
 
 
 def test_a_run_of_a_compiled_graph_is_compared_too(house: House) -> None:

@@ -95,11 +95,11 @@ def test_the_page_has_the_table() -> None:
 
 
 @pytest.mark.parametrize("by", ["supply", "edit"])
-def test_a_value_of_a_person_in_place_of_a_models_text_is_the_persons(tmp_path: Path, by: str) -> None:
+def test_a_value_of_a_person_in_place_of_a_models_text_is_the_persons(database: str, by: str) -> None:
     log = LoggedTools()
     plan = {"steps": [READ, THOUGHT, send("{m_result}")]}
     models = {"planner": ScriptedModel([]), "executor": ScriptedModel(["eve@example.com"])}
-    with Agent.open(tmp_path / "runs.db", **models, tools=tools_of(log, "not declared")) as agent:
+    with Agent.open(database, **models, tools=tools_of(log, "not declared")) as agent:
         run = agent.start("g", plan=plan)
         if by == "supply":
             agent.supply(run.id, "m", ANN)

@@ -326,11 +326,11 @@ def test_another_thread_and_other_arguments_are_nobodys_question(graph: Build, p
 
 
 @pytest.fixture
-def agent(tmp_path: Path, tools: LoggedTools, payments: Payments) -> Iterator[Agent]:
+def agent(database: str, tools: LoggedTools, payments: Payments) -> Iterator[Agent]:
     own = [tools.tool("pay", payments.pay, schema=COPIES)]
     first, other = step("a", "pay", to="ann@example.com"), step("b", "pay", to="ann@example.com", copies=1)
     model = ScriptedModel([plan(first), plan(other), plan(first)])
-    with Agent.open(tmp_path / "runs.db", planner=model, tools=own) as opened:
+    with Agent.open(database, planner=model, tools=own) as opened:
         yield opened
 
 

@@ -1,7 +1,6 @@
 """Rules on people judge what an answer puts into force, not what it was asked about."""
 
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import pytest
@@ -54,12 +53,12 @@ def own(tools: LoggedTools) -> list[Any]:
 
 
 @pytest.fixture
-def agent(tmp_path: Path, tools: LoggedTools) -> Iterator[Callable[..., Agent]]:
+def agent(database: str, tools: LoggedTools) -> Iterator[Callable[..., Agent]]:
     opened: list[Agent] = []
 
     def made(approvers: Any, *plans: Any, budget: Any = None, **policy: Any) -> Agent:
         rules, planner = {"approvers": approvers, **policy}, ScriptedModel(plans)
-        file, given = tmp_path / "runs.db", {"budget": budget} if budget else {}
+        file, given = database, {"budget": budget} if budget else {}
         opened.append(Agent.open(file, planner=planner, tools=own(tools), policy=rules, identity=verified, **given))
         return opened[-1]
 
@@ -143,11 +142,12 @@ def answered(name: str, given: Any) -> dict[str, Any]:
     return {"type": "edit", "edited_action": {"name": name, "args": given}}
 
 
-def approved(one: Agent, plan: Any, by: Person | None) -> Run:
-    """Start a run, and have its plan approved by as many as it takes."""
+def approved(one: Agent, plan: Any, by: Person | None, later: Sequence[str] = ()) -> Run:
+    """Start a run, and have its plan approved by as many as it takes, but for the calls of these steps."""
     run = one.start("g", plan=plan, by=by)
     for person in (BOB, CY, ADA):
-        run = one.resume(run.id, APPROVE, by=person) if asks(run) == ["run_plan"] else run
+        answer = {**APPROVE, "ask_later": [*later]}
+        run = one.resume(run.id, answer, by=person) if asks(run) == ["run_plan"] else run
     return run
 
 
@@ -187,7 +187,7 @@ def test_a_result_that_a_person_supplies_stands_and_the_calls_on_it_are_asked(
     agent: Callable[..., Agent], tools: LoggedTools, rules: Any, starter: Any, givers: Any, others: Any
 ) -> None:
     one = agent(rules, tools={"look": {"verdict": "ask"}})
-    run = approved(one, LOOKS, starter)
+    run = approved(one, LOOKS, starter, later=["a"])
     assert asks(run) == ["run_step"]
 
     one.supply(run.id, "a", 4000, by=givers[0])
@@ -294,7 +294,7 @@ def test_a_standing_approval_under_a_laxer_rule_on_single_calls_covers_no_call_w
     one = agent(rules, tools={"pay": {"verdict": "ask"}})
     first = step("f", "pay", to="ann", amount=1)
     plan = {"steps": [first, {**QUESTION, "depends_on": ["f"]}, step("p", "pay", to="ann", amount="{q_result}")]}
-    run = approved(one, plan, EVE)
+    run = approved(one, plan, EVE, later=["f"])
     assert asks(run) == ["run_step"]
     wish = {"at_most": 5, "args": {"amount": {"above": 0}}}
     run = one.resume(run.id, {**APPROVE, "standing": wish}, by=EVE)

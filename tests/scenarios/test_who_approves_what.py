@@ -35,7 +35,7 @@ def agent(request: pytest.FixtureRequest, tmp_path: Path, tools: LoggedTools) ->
     own = [
         tools.tool("pay", paid, effect="external", trusted=True),
         tools.tool("mail", effect="external", trusted=True),
-        tools.tool("fetch_invoices", lambda: [1, 2], effect="external", trusted=True),
+        tools.tool("fetch_invoices", lambda: [1, 200], effect="external", trusted=True),
     ]
     prices = {"scripted": {"input": 1, "output": 1}}
     with Agent.open(
@@ -71,23 +71,41 @@ def test_nobody_is_asked_to_fetch_invoices_and_accounts_to_pay(agent: Agent, too
 
     for by in (ADA, EVE):
         assert asked(agent.resume(run.id, APPROVE, by=by)) == ["run_plan"] and tools.named("pay") == []
-    run = agent.resume(run.id, APPROVE, by=BOB)
-
-    assert asked(run) == ["run_step"] and [call["amount"] for call in tools.named("pay")] == [50]
-    assert asked(agent.resume(run.id, APPROVE, by=ADA)) == ["run_step"]
     assert agent.resume(run.id, APPROVE, by=BOB).status == "succeeded"
+    assert [call["amount"] for call in tools.named("pay")] == [50, 400]
+
+
+def test_a_payment_that_is_not_known_yet_or_left_out_is_shown_to_accounts_when_it_is_due(
+    agent: Agent, tools: LoggedTools
+) -> None:
+    look = step("f", "fetch_invoices")
+    of_result = {"steps": [look, step("p", "pay", to="ann", amount="{f_result[1]}")]}
+    for plan, answer in (pays(50, 400), {**APPROVE, "ask_later": ["p1"]}), (of_result, APPROVE):
+        tools.calls.clear()
+        run = agent.start("g", plan=plan, by=ADA)
+        run = agent.resume(run.id, answer, by=BOB)
+
+        assert asked(run) == ["run_step"] and {call["amount"] for call in tools.named("pay")} <= {50}
+        assert asked(agent.resume(run.id, APPROVE, by=ADA)) == ["run_step"]
+        assert agent.resume(run.id, APPROVE, by=BOB).status == "succeeded"
 
 
 def test_no_payment_is_made_beyond_the_bound_and_each_mail_is_shown(agent: Agent, tools: LoggedTools) -> None:
     assert agent.start("g", plan=pays(5001), by=ADA).status == "failed"
-    run = agent.resume(agent.start("g", plan=MAIL, by=ADA).id, APPROVE, by=EVE)
+    to_each = {"steps": [step("f", "fetch_invoices"), step("m", "mail", to="{f_result[0]}")]}
+    for plan, stops in (MAIL, []), (to_each, ["run_step"]):
+        tools.calls.clear()
+        run = agent.start("g", plan=plan, by=ADA)
+        assert asked(run) == ["run_plan"]
+        run = agent.resume(run.id, APPROVE, by=EVE)
 
-    assert asked(run) == ["run_step"] and tools.calls == []
+        assert asked(run) == stops and len(tools.named("mail")) == (not stops)
     assert agent.resume(run.id, APPROVE, by=ADA).status == "succeeded"
 
 
 def test_further_payments_are_approved_ahead_by_who_did_not_ask(agent: Agent, tools: LoggedTools) -> None:
-    run = agent.resume(agent.start("g", plan=pays(400, 450, 480), by=ADA).id, APPROVE, by=BOB)
+    later = {**APPROVE, "ask_later": ["p0", "p1", "p2"]}
+    run = agent.resume(agent.start("g", plan=pays(400, 450, 480), by=ADA).id, later, by=BOB)
     standing = {"at_most": 5, "args": {"amount": {"below": 500}}}
 
     assert asked(agent.resume(run.id, {**APPROVE, "standing": standing}, by=ADA)) == ["run_step"]

@@ -29,6 +29,14 @@ def test_a_part_has_its_lines_and_the_next_line(tmp_path: Path) -> None:
     }
 
 
+def test_lines_are_numbered_as_they_are_in_the_file_if_that_is_asked_for(tmp_path: Path) -> None:
+    (tmp_path / "a.md").write_text("one\ntwo\n\nfour\n")
+
+    found = read(tmp_path, path="a.md", start_line=2, max_lines=3, number_lines=True)
+
+    assert found["text"] == "2: two\n3: \n4: four" and found["line"] == 2
+
+
 def test_the_last_part_has_no_next_line(tmp_path: Path) -> None:
     (tmp_path / "a.md").write_text("one\ntwo")
 

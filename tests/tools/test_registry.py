@@ -81,7 +81,8 @@ def test_a_search_engine_with_a_key_needs_no_extra(tmp_path: Path, monkeypatch: 
 def test_every_tool_declares_its_effect(tmp_path: Path) -> None:
     for tool in all_packs(tmp_path, tmp_path / "workspace"):
         declared = tool.metadata or {}
-        assert set(declared) - {"folder"} == {"effect", "idempotent", "timeout_s", "trusted", "free_args"}, tool.name
+        more = {"folder", "reads", "reversible"}
+        assert set(declared) - more == {"effect", "idempotent", "timeout_s", "trusted", "free_args"}, tool.name
         assert declared["effect"] in {"read", "write", "external"}
         assert set(declared["free_args"]) <= set(tool.args), tool.name
 
@@ -90,6 +91,29 @@ def test_an_approval_to_write_is_for_this_workspace(tmp_path: Path) -> None:
     writing = [t for t in default_tools(tmp_path, tmp_path / "out") if (t.metadata or {})["effect"] == "write"]
 
     assert {(tool.metadata or {})["folder"] for tool in writing} == {str(tmp_path / "out")}
+
+
+def test_a_tool_that_reads_files_declares_whose(tmp_path: Path) -> None:
+    reads = {t.name: (t.metadata or {}).get("reads") for t in all_packs(tmp_path / "docs", tmp_path / "out")}
+    documents, workspace = str(tmp_path / "docs"), str(tmp_path / "out")
+
+    assert {name: folders for name, folders in reads.items() if folders} == {
+        **{name: [documents] for name in ("list_documents", "search_documents", "read_document")},
+        **{name: [workspace] for name in ("list_files", "read_file", "search_files")},
+        **{name: [workspace, documents] for name in ("convert_document", "query_csv", "query_json", "query_sqlite")},
+    }
+
+
+def test_every_effect_says_whether_it_can_be_undone(tmp_path: Path) -> None:
+    declared = {t.name: t.metadata or {} for t in all_packs(tmp_path, tmp_path / "out")}
+
+    assert {name: d["reversible"] for name, d in declared.items() if d["effect"] != "read"} == {
+        "write_report": False,
+        "write_file": False,
+        "move_file": True,
+        "web_search": False,
+        "fetch_page": False,
+    }
 
 
 def test_few_tools_write_and_only_those_that_ask_the_web_leave_the_machine(tmp_path: Path) -> None:

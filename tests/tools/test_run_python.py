@@ -1,3 +1,4 @@
+import re
 import sys
 from typing import Any
 
@@ -77,23 +78,23 @@ def test_there_is_no_way_out_of_the_sandbox(code: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("code", "name"),
+    ("code", "names"),
     [
         ("while True: pass", "TimeoutError"),
         ("while True: print('x' * 1000)", "TimeoutError"),
         ("10 ** 10 ** 8", "time"),
         ("[0] * 10 ** 10", "MemoryError"),
-        ("x = 'a'\nwhile True: x += x", "Error"),  # of memory, or of time on a busy machine
-        ("x = []\nwhile True: x.append(x * 2)", "Error"),
+        ("x = 'a'\nwhile True: x += x", "Error|memory or time"),  # of time on a busy machine
+        ("x = []\nwhile True: x.append(x * 2)", "Error|memory or time"),
         ("def f(n): return f(n + 1)\nf(0)", "RecursionError"),
         ("[" * 5000 + "]" * 5000, "SyntaxError"),
     ],
 )
-def test_time_memory_and_depth_are_bounded(code: str, name: str) -> None:
+def test_time_memory_and_depth_are_bounded(code: str, names: str) -> None:
     with pytest.raises(InputRefused) as failure:
         run(code)
 
-    assert name in failure.value.reason and len(failure.value.reason) < 3000
+    assert re.search(names, failure.value.reason) and len(failure.value.reason) < 3000
 
 
 def test_an_error_shows_where_it_came_from_and_the_next_move() -> None:

@@ -44,8 +44,36 @@ def test_a_passage_has_its_place(tmp_path: Path) -> None:
         "block": "paragraph",
         "text": "Offshore wind costs more\nto build.",
         "title": "Wind",
-        "snippet": "«Offshore» «wind» «costs» more\nto build.",
     }
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        "- Smith, A.: Offshore wind costs. https://example.org/wind",
+        "[3] Smith, A. Offshore wind costs.",
+        "Smith, A. (2021). Offshore wind costs. Journal of Wind.",
+    ],
+)
+@pytest.mark.parametrize("heading", ["References", "7.1 Bibliography", "FURTHER READING"])
+def test_a_bibliography_is_left_out(tmp_path: Path, heading: str, entry: str) -> None:
+    (tmp_path / "wind.md").write_text(f"# Wind\n\nOffshore wind costs more.\n\n## {heading}\n\n{entry}\n")
+
+    assert [passage["line"] for passage in search(tmp_path, "offshore wind costs")] == [3]
+
+
+@pytest.mark.parametrize(
+    ("heading", "text"),
+    [
+        ("References", "A step refers to the results of others in braces."),
+        ("References of steps", "Results of 2021 are at https://example.org."),
+        ("Costs", "Results of 2021 are at https://example.org."),
+    ],
+)
+def test_a_section_that_only_looks_like_a_bibliography_is_found(tmp_path: Path, heading: str, text: str) -> None:
+    (tmp_path / "a.md").write_text(f"## {heading}\n\n{text}\n")
+
+    assert search(tmp_path, "results")[0]["text"] == text
 
 
 def test_the_passage_that_answers_most_of_the_question_comes_first(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ CREATE VIRTUAL TABLE passages USING fts5(text, headings, title, names,
     tokenize = 'porter unicode61 remove_diacritics 2')
 """
 _RANKED = """
-SELECT rowid, -bm25(passages, 1.0, 0.5, 0.2, 1.0), snippet(passages, 0, '«', '»', '…', 24)
+SELECT rowid, -bm25(passages, 1.0, 0.5, 0.2, 1.0)
 FROM passages WHERE passages MATCH ? ORDER BY 2 DESC LIMIT 300
 """
 _HOLDING = "SELECT rowid FROM passages WHERE passages MATCH ?"
@@ -32,7 +32,6 @@ class Found:
 
     passage: Passage
     title: str
-    snippet: str
     score: float
 
 
@@ -64,16 +63,15 @@ class PassageIndex:
             self._follow({document.source: document for document in documents})
             ranked = self._database.execute(_RANKED, (match_any(words),)).fetchall()
             holding = [self._rows_holding(word) for word in words]
-            passages = {row: self._passages[row] for row, _, _ in ranked}
+            passages = {row: self._passages[row] for row, _ in ranked}
             titles = {source: document.title for source, (document, _) in self._rows.items()}
         found = [
             Found(
                 passages[row],
                 titles[passages[row].source],
-                snippet,
                 _score(passages[row], rank, [row in rows for rows in holding]),
             )
-            for row, rank, snippet in ranked
+            for row, rank in ranked
             if sum(row in rows for rows in holding) >= min_words
         ]
         found.sort(key=lambda each: (-each.score, each.passage.source, each.passage.line or each.passage.page or 0))
@@ -102,18 +100,19 @@ class PassageIndex:
             del self._passages[row]
 
     def _add(self, document: Document) -> None:
-        rows = list(range(self._next_row, self._next_row + len(document.passages)))
+        passages = [passage for passage in document.passages if not passage.is_bibliography]
+        rows = list(range(self._next_row, self._next_row + len(passages)))
         self._next_row += len(rows)
         title = f"{document.title} {document.source}"
         self._database.executemany(
             "INSERT INTO passages (rowid, text, headings, title, names) VALUES (?, ?, ?, ?, ?)",
             [
                 (row, passage.text, headings, title, names_with_signs(f"{headings} {passage.text}"))
-                for row, passage in zip(rows, document.passages, strict=True)
+                for row, passage in zip(rows, passages, strict=True)
                 for headings in (" ".join(passage.headings),)
             ],
         )
-        self._passages.update(zip(rows, document.passages, strict=True))
+        self._passages.update(zip(rows, passages, strict=True))
         self._rows[document.source] = (document, rows)
 
 

@@ -1,5 +1,6 @@
 """Documents and passages: what can be found and cited."""
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Literal
@@ -8,6 +9,12 @@ Kind = Literal["markdown", "text", "html", "pdf"]
 Block = Literal["paragraph", "item", "row", "heading", "code"]
 
 _LONGEST_PASSAGE = 1600
+_BIBLIOGRAPHY = re.compile(
+    r"(?:[\d.]+\s+)?(?:references|bibliography|works cited|literature(?: cited)?|further reading|external links)",
+    re.IGNORECASE,
+)
+_ENTRY = re.compile(r"https?://|\bdoi\b|\b(?:19|20)\d\d\b|^\W*\[\w+\]", re.IGNORECASE | re.MULTILINE)
+"""What an entry has: a link, a DOI, a year, or a mark such as [3]. Without one, "References" is a section of prose."""
 
 
 @dataclass(frozen=True)
@@ -29,6 +36,12 @@ class Passage:
     def end_line(self) -> int | None:
         """Last line of the passage, counted from 1."""
         return None if self.line is None else self.line + self.text.count("\n")
+
+    @property
+    def is_bibliography(self) -> bool:
+        """Whether the passage is an entry of a bibliography."""
+        last = self.headings[-1] if self.headings else ""
+        return bool(_BIBLIOGRAPHY.fullmatch(last.strip()) and _ENTRY.search(self.text))
 
     def to_json(self) -> dict[str, Any]:
         """Return the passage as JSON, as in the results of tools."""

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from planner_executor.graph.chat_models.offline.prompt_document import PromptDocument
+from planner_executor.graph.plan.json_writer import COMPACT, json_writer
 from planner_executor.graph.plan.lookalikes import lookalikes_in
 from planner_executor.graph.plan.references import Reference, escape_references, join_pieces, pieces, references_in
 from planner_executor.graph.plan.schedule import last_steps, waits_for
@@ -11,6 +12,7 @@ from planner_executor.graph.plan.schema import Step
 
 JsonObject = dict[str, Any]
 Write = Callable[[Reference], Reference | str]
+_as_text = json_writer(separators=COMPACT)
 
 
 class NoRepair(Exception):
@@ -44,8 +46,9 @@ class Remaining:
         return self.every_step[step].get("tool")
 
     def preview(self, step: str) -> str:
-        """Return the beginning of a succeeded step's result, as JSON text."""
-        return str(self._shown.get(step, {}).get("preview", ""))
+        """Return the beginning of a succeeded step's result: a text as it is, anything else as JSON."""
+        found = self._shown.get(step, {}).get("preview", "")
+        return found if isinstance(found, str) else _as_text(found)
 
     def give(self, step: JsonObject) -> None:
         """Replace the step with the same id, or add the step."""

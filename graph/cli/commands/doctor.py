@@ -1,14 +1,14 @@
 """`planner-executor doctor`: health of the database."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from planner_executor.graph.cli import options
 from planner_executor.graph.cli.command_line import command, db_option, program
 from planner_executor.graph.cli.exit_codes import STORAGE, report_errors
-from planner_executor.graph.cli.run_lookup import is_missing, with_runs
+from planner_executor.graph.cli.run_lookup import is_missing, setups_of, with_runs
 from planner_executor.graph.cli.screen import Screen
 from planner_executor.graph.errors import LedgerError
 from planner_executor.graph.ledger.postgres.address import is_address
@@ -36,7 +36,7 @@ def doctor(reindex: Reindex = False, db: options.Database = options.DATABASE) ->
             screen.say(f"runs in the rebuilt index: {with_runs(db, lambda runs: runs.ledger.reindex())}")
             return
         health = with_runs(db, lambda runs: runs.ledger.health())
-        for line in lines(health, db):
+        for line in lines(health, db, setups_of(db, health.dead)):
             screen.say(line)
         broken = with_runs(db, faults)
         for line in broken:
@@ -58,15 +58,16 @@ def doctor(reindex: Reindex = False, db: options.Database = options.DATABASE) ->
             raise typer.Exit(STORAGE)
 
 
-def lines(health: Health, db: str) -> list[str]:
-    """Return the health of a database as lines."""
+def lines(health: Health, db: str, setups: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    """Return the health of a database as lines; `setups` has what a facade recorded of the runs, by their names."""
     log = f", write-ahead log {megabytes(health.write_ahead_log)}" if health.write_ahead_log else ""
     found = [
         f"{'tables' if is_address(db) else 'file'} {megabytes(health.file)}{log}",
         f"runs {health.runs}, {megabytes(health.per_run)} a run",
     ]
     found += [f"{table}: {counted(rows, 'row')}, {megabytes(size)}" for table, (rows, size) in health.tables.items()]
-    found += [f"run {name}: its process died; continue it: {command('resume', name, db)}" for name in health.dead]
+    again = {name: command("resume", name, db, setups.get(name, {})) for name in health.dead}
+    found += [f"run {name}: its process died; continue it: {words}" for name, words in again.items()]
     return found + [f"damage: {words}" for words in health.damage]
 
 

@@ -1,8 +1,8 @@
 """`planner-executor fork`: start a run with copies of another one's results."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Annotated, Any
 
 import typer
@@ -12,7 +12,7 @@ from planner_executor.graph.cli.commands.resume import OwnSettings, TakeOver
 from planner_executor.graph.cli.decision_source import DecisionSource
 from planner_executor.graph.cli.exit_codes import exit_code, report_errors
 from planner_executor.graph.cli.option_groups import with_option_groups
-from planner_executor.graph.cli.resumed_setup import setup_to_resume
+from planner_executor.graph.cli.resumed_setup import opened_setup
 from planner_executor.graph.cli.run_driver import fork_run
 from planner_executor.graph.cli.run_lookup import find_run
 from planner_executor.graph.cli.run_options import RunOptions
@@ -49,10 +49,7 @@ def fork(
         found = find_run(db, run)
         settings = given.settings
 
-        @contextmanager
-        def opened() -> Iterator[Mapping[str, Any]]:
-            with setup_to_resume(screen, found, settings, own_settings).opened() as built:
-                yield built
+        opened = partial(opened_setup, screen, found, settings, own_settings)
 
         decisions = DecisionSource(screen, db, yes, by=given.by)
         how = {"values": values, "take_over": take_over or given.takes_over}

@@ -2,11 +2,11 @@
 
 import json as json_format
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Iterator
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -16,7 +16,7 @@ from planner_executor.graph.cli.exit_codes import report_errors
 from planner_executor.graph.cli.local_time import local_time
 from planner_executor.graph.cli.option_groups import with_option_groups
 from planner_executor.graph.cli.prompts import Postponed, read_answer
-from planner_executor.graph.cli.resumed_setup import setup_to_resume
+from planner_executor.graph.cli.resumed_setup import opened_setup
 from planner_executor.graph.cli.run_driver import continue_run
 from planner_executor.graph.cli.run_lookup import find_run, is_missing, with_runs
 from planner_executor.graph.cli.run_options import RunOptions
@@ -115,9 +115,6 @@ def _decide_each(screen: Screen, db: str | Path, given: RunOptions, found: Inbox
 def _decide(screen: Screen, db: str | Path, given: RunOptions, run: Run) -> None:
     settings = given.settings
 
-    @contextmanager
-    def opened() -> Iterator[Mapping[str, Any]]:
-        with setup_to_resume(screen, run, settings, own_settings=False).opened() as built:
-            yield built
+    opened = partial(opened_setup, screen, run, settings)
 
     continue_run(screen, db, DecisionSource(screen, db, by=given.by), run, opened)

@@ -18,4 +18,5 @@ def pause(run: options.RunName, db: options.Database = options.DATABASE) -> None
             screen.say(f"{found.id} is not running; it is {headline(found)}")
             return
         with_runs(db, lambda runs: runs.pause(found.id, str(local_user())))
-        screen.say(f"{found.id} pauses before its next call; continue with:", whole=command("resume", found.id, db))
+        again = command("resume", found.id, db, found.setup)
+        screen.say(f"{found.id} pauses before its next call; continue with:", whole=again)

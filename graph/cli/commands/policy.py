@@ -79,10 +79,10 @@ def check(
                 screen.complain(f"the plan is invalid: {issue}")
             raise typer.Exit(USAGE)
         findings = preview_policy(reading.plan, rules.terms)
+        if all(finding.verdict == "if supplied" for finding in findings):
+            screen.say("nothing is denied, no review is needed")
         for finding in findings:
             screen.say(str(finding))
-        if not findings:
-            screen.say("nothing is denied, no review is needed")
         for limit in limits_of_plan(reading.plan, rules.terms):
             screen.say(limit)
         raise typer.Exit(exit_code_of(findings))
@@ -155,4 +155,4 @@ def prompts() -> Iterator[str]:
 def exit_code_of(findings: list[PolicyFinding]) -> int:
     """Return the exit code that a run of the plan would have, as far as the preview shows."""
     verdicts = {finding.verdict for finding in findings}
-    return ENDED_OTHERWISE if "denied" in verdicts else WAITING if verdicts else 0
+    return ENDED_OTHERWISE if "denied" in verdicts else WAITING if "asked" in verdicts else 0

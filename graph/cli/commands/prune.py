@@ -11,7 +11,7 @@ from planner_executor.graph.cli import options
 from planner_executor.graph.cli.command_line import command
 from planner_executor.graph.cli.exit_codes import report_errors
 from planner_executor.graph.cli.moment import moment
-from planner_executor.graph.cli.run_lookup import is_missing, with_runs
+from planner_executor.graph.cli.run_lookup import is_missing, setups_of, with_runs
 from planner_executor.graph.cli.screen import Screen
 from planner_executor.graph.errors import InputError
 from planner_executor.graph.ledger.drivers import shown
@@ -66,7 +66,8 @@ def prune(
 
 def lines(done: Pruned, dry_run: bool, db: str) -> list[str]:
     """Return what was removed, what stays and why, and whether the space was given back."""
-    kept = kept_lines(done.kept, lambda name, run: command(name, run, db))
+    setups = setups_of(db, (one.run for one in done.kept))
+    kept = kept_lines(done.kept, lambda name, run: command(name, run, db, setups.get(run, {})))
     found = [removed_line(len(done.threads), done.runs, dry_run), *kept]
     later = "the freed space is used again; to make the file smaller, prune again while no run is executing"
     return found if done.is_smaller else [*found, later]

@@ -1,8 +1,7 @@
 """`planner-executor resume`: continue a run, and decide its review request."""
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from typing import Annotated, Any
+from functools import partial
+from typing import Annotated
 
 import typer
 
@@ -11,7 +10,7 @@ from planner_executor.graph.cli.decision_options import DecisionOptions
 from planner_executor.graph.cli.decision_source import DecisionSource
 from planner_executor.graph.cli.exit_codes import exit_code, report_errors
 from planner_executor.graph.cli.option_groups import with_option_groups
-from planner_executor.graph.cli.resumed_setup import setup_to_resume
+from planner_executor.graph.cli.resumed_setup import opened_setup
 from planner_executor.graph.cli.run_driver import continue_run
 from planner_executor.graph.cli.run_lookup import find_run
 from planner_executor.graph.cli.run_options import RunOptions
@@ -54,10 +53,7 @@ def resume(
         found = find_run(db, run)
         settings = given.settings
 
-        @contextmanager
-        def opened() -> Iterator[Mapping[str, Any]]:
-            with setup_to_resume(screen, found, settings, own_settings).opened() as built:
-                yield built
+        opened = partial(opened_setup, screen, found, settings, own_settings)
 
         takes_over = take_over or given.takes_over
         raise typer.Exit(exit_code(continue_run(screen, db, decisions, found, opened, json, takes_over)))

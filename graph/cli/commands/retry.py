@@ -1,9 +1,8 @@
 """`planner-executor retry`: reopen a run that ended, and try again what failed."""
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -14,7 +13,7 @@ from planner_executor.graph.cli.decision_source import DecisionSource
 from planner_executor.graph.cli.exit_codes import exit_code, report_errors
 from planner_executor.graph.cli.option_groups import with_option_groups
 from planner_executor.graph.cli.plan_file import read_plan_file
-from planner_executor.graph.cli.resumed_setup import setup_to_resume
+from planner_executor.graph.cli.resumed_setup import opened_setup
 from planner_executor.graph.cli.run_driver import retry_run
 from planner_executor.graph.cli.run_lookup import find_run
 from planner_executor.graph.cli.run_options import RunOptions
@@ -72,10 +71,7 @@ def retry(
             raise InputError("run", f"{found.id} has not ended; continue it with resume")
         settings = given.settings
 
-        @contextmanager
-        def opened() -> Iterator[Mapping[str, Any]]:
-            with setup_to_resume(screen, found, settings, own_settings).opened() as built:
-                yield built
+        opened = partial(opened_setup, screen, found, settings, own_settings)
 
         decisions = DecisionSource(screen, db, yes, by=given.by)
         raise typer.Exit(exit_code(retry_run(screen, db, decisions, found, opened, json, **changes)))

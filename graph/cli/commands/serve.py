@@ -59,7 +59,7 @@ def serve(
         port = listeners[0].getsockname()[1]
         address = origin(desk.address, port)
 
-        def announce(token: str) -> None:
+        def announce(token: str, _: int | None = None) -> None:
             if desk.address not in LOOPBACK:
                 screen.say("open", whole=f"{address}/login?token={token}")
                 return

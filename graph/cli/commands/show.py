@@ -28,7 +28,12 @@ VALUE_CHARACTERS, WORDS_CHARACTERS = 160, 500
 
 StepName = Annotated[
     str | None,
-    typer.Option("--value", metavar="STEP", help="Print only the full result of this step.", callback=options.text),
+    typer.Option(
+        "--value",
+        metavar="STEP",
+        help="Print only the full result of this step, or of a look: 'look 1'.",
+        callback=options.text,
+    ),
 ]
 WholeAnswer = Annotated[bool, typer.Option("--answer", help="Print only the full answer.")]
 
@@ -55,7 +60,7 @@ def show(
             screen.show_fact(line)
         if not found.run.ended:
             screen.say()
-            screen.say("continue with:", whole=command("resume", found.run.id, db))
+            screen.say("continue with:", whole=command("resume", found.run.id, db, found.run.setup))
 
 
 def as_data(found: RecordedRun) -> dict[str, Any]:
@@ -79,7 +84,8 @@ def as_data(found: RecordedRun) -> dict[str, Any]:
         "costs": {step: cost.to_json() for step, cost in step_costs(found.events).items()},
         "unjudged": found.record.steps.unjudged(run.plan) if run.plan else [],
         "standing": [use.to_json() for use in run.standing],
-        "usage": found.record.usage.to_json(),
+        "usage": found.record.spent.to_json(),
+        **({"reserved": aside} if (aside := found.record.spending.aside.to_json()) else {}),
         "budget": found.record.bounds.to_json(),
         **({"said": dict(run.said), "spent": dict(run.spent or {})} if run.said is not None else {}),
         "setup": dict(run.setup),
@@ -97,8 +103,8 @@ def lines(found: RecordedRun, columns: int) -> Iterator[str]:
     yield from (f"respect {escaped(constraint)}" for constraint in run.constraints)
     yield f"status  {escaped(headline(run))}"
     yield f"time    {local_time(run.started_at)} to {local_time(run.updated_at)}"
-    spent = spent_in_words(found.record.bounds, found.record.usage), run.compared
-    yield from (f"spent   {escaped(line)}" for line in spent if line)
+    spent = spent_in_words(found.record.bounds, found.record.spent, found.record.spending.aside)
+    yield from (f"spent   {escaped(line)}" for line in (spent, run.compared) if line)
     yield from (f"ahead   {escaped(line)}" for line in run.approved_ahead)
     yield from (f"note    {in_words(event).sentence}" for event in found.events if event.kind == ValueRedacted.kind)
     if run.plan is not None:
@@ -165,9 +171,7 @@ def decision_line(made: dict[str, Any]) -> str:
 
 def result_line(result: StepResult) -> str:
     """Return a step's result on one line, its value shortened."""
-    took = ""
-    if result.started_at is not None and result.ended_at is not None:
-        took = f" in {result.ended_at - result.started_at:.1f} s"
+    took = f" in {result.seconds:.1f} s" if result.seconds is not None else ""
     if result.status != "succeeded":
         return f"{result.status}{took}: {one_line(result.error or '', WORDS_CHARACTERS)}"
     if result.artifact is not None:

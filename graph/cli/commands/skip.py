@@ -33,4 +33,4 @@ def skip(
         needing = [name for name, status in changed.step_status.items() if status == "skipped" and name != step]
         more = f", and so {'are' if len(needing) > 1 else 'is'} {', '.join(needing)}" if needing else ""
         screen.say(f"{changed.id}: {step} is skipped{more}")
-        screen.say("continue with:", whole=command("resume", changed.id, db))
+        screen.say("continue with:", whole=command("resume", changed.id, db, changed.setup))

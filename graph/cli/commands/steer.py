@@ -46,4 +46,4 @@ def steer(
         if is_running:
             screen.say("it runs in another process and replans before its next call")
         else:
-            screen.say("continue with:", whole=command("resume", found.id, db))
+            screen.say("continue with:", whole=command("resume", found.id, db, found.setup))

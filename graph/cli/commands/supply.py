@@ -36,7 +36,7 @@ def supply(
         result = parse_json_or_text(_text(value))
         changed = with_run(db, run, lambda runs: supply_result(runs, run, step, result, by))
         screen.say(f"{changed.id}: {step} has the result that you gave")
-        screen.say("continue with:", whole=command("resume", changed.id, db))
+        screen.say("continue with:", whole=command("resume", changed.id, db, changed.setup))
 
 
 def _text(value: str) -> str:

@@ -49,7 +49,7 @@ async def link(request: Request) -> Response:
         return PlainTextResponse("this desk opens no sessions by links", 403)
     if not desk.door.attempts.allows(desk.door.address_of(request)):
         return PlainTextResponse(TOO_MANY, 429)
-    desk.announce(desk.door.links.latest())
+    desk.announce(desk.door.links.latest(), (request.scope.get("server") or (None, None))[1])
     return login_page(request, 200, sent=True)
 
 

@@ -1,6 +1,6 @@
 """Deciding: the open request of a run, the response to it, and the page if the request is no longer open."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from starlette.requests import Request
@@ -36,11 +36,16 @@ from planner_executor.graph.errors import (
 from planner_executor.graph.ledger.values import tools_of
 from planner_executor.graph.nodes.run.review_clock import refuse_late
 from planner_executor.graph.plan.catalog import ToolSpec
+from planner_executor.graph.plan.issues import Issue
+from planner_executor.graph.review.comments import step_ids
+from planner_executor.graph.review.request import digest_of_all
 from planner_executor.graph.review.response import RequestJson, build_response
 from planner_executor.graph.runs.stored_responses import store_response
 from planner_executor.graph.settings.identity import named
 from planner_executor.graph.text.event_text import event_text
 
+FAULTY = "nothing is decided: the plan as you edited it has faults"
+NO_FAULTS: Mapping[str, Sequence[Issue]] = {}
 INLINE_STEPS = 60
 """With more steps the form of the plan is fetched when it is opened."""
 
@@ -72,9 +77,17 @@ async def edit(request: Request) -> Response:
 
 
 async def review_page(
-    request: Request, shown: ShownRun, fields: Mapping[str, str] | None = None, fault: str = "", status: int = 200
+    request: Request,
+    shown: ShownRun,
+    fields: Mapping[str, str] | None = None,
+    fault: str = "",
+    status: int = 200,
+    faults: Mapping[str, Sequence[Issue]] = NO_FAULTS,
 ) -> Response:
-    """Return the page of the open request; with what a person filled in before, and what is wrong with it."""
+    """Return the page of the open request; with what a person filled in before, and what is wrong with it.
+
+    `faults` are those of a plan that they edited, by step.
+    """
     tools, given = await _tools(request, shown), fields or {}
 
     def values() -> Mapping[str, Any]:
@@ -83,9 +96,12 @@ async def review_page(
             "view": view,
             "given": given,
             "wrong": fault,
+            "faults": faults,
             "drawing": drawing_of(request, shown),
             "bounds": BOUNDS,
             "has_voted": _has_voted(request, shown),
+            "looks": shown.record.calls.named_looks,
+            "steps": step_ids(view.plan)[:INLINE_STEPS] if view is not None else [],
             **_edit_values(shown, view.plan if view is not None else None, given, tools),
         }
 
@@ -143,9 +159,21 @@ async def decide(request: Request, form: Form) -> Response:
     assert shown.run.request is not None
     try:
         answer = await _answer(shown, shown.run.request, form)
-        return await _carried_out(request, records, shown, answer, seen)
+        if faults := await _faults_of_edit(request, shown, form):
+            return await review_page(request, shown, fields, FAULTY, 422, faults)
+        return await _carried_out(request, records, shown, answer, fields)
     except InputError as error:
         return await review_page(request, shown, fields, str(error), 422)
+
+
+async def _faults_of_edit(request: Request, shown: ShownRun, form: Form) -> Mapping[str, Sequence[Issue]]:
+    """Return the faults of an edited plan that is sent, by step."""
+    if form.get("decision") != "edit":
+        return NO_FAULTS
+    tools = await _tools(request, shown)
+    async with shown.reading:
+        found: Mapping[str, Sequence[Issue]] = (await on_thread(lambda: _faults(shown, form, tools)))["faults"]
+    return found
 
 
 async def _answer(shown: ShownRun, asked: RequestJson, form: Form) -> Mapping[str, Any]:
@@ -154,9 +182,10 @@ async def _answer(shown: ShownRun, asked: RequestJson, form: Form) -> Mapping[st
 
 
 async def _carried_out(
-    request: Request, records: Records, shown: ShownRun, answer: Mapping[str, Any], seen: int
+    request: Request, records: Records, shown: ShownRun, answer: Mapping[str, Any], fields: Mapping[str, str]
 ) -> Response:
-    run = shown.run
+    """Carry a decision out; what is refused is asked again, with what was filled in."""
+    run, seen = shown.run, int_of(fields.get("seen", ""))
     try:
         if not await _driven(request, records, shown, answer):
             by = named(visitor_of(request).person, verified)
@@ -165,7 +194,8 @@ async def _carried_out(
         return await stale_page(request, await records.show(run.id), seen)
     after = await records.show(run.id)
     if after.run.request is not None and after.run.request["error"] and after.seq > shown.seq:
-        return go_to(run_link(request, "/review", run.id))
+        is_same = digest_of_all(after.run.request) == fields.get("digest")
+        return await review_page(request, after, fields if is_same else {}, status=422)
     return go_to(run_link(request, "", run.id))
 
 

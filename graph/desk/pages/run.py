@@ -152,9 +152,10 @@ async def budget(request: Request) -> Response:
     _, shown = await shown_run(request)
 
     def values() -> Mapping[str, Any]:
-        bounds, usage = shown.record.bounds, shown.record.usage
+        bounds, spent, aside = shown.record.bounds, shown.record.spent, shown.record.spending.aside
         limits = [
-            (name, limit_in_words(name, bounds, usage), usage.of(name), bounds.of(name) or 0) for name in bounds.names
+            (name, limit_in_words(name, bounds, spent, aside), spent.of(name) + aside.of(name), bounds.of(name) or 0)
+            for name in bounds.names
         ]
         return {"limits": limits, "part": part_of(request, list(step_costs(shown.events).items()), ROWS)}
 

@@ -1,16 +1,15 @@
 """Sessions in signed cookies, which processes with one secret share (decisions 77 and 102)."""
 
-import hmac
 import secrets
 from dataclasses import dataclass
 from hashlib import sha256
 
-from itsdangerous import BadData, URLSafeTimedSerializer
+from itsdangerous import BadData, Signer, URLSafeTimedSerializer
 
 from planner_executor.graph.record.person import Person
 
 COOKIE = "planner_executor_desk"
-SALT = "planner-executor desk session"
+SALT, FORM_SALT = "planner-executor desk session", "planner-executor desk form"
 SESSION_S = 8 * 3600
 """How long a session lasts."""
 MOST_COOKIE = 3_800
@@ -68,11 +67,15 @@ class Sessions:
 
     def form_token(self, session: str) -> str:
         """Return the token that every form of a session carries: no other site, and no holder of its cookie, has it."""
-        return hmac.new(self.secret.encode(), f"form {session}".encode(), sha256).hexdigest()
+        return self._signer.get_signature(session).decode()
 
     def is_form_token(self, session: str, token: str) -> bool:
         """Whether the token is the session's own."""
-        return hmac.compare_digest(self.form_token(session).encode(), token.encode())
+        return self._signer.verify_signature(session, token)
+
+    @property
+    def _signer(self) -> Signer:
+        return Signer(self.secret, salt=FORM_SALT, digest_method=sha256)
 
     @property
     def _serializer(self) -> URLSafeTimedSerializer:

@@ -8,7 +8,7 @@
 
   // The token of the session's forms. The login puts it behind the # of an address; where other servers of this machine
   // get the session's cookie too, the pages do not hold it, and it is kept for this desk alone.
-  const given = /^#form=([0-9a-f]{64})$/.exec(location.hash);
+  const given = /^#form=([\w-]+)$/.exec(location.hash);
   if (given) { localStorage.setItem("form", given[1]); history.replaceState(history.state, "", location.pathname + location.search); }
   const fillIn = () => { for (const field of all('input[name="token"]')) if (!field.value) field.value = localStorage.getItem("form") || ""; };
 
@@ -236,20 +236,24 @@
   });
 
   // Each fault of an edited plan stands at its step.
-  document.addEventListener("htmx:after:swap", () => {
-    fillIn();
-    times();
+  const faultsAtSteps = () => {
     for (const place of all(".step-faults")) {
       const name = place.dataset.faultsOf ?? find('[name$=":id"]', place.closest(".step-form")).value.trim();
       const found = !name ? [] : all(`#faults [data-fault-step="${CSS.escape(name)}"]`).map((one) => one.textContent.trim());
       place.textContent = found.join("; ");
       place.closest(".step-form").classList.toggle("faulty", found.length > 0);
     }
+  };
+  document.addEventListener("htmx:after:swap", () => {
+    fillIn();
+    times();
+    faultsAtSteps();
   });
 
   const start = () => {
     fillIn();
     times();
+    faultsAtSteps();
     const keysOn = find("#keys-on");
     if (keysOn) { keysOn.checked = on(); keysOn.addEventListener("change", () => localStorage.setItem("keys", keysOn.checked ? "on" : "off")); }
     find("#help-button")?.addEventListener("click", help);

@@ -15,7 +15,7 @@ from planner_executor.graph.record.budget import Usage, read_budget
 from planner_executor.graph.review.call_form import form_of
 from planner_executor.graph.review.human_steps import GATE
 from planner_executor.graph.review.request import asked_again, digest_of_all
-from planner_executor.graph.review.response import call_names, is_new
+from planner_executor.graph.review.response import call_names, can_approve, is_new
 from planner_executor.graph.text.review.budget import ENDS
 from planner_executor.graph.text.review.frame import Data, is_plan, to_blocks
 from planner_executor.graph.text.review.layout import ITEM
@@ -86,11 +86,7 @@ class RequestView:
     actions: Sequence[ActionView]
     plan: Mapping[str, Any] | None
     names: frozenset[str]
-
-    @property
-    def can_approve(self) -> bool:
-        """Whether approving decides anything: a plan without faults, a call, or a gate."""
-        return bool(self.names & {"run_plan", "run_step"}) and not self.issues
+    can_approve: bool
 
     @property
     def must_answer(self) -> bool:
@@ -116,6 +112,7 @@ def request_view(shown: ShownRun) -> RequestView | None:
         actions=actions,
         plan=plan if isinstance(plan, Mapping) else None,
         names=frozenset(one.name for one in actions),
+        can_approve=can_approve(request),
     )
 
 

@@ -10,9 +10,10 @@ from planner_executor.graph.plan.catalog import ToolSpec
 from planner_executor.graph.plan.checks import describe_check
 from planner_executor.graph.plan.kinds.table import kind_spec
 from planner_executor.graph.plan.schema import Step
-from planner_executor.graph.record.events import CallFinished, CallStarted, StepChecked
+from planner_executor.graph.record.cost import StepCost
+from planner_executor.graph.record.events import CallFinished, CallStarted, PlanRevised, StepChecked
 from planner_executor.graph.record.results import StepResult
-from planner_executor.graph.record.step_costs import StepCost, step_costs
+from planner_executor.graph.record.step_costs import step_costs
 from planner_executor.graph.text.drawing.labels import waits_within
 
 MOST_CALLS = 100
@@ -23,7 +24,8 @@ MOST_CALLS = 100
 class Attempt:
     """One attempt at a call: its arguments as JSON, and its result, None if there is none on record.
 
-    `approval` is the standing approval that let it through, `began_at` is in Unix seconds.
+    `approval` is the standing approval that let it through, `began_at` is in Unix seconds. `is_earlier`: a revision has
+    changed the step since.
     """
 
     started: CallStarted
@@ -32,6 +34,7 @@ class Attempt:
     result: StepResult | None
     is_uncertain: bool
     approval: str | None
+    is_earlier: bool = False
 
 
 @dataclass(frozen=True)
@@ -53,6 +56,11 @@ class StepView:
     fields: Mapping[str, str]
 
     @property
+    def is_called(self) -> bool:
+        """Whether the step as it is now has made a call."""
+        return any(not one.is_earlier for one in self.calls)
+
+    @property
     def has_other_calls(self) -> bool:
         """Whether there are calls beside the one whose arguments are shown: those of a model, or of items."""
         return any(one.started.call or one.started.item is not None for one in self.calls)
@@ -68,7 +76,8 @@ def step_view(shown: ShownRun, name: str, tools: Mapping[str, ToolSpec]) -> Step
         return None
     step, waits = plan.by_id[name], waits_within(plan)
     calls, attempts = shown.record.calls.of_step(name), _attempts(shown, name)
-    origins = origins_of(shown, plan, step, next((call for call in reversed(calls) if call.is_the_step), None), tools)
+    made = [call for call in calls if call.is_the_step] if attempts and not attempts[-1].is_earlier else []
+    origins = origins_of(shown, plan, step, made[-1] if made else None, tools)
     others = {key: visible_json(value) for key, value in step.to_json().items() if key not in SHOWN_APART}
     return StepView(
         step=step,
@@ -92,9 +101,11 @@ def _attempts(shown: ShownRun, step: str) -> list[Attempt]:
     found: list[Attempt] = []
     last: dict[tuple[int, int | None], int] = {}
     for event in shown.events:
+        data = event.data_if_known
+        if isinstance(data, PlanRevised) and step in data.diff.changed:
+            found = [replace(one, is_earlier=True) for one in found]
         if event.step != step:
             continue
-        data = event.data_if_known
         if isinstance(data, CallStarted):
             last[data.call, data.item] = len(found)
             call = shown.record.calls.find(data.key)

@@ -2,7 +2,7 @@
 
 from pydantic import JsonValue
 
-from planner_executor.graph.calls.tool_call import CallHeld, CallUncertain, Finished, ToolCall
+from planner_executor.graph.calls.tool_call import Admitted, CallHeld, CallUncertain, Finished
 from planner_executor.graph.errors import CapReachedError
 from planner_executor.graph.execution.for_each import ItemOutcome
 from planner_executor.graph.execution.kinds.start import KindStart
@@ -27,15 +27,15 @@ async def start(work: StepWork, step: Step) -> Started:
     return (lambda: _make_in_turn(work, step, admitted)) if admitted.has_turn else admitted
 
 
-async def make(work: StepWork, step: Step, call: ToolCall) -> StepOutcome:
+async def make(work: StepWork, step: Step, admitted: Admitted) -> StepOutcome:
     """Make the step's call; its intent is already written."""
     try:
-        end = StepOutcome.of_call(await work.gate.perform(call))
-        return await work.assess(step, end, lambda _: _repeat(work, call))
+        end = StepOutcome.of_call(await work.gate.perform(admitted))
+        return await work.assess(step, end, lambda _: _repeat(work, admitted))
     except (CallHeld, CallUncertain, CapReachedError) as reason:
         return not_now(step.id, reason)
     finally:
-        work.gate.effects.end_turn(call)
+        work.gate.effects.end_turn(admitted.call)
 
 
 async def item(work: StepWork, step: Step, place: int, value: JsonValue) -> ItemOutcome:
@@ -47,7 +47,7 @@ async def item(work: StepWork, step: Step, place: int, value: JsonValue) -> Item
     assert step.tool is not None
     args = await evaluated(dict(step.args), lambda: step.filled_args({**work.values, ITEM: value}))
     admitted = await work.gate.admit(step, step.tool, args, work.argument_labels(step), item=place)
-    if isinstance(admitted, ToolCall):
+    if isinstance(admitted, Admitted):
         await work.gate.commit_in_turn(admitted)
         admitted = await work.gate.perform(admitted)
         await work.gate.commit([admitted], [])
@@ -71,27 +71,30 @@ def _recalled(work: StepWork, step: Step, finished: Finished) -> StepOutcome | T
     if not criteria:
         return end
     is_its_turn = work.gate.effects.take_turn(finished.call)  # the same call of a step that is ready too has to wait
-    return lambda: _reassess(work, step, end, finished.call, is_its_turn=is_its_turn)
+    admitted = Admitted(finished.call, work.gate.limits(step, finished.call))
+    return lambda: _reassess(work, step, end, admitted, is_its_turn=is_its_turn)
 
 
-async def _reassess(work: StepWork, step: Step, end: StepOutcome, call: ToolCall, *, is_its_turn: bool) -> StepOutcome:
+async def _reassess(
+    work: StepWork, step: Step, end: StepOutcome, admitted: Admitted, *, is_its_turn: bool
+) -> StepOutcome:
     try:
-        return await work.assess(step, end, lambda _: _repeat(work, call))
+        return await work.assess(step, end, lambda _: _repeat(work, admitted))
     finally:
         if is_its_turn:
-            work.gate.effects.end_turn(call)
+            work.gate.effects.end_turn(admitted.call)
 
 
-async def _make_in_turn(work: StepWork, step: Step, call: ToolCall) -> StepOutcome:
+async def _make_in_turn(work: StepWork, step: Step, admitted: Admitted) -> StepOutcome:
     try:
-        await work.gate.commit_in_turn(call)
+        await work.gate.commit_in_turn(admitted)
     except (CallHeld, CallUncertain, CapReachedError) as reason:
         return not_now(step.id, reason)
-    return await make(work, step, call)
+    return await make(work, step, admitted)
 
 
-async def _repeat(work: StepWork, call: ToolCall) -> StepOutcome:
-    again = work.gate.again(call)
+async def _repeat(work: StepWork, admitted: Admitted) -> StepOutcome:
+    again = work.gate.again(admitted)
     await work.gate.commit_in_turn(again)
     return StepOutcome.of_call(await work.gate.perform(again))
 

@@ -5,6 +5,7 @@ from dataclasses import replace
 from planner_executor.graph.nodes.review.events import decided
 from planner_executor.graph.nodes.review.outcome import Outcome
 from planner_executor.graph.nodes.review.people import cost_under, tools_named
+from planner_executor.graph.nodes.review.planned_calls import settled_with_plan
 from planner_executor.graph.nodes.review.standing import approvals_given
 from planner_executor.graph.nodes.review.subject import Subject
 from planner_executor.graph.nodes.review.votes import Ballot
@@ -46,7 +47,8 @@ async def decide(writer: RunWriter, subject: Subject, outcome: Outcome, ballot: 
     if verdict.plan is None:
         decision = decided(run, plan, "settle", ballot)
     else:
-        decision = decided(run, plan, "approve", ballot, message=verdict.plan.type)
+        settled = settled_with_plan(run, subject.plan, outcome, ballot)
+        decision = decided(run, plan, "approve", ballot, message=verdict.plan.type, with_plan=settled)
     given = [Draft(StandingGiven(approval=approval)) for approval in standing if approval.run is not None]
     await writer.write(*([outcome.edited] if outcome.edited else []), decision, *given)
     for approval in standing:

@@ -9,7 +9,7 @@ from planner_executor.graph.nodes.review.votes import Ballot
 from planner_executor.graph.nodes.run.context import RunContext
 from planner_executor.graph.plan.schema import Plan
 from planner_executor.graph.policy.scope import rebind
-from planner_executor.graph.record.events import Content, Decided, Draft, ReviewRequested, SettledCall
+from planner_executor.graph.record.events import Content, Decided, Draft, ReviewRequested, SettledCall, SettledWithPlan
 from planner_executor.graph.record.run_state import RunState
 from planner_executor.graph.record.values import Kept, keep, keep_anything
 from planner_executor.graph.review.call_form import form_of
@@ -25,6 +25,7 @@ def requested(
     `answer` is the response that was refused; `skip` means that a response was given at this checkpoint.
     """
     shown = keep([action["description"] for action in request.to_json()["action_requests"]])
+    content = keep(request.content)
     is_answered = skip or answer is not None
     given, refused = keep_anything(answer), run.approver if is_answered and request.error else None
     event = ReviewRequested(
@@ -37,6 +38,7 @@ def requested(
             action.to_json() for action in request.actions if action.name != "run_plan" or not request.binding
         ),
         shown=Content.of(shown),
+        content=Content.of(content),
         answer=Content.of(given) if is_answered else None,
         unseen=unseen if is_answered else None,
         error=request.error,
@@ -50,10 +52,18 @@ def requested(
         askers=request.askers,
         estimate={name: value for name, value in request.estimate.items() if name != "takes"},
     )
-    return Draft(event), [shown, given]
+    return Draft(event), [shown, content, given]
 
 
-def decided(run: RunContext, plan: Plan | None, decision: str, ballot: Ballot, *, message: str | None = None) -> Draft:
+def decided(
+    run: RunContext,
+    plan: Plan | None,
+    decision: str,
+    ballot: Ballot,
+    *,
+    message: str | None = None,
+    with_plan: tuple[SettledWithPlan, ...] | None = None,
+) -> Draft:
     """Return the event of a decision, with its authors, the rules that they met, subject and terms."""
     verdict, approver = ballot.verdict, run.approver
     return Draft(
@@ -66,6 +76,7 @@ def decided(run: RunContext, plan: Plan | None, decision: str, ballot: Ballot, *
             voters=tuple(map(str, ballot.voters)) if len(ballot.voters) > 1 else (),
             message=message,
             met=ballot.met,
+            with_plan=with_plan,
         )
     )
 

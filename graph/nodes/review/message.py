@@ -97,9 +97,9 @@ def _name(request: ReviewRequest) -> str:
 
 def _words(request: ReviewRequest) -> str:
     descriptions: list[str] = [action["description"] for action in request.to_json()["action_requests"]]
-    can_approve = any("approve" in action.allowed for action in request.actions)
+    is_yes_taken = any("approve" in action.allowed or action.name == "run_plan" for action in request.actions)
     how = HOW_TO_DECIDE.format(command=code(escaped(f"planner-executor resume {quote(request.run)}")))
-    return "\n\n".join(["Your decision is needed.", *descriptions, how, *([HOW_TO_REJECT] if can_approve else [])])
+    return "\n\n".join(["Your decision is needed.", *descriptions, how, *([HOW_TO_REJECT] if is_yes_taken else [])])
 
 
 def _kept(text: str) -> bytes:

@@ -21,6 +21,7 @@ from planner_executor.graph.record.budget import Budget
 from planner_executor.graph.record.deadline import Deadline, moment_in_words
 from planner_executor.graph.record.review_state import RecordedRequest
 from planner_executor.graph.record.values_of_people import values_given
+from planner_executor.graph.review.content import PeopleContent
 from planner_executor.graph.review.request import ReviewRequest
 from planner_executor.graph.text.review.frame import name, words
 from planner_executor.graph.words.name_list import listed
@@ -48,7 +49,14 @@ def with_people(run: RunContext, request: ReviewRequest) -> ReviewRequest:
         *(_time(limits, deadline) if deadline is not None else ()),
     )
     more = tuple(label for label in askers if label not in run.record.people.askers)
-    return replace(request, people=" ".join(said), rules=rules, deadline=deadline, askers=more)
+    content = PeopleContent(
+        rules=tuple(rule.to_json() for rule in people_rules(rules, escalated_s(run, request))),
+        asked_by=tuple(askers),
+        approved_by=tuple(vote.approver for vote in run.record.people.votes.get(request.subject, {}).values()),
+        until=deadline.until if deadline is not None else None,
+        on_expire=deadline.on_expire if deadline is not None else None,
+    )
+    return replace(request, people=" ".join(said), rules=rules, deadline=deadline, askers=more, decided_by=content)
 
 
 def is_open(run: RunContext, request: ReviewRequest) -> bool:

@@ -2,9 +2,11 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from graphlib import TopologicalSorter
 from typing import Any
 
 from planner_executor.graph.nodes.review.people import is_open, with_people
+from planner_executor.graph.nodes.review.planned_calls import planned_calls
 from planner_executor.graph.nodes.review.subject import Subject
 from planner_executor.graph.nodes.run.context import RunContext
 from planner_executor.graph.nodes.run.estimate import expectation_of
@@ -25,12 +27,20 @@ from planner_executor.graph.record.results import StepResult
 from planner_executor.graph.record.spending import BudgetExhausted
 from planner_executor.graph.record.values import to_text
 from planner_executor.graph.review.call_form import form_of
+from planner_executor.graph.review.content import BudgetContent, GateContent, PlanContent, QuestionContent, Through
 from planner_executor.graph.review.estimate import estimate
 from planner_executor.graph.review.human_steps import GATE, open_questions
 from planner_executor.graph.review.request import ANEW, UNCHANGED, ReviewAction, ReviewRequest
 from planner_executor.graph.text.call_question import asked_description
 from planner_executor.graph.text.review.budget import budget_description
 from planner_executor.graph.text.review.calls import held_description, new_effect_description, uncertain_description
+from planner_executor.graph.text.review.content import (
+    calls_through,
+    held_content,
+    new_content,
+    plan_content,
+    uncertain_content,
+)
 from planner_executor.graph.text.review.drawing import settled
 from planner_executor.graph.text.review.person import gate_description, question_description
 from planner_executor.graph.text.review.plan import PlanReview, invalid_description, plan_description
@@ -68,6 +78,7 @@ def request_about(run: RunContext, subject: Subject) -> ReviewRequest:
         diff=difference(run.plan_before(plan).plan, plan).to_json() if plan is not None else {},
         issues=tuple(subject.issues),
         estimate=left if actions else {},
+        goal=record.assignment.goal,
     )
     before, names = record.review_state.asked_before, tuple(action.name for action in actions)
     request = replace(request, asked_before=before(subject.digest, names, is_open=is_open(run, request)))
@@ -107,13 +118,14 @@ def _about_plan(run: RunContext, subject: Subject, left: Mapping[str, Any]) -> R
     record, plan = run.record, subject.plan
     if plan is None:
         shown: Mapping[str, Any] = subject.raw if isinstance(subject.raw, dict) else {"steps": subject.raw}
-        return ReviewAction(
-            "run_plan", {"plan": shown}, invalid_description(record.plan_state.revision, subject.issues)
-        )
+        text = invalid_description(record.plan_state.revision, subject.issues)
+        nothing = PlanContent(name="run_plan", revision=record.plan_state.revision, digest=subject.digest)
+        return ReviewAction("run_plan", {"plan": shown}, text, content=nothing, cannot_run=True)
     review = _plan_review(run, plan, left, _new_effects(run, subject))
     # A resumed node builds its request anew, and a large plan takes long to describe: the text is kept (decision 48).
     text = run.services.descriptions.get(plan_description, review)
-    return ReviewAction("run_plan", {"plan": plan.to_json()}, text)
+    content = run.services.contents.get(plan_content, review)
+    return ReviewAction("run_plan", {"plan": plan.to_json()}, text, content=content)
 
 
 def _plan_review(run: RunContext, plan: Plan, left: Mapping[str, Any], new: Sequence[NewEffect]) -> PlanReview:
@@ -141,6 +153,8 @@ def _plan_review(run: RunContext, plan: Plan, left: Mapping[str, Any], new: Sequ
         estimate=left,
         has_judge=run.services.models.judge is not None,
         comments=record.plan_state.comments,
+        calls=tuple(planned_calls(run, plan)),
+        left_out={step.id: found for step in plan.steps if (found := record.assignment.left_out_of(step))},
     )
 
 
@@ -162,11 +176,11 @@ def _preview(result: StepResult) -> str:
 def _looked_at(run: RunContext, plan: Plan) -> Iterator[str]:
     """Yield what was looked at before the plan was proposed, and what of it neither people nor approved plans said."""
     specs = run.services.toolbox.specs
-    for call in run.record.calls.looks:
+    for name, call in run.record.calls.named_looks.items():
         given, result = cut(to_text(dict(call.args)), GIVEN_CHARACTERS), call.result
         told = "no outcome is on record" if result is None else result.error or _preview(result)
         trust = specs[call.tool].trust if call.tool in specs else "untrusted"
-        yield f"Looked at before planning: {call.tool} {given} ({trust}): {cut(told, GIVEN_CHARACTERS)}."
+        yield f"Looked at before planning ({name}): {call.tool} {given} ({trust}): {cut(told, GIVEN_CHARACTERS)}."
     for step in plan.steps if run.record.plan_state.is_by_look else ():
         acts = any(specs[name].acts for name in step.tool_names if name in specs)
         if names := [*plan_marks(run.record, step)] if acts else []:
@@ -187,7 +201,7 @@ def _failed_before(run: RunContext) -> tuple[tuple[str, str], ...]:
     """Return the steps that failed under the revision before the one in force, with their errors."""
     record = run.record
     before = record.plan_state.pass_of(record.plan_state.revision - 1)
-    results = record.steps.results.items()
+    results = record.steps.ran.items()
     return tuple((step, str(result.error)) for step, result in results if record.steps.failed_in(step, before))
 
 
@@ -202,22 +216,42 @@ def _new_effects(run: RunContext, subject: Subject) -> list[NewEffect]:
 
 def _about_new(run: RunContext, effect: NewEffect) -> ReviewAction:
     step, record = effect.step, run.record
-    text = new_effect_description(step, effect.tool, run.services.toolbox.specs.get(effect.tool))
+    spec = run.services.toolbox.specs.get(effect.tool)
+    text = new_effect_description(step, effect.tool, spec)
     args = {"step": step.id, "tool": effect.tool, "args": dict(step.args)}
     own = digest([record.id, record.plan_state.digest, effect.key])
-    return ReviewAction("run_step", args, text, effect.key, digest=own)
+    return ReviewAction("run_step", args, text, effect.key, digest=own, content=new_content(step, spec, own))
 
 
 def _about_gate(run: RunContext, step: Step) -> ReviewAction:
-    seen = run.seen_by(step)
-    text = gate_description(step, seen, _waiting_for(run, step))
-    return ReviewAction("run_step", {"step": step.id, "tool": GATE, "args": seen}, text)
+    seen, after, through = run.seen_by(step), tuple(_waiting_for(run, step)), tuple(_behind(run, step))
+    text = gate_description(step, seen, after, through)
+    content = GateContent(name="run_step", kind="gate", step=step.id, steps=after, through=through)
+    return ReviewAction("run_step", {"step": step.id, "tool": GATE, "args": seen}, text, content=content)
+
+
+def _behind(run: RunContext, gate: Step) -> Iterator[Through]:
+    """Yield the calls with effects that a gate lets through, with their arguments as far as they are known."""
+    plan, specs = run.recorded_plan(), run.services.toolbox.specs
+    if plan is None:
+        return
+    results = run.record.steps.results
+    values = {name: found.value for name, found in results.items() if found.artifact is None and name in plan.by_id}
+    behind, waits = {gate.id}, waits_for(plan.steps)
+    for name in TopologicalSorter(waits).static_order():
+        if behind.isdisjoint(waits[name]) or run.record.steps.is_settled(name):
+            continue
+        behind.add(name)
+        yield from calls_through(plan.by_id[name], specs, values)
 
 
 def _about_question(run: RunContext, step: Step) -> ReviewAction:
     asked = {"step": step.id, "question": step.ask, "answer": None}
-    text = question_description(step, run.seen_by(step), _waiting_for(run, step))
-    return ReviewAction("answer_question", asked, text, answer_schema=step.output)
+    after = tuple(_waiting_for(run, step))
+    text = question_description(step, run.seen_by(step), after)
+    schema: Any = step.output
+    content = QuestionContent(name="answer_question", step=step.id, steps=after, answer=schema)
+    return ReviewAction("answer_question", asked, text, answer_schema=step.output, content=content)
 
 
 def _waiting_for(run: RunContext, step: Step) -> list[str]:
@@ -230,24 +264,34 @@ def _waiting_for(run: RunContext, step: Step) -> list[str]:
 def _about_held(run: RunContext, held: HeldCall) -> ReviewAction:
     plan, tool = run.recorded_plan(), run.services.toolbox.specs.get(held.tool)
     step = plan.by_id.get(held.step) if plan is not None else None
-    text = held_description(held, tool, step, has_judge=run.services.models.judge is not None)
-    return ReviewAction("run_step", {"step": held.step, "tool": held.tool, "args": dict(held.args)}, text, held.key)
+    has_judge = run.services.models.judge is not None
+    text, content = (
+        held_description(held, tool, step, has_judge=has_judge),
+        held_content(held, tool, step, has_judge=has_judge),
+    )
+    args = {"step": held.step, "tool": held.tool, "args": dict(held.args)}
+    return ReviewAction("run_step", args, text, held.key, content=content)
 
 
 def _about_asked(call: Call) -> ReviewAction:
     assert call.asked is not None
     form = form_of(call.asked.questions)
     shown = {"step": call.place, "tool": call.tool, "question": form.text, "answer": None}
-    return ReviewAction("answer_question", shown, asked_description(call, call.place, form), call.key, form.schema)
+    text = asked_description(call, call.place, form)
+    content = QuestionContent(name="answer_question", step=call.place, tool=call.tool, answer=dict(form.schema))
+    return ReviewAction("answer_question", shown, text, call.key, form.schema, content=content)
 
 
 def _about_uncertain(run: RunContext, call: Call) -> ReviewAction:
     asked = {"step": call.step, "tool": call.tool, "args": dict(call.args), "happened": None, "result": None}
     steps = [step for step, calls in run.record.uncertain_calls.items() if call in calls]
-    return ReviewAction("settle_effect", asked, uncertain_description(call, steps), call.key)
+    content = uncertain_content(call, run.services.toolbox.specs.get(call.tool), steps)
+    return ReviewAction("settle_effect", asked, uncertain_description(call, steps), call.key, content=content)
 
 
 def _about_budget(run: RunContext, shortage: BudgetExhausted) -> ReviewAction:
     bounds, spent, hard = run.terms.bounds, run.usage, run.terms.policy.limits
     shown = {"budget": bounds.to_json(), "spent": spent.to_json()}
-    return ReviewAction("raise_budget", shown, budget_description(shortage, bounds, spent, hard), shortage.limit)
+    text, left = budget_description(shortage, bounds, spent, hard), tuple(shortage.left)
+    content = BudgetContent(name="raise_budget", limit=shortage.limit, left=left, hard=hard.to_json())
+    return ReviewAction("raise_budget", shown, text, shortage.limit, content=content)

@@ -18,6 +18,9 @@ UNSEEN = (
     "the policy says who decides, and an approval given in advance is nobody's; a person has to decide this request"
 )
 
+BESIDE = ("reason", "ask_later")
+"""What approvals that count together may say each in its own way: why, and what is left out."""
+
 
 @dataclass(frozen=True)
 class Ballot:
@@ -89,7 +92,7 @@ def _counted(
     """Return what an answer comes to with the votes before it, and all whose votes are counted."""
     approver, people = run.approver, run.record.people
     made = tuple(decision.to_json() for decision in verdict.decisions)
-    says = digest(list(made))
+    says = digest([{name: said for name, said in one.items() if name not in BESIDE} for one in made])
     # Votes count together if they say the same of the same subject; one person counts once (decision 73).
     voters = {**people.voters(request.subject, says), approver.person: approver}
     left = missing(rules, list(voters.values()), askers)
@@ -98,7 +101,7 @@ def _counted(
         is_met = missing(rules, [approver], askers) is None
         return Ballot(verdict if is_met else alone, (approver,)), [approver]
     if left is None:
-        return Ballot(verdict, tuple(voters.values())), list(voters.values())
+        return Ballot(_together(run, request, verdict, says), tuple(voters.values())), list(voters.values())
     if verdict.rejected:  # one rejection decides about its call; what is approved beside it is asked again
         return Ballot(replace(NOTHING, rejected=verdict.rejected, decisions=verdict.decisions), (approver,)), []
     vote = Voted(
@@ -111,3 +114,14 @@ def _counted(
         roles=approver.roles,
     )
     return Ballot(verdict, vote=vote), []
+
+
+def _together(run: RunContext, request: ReviewRequest, verdict: ReviewVerdict, says: str) -> ReviewVerdict:
+    """Return the verdict of votes that say the same; a call that one of them leaves out is left out."""
+    if verdict.plan is None:
+        return verdict
+    votes = run.record.people.votes.get(request.subject, {}).items()
+    others = [vote.decisions for who, vote in votes if vote.says == says and who != run.approver.person]
+    later = [step for made in others for one in made for step in one.get("ask_later", ())]
+    ask_later = tuple(dict.fromkeys((*verdict.plan.ask_later, *later)))
+    return replace(verdict, plan=replace(verdict.plan, ask_later=ask_later))

@@ -11,11 +11,12 @@ from planner_executor.graph.context import Services
 from planner_executor.graph.errors import OtherTermsError
 from planner_executor.graph.ledger.protocol import Ledger, RunKey
 from planner_executor.graph.ledger.values import values_of
+from planner_executor.graph.plan.issues import Issue
 from planner_executor.graph.plan.reading import ParsedPlan
 from planner_executor.graph.plan.schedule import waits_for
 from planner_executor.graph.plan.schema import Plan, Step
 from planner_executor.graph.policy.approval_scope import ExecutionTerms
-from planner_executor.graph.policy.new_effects import NewEffects, denied, new_effects, stained_by
+from planner_executor.graph.policy.new_effects import SEEN, NewEffects, denied, new_effects, stained_by
 from planner_executor.graph.policy.replanning import ReplanPolicy
 from planner_executor.graph.policy.terms import Comparison
 from planner_executor.graph.prompts.offer import Offer
@@ -24,6 +25,7 @@ from planner_executor.graph.record.budget import Budget, Usage
 from planner_executor.graph.record.call import Call
 from planner_executor.graph.record.ending import Ending, ending_of
 from planner_executor.graph.record.person import Approver
+from planner_executor.graph.record.plan_marks import seen_args
 from planner_executor.graph.record.recorded_plans import RecordedPlans
 from planner_executor.graph.record.replacement import Replaced, replaced_in, replaces_issues
 from planner_executor.graph.record.results import StepResult
@@ -145,7 +147,7 @@ class RunContext:
     def replaced_in(self, plan: Plan) -> list[Replaced]:
         """Return the failed steps that a plan omits or changes, each with the status of its replacement."""
         record, specs = self.record, self.services.toolbox.specs
-        return replaced_in(plan, self.approved_plan(), record.steps.results, record.plan_state.replaced_before, specs)
+        return replaced_in(plan, self.approved_plan(), record.steps.ran, record.plan_state.replaced_before, specs)
 
     async def values(self, plan: Plan) -> dict[str, JsonValue]:
         """Return step id -> full result, for each step of `plan` that succeeded."""
@@ -165,9 +167,19 @@ class RunContext:
         found = {before: self.record.steps.results.get(before) for before in waits_for([step])[step.id]}
         return {name: _seen(result) for name, result in found.items() if result is not None}
 
-    def offered(self, names: Collection[str] = ()) -> Offer:
-        """Return the tools for a planner's prompt, without denied ones; restricted to `names` if given."""
-        return self.services.offer.only(names) if names else self.services.offer
+    def offered(self, step: Step | None = None) -> Offer:
+        """Return the tools for a planner's prompt, without denied ones; for a step that is to be refined its own.
+
+        If there are many, those stand whole that the plan names, or that fit the words of people, or of the step.
+        """
+        offer, plan = self.services.offer, self.recorded_plan()
+        said = self.record.assignment
+        before = [words for message in said.history for key, words in message.items() if key != UNTRUSTED]
+        wanted = [said.goal, *said.constraints, *before, *self.record.plan_state.feedback]
+        if step is not None:
+            offer = offer.only(step.tools) if step.tools else offer
+            return offer.about([*wanted, step.objective], step.tools)
+        return offer.about(wanted, [name for one in plan.steps for name in one.tool_names] if plan else [])
 
     @property
     def planner_limits(self) -> dict[str, Any]:
@@ -219,12 +231,21 @@ class RunContext:
         """Return a plan, or issues instead of a plan that the policy forbids."""
         if parsed.plan is None:
             return parsed
-        issues = self.terms.issues(parsed.plan)
+        issues = [*self.terms.issues(parsed.plan), *self.record.assignment.constraint_issues(parsed.plan)]
         issues += replaces_issues(parsed.plan, self.record.plan_state.planned, self.record.steps.succeeded)
         if self.terms.policy.new_effects == "deny":
             tainted = self.tainted_in(parsed.plan, by_model=by_model)
             issues += denied(self.new_effects_in(parsed.plan, tainted))
+            issues += self._seen_in(parsed.plan, tainted)
         return ParsedPlan(None, tuple(issues)) if issues else parsed
+
+    def _seen_in(self, plan: Plan, tainted: Collection[str]) -> list[Issue]:
+        """Return the issues with a first plan whose effects have arguments from an untrusted look."""
+        if self.record.plan_state.approved_plans or not self._has_untrusted(self.record.calls.looks):
+            return []
+        specs = self.services.toolbox.specs
+        acts = [plan.by_id[one] for one in tainted if any(specs[tool].acts for tool in plan.by_id[one].tool_names)]
+        return [Issue(step.id, f"args.{name}", SEEN) for step in acts for name in seen_args(self.record, step)]
 
     def planned(self, parsed: ParsedPlan) -> ParsedPlan:
         """Return a model's plan, or issues instead of a plan that the policy or the horizon forbids."""

@@ -140,6 +140,7 @@ def _started(
         invocation=invocation_of(config),
         checkpoint=checkpoint_id(),
         started_by=str(caller_on(thread).by or acting(services.identity)),
+        keeps_names=True,
         **{"origin": _origin(), **caller_on(thread).started},
     )
     return Draft(started), [*stored, *attached]

@@ -8,9 +8,12 @@ from planner_executor.graph.ledger.protocol import Message
 from planner_executor.graph.nodes.run.context import RunContext
 from planner_executor.graph.plan.revision import difference
 from planner_executor.graph.plan.schema import Plan
+from planner_executor.graph.policy.approvers import NO_APPROVERS
+from planner_executor.graph.policy.at_stake import AtStake
 from planner_executor.graph.policy.replanning import Cause
 from planner_executor.graph.record.amendment import Amendment
 from planner_executor.graph.record.events import BudgetReached, Draft, PlanRevised, cancelled
+from planner_executor.graph.record.events.met import Met
 from planner_executor.graph.record.remaining import steps_left
 from planner_executor.graph.record.revocation import Revocation
 from planner_executor.graph.record.stop_request import cancel_in, is_stop, pause_in
@@ -61,7 +64,19 @@ def revision(
         stalled=stalled,
         read_as=tuple(notes),
         written_by=str(run.approver) if author in BY_PEOPLE else None,
+        met_alone=_met_alone(run) if author in BY_PEOPLE and run.record.plan_state.revision else {},
     )
+
+
+def _met_alone(run: RunContext) -> Met:
+    """Return which rules on the calls of any tool a person meets who writes a plan: models may add calls to it."""
+    approvers, people = run.terms.policy.approvers, run.record.people
+    if approvers == NO_APPROVERS:
+        return {}
+    cost = run.record.spending.budget.within(run.terms.policy.limits).cost_usd
+    stake = AtStake(tuple(run.terms.tools.values()), cost_usd=cost)
+    found = stake.met(approvers, [run.approver], [*people.askers, str(run.approver)], 0.0)
+    return {tool: rules for tool, rules in found.items() if rules}
 
 
 def budget_reached(run: RunContext, limit: str, by: str, plan: Plan | None) -> Draft:

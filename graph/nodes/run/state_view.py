@@ -8,7 +8,7 @@ from langchain_core.messages import AIMessage
 from planner_executor.graph.nodes.run.context import RunContext
 from planner_executor.graph.plan.schema import Plan
 from planner_executor.graph.record.remaining import skipped_in
-from planner_executor.graph.record.results import StepResult
+from planner_executor.graph.record.results import ENDED, StepResult
 from planner_executor.graph.record.said import spent_since
 from planner_executor.graph.route import Route, headed, named_in_state
 from planner_executor.graph.state import END, StateUpdate, proof_of
@@ -16,9 +16,6 @@ from planner_executor.graph.text.ending import ending_text
 from planner_executor.graph.text.event_text.standing import ahead_line
 from planner_executor.graph.text.expectation import said_and_spent
 from planner_executor.graph.text.todos import Todo, todos
-
-CLOSED = ("succeeded", "failed", "skipped")
-"""Statuses of a step whose result is in the ledger."""
 
 
 def state_update(run: RunContext, route: Route, **keys: Any) -> StateUpdate:
@@ -64,10 +61,10 @@ def state_at_end(run: RunContext, **keys: Any) -> StateUpdate:
 
 def _compared(run: RunContext, plan: Plan) -> str:
     """Return what was expected of a plan against what it took, in words; empty if nothing was said."""
-    said, usage, results = run.record.said, run.record.spending.usage, run.record.steps.results
+    said, record = run.record.said, run.record
     if said is None:
         return ""
-    return said_and_spent(said.takes, spent_since(said, plan, results, usage.tokens, usage.cost_usd))
+    return said_and_spent(said.takes, spent_since(said, plan, record.steps.results, record.spending.total))
 
 
 def state_while_waiting(run: RunContext, plan: Plan | None) -> dict[str, Any]:
@@ -131,4 +128,4 @@ def _untimed(entry: Any) -> Any:
 
 def _is_open(entry: Any) -> bool:
     """Whether an entry of the results states only that a step has not ended."""
-    return isinstance(entry, dict) and entry.get("status") not in CLOSED and entry.get("value") is None
+    return isinstance(entry, dict) and entry.get("status") not in ENDED and entry.get("value") is None

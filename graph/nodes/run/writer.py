@@ -8,8 +8,7 @@ from typing import Any
 from planner_executor.graph.calls.caps import Caps, nothing_happened, user_of
 from planner_executor.graph.calls.gate import CallGate
 from planner_executor.graph.calls.meter import Meter
-from planner_executor.graph.calls.model_gate import ModelGate
-from planner_executor.graph.calls.tool_runner import OnProgress
+from planner_executor.graph.calls.owned_run import OnProgress, OwnedRun
 from planner_executor.graph.errors import CapReachedError, RunPausedError
 from planner_executor.graph.ledger.protocol import Lease, News
 from planner_executor.graph.nodes.run.context import RunContext
@@ -146,9 +145,9 @@ class RunWriter:
     def gate(self, on_progress: OnProgress | None = None) -> CallGate:
         """Return the gate for calls of this run, which must be owned; `on_progress` receives what tools report."""
         assert self.lease is not None
-        ledger, record, services, terms = self.run.ledger, self.run.record, self.run.services, self.run.terms
-        clock, turns, settings = services.clock, services.turns, services.settings
-        begun, caps = clock(), Caps(terms.policy, user_of(record.people.starter))
+        record, services, terms = self.run.record, self.run.services, self.run.terms
+        clock, settings = services.clock, services.settings
+        begun = clock()
         meter = Meter(
             terms.bounds,
             record.spending.usage,
@@ -156,32 +155,23 @@ class RunWriter:
             worked_s=lambda: clock() - begun,
             elapsed_s=lambda: self.run.elapsed_s,
         )
-        models = ModelGate(
-            ledger,
-            self.lease,
-            record,
-            meter,
-            turns,
-            record_prompts=settings.record_prompts,
-            instructions=settings.instructions,
-            caps=caps,
-            clock=services.pauses,
-        )
-        return CallGate(
-            ledger,
+        owned = OwnedRun(
+            self.run.ledger,
             self.lease,
             record,
             services.toolbox,
             meter,
-            turns,
-            models,
-            policy=terms.policy,
-            caps=caps,
+            services.turns,
+            terms.policy,
+            Caps(terms.policy, user_of(record.people.starter)),
             asks=terms.mode != "never",
             limits=settings.attempt_limits,
             clock=services.pauses,
+            instructions=settings.instructions,
+            record_prompts=settings.record_prompts,
             on_progress=on_progress,
         )
+        return CallGate(owned)
 
     async def revise(self, plan: Plan, author: str, reason: str, *, last: bool = False, **more: Any) -> None:
         """Record a plan as the next revision, with the files that its tools expect to replace.

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from planner_executor.graph.plan.attempts import ATTEMPT_FIELDS
-from planner_executor.graph.plan.kinds.spec import FOR_EACH_FIELDS
+from planner_executor.graph.plan.kinds.spec import BATCH, FOR_EACH_FIELDS
 from planner_executor.graph.plan.kinds.table import kind_spec
 from planner_executor.graph.plan.step_kind import NAMING, kind_of, named_kinds
 from planner_executor.graph.words.name_list import listed
@@ -23,14 +23,27 @@ def field_faults(fields: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         return
     spec = kind_spec(kind_of(fields))
     for name in fields:
-        if name not in (*ALWAYS, *spec.fields, *NAMING):
+        if name not in (*ALWAYS, *spec.fields, *NAMING, BATCH):
             yield name, spec.misplaced
     if "for_each" not in fields:
         for name in FOR_EACH_FIELDS[1:]:
             if name in fields:
                 yield name, "is for steps with for_each"
+    if BATCH in fields and (fault := _batch_fault(fields)):
+        yield BATCH, fault
     yield from _literal_faults(fields)
     yield from _required_faults(fields)
+
+
+def _batch_fault(fields: Mapping[str, Any]) -> str | None:
+    """Return why several items of a step cannot be given to a model in one request."""
+    if "for_each" not in fields or kind_of(fields) != "model":
+        return "is for model steps with for_each"
+    if fields.get("tools"):
+        return "is for model steps without tools; leave out batch, or the tools"
+    return (
+        None if "output" in fields else "needs output, the form of each value of the list that the model answers with"
+    )
 
 
 def _literal_faults(fields: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

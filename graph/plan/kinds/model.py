@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from planner_executor.graph.plan.catalog import ToolSpec
 from planner_executor.graph.plan.draft import StepDraft
 from planner_executor.graph.plan.kinds.spec import (
+    BATCH,
     FOR_EACH_FIELDS,
     KindSpec,
     Show,
@@ -50,10 +51,12 @@ SPEC = KindSpec(
         "args",
         "literal",
         "max_calls",
+        "constraints",
         "output",
         "executor",
         "checks",
         *FOR_EACH_FIELDS,
+        BATCH,
     ),
     misplaced="does not go with tools",
     tools=_tools,

@@ -13,6 +13,7 @@ from planner_executor.graph.words.name_list import counted
 
 FOR_EACH_FIELDS = ("for_each", "max_items", "max_failures")
 """The fields of a step that runs once per item of a list."""
+BATCH = "batch"
 
 DoneBy = Literal["tool", "model", "person", "planner", "nobody"]
 """Who does a step: a tool call, the executor model, a person's answer or consent, a planner, nobody (no work)."""

@@ -19,7 +19,7 @@ from planner_executor.graph.record.events.payload import Payload
 from planner_executor.graph.record.events.plan import Executing, PlanRefused, PlanRevised, Steered
 from planner_executor.graph.record.events.response import ResponseGiven
 from planner_executor.graph.record.events.retry import RunReopened
-from planner_executor.graph.record.events.review import Decided, ReviewRequested, SettledCall
+from planner_executor.graph.record.events.review import Decided, ReviewRequested, SettledCall, SettledWithPlan
 from planner_executor.graph.record.events.run import (
     ASKED,
     BY_FACADE,
@@ -97,6 +97,7 @@ __all__ = [
     "RunReopened",
     "RunStarted",
     "SettledCall",
+    "SettledWithPlan",
     "StandingGiven",
     "StandingRevoked",
     "Steered",

@@ -75,6 +75,11 @@ class Tokens(Coded):
     total_tokens: Written[Shown[int]] = 0
     estimated: bool = False
 
+    @property
+    def other_tokens(self) -> int:
+        """Tokens of the total that are neither of the prompt nor of the answer, as some servers count reasoning."""
+        return max(0, self.total_tokens - self.input_tokens - self.output_tokens)
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class FailedAttempt(Coded):
@@ -110,5 +115,9 @@ class ModelFinished(Payload):
 
     @property
     def paid_usd(self) -> float | None:
-        """The price of the answer in US dollars, None if unknown; no tokens, as of the embedded rules, cost nothing."""
-        return 0.0 if self.usage is not None and not self.usage.total_tokens else self.cost_usd
+        """The price of the answer in US dollars, None if unknown.
+
+        No tokens, as of the embedded rules, cost nothing, and so does a request without an answer.
+        """
+        is_free = self.usage is None or not self.usage.total_tokens
+        return 0.0 if is_free and self.cost_usd is None else self.cost_usd

@@ -24,7 +24,7 @@ class ReviewRequested(Payload):
     the number of responses stored at the checkpoint before this request. `approver`, with these `roles`, gave the
     response. `takes` is what was said that the plan may take, `estimate` bounds the rest of the run. `rules` say who
     decides, and `deadline` until when; `askers` are those who asked for what is shown beside those who asked for the
-    run.
+    run. `content` says as data what `shown` says in words.
     """
 
     kind: ClassVar[Literal["review_requested"]] = "review_requested"
@@ -49,6 +49,7 @@ class ReviewRequested(Payload):
     deadline: Deadline | None = None
     estimate: Mapping[str, Any] = field(default_factory=dict)
     askers: tuple[str, ...] = ()
+    content: Content | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +62,16 @@ class SettledCall(Coded):
     run: str | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class SettledWithPlan(Coded):
+    """A call that the approval of a plan settles: its key, its step with the index of the item, and the rules met."""
+
+    key: str
+    place: str
+    tool: str
+    met: tuple[Mapping[str, Any], ...] = ()
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Decided(Payload):
     """A decision was made: `by` a `person`, `unseen`, or the `policy`.
@@ -71,6 +82,7 @@ class Decided(Payload):
     for calls that asked, by key of the call and id of the question (null if declined), `budget` the raised budget.
     `approver` has these `roles`; `voters` are all whose approvals counted, if it took several. `met` maps the tools
     that it is about, and those that its values reach, to the rules on people that they met, None if none were recorded.
+    `with_plan` are the calls that the approval of a plan settles beside it, None if they stay as they were.
     """
 
     kind: ClassVar[Literal["decided"]] = "decided"
@@ -95,3 +107,4 @@ class Decided(Payload):
     roles: tuple[str, ...] = ()
     voters: tuple[str, ...] = ()
     met: Met | None = None
+    with_plan: tuple[SettledWithPlan, ...] | None = None

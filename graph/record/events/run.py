@@ -10,7 +10,7 @@ from planner_executor.graph.record.ending import EndStatus
 from planner_executor.graph.record.events.content import NO_CONTENT, Content
 from planner_executor.graph.record.events.payload import Payload
 
-WORDING = 8
+WORDING = 9
 """Version of the wording of prompts and reviews, raised when the wording changes. Absent means 1."""
 
 BY_FACADE = "facade"
@@ -56,6 +56,7 @@ class RunStarted(Payload):
     the goal, `attached` their bytes. `setup` is the data to resume the run elsewhere; it comes from the facade only if
     `setup_by` is `BY_FACADE`. `origin` is `BY_FACADE` or `ON_SERVER`; None if the graph was invoked otherwise, or by an
     earlier release. `invocation` is a graph server's id of the invocation, `started_by` the user who asked for it.
+    `keeps_names`: refined steps keep the names that the model gave; earlier releases numbered them.
     """
 
     kind: ClassVar[Literal["run_started"]] = "run_started"
@@ -76,13 +77,15 @@ class RunStarted(Payload):
     thread: Needed[str] = ""
     n: Needed[int] = 0
     started_by: str | None = None
+    keeps_names: bool = False
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Configured(Payload):
     """The run continues under other terms: stricter ones, or those that `approver` took it over under.
 
-    `budget` bounds the run's from now on, None if it stays. Earlier releases recorded any change, without an approver.
+    `budget` bounds the run's from now on, None if it stays. `setup` is that of the facade that took it over, in place
+    of the one that `RunStarted` has. Earlier releases recorded any change, without an approver.
     """
 
     kind: ClassVar[Literal["configured"]] = "configured"
@@ -92,6 +95,7 @@ class Configured(Payload):
     budget: Budget | None = None
     approver: str | None = None
     roles: tuple[str, ...] = ()
+    setup: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -27,9 +27,12 @@ def doer(step: Step) -> str:
 
     >>> doer(Step(id="a", objective="o", tools=("search",), executor="cheap", for_each=[1]))
     'each ≤20: cheap model(search)'
+    >>> doer(Step(id="a", objective="o", output="json", for_each=[1], batch=10))
+    'each ≤20, 10 at once: model'
     """
     who = kind_spec(step.kind).doer(step, plain)
-    return who if step.for_each is None else f"each ≤{step.most_items}: {who}"
+    at_once = f", {step.batch} at once" if step.batch else ""
+    return who if step.for_each is None else f"each ≤{step.most_items}{at_once}: {who}"
 
 
 def checks(step: Step) -> str:

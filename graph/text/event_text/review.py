@@ -13,7 +13,7 @@ from planner_executor.graph.text.event_text.values import (
     value_text,
 )
 from planner_executor.graph.text.review.frame import plain_description
-from planner_executor.graph.words.name_list import counted
+from planner_executor.graph.words.name_list import counted, listed
 
 DECIDED = {
     "approve": "approved",
@@ -74,6 +74,9 @@ def _decided(data: Decided) -> Words:
         yield f"the call {short_digest(call.key)}{where} {happened}"
     if data.steps:
         yield f"{counted(len(data.steps), 'call')} may be made with the arguments that were shown"
+    if data.with_plan:
+        told = listed([f"{one.place} ({one.tool}, {short_digest(one.key)})" for one in data.with_plan])
+        yield f"approved with the plan, which the policy asks about: {told}"
     for key, args in data.replaced.items():
         yield f"the call {short_digest(key)} is replaced by one with {value_text(args)}"
     yield from (f"the call {short_digest(key)} is rejected: {why}" for key, why in data.rejected.items())

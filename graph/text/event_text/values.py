@@ -55,9 +55,7 @@ def arguments_text(args: Arguments) -> str:
 
 def outcome_text(result: StepResult) -> str:
     """Return status, duration, and value or error of a result."""
-    took = ""
-    if result.started_at is not None and result.ended_at is not None:
-        took = f" in {result.ended_at - result.started_at:.3f} s"
+    took = f" in {result.seconds:.3f} s" if result.seconds is not None else ""
     succeeded = result.status == "succeeded"
     words = content(Content(result.value, result.artifact)) if succeeded else truncated(str(result.error))
     return f"{result.status}{took}: {words}"

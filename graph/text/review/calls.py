@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pydantic import JsonValue
 
 from planner_executor.graph.plain_text.sanitize import escaped
+from planner_executor.graph.plan.call_words import call_words
 from planner_executor.graph.plan.catalog import ToolSpec
 from planner_executor.graph.plan.schema import Step
 from planner_executor.graph.record.call import Call, HeldCall
@@ -12,11 +13,17 @@ from planner_executor.graph.record.events import ValueShown
 from planner_executor.graph.review.human_steps import GATE
 from planner_executor.graph.text.literal_text import text_note
 from planner_executor.graph.text.review.criteria import criteria_blocks
+from planner_executor.graph.text.review.effects import summary_of
 from planner_executor.graph.text.review.frame import Block, Data, Prose, name, sentence, to_markdown, words
 from planner_executor.graph.text.review.layout import ITEM, entry
 from planner_executor.graph.text.review.values import value_lines
 from planner_executor.graph.words.name_list import counted, listed
 
+UNDONE = {
+    False: "; this cannot be undone",
+    None: "; it is not known whether this can be undone",
+    True: "; this can be undone",
+}
 GIVEN = {"answer": "an answer", "result": "a result", "edit": "arguments", "words": "a rejection"}
 """What people may give, in words."""
 
@@ -39,7 +46,10 @@ def uncertain_description(call: Call, steps: Sequence[str] = ()) -> str:
 
 
 def _held(held: HeldCall, tool: ToolSpec | None, step: Step | None, has_judge: bool) -> Iterator[Block]:
-    yield Prose(f"{name(held.step)} is about to call {name(held.tool)}.")
+    does = ""
+    if tool is not None and tool.summary is not None:
+        does = f": {words(call_words(tool.summary, held.args, tool.schema, known=True))}"
+    yield Prose(f"{name(held.step)} is about to call {name(held.tool)}{does}.")
     if held.before:
         yield Prose(f"The same call happened in {listed([sentence(run) for run in held.before])}; make it again?")
     if held.asked:
@@ -52,7 +62,7 @@ def _held(held: HeldCall, tool: ToolSpec | None, step: Step | None, has_judge: b
         for argument, label in held.labels.items():
             yield Prose(f"{ITEM}{name(argument)} from {listed([name(source) for source in label.sources])}")
     effect = f" ({tool.effect})" if tool is not None else ""
-    undone = "" if tool is not None and not tool.acts else "; this cannot be undone"
+    undone = "" if tool is not None and not tool.acts else UNDONE[tool.reversible if tool is not None else None]
     told = "the step fails with it" if step is None or step.tool is not None else "the model is told it as its answer"
     yield Prose(
         f"If you approve it, {name(held.tool)}{effect} is called once with exactly these arguments{undone}. Edit the "
@@ -65,7 +75,8 @@ def _held(held: HeldCall, tool: ToolSpec | None, step: Step | None, has_judge: b
 
 def _new_effect(step: Step, tool: str, spec: ToolSpec | None) -> Iterator[Block]:
     effect = f" ({spec.effect})" if spec is not None else ""
-    yield Prose(f"New in this plan: {name(step.id)} calls {name(tool)}{effect}.")
+    does = f": {words(summary_of(step, spec))}" if spec is not None and spec.summary is not None else ""
+    yield Prose(f"New in this plan: {name(step.id)} calls {name(tool)}{effect}{does}.")
     yield Prose(
         "No plan that was approved had this call, and a model planned it after it had read results that strangers may "
         "have written. Ask yourself whether you want it: approving the plan does not approve it."

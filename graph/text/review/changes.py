@@ -61,7 +61,7 @@ def comment_lines(comments: Sequence[Comment], before: Plan, after: Plan) -> Ite
                 now = "is unchanged"
             case "changed":
                 was = before.by_id.get(one.step)
-                fields = _differing(was.to_json() if was is not None else {}, after.by_id[one.step].to_json())
+                fields = differing(was.to_json() if was is not None else {}, after.by_id[one.step].to_json())
                 now = f"has another {enumerated([code(field) for field in fields])}"
         yield Prose(f"{ITEM}{words(one.text)}: {name(one.step)} {now}.")
 
@@ -74,16 +74,16 @@ def _removed(step: Mapping[str, Any]) -> list[str]:
 def _changed(of: str, before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
     """Return what differs between two versions of a step, field by field and argument by argument."""
     lines = entry(f"{of} (changed)")
-    was, now = _fields(before), _fields(after)
-    for field in _differing(before, after):
+    was, now = fields_of(before), fields_of(after)
+    for field in differing(before, after):
         lines += entry(visible(plain(field)), "    ")
         lines += [*entry(f"was {_value(was, field)}", "      "), *entry(f"now {_value(now, field)}", "      ")]
     return lines
 
 
-def _differing(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
+def differing(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
     """Return the fields and arguments that differ between two versions of a step."""
-    was, now = _fields(before), _fields(after)
+    was, now = fields_of(before), fields_of(after)
     return [
         field
         for field in dict.fromkeys((*was, *now))
@@ -91,7 +91,8 @@ def _differing(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]
     ]
 
 
-def _fields(step: Mapping[str, Any]) -> dict[str, JsonValue]:
+def fields_of(step: Mapping[str, Any]) -> dict[str, JsonValue]:
+    """Return the fields of a step, each argument as a field of its own."""
     fields = {name: value for name, value in step.items() if name != "args"}
     return {**fields, **{f"args.{name}": value for name, value in step.get("args", {}).items()}}
 

@@ -31,12 +31,13 @@ def criteria_blocks(left: Sequence[Step], has_judge: bool) -> Iterator[Block]:
     others = [step for step in worded if not kind_spec(step.kind).is_judged]
     if not worded and not any(step.checks for step in left):
         yield Prose(NONE)
-    yield from _listed(CHECKED, [f"{step.id}: {_checks(step)}" for step in left if step.checks])
-    yield from _listed(JUDGED if has_judge else NOT_JUDGED, [_worded(step) for step in by_model])
-    yield from _listed(LEFT_OUT, [_worded(step) for step in others])
+    yield from listed_blocks(CHECKED, [f"{step.id}: {_checks(step)}" for step in left if step.checks])
+    yield from listed_blocks(JUDGED if has_judge else NOT_JUDGED, [_worded(step) for step in by_model])
+    yield from listed_blocks(LEFT_OUT, [_worded(step) for step in others])
 
 
-def _listed(title: str, told: Sequence[str]) -> Iterator[Block]:
+def listed_blocks(title: str, told: Sequence[str]) -> Iterator[Block]:
+    """Yield what is told of steps below a title, nothing if there is nothing."""
     if told:
         lines = more([ITEM + one for one in told], MAX_STEPS, "steps")
         yield Prose(title)

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from planner_executor.graph.plain_text.sanitize import escaped
+from planner_executor.graph.plan.call_words import call_words
 from planner_executor.graph.plan.catalog import UNDECLARED, ToolSpec, is_undeclared
 from planner_executor.graph.plan.kinds.table import kind_spec
 from planner_executor.graph.plan.schema import Plan, Step
@@ -13,6 +14,12 @@ from planner_executor.graph.text.review.layout import entry
 from planner_executor.graph.text.review.values import shown, value_lines
 from planner_executor.graph.words.name_list import counted, listed
 
+REVERSIBLE = {
+    False: "that cannot be undone:",
+    None: "not known to be reversible:",
+    True: "that can be undone:",
+}
+"""Whether the effect of a tool can be undone, in words, the worst first."""
 PLAN_CHOICES = "Edit it, reject it with a reason to have it planned again, or reject it without one to end the run."
 
 
@@ -23,10 +30,14 @@ def outcome(left: Sequence[Step], is_begun: bool, specs: Mapping[str, ToolSpec])
     if not acting:
         only = "which only reads" if len(left) == 1 else "which only read"
         return Prose(f"If you approve it, {count}, {only}: nothing is changed. {PLAN_CHOICES}")
-    tools = listed([f"{name(tool.name)} ({tool.effect})" for tool in acting])
     folders = listed([words(folder) for folder in dict.fromkeys(tool.folder for tool in acting) if folder])
     where = f" Files are changed in {folders}." if folders else ""
-    return Prose(f"If you approve it, {count}, with effects that cannot be undone: {tools}.{where} {PLAN_CHOICES}")
+    told = "; ".join(
+        f"{undone} {listed([f'{name(tool.name)} ({tool.effect})' for tool in found])}"
+        for reversible, undone in REVERSIBLE.items()
+        if (found := [tool for tool in acting if tool.reversible is reversible])
+    )
+    return Prose(f"If you approve it, {count}, with effects {told}.{where} {PLAN_CHOICES}")
 
 
 def acting_tools(steps: Sequence[Step], specs: Mapping[str, ToolSpec]) -> list[ToolSpec]:
@@ -44,9 +55,12 @@ def effect_blocks(left: Sequence[Step], plan: Plan, terms: ExecutionTerms) -> It
         yield Prose("The effects, with their arguments:")
         yield Data(tuple(line for step in acting for line in _effect(step, specs, sources[step.id])))
         if unseen := sorted({tool for step in acting for tool in sources[step.id].unseen}):
+            tools = listed([name(tool) for tool in unseen])
+            declaring = f"The tool {tools} does" if len(unseen) == 1 else f"The tools {tools} do"
+            using = listed([name(step.id) for step in acting if sources[step.id].unseen])
             yield Prose(
-                f"Nothing declares whether the results of {listed([name(tool) for tool in unseen])} can be trusted. "
-                "If you approve the plan, these calls get them as they are, and nobody looks at them first."
+                f"{declaring} not declare whether the results can be trusted; if you approve the plan, these steps "
+                f"use them unchecked: {using}."
             )
     yield from _undeclared(left, specs)
 
@@ -54,6 +68,9 @@ def effect_blocks(left: Sequence[Step], plan: Plan, terms: ExecutionTerms) -> It
 def _effect(step: Step, specs: Mapping[str, ToolSpec], sources: CallSources) -> Iterator[str]:
     spec = kind_spec(step.kind)
     yield from entry(f"{step.id}: {spec.calls(step, lambda tool: f'{escaped(tool)} ({specs[tool].effect})')}")
+    for tool in (specs[one] for one in step.tool_names):
+        if tool.summary is not None:
+            yield from entry(escaped(summary_of(step, tool)), lead="    ")
     if step.for_each is not None:
         yield from entry(f"once for each of {shown(step.for_each)}, {step.most_items} at most", lead="    ")
     if sources.unseen:
@@ -66,6 +83,12 @@ def _effect(step: Step, specs: Mapping[str, ToolSpec], sources: CallSources) -> 
         yield from value_lines(step.args)
     else:
         yield "    no arguments" if spec.done_by == "tool" else "    with arguments that the model chooses"
+
+
+def summary_of(step: Step, tool: ToolSpec) -> str:
+    """Return what a step's call of a tool does, in the words of the tool's declaration."""
+    by_model = kind_spec(step.kind).done_by != "tool"
+    return call_words(tool.summary or "", step.args, tool.schema, by_model=by_model)
 
 
 def _undeclared(steps: Sequence[Step], specs: Mapping[str, ToolSpec]) -> Iterator[Block]:

@@ -10,10 +10,13 @@ from planner_executor.graph.plan.schema import Plan
 from planner_executor.graph.policy.approval_scope import ExecutionTerms
 from planner_executor.graph.record.budget import unit_in_words
 from planner_executor.graph.record.comment import Comment
+from planner_executor.graph.review.planned_call import PlannedCall
+from planner_executor.graph.text.drawing.labels import plain
 from planner_executor.graph.text.expectation import takes_in_words
 from planner_executor.graph.text.literal_text import literal_lines
+from planner_executor.graph.text.review.asked_calls import asked_blocks
 from planner_executor.graph.text.review.changes import change_blocks, comment_lines
-from planner_executor.graph.text.review.criteria import criteria_blocks
+from planner_executor.graph.text.review.criteria import criteria_blocks, listed_blocks
 from planner_executor.graph.text.review.drawing import PASSED_LINES, plan_data
 from planner_executor.graph.text.review.effects import effect_blocks, outcome
 from planner_executor.graph.text.review.frame import Block, Data, Prose, limit_name, name, sentences, to_markdown, words
@@ -22,6 +25,7 @@ from planner_executor.graph.text.review.why import Reason, why_blocks
 from planner_executor.graph.words.name_list import counted
 
 FIRST = Reason()
+LEFT_OUT = "Constraints of the goal that the model of a step is not told:"
 
 
 @dataclass(frozen=True)
@@ -42,6 +46,8 @@ class PlanReview:
             `graph.review.expectation`.
         has_judge: Whether a model judges success criteria.
         comments: Comments of people on steps of `before`.
+        left_out: Step id -> constraints of the goal that its model is not told.
+        calls: Calls that the policy asks about.
     """
 
     plan: Plan
@@ -57,6 +63,8 @@ class PlanReview:
     estimate: Mapping[str, Any] | None = None
     has_judge: bool = False
     comments: tuple[Comment, ...] = ()
+    left_out: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    calls: tuple[PlannedCall, ...] = ()
 
     @property
     def key(self) -> Hashable:
@@ -100,9 +108,12 @@ def _blocks(review: PlanReview) -> Iterator[Block]:
         yield Prose("Before you decide:")
         yield from sentences(review.warnings)
     yield from effect_blocks(left, plan, review.terms)
+    yield from asked_blocks(review.calls, review.terms.tools)
     if notes := literal_lines(left, plan):
         yield Data(tuple(line for note in notes for line in entry(note.removeprefix("- "))))
     yield from criteria_blocks(left, review.has_judge)
+    untold = {step.id: review.left_out[step.id] for step in left if step.id in review.left_out}
+    yield from listed_blocks(LEFT_OUT, [f"{step}: {plain(one)}" for step, found in untold.items() for one in found])
     yield plan_data(plan, review.done)
     if review.estimate:
         yield Prose(estimate_text(review.estimate))
@@ -113,7 +124,7 @@ def _blocks(review: PlanReview) -> Iterator[Block]:
 
 def estimate_text(estimate: Mapping[str, Any]) -> str:
     """Return a sentence on the remaining work and the remaining budget."""
-    chain = f", {estimate['longest_chain']} of them one after the other" if estimate["longest_chain"] > 1 else ""
+    chain = f" (longest chain: {estimate['longest_chain']})" if estimate["longest_chain"] > 1 else ""
     by_models = f", {counted(estimate['model_steps'], 'step')} by a model" if estimate["model_steps"] else ""
     calls = counted(estimate["tool_calls"], "tool call")
     if again := estimate.get("further_attempts"):

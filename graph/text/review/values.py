@@ -64,6 +64,15 @@ def cut(text: str, most: int) -> str:
     return f"{text[:half]} {_left_out(text, left)} {text[len(text) - half :]}"
 
 
+def is_whole(values: Mapping[str, JsonValue]) -> bool:
+    """Whether nothing of these named values is left out where they are shown.
+
+    >>> is_whole({"to": "ann"}), is_whole({"to": "ann", "text": "a" * 4000})
+    (True, False)
+    """
+    return sum(len(visible(to_text(value))) for value in values.values()) <= MAX_CHARACTERS
+
+
 def _left_out(text: str, left: int) -> str:
     whole = sha256(text.encode("utf-8", "replace")).hexdigest()[:DIGEST_CHARACTERS]
     return f"... {left} more characters, digest {whole} ..."

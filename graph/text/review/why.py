@@ -41,8 +41,12 @@ def reason_of(plan: PlanState, failed: tuple[tuple[str, str], ...], shown_for: S
 
 def why_blocks(revision: int, why: Reason) -> Iterator[Block]:
     """Yield why there is this revision, and why a person is asked."""
-    yield Prose(f"This is revision {revision} of the plan. {_origin(revision, why)}".rstrip())
-    if why.author == "replanner" and why.cause == "failure":
+    is_after_failure = why.author == "replanner" and why.cause == "failure"
+    which = (
+        f"Revision {revision}, after a failure:" if is_after_failure else f"This is revision {revision} of the plan."
+    )
+    yield Prose(f"{which} {_origin(revision, why)}".rstrip())
+    if is_after_failure:
         yield from (Prose(f"{ITEM}{name(step)} failed: {words(error)}") for step, error in why.failed[:MAX_FAILURES])
         if len(why.failed) > MAX_FAILURES:
             yield Prose(f"{ITEM}and {len(why.failed) - MAX_FAILURES} more failed")
@@ -54,7 +58,7 @@ def why_blocks(revision: int, why: Reason) -> Iterator[Block]:
 def _origin(revision: int, why: Reason) -> str:
     told = words(why.reason)
     if why.author == "replanner" and why.cause == "failure":
-        return "It is there because of a failure:" if why.failed else f"It is there because of a failure: {told}"
+        return "" if why.failed else told
     if why.cause == "refined":
         return "Steps that were left open are planned in detail now."
     if why.author == "replanner":

@@ -7,14 +7,14 @@ from typing import Any, TypeVar
 
 from planner_executor.graph.calls.gate import CallGate
 from planner_executor.graph.calls.meter import Meter
-from planner_executor.graph.calls.model_gate import CLOCK, ModelGate
+from planner_executor.graph.calls.model_gate import ModelGate
+from planner_executor.graph.calls.owned_run import OwnedRun
 from planner_executor.graph.calls.rate_limit import RateLimiter
 from planner_executor.graph.calls.toolbox import Toolbox
-from planner_executor.graph.chat_models.retry import Clock
 from planner_executor.graph.ledger.memory.ledger import MemoryLedger
 from planner_executor.graph.ledger.protocol import Lease
 from planner_executor.graph.plan.schema import Plan, Step
-from planner_executor.graph.record.budget import NO_BUDGET, Budget
+from planner_executor.graph.record.budget import NO_BUDGET, Budget, Price
 from planner_executor.graph.record.events import Event
 from planner_executor.graph.record.projection import project
 from planner_executor.graph.record.run_state import RunState
@@ -22,6 +22,7 @@ from planner_executor.graph.testing import drafted
 
 Result = TypeVar("Result")
 NO_RATES: Mapping[str, float] = {}
+NO_PRICES: Mapping[str, Price] = {}
 PLAN = Plan(steps=(Step(id="a", objective="o", tool="send", args={"to": "x"}),))
 
 
@@ -37,22 +38,19 @@ class Desk:
     async def gate(
         self,
         *,
-        record_prompts: bool = True,
         budget: Budget = NO_BUDGET,
         rates: Mapping[str, float] = NO_RATES,
+        prices: Mapping[str, Price] = NO_PRICES,
         **options: Any,
     ) -> CallGate:
         """Return a gate as a node would get it; under `rates` no time passes."""
         record = await self.record()
-        meter, turns = Meter(budget, record.spending.usage, {}), RateLimiter(rates, lambda: 0.0)
-        models = ModelGate(self.ledger, self.lease, record, meter, turns, record_prompts=record_prompts)
-        return CallGate(self.ledger, self.lease, record, self.toolbox, meter, turns, models, **options)
+        meter, turns = Meter(budget, record.spending.usage, prices), RateLimiter(rates, lambda: 0.0)
+        return CallGate(OwnedRun(self.ledger, self.lease, record, self.toolbox, meter, turns, **options))
 
-    async def models(self, clock: Clock = CLOCK) -> ModelGate:
+    async def models(self, **options: Any) -> ModelGate:
         """Return a gate of model calls, as the next process would get it."""
-        record = await self.record()
-        meter, turns = Meter(NO_BUDGET, record.spending.usage, {}), RateLimiter(NO_RATES, lambda: 0.0)
-        return ModelGate(self.ledger, self.lease, record, meter, turns, clock=clock)
+        return (await self.gate(**options)).models
 
     async def kinds(self) -> list[str]:
         return [event.kind for event in await self.ledger.events(self.run)][1:]

@@ -7,8 +7,9 @@ import pytest
 
 from planner_executor.graph.calls.caps import NO_CAPS, Caps, cap_reached, entries, in_turn, nothing_happened, user_of
 from planner_executor.graph.calls.meter import Reservation
-from planner_executor.graph.calls.tool_call import Finished, ToolCall
+from planner_executor.graph.calls.tool_call import Admitted, Finished, ToolCall
 from planner_executor.graph.errors import CapReachedError
+from planner_executor.graph.plan.attempts import NO_LIMITS
 from planner_executor.graph.policy.day_limits import DayLimits
 from planner_executor.graph.policy.policy import Policy
 from planner_executor.graph.record.budget import Budget
@@ -67,17 +68,17 @@ def test_a_call_of_a_model_takes_what_is_reserved_for_it() -> None:
 @pytest.mark.parametrize(
     ("caps", "happened", "back"),
     [
-        (CapUse("k"), False, [CapCorrection("k", {"tool_calls": -1, "calls.send": -1})]),
-        (CapUse("k"), True, []),
-        (None, False, []),
+        (Caps(SENDS, "u"), False, [CapCorrection("k", {"tool_calls": -1, "calls.send": -1})]),
+        (Caps(SENDS, "u"), True, []),
+        (NO_CAPS, False, []),
     ],
 )
 def test_a_call_that_did_not_happen_gives_back_what_it_took(
-    caps: CapUse | None, happened: bool, back: list[CapCorrection]
+    caps: Caps, happened: bool, back: list[CapCorrection]
 ) -> None:
-    finished = Finished(replace(CALL, caps=caps), StepResult("failed"), nothing_happened=not happened)
+    finished = Finished(CALL, StepResult("failed"), nothing_happened=not happened)
 
-    assert NO_CAPS.after_call(finished) == back
+    assert caps.after_call(finished) == back
     assert nothing_happened("k", "send").more == {"tool_calls": -1, "calls.send": -1}
 
 
@@ -95,7 +96,7 @@ def test_a_model_call_is_corrected_to_its_usage_if_that_is_known() -> None:
 
 
 def test_calls_enter_what_they_take_if_they_take_anything() -> None:
-    assert entries([CALL, replace(CALL, caps=CapUse("k"))]) == [CapUse("k")]
+    assert entries([Admitted(CALL, NO_LIMITS), Admitted(CALL, NO_LIMITS, caps=CapUse("k"))]) == [CapUse("k")]
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import pytest
 from desk import Desk, at_desk
 
 from planner_executor.graph.calls.gate import CallGate
-from planner_executor.graph.calls.tool_call import CallAsks, CallUncertain, Finished, ToolCall
+from planner_executor.graph.calls.tool_call import Admitted, CallAsks, CallUncertain, Finished, ToolCall
 from planner_executor.graph.calls.toolbox import Toolbox
 from planner_executor.graph.plan.schema import Step
 from planner_executor.graph.record.redaction import MARK
@@ -30,22 +30,22 @@ def broken(error: Exception) -> Any:
     return LoggedTools().tool("send", work)
 
 
-async def admit(gate: CallGate, step: Step = STEP, to: str = "x", **more: Any) -> ToolCall:
+async def admit(gate: CallGate, step: Step = STEP, to: str = "x", **more: Any) -> Admitted:
     admitted = await gate.admit(step, "send", {"to": to}, {}, **more)
-    assert isinstance(admitted, ToolCall)
+    assert isinstance(admitted, Admitted)
     return admitted
 
 
-async def started(desk: Desk, step: Step = STEP, tool: str = "send", to: str = "x") -> ToolCall:
+async def started(desk: Desk, step: Step = STEP, tool: str = "send", to: str = "x") -> Admitted:
     """Write the intent of a call, as a process does that ends in the middle of it."""
     gate = await desk.gate()
     call = await gate.admit(step, tool, {"to": to}, {})
-    assert isinstance(call, ToolCall)
+    assert isinstance(call, Admitted)
     await gate.commit([], [call])
     return call
 
 
-async def ended(desk: Desk, step: Step = STEP) -> ToolCall:
+async def ended(desk: Desk, step: Step = STEP) -> Admitted:
     """Make a call, and write its outcome."""
     gate = await desk.gate()
     call = await admit(gate, step)
@@ -85,7 +85,7 @@ def test_a_default_that_is_left_out_is_the_same_argument(default: str, is_same: 
     async def work(desk: Desk) -> bool:
         gate = await desk.gate()
         first, second = await gate.admit(STEP, "send", {}, {}), await admit(gate, OTHER)
-        assert isinstance(first, ToolCall) and not first.queued
+        assert isinstance(first, Admitted) and not first.queued
         return second.queued
 
     assert at_desk(work, tool) == is_same
@@ -94,10 +94,10 @@ def test_a_default_that_is_left_out_is_the_same_argument(default: str, is_same: 
 def test_a_call_that_happened_with_other_arguments_stands_for_no_other() -> None:
     async def work(desk: Desk) -> list[str]:
         other = await started(desk, to="y")
-        await desk.happened(other.key)
+        await desk.happened(other.call.key)
         call = await admit(await desk.gate(), OTHER)
         async with desk.next_run() as later:
-            return await happened_elsewhere(later, call)
+            return await happened_elsewhere(later, call.call)
 
     assert at_desk(work, SEND, PAY) == []
 
@@ -114,14 +114,14 @@ def test_a_call_that_failed_in_an_earlier_pass_is_no_result_for_another_step() -
 def test_a_call_that_happened_stands_for_no_other_once_its_step_failed_its_criteria() -> None:
     async def work(desk: Desk) -> list[str]:
         call = await started(desk)
-        await desk.happened(call.key, "receipt")
+        await desk.happened(call.call.key, "receipt")
         recalled = await (await desk.gate()).admit(OTHER, "send", {"to": "x"}, {})
         assert isinstance(recalled, Finished)
         await desk.ledger.append(desk.lease, [UNMET])
         with pytest.raises(CallUncertain):
             await admit(await desk.gate(), OTHER)
         async with desk.next_run() as later:
-            return await happened_elsewhere(later, call)
+            return await happened_elsewhere(later, call.call)
 
     assert at_desk(work, SEND, PAY) == []
 
@@ -130,10 +130,10 @@ def test_calls_that_happened_elsewhere_are_those_of_other_runs_that_a_person_set
     async def work(desk: Desk) -> list[list[str]]:
         found, call = [], await started(desk)
         async with desk.next_run() as later:
-            found.append(await happened_elsewhere(later, call))
-            await desk.happened(call.key)
-            found += [await happened_elsewhere(desk, call), await happened_elsewhere(later, call)]
-        assert found[2] == [call.key]
+            found.append(await happened_elsewhere(later, call.call))
+            await desk.happened(call.call.key)
+            found += [await happened_elsewhere(desk, call.call), await happened_elsewhere(later, call.call)]
+        assert found[2] == [call.call.key]
         return found[:2]
 
     assert at_desk(work, SEND, PAY) == [[], []]
@@ -142,11 +142,11 @@ def test_calls_that_happened_elsewhere_are_those_of_other_runs_that_a_person_set
 def test_a_call_that_happened_elsewhere_is_neither_uncertain_nor_a_result_here() -> None:
     async def work(desk: Desk) -> tuple[Any, Any]:
         call = await started(desk)
-        await desk.happened(call.key)
+        await desk.happened(call.call.key)
         async with desk.next_run() as later:
             effects = (await later.gate()).effects
             await effects.look_up("send")
-            return effects.uncertain(call), effects.settled(call)
+            return effects.uncertain(call.call), effects.settled(call.call)
 
     assert at_desk(work, SEND, PAY) == ([], None)
 
@@ -162,12 +162,12 @@ def test_an_uncertain_call_of_another_run_is_open_until_it_is_settled_and_again_
         async with desk.next_run() as later:
             with pytest.raises(CallUncertain):
                 await admit(await later.gate())
-            await later.happened(call.key, run="t.1")
+            await later.happened(call.call.key, run="t.1")
             if begun_again:
                 await gate.commit([], [call])
             effects = (await later.gate()).effects
             await effects.look_up("send")
-            return bool(effects.uncertain(call))
+            return bool(effects.uncertain(call.call))
 
     assert at_desk(work, SEND, PAY) is begun_again
 
@@ -176,14 +176,14 @@ def test_of_three_identical_calls_each_waits_for_the_one_before_it() -> None:
     async def work(desk: Desk) -> list[bool]:
         effects = (gate := await desk.gate()).effects
         first, second, third = [await admit(gate, step) for step in (STEP, OTHER, STEP)]
-        waiting = asyncio.create_task(effects.wait_for_turn(second))
+        waiting = asyncio.create_task(effects.wait_for_turn(second.call))
         await asyncio.sleep(0)
-        effects.end_turn(first)
+        effects.end_turn(first.call)
         async with asyncio.timeout(HANGS_AFTER_S):
             assert await waiting == []
-        is_free = [effects.take_turn(third)]
-        effects.end_turn(second)
-        return [*is_free, effects.take_turn(third)]
+        is_free = [effects.take_turn(third.call)]
+        effects.end_turn(second.call)
+        return [*is_free, effects.take_turn(third.call)]
 
     assert at_desk(work, SEND, PAY) == [False, True]
 
@@ -192,7 +192,7 @@ def test_calls_that_wait_go_on_when_all_turns_are_given_up() -> None:
     async def work(desk: Desk) -> list[bool]:
         effects = (gate := await desk.gate()).effects
         calls = [await admit(gate, step, to) for to in "xy" for step in (STEP, OTHER)]
-        waiting = [asyncio.create_task(effects.wait_for_turn(call)) for call in calls if call.queued]
+        waiting = [asyncio.create_task(effects.wait_for_turn(call.call)) for call in calls if call.queued]
         await asyncio.sleep(0)
         effects.end_turns()
         async with asyncio.timeout(HANGS_AFTER_S):
@@ -207,8 +207,8 @@ def test_a_call_that_finds_another_uncertain_takes_no_turn() -> None:
         first, second = await admit(gate), await admit(gate, OTHER)
         await gate.commit([], [first])
         await gate.perform(first)
-        assert [call.key for call in await gate.effects.wait_for_turn(second)] == [first.key]
-        return gate.effects.take_turn(second)
+        assert [call.key for call in await gate.effects.wait_for_turn(second.call)] == [first.call.key]
+        return gate.effects.take_turn(second.call)
 
     assert at_desk(work, broken(ValueError("down")))
 
@@ -235,7 +235,7 @@ def test_only_a_steps_own_call_keeps_its_turn_until_its_result_has_been_checked(
         call = await admit(gate, step, item=item)
         with suppress(CallAsks):
             await gate.perform(call)
-        return gate.effects.take_turn(call)
+        return gate.effects.take_turn(call.call)
 
     assert at_desk(work, tool, PAY) is is_free
 
@@ -252,8 +252,8 @@ def test_a_call_whose_step_failed_its_criteria_is_not_repeated_by_another_step(i
         await gate.effects.unmet("a", "will not do")
         with pytest.raises(CallUncertain) as reason:
             await admit(gate, OTHER)
-        assert reason.value.keys == (call.key,)
-        return (await desk.last()).payload["calls"][0]["key"] == call.key
+        assert reason.value.keys == (call.call.key,)
+        return (await desk.last()).payload["calls"][0]["key"] == call.call.key
 
     assert at_desk(work, SEND, PAY)
 
@@ -303,7 +303,7 @@ def test_of_a_steps_calls_with_other_arguments_only_those_of_the_source_count() 
     inherited = {"source": "f.1", "key": "k9", "tool": "send", "args": {"to": "y"}, "happened": True}
 
     async def work(desk: Desk) -> list[str]:
-        await desk.happened((await started(desk, to="z")).key)
+        await desk.happened((await started(desk, to="z")).call.key)
         async with desk.next_run() as fork:
             await fork.ledger.append(fork.lease, [drafted("call_inherited", inherited, "b")])
             return await happened_elsewhere(fork, ToolCall("k", "a", 1, "send", {"to": "x"}, "d", same_digest="other"))

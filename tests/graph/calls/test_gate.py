@@ -14,7 +14,7 @@ from langchain_core.tools import StructuredTool, ToolException
 
 from planner_executor.graph.calls.gate import CallGate
 from planner_executor.graph.calls.model_call import ModelCall
-from planner_executor.graph.calls.tool_call import CallHeld, CallUncertain, Finished, ToolCall
+from planner_executor.graph.calls.tool_call import Admitted, CallHeld, CallUncertain, Finished
 from planner_executor.graph.calls.toolbox import Toolbox
 from planner_executor.graph.chat_models.roles import role_model
 from planner_executor.graph.errors import LeaseLostError, MessageWaitingError, StaleRunError
@@ -32,10 +32,10 @@ from planner_executor.tools.errors import NothingHappened
 STEP = Step(id="a", objective="o", tools=("send", "read"), max_calls=9)
 
 
-async def admit(gate: CallGate, step: Step, tool: str, args: Any) -> ToolCall:
+async def admit(gate: CallGate, step: Step, tool: str, args: Any) -> Admitted:
     """Return a call that nothing is known of yet."""
     admitted = await gate.admit(step, tool, args, {})
-    assert isinstance(admitted, ToolCall)
+    assert isinstance(admitted, Admitted)
     return admitted
 
 
@@ -209,8 +209,8 @@ def test_the_key_of_a_call_is_the_same_across_attempts_and_revisions() -> None:
         keys = []
         for revision in (1, 2):
             await desk.revise(revision)
-            keys.append((await admit(await desk.gate(), STEP, "send", {"to": "x", "n": 1})).key)
-            keys.append((await admit(await desk.gate(), STEP, "send", {"n": 1, "to": "x"})).key)
+            keys.append((await admit(await desk.gate(), STEP, "send", {"to": "x", "n": 1})).call.key)
+            keys.append((await admit(await desk.gate(), STEP, "send", {"n": 1, "to": "x"})).call.key)
         return keys
 
     assert len(set(at_desk(work, LoggedTools().tool("send"), READ))) == 1
@@ -233,7 +233,7 @@ def test_the_key_of_a_call_tells_run_step_number_tool_and_arguments_apart() -> N
         calls += [await admit(gate, STEP, "send", {"to": "z"}) for _ in range(2)]
         async with desk.ledger.owned(run) as lease:
             calls.append(await admit(await Desk(desk.ledger, lease, desk.toolbox).gate(), STEP, "send", {"to": "x"}))
-        return [call.key for call in calls]
+        return [call.call.key for call in calls]
 
     keys = at_desk(work, LoggedTools().tool("send"), READ)
 
@@ -256,14 +256,14 @@ def test_arguments_are_checked_once_more_when_references_are_resolved(args: dict
 
     async def work(desk: Desk) -> None:
         gate = await desk.gate()
-        assert (await admit(gate, STEP, "send", {"n": 5})).args == {"n": 5}
+        assert (await admit(gate, STEP, "send", {"n": 5})).call.args == {"n": 5}
         with pytest.raises(Refused):
             await admit(gate, STEP, "send", args)
 
     at_desk(work, LoggedTools().tool("send", schema=schema))
 
 
-def finished(call: ToolCall, gate: CallGate) -> Awaitable[Finished]:
+def finished(call: Admitted, gate: CallGate) -> Awaitable[Finished]:
     return gate.perform(call)
 
 
@@ -292,7 +292,7 @@ def test_an_intent_says_what_is_about_to_happen() -> None:
         call = await admit(gate, STEP, "send", {"to": "x"})
         await gate.commit([], [call])
         event = await desk.last()
-        assert (event.payload["key"], "args_digest" in event.payload) == (call.key, False)
+        assert (event.payload["key"], "args_digest" in event.payload) == (call.call.key, False)
         return event
 
     event = at_desk(work, LoggedTools().tool("send", effect="write"), READ)
@@ -412,7 +412,7 @@ def test_under_an_outdated_lease_nothing_starts_is_made_ends_or_is_asked() -> No
             call = await admit(gate, STEP, "send", {})
             with pytest.raises(LeaseLostError):
                 await gate.perform(call)
-            done = Finished(call, StepResult("succeeded", value="sent"), keep("sent"))
+            done = Finished(call.call, StepResult("succeeded", value="sent"), keep("sent"))
             for ended, starting in (([], [call]), ([done], []), ([done], [call])):
                 with pytest.raises(LeaseLostError):
                     await gate.commit(ended, starting)
@@ -458,7 +458,7 @@ def test_a_call_is_known_again_by_its_arguments_however_large(args: dict[str, st
         gate = await desk.gate()
         call = await admit(gate, STEP, "send", args)
         await gate.commit([], [call])
-        return call.args_digest, [known.args_digest for known in (await desk.record()).calls.by_key.values()]
+        return call.call.args_digest, [known.args_digest for known in (await desk.record()).calls.by_key.values()]
 
     given, known = at_desk(work, LoggedTools().tool("send"))
 
@@ -472,7 +472,7 @@ def test_a_call_that_may_have_happened_is_in_doubt_for_the_next_attempt() -> Non
         await gate.commit([], [call])
         with pytest.raises(CallUncertain) as doubt:
             await (await desk.gate()).admit(STEP, "send", {}, {})
-        assert doubt.value.keys == (call.key,)
+        assert doubt.value.keys == (call.call.key,)
 
     at_desk(work, LoggedTools().tool("send"))
 
@@ -522,7 +522,7 @@ def test_what_a_model_read_from_a_tool_that_declares_nothing_may_go_into_another
     async def work(desk: Desk) -> None:
         gate = await desk.gate()
         read = TrustLabel("undeclared", ("page",))
-        assert isinstance(await gate.admit(STEP, "send", {"to": "x"}, {}, read), ToolCall)
+        assert isinstance(await gate.admit(STEP, "send", {"to": "x"}, {}, read), Admitted)
 
     at_desk(work, LoggedTools().tool("send"))
 
@@ -541,7 +541,7 @@ def test_each_item_of_a_list_has_a_call_of_its_own() -> None:
         gate = await desk.gate()
         step = Step(id="a", objective="o", tool="read", for_each=[1, 1])
         calls = [await gate.admit(step, "read", {}, {}, item=item) for item in range(2)]
-        return [call.key for call in calls if isinstance(call, ToolCall)]
+        return [call.call.key for call in calls if isinstance(call, Admitted)]
 
     first, second = at_desk(work, LoggedTools().tool("read", effect="read"))
 
@@ -554,7 +554,7 @@ def test_the_failed_call_of_an_item_is_made_again_under_another_revision() -> No
     async def work(desk: Desk) -> tuple[Any, Any]:
         gate = await desk.gate()
         call = await gate.admit(step, "send", {}, {}, item=0)
-        assert isinstance(call, ToolCall)
+        assert isinstance(call, Admitted)
         await gate.commit([], [call])
         await gate.commit([await gate.perform(call)], [])
         same = await (await desk.gate()).admit(step, "send", {}, {}, item=0)
@@ -564,4 +564,4 @@ def test_the_failed_call_of_an_item_is_made_again_under_another_revision() -> No
     same, revised = at_desk(work, raising(ValueError("broken"), effect="read"))
 
     assert isinstance(same, Finished)
-    assert isinstance(revised, ToolCall)
+    assert isinstance(revised, Admitted)

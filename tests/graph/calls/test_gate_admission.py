@@ -9,7 +9,7 @@ from desk import Desk, at_desk
 
 from planner_executor.graph.calls.gate import CallGate
 from planner_executor.graph.calls.meter import LimitReached
-from planner_executor.graph.calls.tool_call import CallHeld, CallUncertain, Finished, ToolCall
+from planner_executor.graph.calls.tool_call import Admitted, CallHeld, CallUncertain, Finished
 from planner_executor.graph.errors import StaleRunError
 from planner_executor.graph.plan.schema import Step
 from planner_executor.graph.policy.grants import Refused
@@ -40,13 +40,13 @@ def broken(error: Exception, **metadata: Any) -> Any:
 DOWN = broken(ValueError("down"))
 
 
-async def admit(gate: CallGate, step: Step = STEP, tool: str = "send", to: str = "x", **more: Any) -> ToolCall:
+async def admit(gate: CallGate, step: Step = STEP, tool: str = "send", to: str = "x", **more: Any) -> Admitted:
     admitted = await gate.admit(step, tool, {"to": to}, {}, **more)
-    assert isinstance(admitted, ToolCall)
+    assert isinstance(admitted, Admitted)
     return admitted
 
 
-async def made(desk: Desk, step: Step = STEP, tool: str = "send", to: str = "x") -> ToolCall:
+async def made(desk: Desk, step: Step = STEP, tool: str = "send", to: str = "x") -> Admitted:
     """Make a call, and write its outcome."""
     gate = await desk.gate()
     call = await admit(gate, step, tool, to)
@@ -55,7 +55,7 @@ async def made(desk: Desk, step: Step = STEP, tool: str = "send", to: str = "x")
     return call
 
 
-async def started(desk: Desk, step: Step = STEP, to: str = "x") -> ToolCall:
+async def started(desk: Desk, step: Step = STEP, to: str = "x") -> Admitted:
     """Write the intent of a call, as a process does that ends in the middle of it."""
     gate = await desk.gate()
     call = await admit(gate, step, to=to)
@@ -142,7 +142,7 @@ def test_a_call_has_a_number_only_if_a_model_makes_it() -> None:
         gate = await desk.gate()
         own = Step(id="b", objective="o", tool="send", args={"to": "z"})
         calls = [await admit(gate), await admit(gate, to="y"), await admit(gate, own, to="z")]
-        return [call.number for call in calls]
+        return [call.call.number for call in calls]
 
     assert at_desk(work, SEND, READ) == [1, 2, 0]
 
@@ -203,7 +203,7 @@ def test_a_call_that_waited_for_its_turn_is_not_made_if_the_one_before_it_may_ha
         await gate.commit([await gate.perform(first)], [])
         with pytest.raises(CallUncertain) as reason:
             await gate.commit_in_turn(second)
-        assert reason.value.keys == (first.key,)
+        assert reason.value.keys == (first.call.key,)
         return await desk.kinds()
 
     assert at_desk(work, DOWN, READ) == ["call_started", "call_finished", "step_uncertain"]
@@ -217,7 +217,7 @@ def test_a_call_that_could_not_be_started_gives_its_turn_to_the_next() -> None:
         with pytest.raises(StaleRunError):
             await gate.commit([], [first])
         async with asyncio.timeout(HANGS_AFTER_S):
-            return await gate.effects.wait_for_turn(second)
+            return await gate.effects.wait_for_turn(second.call)
 
     assert at_desk(work, SEND, READ) == []
 
@@ -250,19 +250,19 @@ def test_a_held_call_is_on_record_once_for_each_revision() -> None:
 
 
 def test_a_call_that_a_person_has_seen_is_held_no_more() -> None:
-    async def work(desk: Desk) -> ToolCall:
+    async def work(desk: Desk) -> Admitted:
         with pytest.raises(CallHeld) as held:
             await admit(await desk.gate(), given=PAGE)
         seen = {"decision": "settle", "digest": None, "binding": None, "steps": [held.value.key]}
         await desk.ledger.append(desk.lease, [drafted("decided", seen)])
         return await admit(await desk.gate(), given=PAGE)
 
-    assert at_desk(work, SEND, READ).args == {"to": "x"}
+    assert at_desk(work, SEND, READ).call.args == {"to": "x"}
 
 
 def test_a_call_that_happened_in_another_run_is_shown_before_it_happens_again() -> None:
     async def work(desk: Desk) -> tuple[str, Any]:
-        key = (await started(desk)).key
+        key = (await started(desk)).call.key
         await desk.happened(key)
         async with desk.next_run() as later:
             with pytest.raises(CallHeld, match="the same call happened before"):
@@ -277,7 +277,7 @@ def test_a_call_that_happened_in_another_run_is_shown_before_it_happens_again() 
 
 def test_a_wait_for_an_uncertain_call_is_on_record_once_for_each_revision() -> None:
     async def work(desk: Desk) -> tuple[str, list[Event]]:
-        key = (await started(desk)).key
+        key = (await started(desk)).call.key
         await waits(desk)
         await waits(desk)
         await desk.revise(1)
@@ -334,7 +334,7 @@ def test_a_wait_names_the_failure_of_another_runs_call() -> None:
 
 def test_a_call_that_a_person_said_happened_stands_for_the_same_call_of_another_step() -> None:
     async def work(desk: Desk) -> tuple[Any, TrustLabel]:
-        await desk.happened((await started(desk)).key, "the receipt")
+        await desk.happened((await started(desk)).call.key, "the receipt")
         recalled = await (await desk.gate()).admit(OTHER, "send", {"to": "x"}, {}, PAGE)
         assert isinstance(recalled, Finished)
         return recalled.value, recalled.call.label
@@ -355,11 +355,11 @@ def test_a_recalled_result_is_as_trusted_as_its_tool() -> None:
 
 
 def test_a_steps_own_call_that_failed_without_an_effect_is_made_again() -> None:
-    async def work(desk: Desk) -> ToolCall:
+    async def work(desk: Desk) -> Admitted:
         await made(desk, ONE_CALL)
         return await admit(await desk.gate(), ONE_CALL)
 
-    assert at_desk(work, broken(NothingHappened("busy"))).number == 0
+    assert at_desk(work, broken(NothingHappened("busy"))).call.number == 0
 
 
 def test_a_tools_words_of_progress_reach_the_listener() -> None:
@@ -370,7 +370,7 @@ def test_a_tools_words_of_progress_reach_the_listener() -> None:
         call = await admit(gate)
         await gate.perform(call)
         await asyncio.sleep(0)
-        assert heard == [(call.key, 0.5)]
+        assert heard == [(call.call.key, 0.5)]
 
     at_desk(work, LoggedTools().tool("send", lambda **_: tell(0.5)), READ)
 

@@ -8,7 +8,7 @@ import pytest
 from desk import Desk, at_desk
 
 from planner_executor.graph.calls.gate import CallGate
-from planner_executor.graph.calls.tool_call import CallUncertain, Finished, ToolCall
+from planner_executor.graph.calls.tool_call import Admitted, CallUncertain, Finished
 from planner_executor.graph.plan.attempts import AttemptLimits
 from planner_executor.graph.plan.schema import Step
 from planner_executor.graph.record.budget import Budget
@@ -37,9 +37,9 @@ def failing(error: Exception, times: int, **metadata: Any) -> Any:
     return LoggedTools().tool("send", work, **metadata)
 
 
-async def admitted(gate: CallGate, step: Step = STEP, **more: Any) -> ToolCall:
+async def admitted(gate: CallGate, step: Step = STEP, **more: Any) -> Admitted:
     call = await gate.admit(step, "send", {}, {}, **more)
-    assert isinstance(call, ToolCall)
+    assert isinstance(call, Admitted)
     return call
 
 
@@ -48,6 +48,10 @@ async def performed(desk: Desk, step: Step = STEP, **options: Any) -> Finished:
     call = await admitted(gate, step)
     await gate.commit([], [call])
     return await gate.perform(call)
+
+
+async def attempts(desk: Desk) -> int:
+    return (await desk.kinds()).count("call_started")
 
 
 @pytest.mark.parametrize(
@@ -82,7 +86,7 @@ def test_a_call_that_is_still_at_work_after_its_time_is_not_made_again() -> None
     async def work(desk: Desk) -> tuple[int, str]:
         finished = await performed(desk)
         go.set()
-        return finished.call.attempt, str(finished.result.error)
+        return await attempts(desk), str(finished.result.error)
 
     tool = LoggedTools().tool("send", lambda: go.wait(10), effect="read", timeout_s=0.01)
     attempt, error = at_desk(work, tool)
@@ -94,7 +98,7 @@ def test_a_call_that_is_still_at_work_after_its_time_is_not_made_again() -> None
 def test_a_call_is_made_as_often_as_its_step_allows(times: int, status: str, attempt: int) -> None:
     async def work(desk: Desk) -> tuple[str, int, Any]:
         finished = await performed(desk)
-        return finished.result.status, finished.call.attempt, finished.is_passing
+        return finished.result.status, await attempts(desk), finished.is_passing
 
     assert at_desk(work, failing(BUSY, times, effect="read")) == (status, attempt, status == "failed")
 
@@ -126,7 +130,7 @@ def test_waits_grow_from_the_backoff_of_the_limits() -> None:
 def test_a_failure_stands_if_the_budget_has_no_room_for_another_attempt(calls: int, attempt: int) -> None:
     async def work(desk: Desk) -> tuple[str, int]:
         finished = await performed(desk, budget=Budget(tool_calls=calls))
-        return finished.result.status, finished.call.attempt
+        return finished.result.status, await attempts(desk)
 
     assert at_desk(work, failing(BUSY, 9, effect="read")) == ("failed", attempt)
 
@@ -147,7 +151,7 @@ def test_a_second_attempt_at_an_effect_keeps_the_turn_of_the_first() -> None:
         await gate.commit_in_turn(first)
         async with asyncio.timeout(5):
             finished = await gate.perform(first)
-        assert second.queued and not gate.effects.take_turn(second)
+        assert second.queued and not gate.effects.take_turn(second.call)
         return finished.result.status
 
     assert at_desk(work, failing(NOTHING, 1)) == "succeeded"
@@ -225,7 +229,7 @@ def test_a_call_that_is_cancelled_leaves_an_identical_one_uncertain() -> None:
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task
-        gate.effects.end_turn(first)
+        gate.effects.end_turn(first.call)
         with pytest.raises(CallUncertain):
             await gate.commit_in_turn(second)
 

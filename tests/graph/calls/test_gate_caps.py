@@ -7,7 +7,7 @@ from desk import Desk, at_desk
 
 from planner_executor.graph.calls.caps import UNVERIFIED, Caps
 from planner_executor.graph.calls.gate import CallGate
-from planner_executor.graph.calls.tool_call import ToolCall
+from planner_executor.graph.calls.tool_call import Admitted
 from planner_executor.graph.errors import CapReachedError
 from planner_executor.graph.plan.schema import Step
 from planner_executor.graph.policy.day_limits import DayLimits
@@ -23,9 +23,9 @@ def caps(calls: int) -> Caps:
     return Caps(Policy(per_day=DayLimits(Budget(calls={"send": calls}))), UNVERIFIED)
 
 
-async def admitted(gate: CallGate, step: str) -> ToolCall:
+async def admitted(gate: CallGate, step: str) -> Admitted:
     call = await gate.admit(Step(id=step, objective="o", tools=("send",), max_calls=9), "send", {}, {})
-    assert isinstance(call, ToolCall)
+    assert isinstance(call, Admitted)
     return call
 
 

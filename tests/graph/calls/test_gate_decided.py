@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from desk import Desk, at_desk
 
-from planner_executor.graph.calls.tool_call import CallAsks, CallHeld, CallUncertain, ToolCall
+from planner_executor.graph.calls.tool_call import Admitted, CallAsks, CallHeld, CallUncertain
 from planner_executor.graph.plan.schema import Step
 from planner_executor.graph.policy.conditions import Conditions
 from planner_executor.graph.policy.constraints import Constraint
@@ -23,9 +23,9 @@ SEND = LoggedTools().tool("send", schema=SCHEMA, effect="external", trusted=True
 ASK = Policy(tools={"send": ToolRule("ask")})
 
 
-async def admitted(desk: Desk, step: Step = STEP, given: TrustLabel = PAGE, **options: Any) -> ToolCall:
+async def admitted(desk: Desk, step: Step = STEP, given: TrustLabel = PAGE, **options: Any) -> Admitted:
     call = await (await desk.gate(**options)).admit(step, "send", {"to": "x"}, {}, given)
-    assert isinstance(call, ToolCall)
+    assert isinstance(call, Admitted)
     return call
 
 
@@ -56,7 +56,7 @@ async def noted(desk: Desk, kind: str) -> list[Event]:
     ],
 )
 def test_a_call_is_made_with_the_arguments_that_a_person_gave_instead(args: Any, edited: Any, label: Any) -> None:
-    async def work(desk: Desk) -> tuple[str, ToolCall]:
+    async def work(desk: Desk) -> tuple[str, Admitted]:
         key = await held(desk)
         await decide(desk, steps=[key], replaced={key: args})
         call = await admitted(desk)
@@ -66,19 +66,19 @@ def test_a_call_is_made_with_the_arguments_that_a_person_gave_instead(args: Any,
 
     key, call = at_desk(work, SEND)
 
-    assert (call.args, call.edited, call.replaces, call.label) == (args, edited, key, label)
-    assert (call.key == key) == (args == {"to": "x"})
+    assert (call.call.args, call.call.edited, call.call.replaces, call.call.label) == (args, edited, key, label)
+    assert (call.call.key == key) == (args == {"to": "x"})
 
 
 def test_the_same_arguments_of_another_step_stay_as_they_are() -> None:
-    async def work(desk: Desk) -> ToolCall:
+    async def work(desk: Desk) -> Admitted:
         key = await held(desk)
         await decide(desk, steps=[key], replaced={key: {"to": "y"}})
         return await admitted(desk, Step(id="b", objective="o", tools=("send",)), USER)
 
     call = at_desk(work, SEND)
 
-    assert (call.args, call.edited, call.replaces) == ({"to": "x"}, (), None)
+    assert (call.call.args, call.call.edited, call.call.replaces) == ({"to": "x"}, (), None)
 
 
 @pytest.mark.parametrize(
@@ -196,7 +196,7 @@ def test_a_standing_approval_does_not_cover_a_call_that_happened_before() -> Non
     async def work(desk: Desk) -> None:
         call = await admitted(desk, given=USER)
         await (await desk.gate()).commit([], [call])
-        await desk.happened(call.key)
+        await desk.happened(call.call.key)
         async with desk.next_run() as later:
             await later.ledger.append(later.lease, [drafted("standing_given", approval(later, ASK, run="t.2"), "a")])
             with pytest.raises(CallHeld, match="the same call happened before"):
@@ -227,8 +227,8 @@ async def asked(desk: Desk) -> str:
     await gate.commit([], [call])
     with pytest.raises(CallAsks) as reason:
         await gate.perform(call)
-    assert reason.value.key == call.key
-    return call.key
+    assert reason.value.key == call.call.key
+    return call.call.key
 
 
 def test_a_call_that_asks_waits_until_a_person_has_answered_and_goes_on_with_the_answer() -> None:
@@ -241,7 +241,7 @@ def test_a_call_that_asks_waits_until_a_person_has_answered_and_goes_on_with_the
             await admitted(desk, given=USER)
         await decide(desk, replies={key: {"q": {"size": "M"}}})
         call = await admitted(desk, given=USER)
-        assert (call.key, call.replies is not None) == (key, True)
+        assert (call.call.key, call.replies is not None) == (key, True)
         return (await (await desk.gate()).perform(call)).value
 
     assert at_desk(work, asking()) == ["half way", {"q": {"size": "M"}}, False, 1]
@@ -266,7 +266,7 @@ def test_another_step_does_not_make_a_call_that_has_begun_and_asks() -> None:
     async def work(desk: Desk) -> None:
         gate = await desk.gate()
         call = await gate.admit(STEP, "send", {"to": "x"}, {})
-        assert isinstance(call, ToolCall)
+        assert isinstance(call, Admitted)
         await gate.commit([], [call])
         with pytest.raises(CallAsks):
             await gate.perform(call)

@@ -11,10 +11,8 @@ from desk import Desk, at_desk
 from langchain_core.messages import AIMessage, HumanMessage
 
 from planner_executor.graph.calls.caps import Caps
-from planner_executor.graph.calls.meter import LimitReached, Meter
+from planner_executor.graph.calls.meter import LimitReached
 from planner_executor.graph.calls.model_call import ModelCall
-from planner_executor.graph.calls.model_gate import ModelGate
-from planner_executor.graph.calls.rate_limit import RateLimiter
 from planner_executor.graph.chat_models.retry import ONCE, Clock
 from planner_executor.graph.chat_models.role_model import RoleModel
 from planner_executor.graph.chat_models.roles import role_model
@@ -24,7 +22,7 @@ from planner_executor.graph.plan.canonical import digest
 from planner_executor.graph.policy.day_limits import DayLimits
 from planner_executor.graph.policy.policy import Policy
 from planner_executor.graph.prompts.pictures import without_bytes
-from planner_executor.graph.record.budget import NO_BUDGET, Budget, Price, Usage
+from planner_executor.graph.record.budget import Budget, Price
 from planner_executor.graph.record.events import Event
 from planner_executor.graph.testing import LoggedTools, PassingClock, ScriptedModel, drafted
 
@@ -145,8 +143,7 @@ def test_a_request_is_named_for_tracers_and_only_what_an_executor_says_is_stream
 def test_prompts_are_recorded_unless_it_is_said_otherwise() -> None:
     async def work(desk: Desk) -> bool:
         async with desk.next_run() as later:
-            meter, limiter = Meter(NO_BUDGET, Usage(), {}), RateLimiter({}, lambda: 0.0)
-            gate = ModelGate(later.ledger, later.lease, await later.record(), meter, limiter)
+            gate = await later.models()
             await gate.ask(role_model(ScriptedModel(["so"])), ModelCall("planner", "", [HumanMessage("x")]))
             return "prompt" in (await later.ledger.events(later.run))[1].payload
 
@@ -192,8 +189,7 @@ def test_an_answer_costs_what_the_model_that_gave_it_costs() -> None:
 
     async def work(desk: Desk) -> Any:
         prices = {"scripted": Price(9.0, 9.0), "cheap": Price(1.0, 2.0)}
-        meter, limiter = Meter(NO_BUDGET, Usage(), prices), RateLimiter({}, lambda: 0.0)
-        gate = ModelGate(desk.ledger, desk.lease, await desk.record(), meter, limiter)
+        gate = await desk.models(prices=prices)
         await gate.ask(models, ModelCall("planner", "", [HumanMessage("x")]))
         return (await desk.last()).payload["cost_usd"]
 
@@ -211,7 +207,7 @@ def test_a_process_that_died_between_two_attempts_is_followed_by_those_that_are_
             raise died
 
         with suppress(asyncio.CancelledError):
-            await (await desk.models(Clock(sleep=die))).ask(refused, call)
+            await (await desk.models(clock=Clock(sleep=die))).ask(refused, call)
         answer = await (await desk.models()).ask(refused, call)
         events = [event.payload for event in await desk.ledger.events(desk.run) if event.kind == "model_finished"]
         assert isinstance(answer, str) and len({told["key"] for told in events}) == 2
@@ -252,7 +248,7 @@ def test_a_failure_that_may_pass_is_followed_by_as_many_attempts_as_the_step_all
     model: RoleModel, limits: AttemptLimits, again: list[bool], waits: list[float]
 ) -> None:
     async def work(desk: Desk) -> tuple[int, list[bool]]:
-        await (await desk.models(clock.clock)).ask(
+        await (await desk.models(clock=clock.clock)).ask(
             model, ModelCall("executor", "a:1", [HumanMessage("x")], "a", limits=limits)
         )
         ended = [event.payload for event in await desk.ledger.events(desk.run) if event.kind == "model_finished"]
@@ -272,8 +268,8 @@ def test_the_next_process_goes_on_with_the_attempt_after_the_last_on_record() ->
 
         model = once(DOWN, DOWN, DOWN)
         with suppress(asyncio.CancelledError):
-            await (await desk.models(Clock(sleep=die))).ask(model, call)
-        await (await desk.models(PassingClock().clock)).ask(model, call)
+            await (await desk.models(clock=Clock(sleep=die))).ask(model, call)
+        await (await desk.models(clock=PassingClock().clock)).ask(model, call)
         events = await desk.ledger.events(desk.run)
         return [event.payload.get("again", False) for event in events if event.kind == "model_finished"]
 
@@ -285,8 +281,7 @@ def test_a_cap_across_runs_holds_a_call_before_its_model_is_asked_and_says_until
     caps = Caps(Policy(per_day=DayLimits(Budget(model_calls=1))), "unverified")
 
     async def work(desk: Desk) -> tuple[list[str], float]:
-        meter, turns = Meter(NO_BUDGET, Usage(), {}), RateLimiter({}, lambda: 0.0)
-        gate = ModelGate(desk.ledger, desk.lease, await desk.record(), meter, turns, caps=caps, clock=clock.clock)
+        gate = await desk.models(caps=caps, clock=clock.clock)
         await gate.ask(role_model(model), ModelCall("planner", "plan:1", [HumanMessage("x")]))
         with pytest.raises(CapReachedError):
             await gate.ask(role_model(model), ModelCall("planner", "plan:2", [HumanMessage("x")]))

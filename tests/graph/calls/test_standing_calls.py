@@ -8,8 +8,9 @@ import pytest
 from desk import Desk, at_desk
 
 from planner_executor.graph.calls.standing_calls import StandingCalls
-from planner_executor.graph.calls.tool_call import ToolCall
+from planner_executor.graph.calls.tool_call import Admitted, ToolCall
 from planner_executor.graph.errors import StandingSpentError
+from planner_executor.graph.plan.attempts import NO_LIMITS
 from planner_executor.graph.plan.catalog import ToolSpec
 from planner_executor.graph.policy.approvers import ApproverRule, Approvers
 from planner_executor.graph.policy.constraints import Constraint
@@ -41,8 +42,12 @@ def of_run(name: str = "sa-1", **fields: Any) -> StandingApproval:
     return approval(name, run="t.1", until=None, **fields)
 
 
-def call(key: str = "k1", to: str = "ann", **fields: Any) -> ToolCall:
-    return ToolCall(key, "a", 0, "pay", {"to": to}, "d", **fields)
+def call(key: str = "k1", to: str = "ann") -> ToolCall:
+    return ToolCall(key, "a", 0, "pay", {"to": to}, "d")
+
+
+def admitted(key: str = "k1", approval: str | None = None) -> Admitted:
+    return Admitted(call(key), NO_LIMITS, approval=approval)
 
 
 async def standing(desk: Desk, *approvals: StandingApproval, policy: Policy = NO_POLICY) -> StandingCalls:
@@ -168,8 +173,8 @@ def test_what_holds_in_any_run_is_copied_into_the_run_once_and_counted_with_each
     async def work(desk: Desk) -> Any:
         found = await standing(desk, approval(), of_run("own"))
         await names(found, call())
-        first = found.counted([call("k1", approval="sa-1"), call("k2", approval="own"), call("k3")])
-        return first, found.counted([call("k4", approval="sa-1")])
+        first = found.counted([admitted("k1", approval="sa-1"), admitted("k2", approval="own"), admitted("k3")])
+        return first, found.counted([admitted("k4", approval="sa-1")])
 
     (drafts, uses), (later, more) = at_desk(work, TOOL)
 
@@ -189,7 +194,7 @@ def test_a_copy_that_is_on_record_is_not_written_again() -> None:
         await desk.ledger.append(desk.lease, [drafted("standing_given", given.to_json(), "a")])
         found = await standing(desk, given)
         await names(found, call())
-        return found.counted([call(approval="sa-1")])
+        return found.counted([admitted(approval="sa-1")])
 
     assert at_desk(work, TOOL) == ([], [StandingCall("sa-1", "k1", "t.1")])
 
@@ -203,7 +208,7 @@ def test_those_of_a_tool_are_read_once_in_a_pass_and_one_revoked_since_is_refuse
         await desk.ledger.revoke_standing("sa-1", "os:ada")
         assert await found.covering(MAIL, replace(call("m1"), tool="mail"), {}, is_unmet=False) is None
         second = await names(found, call("k2"))
-        _, uses = found.counted([call("k2", approval="sa-1")])
+        _, uses = found.counted([admitted("k2", approval="sa-1")])
         with pytest.raises(StandingSpentError):
             await desk.ledger.append(desk.lease, [drafted("paused", {})], uses=uses)
         return [*first, *second]
@@ -213,7 +218,7 @@ def test_those_of_a_tool_are_read_once_in_a_pass_and_one_revoked_since_is_refuse
 
 def test_without_a_held_call_nothing_is_read_or_counted() -> None:
     async def work(desk: Desk) -> Any:
-        return (await standing(desk, approval())).counted([call()])
+        return (await standing(desk, approval())).counted([admitted()])
 
     assert at_desk(work, TOOL) == ([], [])
 

@@ -238,18 +238,32 @@ def test_a_timeout_is_a_number_of_seconds(timeout_s: Any) -> None:
         declared(timeout_s=timeout_s)
 
 
-def test_the_rest_of_a_declaration_is_taken_over() -> None:
-    spec = declared(timeout_s=1.5, trusted=True, free_args=["q"])
+def test_a_summary_names_arguments_of_its_tool() -> None:
+    def mail(to: str) -> None:
+        """Mail."""
 
-    assert (spec.timeout_s, spec.trusted, spec.free_args) == (1.5, True, ("q",))
-    assert (declared().timeout_s, declared().trusted, declared().free_args) == (None, None, ())
+    def bound(summary: str) -> Any:
+        return bind(StructuredTool.from_function(mail, metadata={"summary": summary})).spec
+
+    assert bound("mail {to}").summary == "mail {to}"
+    with pytest.raises(ToolConfigError, match="summary names 'too', which is no argument; did you mean to"):
+        bound("mail {too}")
+
+
+def test_the_rest_of_a_declaration_is_taken_over() -> None:
+    assert (declared(reversible=False).reversible, declared(summary="x").summary) == (False, "x")
+    spec = declared(timeout_s=1.5, trusted=True, free_args=["q"], reads=[Path("/docs"), "/data"])
+
+    assert (spec.timeout_s, spec.trusted, spec.free_args, spec.reads) == (1.5, True, ("q",), ("/docs", "/data"))
+    assert (declared().timeout_s, declared().trusted, declared().free_args, declared().reads) == (None, None, (), ())
 
 
 @pytest.mark.parametrize(
     "odd",
     [
         {"trusted": "yes"}, {"trusted": 1}, {"free_args": "to"}, {"free_args": [1]}, {"free_args": {"to": 1}},
-        {"folder": "workspace"}, {"folder": 5}, {"folder": ""},
+        {"folder": "workspace"}, {"folder": 5}, {"folder": ""}, {"reads": "/docs"}, {"reads": ["docs"]}, {"reads": [5]},
+        {"reversible": "no"}, {"summary": " "}, {"summary": 5},
     ],
     ids=str,
 )  # fmt: skip

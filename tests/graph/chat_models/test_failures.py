@@ -31,6 +31,10 @@ class ConnectError(Exception):
     """Named as in httpx."""
 
 
+def sent_to(url: str) -> Exception:
+    return httpx.ConnectError("refused", request=httpx.Request("POST", url))
+
+
 class ReadTimeout(Exception):
     """Named as in httpx."""
 
@@ -109,6 +113,12 @@ def test_what_the_server_asks_to_wait_is_read_in_every_form(headers: dict[str, s
             caused(Exception("Connection error."), ConnectError("All connection attempts failed")),
             "the server cannot be reached: All connection attempts failed",
         ),
+        (
+            caused(Exception("Connection error."), sent_to("http://ann:secret@10.0.0.9:8000/v1?key=1")),
+            "the server at http://10.0.0.9:8000 cannot be reached: refused",
+        ),
+        (sent_to("https://[::1]/v1"), "the server at https://[::1] cannot be reached: refused"),
+        (httpx.ConnectError("refused"), "the server cannot be reached: refused"),
         (TimeoutError("the limit is 3 s"), "no answer in time: the limit is 3 s"),
         (ValueError("odd"), "ValueError: odd"),
         (ValueError(), "ValueError"),

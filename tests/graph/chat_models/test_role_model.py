@@ -7,6 +7,7 @@ import pytest
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, HumanMessage
 from langchain_core.rate_limiters import BaseRateLimiter
+from langchain_core.runnables import RunnableLambda
 
 from planner_executor.graph.chat_models.answer import ModelAnswer
 from planner_executor.graph.chat_models.chat import Chat, ModelRequest
@@ -197,3 +198,35 @@ def test_an_answer_in_a_form_that_nobody_knows_is_a_failure() -> None:
 
     with pytest.raises(ModelCallError, match="KeyError"):
         ask(Chat(ScriptedModel([odd])))
+
+
+class Refusing(ScriptedModel):
+    """Takes the schema of a plan, and refuses that of a result."""
+
+    def with_structured_output(self, schema: Any, **_: Any) -> Any:
+        def answer(_: Any) -> Any:
+            if schema["title"] == "result":
+                raise Rejected
+            return {"raw": AIMessage("by schema")}
+
+        return RunnableLambda(answer)
+
+
+class Rejected(Exception):
+    """A 400 on the schema."""
+
+    status_code = 400
+
+    def __init__(self) -> None:
+        super().__init__("invalid schema for response_format")
+
+
+def test_a_server_that_refuses_the_schema_of_a_result_is_asked_without_it_and_keeps_that_of_a_plan() -> None:
+    model = RoleModel((Chat(Refusing(["first", "second"])),), PassingClock().clock)
+    result, plan = (ModelRequest([HumanMessage("x")], schema={"title": title}) for title in ("result", "plan"))
+
+    answers = [asyncio.run(model.ask(request)) for request in (result, result, plan)]
+
+    assert [answer.message.text for answer in answers] == ["first", "second", "by schema"]
+    assert [len(answer.attempts) for answer in answers] == [1, 0, 0]
+    assert "repeated without schema of a result" in answers[0].attempts[0].error

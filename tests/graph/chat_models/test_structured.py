@@ -54,6 +54,13 @@ def test_arguments_that_the_client_could_not_read_are_read_as_text() -> None:
     assert as_text({"raw": AIMessage("Paris")}).text == "Paris"
 
 
+@pytest.mark.parametrize(("names", "kept"), [(["add"], "add"), (["plan"], None), (["add", "plan"], None)])
+def test_a_call_of_another_tool_than_the_schemas_is_named(names: list[str], kept: str | None) -> None:
+    raw = AIMessage("", tool_calls=[{"name": name, "args": {"a": 1}, "id": name} for name in names])
+
+    assert as_text({"raw": raw}, "plan").name == kept
+
+
 class Counting(BaseCallbackHandler):
     """Counts what LangChain runs."""
 

@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 from langgraph.checkpoint.base import BaseCheckpointSaver, empty_checkpoint
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
-from postgres_server import new_schema
 
 from planner_executor.graph.checkpoints.checkpoint import open_checkpointer
 from planner_executor.graph.ledger.sqlite.thread_tables import LATEST
@@ -19,11 +18,6 @@ from planner_executor.graph.runs.thread_copy import copy_thread, open_place
 Work = Callable[[Any], Awaitable[Any]]
 IDS = ("9-nine", "5-five", "7-seven", "1-one")
 """Ids in the order in which they are stored; a clock that was only ever right would have sorted them."""
-
-
-@pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.e2e)])
-def database(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    return new_schema() if request.param == "postgres" else str(tmp_path / "runs.db")
 
 
 def on(database: str, work: Work) -> Any:

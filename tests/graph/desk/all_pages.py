@@ -5,9 +5,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from desk_server import DeskServer, query, served
+from desk_server import DeskServer, query, served, tools_of_every_kind
 
-from planner_executor.graph.testing import LoggedTools, step
+from planner_executor.graph.testing import step
 
 LONG = "n" * 200
 ARABIC = "ابحث عن الرياح في الملاحظات ثم أرسل الخبر"
@@ -70,24 +70,10 @@ ELSEWHERE = {
 NO_PAGES = ("/live", "/run/live", "/run/download", "/run/audit.txt", "/run/edit", "/health", "/login/callback")
 
 
-def tools(log: LoggedTools) -> list[Any]:
-    """Tools that read, read what others wrote, act, and are cut off in the middle."""
-
-    def cut(**_: object) -> None:
-        raise ConnectionError("cut off")
-
-    return [
-        log.tool("read", lambda **_: "calm", effect="read"),
-        log.tool("fetch", lambda **_: "click here", effect="read", trusted=False),
-        log.tool("mail", effect="external"),
-        log.tool("fax", cut, effect="external"),
-    ]
-
-
 @contextmanager
 def filled(folder: Path) -> Iterator[DeskServer]:
     """A desk over a run of every kind; each is on a thread of its name."""
-    with served(folder / "runs.db", tools=tools) as server:
+    with served(folder / "runs.db", tools=tools_of_every_kind) as server:
         for name, steps in STEPS.items():
             with server.agent(**OPTIONS.get(name, {})) as agent:
                 words = ["be short", ARABIC, LONG * 2]

@@ -106,6 +106,20 @@ def behind(*proxies: str, roles: str | None = None, reviewers: People = ALL, rea
     return DeskSettings(identity=identity, links=False, proxies=trusted, permissions=permissions)
 
 
+def tools_of_every_kind(log: LoggedTools) -> list[Any]:
+    """Tools that read, read what others wrote, act, and are cut off in the middle."""
+
+    def cut(**_: object) -> None:
+        raise ConnectionError("cut off")
+
+    return [
+        log.tool("read", lambda **_: "calm", effect="read"),
+        log.tool("fetch", lambda **_: "click here", effect="read", trusted=False),
+        log.tool("mail", effect="external"),
+        log.tool("fax", cut, effect="external"),
+    ]
+
+
 @contextmanager
 def served(database: Path | str, *answers: Any, at: str = "", tools: Any = None, **desk: Any) -> Iterator[DeskServer]:
     """Serve a desk whose planner answers from a script; `at` mounts it in another application."""

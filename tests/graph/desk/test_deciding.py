@@ -68,7 +68,8 @@ def test_a_faulty_edit_is_told_at_its_step_while_it_is_typed_and_approves_nothin
     sent = decide(visit, waiting, decision="edit", **fields)
 
     assert 'data-fault-step="send"' in typed.text and "telegram" in typed.text
-    assert sent.status_code == 303 and "telegram" in visit.get(query("/review", waiting)).text
+    assert sent.status_code == 422 and 'data-fault-step="send"' in sent.text and 'value="telegram"' in sent.text
+    assert 'id="approve"' in sent.text and 'id="approve"' in visit.get(query("/review", waiting)).text
     assert server.tools.calls == []
 
 
@@ -116,3 +117,36 @@ async def closed(database: Path | str, run: str) -> None:
         expired = ReviewExpired(request=1, subject="s", expired_at=deadline.until, on_expire="end", ends=True)
         async with runs.ledger.owned(key) as lease:
             await runs.ledger.append(lease, [Draft(expired), Draft(cancelled())])
+
+
+def test_comments_on_steps_have_the_run_planned_again_and_the_next_page_says_what_became_of_them(
+    tmp_path: Path,
+) -> None:
+    changed = {"steps": [step("look", "read", what="last year"), *PLAN["steps"][1:]]}
+    with served(tmp_path / "runs.db", changed) as server:
+        with server.agent() as agent:
+            run = agent.start("send the news", plan=PLAN, thread="news").id
+        first = PLAN["steps"][0]["id"]
+        with server.visit() as visit:
+            page = visit.get(query("/review", run)).text
+            empty = decide(visit, run, decision="feedback", **{f"comment:{first}": " "})
+            decide(visit, run, decision="feedback", **{f"comment:{first}": "only last year"})
+            for future in server.desk.drives._going.values():
+                future.result(20)
+            after = visit.get(query("/review", run)).text
+
+    assert f'name="comment:{first}"' in page and "Comment on steps" in page
+    assert "say what to change" in empty.text
+    assert "only last year" in after and "The comments on the plan before" in after
+
+
+def test_a_comment_stays_on_the_page_whose_plan_cannot_be_read(tmp_path: Path) -> None:
+    with served(tmp_path / "runs.db") as server:
+        with server.agent() as agent:
+            run = agent.start("send the news", plan=PLAN, thread="news").id
+        with server.visit() as visit:
+            said = {"comment:look": "only last year", "message": "shorter", "edit_as": "text", "plan": "{"}
+            page = decide(visit, run, decision="edit", **said).text
+
+    assert 'name="comment:look" value="only last year"' in page and "shorter" in page
+    assert "<details open><summary>Comment on steps" in page

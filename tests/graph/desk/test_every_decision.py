@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from desk_server import decide, ended, query, served
+from desk_server import decide, ended, query, served, tools_of_every_kind
 
 from planner_executor import Person
 from planner_executor.graph.agent import Agent
@@ -25,18 +25,6 @@ LOOK, SEND = step("look", "read", what="wind"), step("send", "mail", after=["loo
 PLAN = {"steps": [LOOK, SEND]}
 SENT = {"to": "ann", "text": "calm"}
 SIZES = {"type": "object", "properties": {"size": {"enum": ["S", "M"]}, "count": {"type": "integer"}}}
-
-
-def tools(log: LoggedTools) -> list[Any]:
-    def cut(**_: object) -> None:
-        raise ConnectionError("cut off")
-
-    return [
-        log.tool("read", lambda **_: "calm", effect="read"),
-        log.tool("fetch", lambda **_: "click here", effect="read", trusted=False),
-        log.tool("mail", effect="external"),
-        log.tool("fax", cut, effect="external"),
-    ]
 
 
 def planned(*steps: Mapping[str, Any], approved: int = 0, **options: Any) -> Callable[[Agent], Run]:
@@ -150,7 +138,7 @@ CASES = {
 def test_a_decision_at_the_desk_has_its_effect(name: str, is_here: bool, tmp_path: Path) -> None:
     case = CASES[name]
     agents = {} if is_here else {"agents": None}
-    with served(tmp_path / "runs.db", *case.answers, tools=tools, **agents) as server:
+    with served(tmp_path / "runs.db", *case.answers, tools=tools_of_every_kind, **agents) as server:
         options: dict[str, Any] = {"budget": case.budget} if case.budget else {}
         with server.agent(*REPEATED, **options) as agent:
             run = case.waits(agent)
@@ -184,7 +172,7 @@ LACKING = [
 def test_a_form_that_lacks_something_is_told_and_decides_nothing(
     waits: Callable[[Agent], Run], fields: dict[str, str], words: str, tmp_path: Path
 ) -> None:
-    with served(tmp_path / "runs.db", tools=tools) as server, server.visit() as visit:
+    with served(tmp_path / "runs.db", tools=tools_of_every_kind) as server, server.visit() as visit:
         with server.agent(*REPEATED) as agent:
             run = waits(agent).id
         calls = list(server.tools.calls)
@@ -209,7 +197,7 @@ VOTED = "You have approved this"
 def test_two_of_a_quorum_decide_one_after_the_other(is_here: bool, tmp_path: Path) -> None:
     options = {"policy": {"approvers": {"tools": {"mail": {"quorum": 2}}}}, "identity": verified}
     agents = {} if is_here else {"agents": None}
-    with served(tmp_path / "runs.db", tools=tools, options=options, **PEOPLE, **agents) as server:
+    with served(tmp_path / "runs.db", tools=tools_of_every_kind, options=options, **PEOPLE, **agents) as server:
         with server.agent() as agent:
             run = PLANNED(agent).id
         for person in ("ann", "bob"):
@@ -233,7 +221,7 @@ def test_two_of_a_quorum_decide_one_after_the_other(is_here: bool, tmp_path: Pat
 def test_who_asked_is_refused_under_four_eyes_and_learns_why(is_here: bool, tmp_path: Path) -> None:
     options = {"policy": {"approvers": {"tools": {"mail": {"four_eyes": True}}}}, "identity": verified}
     agents = {} if is_here else {"agents": None}
-    with served(tmp_path / "runs.db", tools=tools, options=options, **PEOPLE, **agents) as server:
+    with served(tmp_path / "runs.db", tools=tools_of_every_kind, options=options, **PEOPLE, **agents) as server:
         with server.agent() as agent:
             run = agent.start("g", plan=PLAN, thread="t", by=Person("ann")).id
         with server.visit(**by("ann")) as visit:
@@ -242,7 +230,7 @@ def test_who_asked_is_refused_under_four_eyes_and_learns_why(is_here: bool, tmp_
         with server.agent() as owner:
             assert owner.show(run).status == "waiting"
 
-    assert answer.status_code == (303 if is_here else 422) and ("Asked again" in page) == is_here
+    assert answer.status_code == 422 and ("Asked again" in page) == is_here
     assert "asked for this, and may not decide it too" in (page if is_here else answer.text)
     assert server.tools.calls == []
 
@@ -253,7 +241,7 @@ def test_a_harmless_plan_that_one_edits_into_a_mail_is_put_to_those_who_decide_a
 ) -> None:
     options = {"policy": {"approvers": {"tools": {"mail": {"names": ["bob"]}}}}, "identity": verified}
     agents = {} if is_here else {"agents": None}
-    with served(tmp_path / "runs.db", tools=tools, options=options, **PEOPLE, **agents) as server:
+    with served(tmp_path / "runs.db", tools=tools_of_every_kind, options=options, **PEOPLE, **agents) as server:
         with server.agent() as agent:
             run = planned(LOOK)(agent).id
         for person, said in (
@@ -273,7 +261,7 @@ def test_a_harmless_plan_that_one_edits_into_a_mail_is_put_to_those_who_decide_a
 
 
 def test_of_two_who_respond_to_a_run_that_others_carry_on_the_second_learns_who_was_first(tmp_path: Path) -> None:
-    with served(tmp_path / "runs.db", tools=tools, agents=None, **PEOPLE) as server:
+    with served(tmp_path / "runs.db", tools=tools_of_every_kind, agents=None, **PEOPLE) as server:
         with server.agent() as agent:
             run = PLANNED(agent).id
         with server.visit(**by("ann")) as ann, server.visit(**by("bob")) as bob:
@@ -289,7 +277,7 @@ def test_of_two_who_respond_to_a_run_that_others_carry_on_the_second_learns_who_
 def test_a_decision_is_kept_if_a_tool_of_the_run_is_not_here_and_the_page_says_which(tmp_path: Path) -> None:
     database = tmp_path / "runs.db"
     lacking = agents_with(database, planner=ScriptedModel(()), tools=[LoggedTools().tool("read", effect="read")])
-    with served(database, tools=tools, agents=lacking) as server, server.visit() as visit:
+    with served(database, tools=tools_of_every_kind, agents=lacking) as server, server.visit() as visit:
         with server.agent() as agent:
             run = PLANNED(agent).id
         decide(visit, run, decision="approve")
@@ -314,7 +302,7 @@ def test_a_run_of_a_server_is_left_to_it_though_its_tools_are_here(tmp_path: Pat
             await runs.ledger.open_run("t", events)
 
     asyncio.run(begun())
-    with served(tmp_path / "runs.db", tools=tools) as server, server.visit() as visit:
+    with served(tmp_path / "runs.db", tools=tools_of_every_kind) as server, server.visit() as visit:
         inbox = visit.get("/").text
         decide(visit, "t.1", decision="approve")
         page = visit.get(query("", "t.1")).text

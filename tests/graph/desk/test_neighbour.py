@@ -65,7 +65,7 @@ def not_held(page: httpx.Response) -> bool:
 
 def test_with_what_the_link_left_in_the_page_everything_works_there(server: DeskServer, waiting: str) -> None:
     with server.visit() as visit:
-        assert re.fullmatch(r"[0-9a-f]{64}", visit.token)
+        assert re.fullmatch(r"[-\w]{43}", visit.token)
         done = visit.send(query("/review", waiting), query("/decide", waiting), decision="approve")
 
     assert done.status_code == 303 and ended(server, waiting) == "succeeded"

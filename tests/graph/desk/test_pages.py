@@ -46,6 +46,21 @@ def test_long_audits_and_results_are_shown_a_part_at_a_time(tmp_path: Path) -> N
     assert story.headers["content-disposition"] == 'attachment; filename="audit.txt"' and "read a lot" in story.text
 
 
+def test_the_whole_of_what_was_looked_at_is_a_link_of_the_review(tmp_path: Path) -> None:
+    def tools(log: object) -> list[object]:
+        head = log.tool("head", lambda **_: LONG, effect="read", look=True, trusted=False)  # type: ignore[attr-defined]
+        return [head, log.tool("mail")]  # type: ignore[attr-defined]
+
+    with served(tmp_path / "runs.db", tools=tools) as server:
+        with server.agent({"look": [{"tool": "head", "args": {}}]}, {"steps": [step("a", "mail", to="x")]}) as agent:
+            run = agent.start("write of the wind", thread="t").id
+        with server.visit() as visit:
+            review, look = whole(visit, "/review", run), whole(visit, "/value", run, step="look 1")
+
+    assert "Looked at before planning (look 1): head" in review and "step=look%201" in review
+    assert "wind wind wind" in look and "Page 1 of 3" in look
+
+
 def test_every_page_is_among_those_that_are_read_with_axe() -> None:
     whole_pages = {name for name in environment().list_templates() if not name.startswith("_") and "base" not in name}
     pages = {route.path for route in ROUTES if isinstance(route, Route) and route.methods and "GET" in route.methods}
@@ -126,3 +141,22 @@ def test_the_budget_of_an_ended_run_says_what_was_expected(tmp_path: Path) -> No
 
         assert "<p>Expected" not in shown[0] and shown[1].compared.startswith("expected ")
         assert f"<p>E{shown[1].compared[1:]}.</p>" in whole(visit, "/budget", shown[1].id)
+
+
+def test_calls_of_a_step_that_a_revision_changed_stand_under_before_this_revision(tmp_path: Path) -> None:
+    def tools(log: object) -> list[object]:
+        def lookup(key: str) -> str:
+            raise LookupError(f"no {key}")
+
+        return [log.tool("lookup", lookup, effect="read", trusted=True)]  # type: ignore[attr-defined]
+
+    with served(tmp_path / "runs.db", tools=tools) as server:
+        with server.agent({"steps": [step("look", "lookup", key="here")]}) as agent:
+            agent.start("look", plan={"steps": [step("look", "lookup", key="gone")]}, thread="t")
+            run = agent.resume("t", "approve").id
+        with server.visit() as visit:
+            page, plan = whole(visit, "/step", run, step="look"), whole(visit, "", run)
+
+    assert page.count("before this revision") == 1 and "no gone" in page
+    assert "not called yet" in page and 'data-status="pending"' in page
+    assert 'data-status="failed"' not in plan

@@ -29,7 +29,8 @@ def held(server: DeskServer, thread: str, *texts: str) -> str:
         later["depends_on"] = [before["id"]]
     with server.agent() as agent:
         agent.start("send", plan={"steps": steps}, thread=thread)
-        return agent.resume(thread, "approve").id
+        by_themselves = {"type": "approve", "ask_later": [step["id"] for step in steps]}
+        return agent.resume(thread, by_themselves).id
 
 
 @pytest.fixture

@@ -90,6 +90,16 @@ def test_it_calls_tools_as_it_goes_and_answers(log: LoggedTools) -> None:
     assert str(agent.seen[1].text) == "Do it\n\nConstraints:\n- Be quick"
 
 
+def test_tokens_and_dollars_are_counted_as_of_a_planned_run() -> None:
+    counts: Any = {"input_tokens": 100, "output_tokens": 10, "total_tokens": 160}
+    answer = AIMessage("done", usage_metadata=counts)
+    prices = {"Agent": {"input": 1_000.0, "output": 10_000.0}}
+
+    spent = ended(Agent(answer=answer), [], policy={"prices": prices}).spent
+
+    assert (spent.tokens, spent.other_tokens, spent.cost_usd) == (160, 50, pytest.approx(0.2))
+
+
 def test_failures_and_refusals_are_told_to_the_model(log: LoggedTools) -> None:
     def fail() -> str:
         raise RuntimeError("broken")

@@ -10,7 +10,7 @@ from desk import NO_RATES, Desk
 
 from planner_executor.graph.calls.gate import CallGate
 from planner_executor.graph.calls.meter import Meter
-from planner_executor.graph.calls.model_gate import ModelGate
+from planner_executor.graph.calls.owned_run import OwnedRun
 from planner_executor.graph.calls.rate_limit import RateLimiter
 from planner_executor.graph.chat_models.roles import role_model
 from planner_executor.graph.execution.criteria import Criteria
@@ -99,8 +99,7 @@ async def _prepared(
     plan = Plan.model_validate({"steps": list(steps)})
     record = await desk.record()
     meter, limiter = Meter(budget, record.spending.usage, {}), RateLimiter(rates, lambda: 0.0)
-    models = ModelGate(desk.ledger, desk.lease, record, meter, limiter)
-    gate = CallGate(desk.ledger, desk.lease, record, desk.toolbox, meter, limiter, models)
+    gate = CallGate(OwnedRun(desk.ledger, desk.lease, record, desk.toolbox, meter, limiter))
     judging = role_model(judge) if judge is not None else None
     criteria = Criteria(record, gate, judging, desk.toolbox.file, max_check_attempts)
     executors = {None: role_model(model if model is not None else ScriptedModel([]))}

@@ -8,7 +8,7 @@ import pytest
 from desk import Desk, at_desk
 from langchain_core.tools import StructuredTool
 
-from planner_executor.graph.calls.tool_call import ToolCall
+from planner_executor.graph.calls.tool_call import Admitted
 from planner_executor.graph.calls.toolbox import Toolbox
 from planner_executor.graph.errors import CapReachedError, StaleRunError
 from planner_executor.graph.execution.step_outcome import not_now, pending
@@ -260,7 +260,7 @@ def test_a_running_step_does_not_wait_for_the_turn_of_one_that_will_not_begin(pr
         desk.toolbox = Toolbox([read, LoggedTools().tool("send")])
         gate = await desk.gate()
         call = await gate.admit(Step.model_validate(checked), "send", {"to": "x"}, {})
-        assert isinstance(call, ToolCall)
+        assert isinstance(call, Admitted)
         await gate.commit([], [call])
         await gate.commit([replace(await gate.perform(call), unchecked=True)], [])
         steps = [each, step("z", "look", n=1), checked, step("b", "look", n=2, after=["z"])]

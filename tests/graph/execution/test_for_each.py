@@ -136,15 +136,15 @@ class Noting(Silent):
 
 
 def test_each_item_is_reported_as_it_ends() -> None:
-    async def good() -> ItemOutcome:
-        return ItemOutcome(2, USER, {})
+    async def good() -> dict[int, ItemOutcome]:
+        return {0: ItemOutcome(2, USER, {})}
 
-    async def bad() -> ItemOutcome:
+    async def bad() -> dict[int, ItemOutcome]:
         raise Refused("odd")
 
     async def main() -> None:
         step = Step(id="a", objective="o", tool="half", for_each=[4, 3])
-        await Items(step, asyncio.Semaphore(2), USER, reports).do([good, bad])
+        await Items(step, asyncio.Semaphore(2), USER, reports).do([([0], good), ([1], bad)])
 
     reports = Noting()
     asyncio.run(main())

@@ -291,3 +291,11 @@ def test_a_step_without_a_result_in_its_turns_quotes_the_last_fault(prepared: An
 
     assert result.error.startswith(f"the executor model gave no result within {MAX_TURNS} turns; its last answer: ")
     assert "'number 9' is not of type 'integer'" in result.error
+
+
+def test_a_result_may_stand_in_the_object_that_servers_want_of_an_answer(prepared: Any) -> None:
+    count = {**step("a"), "output": {"type": "integer"}}
+
+    assert done(prepared, count, '{"result": 3}')[0].value == 3
+    assert done(prepared, {**count, "output": {"required": ["result"]}}, '{"result": 3}')[0].value == {"result": 3}
+    assert "cannot do it: no numbers" in done(prepared, count, '{"cannot": "no numbers"}')[0].error

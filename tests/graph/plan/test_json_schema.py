@@ -125,6 +125,17 @@ def test_past_a_number_of_tools_one_form_stands_for_all() -> None:
     assert len(json.dumps(plan_schema(many))) < 8_000
 
 
+def test_tools_that_are_shown_in_short_have_one_form_together() -> None:
+    schema = Draft202012Validator(plan_schema((SEARCH, WRITE), in_short={"write"}))
+
+    def takes(tool: str, **args: Any) -> bool:
+        return schema.is_valid({"steps": [{"id": "a", "objective": "o", "tool": tool, "args": args}]})
+
+    assert takes("search", query="q") and not takes("search", any=1)
+    assert takes("write", any=1) and not takes("other", any=1)
+    assert schema.is_valid({"steps": [{"id": "a", "objective": "o", "tools": ["search", "write"]}]})
+
+
 def test_the_names_of_very_many_tools_are_left_out() -> None:
     many = tuple(ToolSpec(f"tool_{number}", "", {}) for number in range(1_000))
 

@@ -464,3 +464,25 @@ def test_text_that_looks_like_a_reference_is_a_fault_unless_its_step_has_succeed
     assert [(issue.step, issue.field) for issue in graph_issues(drafts, None)] == [("b", "args.x")]
     drafts[1].is_settled = True
     assert graph_issues(drafts, None) == []
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"batch": 10, "output": "json"}, "is for model steps with for_each"),
+        ({"batch": 10, "for_each": [1], "tool": "any"}, "is for model steps with for_each"),
+        ({"batch": 10, "for_each": [1], "ask": "Who?"}, "is for model steps with for_each"),
+        ({"batch": 10, "for_each": [1], "tools": ["any"], "output": "json"}, "is for model steps without tools; "),
+        ({"batch": 10, "for_each": [1]}, "needs output, the form of each value"),
+        ({"batch": 1, "for_each": [1], "output": "json"}, "2"),
+        ({"batch": True, "for_each": [1], "output": "json"}, "integer"),
+    ],
+)
+def test_a_batch_is_for_items_that_a_model_gives_a_value_without_tools(fields: Any, message: str) -> None:
+    found = read(step("a", **fields)).issues
+
+    assert message in next(issue.message for issue in found if issue.field == "batch")
+
+
+def test_a_batch_of_values_is_no_fault() -> None:
+    assert read(step("a", batch=10, for_each=[1], output={"type": "integer"})).issues == ()

@@ -150,15 +150,15 @@ def test_which_calls_an_answer_and_a_raised_limit_reach_is_told_with_who_decides
     assert lines == [f"asked: q: {said}", f"asked: a limit that is raised: {said}"]
 
 
-def test_which_calls_a_supplied_result_reaches_is_told_if_a_person_is_asked() -> None:
+def test_which_calls_a_supplied_result_reaches_is_told_even_if_nobody_is_asked() -> None:
     steps = [step("f", "crm"), step("r", "quiet"), step("a", "mail", args={"to": "{f_result}", "text": "{r_result}"})]
     policy = {"approvers": {"tools": {"mail": {"names": ["ada"]}}}}
 
     shown, unshown = (found(*steps, policy=policy, mode=mode) for mode in ("always", "never"))
 
     stands = "From anybody else it stands, and these calls are shown by themselves"
-    said = f"a result that is supplied for f or r: It reaches calls of mail: ada has to approve. {stands}"
-    assert [line for line in shown if "supplied" in line] == [f"asked: {said}"] and unshown == []
+    said = f"if supplied: a result for f or r: It reaches calls of mail: ada has to approve. {stands}"
+    assert [line for line in shown if "supplied" in line] == unshown == [said]
 
 
 def test_until_when_one_decides_is_told_for_the_plan_and_for_calls_with_a_time_of_their_own() -> None:

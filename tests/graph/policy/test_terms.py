@@ -18,8 +18,9 @@ from planner_executor.graph.settings.settings import RANKS
 SETTINGS = {"approval": "side_effects", "replan": "failure", "horizon": None, "max_replans": 2, "timeout_s": None}
 MAIL = {"name": "mail", "description": "sends", "effect": "external", "timeout_s": 5}
 WEB = {"name": "web", "description": "reads", "effect": "read"}
+READ = {"name": "read", "description": "reads", "effect": "read", "reads": ["/a"]}
 THEN = Terms(
-    tools={"mail": MAIL, "web": WEB},
+    tools={"mail": MAIL, "web": WEB, "read": READ},
     models={"planner": ["gpt-5"]},
     executors={"small": ["gpt-5-mini"]},
     settings={**SETTINGS, "instructions": {}, "record_prompts": False},
@@ -46,10 +47,18 @@ def test_equal_terms_hold_as_they_are() -> None:
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"tools": {"mail": MAIL}}, "needs web: name it with --tools or --mcp"),
-        ({"tools": {}}, "needs mail, web: name them with --tools or --mcp"),
-        ({"tools": {"mail": {**MAIL, "effect": "read"}, "web": WEB}}, "mail has changed"),
-        ({"tools": {"mail": {**MAIL, "description": "!"}, "web": {**WEB, "place": "x"}}}, "mail, web have changed"),
+        ({"tools": {"mail": MAIL, "read": READ}}, "needs web: name it with --tools or --mcp"),
+        ({"tools": {}}, "needs mail, web, read: name them with --tools or --mcp"),
+        ({"tools": {**THEN.tools, "mail": {**MAIL, "effect": "read"}}}, "mail has changed"),
+        (
+            {"tools": {**THEN.tools, "mail": {**MAIL, "description": "!"}, "web": {**WEB, "place": "x"}}},
+            "mail, web have changed",
+        ),
+        (
+            {"tools": {"mail": MAIL, "web": {**WEB, "reads": ["/b", "/c"]}, "read": {**READ, "reads": ["/b", "/c"]}}},
+            "reads /a on record, here /b, /c",
+        ),
+        ({"tools": {**THEN.tools, "read": {**READ, "reads": []}}}, "reads /a on record, here no folder"),
         ({"models": {"planner": ["gpt-4", "gpt-5"]}}, "role planner: needs gpt-5, here is gpt-4 then gpt-5"),
         ({"models": {**THEN.models, "judge": ["x" * 41]}}, "role judge: needs none, here is another one"),
         ({"models": {**THEN.models, "judge": ["x" * 40]}}, f"role judge: needs none, here is {'x' * 40}"),
@@ -140,8 +149,14 @@ def test_a_setting_that_an_earlier_release_did_not_record_is_not_compared() -> N
     assert found.differences == () and found.terms.settings == here().settings
 
 
+def test_folders_that_an_earlier_release_did_not_record_are_not_compared() -> None:
+    recorded = {**THEN.tools, "read": {name: READ[name] for name in READ if name != "reads"}}
+
+    assert compare(here(), replace(THEN, tools=recorded)).differences == ()
+
+
 def test_how_long_a_tool_is_tried_is_no_part_of_its_face() -> None:
-    assert compare(here(tools={"mail": {**MAIL, "timeout_s": 9}, "web": WEB}), THEN).differences == ()
+    assert compare(here(tools={**THEN.tools, "mail": {**MAIL, "timeout_s": 9}}), THEN).differences == ()
 
 
 @given(POLICIES, POLICIES)

@@ -18,13 +18,13 @@ def test_the_judge_is_shown_the_criterion_the_result_and_what_it_rests_on() -> N
         "objective": "find hotels",
         "criterion": "three at least",
         "args": {"query": "{q_result}"},
-        "result": '["A","B"]',
-        "results": {"q": '"hotels"'},
+        "result": ["A", "B"],
+        "results": {"q": "hotels"},
     }
 
 
-def test_no_result_is_shown_as_none() -> None:
-    assert document(None)["result"] == "null" and document("")["result"] == '""'
+def test_an_empty_result_is_shown_as_it_is() -> None:
+    assert [document(result)["result"] for result in (None, "", [], {})] == [None, "", [], {}]
 
 
 def test_a_long_result_is_cut() -> None:

@@ -45,8 +45,15 @@ FULL: dict[str, dict[str, Any]] = {
         "thread": "thread",
         "n": 1,
         "started_by": "os:somebody",
+        "keeps_names": True,
     },
-    "configured": {**CONFIGURED, "budget": {"steps": 9}, "approver": "server:ada", "roles": ["admin"]},
+    "configured": {
+        **CONFIGURED,
+        "budget": {"steps": 9},
+        "approver": "server:ada",
+        "roles": ["admin"],
+        "setup": {"documents": "/home/somebody/other docs"},
+    },
     "take_over_asked": {
         "terms": "a" * 64,
         "differs": "role planner: needs gpt-5, here is gpt-4",
@@ -77,6 +84,7 @@ FULL: dict[str, dict[str, Any]] = {
         "written_by": "os:somebody",
         "new_effects": {"step_1": ["send"]},
         "by_look": True,
+        "met_alone": {"send": [{"names": ["somebody"]}]},
     },
     "plan_refused": {
         "author": "caller",
@@ -111,6 +119,7 @@ FULL: dict[str, dict[str, Any]] = {
         },
         "estimate": {"steps": 2},
         "askers": ["claimed:another"],
+        "content": {"value": {"version": 1, "goal": "g", "actions": []}},
     },
     "decided": {
         "request": 3,
@@ -131,6 +140,7 @@ FULL: dict[str, dict[str, Any]] = {
         "roles": ["finance"],
         "voters": ["os:somebody", "server:another"],
         "met": {"send": [{"roles": ["finance"], "quorum": 2}], "look": []},
+        "with_plan": [{"key": "k" * 64, "place": "step_2[1]", "tool": "pay", "met": [{"roles": ["finance"]}]}],
     },
     "steered": {
         "constraints": ["be quick", "be kind"],

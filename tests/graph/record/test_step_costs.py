@@ -6,9 +6,10 @@ import pytest
 
 from planner_executor import build_graph
 from planner_executor.graph.plan.schema import Plan, Step
+from planner_executor.graph.record.cost import StepCost, cost_with
 from planner_executor.graph.record.events import Draft, Event, ModelFinished
 from planner_executor.graph.record.events.model import Tokens
-from planner_executor.graph.record.step_costs import StepCost, step_costs, unjudged_steps
+from planner_executor.graph.record.step_costs import step_costs, unjudged_steps
 from planner_executor.graph.testing import LoggedTools, ScriptedModel, on_thread, step
 
 PLAN: dict[str, Any] = {
@@ -47,11 +48,18 @@ def test_calls_and_tokens_are_counted_by_step_and_planning_apart(tools: LoggedTo
     assert costs["b"].tokens > 0 and costs["a"] == StepCost(1)
 
 
-def test_an_answer_of_no_tokens_is_free_without_a_price_and_one_of_unknown_tokens_is_not() -> None:
-    free, unknown = ModelFinished(key="k", role="planner", usage=Tokens()), ModelFinished(key="k", role="planner")
+@pytest.mark.parametrize("usage", [Tokens(), None], ids=["of the embedded rules", "none"])
+def test_an_answer_of_no_tokens_and_a_request_without_one_are_free(usage: Tokens | None) -> None:
+    free = ModelFinished(key="k", role="planner", usage=usage)
 
-    assert StepCost(cost_usd=0.5).with_model_call(free) == StepCost(model_calls=1, cost_usd=0.5)
-    assert StepCost(cost_usd=0.5).with_model_call(unknown).cost_usd is None
+    assert cost_with(StepCost(known_usd=0.5), free) == StepCost(known_usd=0.5)
+
+
+def test_the_price_of_a_step_is_unknown_if_that_of_one_answer_is() -> None:
+    unpriced = cost_with(StepCost(known_usd=0.5), ModelFinished(key="k", usage=Tokens(total_tokens=7)))
+
+    assert (unpriced.cost_usd, unpriced.known_usd, unpriced.tokens) == (None, 0.5, 7)
+    assert cost_with(unpriced, ModelFinished(key="k", usage=Tokens(total_tokens=1), cost_usd=0.25)).known_usd == 0.75
 
 
 def test_criteria_in_words_that_nobody_judged_are_named(tools: LoggedTools) -> None:

@@ -4,8 +4,8 @@ import re
 from dataclasses import fields
 from pathlib import Path
 
+from planner_executor.graph.record.cost import StepCost
 from planner_executor.graph.record.results import StepResult
-from planner_executor.graph.record.step_costs import StepCost
 from planner_executor.graph.record.stream_event import PREVIEW_CHARACTERS, VERSION, StreamEvent, preview_of
 
 PAGE = Path(__file__).parents[3] / "docs" / "streaming.md"

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from planner_executor.graph.record.events import Event
-from planner_executor.graph.replay.overlapping import votes_before
+from planner_executor.graph.replay.overlapping import answers_before
 from planner_executor.graph.testing import drafted
 
 VOTE = {"request": 1, "subject": "s", "says": "d", "decisions": [], "missing": "one more", "approver": "server:ada"}
@@ -36,7 +36,7 @@ REFUSED = event("review_requested", "c1", {**ASKED, "answer": {"value": "x"}, "e
 
 
 @pytest.mark.parametrize(
-    ("coming", "votes"),
+    ("coming", "others"),
     [
         ([], 0),
         ([decided("c1")], 0),
@@ -49,7 +49,12 @@ REFUSED = event("review_requested", "c1", {**ASKED, "answer": {"value": "x"}, "e
         ([*voted("c1"), *voted("c1"), decided("c1")], 4),
         ([*voted("c1"), event("plan_revised", "c1", EDITED), decided("c1")], 2),
         ([*voted("c1"), REFUSED], 2),
+        ([REFUSED], 0),
+        ([REFUSED, shown("c2"), decided("c2")], 0),
+        ([REFUSED, decided("c1")], 1),
+        ([REFUSED, shown("c2"), decided("c1")], 2),
+        ([REFUSED, REFUSED, *voted("c1"), decided("c1")], 4),
     ],
 )
-def test_an_answer_at_the_checkpoint_of_a_vote_began_before_it(coming: list[Event], votes: int) -> None:
-    assert votes_before(coming) == votes
+def test_an_answer_at_the_checkpoint_of_another_one_began_before_it(coming: list[Event], others: int) -> None:
+    assert answers_before(coming) == others

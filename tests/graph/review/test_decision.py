@@ -586,6 +586,7 @@ def test_a_rejection_carries_comments_and_an_approval_its_reason_and_what_is_ask
     [
         ({"type": "reject", "comments": [{"step": "z", "text": "x"}]}, ["run_plan"], "no step 'z'"),
         ({"type": "reject", "comments": [{"step": "a", "text": "x"}]}, ["run_step"], "run_step shows none"),
+        ({"type": "reject", "comments": False}, ["run_step"], "run_step shows none"),
         ({"type": "approve", "reason": 1}, ["run_plan"], "must be text"),
         ({"type": "approve", "ask_later": "a"}, ["run_plan"], "must be a list"),
         ({"type": "approve", "ask_later": ["z"]}, ["run_plan"], "no step 'z'"),

@@ -4,6 +4,7 @@ import pytest
 
 from planner_executor.graph.plan.schema import Plan
 from planner_executor.graph.record.budget import Price
+from planner_executor.graph.record.cost import StepCost
 from planner_executor.graph.record.expected import Expected, Took
 from planner_executor.graph.record.results import StepResult
 from planner_executor.graph.record.said import Said, spent_since
@@ -52,6 +53,12 @@ def test_a_list_that_stands_in_the_plan_is_counted() -> None:
     assert takes(SEND, each, took={}, prompts={"m": 300})["tokens"] == {"low": 900}
 
 
+def test_a_batch_of_items_has_one_prompt() -> None:
+    each = {**THINK, "for_each": [1, 2, 3], "max_items": 9, "output": "json", "batch": 2}
+
+    assert takes(SEND, each, took={}, prompts={"m": 300})["tokens"] == {"low": 600}
+
+
 def test_without_history_there_is_no_upper_bound_and_the_prompt_is_the_lower_one() -> None:
     found = takes(SEND, THINK, took={"tool send": SENT}, prompts={"m": 300})
 
@@ -76,15 +83,31 @@ def test_what_is_expected_survives_the_record_and_numbers_that_were_redacted_say
 
 def test_what_was_spent_is_counted_from_the_approval_on_and_told_beside_what_was_said() -> None:
     plan = Plan.model_validate({"steps": [SEND, THINK]})
-    said = Said({"seconds": {"low": 1.0, "high": 9.0}, "tokens": {"low": 5}}, tokens=100, cost_usd=0.5)
+    said = Said({"seconds": {"low": 1.0, "high": 9.0}, "tokens": {"low": 5}}, StepCost(tokens=100, known_usd=0.5))
     results = {"s": StepResult("succeeded", 1, started_at=10.0, ended_at=12.5), "m": StepResult("failed")}
 
-    spent = spent_since(said, plan, results, tokens=160, cost_usd=0.75)
+    spent = spent_since(said, plan, results, StepCost(tokens=160, known_usd=0.75))
 
     assert spent == {"seconds": 2.5, "tokens": 60}
     told = said_and_spent(said.takes, spent)
     assert told == "expected 1 to 9 seconds and at least 5 tokens; took 2.5 seconds and 60 tokens"
     assert said_and_spent({"seconds": {"low": 0.0}}, {"seconds": 1.0}) == ""
+
+
+def test_steps_done_before_the_approval_are_no_part_of_what_it_took() -> None:
+    plan = Plan.model_validate({"steps": [SEND, THINK]})
+    said = Said({"seconds": {"low": 1.0}}, done=frozenset({"s"}))
+    times = {"s": (10.0, 70.0), "m": (80.0, 82.0)}
+    results = {name: StepResult("succeeded", 1, started_at=at, ended_at=end) for name, (at, end) in times.items()}
+
+    assert spent_since(said, plan, results, StepCost()) == {"seconds": 2.0}
+
+
+@pytest.mark.parametrize(("unpriced", "spent"), [(1, {"cost_usd": 0.25}), (2, {})])
+def test_a_cost_is_told_if_each_answer_since_the_approval_has_a_price(unpriced: int, spent: dict[str, float]) -> None:
+    said = Said({"cost_usd": {"low": 0.1}}, StepCost(known_usd=0.5, unpriced=1))
+
+    assert spent_since(said, Plan(), {}, StepCost(known_usd=0.75, unpriced=unpriced)) == spent
 
 
 @pytest.mark.parametrize(
@@ -110,10 +133,21 @@ def test_a_duration_below_a_second_is_told_as_such() -> None:
 @pytest.mark.parametrize(
     ("found", "told"),
     [
-        ({"seconds": {"low": 0.1, "high": 0.4}}, "By what like steps took: less than 1 second."),
-        ({"seconds": {"low": 12.2, "high": 12.4}}, "By what like steps took: about 12 seconds."),
-        ({"seconds": {"low": 0.0}, "unknown": list("abcdefg")}, "no history of a, b, c, d, e and 2 more."),
-        ({"seconds": {"low": 3.0}, "unknown": ["x"]}, "at least 3 seconds. This ledger has no history of x."),
+        ({"seconds": {"low": 0.1, "high": 0.4}}, "Estimate, from earlier runs of these steps: less than 1 second."),
+        ({"seconds": {"low": 12.2, "high": 12.4}}, "Estimate, from earlier runs of these steps: about 12 seconds."),
+        ({"seconds": {"low": 1.0, "high": 1.0}}, "about 1 second."),
+        (
+            {"seconds": {"low": 0.0}, "tokens": {"low": 340}, "cost_usd": {"low": 0.1}},
+            "the prompts: at least 340 tokens and at least 0.1 US dollars.",
+        ),
+        (
+            {"seconds": {"low": 0.0}, "unknown": list("abcdefg")},
+            "No estimate yet: a, b, c, d, e and 2 more have not run here before.",
+        ),
+        (
+            {"seconds": {"low": 3.0}, "unknown": ["x"]},
+            "at least 3 seconds. Not counted: x, which has not run here before.",
+        ),
         ({"seconds": {"low": 1.0, "high": 2.0}, "tokens": {"low": 5, "high": 5}}, "; the price is not known."),
         ({}, ""),
     ],

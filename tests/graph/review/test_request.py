@@ -52,6 +52,7 @@ def test_the_interrupt_value_has_the_two_keys_of_langchain_and_ours() -> None:
         "issues",
         "estimate",
         "error",
+        "review",
     }
 
 

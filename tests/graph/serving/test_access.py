@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from planner_executor.graph.errors import ConfigError
-from planner_executor.graph.serving.access import HOSTS, ORIGINS, TOKEN, Access, RequestHead, is_remote
+from planner_executor.graph.serving.access import HOSTS, ORIGINS, TOKEN, Access, RequestHead
 
 LOCAL = "127.0.0.1"
 STUDIO = "https://smith.langchain.com"
@@ -186,6 +186,6 @@ def test_a_token_has_at_least_16_characters() -> None:
         Access.from_environment({TOKEN: "x" * 15})
 
 
-def test_a_request_without_a_host_may_come_from_anywhere() -> None:
-    assert is_remote(RequestHead("GET", [], LOCAL, LOCAL))
-    assert not is_remote(RequestHead("GET", [("host", "localhost")], LOCAL, LOCAL))
+def test_a_request_without_a_host_is_refused() -> None:
+    assert status(OPEN, RequestHead("GET", [], LOCAL, LOCAL)) == 421
+    assert status(OPEN, RequestHead("GET", [("host", "localhost")], LOCAL, LOCAL)) is None

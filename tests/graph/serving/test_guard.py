@@ -9,9 +9,11 @@ from typing import Any
 import pytest
 
 from planner_executor.graph.serving.access import Access, Refusal
-from planner_executor.graph.serving.guard import INTERNAL_ROOT, Guard, TokenGuard, refuse, request_head
+from planner_executor.graph.serving.guard import INTERNAL_ROOT, DeskAt, Guard, TokenGuard, refuse, request_head
+from planner_executor.graph.serving.hosts import Host
 
 SECRET = "a-token-of-twenty-four"
+DESK = DeskAt("/desk", Host("desk-7f3c5a0d9e1b2468.localhost", None))
 
 
 def answered(guard: Any, access: Access, **scope: Any) -> list[MutableMapping[str, Any]]:
@@ -89,9 +91,26 @@ FORM = [(b"host", b"127.0.0.1"), (b"content-type", b"application/x-www-form-urle
     ],
 )
 def test_forms_pass_below_the_desk_alone_and_from_this_machine(scope: dict[str, Any], status: int | None) -> None:
-    guard = partial(Guard, own_door="/desk")
+    guard = partial(Guard, desk=DESK)
 
     first, *_ = answered(guard, Access(), **{"method": "POST", "headers": FORM, **scope})
+
+    assert first.get("status") == status
+
+
+@pytest.mark.parametrize(
+    ("scope", "status"),
+    [
+        ({"path": "/desk/"}, None),
+        ({"path": "/desk/", "headers": [(b"host", b"desk-0000000000000000.localhost:2024")]}, 421),
+        ({"path": "/threads"}, 421),
+        ({"path": "/desk/", "client": ("203.0.113.9", 1)}, 403),
+    ],
+)
+def test_the_host_of_the_desk_leads_to_the_desk_alone(scope: dict[str, Any], status: int | None) -> None:
+    at = {"headers": [(b"host", b"desk-7f3c5a0d9e1b2468.localhost:2024")], **scope}
+
+    first, *_ = answered(partial(Guard, desk=DESK), Access(), **at)
 
     assert first.get("status") == status
 
@@ -99,7 +118,7 @@ def test_forms_pass_below_the_desk_alone_and_from_this_machine(scope: dict[str, 
 def test_a_websocket_below_the_desk_is_guarded_as_any_other() -> None:
     headers = [(b"host", b"127.0.0.1"), (b"origin", b"https://evil.example")]
 
-    (message,) = answered(partial(Guard, own_door="/desk"), Access(), type="websocket", path="/desk/x", headers=headers)
+    (message,) = answered(partial(Guard, desk=DESK), Access(), type="websocket", path="/desk/x", headers=headers)
 
     assert message["type"] == "websocket.close"
 

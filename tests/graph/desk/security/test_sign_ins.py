@@ -13,9 +13,9 @@ def test_a_cookie_brings_back_what_was_kept() -> None:
     assert SIGN_INS.read(SIGN_INS.keep(BEGUN)) == BEGUN
 
 
-@pytest.mark.parametrize("cookie", [None, "", "guess", SignIns("another secret").keep(BEGUN)])
-def test_a_cookie_that_is_missing_or_forged_brings_back_nothing(cookie: str | None) -> None:
-    assert SIGN_INS.read(cookie) is None
+def test_a_cookie_that_is_missing_or_forged_brings_back_nothing() -> None:
+    forged = SignIns("another secret").keep(BEGUN)
+    assert [SIGN_INS.read(cookie) for cookie in (None, "", "guess", forged)] == [None] * 4
 
 
 def test_a_cookie_of_a_session_or_of_another_form_is_no_sign_in() -> None:

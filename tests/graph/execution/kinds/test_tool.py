@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from desk import Desk, at_desk
 
-from planner_executor.graph.calls.tool_call import ToolCall
+from planner_executor.graph.calls.tool_call import Admitted
 from planner_executor.graph.errors import StaleRunError
 from planner_executor.graph.execution.kinds.tool import item, start
 from planner_executor.graph.execution.model_step import StepFailed
@@ -46,8 +46,8 @@ def test_a_step_is_its_call_unless_it_has_to_wait_for_its_rate_or_for_the_same_c
     tools = LoggedTools()
     (first, same), (at_once, later) = at_desk(work, tools.tool("send"), tools.tool("read", effect="read"))
 
-    assert (first, at_once) == (ToolCall, ToolCall)
-    assert ToolCall not in (same, later)
+    assert (first, at_once) == (Admitted, Admitted)
+    assert Admitted not in (same, later)
 
 
 def test_the_same_call_of_another_step_comes_after_the_first_has_ended(prepared: Any) -> None:

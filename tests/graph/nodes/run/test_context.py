@@ -68,7 +68,9 @@ def test_people_see_the_results_that_a_step_rests_on() -> None:
     ("names", "offered"), [((), ["read", "page"]), (("read", "send"), ["read"]), (("gone",), [])], ids=str
 )
 def test_a_planner_is_offered_the_tools_that_are_not_denied(names: tuple[str, ...], offered: list[str]) -> None:
-    assert [tool.name for tool in asked(lambda run: run.offered(names), policy=DENIES).tools] == offered
+    step = Step(id="a", objective="o", refine=True, tools=names)
+
+    assert [tool.name for tool in asked(lambda run: run.offered(step), policy=DENIES).tools] == offered
 
 
 def test_a_planner_is_told_what_is_left() -> None:

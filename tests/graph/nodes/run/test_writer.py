@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from run_in_memory import PLAN, begun, finished, planned, services, with_run
 
-from planner_executor.graph.calls.tool_call import CallHeld, ToolCall
+from planner_executor.graph.calls.tool_call import Admitted, CallHeld
 from planner_executor.graph.errors import CapReachedError, LeaseLostError, RunOwnedError, RunPausedError
 from planner_executor.graph.nodes.run.context import RunContext
 from planner_executor.graph.nodes.run.ending import ANSWER_BYTES
@@ -168,7 +168,7 @@ def test_a_gate_counts_the_time_of_work_from_its_making() -> None:
         async with (writer := RunWriter(run)).owned():
             gate = writer.gate()
             call = await gate.admit(Step(id="a", objective="o", tool="send"), "send", {}, {})
-            assert isinstance(call, ToolCall)
+            assert isinstance(call, Admitted)
             await gate.commit([], [call])
             finished = await gate.perform(call)
             now[0] += 7
@@ -188,7 +188,7 @@ def test_a_gate_asks_about_untrusted_arguments_unless_nobody_is_asked(approval: 
             except CallHeld as held:
                 return type(held)
 
-    assert with_run(work, approval=approval) is (ToolCall if approval == "never" else CallHeld)
+    assert with_run(work, approval=approval) is (Admitted if approval == "never" else CallHeld)
 
 
 @pytest.mark.parametrize("last", [False, True])

@@ -38,8 +38,8 @@ PIECES = [
 HOSTILE = st.lists(st.sampled_from(PIECES), max_size=9).map("".join)
 
 OURS = re.compile(
-    r"- |  |[✓○●] |answer: |Before you decide:|No |Nothing |This |It |The |Changes|If |To do: |Digest: |Success |"
-    r"Checked |Not |a |g |q |In run |Find out |Set |Reject|Fill |Left |Raise |Plan, |Warning: |"
+    r"- |  |[✓○●] |answer: |Before you decide:|No |Revision |This |It |The |Changes|If |To do: |Digest: |Success |"
+    r"Estimate|Checked |Not |a |g |q |In run |Find out |Set |Reject|Fill |Left |Raise |Plan, |Warning: |"
     r"Approved |Sent |Rejected |Answered |Asked again: |$"
 )
 """How lines of a review begin: with words, marks and margins of ours, or the id of a step."""

@@ -9,6 +9,7 @@ from planner_executor.graph.plan.catalog import ToolSpec
 from planner_executor.graph.plan.schema import Plan, Step
 from planner_executor.graph.policy.approval_scope import ExecutionTerms
 from planner_executor.graph.record.comment import Comment
+from planner_executor.graph.review.planned_call import PlannedCall
 from planner_executor.graph.text.review.plan import PlanReview, plan_description
 from planner_executor.graph.text.review.why import Reason
 
@@ -29,6 +30,8 @@ OTHERS: dict[str, Any] = {
     "estimate": {"steps": 1},
     "has_judge": True,
     "comments": (Comment("a", "only last year"),),
+    "left_out": {"a": ("in German",)},
+    "calls": (PlannedCall("a", "send", "the policy asks about every call of send"),),
 }
 
 

@@ -1,0 +1,27 @@
+"""Arguments of a step's calls that are known before any step has run."""
+
+from collections.abc import Mapping
+
+from pydantic import JsonValue
+
+from planner_executor.graph.errors import UnresolvedReferenceError
+from planner_executor.graph.plan.references import resolve
+from planner_executor.graph.plan.schema import ITEM, Step
+
+
+def known_args(step: Step) -> dict[int | None, Mapping[str, JsonValue]] | None:
+    """Return item -> the arguments of its call, all of them literals; None if they are not known before the step runs.
+
+    A step without items has one call, of no item.
+    """
+    if step.tool is None or any(step.references()):
+        return None
+    if step.for_each is None:
+        return {None: step.fixed_args()}
+    try:
+        items = resolve(step.for_each, {})
+        if not isinstance(items, list) or len(items) > step.most_items:
+            return None
+        return {at: step.filled_args({ITEM: item}) for at, item in enumerate(items)}
+    except UnresolvedReferenceError:
+        return None

@@ -1,0 +1,280 @@
+"""What a person decides about, as data: the value under `review` of a request.
+
+Its JSON Schema is `schemas/review.json`. There is one entry for each action request, in the same order. Steps of the
+plan are named by their ids, and their arguments are not repeated: they stand in `args` of the action. Fields that say
+nothing are left out. Texts are as models, tools and people wrote them, and so untrusted.
+"""
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, JsonValue
+
+from planner_executor.graph.plan.catalog import Effect
+from planner_executor.graph.record.published_schema import published_schema
+from planner_executor.graph.record.trust_label import Trust
+from planner_executor.graph.record.values import keep
+from planner_executor.graph.review.planned_call import Later
+
+LARGEST_VALUE = 4_096
+"""Bytes of JSON up to which a value is whole."""
+
+Judge = Literal["code", "model", "nobody"]
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Whole(_Part):
+    """A value."""
+
+    value: JsonValue
+
+
+class Preview(_Part):
+    """A value of more than 4 KB: its length in bytes of JSON, its SHA-256, and how it begins."""
+
+    length: int
+    digest: str
+    preview: str
+
+
+Shown = Whole | Preview
+
+
+def shown(value: JsonValue) -> Shown:
+    """Return a value, whole if it is small."""
+    kept = keep(value, LARGEST_VALUE)
+    if (found := kept.artifact) is None:
+        return Whole(value=value)
+    return Preview(length=found.size, digest=found.id, preview=found.preview)
+
+
+class Tool(_Part):
+    """A tool with an effect: `reversible` is left out if the tool does not declare it; `folder` is where it writes."""
+
+    name: str
+    effect: Effect
+    declared: bool = True
+    reversible: bool | None = None
+    folder: str | None = None
+    steps: tuple[str, ...] = ()
+
+
+class Argument(_Part):
+    """Where an argument comes from: the plan's text, results of `steps`, an item of a list, or the model.
+
+    `trust` is that of the value at worst, `sources` the tools that lowered it. `asked`: the call is shown again, with
+    the value, before it is made.
+    """
+
+    origin: Literal["plan", "result", "item", "model"]
+    steps: tuple[str, ...] = ()
+    trust: Trust
+    sources: tuple[str, ...] = ()
+    asked: bool = False
+
+
+class StepContent(_Part):
+    """A step of the plan: what it does in the words of its tool, where its arguments come from, and who judges it.
+
+    `acts`: it may have an effect. `most_items`: it is done for each item of a list. `left_out` has the constraints of
+    the goal that its model is not told, `checks` what code looks at. `settled`: the policy asks about its calls, and
+    approving the plan approves them too, by people who also meet the rules `settled_by`, unless `ask_later` names the
+    step. `asked_later`: why they are asked about when they are due.
+    """
+
+    id: str
+    status: Literal["pending", "succeeded", "skipped"]
+    done_by: Literal["tool", "model", "person", "planner", "nobody"]
+    acts: bool = False
+    does: Mapping[str, str] = Field(default_factory=dict)
+    args: Mapping[str, Mapping[str, Argument]] = Field(default_factory=dict)
+    most_items: int | None = None
+    checks: tuple[str, ...] = ()
+    judged_by: Judge | None = None
+    left_out: tuple[str, ...] = ()
+    settled: bool = False
+    settled_by: tuple[Mapping[str, JsonValue], ...] = ()
+    asked_later: Later | None = None
+
+
+class FieldChange(_Part):
+    """A field, or an argument as `args.to`, that differs; what was not given is left out."""
+
+    field: str
+    was: Shown | None = None
+    now: Shown | None = None
+
+
+class Change(_Part):
+    """What became of a step since the plan `since`; `answer` in the place of an id stands for the plan's answer."""
+
+    step: str
+    change: Literal["added", "changed", "removed"]
+    fields: tuple[FieldChange, ...] = ()
+
+
+class CommentContent(_Part):
+    """A comment on a step of the plan before, and what became of that step."""
+
+    step: str
+    text: str
+    became: Literal["changed", "unchanged", "gone"]
+
+
+class Why(_Part):
+    """Why the plan is asked about: who wrote it and what for, the failures before it, the rule that has it shown."""
+
+    author: str
+    cause: str = ""
+    reason: str = ""
+    failed: Mapping[str, str] = Field(default_factory=dict)
+    stalled: str | None = None
+    rule: Literal["always", "policy", "effects"] | None = None
+    tools: tuple[str, ...] = ()
+
+
+class PlanContent(_Part):
+    """A plan; without steps if it cannot run, see `issues` of the request.
+
+    `since` is the number of the revision that `changes` begin with; `was_seen`: a person saw it. `work` is what is left
+    to do and may be taken, as `estimate` of the request.
+    """
+
+    name: Literal["run_plan"]
+    decisions: tuple[str, ...] = ()
+    revision: int
+    digest: str
+    why: Why | None = None
+    tools: tuple[Tool, ...] = ()
+    steps: tuple[StepContent, ...] = ()
+    since: int | None = None
+    was_seen: bool = True
+    changes: tuple[Change, ...] = ()
+    comments: tuple[CommentContent, ...] = ()
+    notes: tuple[str, ...] = ()
+    work: Mapping[str, JsonValue] = Field(default_factory=dict)
+
+
+class Given(_Part):
+    """A value that people gave and the call rests on."""
+
+    what: str
+    by: tuple[str, ...]
+    step: str | None = None
+    value: str | None = None
+
+
+class CallContent(_Part):
+    """A call that is decided by itself. `new`: no approved plan had it. `before` names runs in which it happened."""
+
+    name: Literal["run_step"]
+    kind: Literal["call"]
+    decisions: tuple[str, ...] = ()
+    step: str
+    digest: str | None = None
+    tool: Tool | None = None
+    does: str | None = None
+    new: bool = False
+    why: str | None = None
+    args: Mapping[str, Argument] = Field(default_factory=dict)
+    given: tuple[Given, ...] = ()
+    before: tuple[str, ...] = ()
+    checks: tuple[str, ...] = ()
+    judged_by: Judge | None = None
+
+
+class Through(_Part):
+    """A call behind a gate: `items` is how often it is made, if that is known by now."""
+
+    step: str
+    tool: Tool
+    does: str | None = None
+    args: Mapping[str, Shown] = Field(default_factory=dict)
+    items: int | None = None
+
+
+class GateContent(_Part):
+    """A gate: which steps wait for it, and the calls with effects among them."""
+
+    name: Literal["run_step"]
+    kind: Literal["gate"]
+    decisions: tuple[str, ...] = ()
+    step: str
+    steps: tuple[str, ...] = ()
+    through: tuple[Through, ...] = ()
+
+
+class QuestionContent(_Part):
+    """A question of a step or of a tool; `answer` is the JSON Schema of the answer."""
+
+    name: Literal["answer_question"]
+    decisions: tuple[str, ...] = ()
+    step: str
+    tool: str | None = None
+    steps: tuple[str, ...] = ()
+    answer: JsonValue = None
+
+
+class UncertainContent(_Part):
+    """A call that may have happened; `failure` is what is known of it. `due_in` are steps that would make it again.
+
+    `took_effect`: its result missed the checks. `may_live`: its process may yet make it. `run` is another run's id.
+    """
+
+    name: Literal["settle_effect"]
+    decisions: tuple[str, ...] = ()
+    step: str
+    tool: Tool | None = None
+    does: str | None = None
+    failure: str
+    took_effect: bool = False
+    may_live: bool = False
+    run: str | None = None
+    due_in: tuple[str, ...] = ()
+
+
+class BudgetContent(_Part):
+    """A limit that is reached; `hard` has the policy's limits, which nobody raises."""
+
+    name: Literal["raise_budget"]
+    decisions: tuple[str, ...] = ()
+    limit: str
+    left: tuple[str, ...] = ()
+    hard: Mapping[str, JsonValue] = Field(default_factory=dict)
+
+
+ActionContent = Annotated[
+    PlanContent | CallContent | GateContent | QuestionContent | UncertainContent | BudgetContent,
+    Field(union_mode="left_to_right"),
+]
+
+
+class PeopleContent(_Part):
+    """Who decides, by the policy's `rules`, each of which holds, until when (Unix seconds), and who has by now."""
+
+    rules: tuple[Mapping[str, JsonValue], ...] = ()
+    asked_by: tuple[str, ...] = ()
+    approved_by: tuple[str, ...] = ()
+    until: float | None = None
+    on_expire: Literal["reject", "end"] | None = None
+
+
+class ReviewContent(_Part):
+    """The content of a review request."""
+
+    version: Literal[1]
+    goal: str
+    actions: tuple[ActionContent, ...]
+    people: PeopleContent | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as it stands in the request."""
+        return self.model_dump(mode="json", exclude_defaults=True)
+
+
+def review_schema() -> dict[str, Any]:
+    """Return the JSON Schema of the value under `review`."""
+    return published_schema(ReviewContent)

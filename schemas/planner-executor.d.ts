@@ -1,0 +1,676 @@
+// Made of the schemas beside it by `make snapshots`; the SHA-256 of what it was made of is
+// 5b5083d97ff270a865c982ea6263f076e288eb9b75d74814c467f6d7e0fa1701
+
+export type Answer =
+  | Decisions
+  | Approval
+  | Edit
+  | Rejection
+  | EditedPlan
+  | {
+      [k: string]: JsonValue;
+    }[]
+  | boolean
+  | string;
+export type JsonValue = unknown;
+
+/**
+ * What clients are sent and send, by the name of its schema.
+ */
+export interface Published {
+  decision: Answer;
+  progress: RunProgress;
+  request: ReviewInterrupt;
+  review: ReviewContent;
+  stream: StepEvent;
+}
+/**
+ * One decision for each action request, in order.
+ */
+export interface Decisions {
+  decisions: (Approval | Edit | Rejection)[];
+  digest?: string | null;
+}
+/**
+ * Lets what was shown happen; `ask_later` are steps of a plan whose calls are asked about when they are due.
+ */
+export interface Approval {
+  type: "approve";
+  digest?: string | null;
+  standing?: StandingWish | null;
+  reason?: string | null;
+  ask_later?: string[] | null;
+}
+/**
+ * The wish that further calls be covered: `args` are constraints by argument, `until` is a time with its zone.
+ */
+export interface StandingWish {
+  args?: {
+    [k: string]: {
+      [k: string]: JsonValue;
+    };
+  };
+  at_most: number;
+  until?: string;
+}
+/**
+ * Fills in or changes what was shown.
+ */
+export interface Edit {
+  type: "edit";
+  digest?: string | null;
+  edited_action: EditOfPlan | EditOfCall | EditOfQuestion | EditOfEffect | EditOfBudget;
+}
+/**
+ * Has another plan run.
+ */
+export interface EditOfPlan {
+  name: "run_plan";
+  args: PlanToRun;
+}
+/**
+ * Another plan, or its JSON text.
+ */
+export interface PlanToRun {
+  plan:
+    | {
+        [k: string]: JsonValue;
+      }
+    | {
+        [k: string]: JsonValue;
+      }[]
+    | string;
+}
+/**
+ * Has a call made with other arguments.
+ */
+export interface EditOfCall {
+  name: "run_step";
+  args: CallToMake;
+}
+/**
+ * All arguments to make the call with.
+ */
+export interface CallToMake {
+  step?: string;
+  tool?: string;
+  args:
+    | {
+        [k: string]: JsonValue;
+      }
+    | string;
+}
+/**
+ * Answers a question.
+ */
+export interface EditOfQuestion {
+  name: "answer_question";
+  args: AnswerToQuestion;
+}
+/**
+ * An answer that is not blank, of the schema that `review` names.
+ */
+export interface AnswerToQuestion {
+  step?: string;
+  tool?: string;
+  question?: string;
+  answer: JsonValue;
+}
+/**
+ * Settles an uncertain call.
+ */
+export interface EditOfEffect {
+  name: "settle_effect";
+  args: EffectAsFound;
+}
+/**
+ * Whether the call happened, and what came of it; text is read as JSON where it is JSON.
+ */
+export interface EffectAsFound {
+  step?: string;
+  tool?: string;
+  args?:
+    | {
+        [k: string]: JsonValue;
+      }
+    | string;
+  happened: boolean | string;
+  result?: JsonValue;
+}
+/**
+ * Raises a limit.
+ */
+export interface EditOfBudget {
+  name: "raise_budget";
+  args: BudgetToHold;
+}
+/**
+ * The limits that hold from now on; null takes a limit away.
+ */
+export interface BudgetToHold {
+  budget:
+    | {
+        [k: string]: JsonValue;
+      }
+    | string;
+  spent?:
+    | {
+        [k: string]: JsonValue;
+      }
+    | string;
+}
+/**
+ * Asks for something else in words; ends the run if there are none, or `final` is true.
+ */
+export interface Rejection {
+  type: "reject";
+  digest?: string | null;
+  message?: string | null;
+  final?: boolean | null;
+  comments?: StepComment[] | null;
+}
+/**
+ * A comment on a step of the plan.
+ */
+export interface StepComment {
+  step: string;
+  text: string;
+}
+/**
+ * The short form of an edit of a plan.
+ */
+export interface EditedPlan {
+  steps: {
+    [k: string]: JsonValue;
+  }[];
+  [k: string]: unknown;
+}
+/**
+ * How far a run is; `person` are the steps that wait for a person, `line` says all in a sentence.
+ *
+ * Times are Unix seconds, and texts are from outside: escape them.
+ */
+export interface RunProgress {
+  version: 1;
+  run: string;
+  goal: string;
+  status:
+    | "planning"
+    | "running"
+    | "waiting"
+    | "paused"
+    | "succeeded"
+    | "partial"
+    | "failed"
+    | "rejected"
+    | "budget_exhausted"
+    | "cancelled"
+    | "damaged";
+  reason: string | null;
+  revision: number;
+  sequence: number;
+  line: string | null;
+  person: string[];
+  steps: StepProgress[];
+}
+/**
+ * How far a step is, and what it has cost in the whole run.
+ */
+export interface StepProgress {
+  status: "succeeded" | "skipped" | "failed" | "pending" | "running" | "blocked" | "interrupted" | "uncertain";
+  error: string | null;
+  started_at: number | null;
+  ended_at: number | null;
+  preview: string | null;
+  cost: Cost;
+  step: string;
+  objective: string;
+}
+/**
+ * What a step has cost; `cost_usd` is null if a price is not known.
+ */
+export interface Cost {
+  tool_calls: number;
+  model_calls: number;
+  tokens: number;
+  cost_usd: number | null;
+}
+/**
+ * The value of an interrupt: all that needs a person now, in the shape of LangChain's `HITLRequest`.
+ *
+ * Texts are as models, tools and people wrote them: escape them. `until` is in Unix seconds.
+ */
+export interface ReviewInterrupt {
+  action_requests: (PlanRequest | CallRequest | QuestionRequest | EffectRequest | BudgetRequest)[];
+  review_configs: ReviewConfig[];
+  run: string;
+  revision: number;
+  digest: string;
+  diff: PlanDifference;
+  issues: PlanIssue[];
+  estimate: WorkEstimate;
+  error: string | null;
+  review: ReviewContent;
+  until?: number;
+  asked_before?: number;
+}
+/**
+ * Asks about a plan.
+ */
+export interface PlanRequest {
+  name: "run_plan";
+  args: PlanArgs;
+  description: string;
+}
+/**
+ * A plan, see docs/plan-format.md; one that cannot run is as it was written.
+ */
+export interface PlanArgs {
+  plan: {
+    [k: string]: JsonValue;
+  };
+}
+/**
+ * Asks about a call or a gate; a call that a revision adds has a digest of its own.
+ */
+export interface CallRequest {
+  name: "run_step";
+  args: CallArgs;
+  description: string;
+  digest?: string;
+}
+/**
+ * A call with its arguments; of a gate `tool` is "gate", and `args` is what it shows.
+ */
+export interface CallArgs {
+  step: string;
+  tool: string;
+  args: {
+    [k: string]: JsonValue;
+  };
+}
+/**
+ * Asks for an answer.
+ */
+export interface QuestionRequest {
+  name: "answer_question";
+  args: QuestionArgs;
+  description: string;
+}
+/**
+ * A question of a step, or of the call of a tool; `answer` is to be filled in.
+ */
+export interface QuestionArgs {
+  step: string;
+  tool?: string;
+  question: string;
+  answer: null;
+}
+/**
+ * Asks whether a call happened.
+ */
+export interface EffectRequest {
+  name: "settle_effect";
+  args: EffectArgs;
+  description: string;
+}
+/**
+ * A call that may have happened; `happened`, and `result` if it did, are to be filled in.
+ */
+export interface EffectArgs {
+  step: string;
+  tool: string;
+  args: {
+    [k: string]: JsonValue;
+  };
+  happened: null;
+  result: null;
+}
+/**
+ * Asks whether a limit is raised.
+ */
+export interface BudgetRequest {
+  name: "raise_budget";
+  args: BudgetArgs;
+  description: string;
+}
+/**
+ * The limits of the run, and what was used.
+ */
+export interface BudgetArgs {
+  budget: {
+    [k: string]: JsonValue;
+  };
+  spent: {
+    [k: string]: JsonValue;
+  };
+}
+/**
+ * The decisions that the action request in the same place takes.
+ */
+export interface ReviewConfig {
+  action_name: "run_plan" | "run_step" | "answer_question" | "settle_effect" | "raise_budget";
+  allowed_decisions: ("approve" | "edit" | "reject")[];
+}
+/**
+ * Ids of steps that differ from the plan that was shown before; empty if there is no plan.
+ */
+export interface PlanDifference {
+  added?: string[];
+  changed?: string[];
+  removed?: string[];
+  answer?: boolean;
+}
+/**
+ * A fault of a plan; `step` is null for the plan itself.
+ */
+export interface PlanIssue {
+  step: string | null;
+  field: string;
+  message: string;
+}
+/**
+ * What is left to do at most; empty if there is no plan.
+ */
+export interface WorkEstimate {
+  steps?: number;
+  tool_calls?: number;
+  model_steps?: number;
+  longest_chain?: number;
+  further_attempts?: number;
+  to_refine?: number;
+  budget_left?: {
+    [k: string]: number;
+  };
+  takes?: Expectation;
+}
+/**
+ * What the rest of the plan may take; `unknown` are tools and steps without history.
+ */
+export interface Expectation {
+  seconds: Range;
+  tokens?: Range;
+  cost_usd?: Range;
+  unknown?: string[];
+}
+/**
+ * At least `low`; at most `high`, if that is known.
+ */
+export interface Range {
+  low: number;
+  high?: number;
+}
+/**
+ * The content of a review request.
+ */
+export interface ReviewContent {
+  version: 1;
+  goal: string;
+  actions: (PlanContent | CallContent | GateContent | QuestionContent | UncertainContent | BudgetContent)[];
+  people?: PeopleContent | null;
+}
+/**
+ * A plan; without steps if it cannot run, see `issues` of the request.
+ *
+ * `since` is the number of the revision that `changes` begin with; `was_seen`: a person saw it. `work` is what is left
+ * to do and may be taken, as `estimate` of the request.
+ */
+export interface PlanContent {
+  name: "run_plan";
+  decisions?: string[];
+  revision: number;
+  digest: string;
+  why?: Why | null;
+  tools?: Tool[];
+  steps?: StepContent[];
+  since?: number | null;
+  was_seen?: boolean;
+  changes?: Change[];
+  comments?: CommentContent[];
+  notes?: string[];
+  work?: {
+    [k: string]: JsonValue;
+  };
+}
+/**
+ * Why the plan is asked about: who wrote it and what for, the failures before it, the rule that has it shown.
+ */
+export interface Why {
+  author: string;
+  cause?: string;
+  reason?: string;
+  failed?: {
+    [k: string]: string;
+  };
+  stalled?: string | null;
+  rule?: ("always" | "policy" | "effects") | null;
+  tools?: string[];
+}
+/**
+ * A tool with an effect: `reversible` is left out if the tool does not declare it; `folder` is where it writes.
+ */
+export interface Tool {
+  name: string;
+  effect: "read" | "write" | "external";
+  declared?: boolean;
+  reversible?: boolean | null;
+  folder?: string | null;
+  steps?: string[];
+}
+/**
+ * A step of the plan: what it does in the words of its tool, where its arguments come from, and who judges it.
+ *
+ * `acts`: it may have an effect. `most_items`: it is done for each item of a list. `left_out` has the constraints of
+ * the goal that its model is not told, `checks` what code looks at. `settled`: the policy asks about its calls, and
+ * approving the plan approves them too, by people who also meet the rules `settled_by`, unless `ask_later` names the
+ * step. `asked_later`: why they are asked about when they are due.
+ */
+export interface StepContent {
+  id: string;
+  status: "pending" | "succeeded" | "skipped";
+  done_by: "tool" | "model" | "person" | "planner" | "nobody";
+  acts?: boolean;
+  does?: {
+    [k: string]: string;
+  };
+  args?: {
+    [k: string]: {
+      [k: string]: Argument;
+    };
+  };
+  most_items?: number | null;
+  checks?: string[];
+  judged_by?: ("code" | "model" | "nobody") | null;
+  left_out?: string[];
+  settled?: boolean;
+  settled_by?: {
+    [k: string]: JsonValue;
+  }[];
+  asked_later?: ("unknown" | "untrusted" | "new" | "uncertain" | "long") | null;
+}
+/**
+ * Where an argument comes from: the plan's text, results of `steps`, an item of a list, or the model.
+ *
+ * `trust` is that of the value at worst, `sources` the tools that lowered it. `asked`: the call is shown again, with
+ * the value, before it is made.
+ */
+export interface Argument {
+  origin: "plan" | "result" | "item" | "model";
+  steps?: string[];
+  trust: "user" | "trusted" | "undeclared" | "untrusted";
+  sources?: string[];
+  asked?: boolean;
+}
+/**
+ * What became of a step since the plan `since`; `answer` in the place of an id stands for the plan's answer.
+ */
+export interface Change {
+  step: string;
+  change: "added" | "changed" | "removed";
+  fields?: FieldChange[];
+}
+/**
+ * A field, or an argument as `args.to`, that differs; what was not given is left out.
+ */
+export interface FieldChange {
+  field: string;
+  was?: Whole | Preview | null;
+  now?: Whole | Preview | null;
+}
+/**
+ * A value.
+ */
+export interface Whole {
+  value: JsonValue;
+}
+/**
+ * A value of more than 4 KB: its length in bytes of JSON, its SHA-256, and how it begins.
+ */
+export interface Preview {
+  length: number;
+  digest: string;
+  preview: string;
+}
+/**
+ * A comment on a step of the plan before, and what became of that step.
+ */
+export interface CommentContent {
+  step: string;
+  text: string;
+  became: "changed" | "unchanged" | "gone";
+}
+/**
+ * A call that is decided by itself. `new`: no approved plan had it. `before` names runs in which it happened.
+ */
+export interface CallContent {
+  name: "run_step";
+  kind: "call";
+  decisions?: string[];
+  step: string;
+  digest?: string | null;
+  tool?: Tool | null;
+  does?: string | null;
+  new?: boolean;
+  why?: string | null;
+  args?: {
+    [k: string]: Argument;
+  };
+  given?: Given[];
+  before?: string[];
+  checks?: string[];
+  judged_by?: ("code" | "model" | "nobody") | null;
+}
+/**
+ * A value that people gave and the call rests on.
+ */
+export interface Given {
+  what: string;
+  by: string[];
+  step?: string | null;
+  value?: string | null;
+}
+/**
+ * A gate: which steps wait for it, and the calls with effects among them.
+ */
+export interface GateContent {
+  name: "run_step";
+  kind: "gate";
+  decisions?: string[];
+  step: string;
+  steps?: string[];
+  through?: Through[];
+}
+/**
+ * A call behind a gate: `items` is how often it is made, if that is known by now.
+ */
+export interface Through {
+  step: string;
+  tool: Tool;
+  does?: string | null;
+  args?: {
+    [k: string]: Whole | Preview;
+  };
+  items?: number | null;
+}
+/**
+ * A question of a step or of a tool; `answer` is the JSON Schema of the answer.
+ */
+export interface QuestionContent {
+  name: "answer_question";
+  decisions?: string[];
+  step: string;
+  tool?: string | null;
+  steps?: string[];
+  answer?: JsonValue;
+}
+/**
+ * A call that may have happened; `failure` is what is known of it. `due_in` are steps that would make it again.
+ *
+ * `took_effect`: its result missed the checks. `may_live`: its process may yet make it. `run` is another run's id.
+ */
+export interface UncertainContent {
+  name: "settle_effect";
+  decisions?: string[];
+  step: string;
+  tool?: Tool | null;
+  does?: string | null;
+  failure: string;
+  took_effect?: boolean;
+  may_live?: boolean;
+  run?: string | null;
+  due_in?: string[];
+}
+/**
+ * A limit that is reached; `hard` has the policy's limits, which nobody raises.
+ */
+export interface BudgetContent {
+  name: "raise_budget";
+  decisions?: string[];
+  limit: string;
+  left?: string[];
+  hard?: {
+    [k: string]: JsonValue;
+  };
+}
+/**
+ * Who decides, by the policy's `rules`, each of which holds, until when (Unix seconds), and who has by now.
+ */
+export interface PeopleContent {
+  rules?: {
+    [k: string]: JsonValue;
+  }[];
+  asked_by?: string[];
+  approved_by?: string[];
+  until?: number | null;
+  on_expire?: ("reject" | "end") | null;
+}
+/**
+ * An event of the `custom` stream; times are Unix seconds, and texts are from outside: escape them.
+ */
+export interface StepEvent {
+  status: "succeeded" | "skipped" | "failed" | "pending" | "running" | "blocked" | "interrupted" | "uncertain";
+  error: string | null;
+  started_at: number | null;
+  ended_at: number | null;
+  preview: string | null;
+  cost: Cost;
+  version: 1;
+  kind: "step" | "item" | "progress" | "person";
+  run: string;
+  revision: number;
+  sequence: number;
+  step: string;
+  item: number | null;
+  attempt: number;
+  progress: ToolProgress | null;
+}
+/**
+ * How far a call is, as its tool reports it: `text` is all of it in words.
+ */
+export interface ToolProgress {
+  tool: string;
+  done: number;
+  total: number | null;
+  message: string | null;
+  text: string;
+}
