@@ -1,0 +1,43 @@
+"""The content of a request as data: its published schema, and what it says of every kind of request."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from planner_executor.graph.review.content import LARGEST_VALUE, Preview, Whole, review_schema, shown
+
+ROOT = Path(__file__).parents[3]
+SCHEMA = ROOT / "schemas" / "review.json"
+REQUESTS = sorted((ROOT / "tests" / "data" / "reviews").glob("*/studio.json"))
+
+
+@pytest.mark.parametrize("file", REQUESTS, ids=lambda file: file.parent.name)
+def test_every_request_fits_the_schema_with_one_entry_for_each_action(file: Path) -> None:
+    request = json.loads(file.read_text())
+    validator = Draft202012Validator(json.loads(SCHEMA.read_text()))
+
+    assert [error.message for error in validator.iter_errors(request["review"])] == []
+    content, actions = request["review"]["actions"], request["action_requests"]
+    assert [one["name"] for one in content] == [one["name"] for one in actions]
+    assert [one["decisions"] for one in content] == [one["allowed_decisions"] for one in request["review_configs"]]
+
+
+def test_an_unknown_field_is_none_of_the_schema() -> None:
+    content = {"version": 1, "goal": "g", "actions": [], "more": 1}
+
+    assert not Draft202012Validator(review_schema()).is_valid(content)
+
+
+@pytest.mark.parametrize("size", [LARGEST_VALUE, LARGEST_VALUE + 1])
+def test_a_large_value_is_told_by_length_digest_and_beginning(size: int) -> None:
+    value: Any = "x" * (size - 2)
+
+    found = shown(value)
+
+    assert found == Whole(value=value) if size == LARGEST_VALUE else isinstance(found, Preview)
+    assert isinstance(found, Whole) or (
+        found.length == size and len(found.digest) == 64 and found.preview[1:9] == "x" * 8
+    )
