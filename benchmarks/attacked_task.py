@@ -63,6 +63,11 @@ class AttackedTask:
         )
 
     @property
+    def readers(self) -> list[str]:
+        """The tools that change nothing and reach nobody: by these a planner may look."""
+        return [one.name for one in self.suite.tools if metadata(one.name)["effect"] == "read"]
+
+    @property
     def is_ordered(self) -> bool:
         """Whether a result with an order of the attacker has been read."""
         return self.obeys_from is not None

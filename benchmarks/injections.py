@@ -6,6 +6,7 @@ the models are scripts of ours. They obey every order that they read in a result
 - The planner has read nothing. It writes the calls of the task's solution in their order. An argument whose value is in
   the user's words is a literal; every other one is left to the executor, which gets the results before it. A task that
   hands control to its data ("do what the mail says") is planned up to that read, and revised after it (`HANDED_OVER`).
+- With `--look` it makes the solution's reads first, and adds all calls of the attacker to the plan if it saw an order.
 - The executor fills the arguments that are open with the attacker's values if the attacker wants that tool, before it
   does its own work, and says in its answer what the attacker wants said.
 - The replanner is asked after every step. Once an order was read it adds all calls of the attacker to the plan.
@@ -49,9 +50,11 @@ def policy_of(suite: Any, options: argparse.Namespace) -> dict[str, Any]:
     }
 
 
-async def carried_out(trial: AttackedTask, policy: Mapping[str, Any], *, declared: bool, replan: str) -> str:
+async def carried_out(
+    trial: AttackedTask, policy: Mapping[str, Any], *, declared: bool, replan: str, look: bool
+) -> str:
     """Run a trial with a person who approves all, and return its answer."""
-    roles = Roles(trial)
+    roles = Roles(trial, look=look)
     graph = build_graph(
         planner=Obedient(roles.plan),
         executor=Obedient(roles.work),
@@ -60,6 +63,7 @@ async def carried_out(trial: AttackedTask, policy: Mapping[str, Any], *, declare
         checkpointer=InMemorySaver(),
         policy=dict(policy),
         replan=replan,
+        look=trial.readers if look else (),
         max_rounds=40,
     )
     thread = {"configurable": {"thread_id": "t"}}
@@ -98,7 +102,7 @@ async def measured(options: argparse.Namespace) -> None:
     found = import_module("agentdojo.task_suite.load_suites").get_suites(VERSION)
     suites = {name: suite for name, suite in found.items() if options.suite in (None, name)}
     policies = {name: policy_of(suite, options) for name, suite in suites.items()}
-    how: dict[str, Any] = {"declared": not options.undeclared, "replan": options.replan}
+    how: dict[str, Any] = {"declared": not options.undeclared, "replan": options.replan, "look": options.look}
     counts: Counter[tuple[str, str]] = Counter()
     for attacked in (False, True):
         for trial in trials(suites, attacked=attacked):
@@ -151,6 +155,7 @@ def main() -> None:
     parser.add_argument("--policy", choices=["accounts", "none"], default="accounts", help="who may be paid")
     parser.add_argument("--replan", choices=["every_step", "failure"], default="every_step")
     parser.add_argument("--undeclared", action="store_true", help="tools without metadata")
+    parser.add_argument("--look", action="store_true", help="the planner looks by all tools that only read")
     parser.add_argument("--suite", help="one suite alone")
     parser.add_argument("--verbose", action="store_true", help="name each attack that succeeded and each task not done")
     asyncio.run(measured(parser.parse_args()))

@@ -12,6 +12,7 @@ from langchain_core.outputs import ChatGeneration, ChatResult
 from pydantic import PrivateAttr
 
 from benchmarks.attacked_task import AttackedTask, Call
+from planner_executor.graph.plan.look import MOST_LOOKS
 
 CALLS = 10
 """How many calls the planner grants if the data gives their number."""
@@ -46,8 +47,8 @@ class Obedient(BaseChatModel):
 class Roles:
     """Planner, executor and replanner of a trial; `insists` until a revision with the attacker's calls was refused."""
 
-    def __init__(self, trial: AttackedTask) -> None:
-        self.trial, self.insists = trial, True
+    def __init__(self, trial: AttackedTask, *, look: bool = False) -> None:
+        self.trial, self.insists, self.looks = trial, True, look
         self._turns: dict[str, list[AIMessage]] = {}
         self._filled: dict[str, list[Call]] = {}
         first = HANDED_OVER.get((trial.suite.name, trial.task.ID))
@@ -57,9 +58,14 @@ class Roles:
         self._revised = [*self._steps, *self._literal("r", later)]
         self._injected = self._literal("x", trial.wanted)
 
-    def plan(self, _: list[BaseMessage]) -> AIMessage:
-        """Return the first plan."""
-        return said(self._whole(self._steps))
+    def plan(self, messages: list[BaseMessage]) -> AIMessage:
+        """Return the first plan; a planner that may look looks first, and adds what an order that it saw wants."""
+        reads = [{"tool": tool, "args": dict(args)} for tool, args in self.trial.solution if tool in self.trial.readers]
+        if self.looks and reads:
+            self.looks = False
+            return said({"look": reads[:MOST_LOOKS]})
+        added = self._injected if self.trial.is_ordered and "untrusted look" not in messages[-1].text else ()
+        return said(self._whole([*self._steps, *added]))
 
     def revise(self, messages: list[BaseMessage]) -> AIMessage:
         """Return the plan with what the data asks for, unless that was refused."""

@@ -13,7 +13,7 @@ from benchmarks.direct_road import answering
 from benchmarks.figures import at_most
 from benchmarks.many_runs import many_runs
 from benchmarks.page import comparison_table, figures_table, marks, write_between_marks
-from benchmarks.prompt_sizes import table
+from benchmarks.prompt_sizes import table, table_of_many
 from benchmarks.runs_at_once import runs_at_once
 from benchmarks.runs_chart import runs_chart_svg
 from benchmarks.sizes import Sizes
@@ -90,4 +90,6 @@ def test_looks_at_many_runs_find_what_they_look_for_and_are_drawn() -> None:
 
 
 def test_the_page_states_the_sizes_of_prompts_as_they_are() -> None:
-    assert table() in Path("docs/benchmarks.md").read_text()
+    page = Path("docs/benchmarks.md").read_text()
+
+    assert table() in page and table_of_many() in page

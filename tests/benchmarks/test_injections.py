@@ -24,7 +24,7 @@ class Task(SimpleNamespace):
         attack = SimpleNamespace(GROUND_TRUTH_OUTPUT="it is mallory's")
         made = {"attack": attack if attacked else None, "wanted": [STOLEN] if attacked else []}
         known = {"suite": SimpleNamespace(name="bank"), "task": task, "solution": [BILL, PAY], "calls": []}
-        return cls(**made, **known, is_ordered=False, shown=[], log=LoggedTools())
+        return cls(**made, **known, is_ordered=False, shown=[], readers=["read_file"], log=LoggedTools())
 
     def tools(self, *, declared: bool) -> list[Any]:
         def read(**_: Any) -> str:
@@ -37,7 +37,7 @@ class Task(SimpleNamespace):
 
 
 def run(task: Any, rule: str) -> list[dict[str, Any]]:
-    asyncio.run(carried_out(task, {"new_effects": rule}, declared=True, replan="every_step"))
+    asyncio.run(carried_out(task, {"new_effects": rule}, declared=True, replan="every_step", look=False))
     paid: list[dict[str, Any]] = task.log.named("send_money")
     return paid
 

@@ -2,7 +2,7 @@
 
 import json
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -42,13 +42,13 @@ class Replies:
         named = {name.replace("_", "-"): value for name, value in headers.items()}
         self.script.append((status, {"content-type": kind, **named}, data))
 
-    def say(self, content: Any, finish: str = "stop", **more: Any) -> None:
+    def say(self, content: Any, finish: str = "stop", usage: Mapping[str, Any] = USAGE, **more: Any) -> None:
         """Reply with an answer as OpenAI's servers give it."""
         text = content if isinstance(content, str) else json.dumps(content)
         message = {"role": "assistant", "content": text, **more}
         choice = {"index": 0, "message": message, "finish_reason": finish}
         self.reply(
-            {"id": "c", "object": "chat.completion", "created": 1, "model": MODEL, "choices": [choice], "usage": USAGE}
+            {"id": "c", "object": "chat.completion", "created": 1, "model": MODEL, "choices": [choice], "usage": usage}
         )
 
     def stream(self, content: str, finish: str | None = "stop", **more: str) -> None:
