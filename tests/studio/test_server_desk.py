@@ -73,7 +73,8 @@ def test_users_of_the_server_decide_at_its_desk_under_their_names_and_roles(guar
         refused = nobody.get("/desk/runs")
     votes = [event.payload for event in events(guarded, run) if event.kind == "decided"]
 
-    assert again.status_code == decided.status_code == 303 and "asked for this" in page
+    assert (again.status_code, decided.status_code) == (422, 303)
+    assert "asked for this" in again.text and "asked for this" in page
     assert "policy.toml" in rules and "calls and plans with write_file: the role finance" in rules
     assert votes[-1]["approver"] == "server:bob@example.com" and votes[-1]["roles"] == ["finance"]
     assert refused.status_code == 401
@@ -123,4 +124,20 @@ def test_without_users_a_link_of_the_servers_log_opens_the_desk_and_forms_of_oth
     assert f'href="/desk/run/review?run={run}"' in inbox.text and style.status_code == 200
     assert elsewhere == [421, 403]
     assert first == "event: desk:run" and foreign.status_code == 403
+    assert decided.headers["location"].startswith("/desk/run")
+
+
+def test_the_desk_of_a_server_has_a_host_of_its_own_whose_cookie_no_other_server_gets(server: Any, thread: Any) -> None:
+    run = thread.run({"goal": "write", "plan": {"steps": [WRITE]}})["run"]["id"]
+    with browser(server) as http:
+        http.post("/desk/link")
+    link = r"http://(desk-[0-9a-f]{16}\.localhost:\d+)/desk/login\?token=([\w-]+)"
+    host, token = server.until(lambda: re.findall(link, server.log)[-1:], "the link is written")[0]
+    with browser(server, Host=host, Origin=f"http://{host}") as own:
+        begun = own.get("/desk/login", params={"token": token}).headers["location"]
+        elsewhere = own.get("/threads").status_code
+        decided = approved(own, run)
+        server.until(lambda: ended(server, run), "the run ends")
+
+    assert host.endswith(f":{httpx.URL(server.url).port}") and "#form" not in begun and elsewhere == 421
     assert decided.headers["location"].startswith("/desk/run")

@@ -72,7 +72,7 @@ def test_of_two_users_the_other_one_with_the_role_decides_about_plan_and_call(gu
     eve.answer(APPROVE, config={"configurable": {"langgraph_auth_user": CLAIM, "roles": ["finance"]}})
     assert "may not decide this" in ada.request()["error"]
     eve.answer({"type": "reject"})
-    bob.answer(APPROVE)
+    bob.answer({**APPROVE, "ask_later": ["w"]})
     assert ada.request()["action_requests"][0]["args"]["args"]["path"] == "money.txt"
     ada.answer(APPROVE)
     assert "asked for this" in ada.request()["error"]
@@ -128,7 +128,7 @@ def test_further_calls_are_approved_by_who_may_approve_the_call(guarded: Any, th
     for before, after in pairwise(steps):
         after["depends_on"] = [before["id"]]
     run = ada.run({"goal": "write", "plan": {"steps": steps}})["run"]["id"]
-    bob.answer(APPROVE)
+    bob.answer({**APPROVE, "ask_later": [one["id"] for one in steps]})
     further = {**APPROVE, "standing": {"at_most": 1, "args": {"path": {"one_of": paths}}}}
 
     ada.answer(further)
