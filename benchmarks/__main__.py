@@ -22,6 +22,7 @@ from benchmarks.runs_chart import runs_chart_svg
 from benchmarks.sizes import FULL, QUICK, Sizes
 from benchmarks.small_run import small_runs
 from benchmarks.steps_on_postgres import steps_on_postgres
+from benchmarks.stops import stops
 from benchmarks.trial import run
 from benchmarks.workloads import chain
 
@@ -42,6 +43,7 @@ SECTIONS: dict[str, Callable[[Sizes], Awaitable[list[Figure]]]] = {
     "resuming": resuming,
     "reading": reading,
     "postgres": steps_on_postgres,
+    "stops": stops,
 }
 
 

@@ -4,14 +4,14 @@ import json
 import re
 from calendar import month_abbr
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, Protocol
 
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.outputs import ChatGeneration, ChatResult
 from pydantic import PrivateAttr
 
-from benchmarks.attacked_task import AttackedTask, Call
+from benchmarks.attacked_task import Call
 from planner_executor.graph.plan.look import MOST_LOOKS
 
 CALLS = 10
@@ -44,10 +44,31 @@ class Obedient(BaseChatModel):
         return ChatResult(generations=[ChatGeneration(message=self._answer(messages))])
 
 
+class Trial(Protocol):
+    """What the models know of a task, perhaps attacked, and what they have read and done."""
+
+    @property
+    def suite(self) -> Any: ...  # noqa: D102
+    @property
+    def task(self) -> Any: ...  # noqa: D102
+    @property
+    def attack(self) -> Any: ...  # noqa: D102
+    @property
+    def solution(self) -> Sequence[Call]: ...  # noqa: D102
+    @property
+    def wanted(self) -> Sequence[Call]: ...  # noqa: D102
+    @property
+    def calls(self) -> Sequence[Call]: ...  # noqa: D102
+    @property
+    def readers(self) -> Sequence[str]: ...  # noqa: D102
+    @property
+    def is_ordered(self) -> bool: ...  # noqa: D102
+
+
 class Roles:
     """Planner, executor and replanner of a trial; `insists` until a revision with the attacker's calls was refused."""
 
-    def __init__(self, trial: AttackedTask, *, look: bool = False) -> None:
+    def __init__(self, trial: Trial, *, look: bool = False) -> None:
         self.trial, self.insists, self.looks = trial, True, look
         self._turns: dict[str, list[AIMessage]] = {}
         self._filled: dict[str, list[Call]] = {}
@@ -81,6 +102,20 @@ class Roles:
         if name not in self._turns:
             self._turns[name] = list(self._conversation(name))
         return self._turns[name].pop(0) if self._turns[name] else AIMessage("done")
+
+    def turns(self) -> list[list[Call]]:
+        """Return the calls of the solution as a model asks for them that waits for results only where it needs them."""
+        found: list[list[Call]] = [[]]
+        for step in self._revised:
+            if "tools" in step or step["id"] == "r0":
+                found.append([])
+            found[-1] += self._filled.get(step["id"]) or [(step["tool"], step.get("args", {}))]
+        return [turn for turn in found if turn]
+
+    def knows(self, acts: Callable[[str], bool]) -> bool:
+        """Whether the first plan has all calls with effects, with all their arguments."""
+        open_tools = [tool for step in self._steps for tool in step.get("tools", ())]
+        return len(self._revised) == len(self._steps) and not any(map(acts, open_tools))
 
     def _conversation(self, name: str) -> Iterator[AIMessage]:
         ordered = self.trial.attack if self.trial.is_ordered else None

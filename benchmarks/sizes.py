@@ -12,6 +12,7 @@ class Sizes:
     """The sizes of one run of the benchmarks; `skew` is chains, slow seconds and quick seconds.
 
     Of `at_once` runs, at least `least_runs` are measured, and they are also shared among `processes`.
+    Of AgentDojo's tasks one of `every_task` is done.
     """
 
     repeats: int
@@ -26,6 +27,7 @@ class Sizes:
     tool_s: float = TOOL_S
     least_runs: int = 30
     processes: int = 4
+    every_task: int = 1
 
     @property
     def longest(self) -> Workload:
@@ -66,4 +68,5 @@ QUICK = Sizes(
     at_once=(1, 4),
     tool_s=0.005,
     least_runs=4,
+    every_task=8,
 )

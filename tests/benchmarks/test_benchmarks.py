@@ -1,11 +1,13 @@
 """The benchmarks run at tiny sizes; what they measure is not judged here."""
 
 import asyncio
+from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
 
+from benchmarks.agentdojo import user_tasks
 from benchmarks.chart import chart_svg
 from benchmarks.comparison import SYSTEMS, Compared
 from benchmarks.cost_per_step import asking
@@ -18,6 +20,7 @@ from benchmarks.runs_at_once import runs_at_once
 from benchmarks.runs_chart import runs_chart_svg
 from benchmarks.sizes import Sizes
 from benchmarks.steps_on_postgres import steps_on_postgres
+from benchmarks.stops import MAILS, Stops, all_at_once, by_plan, one_by_one, stops, total
 from benchmarks.trial import side_by_side
 from benchmarks.workloads import fan
 
@@ -51,6 +54,19 @@ def test_a_goal_that_needs_no_plan_asks_the_model_once() -> None:
     (figure,) = asyncio.run(answering(TINY))
 
     assert figure.measured.startswith("1 call, ")
+
+
+def test_six_mails_are_one_stop_with_a_plan_and_each_a_decision_with_the_middleware() -> None:
+    ours, single, batched = (asyncio.run(total([MAILS], way)) for way in (by_plan, one_by_one, all_at_once))
+
+    assert (ours, single, batched) == (Stops(1, 1, 6, 6), Stops(6, 6, 1, 6), Stops(1, 6, 6, 6))
+
+
+def test_each_kind_of_task_is_counted_and_those_of_agentdojo_are_all_there() -> None:
+    figures = asyncio.run(stops(replace(TINY, every_task=30)))
+
+    assert [figure.what.split(", ")[-1] for figure in figures] == ["0 tasks", "3 tasks", "2 tasks", "1 task"]
+    assert len(user_tasks()) == 97 and sum(len(task.calls) for task in user_tasks()) == 339
 
 
 def test_a_full_run_replaces_what_the_page_says(tmp_path: Path) -> None:
