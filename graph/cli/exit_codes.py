@@ -18,12 +18,6 @@ SUCCEEDED, ENDED_OTHERWISE, USAGE, WAITING, STORAGE, INTERRUPTED = 0, 1, 2, 3, 4
 UNWRITABLE = frozenset({errno.ENOSPC, errno.EIO, errno.EDQUOT})
 """Errors of a standard output that is on a full or broken disk."""
 
-EPILOG = (
-    "Exit codes: 0 succeeded; 1 the run ended otherwise; 2 wrong usage or configuration; "
-    "3 waiting for a decision; 4 the database cannot be used, or the output cannot be written; "
-    "130 interrupted by Ctrl-C or SIGTERM."
-)
-
 
 def exit_code(run: Run) -> int:
     """Return the exit code for a run that has ended or waits."""

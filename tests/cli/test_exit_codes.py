@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from typer.testing import Result
 
-from planner_executor.graph.cli.exit_codes import EPILOG
+from planner_executor.graph.cli.epilog import EPILOG
 
 Cli = Callable[..., Result]
 

@@ -8,7 +8,8 @@ from rich.table import Table
 
 from planner_executor.graph.cli import options
 from planner_executor.graph.cli.command_group import CommandGroup
-from planner_executor.graph.cli.exit_codes import EPILOG, USAGE, report_errors
+from planner_executor.graph.cli.epilog import EPILOG
+from planner_executor.graph.cli.exit_codes import USAGE, report_errors
 from planner_executor.graph.cli.option_groups import with_option_groups
 from planner_executor.graph.cli.run_options import ModelOptions
 from planner_executor.graph.cli.screen import Screen, cell

@@ -10,7 +10,8 @@ import typer
 
 from planner_executor.graph.cli import options
 from planner_executor.graph.cli.command_group import CommandGroup
-from planner_executor.graph.cli.exit_codes import ENDED_OTHERWISE, EPILOG, USAGE, WAITING, report_errors
+from planner_executor.graph.cli.epilog import EPILOG
+from planner_executor.graph.cli.exit_codes import ENDED_OTHERWISE, USAGE, WAITING, report_errors
 from planner_executor.graph.cli.option_groups import with_option_groups
 from planner_executor.graph.cli.plan_file import read_plan_file
 from planner_executor.graph.cli.run_options import ToolOptions

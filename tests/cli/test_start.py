@@ -1,0 +1,71 @@
+"""How a command starts: it imports what it uses, and `--help` no command at all."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.main import get_command
+
+from planner_executor.graph.cli import app
+from planner_executor.graph.cli.command_group import WHOLE
+from planner_executor.graph.cli.command_table import COMMANDS
+
+LOADED = (
+    "import json, sys; from planner_executor.command import main\n"
+    "try: main()\n"
+    "except SystemExit: pass\n"
+    "print(json.dumps(sorted(sys.modules)), file=sys.stderr)"
+)
+
+
+def loaded(*words: str) -> set[str]:
+    """Return the modules that a process has imported at the end of a command."""
+    done = subprocess.run(
+        [sys.executable, "-c", LOADED, *words], capture_output=True, text=True, timeout=60, check=True
+    )
+    return set(json.loads(done.stderr.splitlines()[-1]))
+
+
+@pytest.mark.parametrize("words", [(), ("--help",), ("--version",)])
+def test_help_and_version_import_no_command_and_no_library_but_typer(folder: Path, words: tuple[str, ...]) -> None:
+    found = loaded(*words)
+
+    assert not found & {
+        "pydantic",
+        "rich.console",
+        "asyncio",
+        "sqlite3",
+        "langgraph",
+        "langchain_core",
+        "httpx",
+        "yaml",
+    }
+    assert not [name for name in found if name.startswith("planner_executor.graph.cli.commands.")]
+    assert len([name for name in found if name.startswith("planner_executor.")]) <= 12
+
+
+def test_a_command_imports_no_other_command(folder: Path) -> None:
+    found = loaded("runs")
+
+    assert [name for name in found if name.startswith("planner_executor.graph.cli.commands.")] == [
+        "planner_executor.graph.cli.commands.runs"
+    ]
+
+
+def test_each_line_of_the_table_is_the_first_sentence_of_its_command() -> None:
+    commands: Any = get_command(app)
+
+    told = {name: command.get_short_help_str(WHOLE) for name, command in commands.commands.items()}
+
+    assert told == {name: row.summary for name, row in COMMANDS.items()}
+
+
+def test_each_command_is_a_file_and_has_a_row() -> None:
+    folder = Path(__file__).parents[2] / "graph/cli/commands"
+
+    files = {file.stem for file in folder.glob("*.py")} - {"__init__"}
+
+    assert files == {row.module for row in COMMANDS.values()}
