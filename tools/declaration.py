@@ -31,6 +31,8 @@ def declare(
     reversible: bool | None = None,
     attempts: int | None = None,
     backoff_s: float | None = None,
+    preview: Callable[..., Any] | None = None,
+    preview_leaves: bool | None = None,
 ) -> dict[str, Any]:
     """Return the `metadata` of a tool.
 
@@ -50,6 +52,9 @@ def declare(
         reversible: Whether the effect can be undone; None: not known.
         attempts: How often a call may be made in all, if it fails for a reason that may pass.
         backoff_s: Seconds before the second attempt; they double with each further one.
+        preview: Takes the same arguments, only reads, and returns what the call would do as text, such as a diff.
+            People are shown it before they decide.
+        preview_leaves: Whether the preview leaves the machine; None: it does if the effect is `external`.
 
     >>> declare("read", idempotent=True, timeout_s=5, trusted=True)["effect"]
     'read'
@@ -68,6 +73,8 @@ def declare(
         "reversible": reversible,
         "attempts": attempts,
         "backoff_s": backoff_s,
+        "preview": preview,
+        "preview_leaves": preview_leaves,
     }
     return {**declared, **{name: value for name, value in more.items() if value not in (None, [])}}
 
@@ -85,6 +92,8 @@ def tool(
     reversible: bool | None = None,
     attempts: int | None = None,
     backoff_s: float | None = None,
+    preview: Callable[..., Any] | None = None,
+    preview_leaves: bool | None = None,
 ) -> Callable[[Callable[..., Any]], "BaseTool"]:
     """Decorate a function with a docstring as a tool; the arguments are those of `declare`.
 
@@ -111,6 +120,8 @@ def tool(
             reversible=reversible,
             attempts=attempts,
             backoff_s=backoff_s,
+            preview=preview,
+            preview_leaves=preview_leaves,
         )
         return wrapped
 

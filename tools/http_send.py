@@ -35,6 +35,10 @@ def http_send(service: Service) -> BaseTool:
         content, headers = _packed(body)
         return await service.send(url, method, content, {**headers, **_key()})
 
+    def preview(url: str, method: Literal["POST", "PUT", "PATCH", "DELETE"] = "POST", body: Body = None) -> str:
+        content, headers = _packed(body)
+        return service.request_preview(url, method, content, headers)
+
     return StructuredTool.from_function(
         func=blocking(send),
         coroutine=send,
@@ -45,7 +49,13 @@ def http_send(service: Service) -> BaseTool:
         ),
         args_schema=HttpSendArgs,
         metadata=declare(
-            "external", idempotent=False, timeout_s=service.seconds + _MARGIN_S, trusted=False, reversible=False
+            "external",
+            idempotent=False,
+            timeout_s=service.seconds + _MARGIN_S,
+            trusted=False,
+            reversible=False,
+            preview=preview,
+            preview_leaves=False,
         ),
     )
 

@@ -1,5 +1,6 @@
 """Tool `move_file`: another path for a file in the workspace."""
 
+from functools import partial
 from typing import Any
 
 from langchain_core.tools import BaseTool, StructuredTool
@@ -7,7 +8,7 @@ from pydantic import Field
 
 from planner_executor.tools.declaration import ToolArgs, declare
 from planner_executor.tools.files.root import Root
-from planner_executor.tools.files.writing import move
+from planner_executor.tools.files.writing import move, move_preview
 
 
 class MoveFileArgs(ToolArgs):
@@ -35,5 +36,13 @@ def move_file(workspace: Root) -> BaseTool:
             "The result is {path, moved_from}."
         ),
         args_schema=MoveFileArgs,
-        metadata=declare("write", idempotent=False, timeout_s=30, trusted=True, folder=workspace.path, reversible=True),
+        metadata=declare(
+            "write",
+            idempotent=False,
+            timeout_s=30,
+            trusted=True,
+            folder=workspace.path,
+            reversible=True,
+            preview=partial(move_preview, workspace),
+        ),
     )

@@ -10,7 +10,7 @@ from pydantic import Field
 from planner_executor.tools.declaration import ToolArgs, declare
 from planner_executor.tools.errors import FileNotWritten
 from planner_executor.tools.files.root import Root
-from planner_executor.tools.files.writing import write
+from planner_executor.tools.files.writing import write, write_preview
 
 _LARGEST_BYTES = 10_000_000
 
@@ -35,6 +35,9 @@ def write_file(workspace: Root) -> BaseTool:
         outcome = write(workspace, path, data, overwrite=overwrite)
         return {"path": path, "bytes": len(data), "outcome": outcome}
 
+    def preview(path: str, content: str | dict[str, Any] | list[Any] | bool | float, overwrite: bool = False) -> str:
+        return write_preview(workspace, path, _encoded(path, content), overwrite=overwrite)
+
     def would_replace(args: Mapping[str, Any]) -> str | None:
         path = args.get("path")
         is_there = args.get("overwrite") is True and isinstance(path, str) and workspace.has(path)
@@ -57,6 +60,7 @@ def write_file(workspace: Root) -> BaseTool:
             free_args=("content",),
             folder=workspace.path,
             reversible=False,
+            preview=preview,
         ),
     )
 

@@ -10,7 +10,7 @@ from pydantic import Field
 from planner_executor.tools.declaration import ToolArgs, declare
 from planner_executor.tools.errors import FileNotWritten, PathRefused
 from planner_executor.tools.files.root import Root
-from planner_executor.tools.files.writing import write
+from planner_executor.tools.files.writing import write, write_preview
 from planner_executor.tools.report.own_files import OwnFiles
 from planner_executor.tools.report.rendering import render
 
@@ -41,8 +41,7 @@ def write_report(workspace: Path) -> BaseTool:
         title: str | None = None,
         overwrite: bool = False,
     ) -> dict[str, Any]:
-        if PurePosixPath(path).suffix.lower() not in _SUFFIXES:
-            raise PathRefused(path, root.path, "does not end in .md, .markdown or .txt")
+        _check_suffix(root, path)
         report = render(content, title)
         data = _encoded(report.markdown, path)
         try:
@@ -53,6 +52,16 @@ def write_report(workspace: Path) -> BaseTool:
         except OSError as error:
             raise FileNotWritten(path, error.strerror or type(error).__name__) from error
         return {"path": _shown(root.path / path), "bytes": len(data), "statements": report.statements}
+
+    def preview(
+        content: str | dict[str, Any] | list[Any] | float,
+        path: str = "report.md",
+        title: str | None = None,
+        overwrite: bool = False,
+    ) -> str:
+        _check_suffix(root, path)
+        data = _encoded(render(content, title).markdown, path)
+        return write_preview(root, path, data, overwrite=overwrite or own.has(path))
 
     def would_replace(args: Mapping[str, Any]) -> str | None:
         path = args.get("path", "report.md")
@@ -82,8 +91,14 @@ def write_report(workspace: Path) -> BaseTool:
             free_args=("content",),
             folder=root.path,
             reversible=False,
+            preview=preview,
         ),
     )
+
+
+def _check_suffix(root: Root, path: str) -> None:
+    if PurePosixPath(path).suffix.lower() not in _SUFFIXES:
+        raise PathRefused(path, root.path, "does not end in .md, .markdown or .txt")
 
 
 def _encoded(markdown: str, path: str) -> bytes:

@@ -17,7 +17,7 @@ from pydantic import JsonValue
 
 from planner_executor.graph.calls.function_tool import is_straight, is_watched, parsed
 from planner_executor.graph.calls.threads import run_sync
-from planner_executor.graph.calls.tool_metadata import spec_of
+from planner_executor.graph.calls.tool_metadata import Preview, preview_of, spec_of
 from planner_executor.graph.errors import ToolConfigError
 from planner_executor.graph.plan.catalog import ToolSpec
 
@@ -38,6 +38,7 @@ class BoundTool:
     spec: ToolSpec
     tool: BaseTool
     awaitable: bool
+    preview: Preview | None = None
 
     @property
     def is_direct(self) -> bool:
@@ -92,6 +93,12 @@ class BoundTool:
         except Exception:  # noqa: BLE001  (a tool's own code; the call itself says what is wrong)
             return None
         return sentence if isinstance(sentence, str) else None
+
+    async def previewed(self, args: Mapping[str, JsonValue]) -> Any:
+        """Return what the tool shows of a call with these arguments, which is not made."""
+        assert self.preview is not None
+        function = self.preview.function
+        return await (function(**args) if iscoroutinefunction(function) else run_sync(partial(function, **args)))
 
     async def _made(self, work: Callable[[], Any], prove: Prove | None) -> Any:
         """Run work in its own context: in a task, or on a thread if it is not asynchronous."""
@@ -156,10 +163,12 @@ def bind(given: BaseTool | Callable[..., Any]) -> BoundTool:
     if tool.handle_tool_error or tool.handle_validation_error:
         # Either setting would turn a failure into text that looks like a result.
         tool = tool.model_copy(update={"handle_tool_error": False, "handle_validation_error": False})
-    spec = spec_of(tool)
+    spec, preview = spec_of(tool), preview_of(tool)
+    if preview is not None:  # metadata goes to tracers, which take JSON
+        tool = tool.model_copy(update={"metadata": {k: v for k, v in (tool.metadata or {}).items() if k != "preview"}})
     if fault := spec.schema_fault():
         raise ToolConfigError(tool.name, f"its arguments have no valid JSON Schema: {fault}")
-    return BoundTool(spec, tool, _is_awaitable(tool))
+    return BoundTool(spec, tool, _is_awaitable(tool), preview)
 
 
 def _from_function(function: Any) -> BaseTool:

@@ -1,7 +1,8 @@
 """Specification of a LangChain tool for plans: its schema, and the declarations in its metadata."""
 
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, get_args
 from weakref import WeakKeyDictionary
@@ -34,6 +35,8 @@ DECLARED = (
     "reversible",
     "place",
     "look",
+    "preview",
+    "preview_leaves",
 )
 """Metadata entries by which a tool declares its effects."""
 TITLE = "title"
@@ -41,6 +44,14 @@ TITLE = "title"
 
 _described: WeakKeyDictionary[type, dict[tuple[str, str], dict[str, Any]]] = WeakKeyDictionary()
 """Schemas by class of arguments, name and description: LangChain makes a class of each tool, which takes 2 ms."""
+
+
+@dataclass(frozen=True)
+class Preview:
+    """A tool's function that shows what a call would do; `leaves`: it leaves the machine."""
+
+    function: Callable[..., Any]
+    leaves: bool
 
 
 def spec_of(tool: BaseTool) -> ToolSpec:
@@ -68,6 +79,23 @@ def spec_of(tool: BaseTool) -> ToolSpec:
         look=_flag(tool.name, metadata, "look") or False,
         declared="effect" in metadata or bool(HINTS & set(metadata)),
     )
+
+
+def preview_of(tool: BaseTool) -> Preview | None:
+    """Return how a tool shows what a call would do, None if it does not.
+
+    Raises:
+        ToolConfigError: The declaration is none.
+    """
+    metadata = dict(tool.metadata or {})
+    leaves, function = _flag(tool.name, metadata, "preview_leaves"), metadata.get("preview")
+    if function is None:
+        if leaves is not None:
+            raise ToolConfigError(tool.name, "preview_leaves is declared without a preview")
+        return None
+    if not callable(function):
+        raise ToolConfigError(tool.name, f"preview must be a function with the tool's arguments, got {function!r}")
+    return Preview(function, _effect(tool.name, metadata)[0] == "external" if leaves is None else leaves)
 
 
 def _check_keys(name: str, metadata: Mapping[str, Any]) -> None:

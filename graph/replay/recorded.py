@@ -33,8 +33,8 @@ Outcome = Callable[[str], Awaitable[Event]]
 class RecordedTool(BoundTool):
     """A tool that returns its recorded results."""
 
-    outcome: Outcome
-    artifacts: Mapping[str, str]
+    outcome: Outcome = field(kw_only=True)
+    artifacts: Mapping[str, str] = field(kw_only=True)
 
     @property
     def is_direct(self) -> bool:
@@ -76,7 +76,7 @@ class RecordedTools(Toolbox):
         super().__init__(())
         self._file_seen = file_seen
         for spec in specs:
-            self._tools[spec.name] = RecordedTool(spec, _nothing(spec), True, outcome, artifacts)
+            self._tools[spec.name] = RecordedTool(spec, _nothing(spec), True, outcome=outcome, artifacts=artifacts)
         self.specs = {spec.name: spec for spec in specs}
 
     async def would_replace(self, plan: Plan) -> list[str]:  # noqa: ARG002  (taken from the record)

@@ -170,3 +170,17 @@ def test_it_declares_that_sending_twice_is_not_sending_once(send: BaseTool) -> N
     declared = send.metadata or {}
 
     assert (declared["effect"], declared["idempotent"], declared["free_args"]) == ("external", False, ())
+
+
+def test_a_preview_is_the_request_as_it_would_leave_without_its_key(site: Any, send: BaseTool) -> None:
+    shown = (send.metadata or {})["preview"](url=site.url(), body={"key": KEY, "to": "ü"})
+
+    assert shown.startswith(f"POST {site.url()}\n")
+    assert "authorization: [hidden]" in shown.lower() and "content-type: application/json" in shown
+    assert shown.endswith('{"key": "[hidden]", "to": "ü"}') and KEY not in shown
+    assert site.asked == []
+
+
+def test_a_preview_of_a_request_to_another_host_is_refused(site: Any, send: BaseTool) -> None:
+    with pytest.raises(UrlRefused):
+        (send.metadata or {})["preview"](url=site.url().replace("page.example", "other.example"))

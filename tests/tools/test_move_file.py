@@ -29,3 +29,14 @@ def test_every_refusal_means_that_nothing_happened(tmp_path: Path) -> None:
 
 def test_it_is_not_declared_idempotent(tmp_path: Path) -> None:
     assert (move_file(Root(tmp_path, "workspace")).metadata or {})["idempotent"] is False
+
+
+def test_a_preview_names_both_paths_and_moves_nothing(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("x")
+    preview = (move_file(Root(tmp_path, "workspace")).metadata or {})["preview"]
+
+    assert preview(path="a.txt", to="sub/b.txt") == "rename a.txt\n    to sub/b.txt\n1 byte, unchanged"
+    assert [file.name for file in tmp_path.iterdir()] == ["a.txt"]
+    for path, to in (("a.txt", "a.txt"), ("c.txt", "d.txt"), ("a.txt", "../b.txt")):
+        with pytest.raises(NothingHappened):
+            preview(path=path, to=to)

@@ -81,7 +81,7 @@ def test_a_search_engine_with_a_key_needs_no_extra(tmp_path: Path, monkeypatch: 
 def test_every_tool_declares_its_effect(tmp_path: Path) -> None:
     for tool in all_packs(tmp_path, tmp_path / "workspace"):
         declared = tool.metadata or {}
-        more = {"folder", "reads", "reversible"}
+        more = {"folder", "reads", "reversible", "preview", "preview_leaves"}
         assert set(declared) - more == {"effect", "idempotent", "timeout_s", "trusted", "free_args"}, tool.name
         assert declared["effect"] in {"read", "write", "external"}
         assert set(declared["free_args"]) <= set(tool.args), tool.name

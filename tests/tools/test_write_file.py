@@ -52,3 +52,35 @@ def test_content_that_cannot_be_stored_leaves_no_file(tmp_path: Path, content: A
         put(tmp_path, path="a.txt", content=content)
 
     assert list(tmp_path.iterdir()) == []
+
+
+def preview(tmp_path: Path, **args: Any) -> str:
+    shown: str = (write_file(Root(tmp_path, "workspace")).metadata or {})["preview"](**args)
+    return shown
+
+
+def test_a_preview_is_a_diff_and_makes_nothing(tmp_path: Path) -> None:
+    assert preview(tmp_path / "new", path="sub/a.txt", content="x\n").endswith("\n+x")
+    assert list(tmp_path.iterdir()) == []
+
+    put(tmp_path, path="a.txt", content="old\n")
+
+    assert preview(tmp_path, path="a.txt", content="new\n", overwrite=True).endswith("-old\n+new")
+    assert (tmp_path / "a.txt").read_text() == "old\n"
+
+
+@pytest.mark.parametrize("path", ["../a.txt", ".hidden", "a.db", "link.txt"])
+def test_a_preview_reads_nothing_outside_of_the_workspace(tmp_path: Path, path: str) -> None:
+    (tmp_path / "work").mkdir()
+    (tmp_path / "a.txt").write_text("secret")
+    (tmp_path / "work" / "link.txt").symlink_to(tmp_path / "a.txt")
+
+    with pytest.raises(NothingHappened):
+        preview(tmp_path / "work", path=path, content="x", overwrite=True)
+
+
+def test_a_preview_fails_as_the_call_would(tmp_path: Path) -> None:
+    put(tmp_path, path="a.txt", content="old")
+
+    with pytest.raises(FileNotWritten, match="pass overwrite"):
+        preview(tmp_path, path="a.txt", content="new")

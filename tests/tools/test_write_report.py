@@ -246,3 +246,17 @@ def test_the_notes_keep_the_paths_that_were_written_last(tmp_path: Path) -> None
         own.note(f"{number}.md", b"x")
 
     assert len(json.loads((tmp_path / NAME).read_text())) == PATHS
+
+
+def test_a_preview_is_a_diff_of_the_rendered_report(tmp_path: Path) -> None:
+    tool = write_report(tmp_path)
+    preview = (tool.metadata or {})["preview"]
+
+    assert preview(content="old", title="T").startswith("--- /dev/null\n+++ report.md\n@@")
+
+    tool.invoke({"content": "old"})
+    shown = preview(content="new")
+
+    assert "-old" in shown and "+new" in shown and "old" in (tmp_path / "report.md").read_text()
+    with pytest.raises(PathRefused):
+        preview(content="new", path="report.py")

@@ -8,11 +8,14 @@ from contextlib import suppress
 from typing import Literal
 from uuid import uuid4
 
-from planner_executor.tools.errors import FileNotWritten
+from planner_executor.tools.errors import FileNotWritten, NoSuchFile
+from planner_executor.tools.files.difference import difference
 from planner_executor.tools.files.root import Place, Root, is_database
 from planner_executor.tools.import_folders import code_fault
 
 Outcome = Literal["created", "replaced", "unchanged"]
+EXISTS = "it exists with other content; pass overwrite or choose another path"
+TAKEN = "something is there already; move that first or choose another path"
 
 _NO_HARD_LINKS = (errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS)
 
@@ -42,11 +45,64 @@ def write(root: Root, path: str, content: bytes, *, overwrite: bool) -> Outcome:
             if _holds(place, there, content):
                 return "unchanged"
             if not overwrite:
-                raise FileNotWritten(path, "it exists with other content; pass overwrite or choose another path")
+                raise FileNotWritten(path, EXISTS)
             _put(place, content, stat.S_IMODE(there.st_mode) & 0o777)
             return "replaced"
     except OSError as error:
         raise FileNotWritten(path, error.strerror or type(error).__name__) from error
+
+
+def write_preview(root: Root, path: str, content: bytes, *, overwrite: bool) -> str:
+    """Return what `write` would change, as a unified diff if it is text; nothing is made.
+
+    Raises:
+        PathRefused, FileNotWritten: As `write`, as far as it can be told before.
+    """
+    _check_kind(root, path)
+    try:
+        with root.place(path) as place:
+            if place.look() is None:
+                _check_case(place)
+            else:
+                root.check_own(place)
+    except (NoSuchFile, FileNotFoundError):
+        return difference(path, None, content)
+    except OSError as error:
+        raise FileNotWritten(path, error.strerror or type(error).__name__) from error
+    before = _content(root, path)
+    if before is not None and before != content and not overwrite:
+        raise FileNotWritten(path, EXISTS)
+    return difference(path, before, content)
+
+
+def _content(root: Root, path: str) -> bytes | None:
+    """Return what a file holds, None if there is none."""
+    try:
+        with root.open(path) as stream:
+            return stream.read()
+    except NoSuchFile:
+        return None
+
+
+def move_preview(root: Root, path: str, to: str) -> str:
+    """Return what `move` would do; nothing is moved.
+
+    Raises:
+        PathRefused, NoSuchFile, FileNotWritten: As `move`, as far as it can be told before.
+    """
+    _check_kind(root, path)
+    _check_kind(root, to)
+    try:
+        with root.place(path) as source:
+            if (found := source.look()) is None:
+                raise root.missing(path)
+            root.check_own(source)
+        if root.has(to):
+            raise FileNotWritten(to, TAKEN)
+    except OSError as error:
+        raise FileNotWritten(to, error.strerror or type(error).__name__) from error
+    size = "1 byte" if found.st_size == 1 else f"{found.st_size:,} bytes"
+    return f"rename {path}\n    to {to}\n{size}, unchanged"
 
 
 def move(root: Root, path: str, to: str) -> None:
@@ -73,7 +129,7 @@ def move(root: Root, path: str, to: str) -> None:
             elif old.st_nlink == 2 and os.path.samestat(old, new):
                 os.unlink(source.name, dir_fd=source.folder)
             else:
-                raise FileNotWritten(to, "something is there already; move that first or choose another path")
+                raise FileNotWritten(to, TAKEN)
             _sync(target.folder)
     except OSError as error:
         raise FileNotWritten(to, error.strerror or type(error).__name__) from error

@@ -19,6 +19,7 @@ Method = Literal["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"]
 METHODS: tuple[Method, ...] = get_args(Method)
 READING: tuple[Method, ...] = ("GET", "HEAD")
 SENDING: tuple[Method, ...] = ("POST", "PUT", "PATCH", "DELETE")
+HIDDEN = "[hidden]"
 VARIABLE = "PLANNER_EXECUTOR_HTTP_HOSTS"
 
 _LOCAL = {"public", "private", "loopback", "shared"}
@@ -83,7 +84,7 @@ class AllowedHost:
         for value in self.headers.values():
             for secret in (value, *value.split()):
                 if len(secret) >= _SHORTEST_SECRET:
-                    text = text.replace(secret, "[hidden]")
+                    text = text.replace(secret, HIDDEN)
         return text
 
     def __str__(self) -> str:

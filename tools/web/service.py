@@ -8,8 +8,8 @@ from typing import Any
 import httpx
 
 from planner_executor.tools.errors import NothingHappened, RequestFailed, UrlRefused
-from planner_executor.tools.url_display import display_url
-from planner_executor.tools.web.allowed_hosts import AllowList, Method
+from planner_executor.tools.url_display import display_url, strip_passwords
+from planner_executor.tools.web.allowed_hosts import HIDDEN, AllowList, Method
 from planner_executor.tools.web.charset import text_of
 from planner_executor.tools.web.exchange import WebResponse, exchange, within
 from planner_executor.tools.web.guard import Guard, Resolver, system_addresses
@@ -57,6 +57,22 @@ class Service:
         if fault:
             raise RequestFailed(str(answer.url), fault)
         return {**self._start(answer), "body": body}
+
+    def request_preview(self, url: str, method: Method, content: bytes, headers: Mapping[str, str]) -> str:
+        """Return the request that `send` would send, as text, without what the hosts' headers hold; nothing is sent.
+
+        Raises:
+            UrlRefused: It would not be sent.
+        """
+        target = checked_url(url)
+        entry = self.allowed.entry(target, method)
+        hidden = dict.fromkeys(entry.headers, HIDDEN)
+        request = request_for(method, target, {**headers, **hidden}, content)
+        lines = [
+            f"{method} {strip_passwords(str(request.url))}",
+            *(f"{name}: {value}" for name, value in request.headers.items()),
+        ]
+        return self.allowed.without_secrets("\n".join([*lines, "", content.decode("utf-8", "replace")]).rstrip("\n"))
 
     async def send(self, url: str, method: Method, content: bytes, headers: Mapping[str, str]) -> dict[str, Any]:
         """Send a request that may change something, once; follow no redirect.

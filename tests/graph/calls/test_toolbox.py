@@ -532,3 +532,43 @@ def test_a_tool_means_the_same_whichever_decorator_made_it() -> None:
         other.repeatable,
         other.declared,
     )
+
+
+def test_a_preview_is_declared_apart_from_what_tracers_are_told() -> None:
+    def preview(text: str) -> str:
+        return f"would note {text}"
+
+    @declaring_tool("write", preview=preview)
+    def note(text: str) -> str:
+        """Note a text."""
+        return text
+
+    bound = bind(note)
+
+    assert bound.preview is not None and not bound.preview.leaves
+    assert asyncio.run(bound.previewed({"text": "x"})) == "would note x"
+    assert "preview" not in (bound.tool.metadata or {}) and "preview" in (note.metadata or {})
+
+
+def test_a_preview_of_an_external_tool_leaves_the_machine_unless_it_says_otherwise() -> None:
+    async def preview(to: str) -> str:
+        return to
+
+    leaves = []
+    for declared in ({}, {"preview_leaves": False}):
+        tool = StructuredTool.from_function(
+            add, metadata={"effect": "external", "preview": preview, **declared}, name="send"
+        )
+        bound = bind(tool)
+        assert asyncio.run(bound.previewed({"to": "a"})) == "a" and bound.preview is not None
+        leaves.append(bound.preview.leaves)
+
+    assert leaves == [True, False]
+
+
+@pytest.mark.parametrize(
+    "metadata", [{"preview": "words"}, {"preview_leaves": True}, {"preview": add, "preview_leaves": 1}]
+)
+def test_a_preview_that_is_none_is_refused(metadata: dict[str, Any]) -> None:
+    with pytest.raises(ToolConfigError, match="preview"):
+        bind(StructuredTool.from_function(add, metadata={"effect": "write", **metadata}))
