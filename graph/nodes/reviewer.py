@@ -1,5 +1,7 @@
 """Review: the only node that interrupts; one request covers everything that needs a person now."""
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -9,6 +11,7 @@ from langgraph.types import interrupt
 
 from planner_executor.graph.caller import caller_on, invoked_by
 from planner_executor.graph.context import Services
+from planner_executor.graph.ledger.protocol import Lease
 from planner_executor.graph.ledger.refusals import check_control_seq
 from planner_executor.graph.ledger.values import content_value
 from planner_executor.graph.nodes.review.decision import carried_out, decide, plan_again
@@ -39,6 +42,7 @@ from planner_executor.graph.record.ending import Ending
 from planner_executor.graph.record.events import Draft, ResponseGiven
 from planner_executor.graph.record.person import Approver
 from planner_executor.graph.record.projection import apply_events
+from planner_executor.graph.record.review_state import RecordedRequest
 from planner_executor.graph.review.decision import InvalidResponse, RefusedDecision, read_answer
 from planner_executor.graph.review.request import ReviewRequest
 from planner_executor.graph.review.verdict import verdict_of
@@ -105,9 +109,7 @@ class Review:
         run = writer.run
         if (given := run.record.review_state.response) is not None:
             return await self._taken_up(writer, subject, request, given)
-        shown = run.record.review_state.request if is_open(run, request) else None
-        if shown is not None and shown.checkpoint != run.checkpoint:
-            shown = None
+        shown = _shown_here(run, request)
         try:
             answer = interrupt(request.to_json())
         except GraphInterrupt:
@@ -121,6 +123,9 @@ class Review:
         if shown is not None and shown.skip:
             return _announced(run, request, subject)
         caller_on(run.key.thread).note_reading()
+        if shown is None:  # another process, which came here at the same time, may have shown it since
+            async with _as_it_stands(run):
+                shown = _shown_here(run, request)
         return await self._answered(writer, subject, request, answer, is_shown=shown is not None)
 
     async def _taken_up(
@@ -181,15 +186,32 @@ class Review:
         Raises:
             StaleRunError: The request was decided meanwhile.
         """
-        seen = run.record.control_seq
-        async with run.ledger.owned_and_read(run.key, run.record.seq) as owned:
-            apply_events(run.record, owned.news.events)
-            check_control_seq(run.ledger.name, run.key, seen, run.record.control_seq)
+        async with _as_it_stands(run) as lease:
             ballot = ballot_of(run, request, outcome)
             if ballot.vote is not None:
                 event, values = requested(run, request, skip=not is_kept)
-                await RunWriter(run, owned.lease).write(Draft(ballot.vote), event, artifacts=values)
+                await RunWriter(run, lease).write(Draft(ballot.vote), event, artifacts=values)
         return ballot
+
+
+@asynccontextmanager
+async def _as_it_stands(run: RunContext) -> AsyncIterator[Lease]:
+    """Own the run within the block, with its record up to date.
+
+    Raises:
+        StaleRunError: The request was decided meanwhile.
+    """
+    seen = run.record.control_seq
+    async with run.ledger.owned_and_read(run.key, run.record.seq) as owned:
+        apply_events(run.record, owned.news.events)
+        check_control_seq(run.ledger.name, run.key, seen, run.record.control_seq)
+        yield owned.lease
+
+
+def _shown_here(run: RunContext, request: ReviewRequest) -> RecordedRequest | None:
+    """Return the request on record if it was shown at this checkpoint."""
+    shown = run.record.review_state.request if is_open(run, request) else None
+    return shown if shown is not None and shown.checkpoint == run.checkpoint else None
 
 
 def _announced(run: RunContext, request: ReviewRequest, subject: Subject, route: Route = "announce") -> StateUpdate:
