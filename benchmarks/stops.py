@@ -115,9 +115,10 @@ def acts(tool: str) -> bool:
 
 async def stops(sizes: Sizes) -> list[Figure]:
     """Count what a person does for the tasks of AgentDojo and for six mails."""
-    acting = [task for task in user_tasks() if any(acts(tool) for tool, _ in task.calls)][:: sizes.every_task]
+    tasks = user_tasks()[:: sizes.every_task]
+    reading = [task for task in tasks if not any(acts(tool) for tool, _ in task.calls)]
+    acting = [task for task in tasks if task not in reading]
     known = [task for task in acting if Roles(RecordedTask(task)).knows(acts)]
-    reading = [task for task in user_tasks() if task not in acting][:: sizes.every_task]
     return [
         await _beside("that the user names in full", known, "one stop each, all effects seen", _is_one_stop),
         await _beside(

@@ -1,5 +1,5 @@
 // Made of the schemas beside it by `make snapshots`; the SHA-256 of what it was made of is
-// 5b5083d97ff270a865c982ea6263f076e288eb9b75d74814c467f6d7e0fa1701
+// 9d6c6869fae13df0ccf865ddb8bece334435a60f47904cd7df4bd6efe0fd9891
 
 export type Answer =
   | Decisions
@@ -54,11 +54,12 @@ export interface StandingWish {
   until?: string;
 }
 /**
- * Fills in or changes what was shown.
+ * Fills in or changes what was shown; `reason` says why, where the policy requires it of an approval.
  */
 export interface Edit {
   type: "edit";
   digest?: string | null;
+  reason?: string | null;
   edited_action: EditOfPlan | EditOfCall | EditOfQuestion | EditOfEffect | EditOfBudget;
 }
 /**
@@ -401,13 +402,14 @@ export interface Range {
   high?: number;
 }
 /**
- * The content of a review request.
+ * The content of a review request; an approval has to carry a reason for the tools `reason_for`.
  */
 export interface ReviewContent {
   version: 1;
   goal: string;
   actions: (PlanContent | CallContent | GateContent | QuestionContent | UncertainContent | BudgetContent)[];
   people?: PeopleContent | null;
+  reason_for?: string[];
 }
 /**
  * A plan; without steps if it cannot run, see `issues` of the request.

@@ -46,7 +46,9 @@ Comments = Annotated[
 ]
 Reason = Annotated[
     str | None,
-    typer.Option("--reason", metavar="TEXT", help="With --approve: why, for the record.", callback=options.text),
+    typer.Option(
+        "--reason", metavar="TEXT", help="With --approve, or an edit: why, for the record.", callback=options.text
+    ),
 ]
 AskLater = Annotated[
     list[str] | None,
@@ -154,8 +156,10 @@ class DecisionOptions:
             raise InputError(given[1], f"{' and '.join(given)} cannot be combined; give one decision")
         if self.comment and given and given != ["--reject"] and given != ["--feedback"]:
             raise InputError("--comment", f"a comment has the run planned again; leave out {given[0]}")
-        if self.reason is not None and not self.approve:
-            raise InputError("--reason", "a reason goes with --approve")
+        if self.reason is not None and not (
+            self.approve or self.edit or self.approve_call or self.args or self.standing
+        ):
+            raise InputError("--reason", "a reason goes with --approve, or with an edit")
         if self.ask_later and not self.approve:
             raise InputError("--ask-later", "it names calls that --approve leaves out; give both")
         if self.why is not None and not self.reject:

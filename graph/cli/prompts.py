@@ -22,6 +22,7 @@ from planner_executor.graph.review.decision import FINAL, NO, YES
 from planner_executor.graph.review.human_steps import GATE
 from planner_executor.graph.review.near_words import is_unclear
 from planner_executor.graph.review.response import (
+    RequestJson,
     ReviewResponse,
     build_response,
     call_names,
@@ -29,7 +30,7 @@ from planner_executor.graph.review.response import (
     describe_action,
 )
 from planner_executor.graph.runs import Run
-from planner_executor.graph.words.name_list import counted, right_name
+from planner_executor.graph.words.name_list import counted, listed, right_name
 
 OTHERWISE = "n: end the run, anything else: replan with this feedback: "
 COMMENT = re.compile(r"c(?:omment)?\s+(?P<step>[A-Za-z][A-Za-z0-9_]*)(?:\s*:)?\s+(?P<text>.+)", re.IGNORECASE)
@@ -69,10 +70,20 @@ class Prompter:
         try:
             for action in run.request["action_requests"]:
                 response = self._prompt_for(response, action, run)
+            response = self._with_reason(response, run.request)
         except Postponed:
             show_decision_commands(self.screen, run, self.database)
             return None
         return Reply(build_response(run.request, response))
+
+    def _with_reason(self, response: ReviewResponse, request: RequestJson) -> ReviewResponse:
+        """Return an approval with the reason that the policy requires."""
+        tools = request["review"].get("reason_for")
+        if not tools or not (response.approve or response.approved or response.args or response.plan is not None):
+            return response
+        while not (reason := self._ask(f"Why? The policy requires a reason for {listed(tools)}: ")):
+            pass
+        return replace(response, reason=reason)
 
     def _prompt_for(self, response: ReviewResponse, action: Action, run: Run) -> ReviewResponse:
         """Return the response with one more action decided.

@@ -41,19 +41,20 @@ def show_decision_commands(screen: Screen, run: Run, database: str | Path) -> No
 def _responses(request: RequestJson) -> list[str]:
     """Return complete sets of options, one per possible response."""
     kinds = {action["name"] for action in request["action_requests"]}
+    why = ["--reason TEXT"] if request["review"].get("reason_for") else []
     shown = f"--digest {digest_of_all(request)[:DIGEST_CHARACTERS]}"
     happened = ["--happened true|false"] * len(asked(request, "settle_effect"))
     rest = [f"--answer {action['args']['step']}=TEXT" for action in asked(request, "answer_question")] + happened
     rest += [f"--raise {name}=NUMBER" for action in asked(request, "raise_budget") for name in _spent_limits(action)]
     new = new_calls(request["action_requests"])
     approve = ["--approve", *(f"--approve-call {name}" for name in new)] if kinds & {"run_plan", "run_step"} else []
-    ways = [[*approve, *rest, shown]] if not approve or can_approve(request) else []
+    ways = [[*approve, *why, *rest, shown]] if not approve or can_approve(request) else []
     if "run_plan" in kinds and "run_step" not in kinds:
-        ways.append(["--edit FILE", *rest])
+        ways.append(["--edit FILE", *why, *rest])
     for call in filter(None, call_names(request["action_requests"])):
         others = ["--approve"] if sum(map(bool, call_names(request["action_requests"]))) > 1 or rest or new else []
         others += [f"--approve-call {name}" for name in new if name != call]
-        ways.append([*others, f"--args {call}=JSON", *rest])
+        ways.append([*others, f"--args {call}=JSON", *why, *rest])
         ways.append([*others, f"--reject-call {call}=WHY", *rest])
     if kinds - {"settle_effect", "run_step"}:
         ways.append(["--feedback TEXT", *happened])

@@ -32,9 +32,9 @@ def response_in(shown: ShownRun, request: RequestJson, fields: Fields) -> Review
         shown: The run.
         request: Its open request.
         fields: The fields of the form: `decision` is approve, edit, feedback, finish or stop; the others are `message`,
-            `edit_as`, `plan`, those of `plan_of_form`, `answer:<step>:<field>`, `happened:<number>`, `result:<number>`,
-            `comment:<step>`, `limit:<name>`, `call:<name>` (approve, edit, reject or standing) with `:args` and
-            `:why`, and those of `standing_wish`.
+            `reason`, `edit_as`, `plan`, those of `plan_of_form`, `answer:<step>:<field>`, `happened:<number>`,
+            `result:<number>`, `comment:<step>`, `limit:<name>`, `call:<name>` (approve, edit, reject or standing) with
+            `:args` and `:why`, and those of `standing_wish`.
 
     Raises:
         InputError: A field is missing or cannot be read.
@@ -59,6 +59,7 @@ def response_in(shown: ShownRun, request: RequestJson, fields: Fields) -> Review
         plan=edited_plan(request, fields) if decision == "edit" else None,
         answers=_answers(shown, request, fields),
         limits=_limits(request, fields),
+        reason=fields.get("reason") or None,
         **_calls(request, fields),
         **settled,
     )

@@ -20,6 +20,7 @@ from planner_executor.graph.nodes.review.late import answered_late, with_expiry
 from planner_executor.graph.nodes.review.message import is_announced, message_of, with_decision
 from planner_executor.graph.nodes.review.outcome import Outcome, outcome_of
 from planner_executor.graph.nodes.review.people import is_open
+from planner_executor.graph.nodes.review.reasons import check_reasons
 from planner_executor.graph.nodes.review.request import cause_of_asking_anew, request_about
 from planner_executor.graph.nodes.review.step_changes import take_changes
 from planner_executor.graph.nodes.review.subject import Subject, plan_in, subject_of
@@ -164,6 +165,7 @@ class Review:
             verdict = verdict_of(request, read_answer(answer, request), run.terms, unseen=unseen)
             check_decider(run, request, verdict)
             outcome = outcome_of(run, subject, verdict)
+            check_reasons(run, request, outcome)
             ballot = ballot_of(run, request, outcome)
             # Counted again in the transaction of the vote: of the last two voters one has to see the other.
             if ballot.vote is not None:

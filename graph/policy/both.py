@@ -64,6 +64,7 @@ def _rule(first: Policy, second: Policy, general: Policy, tool: ToolSpec) -> Too
         verdict=verdict,
         args={name: _narrower(*bounds) for name, bounds in args.items()},
         ask_when=_either(first.conditions(tool), second.conditions(tool)),
+        reason=any(rule.reason for rule in ruled),
     )
 
 

@@ -26,6 +26,7 @@ from planner_executor.graph.policy.duration import written
 from planner_executor.graph.record.budget import NO_BUDGET, Budget, Price
 from planner_executor.graph.record.standing_approval import LONGEST_S
 from planner_executor.graph.record.trust_label import TrustLabel
+from planner_executor.graph.words.tables import YesNo
 
 ApprovalMode = Literal["always", "side_effects", "never"]
 PolicyVerdict = Literal["allow", "review", "ask", "deny"]
@@ -36,16 +37,18 @@ NewEffectsRule = Literal["ask", "deny"]
 class ToolRule:
     """The rule of one tool; without a verdict that of its effect applies, or else the approval mode.
 
-    A call is shown if an argument meets a condition of `ask_when`.
+    A call is shown if an argument meets a condition of `ask_when`. With `reason` whoever approves has to say why.
     """
 
     verdict: PolicyVerdict | None = None
     args: Constraints = field(default_factory=dict)
     ask_when: Conditions = field(default_factory=dict)
+    reason: YesNo = False
 
     def to_json(self) -> dict[str, Any]:
         """Return the rule as JSON, unset fields left out."""
-        found = {"verdict": self.verdict, "args": _as_json(self.args), "ask_when": _as_json(self.ask_when)}
+        bounds = {"args": _as_json(self.args), "ask_when": _as_json(self.ask_when)}
+        found: dict[str, Any] = {"verdict": self.verdict, **bounds, "reason": self.reason}
         return {name: value for name, value in found.items() if value}
 
 
@@ -82,7 +85,12 @@ class Policy:
     def verdict(self, tool: ToolSpec) -> PolicyVerdict | None:
         """Return the verdict on a tool, None if there is no rule for it."""
         rule = self.tools.get(tool.name)
-        return (rule.verdict if rule else None) or self.effects.get(tool.effect)
+        found = (rule.verdict if rule else None) or self.effects.get(tool.effect)
+        return "review" if found in (None, "allow") and self.takes_reason(tool.name) else found
+
+    def takes_reason(self, tool: str) -> bool:
+        """Whether an approval that lets this tool be called needs a reason; the plan is then shown in any mode."""
+        return tool in self.tools and self.tools[tool].reason
 
     def asks(self, tool: ToolSpec, args: Mapping[str, JsonValue]) -> str | None:
         """Return why a person has to see a call before it is made, whatever the mode is; None if nobody has to."""

@@ -12,6 +12,7 @@ write = { ask_when = { path = { within = ["contracts"] } } }
 verdict = "review"
 args.to = { domains = ["example.com"], untrusted_from = ["read_contacts"] }
 ask_when = { copies = { above = 10 } }
+reason = true                        # whoever approves has to say why
 
 [limits]                             # no budget goes beyond these
 tool_calls = 200
@@ -75,7 +76,7 @@ def _of_a_run(given: Any) -> Any:
 
 
 ToolTable = Annotated[ToolRule, Shape('must be a table, such as { verdict = "review" }')]
-EffectTable = Annotated[ToolRule, Shape(without=("args",)), BeforeValidator(_with_verdict)]
+EffectTable = Annotated[ToolRule, Shape(without=("args", "reason")), BeforeValidator(_with_verdict)]
 PriceTable = Annotated[Price, Shape(f"must have input and output, {A_PRICE}", missing=f"is missing; give it {A_PRICE}")]
 
 

@@ -28,7 +28,7 @@ def looser_points(policy: Policy, than: Policy) -> list[str]:
     >>> looser_points(Policy(effects={"external": "deny"}), Policy())
     []
     """
-    rules = (_modes, _verdicts, _conditions, _arguments, _numbers)
+    rules = (_modes, _verdicts, _reasons, _conditions, _arguments, _numbers)
     return [point for rule in rules for point in rule(policy, than)]
 
 
@@ -53,13 +53,16 @@ def _verdicts(policy: Policy, than: Policy) -> Iterator[str]:
 
 
 def _verdict(policy: Policy, tool: str, effect: Effect) -> PolicyVerdict | None:
-    rule = policy.tools.get(tool)
-    return (rule.verdict if rule else None) or policy.effects.get(effect)
+    return policy.verdict(ToolSpec(tool, "", {}, effect))
 
 
 def _is_looser(ours: PolicyVerdict | None, theirs: PolicyVerdict | None) -> bool:
     """Whether a verdict may let more pass; under `ask` calls are shown, and plans only as the mode says."""
     return VERDICTS.index(ours) < VERDICTS.index(theirs) or (ours, theirs) == ("ask", "review")
+
+
+def _reasons(policy: Policy, than: Policy) -> Iterator[str]:
+    yield from (f"{tool} needs no reason" for tool in than.tools if than.takes_reason(tool) > policy.takes_reason(tool))
 
 
 def _conditions(policy: Policy, than: Policy) -> Iterator[str]:

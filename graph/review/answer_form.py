@@ -123,10 +123,11 @@ class EditOfBudget(TypedDict):
 
 @with_config(CLOSED)
 class Edit(TypedDict):
-    """Fills in or changes what was shown."""
+    """Fills in or changes what was shown; `reason` says why, where the policy requires it of an approval."""
 
     type: Literal["edit"]
     digest: NotRequired[str | None]
+    reason: NotRequired[str | None]
     edited_action: EditOfPlan | EditOfCall | EditOfQuestion | EditOfEffect | EditOfBudget
 
 

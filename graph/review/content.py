@@ -263,12 +263,13 @@ class PeopleContent(_Part):
 
 
 class ReviewContent(_Part):
-    """The content of a review request."""
+    """The content of a review request; an approval has to carry a reason for the tools `reason_for`."""
 
     version: Literal[1]
     goal: str
     actions: tuple[ActionContent, ...]
     people: PeopleContent | None = None
+    reason_for: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """Return it as it stands in the request."""

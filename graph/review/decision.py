@@ -25,6 +25,8 @@ KEYS: Mapping[DecisionType, set[str]] = {
     "reject": set(Rejection.__annotations__),
 }
 
+REASONED = re.compile(r"\s*approve\s*:(?P<reason>.*\S.*)", re.IGNORECASE | re.DOTALL)
+"""An approval with its reason, in a chat."""
 OBJECT = re.compile(r'\s*\{\s*"')
 """The beginning of a JSON object; one that breaks off is no feedback."""
 SUBJECT_ARGS = {"step", "tool", "args", "question"}
@@ -36,8 +38,9 @@ class Decision:
     """One decision: `args` of an edit, `message` of a rejection, `final` if it ends the run.
 
     `standing` is the wish beside an approval that further calls be covered too, see `graph.policy.standing`, `reason`
-    why it was given, and `ask_later` the steps whose calls are asked about when they are due. `comments` on steps are
-    words like the message. `finishes` means that the run ends with its results so far because the budget is not raised.
+    why it was given, or an edit, and `ask_later` the steps whose calls are asked about when they are due. `comments`
+    on steps are words like the message. `finishes` means that the run ends with its results so far because the budget
+    is not raised.
     """
 
     type: DecisionType
@@ -148,7 +151,8 @@ def _read_decision(decision: Any, action: ReviewAction, digests: Sequence[str]) 
                 ask_later=_read_ask_later(decision.get("ask_later"), action),
             )
         case "edit":
-            return Decision("edit", args=_edited_args(decision.get("edited_action"), action))
+            args, reason = _edited_args(decision.get("edited_action"), action), _read_reason(decision.get("reason"))
+            return Decision("edit", args=args, reason=reason)
         case "reject":
             return _read_reject(decision, action)
         case _:
@@ -177,7 +181,7 @@ def _check_digest(holder: Mapping[str, Any], digests: Sequence[str]) -> None:
 
 def _read_reason(reason: Any) -> str | None:
     if not isinstance(reason, str | None):
-        raise InvalidResponse("the reason of an approval must be text")
+        raise InvalidResponse("the reason must be text")
     return storable((reason or "").strip()) or None
 
 
@@ -281,6 +285,8 @@ def _read_short(answer: Any, request: ReviewRequest) -> Decision:
         word = answer.strip().lower()
         if word in YES:
             return Decision("approve")
+        if (said := REASONED.match(answer)) is not None:
+            return Decision("approve", reason=_read_reason(said["reason"]))
         return _rejection(None if word in NO else answer, request.actions[0])
     if isinstance(answer, dict) and "steps" in answer:
         return Decision("edit", args={"plan": answer})
@@ -289,5 +295,6 @@ def _read_short(answer: Any, request: ReviewRequest) -> Decision:
             raise InvalidResponse(_count_message(request))
         return Decision("edit", args={"plan": answer})
     raise InvalidResponse(
-        'answer with approve, reject, feedback for a new plan, an edited plan, or {"decisions": [{"type": ...}]}'
+        "answer with approve, approve: REASON, reject, feedback for a new plan, an edited plan, or "
+        '{"decisions": [{"type": ...}]}'
     )

@@ -1,6 +1,6 @@
 """The review request: everything that needs a person now, in the shape of LangChain's `HITLRequest`."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
@@ -12,6 +12,7 @@ from planner_executor.graph.plan.issues import Issue
 from planner_executor.graph.policy.approvers import ApproverRule
 from planner_executor.graph.record.deadline import Deadline
 from planner_executor.graph.review.content import ActionContent, PeopleContent, ReviewContent
+from planner_executor.graph.words.name_list import listed
 
 ActionName = Literal["run_plan", "run_step", "answer_question", "settle_effect", "raise_budget"]
 DecisionType = Literal["approve", "edit", "reject"]
@@ -66,7 +67,7 @@ class ReviewRequest:
     `people` is a paragraph on who decides, who has voted and until when, empty if anybody decides at any time. `rules`
     and `deadline` say the same as data, `decided_by` with the votes. `askers` are the labels of those who asked for
     what is shown beside those who asked for the run. `asked_before` is the number of earlier requests of the run that
-    asked for the same about the same plan.
+    asked for the same about the same plan. `reason_for` are the tools of which an approval has to say why.
     """
 
     run: str
@@ -85,6 +86,7 @@ class ReviewRequest:
     asked_before: int = 0
     goal: str = ""
     decided_by: PeopleContent | None = None
+    reason_for: tuple[str, ...] = ()
 
     @property
     def content(self) -> dict[str, Any]:
@@ -93,7 +95,17 @@ class ReviewRequest:
         actions = tuple(
             one.model_copy(update={"decisions": action.allowed}) for action, one in found if one is not None
         )
-        return ReviewContent(version=1, goal=self.goal, actions=actions, people=self.decided_by).to_json()
+        content = ReviewContent(
+            version=1, goal=self.goal, actions=actions, people=self.decided_by, reason_for=self.reason_for
+        )
+        return content.to_json()
+
+    def with_reasons(self, tools: tuple[str, ...], name: Callable[[str], str]) -> "ReviewRequest":
+        """Return the request as one whose approval has to say why for these tools; `name` writes one."""
+        if not tools:
+            return self
+        said = f"Policy: an approval has to give its reason, for {listed([name(tool) for tool in tools])}."
+        return replace(self, people=f"{self.people} {said}".strip(), reason_for=tools)
 
     @property
     def subject(self) -> str:

@@ -41,7 +41,7 @@ class ReviewResponse:
     and further ones (see `graph.policy.standing`); of several calls of one step the n-th shown is `step#n`. `limits`
     are the changed limits of the budget. `finish` ends the run with the results so far if the budget is spent, `stop`
     ends it as rejected. `feedback` requests a new plan with this text, as do `comments`, pairs of a step and what is
-    said of it; without `happened` uncertain calls stay open. `reason` is why the plan is approved,
+    said of it; without `happened` uncertain calls stay open. `reason` is why all this is approved,
     and `ask_later` names steps whose calls its approval does not cover.
     """
 
@@ -111,7 +111,14 @@ def _decisions(actions: Sequence[ActionJson], response: ReviewResponse) -> list[
         raise InputError("decision", f"undecided: {'; '.join(left)}; decide each of them{by_name}")
     if fault := long_integer_fault(made):
         raise InputError("decision", fault)
-    return [decision for decision in made if decision is not None]
+    return [_with_reason(decision, response.reason) for decision in made if decision is not None]
+
+
+def _with_reason(decision: dict[str, Any], reason: str | None) -> dict[str, Any]:
+    """Return an approval, or an edit of a plan or a call, with the reason for it."""
+    edited = decision["edited_action"]["name"] if decision["type"] == "edit" else None
+    lets_happen = decision["type"] == "approve" or edited in ("run_plan", "run_step")
+    return {**decision, "reason": reason} if reason and lets_happen else decision
 
 
 def _decision(action: ActionJson, response: ReviewResponse) -> dict[str, Any] | None:
@@ -130,10 +137,8 @@ def _decision(action: ActionJson, response: ReviewResponse) -> dict[str, Any] | 
     # One yes does not answer for what a revision adds: such a call has a digest of its own (decision 121).
     if not response.approve or name not in ("run_plan", "run_step") or is_new(action):
         return None
-    if name != "run_plan":
-        return {"type": "approve"}
-    beside = {"reason": response.reason, "ask_later": [*response.ask_later]}
-    return {"type": "approve", **{key: said for key, said in beside.items() if said}}
+    later = {"ask_later": [*response.ask_later]} if name == "run_plan" and response.ask_later else {}
+    return {"type": "approve", **later}
 
 
 def _sent_back(name: str, response: ReviewResponse) -> dict[str, Any]:

@@ -87,6 +87,7 @@ class RequestView:
     plan: Mapping[str, Any] | None
     names: frozenset[str]
     can_approve: bool
+    reason_for: Sequence[str] = ()
 
     @property
     def must_answer(self) -> bool:
@@ -113,6 +114,7 @@ def request_view(shown: ShownRun) -> RequestView | None:
         plan=plan if isinstance(plan, Mapping) else None,
         names=frozenset(one.name for one in actions),
         can_approve=can_approve(request),
+        reason_for=request["review"].get("reason_for", ()),
     )
 
 

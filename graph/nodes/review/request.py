@@ -7,6 +7,7 @@ from typing import Any
 
 from planner_executor.graph.nodes.review.people import is_open, with_people
 from planner_executor.graph.nodes.review.planned_calls import planned_calls
+from planner_executor.graph.nodes.review.reasons import with_reasons
 from planner_executor.graph.nodes.review.subject import Subject
 from planner_executor.graph.nodes.run.context import RunContext
 from planner_executor.graph.nodes.run.estimate import expectation_of
@@ -82,7 +83,7 @@ def request_about(run: RunContext, subject: Subject) -> ReviewRequest:
     )
     before, names = record.review_state.asked_before, tuple(action.name for action in actions)
     request = replace(request, asked_before=before(subject.digest, names, is_open=is_open(run, request)))
-    request = with_people(run, request) if actions else request
+    request = with_reasons(run, with_people(run, request)) if actions else request
     if is_open(run, request) and record.review_state.request and record.review_state.request.error:
         return request.again(record.review_state.request.error, record.review_state.request.issues)
     if record.plan_state.unchanged is not None:
