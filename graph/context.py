@@ -47,10 +47,8 @@ class Services:
     """Verifies the people whom calling code names."""
     notifier: Notifier | None = field(default=None, repr=False, compare=False)
     """Sends notices of the runs, and is closed by whoever closes the ledger."""
-    descriptions: Recent[str] = field(default_factory=Recent, repr=False, compare=False)
-    """Texts of reviews; a plan that a person approves needs its text three times."""
-    contents: Recent[PlanContent] = field(default_factory=Recent, repr=False, compare=False)
-    """What the reviews of plans say, as data."""
+    reviews: Recent[tuple[PlanContent, str]] = field(default_factory=Recent, repr=False, compare=False)
+    """What the reviews of plans say, as data and in words; a plan that a person approves needs both three times."""
     judges_terms: bool = True
     """Whether a run is compared with its terms on record; a replay is under whatever the record says."""
     known_runs: KnownRuns = field(default_factory=KnownRuns, repr=False, compare=False)

@@ -1,5 +1,5 @@
 // Made of the schemas beside it by `make snapshots`; the SHA-256 of what it was made of is
-// 9d6c6869fae13df0ccf865ddb8bece334435a60f47904cd7df4bd6efe0fd9891
+// c56a2039a69256e08221be54b64bd72d73d6ae49dd88914a088416450ce453ae
 
 export type Answer =
   | Decisions
@@ -412,10 +412,10 @@ export interface ReviewContent {
   reason_for?: string[];
 }
 /**
- * A plan; without steps if it cannot run, see `issues` of the request.
+ * A plan; one that `cannot_run` has `faults`, and no steps here.
  *
- * `since` is the number of the revision that `changes` begin with; `was_seen`: a person saw it. `work` is what is left
- * to do and may be taken, as `estimate` of the request.
+ * `tools` are those that steps left may call. `since` is the number of the revision that `changes` begin with;
+ * `was_seen`: a person saw it. `work` is what is left to do and may be taken, as `estimate` of the request.
  */
 export interface PlanContent {
   name: "run_plan";
@@ -433,6 +433,8 @@ export interface PlanContent {
   work?: {
     [k: string]: JsonValue;
   };
+  cannot_run?: boolean;
+  faults?: string[];
 }
 /**
  * Why the plan is asked about: who wrote it and what for, the failures before it, the rule that has it shown.
@@ -449,12 +451,15 @@ export interface Why {
   tools?: string[];
 }
 /**
- * A tool with an effect: `reversible` is left out if the tool does not declare it; `folder` is where it writes.
+ * A tool; `reversible` and `trust`, that of its results, are left out if the tool does not declare them.
+ *
+ * `folder` is where it writes. `steps` are those left that may call it, if it has an effect.
  */
 export interface Tool {
   name: string;
   effect: "read" | "write" | "external";
   declared?: boolean;
+  trust?: "trusted" | "undeclared" | "untrusted";
   reversible?: boolean | null;
   folder?: string | null;
   steps?: string[];
@@ -463,9 +468,12 @@ export interface Tool {
  * A step of the plan: what it does in the words of its tool, where its arguments come from, and who judges it.
  *
  * `acts`: it may have an effect. `most_items`: it is done for each item of a list. `left_out` has the constraints of
- * the goal that its model is not told, `checks` what code looks at. `settled`: the policy asks about its calls, and
- * approving the plan approves them too, by people who also meet the rules `settled_by`, unless `ask_later` names the
- * step. `asked_later`: why they are asked about when they are due.
+ * the goal that its model is not told, `checks` what code looks at. `unchecked` are tools that do not declare how far
+ * their results are to be trusted, and that its effects get results of under the approval of the plan alone.
+ *
+ * `asks`: why the policy asks about its calls, by tool. `settled`: approving the plan approves them too, by people who
+ * also meet the rules `settled_by`, unless `ask_later` names the step; `settles` has those of items, with their
+ * arguments. `asked_later`: why they are asked about when they are due.
  */
 export interface StepContent {
   id: string;
@@ -484,7 +492,16 @@ export interface StepContent {
   checks?: string[];
   judged_by?: ("code" | "model" | "nobody") | null;
   left_out?: string[];
+  unchecked?: string[];
+  asks?: {
+    [k: string]: string;
+  };
   settled?: boolean;
+  settles?: {
+    [k: string]: {
+      [k: string]: JsonValue;
+    };
+  };
   settled_by?: {
     [k: string]: JsonValue;
   }[];
@@ -526,12 +543,13 @@ export interface Whole {
   value: JsonValue;
 }
 /**
- * A value of more than 4 KB: its length in bytes of JSON, its SHA-256, and how it begins.
+ * A value of more than 4 KB: its length in bytes of JSON, its SHA-256, and how it begins and ends.
  */
 export interface Preview {
   length: number;
   digest: string;
   preview: string;
+  end?: string;
 }
 /**
  * A comment on a step of the plan before, and what became of that step.
@@ -543,6 +561,8 @@ export interface CommentContent {
 }
 /**
  * A call that is decided by itself. `new`: no approved plan had it. `before` names runs in which it happened.
+ *
+ * `by_model`: a model makes it, for the `objective`, so often `most_calls`; `most_items`: for each item of a list.
  */
 export interface CallContent {
   name: "run_step";
@@ -559,6 +579,11 @@ export interface CallContent {
   };
   given?: Given[];
   before?: string[];
+  by_model?: boolean;
+  objective?: string | null;
+  most_calls?: number | null;
+  most_items?: number | null;
+  criteria?: string | null;
   checks?: string[];
   judged_by?: ("code" | "model" | "nobody") | null;
 }
@@ -572,13 +597,14 @@ export interface Given {
   value?: string | null;
 }
 /**
- * A gate: which steps wait for it, and the calls with effects among them.
+ * A gate: what it says, which steps wait for it, and the calls with effects behind it.
  */
 export interface GateContent {
   name: "run_step";
   kind: "gate";
   decisions?: string[];
   step: string;
+  words?: string;
   steps?: string[];
   through?: Through[];
 }
@@ -595,7 +621,7 @@ export interface Through {
   items?: number | null;
 }
 /**
- * A question of a step or of a tool; `answer` is the JSON Schema of the answer.
+ * A question of a step or of a tool: the `results` that it rests on, and the JSON Schema of the `answer`.
  */
 export interface QuestionContent {
   name: "answer_question";
@@ -603,6 +629,9 @@ export interface QuestionContent {
   step: string;
   tool?: string | null;
   steps?: string[];
+  results?: {
+    [k: string]: Whole | Preview;
+  };
   answer?: JsonValue;
 }
 /**
@@ -636,6 +665,8 @@ export interface BudgetContent {
 }
 /**
  * Who decides, by the policy's `rules`, each of which holds, until when (Unix seconds), and who has by now.
+ *
+ * `takes_two`: it is not verified who asked. `nobody_left`: these asked for it, and nobody else may approve it.
  */
 export interface PeopleContent {
   rules?: {
@@ -643,8 +674,29 @@ export interface PeopleContent {
   }[];
   asked_by?: string[];
   approved_by?: string[];
+  takes_two?: boolean;
+  nobody_left?: string[];
+  reach?: Reach | null;
   until?: number | null;
   on_expire?: ("reject" | "end") | null;
+  escalations?: Escalation[];
+}
+/**
+ * Calls of `tools` rest on what is decided; whoever meets the `rules` on people decides about them too.
+ */
+export interface Reach {
+  tools: string[];
+  rules: {
+    [k: string]: JsonValue;
+  }[];
+}
+/**
+ * From when on (Unix seconds) these people may decide too.
+ */
+export interface Escalation {
+  at: number;
+  names?: string[];
+  roles?: string[];
 }
 /**
  * An event of the `custom` stream; times are Unix seconds, and texts are from outside: escape them.

@@ -7,8 +7,8 @@ from pydantic import ValidationError
 
 from planner_executor.graph.cli.editor import edited
 from planner_executor.graph.plan.issues import Issue
-from planner_executor.graph.plan.revision import difference
 from planner_executor.graph.plan.schema import Plan
+from planner_executor.graph.review.plan_changes import changes_between
 from planner_executor.graph.runs import Run
 from planner_executor.graph.text.plan_yaml import YamlFault, plan_from_yaml, plan_to_yaml, with_faults, without_faults
 from planner_executor.graph.text.review.changes import change_blocks
@@ -46,7 +46,7 @@ class PlanDraft:
             before, after = Plan.model_validate(self._shown), Plan.model_validate(plan)
         except ValidationError:
             return ""
-        blocks = change_blocks(difference(before, after), before, after, (self._revision, True))
+        blocks = change_blocks(changes_between(before, after), self._revision)
         return to_text(widened(blocks, columns), columns)
 
     def edit(self) -> Any:

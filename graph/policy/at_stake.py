@@ -19,6 +19,21 @@ from planner_executor.graph.words.name_list import listed
 
 
 @dataclass(frozen=True)
+class Reach:
+    """Tools whose calls rest on a value, and the rules on people who decide about these calls by it."""
+
+    tools: tuple[str, ...]
+    rules: tuple[ApproverRule, ...]
+
+    def in_words(self, name: Callable[[str], str] = str, words: Callable[[str], str] = str) -> str:
+        """Return it as sentences; `name` writes the name of a tool, `words` that of a person or of a role."""
+        return (
+            f"It reaches calls of {listed(list(map(name, self.tools)))}: {have_to_approve(self.rules, words)}. "
+            "From anybody else it stands, and these calls are shown by themselves."
+        )
+
+
+@dataclass(frozen=True)
 class AtStake:
     """The tools of plans, those of calls that are asked about by themselves, and what the run may cost by then.
 
@@ -53,25 +68,11 @@ class AtStake:
         calls = (rule for tool in self.calls for rule in approvers.of_call(tool, self.cost_usd, "calls"))
         return people_rules((*plans, *calls), escalated_s)
 
-    def reach(
-        self,
-        approvers: Approvers,
-        escalated_s: float = 0.0,
-        *,
-        name: Callable[[str], str] = str,
-        words: Callable[[str], str] = str,
-    ) -> str | None:
-        """Return who decides about these calls by a value that they rest on, None if no rule says so.
-
-        `name` writes the name of a tool, `words` that of a person or of a role.
-        """
+    def reach(self, approvers: Approvers, escalated_s: float = 0.0) -> "Reach | None":
+        """Return who decides about these calls by a value that they rest on, None if no rule says so."""
         if not (rules := self.of_calls(approvers, escalated_s)):
             return None
-        ruled = [name(tool.name) for tool in self.tools if approvers.of_call(tool, self.cost_usd)]
-        return (
-            f"It reaches calls of {listed(ruled)}: {have_to_approve(rules, words)}. "
-            "From anybody else it stands, and these calls are shown by themselves."
-        )
+        return Reach(tuple(tool.name for tool in self.tools if approvers.of_call(tool, self.cost_usd)), tuple(rules))
 
     def met(self, approvers: Approvers, voters: Sequence[Approver], askers: Sequence[str], escalated_s: float) -> Met:
         """Return which rules on its calls these people meet together, an escalation included."""

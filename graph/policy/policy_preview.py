@@ -197,9 +197,9 @@ def _reach(plan: Plan, terms: ExecutionTerms) -> Iterator[PolicyFinding]:
     values += [GivenValue("limit", ())] if any(_limits(plan, terms)) else []
     for value in values:
         stake = AtStake.of_steps(plan, value.reached(plan), tools, terms.bounds.cost_usd)
-        if said := stake.reach(terms.policy.approvers):
+        if reach := stake.reach(terms.policy.approvers):
             about = "" if value.step else "a limit that is raised: "
-            yield PolicyFinding("asked", about + said.removesuffix("."), value.step)
+            yield PolicyFinding("asked", about + reach.in_words().removesuffix("."), value.step)
 
 
 def _supplied(plan: Plan, terms: ExecutionTerms) -> Iterator[PolicyFinding]:
@@ -208,8 +208,8 @@ def _supplied(plan: Plan, terms: ExecutionTerms) -> Iterator[PolicyFinding]:
     for step in plan.steps:
         later = GivenValue("result", (), step.id, plan=plan.to_json()).reached(plan) - {step.id}
         stake = AtStake.of_steps(plan, later, terms.tools, terms.bounds.cost_usd)
-        if not kind_spec(step.kind).asks(step) and (said := stake.reach(terms.policy.approvers)):
-            steps[said].append(step.id)
+        if not kind_spec(step.kind).asks(step) and (reach := stake.reach(terms.policy.approvers)):
+            steps[reach.in_words()].append(step.id)
     for said, names in steps.items():
         yield PolicyFinding("if supplied", f"a result for {enumerated(names, 'or')}: {said.removesuffix('.')}")
 

@@ -18,6 +18,8 @@ from planner_executor.graph.review.planned_call import Later
 
 LARGEST_VALUE = 4_096
 """Bytes of JSON up to which a value is whole."""
+END_CHARACTERS = 200
+"""How much of the end of a longer value is shown."""
 
 Judge = Literal["code", "model", "nobody"]
 
@@ -33,11 +35,12 @@ class Whole(_Part):
 
 
 class Preview(_Part):
-    """A value of more than 4 KB: its length in bytes of JSON, its SHA-256, and how it begins."""
+    """A value of more than 4 KB: its length in bytes of JSON, its SHA-256, and how it begins and ends."""
 
     length: int
     digest: str
     preview: str
+    end: str = ""
 
 
 Shown = Whole | Preview
@@ -48,18 +51,28 @@ def shown(value: JsonValue) -> Shown:
     kept = keep(value, LARGEST_VALUE)
     if (found := kept.artifact) is None:
         return Whole(value=value)
-    return Preview(length=found.size, digest=found.id, preview=found.preview)
+    end = kept.text[-END_CHARACTERS:] if found.size > LARGEST_VALUE else ""
+    return Preview(length=found.size, digest=found.id, preview=found.preview, end=end)
 
 
 class Tool(_Part):
-    """A tool with an effect: `reversible` is left out if the tool does not declare it; `folder` is where it writes."""
+    """A tool; `reversible` and `trust`, that of its results, are left out if the tool does not declare them.
+
+    `folder` is where it writes. `steps` are those left that may call it, if it has an effect.
+    """
 
     name: str
     effect: Effect
     declared: bool = True
+    trust: Literal["trusted", "undeclared", "untrusted"] = "undeclared"
     reversible: bool | None = None
     folder: str | None = None
     steps: tuple[str, ...] = ()
+
+    @property
+    def acts(self) -> bool:
+        """Whether it has an effect beyond reading from this machine."""
+        return self.effect != "read"
 
 
 class Argument(_Part):
@@ -80,9 +93,12 @@ class StepContent(_Part):
     """A step of the plan: what it does in the words of its tool, where its arguments come from, and who judges it.
 
     `acts`: it may have an effect. `most_items`: it is done for each item of a list. `left_out` has the constraints of
-    the goal that its model is not told, `checks` what code looks at. `settled`: the policy asks about its calls, and
-    approving the plan approves them too, by people who also meet the rules `settled_by`, unless `ask_later` names the
-    step. `asked_later`: why they are asked about when they are due.
+    the goal that its model is not told, `checks` what code looks at. `unchecked` are tools that do not declare how far
+    their results are to be trusted, and that its effects get results of under the approval of the plan alone.
+
+    `asks`: why the policy asks about its calls, by tool. `settled`: approving the plan approves them too, by people who
+    also meet the rules `settled_by`, unless `ask_later` names the step; `settles` has those of items, with their
+    arguments. `asked_later`: why they are asked about when they are due.
     """
 
     id: str
@@ -95,7 +111,10 @@ class StepContent(_Part):
     checks: tuple[str, ...] = ()
     judged_by: Judge | None = None
     left_out: tuple[str, ...] = ()
+    unchecked: tuple[str, ...] = ()
+    asks: Mapping[str, str] = Field(default_factory=dict)
     settled: bool = False
+    settles: Mapping[str, Mapping[str, JsonValue]] = Field(default_factory=dict)
     settled_by: tuple[Mapping[str, JsonValue], ...] = ()
     asked_later: Later | None = None
 
@@ -137,10 +156,10 @@ class Why(_Part):
 
 
 class PlanContent(_Part):
-    """A plan; without steps if it cannot run, see `issues` of the request.
+    """A plan; one that `cannot_run` has `faults`, and no steps here.
 
-    `since` is the number of the revision that `changes` begin with; `was_seen`: a person saw it. `work` is what is left
-    to do and may be taken, as `estimate` of the request.
+    `tools` are those that steps left may call. `since` is the number of the revision that `changes` begin with;
+    `was_seen`: a person saw it. `work` is what is left to do and may be taken, as `estimate` of the request.
     """
 
     name: Literal["run_plan"]
@@ -156,6 +175,13 @@ class PlanContent(_Part):
     comments: tuple[CommentContent, ...] = ()
     notes: tuple[str, ...] = ()
     work: Mapping[str, JsonValue] = Field(default_factory=dict)
+    cannot_run: bool = False
+    faults: tuple[str, ...] = ()
+
+    @property
+    def left(self) -> list[StepContent]:
+        """The steps that are left to do."""
+        return [step for step in self.steps if step.status == "pending"]
 
 
 class Given(_Part):
@@ -168,7 +194,10 @@ class Given(_Part):
 
 
 class CallContent(_Part):
-    """A call that is decided by itself. `new`: no approved plan had it. `before` names runs in which it happened."""
+    """A call that is decided by itself. `new`: no approved plan had it. `before` names runs in which it happened.
+
+    `by_model`: a model makes it, for the `objective`, so often `most_calls`; `most_items`: for each item of a list.
+    """
 
     name: Literal["run_step"]
     kind: Literal["call"]
@@ -182,6 +211,11 @@ class CallContent(_Part):
     args: Mapping[str, Argument] = Field(default_factory=dict)
     given: tuple[Given, ...] = ()
     before: tuple[str, ...] = ()
+    by_model: bool = False
+    objective: str | None = None
+    most_calls: int | None = None
+    most_items: int | None = None
+    criteria: str | None = None
     checks: tuple[str, ...] = ()
     judged_by: Judge | None = None
 
@@ -197,24 +231,26 @@ class Through(_Part):
 
 
 class GateContent(_Part):
-    """A gate: which steps wait for it, and the calls with effects among them."""
+    """A gate: what it says, which steps wait for it, and the calls with effects behind it."""
 
     name: Literal["run_step"]
     kind: Literal["gate"]
     decisions: tuple[str, ...] = ()
     step: str
+    words: str = ""
     steps: tuple[str, ...] = ()
     through: tuple[Through, ...] = ()
 
 
 class QuestionContent(_Part):
-    """A question of a step or of a tool; `answer` is the JSON Schema of the answer."""
+    """A question of a step or of a tool: the `results` that it rests on, and the JSON Schema of the `answer`."""
 
     name: Literal["answer_question"]
     decisions: tuple[str, ...] = ()
     step: str
     tool: str | None = None
     steps: tuple[str, ...] = ()
+    results: Mapping[str, Shown] = Field(default_factory=dict)
     answer: JsonValue = None
 
 
@@ -252,14 +288,36 @@ ActionContent = Annotated[
 ]
 
 
+class Escalation(_Part):
+    """From when on (Unix seconds) these people may decide too."""
+
+    at: float
+    names: tuple[str, ...] = ()
+    roles: tuple[str, ...] = ()
+
+
+class Reach(_Part):
+    """Calls of `tools` rest on what is decided; whoever meets the `rules` on people decides about them too."""
+
+    tools: tuple[str, ...]
+    rules: tuple[Mapping[str, JsonValue], ...]
+
+
 class PeopleContent(_Part):
-    """Who decides, by the policy's `rules`, each of which holds, until when (Unix seconds), and who has by now."""
+    """Who decides, by the policy's `rules`, each of which holds, until when (Unix seconds), and who has by now.
+
+    `takes_two`: it is not verified who asked. `nobody_left`: these asked for it, and nobody else may approve it.
+    """
 
     rules: tuple[Mapping[str, JsonValue], ...] = ()
     asked_by: tuple[str, ...] = ()
     approved_by: tuple[str, ...] = ()
+    takes_two: bool = False
+    nobody_left: tuple[str, ...] = ()
+    reach: Reach | None = None
     until: float | None = None
     on_expire: Literal["reject", "end"] | None = None
+    escalations: tuple[Escalation, ...] = ()
 
 
 class ReviewContent(_Part):

@@ -14,8 +14,10 @@ from planner_executor import build_graph
 from planner_executor.graph.calls.toolbox import Toolbox
 from planner_executor.graph.plan.schema import Plan, Step
 from planner_executor.graph.policy.approval_scope import ExecutionTerms
+from planner_executor.graph.review.plan_review import PlanReview
 from planner_executor.graph.testing import ScriptedModel
-from planner_executor.graph.text.review.plan import PlanReview, plan_description
+from planner_executor.graph.text.review.content import plan_content
+from planner_executor.graph.text.review.plan import plan_description
 
 CONFIG: Any = {"configurable": {"thread_id": "t"}}
 
@@ -96,6 +98,10 @@ def test_a_tool_that_declares_nothing_and_is_granted_to_a_model_brings_a_warning
     assert said.startswith("tool look_up: a model may call it")
 
 
+def described(plan: Plan, terms: ExecutionTerms) -> str:
+    return plan_description(plan_content(PlanReview(plan, 1, terms)), plan)
+
+
 def test_the_review_says_so_too_and_not_of_a_call_with_arguments_that_were_shown() -> None:
     terms = ExecutionTerms(Toolbox([look_up]).specs)
     granted = Plan(
@@ -103,10 +109,10 @@ def test_the_review_says_so_too_and_not_of_a_call_with_arguments_that_were_shown
     )
     called = Plan(steps=(Step(id="a", objective="o", tool="look_up", args={"key": "x"}),))
 
-    words = plan_description(PlanReview(granted, 1, terms))
+    words = described(granted, terms)
 
     assert words.count("Warning: look_up in a, b: a model may call it") == 1
-    assert "Warning" not in plan_description(PlanReview(called, 1, terms))
+    assert "Warning" not in described(called, terms)
 
 
 def test_a_review_of_very_many_calls_that_feed_each_other_is_written_in_time() -> None:
@@ -117,7 +123,7 @@ def test_a_review_of_very_many_calls_that_feed_each_other_is_written_in_time() -
     ]
     begun = time.process_time()
 
-    words = plan_description(PlanReview(Plan(steps=tuple(steps)), 1, terms))
+    words = described(Plan(steps=tuple(steps)), terms)
 
     assert words.count("gets what look_up returns") == 1_999
     assert time.process_time() - begun < 10

@@ -41,10 +41,11 @@ def test_a_gate_before_a_newsletter_names_its_tool_its_recipients_and_how_often_
         run = agent.resume(agent.start("g", plan=plan).id, "approve")
 
     (told,) = content(run)["actions"]
-    mail = {"name": "mail", "effect": "external", "reversible": False}
+    mail = {"name": "mail", "effect": "external", "trust": "trusted", "reversible": False}
     assert told == {
         "name": "run_step",
         "kind": "gate",
+        "words": "Send it?",
         "decisions": ["approve", "reject"],
         "step": "ready",
         "steps": ["send"],

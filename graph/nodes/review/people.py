@@ -9,22 +9,19 @@ from planner_executor.graph.plan.catalog import ToolSpec
 from planner_executor.graph.plan.schema import Plan
 from planner_executor.graph.policy.approvers import (
     NO_APPROVERS,
-    ApproverRule,
-    have_to_approve,
     nobody_left,
     people_rules,
     quorum_of,
 )
 from planner_executor.graph.policy.at_stake import AtStake, under_four_eyes
-from planner_executor.graph.policy.decision_deadline import AFTERWARDS, TimeLimit
+from planner_executor.graph.policy.decision_deadline import TimeLimit
 from planner_executor.graph.record.budget import Budget
-from planner_executor.graph.record.deadline import Deadline, moment_in_words
+from planner_executor.graph.record.deadline import Deadline
 from planner_executor.graph.record.review_state import RecordedRequest
 from planner_executor.graph.record.values_of_people import values_given
-from planner_executor.graph.review.content import PeopleContent
+from planner_executor.graph.review.content import Escalation, PeopleContent, Reach
 from planner_executor.graph.review.request import ReviewRequest
-from planner_executor.graph.text.review.frame import name, words
-from planner_executor.graph.words.name_list import listed
+from planner_executor.graph.text.review.people import people_paragraph
 
 
 def with_people(run: RunContext, request: ReviewRequest) -> ReviewRequest:
@@ -41,22 +38,21 @@ def with_people(run: RunContext, request: ReviewRequest) -> ReviewRequest:
     deadline = before.deadline if before is not None else approvers.deadline(tools, cost, since, calls=calls)
     rules, limits = approvers.timed_rules(tools, cost, calls=calls), approvers.time_limits(tools, cost, calls=calls)
     askers = askers_on(run, request, run.recorded_plan())
-    people = _people(run, request, rules, askers)
-    said = (
-        *people,
-        *_reach(run, request),
-        *_votes(run, request),
-        *(_time(limits, deadline) if deadline is not None else ()),
-    )
-    more = tuple(label for label in askers if label not in run.record.people.askers)
+    ruling = people_rules(rules, escalated_s(run, request))
     content = PeopleContent(
-        rules=tuple(rule.to_json() for rule in people_rules(rules, escalated_s(run, request))),
+        rules=tuple(rule.to_json() for rule in ruling),
         asked_by=tuple(askers),
         approved_by=tuple(vote.approver for vote in run.record.people.votes.get(request.subject, {}).values()),
+        takes_two=any(quorum_of(rule, askers) > rule.quorum for rule in ruling),
+        nobody_left=nobody_left(rules, askers) if ruling else (),
+        reach=_reach(run, request),
         until=deadline.until if deadline is not None else None,
         on_expire=deadline.on_expire if deadline is not None else None,
+        escalations=tuple(_escalations(limits, deadline)) if deadline is not None else (),
     )
-    return replace(request, people=" ".join(said), rules=rules, deadline=deadline, askers=more, decided_by=content)
+    more = tuple(label for label in askers if label not in run.record.people.askers)
+    text = people_paragraph(content)
+    return replace(request, people=text, rules=rules, deadline=deadline, askers=more, decided_by=content)
 
 
 def is_open(run: RunContext, request: ReviewRequest) -> bool:
@@ -118,35 +114,11 @@ def askers_on(
     return people.askers_of(plan, eyes)
 
 
-def _people(
-    run: RunContext, request: ReviewRequest, timed: Sequence[ApproverRule], askers: Sequence[str]
-) -> Iterator[str]:
-    """Yield who decides, in Markdown."""
-    if not (rules := people_rules(timed, escalated_s(run, request))):
-        return
-    yield f"Policy: {have_to_approve(rules, words)}."
-    if any(quorum_of(rule, askers) > rule.quorum for rule in rules):
-        yield "It is not verified who asked, so two people have to."
-    if gone := nobody_left(timed, askers):
-        names = listed([words(name) for name in gone])
-        yield (
-            f"Nobody is left who may approve it, since {names} asked for it: name somebody else in the policy, which "
-            "has the plan shown again, or reject it and have another person start the run."
-        )
-
-
-def _votes(run: RunContext, request: ReviewRequest) -> Iterator[str]:
-    """Yield who has voted, in Markdown."""
-    votes = run.record.people.votes.get(request.subject, {}).values()
-    if votes:
-        yield f"Approved so far by: {', '.join(words(vote.approver) for vote in votes)}."
-
-
-def _reach(run: RunContext, request: ReviewRequest) -> Iterator[str]:
-    """Yield whose answer decides about the calls too that rest on it, in Markdown."""
+def _reach(run: RunContext, request: ReviewRequest) -> Reach | None:
+    """Return whose answer decides about the calls too that rest on it."""
     plan, specs, actions = run.recorded_plan(), run.services.toolbox.specs, request.actions
     if plan is None or any(one.name == "run_plan" for one in actions):
-        return
+        return None
     asked = [one for one in actions if one.name == "answer_question" or (one.name == "run_step" and one.key is None)]
     values = values_given(
         run.record,
@@ -156,17 +128,16 @@ def _reach(run: RunContext, request: ReviewRequest) -> Iterator[str]:
     )
     reached = {step for _, one in values for step in one.reached(plan) if not run.record.steps.is_settled(step)}
     stake = AtStake.of_steps(plan, reached, specs, cost_under(run, None))
-    if said := stake.reach(run.terms.policy.approvers, escalated_s(run, request), name=name, words=words):
-        yield said
+    found = stake.reach(run.terms.policy.approvers, escalated_s(run, request))
+    return Reach(tools=found.tools, rules=tuple(rule.to_json() for rule in found.rules)) if found is not None else None
 
 
-def _time(limits: Sequence[TimeLimit], deadline: Deadline) -> Iterator[str]:
-    """Yield until when one decides and what follows, in Markdown."""
-    yield f"Decide until {moment_in_words(deadline.until)}; after that {AFTERWARDS[deadline.on_expire]}."
+def _escalations(limits: Sequence[TimeLimit], deadline: Deadline) -> Iterator[Escalation]:
+    """Yield from when on others decide too."""
     for limit in limits:
         if limit.escalate_after_s in deadline.escalations_s:
-            moment = moment_in_words(deadline.since + (limit.escalate_after_s or 0.0))
-            yield f"From {moment} on also: {words(limit.others)}."
+            at = deadline.since + (limit.escalate_after_s or 0.0)
+            yield Escalation(at=at, names=limit.to_names, roles=limit.to_roles)
 
 
 def _tools_of(plan: object) -> list[str]:

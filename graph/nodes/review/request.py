@@ -28,13 +28,19 @@ from planner_executor.graph.record.results import StepResult
 from planner_executor.graph.record.spending import BudgetExhausted
 from planner_executor.graph.record.values import to_text
 from planner_executor.graph.review.call_form import form_of
-from planner_executor.graph.review.content import BudgetContent, GateContent, PlanContent, QuestionContent, Through
+from planner_executor.graph.review.content import (
+    ActionContent,
+    BudgetContent,
+    GateContent,
+    PlanContent,
+    QuestionContent,
+    Through,
+    shown,
+)
 from planner_executor.graph.review.estimate import estimate
 from planner_executor.graph.review.human_steps import GATE, open_questions
-from planner_executor.graph.review.request import ANEW, UNCHANGED, ReviewAction, ReviewRequest
-from planner_executor.graph.text.call_question import asked_description
-from planner_executor.graph.text.review.budget import budget_description
-from planner_executor.graph.text.review.calls import held_description, new_effect_description, uncertain_description
+from planner_executor.graph.review.plan_review import PlanReview, reason_of
+from planner_executor.graph.review.request import ANEW, UNCHANGED, ActionName, ReviewAction, ReviewRequest
 from planner_executor.graph.text.review.content import (
     calls_through,
     held_content,
@@ -42,11 +48,10 @@ from planner_executor.graph.text.review.content import (
     plan_content,
     uncertain_content,
 )
+from planner_executor.graph.text.review.description import description
 from planner_executor.graph.text.review.drawing import settled
-from planner_executor.graph.text.review.person import gate_description, question_description
-from planner_executor.graph.text.review.plan import PlanReview, invalid_description, plan_description
+from planner_executor.graph.text.review.plan import plan_description
 from planner_executor.graph.text.review.values import cut
-from planner_executor.graph.text.review.why import reason_of
 from planner_executor.graph.words.name_list import listed
 
 GIVEN_CHARACTERS = 400
@@ -115,18 +120,31 @@ def _plan_needs_person(run: RunContext, subject: Subject) -> bool:
     return needs_person(run.record, subject.plan, run.terms)
 
 
+def _action(name: ActionName, args: Mapping[str, Any], content: ActionContent, **more: Any) -> ReviewAction:
+    return ReviewAction(name, args, description(content, args), content=content, **more)
+
+
 def _about_plan(run: RunContext, subject: Subject, left: Mapping[str, Any]) -> ReviewAction:
     record, plan = run.record, subject.plan
     if plan is None:
-        shown: Mapping[str, Any] = subject.raw if isinstance(subject.raw, dict) else {"steps": subject.raw}
-        text = invalid_description(record.plan_state.revision, subject.issues)
-        nothing = PlanContent(name="run_plan", revision=record.plan_state.revision, digest=subject.digest)
-        return ReviewAction("run_plan", {"plan": shown}, text, content=nothing, cannot_run=True)
+        raw: Mapping[str, Any] = subject.raw if isinstance(subject.raw, dict) else {"steps": subject.raw}
+        invalid = PlanContent(
+            name="run_plan",
+            revision=record.plan_state.revision,
+            digest=subject.digest,
+            cannot_run=True,
+            faults=tuple(map(str, subject.issues)),
+        )
+        return _action("run_plan", {"plan": raw}, invalid, cannot_run=True)
     review = _plan_review(run, plan, left, _new_effects(run, subject))
-    # A resumed node builds its request anew, and a large plan takes long to describe: the text is kept (decision 48).
-    text = run.services.descriptions.get(plan_description, review)
-    content = run.services.contents.get(plan_content, review)
+    # A resumed node builds its request anew, and a large plan takes long to describe: both are kept (decision 48).
+    content, text = run.services.reviews.get(_told, review)
     return ReviewAction("run_plan", {"plan": plan.to_json()}, text, content=content)
+
+
+def _told(review: PlanReview) -> tuple[PlanContent, str]:
+    content = plan_content(review)
+    return content, plan_description(content, review.plan, review.goal)
 
 
 def _plan_review(run: RunContext, plan: Plan, left: Mapping[str, Any], new: Sequence[NewEffect]) -> PlanReview:
@@ -218,17 +236,17 @@ def _new_effects(run: RunContext, subject: Subject) -> list[NewEffect]:
 def _about_new(run: RunContext, effect: NewEffect) -> ReviewAction:
     step, record = effect.step, run.record
     spec = run.services.toolbox.specs.get(effect.tool)
-    text = new_effect_description(step, effect.tool, spec)
     args = {"step": step.id, "tool": effect.tool, "args": dict(step.args)}
     own = digest([record.id, record.plan_state.digest, effect.key])
-    return ReviewAction("run_step", args, text, effect.key, digest=own, content=new_content(step, spec, own))
+    return _action("run_step", args, new_content(step, spec, own), key=effect.key, digest=own)
 
 
 def _about_gate(run: RunContext, step: Step) -> ReviewAction:
-    seen, after, through = run.seen_by(step), tuple(_waiting_for(run, step)), tuple(_behind(run, step))
-    text = gate_description(step, seen, after, through)
-    content = GateContent(name="run_step", kind="gate", step=step.id, steps=after, through=through)
-    return ReviewAction("run_step", {"step": step.id, "tool": GATE, "args": seen}, text, content=content)
+    after, through = tuple(_waiting_for(run, step)), tuple(_behind(run, step))
+    content = GateContent(
+        name="run_step", kind="gate", step=step.id, words=str(step.gate), steps=after, through=through
+    )
+    return _action("run_step", {"step": step.id, "tool": GATE, "args": run.seen_by(step)}, content)
 
 
 def _behind(run: RunContext, gate: Step) -> Iterator[Through]:
@@ -248,11 +266,15 @@ def _behind(run: RunContext, gate: Step) -> Iterator[Through]:
 
 def _about_question(run: RunContext, step: Step) -> ReviewAction:
     asked = {"step": step.id, "question": step.ask, "answer": None}
-    after = tuple(_waiting_for(run, step))
-    text = question_description(step, run.seen_by(step), after)
     schema: Any = step.output
-    content = QuestionContent(name="answer_question", step=step.id, steps=after, answer=schema)
-    return ReviewAction("answer_question", asked, text, answer_schema=step.output, content=content)
+    content = QuestionContent(
+        name="answer_question",
+        step=step.id,
+        steps=tuple(_waiting_for(run, step)),
+        results={name: shown(value) for name, value in run.seen_by(step).items()},
+        answer=schema,
+    )
+    return _action("answer_question", asked, content, answer_schema=step.output)
 
 
 def _waiting_for(run: RunContext, step: Step) -> list[str]:
@@ -265,34 +287,28 @@ def _waiting_for(run: RunContext, step: Step) -> list[str]:
 def _about_held(run: RunContext, held: HeldCall) -> ReviewAction:
     plan, tool = run.recorded_plan(), run.services.toolbox.specs.get(held.tool)
     step = plan.by_id.get(held.step) if plan is not None else None
-    has_judge = run.services.models.judge is not None
-    text, content = (
-        held_description(held, tool, step, has_judge=has_judge),
-        held_content(held, tool, step, has_judge=has_judge),
-    )
+    content = held_content(held, tool, step, has_judge=run.services.models.judge is not None)
     args = {"step": held.step, "tool": held.tool, "args": dict(held.args)}
-    return ReviewAction("run_step", args, text, held.key, content=content)
+    return _action("run_step", args, content, key=held.key)
 
 
 def _about_asked(call: Call) -> ReviewAction:
     assert call.asked is not None
     form = form_of(call.asked.questions)
-    shown = {"step": call.place, "tool": call.tool, "question": form.text, "answer": None}
-    text = asked_description(call, call.place, form)
+    args = {"step": call.place, "tool": call.tool, "question": form.text, "answer": None}
     content = QuestionContent(name="answer_question", step=call.place, tool=call.tool, answer=dict(form.schema))
-    return ReviewAction("answer_question", shown, text, call.key, form.schema, content=content)
+    return _action("answer_question", args, content, key=call.key, answer_schema=form.schema)
 
 
 def _about_uncertain(run: RunContext, call: Call) -> ReviewAction:
     asked = {"step": call.step, "tool": call.tool, "args": dict(call.args), "happened": None, "result": None}
     steps = [step for step, calls in run.record.uncertain_calls.items() if call in calls]
     content = uncertain_content(call, run.services.toolbox.specs.get(call.tool), steps)
-    return ReviewAction("settle_effect", asked, uncertain_description(call, steps), call.key, content=content)
+    return _action("settle_effect", asked, content, key=call.key)
 
 
 def _about_budget(run: RunContext, shortage: BudgetExhausted) -> ReviewAction:
-    bounds, spent, hard = run.terms.bounds, run.usage, run.terms.policy.limits
-    shown = {"budget": bounds.to_json(), "spent": spent.to_json()}
-    text, left = budget_description(shortage, bounds, spent, hard), tuple(shortage.left)
-    content = BudgetContent(name="raise_budget", limit=shortage.limit, left=left, hard=hard.to_json())
-    return ReviewAction("raise_budget", shown, text, shortage.limit, content=content)
+    args = {"budget": run.terms.bounds.to_json(), "spent": run.usage.to_json()}
+    hard = run.terms.policy.limits.to_json()
+    content = BudgetContent(name="raise_budget", limit=shortage.limit, left=tuple(shortage.left), hard=hard)
+    return _action("raise_budget", args, content, key=shortage.limit)

@@ -1,10 +1,13 @@
 """The calls of a plan that the policy asks about: those that its approval settles, and those asked about later."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 
 from planner_executor.graph.plain_text.sanitize import escaped
-from planner_executor.graph.plan.catalog import ToolSpec
-from planner_executor.graph.review.planned_call import Later, PlannedCall
+from planner_executor.graph.plan.known_args import known_args
+from planner_executor.graph.plan.schema import Plan, Step
+from planner_executor.graph.policy.approvers import ApproverRule
+from planner_executor.graph.review.content import PlanContent, StepContent
+from planner_executor.graph.review.planned_call import Later
 from planner_executor.graph.text.review.frame import Block, Data, Prose, more
 from planner_executor.graph.text.review.layout import ITEM, entry
 from planner_executor.graph.text.review.values import value_lines
@@ -22,30 +25,30 @@ MAX_CALLS = 60
 """Number of calls that are listed which are asked about later."""
 
 
-def asked_blocks(calls: Sequence[PlannedCall], tools: Mapping[str, ToolSpec]) -> Iterator[Block]:
+def asked_blocks(content: PlanContent, plan: Plan) -> Iterator[Block]:
     """Yield what an approval settles beside the plan, each call of it, and what it leaves for later and why.
 
     The arguments of effects stand with these; those of other calls, and of items, are shown here.
     """
-    if settled := [one for one in calls if one.later is None]:
+    if settled := [step for step in content.left if step.settled]:
         yield Prose(SETTLED)
-        yield Data(tuple(line for one in settled for line in _settled(one, tools)))
-    if later := [one for one in calls if one.later is not None]:
-        told = [f"{ITEM}{one.step}: {escaped(one.tool)}, since {_later(one)}" for one in later]
+        yield Data(tuple(line for step in settled for line in _settled(step, plan.by_id[step.id])))
+    later = [(step.id, tool, step.asked_later) for step in content.left for tool in step.asks if step.asked_later]
+    if later:
+        told = [f"{ITEM}{step}: {escaped(tool)}, since {LATER[why]}" for step, tool, why in later]
         yield Prose(ASKED_LATER)
         lines = more(told, MAX_CALLS, "calls")
         yield Data(tuple(part for line in lines for part in entry(line.removeprefix(ITEM))))
 
 
-def _later(call: PlannedCall) -> str:
-    return LATER[call.later] if call.later is not None else ""
-
-
-def _settled(call: PlannedCall, tools: Mapping[str, ToolSpec]) -> Iterator[str]:
-    for place, args in call.args.items():
-        yield from entry(f"{place}: {escaped(call.tool)}, since {escaped(call.why)}")
-        if place != call.step or not tools[call.tool].acts:
-            yield from value_lines(args)
-        if call.rules:
-            people = escaped(", and also ".join(map(str, call.rules)))
-            yield from entry(f"if approved by {people}; else it is asked about when it is due", lead="    ")
+def _settled(content: StepContent, step: Step) -> Iterator[str]:
+    calls = content.settles or {content.id: (known_args(step) or {}).get(None, {})}
+    rules = [str(ApproverRule.from_json(rule)) for rule in content.settled_by]
+    for tool, why in content.asks.items():
+        for place, args in calls.items():
+            yield from entry(f"{place}: {escaped(tool)}, since {escaped(why)}")
+            if content.settles or not content.acts:
+                yield from value_lines(args)
+            if rules:
+                people = escaped(", and also ".join(rules))
+                yield from entry(f"if approved by {people}; else it is asked about when it is due", lead="    ")

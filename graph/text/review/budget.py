@@ -1,29 +1,27 @@
 """The review of a budget: a limit that is reached."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from planner_executor.graph.record.budget import Budget, Usage, limit_in_words
-from planner_executor.graph.record.spending import BudgetExhausted
-from planner_executor.graph.text.review.frame import Block, Prose, limit_name, name, to_markdown
+from planner_executor.graph.review.content import BudgetContent
+from planner_executor.graph.text.review.frame import Block, Prose, limit_name, name
 from planner_executor.graph.text.review.layout import ITEM
 from planner_executor.graph.words.name_list import listed
 
 ENDS = "Reject without a word to finish with what there is, with `stop` to reject the run, with a reason to plan again."
 
 
-def budget_description(shortage: BudgetExhausted, budget: Budget, usage: Usage, hard: Budget) -> str:
-    """Return the question about a reached limit, with the usage and the remaining steps."""
-    return to_markdown(_blocks(shortage, budget, usage, hard))
-
-
-def _blocks(shortage: BudgetExhausted, budget: Budget, usage: Usage, hard: Budget) -> Iterator[Block]:
-    limit = shortage.limit
+def budget_blocks(content: BudgetContent, asked: Mapping[str, Any]) -> Iterator[Block]:
+    """Yield the question about a reached limit, with the usage and the remaining steps."""
+    limit, budget = content.limit, Budget.from_json(asked["budget"])
+    usage, hard = Usage.from_json(asked["spent"]), Budget.from_json(content.hard)
     is_left = usage.of(limit) < (budget.of(limit) or 0)
     rest = " The next call may take more than what is left." if is_left else ""
     yield Prose(f"The budget's limit of {limit_name(limit)} is reached.{rest} Spent so far:")
     yield from (Prose(ITEM + limit_name(limit_in_words(one, budget, usage))) for one in budget.names)
     yield Prose(
-        f"Left to do: {listed([name(step) for step in shortage.left])}." if shortage.left else "Nothing is planned yet."
+        f"Left to do: {listed([name(step) for step in content.left])}." if content.left else "Nothing is planned yet."
     )
     most = hard.of(limit)
     is_hard = most is not None and most <= (budget.of(limit) or 0)

@@ -1,7 +1,8 @@
-"""The content of a review request, made of the same parts as its description."""
+"""The content of a review request, of which its description is made (`graph.text.review.description`)."""
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 from pydantic import JsonValue
 
@@ -11,7 +12,6 @@ from planner_executor.graph.plan.catalog import ToolSpec
 from planner_executor.graph.plan.checks import describe_check
 from planner_executor.graph.plan.kinds.table import kind_spec
 from planner_executor.graph.plan.references import resolve
-from planner_executor.graph.plan.revision import difference
 from planner_executor.graph.plan.schema import Plan, Step
 from planner_executor.graph.policy.approval_scope import ExecutionTerms
 from planner_executor.graph.policy.policy_preview import PolicyPreview
@@ -19,9 +19,7 @@ from planner_executor.graph.record.call import Call, HeldCall
 from planner_executor.graph.review.content import (
     Argument,
     CallContent,
-    Change,
     CommentContent,
-    FieldChange,
     Given,
     Judge,
     PlanContent,
@@ -32,30 +30,32 @@ from planner_executor.graph.review.content import (
     Why,
     shown,
 )
+from planner_executor.graph.review.plan_changes import changes_between
+from planner_executor.graph.review.plan_review import PlanReview
 from planner_executor.graph.review.planned_call import PlannedCall
-from planner_executor.graph.text.review.changes import differing, fields_of
-from planner_executor.graph.text.review.effects import acting_tools, summary_of
-from planner_executor.graph.text.review.plan import PlanReview
 
 
 def plan_content(review: PlanReview) -> PlanContent:
     """Return the content of a plan."""
     plan, left = review.plan, [step for step in review.plan.steps if step.id not in review.done]
     preview, is_revision = PolicyPreview.of(plan, review.terms.tools), review.revision > 1
-    asked = {call.step: call for call in review.calls}
+    asked: defaultdict[str, list[PlannedCall]] = defaultdict(list)
+    for call in review.calls:
+        asked[call.step].append(call)
+    named = sorted({name for step in left for name in step.tool_names})
     return PlanContent(
         name="run_plan",
         revision=review.revision,
         digest=plan.digest,
         why=_why(review),
-        tools=tuple(tool_content(tool, left) for tool in acting_tools(left, review.terms.tools)),
-        steps=tuple(_step(step, review, preview, asked.get(step.id)) for step in plan.steps),
+        tools=tuple(tool_content(review.terms.tools[name], left) for name in named),
+        steps=tuple(_step(step, review, preview, asked[step.id]) for step in plan.steps),
         since=review.before_revision if is_revision and review.before is not None else None,
         was_seen=review.was_seen or not is_revision,
-        changes=tuple(_changes(review.before, plan)) if is_revision else (),
+        changes=changes_between(review.before, plan) if is_revision else (),
         comments=tuple(
             CommentContent(step=one.step, text=one.text, became=one.became(review.before or Plan(), plan))
-            for one in review.comments
+            for one in (review.comments if is_revision else ())
         ),
         notes=tuple(review.warnings),
         work=dict(review.estimate or {}),
@@ -68,9 +68,10 @@ def tool_content(tool: ToolSpec, steps: Sequence[Step] = ()) -> Tool:
         name=tool.name,
         effect=tool.effect,
         declared=tool.declared,
+        trust=tool.trust,
         reversible=tool.reversible,
         folder=tool.folder,
-        steps=tuple(step.id for step in steps if tool.name in step.tool_names),
+        steps=tuple(step.id for step in steps if tool.name in step.tool_names) if tool.acts else (),
     )
 
 
@@ -91,6 +92,8 @@ def held_content(
         },
         given=tuple(Given(what=one.what, by=one.by, step=one.step, value=one.value) for one in held.values),
         before=held.before,
+        by_model=step is not None and step.tool is None,
+        criteria=step.success_criteria if step is not None else None,
         checks=_checks(step) if step is not None else (),
         judged_by=_judge(step, has_judge) if step is not None else None,
     )
@@ -104,8 +107,12 @@ def new_content(step: Step, spec: ToolSpec | None, digest: str) -> CallContent:
         step=step.id,
         digest=digest,
         tool=tool_content(spec) if spec is not None else None,
-        does=summary_of(step, spec) if spec is not None and spec.summary is not None else None,
+        does=_summary(step, spec) if spec is not None and spec.summary is not None else None,
         new=True,
+        by_model=step.tool is None,
+        objective=step.objective if step.tool is None else None,
+        most_calls=step.max_calls,
+        most_items=step.most_items if step.for_each is not None else None,
     )
 
 
@@ -140,6 +147,12 @@ def calls_through(step: Step, specs: Mapping[str, ToolSpec], values: Mapping[str
             )
 
 
+def _summary(step: Step, tool: ToolSpec) -> str:
+    """Return what a step's call of a tool does, in the words of the tool's declaration."""
+    by_model = kind_spec(step.kind).done_by != "tool"
+    return call_words(tool.summary or "", step.args, tool.schema, by_model=by_model)
+
+
 def _known(value: JsonValue, values: Mapping[str, JsonValue]) -> JsonValue:
     """Return a value with its references filled in if all of them are known."""
     try:
@@ -168,27 +181,39 @@ def _why(review: PlanReview) -> Why:
     )
 
 
-def _step(step: Step, review: PlanReview, preview: PolicyPreview, asked: PlannedCall | None) -> StepContent:
+def _step(step: Step, review: PlanReview, preview: PolicyPreview, asked: Sequence[PlannedCall]) -> StepContent:
     spec, tools = kind_spec(step.kind), [review.terms.tools[name] for name in step.tool_names]
-    is_done = step.id in review.done
-    status: Any = review.done.get(step.id, "pending")
+    acts, status = any(tool.acts for tool in tools), review.done.get(step.id)
+    if status is not None:
+        return StepContent(id=step.id, status=cast("Any", status), done_by=spec.done_by, acts=acts)
+    args = {tool.name: _args(step, tool, review.terms, preview) for tool in tools if spec.calls_tools}
+    settled = [one for one in asked if one.later is None]
     return StepContent(
         id=step.id,
-        status=status,
+        status="pending",
         done_by=spec.done_by,
-        acts=any(tool.acts for tool in tools),
-        does={} if is_done else {tool.name: summary_of(step, tool) for tool in tools if tool.summary is not None},
-        args={}
-        if is_done or not spec.calls_tools
-        else {tool.name: found for tool in tools if (found := _args(step, tool, review.terms, preview))},
+        acts=acts,
+        does={tool.name: _summary(step, tool) for tool in tools if tool.summary is not None},
+        args={name: found for name, found in args.items() if found},
         most_items=step.most_items if step.for_each is not None else None,
-        checks=() if is_done else _checks(step),
-        judged_by=None if is_done else _judge(step, review.has_judge),
-        left_out=() if is_done else tuple(review.left_out.get(step.id, ())),
-        settled=asked is not None and asked.later is None,
-        settled_by=tuple(rule.to_json() for rule in asked.rules) if asked is not None else (),
-        asked_later=asked.later if asked is not None else None,
+        checks=_checks(step),
+        judged_by=_judge(step, review.has_judge),
+        left_out=tuple(review.left_out.get(step.id, ())),
+        unchecked=tuple(sorted({name for tool in tools for name in _unchecked(tool, args, review.terms)})),
+        asks={one.tool: one.why for one in asked},
+        settled=bool(settled),
+        settles={place: args for one in settled for place, args in one.args.items() if place != step.id},
+        settled_by=tuple(rule.to_json() for one in settled for rule in one.rules),
+        asked_later=next((one.later for one in asked if one.later is not None), None),
     )
+
+
+def _unchecked(tool: ToolSpec, args: Mapping[str, Mapping[str, Argument]], terms: ExecutionTerms) -> Iterator[str]:
+    """Yield the tools without declared trust whose results a call with an effect gets, and nobody sees."""
+    found = args.get(tool.name, {}).values()
+    if tool.acts and not any(one.asked for one in found):
+        named = (name for one in found for name in one.sources if name in terms.tools)
+        yield from (name for name in named if terms.tools[name].trusted is None)
 
 
 def _args(step: Step, tool: ToolSpec, terms: ExecutionTerms, preview: PolicyPreview) -> dict[str, Argument]:
@@ -214,25 +239,3 @@ def _judge(step: Step, has_judge: bool) -> Judge | None:
     if step.success_criteria:
         return "model" if has_judge and kind_spec(step.kind).is_judged else "nobody"
     return "code" if step.checks else None
-
-
-def _changes(before: Plan | None, after: Plan) -> Iterator[Change]:
-    diff, was = difference(before, after), before.by_id if before is not None else {}
-    yield from (Change(step=step, change="added") for step in diff.added)
-    yield from (_change(step, was[step].to_json(), after.by_id[step].to_json()) for step in diff.changed)
-    yield from (Change(step=step, change="removed") for step in diff.removed)
-    if diff.answer:
-        yield _change("answer", {"answer": before.answer if before is not None else None}, {"answer": after.answer})
-
-
-def _change(step: str, before: Mapping[str, JsonValue], after: Mapping[str, JsonValue]) -> Change:
-    was, now = fields_of(before), fields_of(after)
-    fields = tuple(
-        FieldChange(
-            field=field,
-            was=shown(was[field]) if field in was else None,
-            now=shown(now[field]) if field in now else None,
-        )
-        for field in differing(before, after)
-    )
-    return Change(step=step, change="changed", fields=fields)

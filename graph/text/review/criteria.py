@@ -1,11 +1,10 @@
 """The success criteria of the steps, and who judges them."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from planner_executor.graph.plain_text.sanitize import escaped
-from planner_executor.graph.plan.checks import describe_check
-from planner_executor.graph.plan.kinds.table import kind_spec
-from planner_executor.graph.plan.schema import Step
+from planner_executor.graph.review.content import Judge
 from planner_executor.graph.text.drawing.labels import plain
 from planner_executor.graph.text.review.frame import Block, Data, Prose, more
 from planner_executor.graph.text.review.layout import ITEM, entry
@@ -24,16 +23,27 @@ NOT_JUDGED = (
 LEFT_OUT = "Success criteria that no model judges, since a person or a planner does these steps:"
 
 
-def criteria_blocks(left: Sequence[Step], has_judge: bool) -> Iterator[Block]:
+@dataclass(frozen=True)
+class Judged:
+    """What is looked at when a step ends: words, who judges them, whether a judge could, and what code checks."""
+
+    step: str
+    words: str | None
+    by: Judge | None
+    is_judged: bool
+    checks: tuple[str, ...]
+
+
+def criteria_blocks(left: Sequence[Judged]) -> Iterator[Block]:
     """Yield the criteria of the steps that are left, by who judges them."""
-    worded = [step for step in left if step.success_criteria]
-    by_model = [step for step in worded if kind_spec(step.kind).is_judged]
-    others = [step for step in worded if not kind_spec(step.kind).is_judged]
+    worded = [step for step in left if step.words]
+    by_model = [step for step in worded if step.is_judged]
     if not worded and not any(step.checks for step in left):
         yield Prose(NONE)
-    yield from listed_blocks(CHECKED, [f"{step.id}: {_checks(step)}" for step in left if step.checks])
-    yield from listed_blocks(JUDGED if has_judge else NOT_JUDGED, [_worded(step) for step in by_model])
-    yield from listed_blocks(LEFT_OUT, [_worded(step) for step in others])
+    yield from listed_blocks(CHECKED, [f"{step.step}: {_checks(step)}" for step in left if step.checks])
+    yield from listed_blocks(JUDGED, [_worded(step) for step in by_model if step.by == "model"])
+    yield from listed_blocks(NOT_JUDGED, [_worded(step) for step in by_model if step.by != "model"])
+    yield from listed_blocks(LEFT_OUT, [_worded(step) for step in worded if not step.is_judged])
 
 
 def listed_blocks(title: str, told: Sequence[str]) -> Iterator[Block]:
@@ -44,9 +54,9 @@ def listed_blocks(title: str, told: Sequence[str]) -> Iterator[Block]:
         yield Data(tuple(part for line in lines for part in entry(line.removeprefix(ITEM))))
 
 
-def _worded(step: Step) -> str:
-    return f"{step.id}: {cut(plain(str(step.success_criteria)), CHARACTERS)}"
+def _worded(step: Judged) -> str:
+    return f"{step.step}: {cut(plain(step.words or ''), CHARACTERS)}"
 
 
-def _checks(step: Step) -> str:
-    return cut("; ".join(escaped(describe_check(check)) for check in step.checks), CHARACTERS)
+def _checks(step: Judged) -> str:
+    return cut("; ".join(map(escaped, step.checks)), CHARACTERS)

@@ -9,6 +9,7 @@ from pydantic import JsonValue
 
 from planner_executor.graph.plain_text.sanitize import escaped, visible
 from planner_executor.graph.record.values import to_text
+from planner_executor.graph.review.content import Shown, Whole
 from planner_executor.graph.text.review.layout import MARGIN, WIDTH, entry
 
 MAX_CHARACTERS = 4_000
@@ -62,6 +63,20 @@ def cut(text: str, most: int) -> str:
         return text
     half = most // 2
     return f"{text[:half]} {_left_out(text, left)} {text[len(text) - half :]}"
+
+
+def told(value: Shown, most: int) -> str:
+    """Return a value of a review on one line; of a large one the beginning and the end, its length and its digest."""
+    if isinstance(value, Whole):
+        return cut(visible(to_text(value.value)), most)
+    half = most // 2
+    left = f"... {value.length} bytes in all, digest {value.digest[:DIGEST_CHARACTERS]} ..."
+    return f"{visible(value.preview)[:half]} {left} {visible(value.end)[-half:] if value.end else ''}".rstrip()
+
+
+def plain_value(value: Shown) -> JsonValue:
+    """Return a value of a review, a large one as text."""
+    return value.value if isinstance(value, Whole) else told(value, MAX_CHARACTERS)
 
 
 def is_whole(values: Mapping[str, JsonValue]) -> bool:

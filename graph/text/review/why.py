@@ -1,10 +1,8 @@
 """Why a plan is asked about: what brought the revision, and which rule has it shown."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
-from planner_executor.graph.policy.approval_scope import ShownFor
-from planner_executor.graph.record.plan_state import PlanState
+from planner_executor.graph.review.content import Why
 from planner_executor.graph.text.review.frame import Block, Prose, name, words
 from planner_executor.graph.text.review.layout import ITEM
 from planner_executor.graph.words.name_list import listed
@@ -13,49 +11,24 @@ MAX_FAILURES = 10
 STALLED = "No progress: "
 
 
-NO_RULE = ShownFor()
-
-
-@dataclass(frozen=True)
-class Reason:
-    """Why there is this revision: its author and reason, the failures that it answers, and why it gets nowhere.
-
-    `failed` are the failed steps and their errors. `shown_for` is the rule that has it shown.
-    """
-
-    author: str = "planner"
-    cause: str = ""
-    reason: str = ""
-    failed: tuple[tuple[str, str], ...] = ()
-    stalled: str | None = None
-    shown_for: ShownFor = NO_RULE
-
-
-def reason_of(plan: PlanState, failed: tuple[tuple[str, str], ...], shown_for: ShownFor) -> Reason:
-    """Return the reason of the revision in force; `failed` are the steps that failed before it, with their errors."""
-    revised = plan.revised
-    if revised is None:
-        return Reason(shown_for=shown_for)
-    return Reason(revised.author, revised.cause, revised.reason or "", failed, plan.stalled, shown_for)
-
-
-def why_blocks(revision: int, why: Reason) -> Iterator[Block]:
+def why_blocks(revision: int, why: Why) -> Iterator[Block]:
     """Yield why there is this revision, and why a person is asked."""
     is_after_failure = why.author == "replanner" and why.cause == "failure"
     which = (
         f"Revision {revision}, after a failure:" if is_after_failure else f"This is revision {revision} of the plan."
     )
+    failed = list(why.failed.items())
     yield Prose(f"{which} {_origin(revision, why)}".rstrip())
     if is_after_failure:
-        yield from (Prose(f"{ITEM}{name(step)} failed: {words(error)}") for step, error in why.failed[:MAX_FAILURES])
-        if len(why.failed) > MAX_FAILURES:
-            yield Prose(f"{ITEM}and {len(why.failed) - MAX_FAILURES} more failed")
+        yield from (Prose(f"{ITEM}{name(step)} failed: {words(error)}") for step, error in failed[:MAX_FAILURES])
+        if len(failed) > MAX_FAILURES:
+            yield Prose(f"{ITEM}and {len(failed) - MAX_FAILURES} more failed")
     if why.stalled is not None:
         prefix = STALLED if why.stalled.startswith(STALLED) else ""  # the embedded rules' own sentence has none
         yield Prose(f"{prefix}{words(why.stalled.removeprefix(STALLED))}")
 
 
-def _origin(revision: int, why: Reason) -> str:
+def _origin(revision: int, why: Why) -> str:
     told = words(why.reason)
     if why.author == "replanner" and why.cause == "failure":
         return "" if why.failed else told
@@ -64,19 +37,19 @@ def _origin(revision: int, why: Reason) -> str:
     if why.author == "replanner":
         return f"The plan was revised: {told}"
     if why.author == "caller":
-        return f"The caller brought it. {_rule(why.shown_for)}"
+        return f"The caller brought it. {_rule(why)}"
     if why.author == "state":
         return "Somebody changed the plan in the state of the thread."
     if why.author == "person":
         return "A person edited it."
     if revision > 1 and why.reason.startswith("feedback: "):
         return f"The plan before was turned down: {words(why.reason.removeprefix('feedback: '))}"
-    return f"It was planned again: {told}" if revision > 1 else _rule(why.shown_for)
+    return f"It was planned again: {told}" if revision > 1 else _rule(why)
 
 
-def _rule(shown_for: ShownFor) -> str:
-    tools = listed([name(tool) for tool in shown_for.tools])
-    match shown_for.rule:
+def _rule(why: Why) -> str:
+    tools = listed([name(tool) for tool in why.tools])
+    match why.rule:
         case "always":
             return "Every plan is shown before it runs."
         case "policy":

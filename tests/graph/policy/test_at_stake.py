@@ -70,7 +70,9 @@ def test_what_either_may_cost_both_may(one: float | None, other: float | None, t
 
 
 def test_a_value_reaches_calls_of_the_tools_that_a_rule_is_about() -> None:
-    assert AtStake((PAY, LOOK)).reach(RULES, name="`{}`".format, words=str.upper) == (
+    reach = AtStake((PAY, LOOK)).reach(RULES)
+
+    assert reach is not None and reach.in_words("`{}`".format, str.upper) == (
         "It reaches calls of `pay`: the role FINANCE has to approve. "
         "From anybody else it stands, and these calls are shown by themselves."
     )

@@ -1,9 +1,15 @@
 """What became of comments on the plan before."""
 
+from planner_executor.graph.plan.catalog import ToolSpec
 from planner_executor.graph.plan.schema import Plan, Step
+from planner_executor.graph.policy.approval_scope import ExecutionTerms
 from planner_executor.graph.record.comment import Comment
-from planner_executor.graph.text.review.changes import comment_lines
-from planner_executor.graph.text.review.frame import to_markdown
+from planner_executor.graph.review.content import LARGEST_VALUE
+from planner_executor.graph.review.plan_changes import changes_between
+from planner_executor.graph.review.plan_review import PlanReview
+from planner_executor.graph.text.review.changes import change_blocks, since_blocks
+from planner_executor.graph.text.review.content import plan_content
+from planner_executor.graph.text.review.frame import to_markdown, to_text
 
 BEFORE = Plan(
     steps=(
@@ -12,16 +18,45 @@ BEFORE = Plan(
         Step(id="c", objective="o"),
     )
 )
+TERMS = ExecutionTerms({"t": ToolSpec("t", "", {})})
 AFTER = Plan(steps=(Step(id="a", objective="p", tool="t", args={"n": 2}), Step(id="b", objective="o")))
 
 
-def test_each_comment_is_told_with_what_became_of_its_step() -> None:
-    told = to_markdown(comment_lines([Comment("a", "x"), Comment("b", "y"), Comment("c", "z")], BEFORE, AFTER))
+def told(*comments: Comment, before: Plan | None = BEFORE) -> str:
+    review = PlanReview(AFTER, 2, TERMS, before=before, before_revision=1, comments=comments)
+    return to_markdown(since_blocks(plan_content(review)))
 
-    assert told.splitlines()[2:] == [
+
+def test_each_comment_is_told_with_what_became_of_its_step() -> None:
+    said = told(Comment("a", "x"), Comment("b", "y"), Comment("c", "z"))
+
+    assert said.splitlines()[-3:] == [
         "- `x`: a has another `objective` and `args.n`.", "- `y`: b is unchanged.", "- `z`: c is gone."
     ]  # fmt: skip
+    assert told(Comment("a", "x"), before=None).endswith("- `x`: a is new.")
 
 
 def test_a_plan_without_comments_says_nothing_of_any() -> None:
-    assert to_markdown(comment_lines([], BEFORE, AFTER)) == ""
+    assert "comments" not in told()
+
+
+def test_the_answer_and_a_step_of_that_name_are_told_apart() -> None:
+    before = Plan(steps=(Step(id="answer", objective="o"),), answer="x")
+    after = Plan(steps=(Step(id="answer", objective="p"),), answer="y")
+
+    def first(was: Plan, now: Plan) -> str:
+        return to_text(change_blocks(changes_between(was, now), 3)).split("\n")[0]
+
+    since = "Changes since revision 3, which was shown last: "
+    assert first(before, after) == f"{since}changed: answer; answer changed."
+    assert first(before, Plan(steps=before.steps, answer="y")) == f"{since}answer changed."
+    assert first(before, Plan(steps=after.steps, answer="x")) == f"{since}changed: answer."
+
+
+def test_of_a_large_value_both_ends_are_told_with_its_length_and_digest() -> None:
+    was = Plan(steps=(Step(id="a", objective="o", tool="t", args={"n": f"first {'x' * LARGEST_VALUE} last"}),))
+
+    said = " ".join(to_text(change_blocks(changes_between(was, AFTER), 1)).split())
+
+    assert 'was "first xxx' in said and f"... {LARGEST_VALUE + 13} bytes in all, digest " in said
+    assert 'last" now 2' in said

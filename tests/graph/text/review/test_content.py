@@ -8,6 +8,7 @@ import pytest
 from planner_executor.graph.plan.catalog import ToolSpec
 from planner_executor.graph.plan.schema import Plan, Step
 from planner_executor.graph.policy.approval_scope import ExecutionTerms
+from planner_executor.graph.policy.approvers import ApproverRule
 from planner_executor.graph.policy.policy_file import policy_from
 from planner_executor.graph.record.call import Call, HeldCall
 from planner_executor.graph.record.comment import Comment
@@ -15,6 +16,8 @@ from planner_executor.graph.record.events import ValueShown
 from planner_executor.graph.record.run_pass import Pass
 from planner_executor.graph.record.trust_label import TrustLabel
 from planner_executor.graph.review.content import LARGEST_VALUE, Preview
+from planner_executor.graph.review.plan_review import PlanReview, Reason
+from planner_executor.graph.review.planned_call import PlannedCall
 from planner_executor.graph.text.review.content import (
     calls_through,
     held_content,
@@ -22,8 +25,6 @@ from planner_executor.graph.text.review.content import (
     plan_content,
     uncertain_content,
 )
-from planner_executor.graph.text.review.plan import PlanReview
-from planner_executor.graph.text.review.why import Reason
 
 PAY = ToolSpec(
     "pay", "", {"properties": {"to": {}, "amount": {}}}, trusted=True, summary="pay {amount} to {to}", reversible=False
@@ -111,12 +112,10 @@ def test_a_revision_says_what_changed_by_step_and_field_and_what_became_of_comme
     ]  # fmt: skip
     to, amount = found["changes"][1]["fields"]
     assert (to["field"], to["was"]) == ("args.to", {"value": "ann"}) and set(to["now"]) == {
-        "length", "digest", "preview"
+        "length", "digest", "preview", "end"
     }  # fmt: skip
     assert amount == {"field": "args.amount", "was": {"value": "{look_result.n}"}, "now": {"value": 1}}
-    assert found["changes"][3]["fields"] == [
-        {"field": "answer", "was": {"value": "{paid_result}"}, "now": {"value": None}}
-    ]
+    assert found["changes"][3]["fields"] == [{"field": "answer", "was": {"value": "{paid_result}"}}]
     assert [one["became"] for one in found["comments"]] == ["gone", "changed", "unchanged"]
     assert found["steps"][1]["left_out"] == ["be brief"]
 
@@ -132,6 +131,7 @@ def test_a_held_call_says_what_it_does_and_what_of_it_is_not_trusted() -> None:
     assert found["does"] == "pay 9 to ann" and found["tool"] == {
         "name": "pay",
         "effect": "external",
+        "trust": "trusted",
         "reversible": False,
     }
     assert found["args"] == {"to": {"origin": "result", "trust": "untrusted", "sources": ["web"]}}
@@ -202,7 +202,7 @@ def test_a_revision_of_which_no_plan_was_seen_has_added_all() -> None:
     assert found["changes"] == [
         {"step": "look", "change": "added"},
         {"step": "answer", "change": "changed", "fields": [
-            {"field": "answer", "was": {"value": None}, "now": {"value": "x"}}
+            {"field": "answer", "now": {"value": "x"}}
         ]},
     ]  # fmt: skip
     assert not {"since", "was_seen"} & set(found) and [one["became"] for one in found["comments"]] == ["changed"]
@@ -224,7 +224,10 @@ def test_a_field_that_was_not_given_is_left_out_of_a_change() -> None:
 def test_tools_with_effects_name_the_steps_left_that_may_call_them() -> None:
     found = reviewed(LOOK, PAID, replace_id(PAID, "more"), done={"paid": "succeeded"}, left_out={"paid": ["x"]})
 
-    assert found["tools"] == [{"name": "pay", "effect": "external", "reversible": False, "steps": ["more"]}]
+    assert found["tools"] == [
+        {"name": "pay", "effect": "external", "trust": "trusted", "reversible": False, "steps": ["more"]},
+        {"name": "web", "effect": "read", "trust": "untrusted"},
+    ]
     assert "left_out" not in found["steps"][1]
 
 
@@ -286,3 +289,28 @@ def test_of_several_references_all_have_to_be_known() -> None:
     assert told(found.args["to"]) == {"value": "{look_result} {more_result}"}
     assert [one.does for one in calls_through(by_model, TOOLS, {})] == ["pay [chosen by the model] to ann"]
     assert [one.does for one in calls_through(replace_id(PAID, "x"), TOOLS, {})] == ["pay [look_result.n] to ann"]
+
+
+def test_an_effect_names_the_tools_without_declared_trust_whose_results_nobody_sees() -> None:
+    silent = replace(WEB, trusted=None)
+    terms = ExecutionTerms({"web": silent, "pay": PAY}, "always", policy_from({}))
+
+    look, paid = told(plan_content(PlanReview(Plan(steps=(LOOK, PAID)), 1, terms)))["steps"]
+
+    assert paid["unchecked"] == ["web"] and "unchecked" not in look
+    assert "unchecked" not in reviewed(LOOK, PAID)["steps"][1]
+
+
+def test_a_step_says_why_the_policy_asks_and_which_calls_of_items_are_settled() -> None:
+    here = Step(id="here", objective="o", tool="pay", args={"to": "ann", "amount": 1})
+    calls = (
+        PlannedCall("here", "pay", "w", None, {"k": "here"}, {"here": {"to": "ann"}}, (ApproverRule(roles=("cfo",)),)),
+        PlannedCall("each", "pay", "w", None, {"k": "each[0]"}, {"each[0]": {"to": "ben"}}),
+        PlannedCall("paid", "pay", "v", "unknown"),
+    )
+
+    first, each, _, later = reviewed(here, EACH, LOOK, PAID, calls=calls)["steps"]
+
+    assert (first["settled"], first["asks"], first["settled_by"]) == (True, {"pay": "w"}, [{"roles": ["cfo"]}])
+    assert "settles" not in first and each["settles"] == {"each[0]": {"to": "ben"}}
+    assert (later["asked_later"], later["asks"]) == ("unknown", {"pay": "v"}) and "settled" not in later

@@ -17,16 +17,15 @@ from planner_executor.graph.record.call import Call, HeldCall
 from planner_executor.graph.record.events import Decided, SettledCall
 from planner_executor.graph.record.results import StepResult
 from planner_executor.graph.record.run_pass import Pass
-from planner_executor.graph.record.spending import BudgetExhausted
 from planner_executor.graph.record.trust_label import TrustLabel
+from planner_executor.graph.review.content import BudgetContent, GateContent, PlanContent, QuestionContent, shown
+from planner_executor.graph.review.plan_review import PlanReview, Reason
 from planner_executor.graph.review.request import ReviewAction, ReviewRequest
 from planner_executor.graph.text.decision import decision_text
-from planner_executor.graph.text.review.budget import budget_description
-from planner_executor.graph.text.review.calls import held_description, uncertain_description
+from planner_executor.graph.text.review.content import held_content, plan_content, uncertain_content
+from planner_executor.graph.text.review.description import description
 from planner_executor.graph.text.review.frame import plain_description
-from planner_executor.graph.text.review.person import gate_description, question_description
-from planner_executor.graph.text.review.plan import PlanReview, invalid_description, plan_description, plan_message
-from planner_executor.graph.text.review.why import Reason
+from planner_executor.graph.text.review.plan import plan_message
 
 PIECES = [
     "\n", "\r\n", "\u2028", "\u2029", "\x85", "\x0b", "\x1b[2J", "\u202e", "\u200d", "\\u{200d}", "```", "~~~~", " ",
@@ -54,7 +53,17 @@ def descriptions(words: str) -> list[str]:
         id="a", objective=f"do{words}", tool=tool.name, args={f"to{words}": words}, checks=({"matches": f"x{words}"},)
     )
     second = Step(id="b", objective=f"do{words}", tools=(tool.name,), depends_on=("a",), success_criteria=f"x{words}")
-    gate, ask = Step(id="g", objective="o", gate=f"ok{words}"), Step(id="q", objective="o", ask=f"which{words}")
+    gate = GateContent(name="run_step", kind="gate", step="g", words=f"ok{words}", steps=("b",))
+    ask = QuestionContent(
+        name="answer_question",
+        step="q",
+        results={"Digest": shown(words)},
+        answer={"type": "string", "description": words},
+    )
+    limit = BudgetContent(name="raise_budget", limit=f"calls.{tool.name}", left=("a",))
+    fault = str(Issue(f"a{words}", f"tool{words}", f"unknown{words}"))
+    invalid = PlanContent(name="run_plan", revision=1, digest="d", cannot_run=True, faults=(fault,))
+    called = {"tool": tool.name, "args": {f"to{words}": words}}
     before = Plan(steps=(first, Step(id="gone", objective=f"x{words}", tool=tool.name)))
     plan = Plan(steps=(first, second, Step(id="c", objective="o")), answer=f"x{words}")
     why = Reason("replanner", "failure", f"no{words}", (("a", f"no{words}"),), f"No progress: {words}")
@@ -80,22 +89,20 @@ def descriptions(words: str) -> list[str]:
         Reason("caller", "", words, shown_for=ShownFor("policy", (tool.name,))),
     ]
     return [
-        plan_description(review),
-        *(plan_description(replace(review, why=why, before=None)) for why in origins),
-        invalid_description(1, [Issue(f"a{words}", f"tool{words}", f"unknown{words}")]),
-        uncertain_description(call),
-        uncertain_description(failed, ["b"]),
-        held_description(replace(held, before=(f"r{words}",)), tool, second, has_judge=True),
-        gate_description(gate, {"a": words}, ["b"]),
-        question_description(replace_output(ask, words), {"Digest": words}),
+        *(
+            description(plan_content(one), {"plan": plan.to_json()}, one.goal)
+            for one in (review, *(replace(review, why=why, before=None) for why in origins))
+        ),
+        description(invalid, {}),
+        description(uncertain_content(call, tool, []), called),
+        description(uncertain_content(failed, tool, ["b"]), called),
+        description(held_content(replace(held, before=(f"r{words}",)), tool, second, has_judge=True), called),
+        description(gate, {"args": {"a": words}}),
+        description(ask, {"question": f"which{words}"}),
         plan_message(plan, 1, {}),
-        budget_description(BudgetExhausted(f"calls.{tool.name}", ("a",)), budget, Usage(), Budget()),
+        description(limit, {"budget": budget.to_json(), "spent": Usage().to_json()}),
         decision_text(decided, 2, {"k": call}),
     ]
-
-
-def replace_output(step: Step, words: str) -> Step:
-    return step.model_copy(update={"output": {"type": "string", "description": words}})
 
 
 def requests(words: str) -> list[str]:

@@ -4,8 +4,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import JsonValue
 
-from planner_executor.graph.plan.revision import difference
 from planner_executor.graph.plan.schema import Plan
+from planner_executor.graph.review.plan_changes import changes_between
 from planner_executor.graph.text.drawing.labels import columns
 from planner_executor.graph.text.review.changes import change_blocks
 from planner_executor.graph.text.review.frame import Data
@@ -48,7 +48,7 @@ def test_no_part_of_a_former_value_looks_like_the_value_now() -> None:
     forged = "x" * 40 + " now not given " * 9
     before, after = (Plan.model_validate({"steps": [{"id": "a", "objective": one}]}) for one in (forged, "y"))
 
-    *_, data = change_blocks(difference(before, after), before, after, (1, True))
+    *_, data = change_blocks(changes_between(before, after), 1)
 
     assert isinstance(data, Data)
     assert [line for line in data.lines if line.startswith("      now ")] == ['      now "y"']

@@ -9,9 +9,10 @@ from planner_executor.graph.plan.catalog import ToolSpec
 from planner_executor.graph.plan.schema import Plan, Step
 from planner_executor.graph.policy.approval_scope import ExecutionTerms
 from planner_executor.graph.record.comment import Comment
+from planner_executor.graph.review.plan_review import PlanReview, Reason
 from planner_executor.graph.review.planned_call import PlannedCall
-from planner_executor.graph.text.review.plan import PlanReview, plan_description
-from planner_executor.graph.text.review.why import Reason
+from planner_executor.graph.text.review.content import plan_content
+from planner_executor.graph.text.review.plan import plan_description
 
 PLAN = Plan(steps=(Step(id="a", objective="o", success_criteria="it is short"),))
 OTHER = Plan(steps=(Step(id="b", objective="o"),))
@@ -43,9 +44,13 @@ def test_a_review_that_differs_in_one_field_has_another_key(name: str) -> None:
     assert replace(of, **{name: OTHERS[name]}).key != of.key == replace(of).key
 
 
+def told(review: PlanReview) -> str:
+    return plan_description(plan_content(review), review.plan)
+
+
 def test_what_a_model_judges_is_not_said_of_a_run_without_a_judge() -> None:
-    kept = {REVIEW.key: plan_description(REVIEW)}
+    kept = {REVIEW.key: told(REVIEW)}
     judged = replace(REVIEW, has_judge=True)
 
-    assert kept.get(judged.key) != plan_description(judged) != plan_description(REVIEW)
+    assert kept.get(judged.key) != told(judged) != told(REVIEW)
     assert judged.key not in kept
