@@ -49,11 +49,11 @@ class PolicyError(ConfigError):
 
 
 class SuiteError(ConfigError):
-    """A suite of cases cannot be read, or is invalid; none of its cases is run."""
+    """A suite of cases cannot be read, or is invalid; none of its cases is run. `line` is set if the file names it."""
 
-    def __init__(self, suite: str, why: str) -> None:
-        self.suite = suite
-        super().__init__(f"{suite}: {why}")
+    def __init__(self, suite: str, why: str, line: int | None = None) -> None:
+        self.suite, self.line = suite, line
+        super().__init__(f"{suite}, line {line}: {why}" if line else f"{suite}: {why}")
 
 
 class ResultsError(ConfigError):

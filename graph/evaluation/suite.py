@@ -3,11 +3,12 @@
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, JsonValue, field_validator
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, JsonValue
 
 from planner_executor.graph.policy.policy import ApprovalMode
-from planner_executor.graph.record.budget import NO_BUDGET, Budget, Price, read_budget
+from planner_executor.graph.record.budget import NO_BUDGET, Budget, BudgetTable, Price
 from planner_executor.graph.settings.settings import SETTINGS
+from planner_executor.graph.words.tables import Says, Shape, fault
 
 Arm = Literal["direct", "static", "replanning"]
 ARMS: tuple[Arm, ...] = get_args(Arm)
@@ -23,20 +24,23 @@ BOUNDED = ("model_calls", "tokens", "cost_usd", "tool_calls", "wall_s")
 """Limits that a whole evaluation can have."""
 
 
-def _read_budget(given: Any) -> Budget:
-    if isinstance(given, Budget):
-        return given
-    budget, faults = read_budget(given)
-    if faults:
-        raise ValueError("; ".join(f"{name} {fault}" for name, fault in faults))
-    return budget
+def _as_table(given: Any) -> Any:
+    return given.to_json() if isinstance(given, Budget) else given
 
 
-def _read_whole_budget(given: Any) -> Budget:
-    budget = _read_budget(given)
+def _of_a_whole_evaluation(budget: Budget) -> Budget:
     if others := [name for name in budget.names if name not in BOUNDED]:
-        raise ValueError(f"{others[0]} cannot limit a whole evaluation; use {', '.join(BOUNDED)}")
+        raise fault(f"cannot limit a whole evaluation; use {', '.join(BOUNDED)}", others[0])
     return budget
+
+
+def _of_the_replanning_arm(given: dict[str, Any]) -> dict[str, Any]:
+    if others := [name for name in given if name not in REPLANNING]:
+        raise fault(f"cannot be set here; use {', '.join(REPLANNING)}", others[0])
+    return given
+
+
+Limits = Annotated[BudgetTable, BeforeValidator(_as_table)]
 
 
 class Case(BaseModel):
@@ -51,7 +55,9 @@ class Case(BaseModel):
     goal: str = Field(min_length=1)
     constraints: tuple[str, ...] = ()
     answer: AnswerFormat = "text"
-    checks: tuple[dict[str, JsonValue], ...] = Field(min_length=1)
+    checks: Annotated[
+        tuple[dict[str, JsonValue], ...], Field(min_length=1), Says("must be a list of checks, at least one")
+    ]
     documents: str | None = None
     workspace: str | None = None
 
@@ -67,7 +73,7 @@ class Suite(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     name: str = Field(pattern=r"^\w[\w .-]*$", max_length=100)
-    cases: tuple[Case, ...] = Field(min_length=1)
+    cases: Annotated[tuple[Case, ...], Field(min_length=1), Says("must be a list of cases, at least one")]
     folder: Path = Field(exclude=True)
     repetitions: int = Field(default=1, ge=1)
     approval: ApprovalMode = "side_effects"
@@ -77,17 +83,10 @@ class Suite(BaseModel):
     allow: tuple[str, ...] = ()
     policy: str | None = None
     mcp: str | None = None
-    budget: Annotated[Budget, BeforeValidator(_read_whole_budget)] = NO_BUDGET
-    run_budget: Annotated[Budget, BeforeValidator(_read_budget)] = NO_BUDGET
+    budget: Annotated[Limits, AfterValidator(_of_a_whole_evaluation)] = NO_BUDGET
+    run_budget: Limits = NO_BUDGET
     prices: dict[str, Price] = Field(default_factory=dict)
-    replanning: dict[str, Any] = Field(default_factory=dict)
-
-    @field_validator("replanning")
-    @classmethod
-    def _check_replanning(cls, given: dict[str, Any]) -> dict[str, Any]:
-        if other := [name for name in given if name not in REPLANNING]:
-            raise ValueError(f"{other[0]} cannot be set here; use {', '.join(REPLANNING)}")
-        return given
+    replanning: Annotated[dict[str, Any], AfterValidator(_of_the_replanning_arm)] = Field(default_factory=dict)
 
     def path(self, name: str | None) -> Path | None:
         """Return a path named in the suite, relative to its folder."""
@@ -100,3 +99,8 @@ class Suite(BaseModel):
     def workspace_of(self, case: Case) -> Path | None:
         """Return the folder that is copied for each trial of a case."""
         return self.path(case.workspace or self.workspace)
+
+
+CaseTable = Annotated[Case, Shape()]
+SuiteTable = Annotated[Suite, Shape()]
+"""A case and a suite as they are written."""

@@ -6,12 +6,12 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from pydantic import ValidationError
-
 from planner_executor.graph.errors import SuiteError
-from planner_executor.graph.evaluation.suite import Suite
+from planner_executor.graph.evaluation.suite import CaseTable, Suite, SuiteTable
+from planner_executor.graph.words.tables import Path as Place
+from planner_executor.graph.words.tables import read
+from planner_executor.graph.words.toml_lines import line_of
 from planner_executor.graph.words.unreadable import unreadable
-from planner_executor.graph.words.validation_message import fault_messages
 
 
 def read_suite(path: str | Path) -> Suite:
@@ -21,31 +21,41 @@ def read_suite(path: str | Path) -> Suite:
         SuiteError: A file cannot be read, or its content is invalid.
     """
     file = Path(path)
-    raw = _table(file)
+    text = _text(file)
+    raw = _table(file, text)
     if isinstance(cases := raw.get("cases"), str):
-        raw["cases"] = _lines(file.parent / cases)
-    try:
-        suite = Suite.model_validate({"name": file.stem, **raw, "folder": file.absolute().parent})
-    except ValidationError as error:
-        raise SuiteError(str(file), fault_messages(error)) from None
+        raw["cases"] = cases = _lines(file.parent / cases)
+    for number, case in enumerate(cases if isinstance(cases, list) else (), 1):
+        for place, why in read(CaseTable, case)[1]:
+            raise SuiteError(str(file), f"case {number}: {_in_words(place, why)}")
+    suite, faults = read(SuiteTable, {"name": file.stem, **raw, "folder": file.absolute().parent})
+    for place, why in faults:
+        raise SuiteError(str(file), _in_words(place, why), line_of(text, place))
     _check(file, suite)
-    return suite
+    return suite  # type: ignore[no-any-return]
 
 
-def _table(file: Path) -> dict[str, Any]:
+def _in_words(place: Place, why: str) -> str:
+    return f"{'.'.join(place)} {why}".strip()
+
+
+def _text(file: Path) -> str:
     try:
-        return tomllib.loads(file.read_text("utf-8"))
-    except (OSError, ValueError, RecursionError) as error:
+        return file.read_text("utf-8")
+    except (OSError, ValueError) as error:
+        raise SuiteError(str(file), f"cannot be read: {unreadable(error)}") from error
+
+
+def _table(file: Path, text: str) -> dict[str, Any]:
+    try:
+        return tomllib.loads(text)
+    except (ValueError, RecursionError) as error:
         raise SuiteError(str(file), f"cannot be read: {unreadable(error)}") from error
 
 
 def _lines(file: Path) -> list[Any]:
-    try:
-        lines = file.read_text("utf-8").splitlines()
-    except (OSError, ValueError) as error:
-        raise SuiteError(str(file), f"cannot be read: {unreadable(error)}") from error
     cases = []
-    for number, line in enumerate(lines, 1):
+    for number, line in enumerate(_text(file).splitlines(), 1):
         try:
             cases += [json.loads(line)] if line.strip() else []
         except (ValueError, RecursionError) as error:
