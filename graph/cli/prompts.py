@@ -28,6 +28,7 @@ from planner_executor.graph.review.response import (
     call_names,
     can_approve,
     describe_action,
+    settled_steps,
 )
 from planner_executor.graph.runs import Run
 from planner_executor.graph.words.name_list import counted, listed, right_name
@@ -35,7 +36,9 @@ from planner_executor.graph.words.name_list import counted, listed, right_name
 OTHERWISE = "n: end the run, anything else: replan with this feedback: "
 COMMENT = re.compile(r"c(?:omment)?\s+(?P<step>[A-Za-z][A-Za-z0-9_]*)(?:\s*:)?\s+(?P<text>.+)", re.IGNORECASE)
 CALL_ANSWERS = "y: call, n: end the run, {...}: call with these arguments, anything else: no, for this reason: "
-PLAN_QUESTION = f"Run this plan? y: run, e: edit, c STEP TEXT: comment, {OTHERWISE}"
+LATER = re.compile(r"l\s+(?P<steps>.+)", re.IGNORECASE)
+LATER_OFFER = "l STEP: run, but ask about the calls of this step when due, "
+PLAN_QUESTION = f"Run this plan? y: run, {{later}}e: edit, c STEP TEXT: comment, {OTHERWISE}"
 FAULTY_QUESTION = f"This plan cannot run as it is. e: edit, c STEP TEXT: comment, {OTHERWISE}"
 COMMENTED = (
     "c STEP TEXT: another comment, s: send {count} for a new plan, d: drop, anything else: send with these words: "
@@ -105,14 +108,20 @@ class Prompter:
 
     def _plan(self, response: ReviewResponse, action: Action, run: Run) -> ReviewResponse:
         assert run.request is not None
-        can_run = can_approve(run.request)
+        can_run, settled = can_approve(run.request), settled_steps(run.request)
+        question = PLAN_QUESTION.format(later=LATER_OFFER if settled else "") if can_run else FAULTY_QUESTION
         while True:
-            words = self._ask(PLAN_QUESTION if can_run else FAULTY_QUESTION)
+            words = self._ask(question)
             if words.lower() in YES and not can_run:
                 self.screen.say("the plan has the faults above; edit it, or say what to change")
             elif words.lower() in ("e", "edit"):
                 if (plan := self._edited(action, run)) is not None:
                     return replace(response, plan=plan)
+            elif settled and (later := LATER.fullmatch(words)):
+                if unknown := [step for step in later["steps"].split() if step not in settled]:
+                    self.screen.say(f"approving settles no call of {unknown[0]}; it does of {listed(settled)}")
+                else:
+                    return replace(response, approve=True, ask_later=tuple(later["steps"].split()))
             elif comment := COMMENT.fullmatch(words):
                 if said := self._comments(comment, action):
                     return replace(response, **said)

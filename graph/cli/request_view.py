@@ -8,7 +8,7 @@ from planner_executor.graph.cli.command_line import command
 from planner_executor.graph.cli.screen import DIGEST_CHARACTERS, Screen
 from planner_executor.graph.record.budget import Usage, read_budget
 from planner_executor.graph.review.request import asked_again, digest_of_all
-from planner_executor.graph.review.response import RequestJson, asked, call_names, can_approve, new_calls
+from planner_executor.graph.review.response import RequestJson, asked, call_names, can_approve, new_calls, settled_steps
 from planner_executor.graph.runs import Run
 from planner_executor.graph.text.review.drawing import fitted
 from planner_executor.graph.text.review.frame import plain_description, to_text
@@ -49,6 +49,8 @@ def _responses(request: RequestJson) -> list[str]:
     new = new_calls(request["action_requests"])
     approve = ["--approve", *(f"--approve-call {name}" for name in new)] if kinds & {"run_plan", "run_step"} else []
     ways = [[*approve, *why, *rest, shown]] if not approve or can_approve(request) else []
+    if settled := settled_steps(request):
+        ways.append([*approve, *(f"--ask-later {step}" for step in settled), *why, *rest, shown])
     if "run_plan" in kinds and "run_step" not in kinds:
         ways.append(["--edit FILE", *why, *rest])
     for call in filter(None, call_names(request["action_requests"])):

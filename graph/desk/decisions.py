@@ -23,6 +23,8 @@ from planner_executor.graph.review.response import (
 Fields = Mapping[str, str]
 COMMENT = "comment:"
 """Beginning of the name of a field with a comment on a step."""
+LATER = "later:"
+"""Beginning of the name of a box that leaves the calls of a step out of the approval."""
 
 
 def response_in(shown: ShownRun, request: RequestJson, fields: Fields) -> ReviewResponse:
@@ -33,8 +35,8 @@ def response_in(shown: ShownRun, request: RequestJson, fields: Fields) -> Review
         request: Its open request.
         fields: The fields of the form: `decision` is approve, edit, feedback, finish or stop; the others are `message`,
             `reason`, `edit_as`, `plan`, those of `plan_of_form`, `answer:<step>:<field>`, `happened:<number>`,
-            `result:<number>`, `comment:<step>`, `limit:<name>`, `call:<name>` (approve, edit, reject or standing) with
-            `:args` and `:why`, and those of `standing_wish`.
+            `result:<number>`, `comment:<step>`, `later:<step>`, `limit:<name>`, `call:<name>` (approve, edit, reject or
+            standing) with `:args` and `:why`, and those of `standing_wish`.
 
     Raises:
         InputError: A field is missing or cannot be read.
@@ -60,6 +62,7 @@ def response_in(shown: ShownRun, request: RequestJson, fields: Fields) -> Review
         answers=_answers(shown, request, fields),
         limits=_limits(request, fields),
         reason=fields.get("reason") or None,
+        ask_later=tuple(name.removeprefix(LATER) for name in fields if name.startswith(LATER)),
         **_calls(request, fields),
         **settled,
     )

@@ -25,8 +25,8 @@ KEYS: Mapping[DecisionType, set[str]] = {
     "reject": set(Rejection.__annotations__),
 }
 
-REASONED = re.compile(r"\s*approve\s*:(?P<reason>.*\S.*)", re.IGNORECASE | re.DOTALL)
-"""An approval with its reason, in a chat."""
+ASK_LATER = re.compile(r"\s*ask\s+later\s+(?P<step>[A-Za-z][A-Za-z0-9_]*)\s*", re.IGNORECASE)
+"""A line in a chat, below an approval."""
 OBJECT = re.compile(r'\s*\{\s*"')
 """The beginning of a JSON object; one that breaks off is no feedback."""
 SUBJECT_ARGS = {"step", "tool", "args", "question"}
@@ -275,6 +275,22 @@ def _as_shown(value: Any, shown: Any, name: str) -> Any:
     return value if read is text else read
 
 
+def _approval_in_words(words: str, action: ReviewAction) -> Decision | None:
+    """Return an approval in a chat, None if it is none: a word, perhaps a reason, and lines `ask later STEP` below.
+
+    >>> _approval_in_words("approve: as in May", ReviewAction("run_plan", {}, "")).reason
+    'as in May'
+    """
+    lines, later = words.strip().splitlines(), list[str]()
+    while len(lines) > 1 and (said := ASK_LATER.fullmatch(lines[-1])):
+        later.insert(0, said["step"])
+        lines.pop()
+    word, _, reason = "\n".join(lines).partition(":")
+    if word.strip().lower() not in (("approve",) if reason.strip() else YES):
+        return None
+    return Decision("approve", reason=_read_reason(reason), ask_later=_read_ask_later(later, action))
+
+
 def _read_short(answer: Any, request: ReviewRequest) -> Decision:
     """Read a short form, valid for a single `run_plan` only."""
     if answer is True:
@@ -283,10 +299,8 @@ def _read_short(answer: Any, request: ReviewRequest) -> Decision:
         return Decision("reject", final=True)
     if isinstance(answer, str) and answer.strip():
         word = answer.strip().lower()
-        if word in YES:
-            return Decision("approve")
-        if (said := REASONED.match(answer)) is not None:
-            return Decision("approve", reason=_read_reason(said["reason"]))
+        if (approval := _approval_in_words(answer, request.actions[0])) is not None:
+            return approval
         return _rejection(None if word in NO else answer, request.actions[0])
     if isinstance(answer, dict) and "steps" in answer:
         return Decision("edit", args={"plan": answer})

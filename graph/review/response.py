@@ -89,6 +89,12 @@ def allowed(request: RequestJson, *names: ActionName) -> frozenset[str]:
     )
 
 
+def settled_steps(request: RequestJson) -> list[str]:
+    """Return the steps whose calls the approval of the plan settles, which `ask_later` may leave out."""
+    steps = [step for action in request["review"]["actions"] for step in action.get("steps", ())]
+    return [step["id"] for step in steps if isinstance(step, Mapping) and step.get("settled")]
+
+
 def can_approve(request: RequestJson) -> bool:
     """Whether an approval decides anything: a plan that can run, or a call or a gate beside no plan with faults."""
     return "approve" in allowed(request, *(("run_plan",) if asked(request, "run_plan") else ("run_step",)))

@@ -1,12 +1,19 @@
 """One stop where two were: approving a plan settles the calls that the policy asks about, as far as they are known."""
 
+import io
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from desk_server import decide, query, served
+from rich.console import Console
 
 from planner_executor import Agent, Person
+from planner_executor.graph.cli.prompts import Prompter
+from planner_executor.graph.cli.request_view import show_decision_commands
+from planner_executor.graph.cli.screen import Screen
 from planner_executor.graph.runs import Run
 from planner_executor.graph.testing import LoggedTools, ScriptedModel, step
 
@@ -395,3 +402,71 @@ def test_the_record_says_what_was_approved_with_the_plan(opened: Open) -> None:
     run = agent.resume(agent.start("g", plan={"steps": [PAY]}).id, APPROVE)
 
     assert "approved with the plan, which the policy asks about: p (pay, " in str(agent.audit(run.id))
+
+
+ALSO = step("q", "pay", to="bob", amount=5, after=["p"])
+
+
+def left_out(run: Run, agent: Agent) -> bool:
+    """Whether the call of p is asked about, and that of q is settled."""
+    return asked(run) == ["run_step"] and settled(agent, run) == [["q"]]
+
+
+@pytest.mark.parametrize("words", ["approve\nask later p", "yes\n  Ask later p ", "approve: as agreed\nask later p"])
+def test_in_a_chat_a_line_below_the_approval_leaves_a_call_out(opened: Open, words: str) -> None:
+    agent = opened(ASK)
+    run = agent.start("g", plan={"steps": [PAY, ALSO]})
+
+    assert left_out(agent.resume(run.id, words), agent)
+
+
+def test_in_a_chat_such_a_line_alone_or_of_another_step_approves_nothing(opened: Open, tools: LoggedTools) -> None:
+    agent = opened(ASK, {"steps": [PAY]})
+    run = agent.start("g", plan={"steps": [step("a", "look"), PAY]})
+
+    again = agent.resume(run.id, "approve\nask later a")
+
+    assert again.request is not None and "the policy asks about no call of a" in again.request["error"]
+    assert asked(agent.resume(run.id, "ask later p")) == ["run_plan"] and not tools.calls
+
+
+def test_the_terminal_offers_to_leave_a_call_out_where_one_is_settled(
+    opened: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    agent, out = opened(ASK), io.StringIO()
+    run = agent.start("g", plan={"steps": [PAY, ALSO]})
+    console = Console(file=out, width=1000)
+
+    show_decision_commands(Screen(console, console, interactive=True), run, "runs.db")
+    monkeypatch.setattr("sys.stdin", io.StringIO("l z\nl p\n"))
+    reply = Prompter(Screen(console, console, interactive=True), "runs.db").reply(run)
+
+    assert "--approve --ask-later p --ask-later q" in out.getvalue()
+    assert "l STEP: run, but ask" in out.getvalue() and "settles no call of z; it does of p, q" in out.getvalue()
+    assert reply is not None and left_out(agent.resume(run.id, reply.decisions), agent)
+
+
+def test_a_plan_that_settles_nothing_offers_nothing_to_leave_out(opened: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    agent, out = opened({}), io.StringIO()
+    run = agent.start("g", plan={"steps": [PAY]})
+    console = Console(file=out, width=1000)
+
+    show_decision_commands(Screen(console, console, interactive=True), run, "runs.db")
+    monkeypatch.setattr("sys.stdin", io.StringIO("y\n"))
+    Prompter(Screen(console, console, interactive=True), "runs.db").reply(run)
+
+    assert "later" not in out.getvalue() and "l STEP" not in out.getvalue()
+
+
+def test_the_desk_has_a_box_for_each_step_whose_calls_are_settled(tmp_path: Path) -> None:
+    def own(log: LoggedTools) -> list[Any]:
+        return [log.tool("pay", lambda **_: 1, effect="external", trusted=True), log.tool("note", effect="write")]
+
+    plan = {"steps": [PAY, ALSO, step("n", "note")]}
+    with served(tmp_path / "desk.db", tools=own, options={"policy": ASK}) as server, server.agent() as agent:
+        run = agent.start("g", plan=plan, thread="t")
+        with server.visit() as visit:
+            page = visit.get(query("/review", run.id)).text
+            assert re.findall(r'name="later:(\w+)"', page) == ["p", "q"]
+            assert decide(visit, run.id, decision="approve", **{"later:p": "yes"}).status_code == 303
+        assert left_out(agent.show(run.id), agent)

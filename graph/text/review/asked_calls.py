@@ -13,6 +13,7 @@ from planner_executor.graph.text.review.layout import ITEM, entry
 from planner_executor.graph.text.review.values import value_lines
 
 SETTLED = "Approving the plan also approves these calls, which the policy asks about:"
+LEFT_OUT = "Whoever approves may leave the calls of a step out (`ask_later`): they are asked about when they are due."
 ASKED_LATER = "These calls are asked about when they are due, as far as the policy asks about them then:"
 LATER: Mapping[Later, str] = {
     "unknown": "its arguments are not known yet",
@@ -33,6 +34,7 @@ def asked_blocks(content: PlanContent, plan: Plan) -> Iterator[Block]:
     if settled := [step for step in content.left if step.settled]:
         yield Prose(SETTLED)
         yield Data(tuple(line for step in settled for line in _settled(step, plan.by_id[step.id])))
+        yield Prose(LEFT_OUT)
     later = [(step.id, tool, step.asked_later) for step in content.left for tool in step.asks if step.asked_later]
     if later:
         told = [f"{ITEM}{step}: {escaped(tool)}, since {LATER[why]}" for step, tool, why in later]
