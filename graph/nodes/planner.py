@@ -23,6 +23,7 @@ from planner_executor.graph.nodes.planner_input import (
 )
 from planner_executor.graph.nodes.planning import Proposal, propose
 from planner_executor.graph.nodes.retry import reopen, retry_hint
+from planner_executor.graph.nodes.review.chat_comments import take_comments, with_collected
 from planner_executor.graph.nodes.review.message import message_about, message_without_plan, with_refusal
 from planner_executor.graph.nodes.review.step_changes import take_changes
 from planner_executor.graph.nodes.run.context import RunContext
@@ -89,12 +90,13 @@ class Planner:
         if run is not None:
             await bring_up(run.ledger, run.key, run.record)
             await take_changes(run, state, words=True)
+            comments = take_comments(run, state)
             writer = RunWriter(run)
             async with writer.owned():
                 # A node that is repeated after a crash finds the run that it has reopened (decision 58).
                 if wants_to_retry(state) and run.record.ended and not was_here(run, state):
                     await reopen(writer, brings_plan=_brings_plan(run, state))
-                return await self._continue(writer, state)
+                return with_collected(run, comments, await self._continue(writer, state))
         goal = source.goal or goal_to_begin(state, thread)
         if brought_plan(state, goal) is None:  # a model is needed: better refused now than in a run on record
             self._check_pictures(state)

@@ -14,6 +14,7 @@ from planner_executor.graph.context import Services
 from planner_executor.graph.ledger.protocol import Lease
 from planner_executor.graph.ledger.refusals import check_control_seq
 from planner_executor.graph.ledger.values import content_value
+from planner_executor.graph.nodes.review.chat_comments import with_comments_of_chat
 from planner_executor.graph.nodes.review.decision import carried_out, decide, plan_again
 from planner_executor.graph.nodes.review.events import passed, requested
 from planner_executor.graph.nodes.review.late import answered_late, with_expiry
@@ -108,6 +109,7 @@ class Review:
         (docs/decisions/0004-old-answers.md).
         """
         run = writer.run
+        request = with_comments_of_chat(run, request, state)
         if (given := run.record.review_state.response) is not None:
             return await self._taken_up(writer, subject, request, given)
         shown = _shown_here(run, request)

@@ -14,6 +14,7 @@ from planner_executor.graph.nodes.planner_input import (
     wants_to_go_on,
     wants_to_retry,
 )
+from planner_executor.graph.nodes.review.chat_comments import comments_in_words
 from planner_executor.graph.nodes.review.step_changes import change_in_words
 from planner_executor.graph.nodes.run.context import RunContext
 from planner_executor.graph.nodes.run.current_run import latest_run, open_run, thread_of
@@ -38,9 +39,10 @@ async def run_to_continue(services: Services, state: State, config: RunnableConf
     named = await open_run(services, state, config)
     if named is not None and _is_sent_back(named, state):
         return named
-    if not (wants_to_go_on(state) or steering(state) or change_in_words(state)):
-        return None
-    return next((run for run in (named, latest) if run is not None and not run.record.ended), None)
+    unfinished = next((run for run in (named, latest) if run is not None and not run.record.ended), None)
+    is_commented = unfinished is not None and unfinished.record.review_state.waits and comments_in_words(state)
+    is_meant = wants_to_go_on(state) or steering(state) or change_in_words(state) or is_commented
+    return unfinished if is_meant else None
 
 
 async def waiting_in_chat(services: Services, state: State, config: RunnableConfig) -> RunContext | None:

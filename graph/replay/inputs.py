@@ -182,7 +182,8 @@ def _decision(made: Mapping[str, Any], action: Mapping[str, Any], plan: Any) -> 
     args = dict(made.get("args") or {})
     if action["name"] == "run_plan":
         args["plan"] = plan or action["args"]["plan"]
-    return {"type": "edit", "edited_action": {"name": action["name"], "args": args}}
+    why = {"reason": made["reason"]} if "reason" in made else {}
+    return {"type": "edit", "edited_action": {"name": action["name"], "args": args}, **why}
 
 
 def _message(entry: Mapping[str, str]) -> AnyMessage:

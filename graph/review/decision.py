@@ -224,7 +224,7 @@ def _rejection(message: str | None, action: ReviewAction, final: bool = False, r
         message, lines = split_comments(message or "")
         ids = step_ids(action.args.get("plan"))
         try:
-            comments = (*read_comments(raw, ids), *read_comments(lines, ids))
+            comments = (*action.collected, *read_comments(raw, ids), *read_comments(lines, ids))
         except ValueError as fault:
             raise InvalidResponse(str(fault)) from fault
     elif raw not in (None, []):

@@ -10,6 +10,7 @@ from planner_executor.graph.plain_text.markdown import code
 from planner_executor.graph.plan.canonical import digest
 from planner_executor.graph.plan.issues import Issue
 from planner_executor.graph.policy.approvers import ApproverRule
+from planner_executor.graph.record.comment import Comment
 from planner_executor.graph.record.deadline import Deadline
 from planner_executor.graph.review.content import ActionContent, PeopleContent, ReviewContent
 from planner_executor.graph.words.name_list import listed
@@ -38,6 +39,7 @@ class ReviewAction:
     `key` identifies the call or the limit in question, `answer_schema` is the JSON Schema of an answer. `digest` is set
     for a call that a revision adds: its own, since the plan's does not cover it. `content` says as data what the
     description says in words. A plan that `cannot_run` as it is has faults, and nobody can approve it.
+    A rejection of the plan takes the comments `collected` along.
     """
 
     name: ActionName
@@ -48,6 +50,7 @@ class ReviewAction:
     digest: str | None = None
     content: ActionContent | None = None
     cannot_run: bool = False
+    collected: tuple[Comment, ...] = ()
 
     @property
     def allowed(self) -> tuple[DecisionType, ...]:

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from langchain_core.messages import HumanMessage
 from langgraph.types import Command
 
 from planner_executor.graph.testing import LoggedTools, asked, on_thread, step
@@ -67,7 +68,7 @@ def test_a_chat_that_has_a_message_only_writes_comments_as_lines_of_it(build: Bu
         ({"type": "reject", "comments": [{"step": "a"}]}, "comments must be a list"),
         ({"type": "reject", "comments": {"a": "x"}}, "comments must be a list"),
         ({"type": "approve", "comments": [ON_A]}, "unknown keys in approve: comments"),
-        ({"type": "approve", "reason": 1}, "the reason of an approval must be text"),
+        ({"type": "approve", "reason": 1}, "the reason must be text"),
         ({"type": "approve", "ask_later": "a"}, "ask_later must be a list"),
         ({"type": "approve", "ask_later": ["z"]}, "the plan has no step 'z'"),
         ({"type": "approve", "ask_later": ["b"]}, "the policy asks about no call of b; remove it"),
@@ -99,3 +100,69 @@ def test_an_approval_says_why_and_the_comments_before_are_over(build: Build, too
     state = graph.invoke(Command(resume={"type": "approve", "reason": "it is small"}), on_thread())
 
     assert state["status"] == "succeeded" and len(tools.calls) == 2
+
+
+def said(graph: Any, words: str) -> Any:
+    return graph.invoke({"messages": [HumanMessage(words)]}, on_thread())
+
+
+@pytest.mark.parametrize("answer", [{"type": "reject"}, "no", {"type": "reject", "message": "shorter"}])
+def test_messages_of_comments_alone_are_kept_for_the_next_rejection(build: Build, answer: Any) -> None:
+    graph = build(PLAN, NEXT)
+    said(graph, "the goal")
+    said(graph, "comment a: only last year")
+    state = said(graph, "comment b: in two lines\ncomment c: why?")
+
+    assert [message.text for message in state["messages"] if "Kept" in message.text] == [
+        "Kept for your next rejection of this plan: a: `only last year`.",
+        "Kept for your next rejection of this plan: b: `in two lines`; c: `why?`.",
+    ]
+    assert asked(state)["revision"] == 1 and state["messages"][-1].tool_calls
+    request = asked(graph.invoke(Command(resume=answer), on_thread()))
+
+    assert request["revision"] == 2 and request["error"] is None
+    assert [one["text"] for one in request["review"]["actions"][0]["comments"]] == [
+        "only last year",
+        "in two lines",
+        "why?",
+    ]
+
+
+def test_what_is_kept_stands_before_what_a_rejection_says_itself_and_is_sent_once(build: Build) -> None:
+    graph = build(PLAN, NEXT, PLAN)
+    said(graph, "the goal")
+    said(graph, "comment a: only last year")
+    graph.invoke(Command(resume={"type": "reject", "comments": [ON_B]}), on_thread())
+
+    request = asked(graph.invoke(Command(resume="something else"), on_thread()))
+
+    assert "on a: only last year; on b: in two lines" in str(graph.model.prompts[1][-1].content)
+    assert "comments" not in request["review"]["actions"][0]
+
+
+def test_a_kept_comment_on_an_unknown_step_is_refused_in_the_chat_and_sent_with_nothing(build: Build) -> None:
+    graph = build(PLAN, NEXT)
+    said(graph, "the goal")
+
+    state = said(graph, "comment z: only last year")
+
+    assert any("the plan has no step 'z'" in message.text for message in state["messages"])
+    assert asked(state)["revision"] == 1
+    assert graph.invoke(Command(resume={"type": "reject"}), on_thread())["status"] == "rejected"
+
+
+def test_a_final_rejection_and_an_approval_take_no_kept_comment(build: Build, tools: LoggedTools) -> None:
+    for answer, status in (({"type": "reject", "final": True}, "rejected"), ({"type": "approve"}, "succeeded")):
+        graph = build(PLAN, NEXT)
+        said(graph, "the goal")
+        said(graph, "comment a: only last year")
+        assert graph.invoke(Command(resume=answer), on_thread())["status"] == status
+
+
+def test_under_rules_on_who_decides_no_message_is_kept_for_somebody_elses_rejection(build: Build) -> None:
+    graph = build(PLAN, NEXT, policy={"approvers": {"roles": ["ops"]}})
+    said(graph, "the goal")
+
+    state = said(graph, "comment a: only last year")
+
+    assert any("a message names nobody" in message.text for message in state["messages"])

@@ -87,7 +87,7 @@ def test_an_edit_needs_the_reason_of_what_it_brings_into_force(agent: Agent, too
     assert refused(agent.resume(run.id, edit("run_plan", plan=PAY))) and not tools.calls
     done = agent.resume(run.id, {**edit("run_plan", plan=PAY), "reason": WHY})
 
-    assert done.status == "succeeded" and reasons(agent, done) == [WHY]
+    assert done.status == "succeeded" and reasons(agent, done) == [WHY] and agent.replay(run.id).is_same
 
 
 def test_an_edit_that_takes_the_tool_out_needs_none(agent: Agent, tools: LoggedTools) -> None:
