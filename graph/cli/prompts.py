@@ -28,6 +28,7 @@ from planner_executor.graph.review.response import (
     call_names,
     can_approve,
     describe_action,
+    reason_for,
     settled_steps,
 )
 from planner_executor.graph.runs import Run
@@ -81,7 +82,7 @@ class Prompter:
 
     def _with_reason(self, response: ReviewResponse, request: RequestJson) -> ReviewResponse:
         """Return an approval with the reason that the policy requires."""
-        tools = request["review"].get("reason_for")
+        tools = reason_for(request)
         if not tools or not (response.approve or response.approved or response.args or response.plan is not None):
             return response
         while not (reason := self._ask(f"Why? The policy requires a reason for {listed(tools)}: ")):

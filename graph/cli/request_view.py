@@ -8,7 +8,15 @@ from planner_executor.graph.cli.command_line import command
 from planner_executor.graph.cli.screen import DIGEST_CHARACTERS, Screen
 from planner_executor.graph.record.budget import Usage, read_budget
 from planner_executor.graph.review.request import asked_again, digest_of_all
-from planner_executor.graph.review.response import RequestJson, asked, call_names, can_approve, new_calls, settled_steps
+from planner_executor.graph.review.response import (
+    RequestJson,
+    asked,
+    call_names,
+    can_approve,
+    new_calls,
+    reason_for,
+    settled_steps,
+)
 from planner_executor.graph.runs import Run
 from planner_executor.graph.text.review.drawing import fitted
 from planner_executor.graph.text.review.frame import plain_description, to_text
@@ -41,7 +49,7 @@ def show_decision_commands(screen: Screen, run: Run, database: str | Path) -> No
 def _responses(request: RequestJson) -> list[str]:
     """Return complete sets of options, one per possible response."""
     kinds = {action["name"] for action in request["action_requests"]}
-    why = ["--reason TEXT"] if request["review"].get("reason_for") else []
+    why = ["--reason TEXT"] if reason_for(request) else []
     shown = f"--digest {digest_of_all(request)[:DIGEST_CHARACTERS]}"
     happened = ["--happened true|false"] * len(asked(request, "settle_effect"))
     rest = [f"--answer {action['args']['step']}=TEXT" for action in asked(request, "answer_question")] + happened

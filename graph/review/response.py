@@ -91,8 +91,19 @@ def allowed(request: RequestJson, *names: ActionName) -> frozenset[str]:
 
 def settled_steps(request: RequestJson) -> list[str]:
     """Return the steps whose calls the approval of the plan settles, which `ask_later` may leave out."""
-    steps = [step for action in request["review"]["actions"] for step in action.get("steps", ())]
+    steps = [step for action in _content(request).get("actions", ()) for step in action.get("steps", ())]
     return [step["id"] for step in steps if isinstance(step, Mapping) and step.get("settled")]
+
+
+def reason_for(request: RequestJson) -> list[str]:
+    """Return the tools for which an approval has to carry a reason."""
+    return [*_content(request).get("reason_for", ())]
+
+
+def _content(request: RequestJson) -> Mapping[str, Any]:
+    """Return the content of a request as data; earlier releases recorded none, and it may be redacted."""
+    found = request.get("review")
+    return found if isinstance(found, Mapping) else {}
 
 
 def can_approve(request: RequestJson) -> bool:

@@ -15,7 +15,7 @@ from planner_executor.graph.record.budget import Usage, read_budget
 from planner_executor.graph.review.call_form import form_of
 from planner_executor.graph.review.human_steps import GATE
 from planner_executor.graph.review.request import asked_again, digest_of_all
-from planner_executor.graph.review.response import call_names, can_approve, is_new, settled_steps
+from planner_executor.graph.review.response import call_names, can_approve, is_new, reason_for, settled_steps
 from planner_executor.graph.text.review.budget import ENDS
 from planner_executor.graph.text.review.frame import Data, is_plan, to_blocks
 from planner_executor.graph.text.review.layout import ITEM
@@ -115,7 +115,7 @@ def request_view(shown: ShownRun) -> RequestView | None:
         plan=plan if isinstance(plan, Mapping) else None,
         names=frozenset(one.name for one in actions),
         can_approve=can_approve(request),
-        reason_for=request["review"].get("reason_for", ()),
+        reason_for=reason_for(request),
         settled=settled_steps(request),
     )
 
