@@ -469,4 +469,4 @@ def test_the_desk_has_a_box_for_each_step_whose_calls_are_settled(tmp_path: Path
             page = visit.get(query("/review", run.id)).text
             assert re.findall(r'name="later:(\w+)"', page) == ["p", "q"]
             assert decide(visit, run.id, decision="approve", **{"later:p": "yes"}).status_code == 303
-        assert left_out(agent.show(run.id), agent)
+        assert settled(agent, run) == [["q"]]
