@@ -25,6 +25,7 @@ from planner_executor.graph.desk.views.plan_form import (
 from planner_executor.graph.desk.views.request import request_view
 from planner_executor.graph.desk.views.revisions import plan_of_revision, revision_rows, step_changes
 from planner_executor.graph.desk.views.standing_form import BOUNDS
+from planner_executor.graph.desk.views.step_marks import step_marks
 from planner_executor.graph.errors import (
     AgentError,
     InputError,
@@ -91,13 +92,13 @@ async def review_page(
     tools, given = await _tools(request, shown), fields or {}
 
     def values() -> Mapping[str, Any]:
-        view = request_view(shown)
+        view, plan = request_view(shown), shown.run.plan
         return {
             "view": view,
             "given": given,
             "wrong": fault,
             "faults": faults,
-            "drawing": drawing_of(request, shown),
+            "drawing": drawing_of(request, shown, step_marks(shown, plan, tools)) if plan is not None else None,
             "bounds": BOUNDS,
             "has_voted": _has_voted(request, shown),
             "looks": shown.record.calls.named_looks,

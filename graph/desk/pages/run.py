@@ -1,6 +1,7 @@
 """The pages of one run: plan, steps, timeline, results, revisions, effects, budget, audit."""
 
 import time
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -8,13 +9,16 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 
-from planner_executor.graph.desk.pages.respond import shows
+from planner_executor.graph.desk.pages.respond import run_link, shows
 from planner_executor.graph.desk.pages.run_page import drawing_of, int_of, part_of, run_page, shown_run
 from planner_executor.graph.desk.threads import on_thread
 from planner_executor.graph.desk.views.effects import effect_rows
+from planner_executor.graph.desk.views.looked import Looked
+from planner_executor.graph.desk.views.plan_folds import DRAWN
 from planner_executor.graph.desk.views.revisions import plan_of_revision, revision_rows, step_changes
 from planner_executor.graph.desk.views.standing import standing_row
 from planner_executor.graph.desk.views.step import step_view
+from planner_executor.graph.desk.views.step_marks import ALL, step_marks
 from planner_executor.graph.desk.views.step_rows import step_rows
 from planner_executor.graph.desk.views.timeline import spans_of_people, timeline
 from planner_executor.graph.errors import InputError
@@ -23,6 +27,7 @@ from planner_executor.graph.plain_text.sanitize import document, visible_json
 from planner_executor.graph.record.budget import limit_in_words
 from planner_executor.graph.record.step_costs import step_costs
 from planner_executor.graph.runs.record_service import audited, verified
+from planner_executor.graph.text.drawing.statuses import LOOKS
 from planner_executor.graph.text.event_text import SECTIONS, Section, event_text
 
 PART = 20_000
@@ -33,6 +38,8 @@ EVENTS = 200
 """Events on a page of the audit."""
 ROWS = 200
 """Steps on a page that is refreshed while the run executes."""
+LISTED = 100
+"""Steps in the list beside the drawing."""
 CALLS = 100
 """Effects on a page."""
 
@@ -40,10 +47,27 @@ CALLS = 100
 @shows
 async def plan(request: Request) -> Response:
     """Show the plan, as a graph and as a list."""
-    _, shown = await shown_run(request)
+    records, shown = await shown_run(request)
+    tools, asked = await tools_of(records.runs.ledger, shown.record), request.query_params
+    statuses = tuple(one for one in LOOKS if one in asked.getlist("status"))
+    looked = Looked(asked.get("find", "").strip()[:200], statuses, tuple(asked.getlist("open")), "fold" in asked)
 
     def values() -> Mapping[str, Any]:
-        return {"drawing": drawing_of(request, shown), "rows": step_rows(shown)}
+        plan, state = shown.run.plan, shown.run.step_status
+        if plan is None:
+            return {"looked": looked, "drawing": None, "part": None, "is_large": False}
+        marks, found = step_marks(shown, plan, tools), looked.found(plan, state)
+        rows = [row for row in step_rows(shown, marks) if found is None or row.id in found]
+        return {
+            "looked": looked,
+            "drawing": drawing_of(request, shown, marks, looked),
+            "legend": [one for one in ALL if any(one in its for its in marks.values())],
+            "part": part_of(request, rows, LISTED),
+            "count": len(rows),
+            "counts": Counter(state.values()),
+            "is_large": len(plan.steps) > DRAWN,
+            "here": run_link(request, "", shown.run.id),
+        }
 
     return await run_page(request, "run_plan.html", "plan", shown, values)
 

@@ -12,12 +12,11 @@ from starlette.responses import Response
 from planner_executor.graph.desk.pages.respond import desk_of, page, run_link, run_name_in
 from planner_executor.graph.desk.records import Records, ShownRun
 from planner_executor.graph.desk.threads import on_thread
-from planner_executor.graph.desk.views.plan_graph import drawn_plan
+from planner_executor.graph.desk.views.looked import NOWHERE, Looked
+from planner_executor.graph.desk.views.plan_graph import Links, Shown, drawn_plan
+from planner_executor.graph.desk.views.step_marks import StepMarks
 from planner_executor.graph.record.budget import spent_in_words
 from planner_executor.graph.record.reopening import RETRIED
-
-GRAPH_STEPS = 1_500
-"""Steps that are drawn; a larger plan has its list alone."""
 
 Values = Callable[[], Mapping[str, Any]]
 """Makes what a template shows."""
@@ -73,17 +72,19 @@ def _shared_values(request: Request, tab: str, shown: ShownRun) -> Mapping[str, 
     }
 
 
-def drawing_of(request: Request, shown: ShownRun) -> Markup | None:
-    """Return the drawing of a run's plan, None if there is no plan or a very large one.
+def drawing_of(request: Request, shown: ShownRun, marks: StepMarks, looked: Looked = NOWHERE) -> Markup | None:
+    """Return the drawing of a run's plan, None without steps; a large one is folded, except where somebody looks.
 
-    What does not depend on the statuses is made once for a plan.
+    What does not depend on the statuses is made once for a plan and its folds.
     """
     plan = shown.run.plan
-    if plan is None or not 0 < len(plan.steps) <= GRAPH_STEPS:
+    if plan is None or not plan.steps:
         return None
-    link = run_link(request, "/step", shown.run.id) + "&step="
-    drawn = desk_of(request).drawings.get(drawn_plan, plan, link)
-    return drawn.with_statuses(shown.run.step_status)
+    run, state = shown.run.id, shown.run.step_status
+    links = Links(run_link(request, "/step", run) + "&step=", run_link(request, "", run) + looked.query + "&open=")
+    found = looked.found(plan, state)
+    drawn = desk_of(request).drawings.get(drawn_plan, plan, links, looked.folds(plan, found))
+    return drawn.drawn(Shown(state, marks, found))
 
 
 def part_of(request: Request, rows: Sequence[Any], size: int, *, is_last: bool = False) -> Part:

@@ -165,6 +165,49 @@
   document.addEventListener("htmx:before:swap", hold);
   document.addEventListener("htmx:after:swap", giveBack);
 
+  // The drawing of a plan: larger, smaller, as a whole, and dragged with a mouse; a finger and the arrow keys scroll it
+  let size = 1;
+  const STEP = 1.25, LEAST = .08, MOST = 3;
+  const resize = (to) => {
+    const graph = find(".graph"), svg = graph && find("svg", graph);
+    if (!svg) return;
+    const was = size, {width, height} = svg.viewBox.baseVal;
+    size = Math.min(MOST, Math.max(LEAST, to));
+    const x = (graph.scrollLeft + graph.clientWidth / 2) / was, y = (graph.scrollTop + graph.clientHeight / 2) / was;
+    svg.setAttribute("width", Math.round(width * size));
+    svg.setAttribute("height", Math.round(height * size));
+    graph.scrollTo(x * size - graph.clientWidth / 2, y * size - graph.clientHeight / 2);
+  };
+  const fit = () => {
+    const graph = find(".graph"), {width, height} = find("svg", graph).viewBox.baseVal;
+    resize(Math.min((graph.clientWidth - 2) / width, (graph.clientHeight - 2) / height, 1));
+  };
+  const ZOOMS = {in: () => resize(size * STEP), out: () => resize(size / STEP), fit, whole: () => resize(1)};
+  const ZOOM_KEYS = {"+": ZOOMS.in, "=": ZOOMS.in, "-": ZOOMS.out, 0: fit, 1: ZOOMS.whole};
+  document.addEventListener("click", (event) => ZOOMS[event.target.dataset?.zoom]?.());
+  document.addEventListener("wheel", (event) => {
+    if (!event.ctrlKey || !event.target.closest(".graph")) return;
+    event.preventDefault();
+    resize(size * (event.deltaY < 0 ? STEP : 1 / STEP));
+  }, {passive: false});
+  document.addEventListener("pointerdown", (event) => {
+    const graph = event.target.closest(".graph");
+    if (!graph || event.button || event.pointerType === "touch") return;
+    const left = graph.scrollLeft + event.clientX, top = graph.scrollTop + event.clientY;
+    let moved = false;
+    const drag = (at) => {
+      moved ||= Math.hypot(at.clientX - event.clientX, at.clientY - event.clientY) > 4;
+      if (moved) graph.scrollTo(left - at.clientX, top - at.clientY);
+    };
+    document.addEventListener("pointermove", drag);
+    document.addEventListener("pointerup", () => {
+      document.removeEventListener("pointermove", drag);
+      if (moved) document.addEventListener("click", (click) => click.preventDefault(), {capture: true, once: true});
+    }, {once: true});
+  });
+  document.addEventListener("dragstart", (event) => { if (event.target.closest?.(".graph")) event.preventDefault(); });
+  document.addEventListener("htmx:after:swap", () => { if (size !== 1) { const to = size; size = 1; resize(to); } });
+
   // Keys
   const on = () => localStorage.getItem("keys") !== "off";
   const rows = () => all("[data-row]").filter((row) => row.offsetParent !== null);
@@ -179,9 +222,12 @@
   let before = "";
   document.addEventListener("keydown", (event) => {
     const typing = event.target.closest("input:not([type=checkbox]):not([type=radio]), textarea, select, dialog[open]");  // right after it is closed, a dialog still has the focus
+    const zooms = event.target.closest(".graph") && ZOOM_KEYS[event.key];
+    if (zooms && !event.ctrlKey && !event.metaKey && on()) { event.preventDefault(); zooms(); return; }
     if (typing || event.ctrlKey || event.metaKey || event.altKey || !on()) return;
     const keys = {
       j: () => move(1), k: () => move(-1), "?": help,
+      "/": () => find("#find")?.focus(),
       a: () => find("#approve")?.focus(),
       r: () => find("#message")?.focus(),
       e: () => { const edit = find("#edit"); if (edit) { edit.open = true; find("textarea:not([disabled]), input", edit).focus(); } },

@@ -11,6 +11,7 @@ from planner_executor.graph.plan.schema import ITEM, Plan, Step
 from planner_executor.graph.policy.inheritance import result_labels
 from planner_executor.graph.record.call import Call
 from planner_executor.graph.record.plan_marks import plan_marks
+from planner_executor.graph.record.run_state import RunState
 from planner_executor.graph.record.trust_label import PLAN, USER, TrustLabel, argument_labels, joined
 from planner_executor.graph.text.drawing.labels import waits_within
 
@@ -95,10 +96,7 @@ def _arguments(
     shown: ShownRun, plan: Plan, step: Step, call: Call | None, results: Mapping[str, TrustLabel]
 ) -> Iterator[Argument]:
     record, given = shown.record, call.args if call is not None else {}
-    tainted = step.id in record.plan_state.tainted
-    item = joined(results[ref.step] for ref in step.references_of_items() if ref.step in results)
-    known = dict(argument_labels(step, {**results, ITEM: item}, plan_marks(record, step)))
-    read = joined([PLAN if tainted else USER, *(results[before] for before in waits_within(plan)[step.id])])
+    known, read = _known(record, step, results), _read(record, step, results, waits_within(plan)[step.id])
     # A held call has the labels of its own arguments; an argument that a person edited is the person's.
     held = record.review_state.held.get(call.key) if call is not None else _held(shown, step)
     edited = _edited(held.replaces, held.args) if held is not None and held.replaces is not None else ()
@@ -112,6 +110,23 @@ def _arguments(
             (Origin("person"),) if name in edited else tuple(_origins(step, name)),
             label_in_words(label or known.get(name, read.by_model if step.tool is None else USER)),
         )
+
+
+def input_label(record: RunState, step: Step, results: Mapping[str, TrustLabel], waits: Sequence[str]) -> TrustLabel:
+    """Return the label of all that a step gets: the arguments of its call, or what its model reads."""
+    if step.tool is not None:
+        return joined(_known(record, step, results).values())
+    return _read(record, step, results, waits) if step.kind == "model" else USER
+
+
+def _known(record: RunState, step: Step, results: Mapping[str, TrustLabel]) -> Mapping[str, TrustLabel]:
+    item = joined(results[ref.step] for ref in step.references_of_items() if ref.step in results)
+    return argument_labels(step, {**results, ITEM: item}, plan_marks(record, step))
+
+
+def _read(record: RunState, step: Step, results: Mapping[str, TrustLabel], waits: Sequence[str]) -> TrustLabel:
+    tainted = step.id in record.plan_state.tainted
+    return joined([PLAN if tainted else USER, *(results[before] for before in waits)])
 
 
 def _held(shown: ShownRun, step: Step) -> Any:

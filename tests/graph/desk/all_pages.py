@@ -40,7 +40,12 @@ PAGES: Mapping[str, tuple[str, ...]] = {
     "policy.html": ("/policy",),
     "approvals.html": ("/approvals", "/approvals?before=nowhere"),
     "error.html": ("/nowhere", "/runs?since=never", query("", "nowhere.1")),
-    "run_plan.html": (query("", "plan.1"), query("", "ended.1")),
+    "run_plan.html": (
+        query("", "plan.1"),
+        query("", "ended.1"),
+        query("", "held.1", find="send"),
+        query("", "long.1", status="succeeded", part="2"),
+    ),
     "run_step.html": (
         query("/step", "ended.1", step="look"),
         query("/step", "plan.1", step=LONG),

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from all_pages import PAGES, filled
-from desk_server import HOSTILE, PLAN, DeskServer, query, served
+from desk_server import HOSTILE, PLAN, DeskServer, query, served, tools_of_every_kind
 from oidc_provider import CLIENT, SECRET, provided
 
 from planner_executor.graph.desk.security.claims import Oidc
@@ -435,6 +435,44 @@ def test_no_page_has_a_fault_that_axe_finds(chat_browser: Any, tmp_path: Path) -
         page.keyboard.press("Escape")
         page.locator("#help-button").click()
         faults += faults_of_all_looks(page)
+
+    assert faults == []
+
+
+def test_a_plan_of_1000_steps_is_read_by_keys_in_a_page_of_300(chat_browser: Any, tmp_path: Path) -> None:
+    """Found, opened, resized and scrolled; what is out of trust or leaves the machine is marked."""
+    steps = [step(f"s{n}", "read", after=[f"s{n - 20}"] if n >= 20 else []) for n in range(1_000)]
+    steps[7] = step("s7", "fetch")
+    steps[27] = step("s27", "mail", to="{s7_result}")
+    with served(tmp_path / "runs.db", tools=tools_of_every_kind) as server, page_on(chat_browser, server) as page:
+        with server.agent() as agent:
+            run = agent.start("many", plan={"steps": steps}, thread="t").id
+        page.goto(server.url + query("", run))
+        page.locator("#connection[data-state=live]").wait_for()
+        nodes = "document.querySelectorAll('.node, tr[data-row]').length"
+        assert page.evaluate(nodes) <= 300
+        page.keyboard.press("/")
+        page.keyboard.type("s27")
+        page.get_by_role("heading", name="Steps 11 of 1000").wait_for()
+        assert page.evaluate(nodes) <= 300 and page.evaluate("document.activeElement.id") == "find"
+        for words in ("leaves the machine", "untrusted input"):
+            assert page.get_by_role("row", name="s27 ", exact=False).get_by_text(words).is_visible()
+        assert page.locator(".node[data-step=s27] .mark-untrusted").count() == 1
+        graph = page.get_by_role("region", name="Drawing of the plan")
+        graph.focus()
+        width = "Number(document.querySelector('.plan-graph').getAttribute('width'))"
+        whole = page.evaluate(width)
+        page.keyboard.press("+")
+        assert page.evaluate(width) > whole
+        page.keyboard.press("0")
+        assert page.evaluate(f"{width} <= document.querySelector('.graph').clientWidth")
+        page.keyboard.press("1")
+        assert page.evaluate(width) == whole
+        faults = faults_of_all_looks(page)
+        page.goto(server.url + query("", run))
+        page.locator("[data-fold]").first.click()
+        page.get_by_role("link", name="Close all layers").wait_for()
+        assert page.locator(".node[data-step=s7]").count() == 1 and page.evaluate(nodes) <= 300
 
     assert faults == []
 

@@ -42,7 +42,7 @@ def test_long_audits_and_results_are_shown_a_part_at_a_time(tmp_path: Path) -> N
     assert "Page 1 of 2" in first and "started for the goal" in first and "Later" in first
     assert "decided" in decisions or "approved" in decisions
     assert "Page 1 of 3" in parts[0] and "Page 3 of 3" in parts[1] and len(parts[0]) < 40_000
-    assert plan.count('data-status="succeeded"') >= 240
+    assert plan.count('class="node') == 120 and plan.count("<tr data-row") == 100 and "Page 1 of 2" in plan
     assert story.headers["content-disposition"] == 'attachment; filename="audit.txt"' and "read a lot" in story.text
 
 
@@ -80,7 +80,7 @@ def test_a_run_that_is_not_there_is_a_page_that_says_so(tmp_path: Path) -> None:
         assert visit.get("/run").status_code == 404
 
 
-def test_a_plan_of_a_thousand_steps_is_shown_whole_and_its_form_is_fetched_when_it_is_opened(tmp_path: Path) -> None:
+def test_a_plan_of_a_thousand_steps_is_shown_in_parts_and_its_form_is_fetched_when_it_is_opened(tmp_path: Path) -> None:
     steps = [step("s0", "read"), *(step(f"s{n}", "read", after=[f"s{(n - 1) // 3}"]) for n in range(1, 1_000))]
     with served(tmp_path / "runs.db") as server, server.visit() as visit:
         with server.agent() as agent:
@@ -90,7 +90,7 @@ def test_a_plan_of_a_thousand_steps_is_shown_whole_and_its_form_is_fetched_when_
         fields = {"edit_as": "form", "step:s999:objective": "read on"}
         typed = visit.send(query("/review", run), query("/check", run), **fields)
 
-    assert plan.count("<tr data-row") == 1_000 and plan.count('class="node') == 1_000
+    assert plan.count("<tr data-row") == 100 and plan.count('class="node') <= 200 and "Page 1 of 10" in plan
     assert "data-edit-step" not in review.split('<template id="new-step">')[0] and form.count("data-faults-of") == 1_000
     assert one.count('class="change"') == 50 and "1000 steps differ. Page 1 of 20" in one and "Page 20 of 20" in later
     assert "changed: s999" in typed.text

@@ -1,17 +1,28 @@
+from typing import Any
+
 import pytest
 from desk_server import HOSTILE
+from hypothesis import given
+from hypothesis import strategies as st
 
+from planner_executor.graph.desk.views.looked import Looked
+from planner_executor.graph.desk.views.plan_folds import DRAWN, around, by_layers, opened, unfolded, waits_of
 from planner_executor.graph.desk.views.plan_form import plan_of_form, step_forms
-from planner_executor.graph.desk.views.plan_graph import drawn_plan
+from planner_executor.graph.desk.views.plan_graph import Links, Shown, drawn_plan
 from planner_executor.graph.desk.views.request import parts_of
 from planner_executor.graph.desk.views.revisions import step_changes
 from planner_executor.graph.desk.views.schema_form import fields_of, value_in
+from planner_executor.graph.desk.views.step_marks import EFFECTS, HELD, UNTRUSTED
 from planner_executor.graph.desk.views.timeline import UNITS, spans_of_people, timeline
+from planner_executor.graph.plan.schedule import cycles
 from planner_executor.graph.plan.schema import Plan
 from planner_executor.graph.record.events import Event
 from planner_executor.graph.record.results import StepResult
 from planner_executor.graph.testing import LEAST, step
+from planner_executor.graph.text.drawing.labels import waits_within
 from planner_executor.graph.text.review.budget import ENDS
+
+LINKS = Links("/step?run=x&step=", "/plan?fold=")
 
 
 def plan_of(*steps: dict[str, object], **more: object) -> Plan:
@@ -22,16 +33,71 @@ def test_a_graph_has_each_step_once_with_its_status_and_no_markup_from_outside()
     hostile = {"id": "a", "objective": HOSTILE, "tool": HOSTILE}
     plan = plan_of(hostile, step("b", "read", after=["a"]))
 
-    drawing = str(drawn_plan(plan, "/step?run=x&step=").with_statuses({"a": "failed", "b": "blocked"}))
+    drawing = str(drawn_plan(plan, LINKS, unfolded(waits_within(plan))).drawn(Shown({"a": "failed", "b": "blocked"})))
 
     assert drawing.count("data-step=") == 2 and 'data-status="blocked"' in drawing
     assert "<script" not in drawing and " style=" not in drawing and "\u202e" not in drawing
 
 
-def test_a_plan_of_500_steps_is_folded_and_has_all_of_them() -> None:
+def test_a_plan_of_500_steps_is_drawn_in_folds_that_open() -> None:
     plan = plan_of(step("s0", "read"), *(step(f"s{n}", "read", after=[f"s{(n - 1) // 3}"]) for n in range(1, 500)))
+    whole = Looked().folds(plan, None)
+    last = whole[-1]
 
-    assert str(drawn_plan(plan, "/").with_statuses({})).count('class="node') == 500
+    opened = Looked(open=(last[0],)).folds(plan, None)
+    drawing = str(drawn_plan(plan, LINKS, opened).drawn(Shown({last[0]: "failed"})))
+
+    assert len(opened) == len(whole) - 1 + len(last) <= DRAWN
+    assert drawing.count('class="node') == len(opened) and drawing.count("data-step=") > len(last)
+    assert f'data-step="{last[0]}"' in drawing and "/plan?fold=" + whole[-2][0] in drawing
+
+
+LAYERED = st.integers(0, 700).flatmap(
+    lambda count: st.tuples(
+        st.just(count), st.integers(1, 90), st.lists(st.integers(0, max(0, count - 1)), max_size=45)
+    )
+)
+
+
+@given(LAYERED)
+def test_folds_have_each_step_once_wait_in_no_circle_and_fit_a_page(made: tuple[int, int, list[int]]) -> None:
+    count, width, found = made
+    waits = {f"s{n}": (f"s{n - width}",) if n >= width else () for n in range(count)}
+    by_layer = by_layers(waits)
+    for folds in (
+        by_layer,
+        opened(by_layer, [fold[0] for fold in by_layer]),
+        around(by_layer, {f"s{n}" for n in found}),
+    ):
+        assert sorted(step for fold in folds for step in fold) == sorted(waits)
+        assert len(folds) <= DRAWN and cycles(waits_of(folds, waits)) == []
+
+
+def test_steps_are_found_by_words_and_status() -> None:
+    plan = plan_of(step("wind", "read"), step("send", "mail"), step("tell", "mail"))
+    statuses = {"wind": "succeeded", "send": "failed"}
+
+    def found(**look: Any) -> list[str]:
+        return list(Looked(**look).found(plan, statuses) or ())
+
+    assert found(words="MAIL") == ["send", "tell"] and found(words="mail tell") == ["tell"]
+    assert found(statuses=("pending", "succeeded")) == ["wind", "tell"] and found(
+        words="mail", statuses=("failed",)
+    ) == ["send"]
+    assert Looked().found(plan, statuses) is None and Looked(words="nothing").found(plan, statuses) == {}
+
+
+def test_marks_stand_on_steps_and_on_folds_by_shape_and_those_not_looked_for_are_dim() -> None:
+    plan = plan_of(step("a", "read"), step("b", "mail", after=["a"]), step("c", "mail", after=["a"]))
+    marks = {"a": (EFFECTS["read"],), "b": (EFFECTS["external"], UNTRUSTED), "c": (HELD,)}
+
+    drawing = str(drawn_plan(plan, LINKS, (("a",), ("b", "c"))).drawn(Shown({"c": "failed"}, marks, {"a": None})))
+    step_a, fold = drawing.split('data-fold="b"')
+
+    assert EFFECTS["read"].path in step_a and UNTRUSTED.path not in step_a
+    assert all(mark.path in fold for mark in (EFFECTS["external"], UNTRUSTED, HELD))
+    assert 'data-status="failed"' in fold and "✗ 1" in fold and "○ 1" in fold
+    assert drawing.count(" dim") == 1 and 'class="node fold dim"' in step_a
 
 
 def test_the_timeline_marks_the_chain_that_sets_the_time() -> None:
