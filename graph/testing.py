@@ -163,6 +163,7 @@ LEAST: Mapping[str, Mapping[str, Any]] = {
     "model_finished": {"key": "m", "role": "planner"},
     "step_finished": {"status": "succeeded", "inputs": "i", "revision": 1},
     "step_checked": {"met": True, "revision": 1},
+    "condition_evaluated": {"met": True, "condition": "@", "revision": 1},
     "budget_reached": {"limit": "steps", "left": []},
     "cap_reached": {"cap": "tool_calls", "allows": "at most 1 tool call a day"},
     "paused": {"reason": "asked to pause"},

@@ -1,5 +1,5 @@
 // Made of the schemas beside it by `make snapshots`; the SHA-256 of what it was made of is
-// c56a2039a69256e08221be54b64bd72d73d6ae49dd88914a088416450ce453ae
+// f2a6ecb2064c7ef9e90868e888c1aa49a87ea85559ce25917fdc4561d092cf7b
 
 export type Answer =
   | Decisions
@@ -474,6 +474,9 @@ export interface Tool {
  * `asks`: why the policy asks about its calls, by tool. `settled`: approving the plan approves them too, by people who
  * also meet the rules `settled_by`, unless `ask_later` names the step; `settles` has those of items, with their
  * arguments. `asked_later`: why they are asked about when they are due.
+ *
+ * `when` is its condition, and `decided_by` the tools without trusted results that decide, by it or by the condition
+ * of a step before, whether the step runs.
  */
 export interface StepContent {
   id: string;
@@ -489,6 +492,8 @@ export interface StepContent {
     };
   };
   most_items?: number | null;
+  when?: string | null;
+  decided_by?: string[];
   checks?: string[];
   judged_by?: ("code" | "model" | "nobody") | null;
   left_out?: string[];

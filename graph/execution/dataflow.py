@@ -1,4 +1,4 @@
-"""A plan as a dataflow: each step starts as soon as its own dependencies have succeeded."""
+"""A plan as a dataflow: each step starts as soon as its own dependencies have succeeded or were skipped."""
 
 import asyncio
 import time
@@ -15,9 +15,9 @@ from planner_executor.graph.execution.starting import start_step
 from planner_executor.graph.execution.step_outcome import StepOutcome
 from planner_executor.graph.execution.step_work import StepWork, Task
 from planner_executor.graph.plan.schedule import blocked_by, waits_without
-from planner_executor.graph.plan.schema import Plan
-from planner_executor.graph.record.remaining import skipped_in
-from planner_executor.graph.record.results import StepResult
+from planner_executor.graph.plan.schema import Plan, Step
+from planner_executor.graph.record.remaining import needed_by, needs, skipped_in
+from planner_executor.graph.record.results import SETTLED, StepResult
 from planner_executor.graph.record.trust_label import label_of_result
 
 
@@ -50,6 +50,7 @@ class Dataflow:
         self._sorter = TopologicalSorter(self._waits)
         self._sorter.prepare()
         self._ready = deque(self._in_plan_order(self._sorter.get_ready()))
+        self._skip_cause: dict[str, str] = {}
         self._running = 0
         self._free_slots = 0
         self._waits_for_slot = False
@@ -68,9 +69,10 @@ class Dataflow:
         for step, result in skipped_in(self.plan, self.results).items():
             if self.results.get(step) != result:  # a skipped step that was ready has been reported
                 self._note(step, result)
-        stuck = [step for step, result in self.results.items() if result.status not in ("succeeded", "pending")]
+        stuck = [step for step, result in self.results.items() if result.status not in (*SETTLED, "pending")]
         for step, cause in blocked_by(self._waits, stuck).items():
-            self._note(step, StepResult("blocked", error=f"waits for {cause}, which {self.results[cause].status}"))
+            if step not in self.results:
+                self._note(step, StepResult("blocked", error=f"waits for {cause}, which {self.results[cause].status}"))
 
     async def _drive(self, tasks: asyncio.TaskGroup) -> None:
         ended: list[StepOutcome] = []
@@ -112,7 +114,8 @@ class Dataflow:
         If the run has changed meanwhile, no call may: running steps finish first, then the error is raised.
         """
         ended, self._unwritten = self._unwritten, []
-        events = [event for end in ended for event in end.events]
+        evaluated, self.work.evaluated = self.work.evaluated, []
+        events = [*evaluated, *(event for end in ended for event in end.events)]
         if events or calls:
             try:
                 await self.work.gate.commit(events, calls, [end.kept for end in ended if end.kept])
@@ -140,7 +143,7 @@ class Dataflow:
             if self._holds_slot(step.id) and not await self._take_slot(tasks):
                 break
             self._ready.popleft()
-            opened = await start_step(self.work, step)
+            opened = self._left_out(step) or await start_step(self.work, step)
             if isinstance(opened, StepOutcome):
                 self._free_slots += self._holds_slot(step.id)
                 self._settle(opened)
@@ -155,6 +158,14 @@ class Dataflow:
             self.work.slots.release()
         self._free_slots = 0
         return calls, pieces
+
+    def _left_out(self, step: Step) -> StepOutcome | None:
+        """Return the outcome of a step that is skipped because one that it waits for was, None if it may start."""
+        needed = needed_by(step, self._waits[step.id], self._skip_cause)
+        if needed is None:
+            return None
+        self._skip_cause[step.id] = self._skip_cause[needed]
+        return StepOutcome(step.id, needs(self._skip_cause[needed]))
 
     async def _take_slot(self, tasks: asyncio.TaskGroup) -> bool:
         """Take a slot for a step, first from ended steps; return False if a task has to wait for one."""
@@ -205,6 +216,9 @@ class Dataflow:
         if end.result.status == "succeeded":
             self.work.values[end.step] = end.value
             self.work.labels[end.step] = label_of_result(self.plan.by_id[end.step], end.label)
+        elif end.result.status == "skipped":
+            self._skip_cause.setdefault(end.step, end.step)
+        if end.result.status in SETTLED:
             self._sorter.done(end.step)
             self._ready.extend(self._in_plan_order(self._sorter.get_ready()))
 

@@ -6,13 +6,16 @@ from functools import partial
 from pydantic import JsonValue
 
 from planner_executor.graph.errors import UnresolvedReferenceError
+from planner_executor.graph.execution.conditions import is_met
 from planner_executor.graph.execution.for_each import ItemOutcome, Items, items_of
 from planner_executor.graph.execution.kinds.start import KindStart, StartItem
 from planner_executor.graph.execution.kinds.table import kind_start
 from planner_executor.graph.execution.step_outcome import NOT_NOW, StepOutcome, not_now
 from planner_executor.graph.execution.step_work import Started, StepWork, evaluated
 from planner_executor.graph.plan.schema import Step
+from planner_executor.graph.plan.when import CONDITION
 from planner_executor.graph.policy.grants import Refused
+from planner_executor.graph.record.remaining import skipped_by
 from planner_executor.graph.record.trust_label import joined, label_of_tool
 
 
@@ -26,6 +29,8 @@ async def start_step(work: StepWork, step: Step) -> Started:
         return (lambda: work.assess(step, given)) if step.id in steps.unchecked else given
     kind = kind_start(step.kind)
     try:
+        if step.when is not None and not await is_met(work, step, step.when):
+            return StepOutcome(step.id, skipped_by(str(step.when[CONDITION])))
         if step.for_each is not None and kind.item is not None:
             return await _start_each(work, step, kind, kind.item)
         return await kind.start(work, step)
@@ -36,7 +41,7 @@ async def start_step(work: StepWork, step: Step) -> Started:
 
 
 async def _start_each(work: StepWork, step: Step, kind: KindStart, start_item: StartItem) -> Started:
-    items = await evaluated(step.for_each, lambda: items_of(step, work.values))
+    items = await evaluated(step.for_each, lambda: items_of(step, work.values_for(step)))
     return await work.reusable(step, items) or (lambda: _each(work, step, items, kind, start_item))
 
 

@@ -21,9 +21,9 @@ from planner_executor.graph.execution.reports import Reports
 from planner_executor.graph.execution.step_outcome import NOT_NOW, StepAttempt, StepOutcome, not_now
 from planner_executor.graph.plan.attempts import AttemptLimits
 from planner_executor.graph.plan.canonical import digest
-from planner_executor.graph.plan.references import needs_evaluation
+from planner_executor.graph.plan.references import SKIPPED, needs_evaluation
 from planner_executor.graph.plan.schema import ITEM, Step
-from planner_executor.graph.record.events import Brief
+from planner_executor.graph.record.events import Brief, Draft
 from planner_executor.graph.record.plan_marks import plan_marks
 from planner_executor.graph.record.run_state import RunState
 from planner_executor.graph.record.trust_label import PLAN, USER, TrustLabel, argument_labels, joined
@@ -38,7 +38,8 @@ Started = StepOutcome | Admitted | Task
 class StepWork:
     """The steps of one pass over a plan; `values` and `labels` are those of the steps that have succeeded so far.
 
-    A running step holds one of `slots`; with `for_each`, each item holds one.
+    A running step holds one of `slots`; with `for_each`, each item holds one. `evaluated` has the events of conditions
+    that are not written yet.
     """
 
     record: RunState
@@ -53,6 +54,7 @@ class StepWork:
     time_zone: str = "UTC"
     values: dict[str, JsonValue] = field(default_factory=dict)
     labels: dict[str, TrustLabel] = field(default_factory=dict)
+    evaluated: list[Draft] = field(default_factory=list)
 
     def limits_of(self, step: Step) -> AttemptLimits:
         """Return how long and how often a step may be tried, by its own fields, the policy and the settings."""
@@ -98,8 +100,13 @@ class StepWork:
         return StepAttempt(step.id, inputs, self.record.plan_state.revision, time.time())
 
     def before(self, step: Step) -> dict[str, JsonValue]:
-        """Return the results of a step's dependencies; a step whose result a person gave may lack some."""
+        """Return the results of a step's dependencies; what was skipped has none."""
         return {before: self.values[before] for before in self.waits[step.id] if before in self.values}
+
+    def values_for(self, step: Step) -> Mapping[str, JsonValue]:
+        """Return the results that a step's references resolve to; what was skipped is `SKIPPED`."""
+        skipped = () if step.run_if is None else [one for one in self.waits[step.id] if one not in self.values]
+        return {**self.values, **dict.fromkeys(skipped, SKIPPED)} if skipped else self.values
 
     def shown(self, step: Step, item: JsonValue = None) -> dict[str, JsonValue]:
         """Return what a step's model is shown of earlier results, and of the item with `for_each`.
@@ -123,13 +130,16 @@ class StepWork:
     def label_read(self, step: Step) -> TrustLabel:
         """Return the label of everything that a step reads, the plan's text included."""
         own = PLAN if step.id in self.record.plan_state.tainted else USER
-        return joined([own, *(self.labels[before] for before in self.waits[step.id])])
+        return joined([own, *(self.labels[before] for before in self.waits[step.id] if before in self.labels)])
 
     def argument_labels(self, step: Step) -> dict[str, TrustLabel]:
         """Return argument -> label for the arguments in the plan."""
         labels: Mapping[str, TrustLabel] = self.labels
         if step.for_each is not None:
-            labels = {**labels, ITEM: joined(self.labels[ref.step] for ref in step.references_of_items())}
+            labels = {
+                **labels,
+                ITEM: joined(self.labels[ref.step] for ref in step.references_of_items() if ref.step in labels),
+            }
         return argument_labels(step, labels, plan_marks(self.record, step))
 
     def _inputs(self, step: Step, rests_on: Any) -> str:

@@ -20,6 +20,7 @@ from planner_executor.graph.record.events import (
     CallRefused,
     CallStarted,
     CapReached,
+    ConditionEvaluated,
     Configured,
     Decided,
     Draft,
@@ -109,6 +110,7 @@ def _level(data: EventData) -> int:
             return logging.INFO
         case (
             Configured() | TakeOverAsked() | OwnerReplaced() | Executing() | CallStarted() | ModelStarted()
+            | ConditionEvaluated()
             | StepChecked() | ValueRedacted() | RunForked() | Inherited() | CallInherited() | StandingGiven()
             | StandingRevoked() | Voted() | ReviewReminded() | ReviewEscalated() | ReviewExpired() | LateAnswer()
         ):  # fmt: skip

@@ -29,6 +29,7 @@ from planner_executor.graph.record.events import (
     CallRefused,
     CallStarted,
     CapReached,
+    ConditionEvaluated,
     Configured,
     Decided,
     Draft,
@@ -171,6 +172,7 @@ class OtelObserver:
                 segment.root.add_event(draft.kind, {"step": draft.step or ""})
             case (
                 RunStarted() | Configured() | TakeOverAsked() | OwnerReplaced() | Executing() | StepChecked() | Paused()
+                | ConditionEvaluated()
                 | ValueRedacted() | RunEnded() | RunReopened() | StepSkipped() | ResultSupplied() | RunForked()
                 | Inherited() | CallInherited() | StandingGiven() | StandingRevoked() | Voted() | ResponseGiven()
                 | ReviewReminded() | ReviewEscalated() | ReviewExpired() | LateAnswer()

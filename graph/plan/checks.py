@@ -42,7 +42,7 @@ def check_faults(check: Mapping[str, Any], tools: Collection[str]) -> Iterator[s
     if OF in check:
         if kinds[0] in ABOUT_NO_PART:
             yield f"{OF} does not go with {kinds[0]}"
-        elif fault := _expression_fault(check[OF]):
+        elif fault := jmespath_fault(check[OF]):
             yield f"{OF} {fault}"
 
 
@@ -63,7 +63,8 @@ def describe_check(check: Check) -> str:
     return f"{kind}{operand}{f' of {check[OF]}' if OF in check else ''}"
 
 
-def _expression_fault(expression: Any) -> str | None:
+def jmespath_fault(expression: Any) -> str | None:
+    """Return why a value is no JMESPath, None if it is one."""
     if not isinstance(expression, str) or not expression.strip():
         return "must be a JMESPath, such as 'total > `0`'"
     fault = expression_fault(expression)
@@ -99,7 +100,7 @@ def _path_fault(path: Any) -> str | None:
 
 KINDS: Mapping[str, Callable[[Any], str | None]] = {
     "schema": _schema_fault,
-    "condition": _expression_fault,
+    "condition": jmespath_fault,
     "matches": _matches_fault,
     "range": _range_fault,
     "non_empty": lambda wanted: None if wanted is True else "must be true",

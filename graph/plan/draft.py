@@ -10,6 +10,7 @@ from planner_executor.graph.plan.references import Reference, references_in
 from planner_executor.graph.plan.schema import ITEM, Step
 from planner_executor.graph.plan.step_kind import StepKind, kind_of
 from planner_executor.graph.plan.suggestions import KnownSteps
+from planner_executor.graph.plan.when import of_when
 
 
 @dataclass
@@ -72,8 +73,8 @@ class StepDraft:
         own = (ITEM,) if self.is_repeated else ()
         for name, found in self.argument_references().items():
             yield from ((f"args.{name}", ref) for ref in found if ref.step not in own)
-        for name in ("for_each", "gather"):
-            yield from ((name, ref) for ref in references_in(self.fields.get(name)))
+        for name, value in self._other_values():
+            yield from ((name, ref) for ref in references_in(value))
 
     def argument_references(self) -> Mapping[str, tuple[Reference, ...]]:
         """Return argument -> references in its value; a literal argument has none."""
@@ -89,5 +90,10 @@ class StepDraft:
         for name, value in self.args.items():
             if name not in literal:
                 yield from ((f"args.{name}", fault) for fault in lookalike_faults(value, named, name))
-        for name in ("for_each", "gather"):
-            yield from ((name, fault) for fault in lookalike_faults(self.fields.get(name), known.ids))
+        for name, value in self._other_values():
+            yield from ((name, fault) for fault in lookalike_faults(value, known.ids))
+
+    def _other_values(self) -> Iterator[tuple[str, Any]]:
+        """Yield (field, value) for what may hold references beside the arguments."""
+        yield from ((name, self.fields.get(name)) for name in ("for_each", "gather"))
+        yield "when.of", of_when(self.fields.get("when"))

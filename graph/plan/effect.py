@@ -9,6 +9,7 @@ from planner_executor.graph.plan.canonical import digest
 from planner_executor.graph.plan.kinds.table import kind_spec
 from planner_executor.graph.plan.references import references_in
 from planner_executor.graph.plan.schema import ITEM, Step
+from planner_executor.graph.plan.when import of_when
 
 Origins = Mapping[str, str]
 """Step id -> the digest of what its result is made of: what the step does, and what that rests on."""
@@ -17,14 +18,16 @@ Origins = Mapping[str, str]
 def effect_digest(step: Step, tool: str) -> str:
     """Return the digest of what a step does with one of its tools.
 
-    It covers the arguments as they are written, literals and references alike, and the list that they are taken from.
+    It covers the arguments as they are written, literals and references alike, the list that they are taken from, and
+    the condition of the step.
     A model fills in the arguments that are left open, as its objective says, as often as it may, and within the
     constraints that it is told: all of that is covered.
     """
     how: list[JsonValue] = [dict(step.args), [*sorted(step.literal)], step.for_each, step.most_items]
     by_model: list[JsonValue] = [] if step.tool is not None else [step.objective, step.max_calls or 1]
     by_model += [] if step.constraints is None else [[*step.constraints]]
-    return digest([tool, how, by_model])
+    unless: list[JsonValue] = [] if step.when is None else [step.when]
+    return digest([tool, how, by_model, *unless])
 
 
 def effect_key(step: Step, tool: str, origins: Origins) -> str:
@@ -56,7 +59,7 @@ def origins_of(steps: Collection[Step]) -> Origins:
 def _named(step: Step, free: Collection[str]) -> Iterator[str]:
     for name, references in step.argument_references.items():
         yield from (ref.step for ref in references if name not in free and ref.step != ITEM)
-    yield from (ref.step for ref in references_in([step.for_each, step.gather]))
+    yield from (ref.step for ref in references_in([step.for_each, step.gather, of_when(step.when)]))
 
 
 def _made(step: Step) -> list[JsonValue]:

@@ -14,7 +14,9 @@ def known_args(step: Step) -> dict[int | None, Mapping[str, JsonValue]] | None:
 
     A step without items has one call, of no item.
     """
-    if step.tool is None or any(step.references()):
+    own = () if step.for_each is None else (ITEM,)
+    named = [one for found in step.argument_references.values() for one in found if one.step not in own]
+    if step.tool is None or named or any(step.references_of_items()):
         return None
     if step.for_each is None:
         return {None: step.fixed_args()}

@@ -23,6 +23,8 @@ from planner_executor.graph.plan.reference_spans import bare_names, spans
 from planner_executor.graph.words.name_list import listed
 
 _LINK = re.compile(r"""\.([A-Za-z_][A-Za-z0-9_]*)|\.("(?:[^"\\]|\\.)*")|\[(-?[0-9]+)\]""")
+SKIPPED: Any = object()
+"""Stands for the result of a skipped step: null, and so is every part of it."""
 CACHED_CHARACTERS = 500
 """Longer texts are not cached: the memory of the cache must not grow with the size of plans."""
 
@@ -88,7 +90,7 @@ class Reference:
         """Return the referenced value.
 
         Args:
-            results: Step id -> result.
+            results: Step id -> result; `SKIPPED` stands for that of a skipped step.
             allowance: The remaining work and size; reduced in place.
 
         Raises:
@@ -97,6 +99,8 @@ class Reference:
         for step in self.steps:
             if step not in results:
                 raise self._unresolved(f"{step} has no result")
+        if all(results[step] is SKIPPED for step in self.steps):
+            return None
         links = _links(self.path) if self.is_chain else None
         into = _taken_apart(self.text) if links is None else {self.step} if links else ()
         for step in into:
@@ -105,13 +109,15 @@ class Reference:
         try:
             # JMESPath gives null for an absent field. A plain chain is walked instead, so that absence is an error.
             if links is None:
-                return evaluate(self.text, {f"{step}_result": results[step] for step in self.steps}, allowance)
-            found = self._walk(results[self.step], links)
+                found = {step: results[step] for step in self.steps}
+                given = {f"{step}_result": None if value is SKIPPED else value for step, value in found.items()}
+                return evaluate(self.text, given, allowance)
+            part = self._walk(results[self.step], links)
             if allowance is not None:
-                allowance.hold(found)
+                allowance.hold(part)
         except ExpressionError as error:
             raise self._unresolved(str(error)) from error
-        return found
+        return part
 
     def _unresolved(self, why: str) -> UnresolvedReferenceError:
         return UnresolvedReferenceError(str(self), storable(why))
@@ -195,14 +201,14 @@ def renamed(value: JsonValue, names: Mapping[str, str]) -> JsonValue:
 
 
 def without(value: JsonValue, steps: Collection[str]) -> JsonValue:
-    """Return `value` with null in place of each reference to one of these steps, other references as they are.
+    """Return `value` with null in place of each reference to these steps alone, other references as they are.
 
     >>> without({"a": "{a_result.n}", "b": "{b_result} of {a_result}"}, {"a"})
     {'a': None, 'b': '{b_result} of null'}
     """
     if isinstance(value, str):
         parts = pieces(value)
-        left = [None if isinstance(part, Reference) and not {*part.steps}.isdisjoint(steps) else part for part in parts]
+        left = [None if isinstance(part, Reference) and {*part.steps} <= {*steps} else part for part in parts]
         if None not in left:
             return value
         return None if len(left) == 1 else join_pieces("null" if part is None else part for part in left)

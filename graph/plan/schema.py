@@ -13,6 +13,7 @@ from planner_executor.graph.plan.checks import CHECK_SCHEMA
 from planner_executor.graph.plan.lazy import lazy
 from planner_executor.graph.plan.references import Reference, is_read_anew, references_in, renamed, resolve
 from planner_executor.graph.plan.step_kind import StepKind, kind_of
+from planner_executor.graph.plan.when import WHEN_SCHEMA, When, of_when
 
 ITEM = "item"
 """Name of the item in a step with `for_each`: `{item_result}`, `{item_result.url}`."""
@@ -49,7 +50,9 @@ class Step(FrozenModel):
     call `required_tools`. With `for_each` a tool or model step runs once per item of a list; `batch` gives a model so
     many items in one request. Its model is told the constraints of the goal, or those of them in `constraints`.
     `parent` is the step that it was expanded from, `replaces` the failed step of an earlier revision that it makes up
-    for. `literal` names the arguments in which nothing is a reference. `checks` are evaluated by code, see
+    for. `literal` names the arguments in which nothing is a reference. A step whose condition `when` is false is
+    skipped, and so is what waits for it; with `run_if` a step starts although some of what it waits for was skipped,
+    see `graph.plan.when`. `checks` are evaluated by code, see
     `graph.plan.checks`; `success_criteria` by a judge model, if one is configured. `timeout_s`, `attempts` and
     `backoff_s` limit how long and how often it is tried, see `graph.plan.attempts`.
     """
@@ -63,6 +66,8 @@ class Step(FrozenModel):
     success_criteria: str | None = None
     checks: tuple[Annotated[dict[str, JsonValue], WithJsonSchema(CHECK_SCHEMA)], ...] = ()
     depends_on: tuple[StepId, ...] = ()
+    when: Annotated[dict[str, JsonValue], WithJsonSchema(WHEN_SCHEMA)] | None = None
+    run_if: Literal["any"] | None = None
     constraints: tuple[str, ...] | None = None
     max_calls: int | None = Field(default=None, ge=1, strict=True)
     timeout_s: Annotated[StrictInt | StrictFloat, Field(gt=0)] | None = None
@@ -106,7 +111,7 @@ class Step(FrozenModel):
         """Yield the references to other steps."""
         own = () if self.for_each is None else (ITEM,)
         yield from (ref for found in self.argument_references.values() for ref in found if ref.step not in own)
-        yield from references_in([self.for_each, self.gather])
+        yield from references_in([self.for_each, self.gather, of_when(self.when)])
 
     @lazy
     def argument_references(self) -> Mapping[str, tuple[Reference, ...]]:
@@ -136,6 +141,10 @@ class Step(FrozenModel):
         """Return the arguments with the step ids of their references replaced."""
         literal = set(self.literal)
         return {name: value if name in literal else renamed(value, names) for name, value in self.args.items()}
+
+    def renamed_when(self, names: Mapping[str, str]) -> When | None:
+        """Return the condition with the step ids of its references replaced."""
+        return None if self.when is None else {**self.when, "of": renamed(of_when(self.when), names)}
 
     def _filled(self, args: Mapping[str, JsonValue], results: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
         literal = set(self.literal)

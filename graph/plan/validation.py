@@ -18,12 +18,14 @@ from planner_executor.graph.plan.schedule import cycles
 from planner_executor.graph.plan.schema import ITEM
 from planner_executor.graph.plan.shortening import short_repr
 from planner_executor.graph.plan.suggestions import KnownSteps
+from planner_executor.graph.plan.when import when_faults
 
 
 def step_issues(draft: StepDraft, tools: Mapping[str, ToolSpec]) -> list[Issue]:
     """Return the issues within a step, beyond the types of its fields: fields, tools, arguments, checks."""
     fields = [Issue(draft.name, place, message) for place, message in field_faults(draft.fields)]
-    return [*fields, *_tool_issues(draft, tools), *_check_issues(draft)]
+    when = [Issue(draft.name, place, message) for place, message in when_faults(draft.fields.get("when"))]
+    return [*fields, *_tool_issues(draft, tools), *_check_issues(draft), *when]
 
 
 def graph_issues(drafts: list[StepDraft], answer: Any, finished: frozenset[str] = frozenset()) -> list[Issue]:

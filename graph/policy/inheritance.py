@@ -43,7 +43,7 @@ def inherited(record: RunState, plan: Plan, anew: Collection[str], tools: Mappin
         tools: The tools of that run, by name.
     """
     results, labels = record.steps.results, result_labels(record, plan, tools)
-    kept = [name for name in _kept(plan, anew) if record.steps.is_settled(name)]
+    kept = [name for name in _kept(plan, anew) if record.steps.is_settled(name) and name not in record.steps.untaken]
     tainted, attached = tuple(sorted(record.plan_state.tainted)), record.assignment.attached
     stained = stained_by(plan, tainted)
     new = {step: names for step, names in record.plan_state.new_effects.items() if step in stained}

@@ -9,8 +9,10 @@ from typing import Literal, TypeVar
 from planner_executor.graph.plan.catalog import ToolSpec
 from planner_executor.graph.plan.kinds.table import kind_spec
 from planner_executor.graph.plan.known_args import known_args
+from planner_executor.graph.plan.references import references_in
 from planner_executor.graph.plan.schedule import waits_for
 from planner_executor.graph.plan.schema import ITEM, Plan, Step
+from planner_executor.graph.plan.when import of_when
 from planner_executor.graph.policy.approval_scope import ExecutionTerms
 from planner_executor.graph.policy.approvers import ApproverRule, Approvers, have_to_approve
 from planner_executor.graph.policy.at_stake import AtStake
@@ -48,11 +50,15 @@ class PolicyFinding:
 
 @dataclass(frozen=True)
 class PolicyPreview:
-    """The worst-case trust labels of a plan's values; `labels` are those of the results, by step."""
+    """The worst-case trust labels of a plan's values; `labels` are those of the results, by step.
+
+    `decided_by` are those of all conditions that decide whether a step runs, its own and those of steps before it.
+    """
 
     tools: Mapping[str, ToolSpec]
     waits: Mapping[str, tuple[str, ...]]
     labels: dict[str, TrustLabel] = field(default_factory=dict)
+    decided_by: dict[str, TrustLabel] = field(default_factory=dict)
 
     @classmethod
     def of(cls, plan: Plan, tools: Mapping[str, ToolSpec]) -> "PolicyPreview":
@@ -60,6 +66,7 @@ class PolicyPreview:
         preview = cls(tools, waits_for(plan.steps))
         for name in TopologicalSorter(preview.waits).static_order():
             preview.labels[name] = preview._result(plan.by_id[name])
+            preview.decided_by[name] = preview._decided_by(plan.by_id[name])
         return preview
 
     def of_call(self, step: Step, tool: str) -> dict[str, TrustLabel]:
@@ -81,6 +88,10 @@ class PolicyPreview:
             return joined([*map(label_of_tool, called), *self._named(step).values()])
         made = joined([self._read(step), *map(label_of_tool, called), *(self._filled(step, spec) for spec in called)])
         return label_of_result(step, made)
+
+    def _decided_by(self, step: Step) -> TrustLabel:
+        own = [self.labels[ref.step] for ref in references_in(of_when(step.when))]
+        return joined([*own, *(self.decided_by[before] for before in self.waits[step.id])])
 
     def _read(self, step: Step) -> TrustLabel:
         """Return the joint label of everything that a step reads before its first call."""

@@ -53,7 +53,9 @@ Alone it keeps its type, and the step waits for it. {rows.eur}, $rows and {{rows
 keeps args as written; $${rows_result} puts a $ before a value. Steps that do not wait for each other run at once."""
 _FIELDS = """\
 A model step is told the constraints, or of them only those in its "constraints", word for word.
-For branches use "refine", or "for_each" over a filter that leaves nothing.
+"when": {"of": "{rows_result.total}", "condition": "@ > `99`"} does a step only if that is true, else skips it and what
+waits for it; with "run_if": "any" a step runs although part of what it waits for was skipped, whose results are null.
+A branch that takes thought is a "refine" step.
 "required_tools" have to be called; "executor" is one of limits.executors; "success_criteria" say when a step succeeded.
 "checks" must all hold of a result: {"schema": {...}}, {"condition": "<JMESPath>"}, {"matches": "<regex>"},
 {"range": [0, null]}, {"non_empty": true}, {"cites": 1}, {"file_exists": "<path>"}, {"called": "<tool>"}; "of": a part.

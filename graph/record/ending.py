@@ -8,7 +8,7 @@ from typing import Literal, get_args
 from pydantic import JsonValue
 
 from planner_executor.graph.errors import UnresolvedReferenceError
-from planner_executor.graph.plan.references import references_in, resolve, without
+from planner_executor.graph.plan.references import SKIPPED, references_in, resolve, without
 from planner_executor.graph.plan.schedule import last_steps, waits_for
 from planner_executor.graph.plan.schema import Plan
 from planner_executor.graph.record.remaining import skipped_in
@@ -35,6 +35,7 @@ def ending_of(
     dropped: Sequence[str] = (),
     lacking: Mapping[str, Sequence[str]] = MappingProxyType({}),
     unjudged: Sequence[str] = (),
+    untaken: Collection[str] = (),
 ) -> Ending:
     """Return the end of a run that cannot start another step.
 
@@ -47,21 +48,23 @@ def ending_of(
         dropped: Failed steps that revisions removed or changed without a replacement.
         lacking: Step id -> missing parts of a succeeded step, such as items that failed.
         unjudged: Succeeded steps whose natural-language criterion nobody judged; the reason names them.
+        untaken: Steps that were skipped because their condition is false; what they would have given is not missing.
     """
     skipped = skipped_in(plan, results)
     needed = [step for step in plan.steps if step.id not in skipped]
     missing = [_missing(step.id, results.get(step.id)) for step in needed if step.id not in values]
     missing += [_dropped(step, results.get(step), is_there=step in plan.by_id) for step in dropped]
     missing += [what for step in plan.steps if step.id in values for what in lacking.get(step.id, ())]
-    lost = [step for step in skipped if step in answer_steps(plan)]
+    by_people = skipped_in(plan, {step: result for step, result in results.items() if step not in untaken})
+    lost = [step for step in by_people if step in answer_steps(plan)]
     try:
         answer, answered = answer_of(plan, values, skipped)
     except UnresolvedReferenceError as error:
         return Ending("failed", f"the answer cannot be given: {error}")
     told = f"; skipped: {_listed(skipped)}" if skipped else ""
-    if not answered and not missing:
+    if not answered and not missing and by_people:
         return Ending("partial", f"a skipped step was needed for the answer{told}")
-    if not answered:
+    if not answered and missing:
         return Ending("failed", f"{listed(missing)}{told}")
     missing += [f"what {listed(lost)} would have given to the answer"] if lost else []
     told += f"; success criteria that nobody judged: {listed(unjudged)}" if unjudged else ""
@@ -84,7 +87,9 @@ def answer_of(plan: Plan, values: Mapping[str, JsonValue], skipped: Collection[s
     if plan.answer is not None:
         left = without(plan.answer, skipped)
         try:
-            return (None, False) if left is None else (resolve(left, values), True)
+            return (
+                (None, False) if left is None else (resolve(left, {**values, **dict.fromkeys(skipped, SKIPPED)}), True)
+            )
         except UnresolvedReferenceError:
             if len(values) == len(plan.steps):
                 raise

@@ -22,10 +22,11 @@ from planner_executor.graph.plan.schema import Plan, Step
 from planner_executor.graph.plan.validation import graph_issues
 from planner_executor.graph.record.expansion_names import Naming
 from planner_executor.graph.record.run_state import RunState
+from planner_executor.graph.record.steps import due_in
 
 
 def to_refine(plan: Plan, record: RunState) -> list[Step]:
-    """Return the steps to refine now: all their dependencies have succeeded."""
+    """Return the steps to refine now: nothing that they wait for is left to do."""
     vague = [
         step
         for step in plan.steps
@@ -33,8 +34,7 @@ def to_refine(plan: Plan, record: RunState) -> list[Step]:
         and not record.steps.failed_in(step.id, record.plan_state.current_pass)
         and not record.steps.is_settled(step.id)
     ]
-    waits = waits_for(vague)
-    return [step for step in vague if record.steps.succeeded.issuperset(waits[step.id])]
+    return due_in(plan, record.steps, vague)
 
 
 @dataclass(frozen=True)
@@ -96,6 +96,7 @@ class Refinement:
             gather=gathered,
             depends_on=tuple(dict.fromkeys([*self.step.depends_on, *ends])),
             parent=self.step.parent,
+            run_if="any" if any(step.when for step in part.steps) else self.step.run_if,
         )
         steps: list[Step] = []
         for step in self.plan.steps:
@@ -103,13 +104,16 @@ class Refinement:
         return Plan(steps=tuple(steps), answer=self.plan.answer)
 
     def _child(self, step: Step, names: Mapping[str, str]) -> Step:
+        befores = tuple(names.get(before, before) for before in step.depends_on)
         return step.model_copy(
             update={
                 "id": names[step.id],
                 "args": step.renamed_args(names),
                 "for_each": renamed(step.for_each, names),
                 "gather": renamed(step.gather, names),
-                "depends_on": tuple(names.get(before, before) for before in step.depends_on) or self.step.depends_on,
+                "when": step.renamed_when(names),
+                "depends_on": befores or self.step.depends_on,
+                "run_if": step.run_if or (None if befores else self.step.run_if),
                 "parent": self.step.id,
             }
         )

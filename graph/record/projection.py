@@ -12,6 +12,7 @@ from planner_executor.graph.record.events import (
     CallRefused,
     CallStarted,
     CapReached,
+    ConditionEvaluated,
     Configured,
     Decided,
     Event,
@@ -120,6 +121,8 @@ def _apply(record: RunState, event: Event, data: EventData) -> None:  # noqa: C9
             _step_finished(record, event.step or "", data)
         case StepChecked():
             _step_checked(record, event, data)
+        case ConditionEvaluated():
+            record.steps.condition_evaluated(event.step or "", data)
         case RunStarted():
             _run_started(record, event, data)
         case Configured():
@@ -165,7 +168,7 @@ def _apply(record: RunState, event: Event, data: EventData) -> None:  # noqa: C9
             record.close_review()
         case ResultSupplied():
             record.people.gave(*value_supplied(record, event, data))
-            record.steps.result_supplied(event, data)
+            record.steps.result_supplied(event, data, record.plan_state.plan)
             record.close_review()
         case RunReopened():
             _run_reopened(record, event, data)

@@ -14,6 +14,7 @@ from planner_executor.graph.record.events import (
     CallRefused,
     CallStarted,
     CapReached,
+    ConditionEvaluated,
     Configured,
     Decided,
     Event,
@@ -88,6 +89,7 @@ def unjudged_steps(plan: Plan | None, events: Iterable[Event]) -> list[str]:  # 
                 RunStarted() | Configured() | TakeOverAsked() | OwnerReplaced() | PlanRevised() | PlanRefused()
                 | ReviewRequested() | Decided() | Steered() | Executing() | CallStarted() | CallAsked()
                 | CallRefused() | StepHeld() | StepUncertain() | ModelStarted() | ModelFinished() | BudgetReached()
+                | ConditionEvaluated()
                 | Paused() | ValueRedacted() | RunEnded() | RunForked() | CallInherited() | StandingGiven()
                 | StandingRevoked() | Voted() | ResponseGiven() | CapReached() | ReviewReminded() | ReviewEscalated()
                 | ReviewExpired() | LateAnswer() | None

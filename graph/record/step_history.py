@@ -14,6 +14,7 @@ from planner_executor.graph.record.events import (
     CallRefused,
     CallStarted,
     CapReached,
+    ConditionEvaluated,
     Configured,
     Decided,
     Event,
@@ -114,6 +115,7 @@ class StepHistory:
             case (
                 RunStarted() | Configured() | TakeOverAsked() | OwnerReplaced() | PlanRefused() | ReviewRequested()
                 | Decided() | Steered() | Executing() | CallAsked() | CallRefused() | StepHeld() | StepUncertain()
+                | ConditionEvaluated()
                 | StepChecked() | BudgetReached() | Paused() | ValueRedacted() | RunEnded() | RunReopened()
                 | StepSkipped() | ResultSupplied() | RunForked() | Inherited() | CallInherited() | StandingGiven()
                 | StandingRevoked() | Voted() | ResponseGiven() | CapReached() | ReviewReminded() | ReviewEscalated()

@@ -1,13 +1,16 @@
 """The steps of a run: their results, and how often they failed."""
 
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from pydantic import JsonValue
 
-from planner_executor.graph.plan.schema import Plan
+from planner_executor.graph.plan.schema import Plan, Step
 from planner_executor.graph.record.events import (
     CallFinished,
+    ConditionEvaluated,
     Event,
     Inherited,
     PlanRevised,
@@ -17,6 +20,7 @@ from planner_executor.graph.record.events import (
     StepFinished,
     StepSkipped,
 )
+from planner_executor.graph.record.remaining import skipped_by, skipped_in
 from planner_executor.graph.record.results import SETTLED, StepResult, StepStatus
 from planner_executor.graph.record.run_pass import Pass
 from planner_executor.graph.record.trust_label import USER, TrustLabel
@@ -34,6 +38,8 @@ class Steps:
     counts further attempts under the revision in force, `failed` final failures of a step or of an item, and
     `failed_before` those of them before the run was reopened last. `supplied` has steps whose results a person gave, or
     a fork inherited; `givers` the person of each that was given; `answers` the questions that a person answered.
+    `conditions` says of steps whether their condition is met: a step has none before it is evaluated, and again once a
+    result that it reads is another one.
     `earlier` has the results of former definitions of steps that have not run since. `of_plan` are the steps of the
     plan in force, of which `succeeded_of_plan` succeeded: counting them at each event would take longer and longer.
     """
@@ -52,6 +58,7 @@ class Steps:
     answers: set[str] = field(default_factory=set)
     earlier: dict[str, StepResult] = field(default_factory=dict)
     givers: dict[str, str] = field(default_factory=dict)
+    conditions: dict[str, bool] = field(default_factory=dict)
     of_plan: frozenset[str] = frozenset()
     succeeded_of_plan: int = 0
     _succeeded: frozenset[str] | None = field(default=None, init=False, compare=False, repr=False)
@@ -81,7 +88,7 @@ class Steps:
         return step in self.results and self.results[step].status == "failed"
 
     def is_skipped(self, step: str) -> bool:
-        """Return whether a person skipped the step."""
+        """Return whether a person skipped the step, or its condition is false."""
         return step in self.results and self.results[step].status == "skipped"
 
     def failed_in(self, step: str, within: Pass) -> bool:
@@ -102,10 +109,12 @@ class Steps:
             self.result_pass.update(dict.fromkeys(failed, before._replace(revision=data.revision)))
         for step in (*data.diff.added, *data.diff.changed, *data.diff.removed) if before.revision else ():
             if self.is_skipped(step):
-                del self.results[step]  # other work under this id was not what the person skipped
+                del self.results[step]  # other work under this id was not what was skipped
+            self.conditions.pop(step, None)
         for step in data.diff.changed:
             if step in self.results and not self.is_settled(step):
                 self.earlier[step] = self.results.pop(step)  # it is pending until its present definition has run
+        self._reconsider(data.plan)
         self.of_plan = frozenset(step["id"] for step in data.plan["steps"])
         self.succeeded_of_plan = len(self.of_plan & self.succeeded)
 
@@ -173,13 +182,25 @@ class Steps:
         why = f"skipped by {data.approver}" + (f": {data.why}" if data.why else "")
         self._set(step, StepResult("skipped", error=why))
 
-    def result_supplied(self, event: Event, data: ResultSupplied) -> None:
-        """Set the result that a person gave for a step; it is checked like any other."""
+    def condition_evaluated(self, step: str, data: ConditionEvaluated) -> None:
+        """Note whether a step's condition is met; if not, the step is skipped."""
+        self.conditions[step] = data.met
+        if not data.met:
+            self._set(step, skipped_by(data.condition))
+
+    @property
+    def untaken(self) -> frozenset[str]:
+        """The steps that were skipped because their condition is false."""
+        return frozenset(step for step, met in self.conditions.items() if not met)
+
+    def result_supplied(self, event: Event, data: ResultSupplied, plan: Mapping[str, Any] | None = None) -> None:
+        """Set the result that a person gave for a step of a plan; it is checked like any other."""
         step, content = event.step or "", data.result
         result = StepResult("succeeded", content.value, content.artifact, started_at=event.at, ended_at=event.at)
         self.settled(step, result)
         self.supplied.add(step)
         self.givers[step] = data.approver
+        self._reconsider(plan, step)
 
     def run_reopened(self, data: RunReopened) -> None:
         """Forget the results of the steps that are tried again; how often they failed still counts."""
@@ -192,6 +213,22 @@ class Steps:
         self._succeeded = None
         self.succeeded_of_plan = len(self.of_plan & self.succeeded)
 
+    def _reconsider(self, plan: Mapping[str, Any] | None, changed: str | None = None) -> None:
+        """Forget each condition that reads the result of `changed`, or of a step that is to run after all."""
+        if plan is None or not self.conditions:
+            return
+        steps = Plan.model_validate(plan)
+        while stale := [
+            one.id for one in steps.steps if one.id in self.conditions and self._is_stale(steps, one, changed)
+        ]:
+            for step in stale:
+                if not self.conditions.pop(step) and self.is_skipped(step):
+                    del self.results[step]
+
+    def _is_stale(self, plan: Plan, step: Step, changed: str | None) -> bool:
+        settled = self.succeeded | skipped_in(plan, self.results).keys()
+        return step.id not in self.succeeded and (changed in step.waits or not settled.issuperset(step.waits))
+
     def _set(self, step: str, result: StepResult) -> bool:
         before, succeeded = self.results.get(step), result.status == "succeeded"
         self.earlier.pop(step, None)
@@ -200,3 +237,18 @@ class Steps:
         if step in self.of_plan:
             self.succeeded_of_plan += succeeded - (before is not None and before.status == "succeeded")
         return succeeded
+
+
+def due_in(plan: Plan, steps: Steps, of: Sequence[Step]) -> list[Step]:
+    """Return those of a plan's steps that wait for nothing more, and whose condition, if they have one, is met."""
+    if not of:
+        return []
+    skipped = skipped_in(plan, steps.results)
+    settled = steps.succeeded | skipped.keys()
+    return [
+        step
+        for step in of
+        if step.id not in skipped
+        and settled.issuperset(step.waits)
+        and (step.when is None or steps.conditions.get(step.id))
+    ]

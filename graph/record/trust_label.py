@@ -32,6 +32,11 @@ class TrustLabel:
         return self.trust == "untrusted"
 
     @property
+    def unvouched(self) -> tuple[str, ...]:
+        """The sources for which nobody declared that they may be trusted."""
+        return tuple(sorted(self.sources)) if self.trust in ("undeclared", "untrusted") else ()
+
+    @property
     def by_model(self) -> "TrustLabel":
         """The label of text by a model that has read this value; no approval covers it."""
         return TrustLabel("untrusted", self.sources) if self.trust == "undeclared" else self

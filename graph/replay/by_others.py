@@ -10,6 +10,7 @@ from planner_executor.graph.record.events import (
     CallRefused,
     CallStarted,
     CapReached,
+    ConditionEvaluated,
     Configured,
     Decided,
     Event,
@@ -64,6 +65,7 @@ def is_by_others(event: Event) -> bool:
             RunStarted() | PlanRevised() | PlanRefused() | ReviewRequested() | Decided() | Executing()
             | CallStarted() | CallFinished() | CallAsked() | CallRefused() | StepHeld() | StepUncertain()
             | ModelStarted() | ModelFinished() | StepFinished() | StepChecked() | BudgetReached() | Paused()
+            | ConditionEvaluated()
             | RunReopened() | RunForked() | Inherited() | CallInherited() | StandingGiven() | Voted() | CapReached()
             | None
         ):  # fmt: skip

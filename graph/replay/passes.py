@@ -11,6 +11,7 @@ from planner_executor.graph.record.events import (
     CallRefused,
     CallStarted,
     CapReached,
+    ConditionEvaluated,
     Configured,
     Decided,
     Event,
@@ -80,6 +81,7 @@ def is_of_step(data: EventData | None) -> bool:
         case (
             CallStarted() | CallFinished() | CallAsked() | CallRefused() | StepHeld() | StepUncertain()
             | StandingGiven() | CapReached() | ModelStarted() | ModelFinished() | StepFinished() | StepChecked()
+            | ConditionEvaluated()
         ):  # fmt: skip
             return True
         case (

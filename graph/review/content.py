@@ -99,6 +99,9 @@ class StepContent(_Part):
     `asks`: why the policy asks about its calls, by tool. `settled`: approving the plan approves them too, by people who
     also meet the rules `settled_by`, unless `ask_later` names the step; `settles` has those of items, with their
     arguments. `asked_later`: why they are asked about when they are due.
+
+    `when` is its condition, and `decided_by` the tools without trusted results that decide, by it or by the condition
+    of a step before, whether the step runs.
     """
 
     id: str
@@ -108,6 +111,8 @@ class StepContent(_Part):
     does: Mapping[str, str] = Field(default_factory=dict)
     args: Mapping[str, Mapping[str, Argument]] = Field(default_factory=dict)
     most_items: int | None = None
+    when: str | None = None
+    decided_by: tuple[str, ...] = ()
     checks: tuple[str, ...] = ()
     judged_by: Judge | None = None
     left_out: tuple[str, ...] = ()

@@ -7,9 +7,9 @@ from pydantic import JsonValue
 
 from planner_executor.graph.plan.inline_schema import schema_errors
 from planner_executor.graph.plan.kinds.table import kind_spec
-from planner_executor.graph.plan.schedule import waits_for
 from planner_executor.graph.plan.schema import Plan, Step
 from planner_executor.graph.record.run_state import RunState
+from planner_executor.graph.record.steps import due_in
 from planner_executor.graph.record.values import to_text
 
 GATE = "gate"
@@ -19,14 +19,11 @@ PASSED = "passed"
 
 
 def open_questions(plan: Plan, record: RunState) -> list[Step]:
-    """Return the questions and gates of a plan with all dependencies succeeded."""
+    """Return the questions and gates of a plan that are due."""
     asked = [
         step for step in plan.steps if kind_spec(step.kind).done_by == "person" and not record.steps.is_settled(step.id)
     ]
-    if not asked:
-        return []
-    waits, succeeded = waits_for(plan.steps), record.steps.succeeded
-    return [step for step in asked if succeeded.issuperset(waits[step.id])]
+    return due_in(plan, record.steps, asked)
 
 
 def fit_answer(given: JsonValue, schema: Any) -> tuple[JsonValue, str | None]:

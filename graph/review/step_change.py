@@ -164,4 +164,6 @@ def _changeable(record: RunState, step: str) -> Step:
         raise InputError("step", f"{record.id} has no step {step!r}; there are {listed(list(plan.by_id)) or 'none'}")
     if step in record.steps.succeeded:
         raise InputError("step", f"{step} succeeded and cannot change; fork the run to change it")
+    if step in record.steps.untaken:
+        raise InputError("step", f"{step} was skipped by its condition; edit the plan to change it")
     return plan.by_id[step]

@@ -6,6 +6,7 @@ from pydantic import JsonValue
 
 from planner_executor.graph.plan.reference_spans import spans
 from planner_executor.graph.plan.schema import Plan, Step
+from planner_executor.graph.plan.when import of_when
 from planner_executor.graph.text.drawing.labels import plain
 from planner_executor.graph.words.name_list import listed
 
@@ -37,7 +38,7 @@ def _of_step(step: Step) -> Iterator[str]:
             yield f"- {step.id}: {_cut(name)} is taken as it is written, nothing in it is a reference"
         elif found := _named(value, {True}):
             yield f"- {step.id}: {found} in {_cut(name)} is text, not a reference"
-    if found := _named([step.for_each, step.gather], {True}):
+    if found := _named([step.for_each, step.gather, of_when(step.when)], {True}):
         yield f"- {step.id}: {found} is text, not a reference"
 
 

@@ -11,6 +11,7 @@ from planner_executor.graph.record.events import (
     CallRefused,
     CallStarted,
     CapReached,
+    ConditionEvaluated,
     Configured,
     Decided,
     EventData,
@@ -77,6 +78,7 @@ def part_of_event(data: EventData | None) -> Part:
             RunStarted() | Configured() | TakeOverAsked() | OwnerReplaced() | PlanRefused() | Executing()
             | CallStarted() | CallFinished() | CallAsked() | CallRefused() | StepHeld() | StepUncertain()
             | ModelStarted() | ModelFinished() | StepFinished() | StepChecked() | BudgetReached() | ValueRedacted()
+            | ConditionEvaluated()
             | RunForked() | Inherited() | CallInherited() | StandingGiven() | StandingRevoked() | CapReached()
             | ReviewReminded() | None
         ):  # fmt: skip

@@ -12,7 +12,7 @@ async def start(work: StepWork, step: Step) -> Started:
     Raises:
         UnresolvedReferenceError: A reference has no value.
     """
-    value = await evaluated(step.gather, lambda: resolve(step.gather, work.values))
+    value = await evaluated(step.gather, lambda: resolve(step.gather, work.values_for(step)))
     if on_record := await work.reusable(step, value):
         return on_record
     end = work.attempt(step, value).succeeded(value, work.label_read(step))

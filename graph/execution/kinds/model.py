@@ -24,7 +24,7 @@ async def start(work: StepWork, step: Step) -> Started:
     Raises:
         UnresolvedReferenceError: A reference has no value.
     """
-    args = await evaluated(dict(step.args), lambda: step.filled_args(work.values))
+    args = await evaluated(dict(step.args), lambda: step.filled_args(work.values_for(step)))
     return await work.reusable(step, args) or (lambda: _think(work, step, args))
 
 
@@ -34,7 +34,7 @@ async def item(work: StepWork, step: Step, place: int, value: JsonValue) -> Item
     Raises:
         StepFailed: The item failed.
     """
-    args = await evaluated(dict(step.args), lambda: step.filled_args({**work.values, ITEM: value}))
+    args = await evaluated(dict(step.args), lambda: step.filled_args({**work.values_for(step), ITEM: value}))
     loop, limit = _loop(work, step, args, place), _limit(work, step)
     turns = loop.run(work.record.assignment.goal, work.shown(step, value), work.brief(step, place))
     try:
@@ -55,7 +55,7 @@ async def batch(work: StepWork, step: Step, items: Mapping[int, JsonValue]) -> M
     own: dict[int, dict[str, JsonValue]] = {}
     for place, value in items.items():
         with suppress(UnresolvedReferenceError):
-            args = await evaluated(dict(step.args), partial(step.filled_args, {**work.values, ITEM: value}))
+            args = await evaluated(dict(step.args), partial(step.filled_args, {**work.values_for(step), ITEM: value}))
             shown = {name: found for name, found in work.shown(step, value).items() if name == ITEM}
             own[place] = {**shown, **{name: args.pop(name) for name in args.keys() & of_items}}
             shared = args

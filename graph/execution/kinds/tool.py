@@ -20,7 +20,7 @@ async def start(work: StepWork, step: Step) -> Started:
         Refused, CallHeld, CallUncertain, LimitReached: See `CallGate.admit`.
     """
     assert step.tool is not None
-    args = await evaluated(dict(step.args), lambda: step.filled_args(work.values))
+    args = await evaluated(dict(step.args), lambda: step.filled_args(work.values_for(step)))
     admitted = await work.gate.admit(step, step.tool, args, work.argument_labels(step))
     if isinstance(admitted, Finished):
         return _recalled(work, step, admitted)
@@ -45,7 +45,7 @@ async def item(work: StepWork, step: Step, place: int, value: JsonValue) -> Item
         StepFailed: The item failed.
     """
     assert step.tool is not None
-    args = await evaluated(dict(step.args), lambda: step.filled_args({**work.values, ITEM: value}))
+    args = await evaluated(dict(step.args), lambda: step.filled_args({**work.values_for(step), ITEM: value}))
     admitted = await work.gate.admit(step, step.tool, args, work.argument_labels(step), item=place)
     if isinstance(admitted, Admitted):
         await work.gate.commit_in_turn(admitted)

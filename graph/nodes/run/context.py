@@ -160,7 +160,9 @@ class RunContext:
     def ending_with(self, plan: Plan, results: Mapping[str, StepResult], values: Mapping[str, JsonValue]) -> Ending:
         """Return the ending of the run with this plan, these results, and the values of those that succeeded."""
         steps = self.record.steps
-        return ending_of(plan, results, values, self.record.plan_state.dropped, steps.missing, steps.unjudged(plan))
+        return ending_of(
+            plan, results, values, self.record.plan_state.dropped, steps.missing, steps.unjudged(plan), steps.untaken
+        )
 
     def seen_by(self, step: Step) -> dict[str, Any]:
         """Return the results of a step's dependencies for people: the full value, or an artifact's preview."""

@@ -21,7 +21,9 @@ async def outcome_so_far(ledger: Ledger, record: RunState) -> Ending | None:
         return None
     plan, steps = Plan.model_validate(record.plan_state.plan), record.steps
     values = await values_of(ledger, record, plan)
-    return ending_of(plan, steps.results, values, record.plan_state.dropped, steps.missing, steps.unjudged(plan))
+    return ending_of(
+        plan, steps.results, values, record.plan_state.dropped, steps.missing, steps.unjudged(plan), steps.untaken
+    )
 
 
 async def ended(

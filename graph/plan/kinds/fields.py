@@ -9,7 +9,7 @@ from planner_executor.graph.plan.kinds.table import kind_spec
 from planner_executor.graph.plan.step_kind import NAMING, kind_of, named_kinds
 from planner_executor.graph.words.name_list import listed
 
-ALWAYS = ("id", "objective", "success_criteria", "depends_on", "parent", "replaces", *ATTEMPT_FIELDS)
+ALWAYS = ("id", "objective", "success_criteria", "depends_on", "when", "run_if", "parent", "replaces", *ATTEMPT_FIELDS)
 
 
 def field_faults(fields: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

@@ -40,7 +40,7 @@ from planner_executor.graph.record.events.run import (
     cancelled,
 )
 from planner_executor.graph.record.events.standing import StandingGiven, StandingRevoked
-from planner_executor.graph.record.events.step import BudgetReached, StepChecked, StepFinished
+from planner_executor.graph.record.events.step import BudgetReached, ConditionEvaluated, StepChecked, StepFinished
 from planner_executor.graph.record.events.vote import Voted
 
 __all__ = [
@@ -64,6 +64,7 @@ __all__ = [
     "CallRefused",
     "CallStarted",
     "CapReached",
+    "ConditionEvaluated",
     "Configuration",
     "Configured",
     "Content",

@@ -29,7 +29,7 @@ from planner_executor.graph.record.events.run import (
     ValueRedacted,
 )
 from planner_executor.graph.record.events.standing import StandingGiven, StandingRevoked
-from planner_executor.graph.record.events.step import BudgetReached, StepChecked, StepFinished
+from planner_executor.graph.record.events.step import BudgetReached, ConditionEvaluated, StepChecked, StepFinished
 from planner_executor.graph.record.events.vote import Voted
 
 EventData = (
@@ -53,6 +53,7 @@ EventData = (
     | ModelFinished
     | StepFinished
     | StepChecked
+    | ConditionEvaluated
     | BudgetReached
     | Paused
     | ValueRedacted

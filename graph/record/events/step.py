@@ -45,6 +45,17 @@ class StepChecked(Payload):
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class ConditionEvaluated(Payload):
+    """Whether the condition of a step is met; a step whose condition is not met is skipped."""
+
+    kind: ClassVar[Literal["condition_evaluated"]] = "condition_evaluated"
+
+    met: bool
+    condition: str
+    revision: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class BudgetReached(Payload):
     """A limit of the budget was reached: `by` is the node, `left` has the remaining steps."""
 

@@ -5,7 +5,9 @@ from collections.abc import Iterator, Mapping
 
 from planner_executor.graph.plan.kinds.spec import Shape
 from planner_executor.graph.plan.kinds.table import kind_spec
+from planner_executor.graph.plan.references import references_in
 from planner_executor.graph.plan.schema import Plan, Step
+from planner_executor.graph.plan.when import describe_when, of_when
 from planner_executor.graph.text.drawing.labels import answer_text, cut, plain, waits_within
 from planner_executor.graph.text.drawing.statuses import LOOKS, status_of
 from planner_executor.graph.text.drawing.step_words import checks, depths, doer
@@ -30,6 +32,8 @@ _UNSAFE = re.compile(r"[^\w ,-]|(?<![^\W_])_|_(?![^\W_])")
 def plan_mermaid(plan: Plan, statuses: Mapping[str, str] | None = None) -> str:
     """Return a flowchart: a shape per kind of step, a class per status, a subgraph per step that was refined.
 
+    A dotted edge leads from what decides about a step with a condition.
+
     Steps are named s1, s2, ... in plan order, because ids such as `end` or `class` are words of Mermaid's own; the ids
     stand in the labels. Mermaid's own defaults refuse charts beyond 500 edges or 50,000 characters.
     """
@@ -39,7 +43,7 @@ def plan_mermaid(plan: Plan, statuses: Mapping[str, str] | None = None) -> str:
     nodes = {step.id: f"{names[step.id]}{_box(step)}{marks[step.id]}" for step in plan.steps}
     lines = ["flowchart TD", *_nested(plan, nodes, names)]
     for after, befores in waits_within(plan).items():
-        lines += [f"    {names[before]} --> {names[after]}" for before in befores]
+        lines += [f"    {names[before]} {_arrow(plan.by_id[after], before)} {names[after]}" for before in befores]
     used = set(words.values())
     for word, look in LOOKS.items():
         if word in used:
@@ -73,6 +77,12 @@ def _box(step: Step) -> str:
     done = cut(doer(step), 48) + (f", {checks(step)}" if step.checks else "")
     lines = (step.id, done, cut(plain(step.objective), 80))
     return opening + "<br/>".join(map(_escaped, lines)) + closing
+
+
+def _arrow(step: Step, before: str) -> str:
+    """Return the edge to a step: dotted, with the condition, from what decides whether the step runs."""
+    deciding = step.when is not None and any(ref.step == before for ref in references_in(of_when(step.when)))
+    return f'-. "{_escaped(cut(plain(f"if {describe_when(step.when)}"), 60))}" .->' if step.when and deciding else "-->"
 
 
 def _escaped(text: str) -> str:

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from planner_executor.graph.plan.kinds.table import kind_spec
 from planner_executor.graph.plan.schema import Plan, Step
+from planner_executor.graph.plan.when import describe_when
 from planner_executor.graph.text.drawing.labels import arguments, plain
 
 
@@ -23,16 +24,19 @@ class StepWords:
 
 
 def doer(step: Step) -> str:
-    """Return who does the step, and the limit of items with `for_each`.
+    """Return who does the step, under which condition, and the limit of items with `for_each`.
 
     >>> doer(Step(id="a", objective="o", tools=("search",), executor="cheap", for_each=[1]))
     'each ≤20: cheap model(search)'
     >>> doer(Step(id="a", objective="o", output="json", for_each=[1], batch=10))
     'each ≤20, 10 at once: model'
+    >>> doer(Step(id="a", objective="o", tool="pay", when={"of": "{b_result}", "condition": "@ > `9`"}))
+    'if @ > `9` of {b_result}: pay'
     """
     who = kind_spec(step.kind).doer(step, plain)
     at_once = f", {step.batch} at once" if step.batch else ""
-    return who if step.for_each is None else f"each ≤{step.most_items}{at_once}: {who}"
+    who = who if step.for_each is None else f"each ≤{step.most_items}{at_once}: {who}"
+    return who if step.when is None else f"if {plain(describe_when(step.when))}: {who}"
 
 
 def checks(step: Step) -> str:

@@ -16,6 +16,7 @@ from planner_executor.graph.record.events import (
     CallRefused,
     CallStarted,
     CapReached,
+    ConditionEvaluated,
     Configured,
     Decided,
     Event,
@@ -109,7 +110,7 @@ def _formatted(data: EventData, step: str) -> Formatted:  # noqa: C901  (one lin
             return format_deadline(data)
         case CallStarted() | CallFinished() | CallAsked() | CallRefused() | StepHeld() | StepUncertain():
             return format_call(data, step)
-        case StepFinished() | StepChecked() | BudgetReached() | CapReached():
+        case StepFinished() | StepChecked() | ConditionEvaluated() | BudgetReached() | CapReached():
             return format_step(data, step)
         case ModelStarted() | ModelFinished():
             return format_model(data, step)

@@ -4,11 +4,17 @@ from typing import assert_never
 
 from planner_executor.graph.plan.checks import describe_check
 from planner_executor.graph.record.budget import spent_in_words
-from planner_executor.graph.record.events import BudgetReached, CapReached, StepChecked, StepFinished
+from planner_executor.graph.record.events import (
+    BudgetReached,
+    CapReached,
+    ConditionEvaluated,
+    StepChecked,
+    StepFinished,
+)
 from planner_executor.graph.text.event_text.sections import Formatted, Words
 from planner_executor.graph.text.event_text.values import outcome_text, until_text
 
-StepEvent = StepFinished | StepChecked | BudgetReached | CapReached
+StepEvent = StepFinished | StepChecked | ConditionEvaluated | BudgetReached | CapReached
 
 
 def format_step(data: StepEvent, step: str) -> Formatted:
@@ -18,6 +24,8 @@ def format_step(data: StepEvent, step: str) -> Formatted:
             return ("steps",), iter([f"{step} {outcome_text(data.result)}"])
         case StepChecked():
             return ("steps",), _step_checked(step, data)
+        case ConditionEvaluated():
+            return ("steps",), _condition_evaluated(step, data)
         case BudgetReached():
             return ("budget",), _budget_reached(data)
         case CapReached():
@@ -34,6 +42,11 @@ def _step_checked(step: str, data: StepChecked) -> Words:
     if (judged := data.judged) is not None:
         word = {True: "met", False: "not met", None: "not judged"}[judged.met]
         yield f"{word}: {judged.criterion}: {judged.why}"
+
+
+def _condition_evaluated(step: str, data: ConditionEvaluated) -> Words:
+    told = "may start: its condition is true" if data.met else "is skipped: its condition is false"
+    yield f"{step} {told}: {data.condition}"
 
 
 def _budget_reached(data: BudgetReached) -> Words:

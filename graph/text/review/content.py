@@ -13,6 +13,7 @@ from planner_executor.graph.plan.checks import describe_check
 from planner_executor.graph.plan.kinds.table import kind_spec
 from planner_executor.graph.plan.references import resolve
 from planner_executor.graph.plan.schema import Plan, Step
+from planner_executor.graph.plan.when import describe_when
 from planner_executor.graph.policy.approval_scope import ExecutionTerms
 from planner_executor.graph.policy.policy_preview import PolicyPreview
 from planner_executor.graph.record.call import Call, HeldCall
@@ -196,6 +197,8 @@ def _step(step: Step, review: PlanReview, preview: PolicyPreview, asked: Sequenc
         does={tool.name: _summary(step, tool) for tool in tools if tool.summary is not None},
         args={name: found for name, found in args.items() if found},
         most_items=step.most_items if step.for_each is not None else None,
+        when=describe_when(step.when) if step.when is not None else None,
+        decided_by=preview.decided_by[step.id].unvouched,
         checks=_checks(step),
         judged_by=_judge(step, review.has_judge),
         left_out=tuple(review.left_out.get(step.id, ())),

@@ -7,9 +7,10 @@ from planner_executor.graph.plan.catalog import UNDECLARED
 from planner_executor.graph.plan.kinds.table import kind_spec
 from planner_executor.graph.plan.schema import Plan, Step
 from planner_executor.graph.review.content import PlanContent, StepContent, Tool
+from planner_executor.graph.text.drawing.labels import plain
 from planner_executor.graph.text.review.frame import Block, Data, Prose, name, words
 from planner_executor.graph.text.review.layout import entry
-from planner_executor.graph.text.review.values import shown, value_lines
+from planner_executor.graph.text.review.values import MAX_CHARACTERS, cut, shown, value_lines
 from planner_executor.graph.words.name_list import counted, listed
 
 REVERSIBLE = {
@@ -63,6 +64,11 @@ def _effect(content: StepContent, step: Step, tools: Mapping[str, Tool]) -> Iter
     for tool in step.tool_names:
         if tool in content.does:
             yield from entry(escaped(content.does[tool]), lead="    ")
+    if content.when is not None:
+        yield from entry(f"only if {cut(plain(content.when), MAX_CHARACTERS)}", lead="    ")
+    if content.decided_by:
+        told = f"whether it runs depends on what {listed([*map(escaped, content.decided_by)])} returns"
+        yield from entry(f"{told}, which is not declared to be trusted", lead="    ")
     if step.for_each is not None:
         yield from entry(f"once for each of {shown(step.for_each)}, {content.most_items} at most", lead="    ")
     if content.unchecked:

@@ -246,6 +246,7 @@ FULL: dict[str, dict[str, Any]] = {
         "again": True,
     },
     "cap_reached": {"cap": "calls.send", "allows": "at most 2 calls of send a day", "due_at": 1000.5},
+    "condition_evaluated": {"met": False, "condition": "@ > `1`", "revision": 2},
     "budget_reached": {
         "limit": "tokens",
         "by": "replanner",

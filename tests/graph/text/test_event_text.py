@@ -179,6 +179,11 @@ def test_what_was_found_of_a_result_is_told_check_by_check() -> None:
     ]
 
 
+def test_a_condition_says_whether_its_step_may_start() -> None:
+    assert words("condition_evaluated", "a", met=True, condition="@") == ["a may start: its condition is true: @"]
+    assert words("condition_evaluated", "a", met=False, condition="@") == ["a is skipped: its condition is false: @"]
+
+
 def test_large_values_are_told_by_their_beginning() -> None:
     kept = keep("x" * 10_000)
     assert kept.artifact is not None
