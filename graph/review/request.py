@@ -1,6 +1,6 @@
 """The review request: everything that needs a person now, in the shape of LangChain's `HITLRequest`."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
@@ -13,7 +13,6 @@ from planner_executor.graph.policy.approvers import ApproverRule
 from planner_executor.graph.record.comment import Comment
 from planner_executor.graph.record.deadline import Deadline
 from planner_executor.graph.review.content import ActionContent, PeopleContent, ReviewContent
-from planner_executor.graph.words.name_list import listed
 
 ActionName = Literal["run_plan", "run_step", "answer_question", "settle_effect", "raise_budget"]
 DecisionType = Literal["approve", "edit", "reject"]
@@ -102,13 +101,6 @@ class ReviewRequest:
             version=1, goal=self.goal, actions=actions, people=self.decided_by, reason_for=self.reason_for
         )
         return content.to_json()
-
-    def with_reasons(self, tools: tuple[str, ...], name: Callable[[str], str]) -> "ReviewRequest":
-        """Return the request as one whose approval has to say why for these tools; `name` writes one."""
-        if not tools:
-            return self
-        said = f"Policy: an approval has to give its reason, for {listed([name(tool) for tool in tools])}."
-        return replace(self, people=f"{self.people} {said}".strip(), reason_for=tools)
 
     @property
     def subject(self) -> str:

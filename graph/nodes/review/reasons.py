@@ -1,6 +1,7 @@
 """The reason that the policy requires of an approval: for what is shown, and for what comes into force."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from planner_executor.graph.nodes.review.outcome import Outcome
 from planner_executor.graph.nodes.run.context import RunContext
@@ -8,7 +9,7 @@ from planner_executor.graph.plan.schema import Plan
 from planner_executor.graph.record.remaining import steps_left
 from planner_executor.graph.review.decision import Decision, InvalidResponse
 from planner_executor.graph.review.request import ReviewAction, ReviewRequest
-from planner_executor.graph.text.review.frame import name
+from planner_executor.graph.text.review.people import people_paragraph
 from planner_executor.graph.words.name_list import listed
 
 
@@ -16,7 +17,8 @@ def with_reasons(run: RunContext, request: ReviewRequest) -> ReviewRequest:
     """Return a request that says for which of its tools an approval needs a reason."""
     plan = run.recorded_plan()
     found = [tool for action in request.actions if "approve" in action.allowed for tool in _tools(run, action, plan)]
-    return request.with_reasons(_ruled(run, found), name)
+    tools = _ruled(run, found)
+    return replace(request, people=people_paragraph(request.decided_by, tools), reason_for=tools) if tools else request
 
 
 def check_reasons(run: RunContext, request: ReviewRequest, outcome: Outcome) -> None:

@@ -64,9 +64,10 @@ def new_blocks(call: CallContent, asked: Mapping[str, Any]) -> Iterator[Block]:
     often = counted(call.most_calls or 1, "time")
     by_model = f" A model makes it, {often} at most, with arguments of its own choice" if call.by_model else ""
     open_args = " beside these." if by_model and asked["args"] else "." if by_model else ""
+    undone = "" if call.tool is None or not call.tool.acts else UNDONE[call.tool.reversible]
     told = "the model is told it as the tool's answer" if call.by_model else "the step fails with it"
     yield Prose(
-        f"If you approve it, {called} is called with these arguments{each}.{by_model}{open_args} Edit the "
+        f"If you approve it, {called} is called with these arguments{each}{undone}.{by_model}{open_args} Edit the "
         f"arguments to have it called with yours. If you reject it with a reason, {told}; without one, the run ends."
     )
     if call.objective is not None:
@@ -77,7 +78,8 @@ def new_blocks(call: CallContent, asked: Mapping[str, Any]) -> Iterator[Block]:
 def uncertain_blocks(call: UncertainContent, asked: Mapping[str, Any]) -> Iterator[Block]:
     """Yield the question whether a call took effect."""
     where = f"In run {name(call.run)}, " if call.run else ""
-    made = f"{where}{name(call.step)} called {name(asked['tool'])}"
+    effect = f" ({call.tool.effect})" if call.tool is not None else ""
+    made = f"{where}{name(call.step)} called {name(asked['tool'])}{effect}{_does(call.does)}"
     if call.took_effect:
         yield Prose(f"{made}. It took effect, but {sentence(call.failure)}.")
     else:

@@ -1,6 +1,6 @@
 """Who decides about a request, who has, and until when."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from planner_executor.graph.policy.approvers import ApproverRule, have_to_approve
 from planner_executor.graph.policy.at_stake import Reach
@@ -11,14 +11,19 @@ from planner_executor.graph.text.review.frame import name, words
 from planner_executor.graph.words.name_list import listed
 
 
-def people_paragraph(people: PeopleContent) -> str:
-    """Return the paragraph in Markdown, empty if anybody decides at any time."""
-    return " ".join(_sentences(people))
+def people_paragraph(people: PeopleContent | None, reason_for: Sequence[str] = ()) -> str:
+    """Return the paragraph in Markdown, empty if anybody decides at any time; an approval says why for some tools."""
+    told = [*_sentences(people)] if people is not None else []
+    if reason_for:
+        told.append(f"Policy: an approval has to give its reason, for {listed([name(tool) for tool in reason_for])}.")
+    return " ".join(told)
 
 
 def _sentences(people: PeopleContent) -> Iterator[str]:
     if people.rules:
         yield f"Policy: {have_to_approve(list(map(ApproverRule.from_json, people.rules)), words)}."
+    if people.asked_by and any(rule.get("four_eyes") for rule in people.rules):
+        yield f"Asked for by: {', '.join(map(words, people.asked_by))}."
     if people.takes_two:
         yield "It is not verified who asked, so two people have to."
     if people.nobody_left:

@@ -7,6 +7,7 @@ from pydantic import JsonValue
 
 from planner_executor.graph.plain_text.sanitize import escaped
 from planner_executor.graph.review.content import GateContent, QuestionContent, Through
+from planner_executor.graph.text.review.effects import REVERSIBLE
 from planner_executor.graph.text.review.frame import WORDS_CHARACTERS, Block, Data, Prose, name, words
 from planner_executor.graph.text.review.layout import entry
 from planner_executor.graph.text.review.values import plain_value, text_lines, value_lines
@@ -43,7 +44,8 @@ def question_blocks(question: QuestionContent, asked: Mapping[str, Any]) -> Iter
 
 def _through(one: Through) -> Iterator[str]:
     often = f", {counted(one.items, 'time')}" if one.items is not None else ""
-    yield from entry(f"{one.step}: {escaped(one.tool.name)} ({one.tool.effect}){often}")
+    undo = REVERSIBLE[one.tool.reversible].removesuffix(":")
+    yield from entry(f"{one.step}: {escaped(one.tool.name)} ({one.tool.effect}){often}, {undo}")
     if one.does is not None:
         yield from entry(escaped(one.does), lead="    ")
     yield from value_lines({name: plain_value(value) for name, value in one.args.items()}) or [

@@ -137,7 +137,7 @@ def test_comments_on_steps_have_the_run_planned_again_and_the_next_page_says_wha
 
     assert f'name="comment:{first}"' in page and "Comment on steps" in page
     assert "say what to change" in empty.text
-    assert "only last year" in after and "The comments on the plan before" in after
+    assert "only last year" in after and "Comments on the plan before" in after
 
 
 def test_a_comment_stays_on_the_page_whose_plan_cannot_be_read(tmp_path: Path) -> None:

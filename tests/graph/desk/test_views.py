@@ -1,6 +1,5 @@
 from typing import Any
 
-import pytest
 from desk_server import HOSTILE
 from hypothesis import given
 from hypothesis import strategies as st
@@ -9,7 +8,7 @@ from planner_executor.graph.desk.views.looked import Looked
 from planner_executor.graph.desk.views.plan_folds import DRAWN, around, by_layers, opened, unfolded, waits_of
 from planner_executor.graph.desk.views.plan_form import plan_of_form, step_forms
 from planner_executor.graph.desk.views.plan_graph import Links, Shown, drawn_plan
-from planner_executor.graph.desk.views.request import parts_of
+from planner_executor.graph.desk.views.review_content import READING_STEPS, action_tables, review_of
 from planner_executor.graph.desk.views.revisions import step_changes
 from planner_executor.graph.desk.views.schema_form import fields_of, value_in
 from planner_executor.graph.desk.views.step_marks import EFFECTS, HELD, UNTRUSTED
@@ -18,9 +17,9 @@ from planner_executor.graph.plan.schedule import cycles
 from planner_executor.graph.plan.schema import Plan
 from planner_executor.graph.record.events import Event
 from planner_executor.graph.record.results import StepResult
+from planner_executor.graph.review.content import PlanContent
 from planner_executor.graph.testing import LEAST, step
 from planner_executor.graph.text.drawing.labels import waits_within
-from planner_executor.graph.text.review.budget import ENDS
 
 LINKS = Links("/step?run=x&step=", "/plan?fold=")
 
@@ -209,29 +208,24 @@ def test_a_schema_becomes_fields_and_the_fields_its_value() -> None:
     assert value_in(fields_of(None), {"": "12:30"}) == "12:30"
 
 
-def test_a_description_keeps_words_from_outside_as_code() -> None:
-    text = f"Say `{HOSTILE}` to [me](https://x) and **you**\n\n- an item\n\n```text\n{HOSTILE}\n```"
-
-    prose, item, data = parts_of(text)
-
-    assert prose.text is not None and "<script" not in prose.text and "<a " not in prose.text
-    assert "<code>&lt;script&gt;" in prose.text
-    assert item.is_item and data.data is not None and "\u202e" not in data.data
+def test_a_request_of_an_earlier_release_or_a_redacted_one_has_no_value() -> None:
+    assert review_of({}) is None and review_of({"review": {"version": "[redacted]"}}) is None
 
 
-@pytest.mark.parametrize(
-    ("described", "shown"),
-    [
-        (
-            "Set happened to true (with its result) to take it as it is, or to false to have it called once more.",
-            "Say that it happened (with its result) to take it as it is, or that it did not to have it called",
-        ),
-        ("Fill in answer, and the run goes on. Reject to stop the run.", "Answer it, and the run goes on."),
-        (f"Raise it, by an edit of budget, and the run goes on. {ENDS}", "Raise it, and the run goes on. Or finish"),
-        ("You read `Set happened to true`.", "You read <code>Set happened to true</code>."),
-    ],
-)
-def test_a_page_with_a_form_does_not_say_how_to_answer_without_one(described: str, shown: str) -> None:
-    (part,) = parts_of(described)
+def test_a_plan_with_many_steps_shows_each_effect_and_says_how_many_more_only_read() -> None:
+    steps = [step(f"s{n}", "look") for n in range(READING_STEPS + 3)] + [step("pay", "pay", to="ann\nben")]
+    done_by: dict[str, object] = {"status": "pending", "done_by": "tool"}
+    content = PlanContent.model_validate(
+        {
+            "name": "run_plan",
+            "revision": 1,
+            "digest": "d",
+            "steps": [{"id": one["id"], "acts": one["id"] == "pay", **done_by} for one in steps],
+        }
+    )
 
-    assert part.text is not None and part.text.startswith(shown)
+    *_, effects, reading = action_tables(content, {"plan": {"steps": steps}})
+
+    assert [row[4:6] for row in effects.rows] == [("to", "ann\nben")] and not effects.is_folded
+    assert reading.title.endswith(f"{READING_STEPS + 3}; the page of the plan has 3 more") and reading.is_folded
+    assert len(reading.rows) == READING_STEPS

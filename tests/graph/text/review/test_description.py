@@ -20,5 +20,4 @@ def test_a_client_can_make_the_words_of_a_request_from_its_value(file: Path) -> 
 
     for content, action in zip(review.actions, request["action_requests"], strict=True):
         assert description(content, action["args"], review.goal) in action["description"]
-    people = people_paragraph(review.people) if review.people is not None else ""
-    assert people in request["action_requests"][0]["description"]
+    assert people_paragraph(review.people, review.reason_for) in request["action_requests"][0]["description"]

@@ -1,0 +1,244 @@
+"""Every surface shows each field of a review's value, or says what it folds away; and what an approval binds.
+
+Terminal, chat, notebook and Studio show the description; the desk shows tables. A field that changes without changing
+what is shown is hidden: it has to stand in a table below, with the place where a reader finds it.
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from copy import deepcopy
+from fnmatch import fnmatch
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+
+from planner_executor.graph.desk.views.review_content import action_tables, people_table
+from planner_executor.graph.review.content import ReviewContent, review_schema
+from planner_executor.graph.text.review.description import description
+from planner_executor.graph.text.review.people import people_paragraph
+
+Show = Callable[[ReviewContent, dict[str, Any]], object]
+
+PLAN = {
+    "steps": [
+        {"id": "done", "objective": "o", "tool": "look"},
+        {"id": "look", "objective": "look it up", "tool": "look", "args": {"q": "x"}},
+        {"id": "pay", "objective": "pay it", "tool": "pay", "args": {"to": "ann", "sum": "{look_result}"},
+         "checks": [{"matches": "x"}], "success_criteria": "paid"},
+        {"id": "each", "objective": "tell", "tool": "pay", "args": {"to": "{item_result}"}, "for_each": ["a", "b"]},
+        {"id": "think", "objective": "think", "tools": ["pay"]},
+    ]
+}  # fmt: skip
+PAY = {"name": "pay", "effect": "external", "declared": False, "reversible": False, "folder": "/out", "steps": ["pay"]}
+OF_CALL = {"name": "pay", "effect": "external", "reversible": False}
+UNTRUSTED = {"origin": "result", "trust": "untrusted", "sources": ["look"]}
+RESULT = {"origin": "result", "steps": ["look"], "trust": "untrusted", "sources": ["look"], "asked": True}
+LARGE = {"length": 9000, "digest": "d" * 64, "preview": '"begins', "end": 'ends"'}
+ACTIONS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
+    "plan": (
+        {
+            "name": "run_plan", "decisions": ["approve", "edit", "reject"], "revision": 2, "digest": "e" * 64,
+            "why": {"author": "replanner", "cause": "failure", "reason": "because", "failed": {"look": "no answer"},
+                    "stalled": "no way", "rule": "effects", "tools": ["pay"]},
+            "tools": [PAY, {"name": "look", "effect": "read", "trust": "trusted"}],
+            "steps": [
+                {"id": "done", "status": "succeeded", "done_by": "tool"},
+                {"id": "look", "status": "pending", "done_by": "tool", "args": {"look": {"q": {"origin": "plan",
+                 "trust": "user"}}}, "asks": {"look": "it asks"}, "settled": True, "settled_by": [{"roles": ["cfo"]}]},
+                {"id": "pay", "status": "pending", "done_by": "tool", "acts": True, "does": {"pay": "pays ann"},
+                 "args": {"pay": {"to": {"origin": "plan", "trust": "user"}, "sum": RESULT}},
+                 "checks": ["matches x"], "judged_by": "model", "left_out": ["be brief"], "unchecked": ["look"],
+                 "asks": {"pay": "it asks of pay"}, "asked_later": "unknown"},
+                {"id": "each", "status": "pending", "done_by": "tool", "acts": True, "most_items": 7,
+                 "when": "it rains", "decided_by": ["look"],
+                 "asks": {"pay": "it asks each"}, "settled": True, "settles": {"each[0]": {"to": "a"}}},
+                {"id": "think", "status": "pending", "done_by": "model", "acts": True},
+            ],
+            "since": 1, "was_seen": False,
+            "changes": [{"step": "pay", "change": "changed", "fields": [
+                {"field": "args.to", "was": {"value": "ben"}, "now": LARGE}]},
+                {"step": "gone", "change": "removed", "fields": [{"field": "tool", "was": {"value": "old"}}]}],
+            "comments": [{"step": "gone", "text": "why?", "became": "gone"}],
+            "notes": ["a note"],
+            "work": {"steps": 4, "tool_calls": 5, "model_steps": 1, "longest_chain": 3, "further_attempts": 2,
+                     "to_refine": 1, "budget_left": {"tool_calls": 2}, "takes": {"unknown": ["pay"]}},
+        },
+        {"plan": PLAN},
+    ),
+    "first plan": (
+        {"name": "run_plan", "decisions": ["approve"], "revision": 1, "digest": "e" * 64,
+         "why": {"author": "planner", "rule": "policy", "tools": ["pay"]},
+         "steps": [{"id": "look", "status": "pending", "done_by": "tool"}]},
+        {"plan": {"steps": PLAN["steps"][1:2]}},
+    ),
+    "a plan that cannot run": (
+        {"name": "run_plan", "decisions": ["reject"], "revision": 1, "digest": "e" * 64, "cannot_run": True,
+         "faults": ["look: no tool"]},
+        {"plan": {"steps": PLAN["steps"][1:2]}},
+    ),
+    "call": (
+        {"name": "run_step", "kind": "call", "decisions": ["approve"], "step": "pay", "tool": OF_CALL, "does": "pays",
+         "why": "the policy asks", "args": {"to": UNTRUSTED}, "before": ["t.1"], "by_model": True, "criteria": "paid",
+         "given": [{"what": "answer", "by": ["ann"], "step": "q", "value": "9"}], "checks": ["c"],
+         "judged_by": "model"},
+        {"tool": "pay", "args": {"to": "ann"}},
+    ),
+    "new call": (
+        {"name": "run_step", "kind": "call", "decisions": ["approve"], "step": "pay", "digest": "f" * 64,
+         "tool": OF_CALL, "does": "pays", "new": True,
+         "by_model": True, "objective": "pay it", "most_calls": 3, "most_items": 4},
+        {"tool": "pay", "args": {"to": "ann"}},
+    ),
+    "gate": (
+        {"name": "run_step", "kind": "gate", "decisions": ["approve"], "step": "g", "words": "ok?", "steps": ["pay"],
+         "through": [{"step": "pay", "tool": OF_CALL, "does": "pays", "args": {"to": LARGE}, "items": 12}]},
+        {"tool": "gate", "args": {"look": 7}},
+    ),
+    "question": (
+        {"name": "answer_question", "decisions": ["edit"], "step": "q", "steps": ["pay"],
+         "results": {"look": {"value": 7}}, "answer": {"type": "integer"}},
+        {"question": "how many?"},
+    ),
+    "question of a tool": (
+        {"name": "answer_question", "decisions": ["edit"], "step": "q", "tool": "pay",
+         "answer": {"properties": {"n": {"type": "integer"}}}},
+        {"question": "how many?"},
+    ),
+    "uncertain": (
+        {"name": "settle_effect", "decisions": ["edit"], "step": "pay", "tool": OF_CALL, "does": "pays",
+         "failure": "it timed out", "may_live": True, "run": "t.1", "due_in": ["pay"]},
+        {"tool": "pay", "args": {"to": "ann"}},
+    ),
+    "effect that missed its checks": (
+        {"name": "settle_effect", "decisions": ["edit"], "step": "pay", "failure": "it is too much",
+         "took_effect": True},
+        {"tool": "pay", "args": {"to": "ann"}},
+    ),
+    "budget": (
+        {"name": "raise_budget", "decisions": ["edit"], "limit": "tool_calls", "left": ["pay"],
+         "hard": {"tool_calls": 5}},
+        {"budget": {"tool_calls": 5}, "spent": {"tool_calls": 5}},
+    ),
+}  # fmt: skip
+PEOPLE = {
+    "rules": [{"roles": ["cfo"], "four_eyes": True}], "asked_by": ["ann"], "approved_by": ["ben"], "takes_two": True,
+    "nobody_left": ["ann"], "reach": {"tools": ["pay"], "rules": [{"names": ["eve"]}]}, "until": 9e8,
+    "on_expire": "end", "escalations": [{"at": 8e8, "names": ["kim"], "roles": ["lead"]}],
+}  # fmt: skip
+
+BUTTONS = "the ways to answer"
+FORM = "which question it is, and what is read with it"
+FOLDED: dict[str, dict[str, str]] = {
+    "description": {
+        "version": "the form of the value",
+        "* name": FORM,
+        "* kind": FORM,
+        "* decisions": BUTTONS,
+        "run_plan tools.steps": "each effect names its step",
+        "run_plan tools.trust": "told of the tools whose results are not to be trusted, with what uses them",
+        "run_plan steps.args.*": "the arguments with their references, and what is not to be trusted of them",
+        "run_plan why.reason": "the failures themselves",
+        "run_step args.*.origin": "told of all that are not to be trusted",
+        "run_step args.*.trust": "told of all that are not to be trusted",
+        "run_step digest": "the last line, see `graph.review.request`",
+        "* tool.name": "the action beside the value",
+        "settle_effect tool.reversible": "told when the call is to be made again",
+    },
+    "desk": {
+        "version": "the form of the value",
+        "goal": "the heading of the run",
+        "* name": FORM,
+        "* kind": FORM,
+        "* decisions": BUTTONS,
+        "run_plan revision": "the heading of the plan",
+        "* digest": "beside the buttons, that of the whole request, which covers it",
+        "answer_question step": "the heading of the question",
+    },
+}
+
+
+def shown_by_description(review: ReviewContent, args: dict[str, Any]) -> object:
+    return description(review.actions[0], args, review.goal), people_paragraph(review.people, review.reason_for)
+
+
+def shown_by_desk(review: ReviewContent, args: dict[str, Any]) -> object:
+    return action_tables(review.actions[0], args), people_table(review)
+
+
+SURFACES: dict[str, Show] = {
+    "description": shown_by_description,
+    "desk": shown_by_desk,
+}
+
+
+GONE = object()
+OTHERS = (
+    GONE, "other", 99, True, False, "succeeded", "read", "write", "model", "nobody", "plan", "item", "trusted",
+    "untrusted", "user", "added", "removed", "unchanged", "changed", "effects", "always", "new", "reject", "end",
+)  # fmt: skip
+"""What may stand in the place of something."""
+
+
+def leaves(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """Yield the path of each thing in the value that says something."""
+    inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, one in inner:
+        yield from leaves(one, (*path, key)) if isinstance(one, dict | list) else [(*path, key)]
+
+
+def changed(review: dict[str, Any], path: tuple[Any, ...]) -> Iterator[ReviewContent]:
+    """Yield the value with something else at this path, or nothing, as far as the types allow it."""
+    for other in OTHERS:
+        made = deepcopy(review)
+        holder: Any = made
+        for key in path[:-1]:
+            holder = holder[key]
+        if other is GONE:
+            del holder[path[-1]]
+        else:
+            holder[path[-1]] = other
+        with suppress(ValidationError):
+            yield ReviewContent.model_validate(made)
+
+
+def value_of(kind: str) -> tuple[dict[str, Any], dict[str, Any]]:
+    content, args = ACTIONS[kind]
+    return {"version": 1, "goal": "the goal", "actions": [content], "people": PEOPLE, "reason_for": ["pay"]}, args
+
+
+def named(path: tuple[Any, ...], content: dict[str, Any]) -> str:
+    """Return the name of a field, one of an action after the name of that."""
+    name = ".".join(key for key in path if isinstance(key, str) and key != "actions")
+    return f"{content['name']} {name}" if path[0] == "actions" else name
+
+
+def differs(review: ReviewContent, args: dict[str, Any], show: Show, whole: object) -> bool:
+    """Whether a value is shown in another way; one that names what the action does not have has been read."""
+    try:
+        return show(review, args) != whole
+    except (KeyError, AttributeError):
+        return True
+
+
+@pytest.mark.parametrize("surface", SURFACES)
+def test_each_field_of_the_value_is_shown_or_said_to_be_folded_away(surface: str) -> None:
+    show, hidden, seen = SURFACES[surface], set(), set()
+    for kind in ACTIONS:
+        value, args = value_of(kind)
+        whole = show(ReviewContent.model_validate(value), args)
+        for path in leaves(value):
+            is_seen = any(differs(other, args, show, whole) for other in changed(value, path))
+            (seen if is_seen else hidden).add(named(path, ACTIONS[kind][0]))
+
+    folded = FOLDED[surface]
+    assert [one for one in sorted(hidden - seen) if not any(fnmatch(one, pattern) for pattern in folded)] == []
+    assert [pattern for pattern in folded if not any(fnmatch(one, pattern) for one in hidden - seen)] == []
+
+
+def test_the_values_here_have_every_field_that_the_schema_knows() -> None:
+    found = {key for kind in ACTIONS for path in leaves(value_of(kind)[0]) for key in path if isinstance(key, str)}
+    schema = review_schema()
+    known = {name for model in (schema, *schema["$defs"].values()) for name in model.get("properties", {})}
+
+    assert known - found == set()
