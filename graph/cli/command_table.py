@@ -12,6 +12,7 @@ class Row(NamedTuple):
 
 
 COMMANDS = {
+    "new": Row("new", "new", "Write a small project of your own: three tools, settings, a policy, a plan and a test."),
     "run": Row("run", "run", "Plan a goal, review the plan and execute it."),
     "runs": Row("runs", "runs", "List runs, latest first."),
     "inbox": Row(

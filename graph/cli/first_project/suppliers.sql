@@ -1,0 +1,2 @@
+CREATE TABLE suppliers (name TEXT PRIMARY KEY, account TEXT NOT NULL);
+INSERT INTO suppliers VALUES ('Harbour Cranes', 'DE89370400440532013000'), ('Northern Rope', 'DE02120300000000202051');
