@@ -1,5 +1,5 @@
 // Made of the schemas beside it by `make snapshots`; the SHA-256 of what it was made of is
-// f2a6ecb2064c7ef9e90868e888c1aa49a87ea85559ce25917fdc4561d092cf7b
+// cf1dd2e279e4181d6dc3660453cd589b76715d97bd06ef7875b6c8174a81eec9
 
 export type Answer =
   | Decisions
@@ -416,6 +416,7 @@ export interface ReviewContent {
  *
  * `tools` are those that steps left may call. `since` is the number of the revision that `changes` begin with;
  * `was_seen`: a person saw it. `work` is what is left to do and may be taken, as `estimate` of the request.
+ * `unpreviewed` are calls whose tools have previews, but of which there is none.
  */
 export interface PlanContent {
   name: "run_plan";
@@ -433,6 +434,8 @@ export interface PlanContent {
   work?: {
     [k: string]: JsonValue;
   };
+  previews?: PreviewContent[];
+  unpreviewed?: string[];
   cannot_run?: boolean;
   faults?: string[];
 }
@@ -565,6 +568,20 @@ export interface CommentContent {
   became: "changed" | "unchanged" | "gone";
 }
 /**
+ * What a tool says that a call would do, which is not sure; `place` is the step, with the index of the item.
+ *
+ * `text` is its beginning if it has a `length`. `was` is what people saw of the same call before. `none`: why there is
+ * no preview.
+ */
+export interface PreviewContent {
+  place: string;
+  tool: string;
+  text?: string | null;
+  length?: number | null;
+  was?: string | null;
+  none?: string | null;
+}
+/**
  * A call that is decided by itself. `new`: no approved plan had it. `before` names runs in which it happened.
  *
  * `by_model`: a model makes it, for the `objective`, so often `most_calls`; `most_items`: for each item of a list.
@@ -584,6 +601,7 @@ export interface CallContent {
   };
   given?: Given[];
   before?: string[];
+  preview?: PreviewContent | null;
   by_model?: boolean;
   objective?: string | null;
   most_calls?: number | null;

@@ -327,6 +327,8 @@ def _strange_rules(services: Services) -> Iterator[tuple[tuple[str, ...], str]]:
     yield from ((("approvers", "calls", "tools", name), unknown) for name in calls if name not in names)
     yield from ((("limits", "calls", name), unknown) for name in rules.limits.calls if name not in names)
     yield from ((("limits", "per_day", "calls", name), unknown) for name in rules.per_day.tools if name not in names)
+    strange = [name for name in rules.leaving_previews if name not in names]
+    yield from ((("leaving_previews",), f"names {name!r}, which {unknown}") for name in strange)
     known = {*names, *services.models.names, *rules.prices}
     strange = [name for name in rules.rates if name not in known]
     why = "is neither a tool nor a model; a model that clients may choose needs a price"

@@ -97,8 +97,13 @@ class BoundTool:
     async def previewed(self, args: Mapping[str, JsonValue]) -> Any:
         """Return what the tool shows of a call with these arguments, which is not made."""
         assert self.preview is not None
-        function = self.preview.function
-        return await (function(**args) if iscoroutinefunction(function) else run_sync(partial(function, **args)))
+        work = partial(self.preview.function, **args)
+        return await (work() if self.is_preview_awaitable else run_sync(work))
+
+    @property
+    def is_preview_awaitable(self) -> bool:
+        """Whether its preview is asynchronous."""
+        return self.preview is not None and iscoroutinefunction(self.preview.function)
 
     async def _made(self, work: Callable[[], Any], prove: Prove | None) -> Any:
         """Run work in its own context: in a task, or on a thread if it is not asynchronous."""

@@ -9,6 +9,7 @@ from planner_executor.graph.calls.tool_call import Admitted, ToolCall
 from planner_executor.graph.errors import ResultError
 from planner_executor.graph.plan.catalog import ToolSpec
 from planner_executor.graph.record.call import Call
+from planner_executor.graph.record.call_preview import CallPreview
 from planner_executor.graph.record.events import (
     Arguments,
     AskedQuestion,
@@ -44,6 +45,7 @@ def intent(admitted: Admitted, spec: ToolSpec, args: Kept, within: Pass) -> Draf
         attempt=admitted.attempt,
         replaces=call.replaces,
         approval=admitted.approval,
+        previewed=admitted.previewed,
         same=None if spec.repeatable or call.same_digest == call.args_digest else call.same_digest,
     )
     return Draft(started, call.step or None)
@@ -65,6 +67,7 @@ def hold(
     before: Sequence[Call],
     asked: str | None,
     unmet: Unmet | None,
+    previewed: CallPreview | None = None,
 ) -> tuple[Draft, Kept]:
     """Return the event that holds a call for review, and its arguments as they are stored.
 
@@ -75,6 +78,7 @@ def hold(
         before: Identical calls of other runs that have happened.
         asked: Why the policy has it shown, None if it does not.
         unmet: Why people have to decide about it who meet the rules of its tool, None if such people have.
+        previewed: What its tool says that it would do.
     """
     shown = keep(dict(call.args), SHOWN_BYTES)
     held = StepHeld(
@@ -86,6 +90,7 @@ def hold(
         before=tuple(map(_earlier_call, before)),
         asked=asked or (unmet.why if unmet is not None else None),
         values=unmet.values if unmet is not None else (),
+        previewed=previewed,
         call=call.number,
         item=call.item,
     )

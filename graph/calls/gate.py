@@ -13,6 +13,7 @@ from pydantic import JsonValue
 
 from planner_executor.graph.calls.asked_calls import ASKS, AskedCalls
 from planner_executor.graph.calls.call_events import intent
+from planner_executor.graph.calls.call_previews import CallPreviews
 from planner_executor.graph.calls.caps import cap_reached, entries, in_turn
 from planner_executor.graph.calls.effects import Effects
 from planner_executor.graph.calls.granted_calls import GrantedCalls
@@ -45,7 +46,8 @@ class CallGate:
         self.limits = self._granted.limits
         self._outcomes = RecordedOutcomes(run, self.effects)
         self._standing = StandingCalls(run.ledger, run.record, run.policy)
-        self._held = HeldCalls(run, self.effects, self._standing)
+        self.previews = CallPreviews(run)
+        self._held = HeldCalls(run, self.effects, self._standing, self.previews)
 
     @contextmanager
     def resting_on(self, write_ended: WriteEnded) -> Iterator[None]:
@@ -101,7 +103,8 @@ class CallGate:
             return finished
         if not spec.repeatable and (found := self.effects.others_uncertain(call)):
             raise await self._held.after(call, found)
-        approval, replies = await self._held.hold(call, step), await self._asked.replies(call)
+        previewed = await self.previews.due(call)
+        approval, replies = await self._held.hold(call, step, previewed), await self._asked.replies(call)
         self.run.meter.reserve_call(
             tool, step.id, begins=step.tool is not None and step.id not in self.run.record.spending.begun
         )
@@ -110,7 +113,9 @@ class CallGate:
         caps = self.run.caps.of_tool(tool, call.key)
         is_shared = not spec.repeatable and self.effects.has_forks
         attempt = self._granted.next_attempt(call.key)
-        return Admitted(call, self.limits(step, call), attempt, wait_s, queued, is_shared, approval, caps, replies)
+        return Admitted(
+            call, self.limits(step, call), attempt, wait_s, queued, is_shared, approval, caps, replies, previewed
+        )
 
     async def look(
         self, proposal: str, place: int, tool: str, args: Mapping[str, JsonValue], *, is_tainted: bool
@@ -178,7 +183,7 @@ class CallGate:
         call = admitted.call
         assert self.run.toolbox.specs[call.tool].repeatable
         self._reserve_again(call)
-        return replace(admitted, wait_s=self.run.turns.wait_s(call.tool))
+        return replace(admitted, wait_s=self.run.turns.wait_s(call.tool), previewed=None)
 
     async def commit(
         self, ended: Sequence[Finished | Draft], starting: Sequence[Admitted], kept: Sequence[Kept] = ()
@@ -277,7 +282,8 @@ class CallGate:
                 await self.commit([replace(finished, again=True)], [])
                 await self.run.clock.sleep(limits.wait_s(admitted.attempt, self.run.clock.jitter()))
                 wait_s = self.run.turns.wait_s(call.tool)
-                admitted = replace(admitted, attempt=admitted.attempt + 1, wait_s=wait_s, queued=False)
+                attempt = admitted.attempt + 1
+                admitted = replace(admitted, attempt=attempt, wait_s=wait_s, queued=False, previewed=None)
                 await self.commit_in_turn(admitted)
                 finished = await self._runner.run(admitted)
         except asyncio.CancelledError:  # a step's time limit: what the call did is not known

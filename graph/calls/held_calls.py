@@ -6,6 +6,7 @@ from dataclasses import replace
 from pydantic import JsonValue
 
 from planner_executor.graph.calls.call_events import hold, refused_call, uncertainty
+from planner_executor.graph.calls.call_previews import CallPreviews
 from planner_executor.graph.calls.effects import Effects
 from planner_executor.graph.calls.owned_run import OwnedRun
 from planner_executor.graph.calls.ruled_calls import RuledCalls
@@ -15,6 +16,7 @@ from planner_executor.graph.plan.schema import Step
 from planner_executor.graph.policy.grants import RejectedByPerson
 from planner_executor.graph.policy.new_effects import added_key
 from planner_executor.graph.record.call import Call
+from planner_executor.graph.record.call_preview import CallPreview
 from planner_executor.graph.record.events import Draft
 from planner_executor.graph.record.review_state import refusal_digest
 from planner_executor.graph.record.values import Kept
@@ -33,16 +35,17 @@ class HeldCalls:
     `write_ended` writes the outcomes so far, which precede what is held on record (decision 0092).
     """
 
-    def __init__(self, run: OwnedRun, effects: Effects, standing: StandingCalls) -> None:
+    def __init__(self, run: OwnedRun, effects: Effects, standing: StandingCalls, previews: CallPreviews) -> None:
         self.write_ended: WriteEnded = nothing_ended
-        self._run, self._effects, self._standing = run, effects, standing
+        self._run, self._effects, self._standing, self._previews = run, effects, standing, previews
         self._ruled = RuledCalls(run.record, run.policy)
 
-    async def hold(self, call: ToolCall, step: Step | None = None) -> str | None:
+    async def hold(self, call: ToolCall, step: Step | None = None, previewed: CallPreview | None = None) -> str | None:
         """Hold a call for review: the policy asks, or it acts with untrusted arguments or happened in another run.
 
         So is a call that the plan adds, if no decision covers it, and one that people brought about who do not meet the
-        rules of its tool; without `step` the plan is not looked at again. A confirmed call of another run settles that
+        rules of its tool; without `step` the plan is not looked at again. So is one whose preview, made again as
+        `previewed`, differs from what people saw. A confirmed call of another run settles that
         call only, and a second one may be intended (decision 0025). Return the standing approval that lets it through,
         None if nobody has to see it or a person has.
 
@@ -58,10 +61,11 @@ class HeldCalls:
         asked = added if asks and self._ruled.is_settled(call.key, call.step, spec) else asks or added
         unseen = self._run.policy.arguments_to_review(spec, call.labels) if self._run.asks else {}
         before = self._effects.happened_elsewhere(call)
-        if review.seen & {name, call.key}:
+        changed, is_seen = self._previews.changed(previewed), bool(review.seen & {name, call.key})
+        if is_seen and not changed:
             return None
-        unmet = self._ruled.unmet(call.step, spec)
-        if not (asked or unseen or before or unmet):
+        unmet = self._ruled.unmet(call.step, spec) if not is_seen else None
+        if not (asked or unseen or before or unmet or changed):
             return None
         within = self._run.record.plan_state.current_pass
         if why := review.rejection(name, within):
@@ -69,11 +73,15 @@ class HeldCalls:
         # What may have happened before is decided by itself, whatever was approved ahead (decision 74).
         covering, is_unmet = self._standing.covering, unmet is not None
         is_looked = self._run.record.plan_state.is_by_look
-        if not (before or added or is_looked) and (standing := await covering(spec, call, unseen, is_unmet=is_unmet)):
+        is_by_itself = before or added or is_looked or changed
+        if not is_by_itself and (standing := await covering(spec, call, unseen, is_unmet=is_unmet)):
             return standing
         known = review.held.get(name)
-        if known is None or known.within != within:
-            held, shown = hold(replace(call, key=name), within.revision, unseen, before, asked, unmet)
+        asked = changed or asked
+        if known is None or known.within != within or is_seen:
+            found = previewed or await self._previews.of(call)
+            told = replace(found, key=name) if found is not None else None
+            held, shown = hold(replace(call, key=name), within.revision, unseen, before, asked, unmet, told)
             await self._write(held, shown)
         known_why = asked or (unmet.why if unmet else "its arguments come from untrusted results")
         why = "the same call happened before" if before else known_why

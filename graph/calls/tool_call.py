@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from pydantic import JsonValue
 
 from planner_executor.graph.plan.attempts import AttemptLimits
+from planner_executor.graph.record.call_preview import CallPreview
 from planner_executor.graph.record.caps import CapUse
 from planner_executor.graph.record.events import CallFinished, Draft
 from planner_executor.graph.record.results import StepResult
@@ -46,7 +47,7 @@ class Admitted:
     `wait_s` are the seconds until its turn under a rate. For a call that may not be repeated, `queued` means that an
     identical one is in progress, and `is_shared` that another run of the family may begin one. `approval` is the
     standing approval that let it through, `caps` what it takes of caps across runs, if of any. `replies` are a person's
-    answers to what the same call asked before.
+    answers to what the same call asked before. `previewed` is the preview that was made now that it is due.
     """
 
     call: ToolCall
@@ -58,6 +59,7 @@ class Admitted:
     approval: str | None = None
     caps: CapUse | None = None
     replies: CallReplies | None = None
+    previewed: CallPreview | None = None
 
     @property
     def has_turn(self) -> bool:

@@ -17,6 +17,7 @@ from planner_executor.graph.errors import ToolConfigError
 from planner_executor.graph.plan.catalog import UNDECLARED, Catalog, ToolSpec, is_undeclared
 from planner_executor.graph.plan.references import references_in
 from planner_executor.graph.plan.schema import Plan, Step
+from planner_executor.graph.record.call_preview import CallPreview
 from planner_executor.graph.record.person import same_name
 from planner_executor.graph.record.values import Kept, keep_constant, normalise
 from planner_executor.graph.words.name_list import counted
@@ -88,6 +89,10 @@ class Toolbox(Mapping[str, BoundTool]):
             lambda: {name: foreseeing[name].foreseen(_known(steps[name])) for name in foreseeing}
         )
         return [f"{name}: {sentence}" for name, sentence in sentences.items() if sentence]
+
+    def preview_on_record(self, key: str) -> CallPreview | None:  # noqa: ARG002  (a replay has some)
+        """Return the preview of a call that is due, as a record has it."""
+        return None
 
     def file(self, path: str) -> str | None:
         """Describe the regular file at a path in the tools' folders, None if absent; links out are not followed."""

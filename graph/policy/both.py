@@ -44,6 +44,8 @@ def both(first: Policy, second: Policy, effects: Mapping[str, Effect]) -> Policy
         approvers=second.approvers if first.approvers == NO_APPROVERS else first.approvers,
         per_day=_per_day(first.per_day, second.per_day),
         new_effects="deny" if "deny" in (first.new_effects, second.new_effects) else "ask",
+        preview_changed="ask" if "ask" in (first.preview_changed, second.preview_changed) else "go",
+        leaving_previews=tuple(name for name in first.leaving_previews if name in second.leaving_previews),
         standing_s=min(first.standing_s, second.standing_s),
     )
     tools = (ToolSpec(name, "", {}, effects.get(name, "external")) for name in (*first.tools, *second.tools))

@@ -31,6 +31,7 @@ from planner_executor.graph.words.tables import YesNo
 ApprovalMode = Literal["always", "side_effects", "never"]
 PolicyVerdict = Literal["allow", "review", "ask", "deny"]
 NewEffectsRule = Literal["ask", "deny"]
+PreviewChangedRule = Literal["ask", "go"]
 
 
 @dataclass(frozen=True)
@@ -61,7 +62,8 @@ class Policy:
     database; `prices` are those of a model's tokens. `steps` limits how long and how often a step is tried. `approvers`
     are the people whose decisions count, and `standing_s` is how long a standing approval may hold beyond its run.
     `new_effects` says whether a call that a revision adds after untrusted results were read is decided by itself or
-    denied.
+    denied. `preview_changed` says whether a person sees a call whose preview differs from the one that was shown, and
+    `leaving_previews` names the tools whose previews may leave the machine.
     """
 
     approval: ApprovalMode | None = None
@@ -76,6 +78,8 @@ class Policy:
     per_day: DayLimits = NO_DAY_LIMITS
     standing_s: float = LONGEST_S
     new_effects: NewEffectsRule = "ask"
+    preview_changed: PreviewChangedRule = "ask"
+    leaving_previews: tuple[str, ...] = ()
 
     @cached_property
     def digest(self) -> str:
@@ -185,6 +189,8 @@ class Policy:
             "approvers": self.approvers.to_json(),
             "standing": {"longest": written(self.standing_s)} if self.standing_s != LONGEST_S else {},
             "new_effects": self.new_effects if self.new_effects != "ask" else None,
+            "preview_changed": self.preview_changed if self.preview_changed != "ask" else None,
+            "leaving_previews": list(self.leaving_previews),
         }
         return {name: value for name, value in found.items() if value}
 

@@ -3,6 +3,8 @@
 ```toml
 approval = "side_effects"            # always, side_effects, never
 new_effects = "deny"                 # ask, deny: what a revision adds after untrusted results were read
+preview_changed = "go"               # ask, go: a call whose preview differs from the one that was shown
+leaving_previews = ["quote"]         # tools whose previews may leave the machine
 
 [effects]
 external = "review"                  # allow, review, ask, deny
@@ -50,10 +52,17 @@ from planner_executor.graph.plan.catalog import Effect
 from planner_executor.graph.policy.approvers_file import ApproversTable, Duration
 from planner_executor.graph.policy.day_limits import NO_DAY_LIMITS, DayTable, Rates
 from planner_executor.graph.policy.duration import seconds_in
-from planner_executor.graph.policy.policy import ApprovalMode, NewEffectsRule, Policy, PolicyVerdict, ToolRule
+from planner_executor.graph.policy.policy import (
+    ApprovalMode,
+    NewEffectsRule,
+    Policy,
+    PolicyVerdict,
+    PreviewChangedRule,
+    ToolRule,
+)
 from planner_executor.graph.record.budget import NO_BUDGET, BudgetTable, Price
 from planner_executor.graph.record.standing_approval import LONGEST_S
-from planner_executor.graph.words.tables import Shape, fault, not_one_of, read
+from planner_executor.graph.words.tables import Shape, Texts, fault, not_one_of, read
 from planner_executor.graph.words.toml_lines import line_of
 
 A_PRICE = "in US dollars per million tokens"
@@ -104,6 +113,8 @@ class PolicyTable(BaseModel):
     standing: Annotated[Standing, Shape()] = Standing()
     approval: ApprovalMode | None = None
     new_effects: NewEffectsRule = "ask"
+    preview_changed: PreviewChangedRule = "ask"
+    leaving_previews: Texts = ()
 
     @property
     def policy(self) -> Policy:
@@ -121,6 +132,8 @@ class PolicyTable(BaseModel):
             per_day=self.per_day,
             standing_s=seconds_in(self.standing.longest) or LONGEST_S,
             new_effects=self.new_effects,
+            preview_changed=self.preview_changed,
+            leaving_previews=self.leaving_previews,
         )
 
 

@@ -39,6 +39,10 @@ def _modes(policy: Policy, than: Policy) -> Iterator[str]:
         yield f"approval is {policy.approval or 'not set'}"
     if (policy.new_effects, than.new_effects) == ("ask", "deny"):
         yield "new_effects is ask"
+    if (policy.preview_changed, than.preview_changed) == ("go", "ask"):
+        yield "preview_changed is go"
+    if more := sorted({*policy.leaving_previews} - {*than.leaving_previews}):
+        yield f"leaving_previews names {more[0]}"
 
 
 def _verdicts(policy: Policy, than: Policy) -> Iterator[str]:

@@ -99,6 +99,8 @@ def _apply(record: RunState, event: Event, data: EventData) -> None:  # noqa: C9
     match data:  # those first of which a run has most
         case CallStarted():
             record.calls.call_started(event, data, record.plan_state.reopened)
+            if data.previewed is not None:
+                record.review_state.previews.made([data.previewed])
             if data.approval is not None:
                 record.standing.used(data.approval, data.key)
             record.spending.call_started(event, data)
@@ -221,6 +223,7 @@ def _run_reopened(record: RunState, event: Event, data: RunReopened) -> None:
 def _plan_revised(record: RunState, event: Event, data: PlanRevised) -> None:
     record.steps.plan_revised(data, before=record.plan_state.current_pass)
     record.plan_state.plan_revised(data)
+    record.review_state.previews.made(data.previews)
     if data.written_by is not None:
         record.people.asked(data.written_by)
         if data.revision > 1:

@@ -210,5 +210,8 @@ def _within(value: JsonValue) -> Iterator[str]:
 def _resting_on_more(payload: Mapping[str, Any]) -> Iterator[str]:
     for name in RESTS_ON_MORE & set(payload):
         yield from _within(payload[name])
+    for preview in (*payload.get("previews", ()), payload.get("previewed") or {}):
+        if "whole" in preview:
+            yield preview["whole"]
     if "prompt_digest" in payload and "prompt" not in payload:
         yield from (payload["prompt_digest"], payload["key"])

@@ -10,6 +10,7 @@ from pydantic import JsonValue
 from planner_executor.graph.plan.canonical import digest
 from planner_executor.graph.plan.issues import Issue
 from planner_executor.graph.record.call import HeldCall, RejectedCall, WaitingCall
+from planner_executor.graph.record.call_preview import Previews
 from planner_executor.graph.record.deadline import Deadline, moment_in_words
 from planner_executor.graph.record.events import (
     CallRefused,
@@ -106,6 +107,9 @@ class ReviewState:
     replaced: dict[str, Mapping[str, JsonValue]] = field(default_factory=dict)
     rejected: dict[str, RejectedCall] = field(default_factory=dict)
 
+    # What tools say that calls would do (decision 151).
+    previews: Previews = field(default_factory=Previews)
+
     # Calls that the policy asks about and that people approved with the plan that they approved last (decision 146).
     with_plan: dict[str, Consent] = field(default_factory=dict)
 
@@ -157,6 +161,12 @@ class ReviewState:
                 escalated_at=before.escalated_at,
             )
         self.request = asked
+        # A request about the plan shows those of the plan; every request shows those of the calls that wait.
+        known = self.previews.by_key
+        self.previews.were_shown([key for key in known if "run_plan" in data.asked or self._waits_for(key)])
+
+    def _waits_for(self, key: str) -> bool:
+        return key in self.held and key not in self.seen
 
     def asked_before(self, digest: str, asked: tuple[str, ...], *, is_open: bool) -> int:
         """Return how many earlier requests asked for the same about the same plan; one that is open is none of them."""
@@ -257,6 +267,8 @@ class ReviewState:
             data.item,
             values=data.values,
         )
+        if data.previewed is not None and self.previews.made_again(data.previewed):
+            self.seen.discard(data.key)  # people saw another preview
         args = self.replaced.get(data.key)
         self.held[data.key] = held if args is None else held.replaced_by(args, within)
 

@@ -41,6 +41,8 @@ WORLD = frozenset(
         "given_at",
         "provider",
         "would_replace",
+        "previews",
+        "previewed",
         "due_at",
         "like_steps",
         "keeps_names",

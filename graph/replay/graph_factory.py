@@ -52,7 +52,9 @@ def staged(
     async def opened() -> ReplayLedger:
         return ledger
 
-    tools = RecordedTools(specs, cues.outcome_of_call, transcript.artifacts, ledger.recording.file_seen)
+    recording = ledger.recording
+    seen = recording.file_seen, recording.preview_seen
+    tools = RecordedTools(specs, cues.outcome_of_call, transcript.artifacts, *seen)
     turns = RateLimiter({}, ledger.time.seconds)
     clock = Clock(ledger.time.now, _at_once, step_over=cues.step_over, dated=ledger.recording.date_told)
     services = Services(settings, tools, models, opened, turns, ledger.time.seconds, clock, judges_terms=False)

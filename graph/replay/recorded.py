@@ -20,6 +20,7 @@ from planner_executor.graph.errors import ModelCallError, ResultError
 from planner_executor.graph.plan.canonical import digest
 from planner_executor.graph.plan.catalog import ToolSpec
 from planner_executor.graph.plan.schema import Plan
+from planner_executor.graph.record.call_preview import CallPreview
 from planner_executor.graph.record.events import CallAsked, CallFinished, Event, ModelFinished
 from planner_executor.tools.call_questions import CallQuestion, InputNeeded
 from planner_executor.tools.errors import NothingHappened, Transient
@@ -72,9 +73,10 @@ class RecordedTools(Toolbox):
         outcome: Outcome,
         artifacts: Mapping[str, str],
         file_seen: Callable[[str], str | None],
+        preview_seen: Callable[[str], CallPreview | None],
     ) -> None:
         super().__init__(())
-        self._file_seen = file_seen
+        self._file_seen, self._preview_seen = file_seen, preview_seen
         for spec in specs:
             self._tools[spec.name] = RecordedTool(spec, _nothing(spec), True, outcome=outcome, artifacts=artifacts)
         self.specs = {spec.name: spec for spec in specs}
@@ -82,6 +84,10 @@ class RecordedTools(Toolbox):
     async def would_replace(self, plan: Plan) -> list[str]:  # noqa: ARG002  (taken from the record)
         """Return nothing: the preview is taken from the record."""
         return []
+
+    def preview_on_record(self, key: str) -> CallPreview | None:
+        """Return the preview of a call that is due, as it was made."""
+        return self._preview_seen(key)
 
     def file(self, path: str) -> str | None:
         """Return the recorded file at a path."""

@@ -8,6 +8,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 
 from planner_executor.graph.execution.step_timeout import LATE
+from planner_executor.graph.record.call_preview import CallPreview
 from planner_executor.graph.record.events import (
     WORDING,
     CallFinished,
@@ -20,6 +21,7 @@ from planner_executor.graph.record.events import (
     RunStarted,
     StepChecked,
     StepFinished,
+    StepHeld,
     ValueRedacted,
 )
 from planner_executor.graph.replay.comparison import Divergence, Names, differing
@@ -178,6 +180,13 @@ class Recording:
         checked = (finding for data in events if isinstance(data, StepChecked) for finding in data.checks)
         found = next((finding for finding in checked if finding.check.get("file_exists") == path), None)
         return str(found.seen) if found is not None and found.met else None
+
+    def preview_seen(self, key: str) -> CallPreview | None:
+        """Return the preview that was made of a call when it was due in this pass over the plan, None if none was."""
+        left = (at for at in range(self._front, self._barrier_place) if not self._played[at])
+        events = (self.events[at].data_if_known for at in left)
+        due = (data for data in events if isinstance(data, StepHeld | CallStarted))
+        return next((data.previewed for data in due if data.key == key), None)
 
     def messages_ahead(self) -> list[str]:
         """Return the messages left for the run before the next barrier, reconstructed from the events they caused."""

@@ -89,6 +89,21 @@ class Argument(_Part):
     asked: bool = False
 
 
+class PreviewContent(_Part):
+    """What a tool says that a call would do, which is not sure; `place` is the step, with the index of the item.
+
+    `text` is its beginning if it has a `length`. `was` is what people saw of the same call before. `none`: why there is
+    no preview.
+    """
+
+    place: str
+    tool: str
+    text: str | None = None
+    length: int | None = None
+    was: str | None = None
+    none: str | None = None
+
+
 class StepContent(_Part):
     """A step of the plan: what it does in the words of its tool, where its arguments come from, and who judges it.
 
@@ -165,6 +180,7 @@ class PlanContent(_Part):
 
     `tools` are those that steps left may call. `since` is the number of the revision that `changes` begin with;
     `was_seen`: a person saw it. `work` is what is left to do and may be taken, as `estimate` of the request.
+    `unpreviewed` are calls whose tools have previews, but of which there is none.
     """
 
     name: Literal["run_plan"]
@@ -180,6 +196,8 @@ class PlanContent(_Part):
     comments: tuple[CommentContent, ...] = ()
     notes: tuple[str, ...] = ()
     work: Mapping[str, JsonValue] = Field(default_factory=dict)
+    previews: tuple[PreviewContent, ...] = ()
+    unpreviewed: tuple[str, ...] = ()
     cannot_run: bool = False
     faults: tuple[str, ...] = ()
 
@@ -216,6 +234,7 @@ class CallContent(_Part):
     args: Mapping[str, Argument] = Field(default_factory=dict)
     given: tuple[Given, ...] = ()
     before: tuple[str, ...] = ()
+    preview: PreviewContent | None = None
     by_model: bool = False
     objective: str | None = None
     most_calls: int | None = None

@@ -8,6 +8,7 @@ from planner_executor.graph.plan.schema import Plan
 from planner_executor.graph.policy.approval_scope import ExecutionTerms, ShownFor
 from planner_executor.graph.record.comment import Comment
 from planner_executor.graph.record.plan_state import PlanState
+from planner_executor.graph.review.content import PreviewContent
 from planner_executor.graph.review.planned_call import PlannedCall
 
 NO_RULE = ShownFor()
@@ -59,6 +60,7 @@ class PlanReview:
         comments: Comments of people on steps of `before`.
         left_out: Step id -> constraints of the goal that its model is not told.
         calls: Calls that the policy asks about.
+        previews: What tools say that calls would do; `unpreviewed` are other calls of such tools.
     """
 
     plan: Plan
@@ -76,6 +78,8 @@ class PlanReview:
     comments: tuple[Comment, ...] = ()
     left_out: Mapping[str, Sequence[str]] = field(default_factory=dict)
     calls: tuple[PlannedCall, ...] = ()
+    previews: tuple[PreviewContent, ...] = ()
+    unpreviewed: tuple[str, ...] = ()
 
     @property
     def key(self) -> Hashable:

@@ -71,6 +71,8 @@ def triggers(terms: ExecutionTerms) -> Iterator[str]:
             yield f"a call of {tool.name} if {argument} {in_words(condition)}"
     if terms.mode != "never":
         yield from (f"calls of {line}" for tool in tools for line in _untrusted(tool, terms.policy))
+    if terms.mode != "never" and terms.policy.preview_changed == "ask":
+        yield "a call whose preview is another one than people saw"
     yield from ALWAYS
     if terms.policy.new_effects == "ask":
         yield f"{NEW_EFFECTS}, by itself, whenever the plan is shown"

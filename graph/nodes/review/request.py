@@ -7,6 +7,7 @@ from typing import Any
 
 from planner_executor.graph.nodes.review.people import is_open, with_people
 from planner_executor.graph.nodes.review.planned_calls import planned_calls
+from planner_executor.graph.nodes.review.previews import preview_of, previews_of
 from planner_executor.graph.nodes.review.reasons import with_reasons
 from planner_executor.graph.nodes.review.subject import Subject
 from planner_executor.graph.nodes.run.context import RunContext
@@ -149,6 +150,7 @@ def _told(review: PlanReview) -> tuple[PlanContent, str]:
 
 def _plan_review(run: RunContext, plan: Plan, left: Mapping[str, Any], new: Sequence[NewEffect]) -> PlanReview:
     record, before = run.record, run.plan_before(plan)
+    previews, unpreviewed = previews_of(record, plan)
     warnings = [
         *repeats(record, plan),
         *(f"{step} is not executed: {left.error}." for step, left in skipped_in(plan, record.steps.results).items()),
@@ -173,6 +175,8 @@ def _plan_review(run: RunContext, plan: Plan, left: Mapping[str, Any], new: Sequ
         has_judge=run.services.models.judge is not None,
         comments=record.plan_state.comments,
         calls=tuple(planned_calls(run, plan)),
+        previews=previews,
+        unpreviewed=unpreviewed,
         left_out={step.id: found for step in plan.steps if (found := record.assignment.left_out_of(step))},
     )
 
@@ -287,7 +291,8 @@ def _waiting_for(run: RunContext, step: Step) -> list[str]:
 def _about_held(run: RunContext, held: HeldCall) -> ReviewAction:
     plan, tool = run.recorded_plan(), run.services.toolbox.specs.get(held.tool)
     step = plan.by_id.get(held.step) if plan is not None else None
-    content = held_content(held, tool, step, has_judge=run.services.models.judge is not None)
+    has_judge, preview = run.services.models.judge is not None, preview_of(run.record, held.key)
+    content = held_content(held, tool, step, preview, has_judge=has_judge)
     args = {"step": held.step, "tool": held.tool, "args": dict(held.args)}
     return _action("run_step", args, content, key=held.key)
 

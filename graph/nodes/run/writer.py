@@ -16,11 +16,13 @@ from planner_executor.graph.nodes.run.ending import ended
 from planner_executor.graph.nodes.run.estimate import expected_of
 from planner_executor.graph.nodes.run.events import inbox_events, revision
 from planner_executor.graph.plan.schema import Plan
+from planner_executor.graph.record.call_preview import CallPreview
 from planner_executor.graph.record.caps import CapCorrection
 from planner_executor.graph.record.ending import Ending
-from planner_executor.graph.record.events import Configured, Decided, Draft, Paused
+from planner_executor.graph.record.events import Configured, Decided, Draft, Paused, PlanRevised
 from planner_executor.graph.record.hand_over import heeded
 from planner_executor.graph.record.projection import apply_events
+from planner_executor.graph.record.remaining import steps_left
 from planner_executor.graph.record.stop_request import cancel_in, pause_in
 from planner_executor.graph.record.values import Kept
 
@@ -174,16 +176,27 @@ class RunWriter:
         return CallGate(owned)
 
     async def revise(self, plan: Plan, author: str, reason: str, *, last: bool = False, **more: Any) -> None:
-        """Record a plan as the next revision, with the files that its tools expect to replace.
+        """Record a plan as the next revision, with what its tools say that its calls would do.
 
         What like steps took is read with it, so that a review says the same until it is answered.
         """
         revised = revision(self.run, plan, author, reason, **more)
         replaced = await self.run.services.toolbox.would_replace(plan)
+        previews = await self._previews(plan, revised)
         like_steps = await expected_of(self.run, plan)
-        await self.write(Draft(replace(revised, would_replace=tuple(replaced), like_steps=like_steps)), last=last)
+        revised = replace(revised, would_replace=tuple(replaced), like_steps=like_steps, previews=previews)
+        await self.write(Draft(revised), last=last)
         if (recorded := self.run.record.plan_state.plan) is not None:
             self.run.plans.keep(recorded, plan)
+
+    async def _previews(self, plan: Plan, revised: PlanRevised) -> tuple[CallPreview, ...]:
+        """Return the previews of a plan that people are shown; a review, which takes one from the state, makes none."""
+        run = self.run
+        if self.lease is None or revised.author == "state" or not run.terms.needs_person(plan):
+            return ()
+        untrusted = {step.id for step in plan.steps} if revised.by_look else set(revised.tainted)
+        left = steps_left(plan, run.record.steps.results)
+        return tuple(await self.gate().previews.of_plan(left, untrusted))
 
     async def end(
         self,

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
+from planner_executor.graph.record.call_preview import CallPreview
 from planner_executor.graph.record.codec import Inline, Shown, Written
 from planner_executor.graph.record.events.content import Arguments, Result
 from planner_executor.graph.record.events.payload import Payload
@@ -17,6 +18,7 @@ class CallStarted(Payload):
     place a person had it made, `approval` the standing approval that let it through. `same` is the digest that
     identical calls share if it is another one than that of the arguments, which may spell out defaults. `reopened`
     counts how often the ended run was reopened before, if it was; it is None in records of before version 6.
+    `previewed` is the preview that was made when the call was due, if one was.
     """
 
     kind: ClassVar[Literal["call_started"]] = "call_started"
@@ -34,6 +36,7 @@ class CallStarted(Payload):
     approval: str | None = None
     same: str | None = None
     reopened: Shown[int | None] = None
+    previewed: CallPreview | None = None
 
     @property
     def safe(self) -> bool:

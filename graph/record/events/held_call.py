@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import ClassVar, Literal
 
+from planner_executor.graph.record.call_preview import CallPreview
 from planner_executor.graph.record.codec import Coded, Inline, Needed, Shown
 from planner_executor.graph.record.events.content import Arguments
 from planner_executor.graph.record.events.payload import Payload
@@ -49,7 +50,7 @@ class StepHeld(Payload):
 
     `labels` are those of its untrusted arguments, `before` names identical calls of other runs, `asked` is the reason
     why the policy has it shown, `values` what people gave that it rests on, if it is shown for that. `call` and `item`
-    are as in `CallStarted`.
+    are as in `CallStarted`. `previewed` is what its tool says that it would do, if that was made for this request.
     """
 
     kind: ClassVar[Literal["step_held"]] = "step_held"
@@ -63,6 +64,7 @@ class StepHeld(Payload):
     before: tuple[EarlierCall, ...] = ()
     asked: str | None = None
     values: tuple[ValueShown, ...] = ()
+    previewed: CallPreview | None = None
     call: int = 0
     item: int | None = None
 

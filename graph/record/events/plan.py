@@ -6,6 +6,7 @@ from typing import Any, ClassVar, Literal
 
 from planner_executor.graph.plan.issues import Issue
 from planner_executor.graph.plan.revision import PlanDiff
+from planner_executor.graph.record.call_preview import CallPreview
 from planner_executor.graph.record.codec import Needed, Written
 from planner_executor.graph.record.events.content import Content
 from planner_executor.graph.record.events.met import Met
@@ -26,8 +27,9 @@ class PlanRevised(Payload):
     plan had (step id -> tools). `by_look`: the model had but looked at them, and no step had read any. `failures` are
     the fingerprints of the failures that the plan responds to, `stalled` is the reason why it makes no progress.
     `read_as` has the normalizations, `would_replace` sentences on files that the plan would replace, `like_steps` what
-    like steps took by then, if somebody is shown the plan. `written_by` is the user who wrote it, if it is a person's,
-    and `met_alone` the rules on the calls of each tool that this user meets alone, where it replaces another plan.
+    like steps took by then, if somebody is shown the plan. `previews` are what tools say that its calls would
+    do, unless that is on record. `written_by` is the user who wrote it, if it is a person's, and `met_alone` the rules
+    on the calls of each tool that this user meets alone, where it replaces another plan.
     """
 
     kind: ClassVar[Literal["plan_revised"]] = "plan_revised"
@@ -53,6 +55,7 @@ class PlanRevised(Payload):
     written_by: str | None = None
     new_effects: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     by_look: bool = False
+    previews: tuple[CallPreview, ...] = ()
     met_alone: Met = field(default_factory=dict)
 
     @property

@@ -11,7 +11,13 @@ from planner_executor.graph.record.events import (
     StepUncertain,
 )
 from planner_executor.graph.text.event_text.sections import Formatted, Words
-from planner_executor.graph.text.event_text.values import arguments_text, outcome_text, short_digest, truncated
+from planner_executor.graph.text.event_text.values import (
+    arguments_text,
+    outcome_text,
+    preview_text,
+    short_digest,
+    truncated,
+)
 
 LOOKER = "the planner, which looks before it proposes,"
 CallEvent = CallStarted | CallFinished | CallAsked | CallRefused | StepHeld | StepUncertain
@@ -42,6 +48,8 @@ def _call_started(step: str, data: CallStarted) -> Words:
     yield f"{step or LOOKER} calls {data.tool} ({data.effect}{repeatable}) with {arguments_text(data.args)}{instead}"
     if data.approval is not None:
         yield f"let through by the standing approval {data.approval}"
+    if data.previewed is not None:
+        yield preview_text(data.previewed)
 
 
 def _call_finished(step: str, data: CallFinished) -> Words:
@@ -66,6 +74,8 @@ def _step_held(step: str, data: StepHeld) -> Words:
         yield data.asked
     for name, label in data.labels.items():
         yield f"{name} is {label.trust}, from {', '.join(label.sources)}"
+    if data.previewed is not None:
+        yield preview_text(data.previewed)
     yield from (f"the same call happened in run {call.run}, in {call.step}" for call in data.before)
 
 

@@ -8,7 +8,13 @@ from planner_executor.graph.plan.step_kind import kind_of
 from planner_executor.graph.record.amendment import amendment_words
 from planner_executor.graph.record.events import Executing, PlanRefused, PlanRevised, Steered
 from planner_executor.graph.text.event_text.sections import Formatted, Words
-from planner_executor.graph.text.event_text.values import content, issue_lines, normalization_notes, value_text
+from planner_executor.graph.text.event_text.values import (
+    content,
+    issue_lines,
+    normalization_notes,
+    preview_text,
+    value_text,
+)
 
 PlanEvent = PlanRevised | PlanRefused | Steered | Executing
 
@@ -44,6 +50,7 @@ def _plan_revised(data: PlanRevised) -> Words:
         yield f"written after untrusted results were read: {', '.join(data.tainted)}"
     for step, tools in data.new_effects.items():
         yield f"{step} adds {', '.join(tools)}, which no approved plan had in this way"
+    yield from map(preview_text, data.previews)
     yield from normalization_notes(data)
     if data.stalled:
         yield data.stalled

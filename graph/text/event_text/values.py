@@ -6,6 +6,7 @@ from typing import Any
 
 from planner_executor.graph.plan.issues import Issue
 from planner_executor.graph.record.budget import Budget, unit_in_words
+from planner_executor.graph.record.call_preview import CallPreview
 from planner_executor.graph.record.events import Arguments, Content, PlanRevised, RunEnded
 from planner_executor.graph.record.results import StepResult
 from planner_executor.graph.record.values import to_text
@@ -23,6 +24,15 @@ def truncated(text: str) -> str:
     """
     more = len(text) - MOST_CHARACTERS
     return text if more <= 0 else f"{text[:MOST_CHARACTERS]}… ({more} more letters)"
+
+
+def preview_text(found: CallPreview) -> str:
+    """Return what a tool says that a call would do."""
+    if found.same:
+        return f"{found.tool} says of {found.place} what it said before"
+    if found.text is None:
+        return f"no preview of {found.place} by {found.tool}: {found.none}"
+    return f"{found.tool} says of {found.place}: {truncated(found.text)}"
 
 
 def content(held: Content) -> str:

@@ -12,6 +12,7 @@ from planner_executor.graph.text.literal_text import text_note
 from planner_executor.graph.text.review.criteria import Judged, criteria_blocks
 from planner_executor.graph.text.review.frame import Block, Data, Prose, name, sentence, words
 from planner_executor.graph.text.review.layout import ITEM, entry
+from planner_executor.graph.text.review.previews import preview_blocks
 from planner_executor.graph.text.review.values import value_lines
 from planner_executor.graph.words.name_list import counted, listed
 
@@ -47,6 +48,8 @@ def held_blocks(call: CallContent, asked: Mapping[str, Any]) -> Iterator[Block]:
         f"arguments to have it called with yours. If you reject it with a reason, {told}; without one, the run ends."
     )
     yield _call(call.step, asked)
+    if call.preview is not None:
+        yield from preview_blocks([call.preview])
     if call.checks or call.criteria:
         yield from criteria_blocks([Judged(call.step, call.criteria, call.judged_by, True, call.checks)])
 

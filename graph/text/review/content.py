@@ -24,6 +24,7 @@ from planner_executor.graph.review.content import (
     Given,
     Judge,
     PlanContent,
+    PreviewContent,
     StepContent,
     Through,
     Tool,
@@ -60,6 +61,8 @@ def plan_content(review: PlanReview) -> PlanContent:
         ),
         notes=tuple(review.warnings),
         work=dict(review.estimate or {}),
+        previews=review.previews,
+        unpreviewed=review.unpreviewed,
     )
 
 
@@ -77,7 +80,12 @@ def tool_content(tool: ToolSpec, steps: Sequence[Step] = ()) -> Tool:
 
 
 def held_content(
-    held: HeldCall, tool: ToolSpec | None, step: Step | None = None, *, has_judge: bool = False
+    held: HeldCall,
+    tool: ToolSpec | None,
+    step: Step | None = None,
+    preview: PreviewContent | None = None,
+    *,
+    has_judge: bool = False,
 ) -> CallContent:
     """Return the content of a call that is held until a person has seen it."""
     return CallContent(
@@ -93,6 +101,7 @@ def held_content(
         },
         given=tuple(Given(what=one.what, by=one.by, step=one.step, value=one.value) for one in held.values),
         before=held.before,
+        preview=preview,
         by_model=step is not None and step.tool is None,
         criteria=step.success_criteria if step is not None else None,
         checks=_checks(step) if step is not None else (),

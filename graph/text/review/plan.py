@@ -17,6 +17,7 @@ from planner_executor.graph.text.review.drawing import PASSED_LINES, plan_data
 from planner_executor.graph.text.review.effects import effect_blocks, outcome
 from planner_executor.graph.text.review.frame import Block, Data, Prose, limit_name, name, sentences, to_markdown, words
 from planner_executor.graph.text.review.layout import entry
+from planner_executor.graph.text.review.previews import preview_blocks
 from planner_executor.graph.text.review.why import why_blocks
 from planner_executor.graph.words.name_list import counted
 
@@ -52,6 +53,7 @@ def _blocks(content: PlanContent, plan: Plan, goal: str) -> Iterator[Block]:
         yield Prose("Before you decide:")
         yield from sentences(content.notes)
     yield from effect_blocks(content, plan)
+    yield from preview_blocks(content.previews, content.unpreviewed)
     yield from asked_blocks(content, plan)
     left = [(step, plan.by_id[step.id]) for step in content.left]
     if notes := literal_lines([step for _, step in left], plan):

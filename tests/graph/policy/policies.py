@@ -22,6 +22,8 @@ POLICIES = st.fixed_dictionaries(
     optional={
         "approval": st.sampled_from(["never", "side_effects", "always"]),
         "new_effects": st.sampled_from(["ask", "deny"]),
+        "preview_changed": st.sampled_from(["ask", "go"]),
+        "leaving_previews": st.lists(st.sampled_from(TOOLS), min_size=1, unique=True),
         "effects": st.dictionaries(st.sampled_from(EFFECTS), VERDICTS, max_size=2),
         "tools": st.dictionaries(
             st.sampled_from(TOOLS),

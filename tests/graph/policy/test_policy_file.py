@@ -94,6 +94,8 @@ def test_a_policy_that_says_nothing_is_one() -> None:
         ("\napproval = 'sometimes'", 2, "always, side_effects, never"),
         ("approval = ['never']", 1, "approval is"),
         ("new_effects = 'allow'", 1, "ask, deny"),
+        ("preview_changed = 'deny'", 1, "ask, go"),
+        ("leaving_previews = 'send'", 1, "list"),
         ("[efects]\nwrite = 'deny'", 1, "did you mean effects?"),
         ("effects = 'deny'", 1, "must be a table"),
         ("[effects]\nread = 'allow'\nwirte = 'deny'", 3, "did you mean write?"),

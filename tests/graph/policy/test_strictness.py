@@ -13,7 +13,10 @@ from planner_executor.graph.policy.strictness import looser_points
 
 def allows_more(policy: Policy, than: Policy) -> bool:
     """Whether some call passes under the one policy and not, or not as easily, under the other."""
-    if (policy.new_effects, than.new_effects) == ("ask", "deny"):
+    rules = (policy.new_effects, than.new_effects), (policy.preview_changed, than.preview_changed)
+    if rules[0] == ("ask", "deny") or rules[1] == ("go", "ask"):
+        return True
+    if not {*policy.leaving_previews} <= {*than.leaving_previews}:
         return True
     for name in TOOLS:
         for effect in EFFECTS:
@@ -53,6 +56,8 @@ def test_a_policy_is_as_strict_as_itself(policy: Policy) -> None:
         ({}, {"tools": {"send": {"args": {"x": {"pattern": "a"}}}}}),
         ({"tools": {"send": {"verdict": "deny"}}}, {"effects": {"external": "review"}}),
         ({}, {"rates": {"send": 3}}),
+        ({"preview_changed": "go"}, {}),
+        ({"leaving_previews": ["send"]}, {"leaving_previews": ["quote"]}),
         ({}, {"standing": {"longest": "7d"}}),
         ({"standing": {"longest": "8d"}}, {"standing": {"longest": "7d"}}),
         ({"rates": {"send": 4}}, {"rates": {"send": 3}}),

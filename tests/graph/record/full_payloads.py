@@ -2,6 +2,16 @@
 
 from typing import Any
 
+PREVIEW = {
+    "key": "c" * 64,
+    "place": "step_1",
+    "tool": "send",
+    "text": "it would send this",
+    "length": 5000,
+    "whole": "b" * 64,
+    "none": "it failed",
+    "same": True,
+}
 ARTIFACT = {"id": "a" * 64, "size": 9000, "digest": "sha256:" + "a" * 64, "preview": "the beginning"}
 HELD_ARGS = {"args": {"artifact": ARTIFACT}, "args_digest": "b" * 64}
 RESULT = {"status": "succeeded", "value": {"text": "a value"}, "error": "an error", "started_at": 1000.5}
@@ -84,6 +94,7 @@ FULL: dict[str, dict[str, Any]] = {
         "written_by": "os:somebody",
         "new_effects": {"step_1": ["send"]},
         "by_look": True,
+        "previews": [PREVIEW],
         "met_alone": {"send": [{"names": ["somebody"]}]},
     },
     "plan_refused": {
@@ -164,6 +175,7 @@ FULL: dict[str, dict[str, Any]] = {
         "approval": "3f2a91c0b7de",
         "same": "e" * 64,
         "reopened": 2,
+        "previewed": PREVIEW,
     },
     "call_finished": {
         **RESULT,
@@ -195,6 +207,7 @@ FULL: dict[str, dict[str, Any]] = {
         "before": [EARLIER],
         "asked": "the policy asks if amount is above 100",
         "values": [{"what": "answer", "by": ["os:somebody"], "step": "step_1", "value": "150"}],
+        "previewed": PREVIEW,
         "call": 2,
         "item": 4,
     },

@@ -9,6 +9,7 @@ from planner_executor.graph.plan.catalog import ToolSpec
 from planner_executor.graph.plan.schema import Plan, Step
 from planner_executor.graph.policy.approval_scope import ExecutionTerms
 from planner_executor.graph.record.comment import Comment
+from planner_executor.graph.review.content import PreviewContent
 from planner_executor.graph.review.plan_review import PlanReview, Reason
 from planner_executor.graph.review.planned_call import PlannedCall
 from planner_executor.graph.text.review.content import plan_content
@@ -33,6 +34,8 @@ OTHERS: dict[str, Any] = {
     "comments": (Comment("a", "only last year"),),
     "left_out": {"a": ("in German",)},
     "calls": (PlannedCall("a", "send", "the policy asks about every call of send"),),
+    "previews": (PreviewContent(place="a", tool="send", text="it would"),),
+    "unpreviewed": ("a",),
 }
 
 

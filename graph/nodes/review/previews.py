@@ -1,0 +1,40 @@
+"""The previews that a request shows, from the record alone: no tool is asked here."""
+
+from planner_executor.graph.plan.schema import Plan
+from planner_executor.graph.record.call_preview import MOST, CallPreview
+from planner_executor.graph.record.known_calls import known_calls
+from planner_executor.graph.record.remaining import steps_left
+from planner_executor.graph.record.run_state import RunState
+from planner_executor.graph.review.content import PreviewContent
+
+
+def previews_of(record: RunState, plan: Plan) -> tuple[tuple[PreviewContent, ...], tuple[str, ...]]:
+    """Return the previews of a plan's calls that are left to do, and the other calls of tools that have previews."""
+    known = record.review_state.previews
+    if not known.by_key:
+        return (), ()
+    tools, found, others = known.tools, list[PreviewContent](), list[str]()
+    steps = (step for step in steps_left(plan, record.steps.results) if step.tool in tools)
+    for call in known_calls(record.id, steps):
+        if call.key in known.by_key and len(found) < MOST:
+            found.append(_content(known.by_key[call.key], None))
+        else:
+            others.append(call.place)
+    return tuple(found), tuple(others)
+
+
+def preview_of(record: RunState, key: str) -> PreviewContent | None:
+    """Return the preview of a call that is held, and what people saw of it before if that differs."""
+    known = record.review_state.previews
+    return _content(known.by_key[key], known.before.get(key)) if key in known.by_key else None
+
+
+def _content(found: CallPreview, was: CallPreview | None) -> PreviewContent:
+    return PreviewContent(
+        place=found.place,
+        tool=found.tool,
+        text=found.text,
+        length=found.length,
+        none=found.none,
+        was=(was.text or was.none) if was is not None else None,
+    )

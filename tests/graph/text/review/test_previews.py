@@ -1,0 +1,35 @@
+from planner_executor.graph.review.content import PreviewContent
+from planner_executor.graph.text.review.frame import plain_description, to_markdown
+from planner_executor.graph.text.review.previews import preview_blocks
+
+
+def told(*previews: PreviewContent, others: tuple[str, ...] = ()) -> str:
+    return plain_description(to_markdown(preview_blocks(previews, others)))
+
+
+def test_the_lines_of_a_tool_stand_behind_a_margin_under_its_name() -> None:
+    assert "- step_1: note says:\n      | one\n      | two" in told(
+        PreviewContent(place="step_1", tool="note", text="one\ntwo")
+    )
+
+
+def test_what_differs_is_shown_as_a_difference() -> None:
+    shown = told(PreviewContent(place="s", tool="note", text="a\nnew", was="a\nold"))
+
+    assert "This differs from what you were shown of the call:" in shown and "| -old\n" in shown and "| +new" in shown
+
+
+def test_a_difference_beyond_what_is_shown_is_named() -> None:
+    assert "the part that is not shown here differs" in told(
+        PreviewContent(place="s", tool="note", text="a", was="a", length=9)
+    )
+
+
+def test_many_calls_without_a_preview_are_counted() -> None:
+    assert "No preview of w0, w1, w2, w3, w4, w5, w6, w7 and 12 more" in told(
+        others=tuple(f"w{number}" for number in range(20))
+    )
+
+
+def test_nothing_is_said_where_no_tool_has_a_preview() -> None:
+    assert told() == ""
