@@ -11,6 +11,7 @@ from benchmarks.chart import chart_svg
 from benchmarks.comparison import SYSTEMS, Compared, compare, judged
 from benchmarks.cost_per_step import asking, many, writing, yardsticks
 from benchmarks.direct_road import answering
+from benchmarks.doors import doors
 from benchmarks.figures import Figure
 from benchmarks.growth import databases, plans
 from benchmarks.many_runs import Looked, many_runs
@@ -41,6 +42,7 @@ SECTIONS: dict[str, Callable[[Sizes], Awaitable[list[Figure]]]] = {
     "plans": plans,
     "importing": importing,
     "resuming": resuming,
+    "doors": doors,
     "reading": reading,
     "postgres": steps_on_postgres,
     "stops": stops,
