@@ -2,10 +2,12 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from functools import partial
 
+from planner_executor.graph.large_work import done_aside
 from planner_executor.graph.ledger.family import Family
 from planner_executor.graph.ledger.protocol import Elsewhere, News, RunKey
-from planner_executor.graph.ledger.reading import Snapshot, checked_events, checked_news
+from planner_executor.graph.ledger.reading import Snapshot, checked_events
 from planner_executor.graph.ledger.refusals import lost_artifact
 from planner_executor.graph.ledger.seal import SealKey
 from planner_executor.graph.ledger.transcript import ARTIFACT_ID, is_artifact
@@ -22,7 +24,7 @@ class CheckedReader(ABC):
 
     async def events(self, run: RunKey, after: int = 0) -> list[Event]:
         """Return a run's events after the `after`-th in order, their chain checked from there on."""
-        return self._checked(run, await self._found(run, after), after)
+        return await self._checked(run, await self._found(run, after), after)
 
     async def calls_elsewhere(self, run: RunKey, forked_from: str | None = None) -> Elsewhere:
         """Return calls of the family's other runs that are uncertain, or are known to have happened."""
@@ -45,8 +47,8 @@ class CheckedReader(ABC):
             return None
         run, found = looked_up
         if run == known:
-            return run, self._checked(run, found, after)
-        events = self._checked(run, found, 0)
+            return run, await self._checked(run, found, after)
+        events = await self._checked(run, found, 0)
         self._has_read(run, found, events)
         return run, events
 
@@ -84,8 +86,9 @@ class CheckedReader(ABC):
     def _has_read(self, run: RunKey, found: Snapshot, events: Sequence[Event]) -> None:
         """Take note of a run that was read from its first event on: the index folds what is on record only once."""
 
-    def _checked(self, run: RunKey, found: Snapshot, after: int) -> list[Event]:
-        return checked_events(self.name, self._key, run, found, after)
+    async def _checked(self, run: RunKey, found: Snapshot, after: int) -> list[Event]:
+        check = partial(checked_events, self.name, self._key, run, found, after)
+        return await done_aside(len(found.rows), check)
 
-    def _news(self, run: RunKey, found: Snapshot, after: int) -> News:
-        return checked_news(self.name, self._key, run, found, after)
+    async def _news(self, run: RunKey, found: Snapshot, after: int) -> News:
+        return News(await self._checked(run, found, after), found.has_messages)

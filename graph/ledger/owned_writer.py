@@ -52,7 +52,7 @@ class OwnedWriter(CheckedReader):
                 )
         if and_release and isinstance(by, Lease):
             self._ownership.held.pop(by, None)
-        return self._checked(run, found, after)
+        return await self._checked(run, found, after)
 
     async def prove(self, lease: Lease) -> Proof:
         """Make sure that a lease is in force now, right before an effect."""

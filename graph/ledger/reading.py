@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from planner_executor.graph.errors import LedgerCorruptError, LedgerSealError
 from planner_executor.graph.ledger.chain import Row, fault_of
-from planner_executor.graph.ledger.protocol import News, RunKey
+from planner_executor.graph.ledger.protocol import RunKey
 from planner_executor.graph.ledger.refusals import Standing
 from planner_executor.graph.ledger.seal import SealKey, seal_fault
 from planner_executor.graph.ledger.transcript import event_of
@@ -45,8 +45,3 @@ def checked_events(database: str, key: SealKey | None, run: RunKey, found: Snaps
             raise LedgerSealError(database, run.id, broken)
     events = map(event_of, rows)
     return [event for event in events if event is not None and event.seq > after]
-
-
-def checked_news(database: str, key: SealKey | None, run: RunKey, found: Snapshot, after: int) -> News:
-    """Return the unread part of a run; see `checked_events`."""
-    return News(checked_events(database, key, run, found, after), found.has_messages)

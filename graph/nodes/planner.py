@@ -10,6 +10,7 @@ from planner_executor.graph.calls.meter import LimitReached
 from planner_executor.graph.calls.model_call import ModelCall
 from planner_executor.graph.context import Services
 from planner_executor.graph.errors import InputError, StaleRunError
+from planner_executor.graph.large_work import done_aside
 from planner_executor.graph.ledger.values import content_value
 from planner_executor.graph.nodes.fork_source import fork_source
 from planner_executor.graph.nodes.looking import Looks
@@ -125,7 +126,7 @@ class Planner:
             return state_update(run, "review", reason=None)
         if not run.record.plan_state.awaits_plan and not run.record.plan_state.steered:
             is_proposed = wants_to_retry(state) and _brings_plan(run, state)
-            return _proposed(run) if is_proposed else self._shown(run)
+            return _proposed(run) if is_proposed else await self._shown(run)
         if run.record.lacks_plan:
             return self._short(run)
         stated = goal_stated(state, run.record) if not run.record.plan_state.revision else []
@@ -155,7 +156,7 @@ class Planner:
         goal = Goal(run.record.assignment.goal, run.record.assignment.constraints)
         changed = run.record.plan_state.feedback or run.record.plan_state.steered
         brought = brought_plan(state, goal) if not changed else None
-        proposal = self._read(run, brought) if brought is not None else await self._ask(writer, goal)
+        proposal = await self._read(run, brought) if brought is not None else await self._ask(writer, goal)
         plan = proposal.plan
         if plan is None:
             return await self._refused(writer, proposal, brought)
@@ -163,7 +164,7 @@ class Planner:
             return await self._answered(writer, proposal, brought)
         author = "planner" if brought is None else "caller"
         await writer.revise(plan, author, _why(run, brought), notes=proposal.notes, last=True)
-        return self._shown(run, brought=digest([goal.goal, plan.digest]) if brought is not None else "")
+        return await self._shown(run, brought=digest([goal.goal, plan.digest]) if brought is not None else "")
 
     async def _answered(self, writer: RunWriter, proposal: Proposal, brought: Any) -> StateUpdate:
         """End the run with an answer that needs no step; earlier failures of steps are part of the ending."""
@@ -183,7 +184,7 @@ class Planner:
         # In approval mode `never` nobody would be asked about the plan that waits: the run has to end.
         if brought is None and is_planned and writer.run.terms.mode != "never":
             await writer.write(Draft(proposal.refusal("planner", stays=True)), last=True)
-            return self._shown(writer.run)
+            return await self._shown(writer.run)
         kept = keep_anything(brought)
         refused = proposal.refusal("planner" if brought is None else "caller")
         if brought is not None:
@@ -192,8 +193,9 @@ class Planner:
         without: dict[str, Any] = {} if is_planned else {"plan": None, "digest": None, "results": {}}
         return state_at_end(writer.run, **without, issues=refused.to_json()["issues"], brought="")
 
-    def _read(self, run: RunContext, brought: Any) -> Proposal:
-        reading = run.allowed(read_plan(brought, run.services.toolbox.specs, run.services.settings.max_steps))
+    async def _read(self, run: RunContext, brought: Any) -> Proposal:
+        specs, most = run.services.toolbox.specs, run.services.settings.max_steps
+        reading = await done_aside(_steps(brought), lambda: run.allowed(read_plan(brought, specs, most)))
         reason = "the given plan is refused: " + joined_messages([str(issue) for issue in reading.issues])
         return Proposal(reading.plan, reason, reading.issues, reading.notes)
 
@@ -235,10 +237,17 @@ class Planner:
             offered.lines_for,
         )
 
-    def _shown(self, run: RunContext, **keys: Any) -> StateUpdate:
+    async def _shown(self, run: RunContext, **keys: Any) -> StateUpdate:
         plan = run.recorded_plan()
         assert plan is not None
-        return state_with_plan(run, plan, "review", messages=[message_about(run, plan)], **keys)
+        message = await done_aside(len(plan.steps), lambda: message_about(run, plan))
+        return state_with_plan(run, plan, "review", messages=[message], **keys)
+
+
+def _steps(brought: Any) -> int:
+    """Return how many steps a plan may have that nobody has checked yet."""
+    steps = brought.get("steps") if isinstance(brought, dict) else None
+    return len(steps) if isinstance(steps, list) else 0
 
 
 def _brings_plan(run: RunContext, state: State) -> bool:

@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from langchain_core.runnables import RunnableConfig
@@ -11,6 +12,7 @@ from langgraph.types import interrupt
 
 from planner_executor.graph.caller import caller_on, invoked_by
 from planner_executor.graph.context import Services
+from planner_executor.graph.large_work import done_aside
 from planner_executor.graph.ledger.protocol import Lease
 from planner_executor.graph.ledger.refusals import check_control_seq
 from planner_executor.graph.ledger.values import content_value
@@ -87,7 +89,7 @@ class Review:
             await writer.end(Ending("failed", "there is no plan to review"))
             return state_at_end(run)
         subject = await subject_of(writer, state)
-        request = request_about(run, subject)
+        request = await _request(run, subject)
         if not request.actions:
             return await self._passed(writer, subject)
         return await self._asked(writer, state, subject, request)
@@ -119,7 +121,7 @@ class Review:
             if not (is_announced(state, request) and is_shown_by(run, state, subject.plan or run.recorded_plan())):
                 return _announced(run, request, subject, _way_round(state))
             if shown is None:
-                event, values = requested(run, request)
+                event, values = await done_aside(_steps(subject), partial(requested, run, request))
                 await writer.write(event, artifacts=values)
             raise
         # LangGraph keeps each answer at its checkpoint: those that were refused there come again first (decision 4).
@@ -174,7 +176,7 @@ class Review:
                 accepted = replace(request, error=None, issues=subject.issues)  # what was refused before is over
                 ballot = await self._voted(run, accepted, outcome, is_kept=is_kept)
             if ballot.vote is not None:
-                return _announced(run, request_about(run, subject), subject)
+                return _announced(run, await _request(run, subject), subject)
             return with_decision(run, await decide(writer, subject, outcome, ballot))
         except InvalidResponse as fault:
             if isinstance(fault, RefusedDecision) and not is_kept:
@@ -216,6 +218,14 @@ def _shown_here(run: RunContext, request: ReviewRequest) -> RecordedRequest | No
     """Return the request on record if it was shown at this checkpoint."""
     shown = run.record.review_state.request if is_open(run, request) else None
     return shown if shown is not None and shown.checkpoint == run.checkpoint else None
+
+
+async def _request(run: RunContext, subject: Subject) -> ReviewRequest:
+    return await done_aside(_steps(subject), partial(request_about, run, subject))
+
+
+def _steps(subject: Subject) -> int:
+    return 0 if subject.plan is None else len(subject.plan.steps)
 
 
 def _announced(run: RunContext, request: ReviewRequest, subject: Subject, route: Route = "announce") -> StateUpdate:

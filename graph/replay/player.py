@@ -15,6 +15,7 @@ from planner_executor.graph.caller import Caller, invoked_by
 from planner_executor.graph.calls.threads import counting_waits
 from planner_executor.graph.chat_models.role_model import RoleModel
 from planner_executor.graph.errors import InputError, RunPausedError
+from planner_executor.graph.large_work import in_place
 from planner_executor.graph.ledger.transcript import Transcript
 from planner_executor.graph.record.artifacts import with_values
 from planner_executor.graph.record.events import (
@@ -70,9 +71,10 @@ async def replayed(transcript: Transcript, planner: RoleModel | None = None) -> 
     Raises:
         InputError: The record's version is not supported.
     """
-    player = Player(transcript, planner)
-    found = await player.play()
-    return found if found.is_same or planner is not None else await _in_other_turns(transcript, player, found)
+    with in_place():
+        player = Player(transcript, planner)
+        found = await player.play()
+        return found if found.is_same or planner is not None else await _in_other_turns(transcript, player, found)
 
 
 async def _in_other_turns(transcript: Transcript, player: "Player", found: Replay) -> Replay:

@@ -1,11 +1,13 @@
 """Loading the record to replay, from a database or an exported file; damaged records are refused."""
 
+import asyncio
 from pathlib import Path
 
 from planner_executor.graph.calls.threads import run_sync
 from planner_executor.graph.chat_models.roles import role_model
 from planner_executor.graph.chat_models.settings import ModelSpec
 from planner_executor.graph.errors import ExportError
+from planner_executor.graph.large_work import LARGE, done_aside
 from planner_executor.graph.ledger.transcript import Transcript
 from planner_executor.graph.replay.player import replayed
 from planner_executor.graph.replay.report import Replay
@@ -31,7 +33,8 @@ async def replayed_run(runs: Runs, name: str, planner: ModelSpec | None = None) 
         ConfigError: The planner is invalid.
     """
     transcript = await runs.ledger.transcript(await runs.find(name))
-    return await _played(whole(transcript, runs.ledger.name), planner)
+    checked = await done_aside(len(transcript.rows), lambda: whole(transcript, runs.ledger.name))
+    return await _played(checked, planner)
 
 
 async def replayed_file(path: Path, planner: ModelSpec | None = None) -> Replay:
@@ -50,4 +53,6 @@ async def replayed_file(path: Path, planner: ModelSpec | None = None) -> Replay:
 
 async def _played(transcript: Transcript, planner: ModelSpec | None) -> Replay:
     other = await run_sync(lambda: role_model(planner)) if planner is not None else None
+    if other is None and len(transcript.rows) > LARGE:  # it waits for nobody: a long one has a loop of its own
+        return await asyncio.to_thread(asyncio.run, replayed(transcript))
     return await replayed(transcript, other)

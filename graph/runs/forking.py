@@ -2,11 +2,13 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from pydantic import JsonValue
 
 from planner_executor.graph.errors import InputError
+from planner_executor.graph.large_work import done_aside
 from planner_executor.graph.ledger.values import tools_of
 from planner_executor.graph.plan.schema import Plan
 from planner_executor.graph.policy.inheritance import inherited, steps_anew
@@ -44,7 +46,8 @@ async def fork_of(runs: Runs, name: str, step: str, values: Mapping[str, Any], b
         InputError: There is no such step, or a value does not fit.
     """
     key = await runs.find(name)
-    record = project(await runs.ledger.events(key))
+    events = await runs.ledger.events(key)
+    record = await done_aside(len(events), partial(project, events))
     plan = Plan.model_validate(record.plan_state.plan) if record.plan_state.plan is not None else Plan()
     for named in (step, *values):
         if named not in plan.by_id:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from planner_executor.graph.calls.threads import run_sync
 from planner_executor.graph.errors import InputError, LedgerCorruptError
+from planner_executor.graph.large_work import done_aside
 from planner_executor.graph.ledger.export import file_faults, from_bytes, to_bytes
 from planner_executor.graph.ledger.run_store import Redacted
 from planner_executor.graph.ledger.seal import SealKey, key_from_environment
@@ -30,7 +31,7 @@ async def audited(runs: Runs, name: str, *only: Section) -> Audit:
     key = await runs.find(name)
     events = await runs.ledger.events(key)
     artifacts = {found: await runs.ledger.artifact(found) for found in artifacts_named(events)}
-    return Audit(run_name(key.thread, key.n), events, artifacts).only(*only)
+    return await done_aside(len(events), lambda: Audit(run_name(key.thread, key.n), events, artifacts).only(*only))
 
 
 async def verified(runs: Runs, name: str, head: str | None = None, key: SealKey | None = None) -> Verification:
@@ -46,7 +47,9 @@ async def verified(runs: Runs, name: str, head: str | None = None, key: SealKey 
         UnknownRunError: There is no such run.
         LedgerUnavailableError: The database cannot be read.
     """
-    return verify(await runs.ledger.transcript(await runs.find(name)), key or key_from_environment(), head)
+    transcript = await runs.ledger.transcript(await runs.find(name))
+    sealed_with = key or key_from_environment()
+    return await done_aside(len(transcript.rows), lambda: verify(transcript, sealed_with, head))
 
 
 def verified_file(path: Path, head: str | None = None, key: SealKey | None = None) -> Verification:

@@ -3,11 +3,13 @@
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from pydantic import JsonValue
 
 from planner_executor.graph.errors import InputError, LedgerUnavailableError, PrunedRunError, UnknownRunError
+from planner_executor.graph.large_work import done_aside
 from planner_executor.graph.ledger.drivers import open_ledger
 from planner_executor.graph.ledger.protocol import RunKey
 from planner_executor.graph.ledger.run_store import RunStore
@@ -85,7 +87,7 @@ class Runs:
         """Return a run's events, with those that were due, and its state."""
         events = await self.ledger.events(key)
         read = known(events)
-        record = project(read)
+        record = await done_aside(len(events), partial(project, read))
         # Nothing is written to a run with events of a newer release: their meaning is not known here.
         if len(read) == len(events) and await self._is_settled(key, record):
             events += await self.ledger.events(key, after=events[-1].seq)
@@ -189,7 +191,8 @@ class Runs:
         return PrunedRunError(name, removed.by, removed.at) if removed else UnknownRunError(name, self.ledger.name)
 
     async def _read(self, key: RunKey, record: RunState) -> Run:
-        return run_of(record, await self.ledger.is_worked_on(key))
+        is_worked_on = await self.ledger.is_worked_on(key)
+        return await done_aside(record.seq, partial(run_of, record, is_worked_on))
 
 
 def _answer(record: RunState) -> StepResult:

@@ -1,8 +1,10 @@
 """Changes that a person makes to single steps of a run that stands still: skip a step, or give its result."""
 
+from functools import partial
 from typing import Any
 
 from planner_executor.graph.errors import InputError
+from planner_executor.graph.large_work import done_aside
 from planner_executor.graph.ledger.values import policy_of, tools_of
 from planner_executor.graph.policy.approvers import NO_APPROVERS
 from planner_executor.graph.record.person import Approver
@@ -51,7 +53,8 @@ async def _changed(runs: Runs, name: str, change: StepChange, by: Approver) -> R
         raise InputError("run", f"{key.thread}.{key.n} is executing; pause it first")
     await _drafted(runs, project(await runs.ledger.events(key)), change, by)  # refused before the run is owned
     async with runs.ledger.owned(key) as lease:
-        record = project(await runs.ledger.events(key))
+        events = await runs.ledger.events(key)
+        record = await done_aside(len(events), partial(project, events))
         drafted = await _drafted(runs, record, change, by)
         await runs.ledger.append(lease, [drafted.draft], artifacts=drafted.kept, control_seq=record.control_seq)
     return await runs.show(key)

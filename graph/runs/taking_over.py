@@ -2,10 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from planner_executor.graph.context import Services
 from planner_executor.graph.errors import InputError, OtherTermsError
+from planner_executor.graph.large_work import done_aside
 from planner_executor.graph.ledger.protocol import RunKey
 from planner_executor.graph.ledger.values import policy_of, tools_of
 from planner_executor.graph.nodes.run.terms import compared
@@ -29,7 +31,8 @@ async def require_terms(runs: Runs, key: RunKey, services: Services) -> Comparis
     Raises:
         OtherTermsError: It was begun under other terms.
     """
-    record = project(await runs.ledger.events(key))
+    events = await runs.ledger.events(key)
+    record = await done_aside(len(events), partial(project, events))
     found = await compared(services, runs.ledger, record.assignment)
     if found.other:
         raise OtherTermsError(record.id, found.other)
@@ -53,7 +56,8 @@ async def take_over(
     if await runs.ledger.is_worked_on(key):
         raise InputError("run", f"{key.id} is executing; pause it first")
     async with runs.ledger.owned(key) as lease:
-        record = project(await runs.ledger.events(key))
+        events = await runs.ledger.events(key)
+        record = await done_aside(len(events), partial(project, events))
         found = await compared(services, runs.ledger, record.assignment)
         if not (found.other or found.weaker):
             return await runs.show(key)

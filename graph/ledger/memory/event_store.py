@@ -58,7 +58,7 @@ class EventStore(OwnedWriter, EventReader):
             return await self._do(lambda: self._begin(thread, drafts, artifacts, owner))
 
         async with self._ownership.hold(begin) as (lease, found):
-            yield Owned(lease, self._news(lease.run, found, 0))
+            yield Owned(lease, await self._news(lease.run, found, 0))
 
     @asynccontextmanager
     async def owned(self, run: RunKey) -> AsyncIterator[Lease]:
@@ -78,12 +78,12 @@ class EventStore(OwnedWriter, EventReader):
             return stored.found(after), True
 
         async with self._ownership.acquire(self._attempt(run, read)) as (lease, (found, opened)):
-            yield Owned(lease, self._news(run, found, after), opened)
+            yield Owned(lease, await self._news(run, found, after), opened)
 
     async def news(self, lease: Lease, after: int) -> News:
         """Return the unread part of an owned run."""
         found = await self._do(lambda: self._refused(lease).found(after))
-        return self._news(lease.run, found, after)
+        return await self._news(lease.run, found, after)
 
     async def append(
         self,

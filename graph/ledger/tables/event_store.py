@@ -65,7 +65,7 @@ class EventStore(OwnedWriter, EventReader):
 
         async with self._ownership.hold(begin) as (lease, found):
             with self._known.noted(lease, found.seq):
-                yield Owned(lease, self._news(lease.run, found, 0))
+                yield Owned(lease, await self._news(lease.run, found, 0))
 
     @asynccontextmanager
     async def owned(self, run: RunKey) -> AsyncIterator[Lease]:
@@ -89,7 +89,7 @@ class EventStore(OwnedWriter, EventReader):
         attempt = self._attempt(run, read, must_sync(opening))
         async with self._ownership.acquire(attempt) as (lease, (found, opened)):
             with self._known.noted(lease, found.seq):
-                yield Owned(lease, self._news(run, found, after), opened)
+                yield Owned(lease, await self._news(run, found, after), opened)
 
     async def news(self, lease: Lease, after: int) -> News:
         """Return the unread part of an owned run."""
@@ -98,7 +98,7 @@ class EventStore(OwnedWriter, EventReader):
             self._known.check(self.name, head_of(tx, self.name, lease.run), lease)
             return found_of(tx, self.name, lease.run_id, after)
 
-        return self._news(lease.run, await self._file.look(found, lease.run.thread), after)
+        return await self._news(lease.run, await self._file.look(found, lease.run.thread), after)
 
     async def append(
         self,

@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -11,6 +12,7 @@ from langgraph.runtime import get_runtime
 
 from planner_executor.graph.caller import caller_on
 from planner_executor.graph.context import Services
+from planner_executor.graph.large_work import done_aside
 from planner_executor.graph.ledger.known_runs import KnownRun, opened
 from planner_executor.graph.ledger.protocol import Ledger, RunKey
 from planner_executor.graph.nodes.run.context import RunContext
@@ -19,7 +21,7 @@ from planner_executor.graph.nodes.run.writer import RunWriter
 from planner_executor.graph.prompts.pictures import fact, pictures_of
 from planner_executor.graph.prompts.planner import history_shown
 from planner_executor.graph.record.assignment import Assignment
-from planner_executor.graph.record.events import ON_SERVER, WORDING, Content, Draft, RunStarted
+from planner_executor.graph.record.events import ON_SERVER, WORDING, Content, Draft, Event, RunStarted
 from planner_executor.graph.record.goal import Goal
 from planner_executor.graph.record.projection import project
 from planner_executor.graph.record.values import Kept, keep_constant, normalise
@@ -81,7 +83,7 @@ async def begin_run(
     held = services if source is None else await services_of_fork(services, ledger, source)
     started, kept = _started(held, state, config, goal)
     async with ledger.begun(thread, [started, *inherited], [*kept, *values]) as owned:
-        found = opened(owned.lease.run, project(owned.news.events))
+        found = await _projected(owned.lease.run, owned.news.events)
         run = await _run_context(services, ledger, found, state.get("run"))
         writer = RunWriter(run, owned.lease)
         async with writer.pausing():
@@ -97,7 +99,11 @@ async def start_run(services: Services, state: Mapping[str, Any], config: Runnab
 
 
 async def _known(ledger: Ledger, key: RunKey) -> KnownRun:
-    return opened(key, project(await ledger.events(key)))
+    return await _projected(key, await ledger.events(key))
+
+
+async def _projected(key: RunKey, events: Sequence[Event]) -> KnownRun:
+    return opened(key, await done_aside(len(events), partial(project, events)))
 
 
 def _under_its_terms(run: RunContext) -> RunContext:

@@ -1,0 +1,32 @@
+"""Work that grows with a plan, kept off an event loop that others share (decision 152)."""
+
+import asyncio
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import TypeVar
+
+Result = TypeVar("Result")
+
+LARGE = 250
+"""Steps, events or rows, above which a thread is worth its start: what is done with so many takes some 10 ms."""
+
+_in_place: ContextVar[bool] = ContextVar("large work in place", default=False)
+
+
+@contextmanager
+def in_place() -> Iterator[None]:
+    """Do large work of the block where it is called: a replay must come out the same in every order of threads."""
+    token = _in_place.set(True)
+    try:
+        yield
+    finally:
+        _in_place.reset(token)
+
+
+async def done_aside(size: int, work: Callable[[], Result]) -> Result:
+    """Return what a function returns that reads and writes nothing else; with a large size it works on a thread.
+
+    Cancelling the caller stops waiting; the work goes on to its end, which nobody sees.
+    """
+    return work() if size <= LARGE or _in_place.get() else await asyncio.to_thread(work)
