@@ -1,6 +1,6 @@
 """The asynchronous facade: runs in one database, from start to replay."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
@@ -29,7 +29,10 @@ from planner_executor.graph.record.run_filter import RunFilter
 from planner_executor.graph.record.standing_approval import StandingUse
 from planner_executor.graph.replay.record_loading import replayed_file, replayed_run
 from planner_executor.graph.replay.report import Replay
+from planner_executor.graph.review.alike import Batch
+from planner_executor.graph.review.response import ReviewResponse
 from planner_executor.graph.runs import Log, Run, RunPage, Runs
+from planner_executor.graph.runs.alike import Outcome, alike_requests, decide_each
 from planner_executor.graph.runs.approvals import revoke, standing_approvals
 from planner_executor.graph.runs.forking import fork_of
 from planner_executor.graph.runs.inbox import Inbox, inbox
@@ -462,6 +465,48 @@ class AsyncAgent:
         """
         person = await self._actor(for_) if for_ is not None else None
         return await inbox(await self._all_runs(), person, limit=limit, after=after)
+
+    async def alike(self, for_: Person | None = None, *, limit: int = 50) -> Sequence[Batch]:
+        """Return requests for plans that differ in arguments alone, each batch with a table of these.
+
+        Args:
+            for_: Only among those that this person may decide, see `inbox`. Default: all.
+            limit: How many open requests are looked at, the longest wait first.
+        """
+        person = await self._actor(for_) if for_ is not None else None
+        return await alike_requests(await self._all_runs(), person, limit)
+
+    async def decide_alike(
+        self,
+        batch: Batch,
+        *,
+        without: Collection[str] = (),
+        approve: bool = False,
+        reason: str | None = None,
+        feedback: str | None = None,
+        stop: bool = False,
+        by: Person | None = None,
+    ) -> Sequence[Outcome]:
+        """Decide alike requests in one go; each is judged by itself, and one that is refused leaves the others.
+
+        Args:
+            batch: One that `alike` returned: a request that is another one by now is not decided.
+            without: Runs to leave out.
+            approve: Whether to approve each plan.
+            reason: Why, for the record.
+            feedback: What to change, in the place of an approval.
+            stop: Whether to end each run as rejected instead.
+            by: See `resume`.
+
+        Raises:
+            InputError: Nothing is decided, or a run to leave out is none of them.
+        """
+
+        async def decide(run: str, answer: Mapping[str, Any]) -> Run:
+            return await self.resume(run, answer, by=by)
+
+        said = ReviewResponse(approve=approve, reason=reason, feedback=feedback, stop=stop)
+        return await decide_each(batch, without, said, decide)
 
     async def log(self, run: str) -> Log:
         """Return a run's ledger, event by event."""

@@ -94,6 +94,8 @@ class Agent:
     show = Blocking(AsyncAgent.show)
     list = Blocking(AsyncAgent.list)
     inbox = Blocking(AsyncAgent.inbox)
+    alike = Blocking(AsyncAgent.alike)
+    decide_alike = Blocking(AsyncAgent.decide_alike)
     log = Blocking(AsyncAgent.log)
     value = Blocking(AsyncAgent.value)
     audit = Blocking(AsyncAgent.audit)

@@ -13,7 +13,7 @@ from starlette.staticfiles import StaticFiles
 
 from planner_executor.graph.desk.desk import Desk, drives_of
 from planner_executor.graph.desk.drives import Agents, SameAgents
-from planner_executor.graph.desk.pages import approvals, control, lists, live, login, review, run, sign_in
+from planner_executor.graph.desk.pages import alike, approvals, control, lists, live, login, review, run, sign_in
 from planner_executor.graph.desk.pages.respond import desk_of, page
 from planner_executor.graph.desk.policy_view import PolicyInForce
 from planner_executor.graph.desk.security.gate import Gate
@@ -95,6 +95,8 @@ ROUTES = [
     Route("/start", control.new),
     Route("/start", control.start, methods=["POST"]),
     Route("/policy", control.policy),
+    Route("/alike", alike.alike),
+    Route("/alike", alike.decide, methods=["POST"]),
     Route("/approvals", approvals.approvals),
     Route("/approvals", approvals.end, methods=["POST"]),
     Route("/run", run.plan),

@@ -77,3 +77,21 @@ def test_a_late_answer_is_refused_and_on_record(cli: Cli, start: Any, folder: Pa
     audit = cli("audit", latest()).stdout
     assert f"was not accepted, from os:{getpass.getuser()}: the answer came too late" in audit
     assert "rejected" in cli("show", latest()).stdout and cli("inbox", "--json").stdout.count('"run"') == 0
+
+
+def test_alike_plans_are_approved_together_but_for_those_that_are_named(
+    cli: Cli, start: Any, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert "are alike" in cli("inbox", "--alike").stdout
+    for goal in ("first", "second", "third"):
+        start(goal, "")
+    listed = cli("inbox", "--alike").stdout
+    assert "3 requests for one plan" in listed and 's.path = "second.txt"' in listed
+
+    (batch,) = json.loads(cli("inbox", "--alike", "--json").stdout)
+    assert [row["goal"] for row in batch["rows"]] == ["first", "second", "third"]
+    here = Screen.here
+    monkeypatch.setattr(Screen, "here", classmethod(lambda _: replace(here(), interactive=True)))
+    CliRunner().invoke(app, ["inbox", "--alike"], input=f"{batch['rows'][2]['run']}\n")
+
+    assert sorted(file.name for file in (folder / "workspace").glob("*.txt")) == ["first.txt", "second.txt"]

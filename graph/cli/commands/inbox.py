@@ -25,15 +25,22 @@ from planner_executor.graph.errors import AgentError
 from planner_executor.graph.ledger.drivers import shown
 from planner_executor.graph.plain_text.sanitize import escaped, one_line
 from planner_executor.graph.record.person import Approver
+from planner_executor.graph.review.alike import Batch
+from planner_executor.graph.review.request import digest_of_all
+from planner_executor.graph.review.response import RequestJson, ReviewResponse, reason_for
 from planner_executor.graph.runs import Run
+from planner_executor.graph.runs.alike import alike_requests
 from planner_executor.graph.runs.inbox import Inbox, inbox
 from planner_executor.graph.text.inbox import InboxRow, left_in_words
+from planner_executor.graph.words.name_list import counted
 
 GOAL_CHARACTERS = 160
 QUESTION = "{run}: d: look at it and decide, s: stop, anything else: the next one: "
 
 First = Annotated[int, typer.Option("--first", min=1, max=1_000, metavar="N", help="Number of requests, at most.")]
 After = Annotated[str | None, typer.Option("--after", metavar="PLACE", help="The next page: what the last one names.")]
+TOGETHER = "y: approve these, RUN ...: approve all but these, s: stop, anything else: decide none of them: "
+Alike = Annotated[bool, typer.Option("--alike", help="Plans that differ in arguments alone, decided in one go.")]
 Mine = Annotated[bool, typer.Option("--mine", help="Only what the user of this process may decide.")]
 
 
@@ -41,6 +48,7 @@ Mine = Annotated[bool, typer.Option("--mine", help="Only what the user of this p
 def inbox_command(
     given: RunOptions,
     mine: Mine = False,
+    alike: Alike = False,
     first: First = 20,
     after: After = None,
     json: options.Json = False,
@@ -54,6 +62,9 @@ def inbox_command(
     screen = Screen.beside_json() if json else Screen.here()
     with report_errors(screen):
         given.check()
+        if alike:
+            _show_alike(screen, db, given, _alike(db, _person(given, mine), first), json=json)
+            return
         if is_missing(db):
             found = Inbox(())
         else:
@@ -84,6 +95,61 @@ def lines(found: Inbox, now: float) -> Iterator[str]:
         yield ""
     if found.next:
         yield f"next page: --after {escaped(found.next)}"
+
+
+def _alike(db: str | Path, person: Approver | None, first: int) -> list[Batch]:
+    return [] if is_missing(db) else with_runs(db, lambda runs: alike_requests(runs, person, first))
+
+
+def _show_alike(screen: Screen, db: str | Path, given: RunOptions, found: list[Batch], *, json: bool) -> None:
+    """Print tables of alike requests, and decide each in one go if somebody is there."""
+    if json:
+        print(json_format.dumps([one.to_json() for one in found], ensure_ascii=False, indent=2))  # noqa: T201
+        return
+    if not found:
+        screen.say(f"no requests in {shown(db)} are alike")
+    with suppress(Postponed):
+        for batch in found:
+            for line in table(batch):
+                screen.show_fact(line)
+            if screen.interactive and not _decide_together(screen, db, given, batch):
+                return
+
+
+def table(batch: Batch) -> Iterator[str]:
+    """Yield the lines of a batch: every argument that differs, run by run."""
+    yield f"alike   {counted(len(batch.requests), 'request')} for one plan"
+    for run, goal, values in batch.rows:
+        yield f"run     {escaped(run)}: {one_line(goal, GOAL_CHARACTERS)}"
+        for (step, name), value in zip(batch.columns, values, strict=True):
+            yield f"        {step}.{escaped(name)} = {escaped(value)}"
+    yield ""
+
+
+def _decide_together(screen: Screen, db: str | Path, given: RunOptions, batch: Batch) -> bool:
+    """Approve the requests of a batch, each by itself; return whether to go on with the next one."""
+    runs = [run for run, _, _ in batch.rows]
+    words = read_answer(screen, TOGETHER)
+    without = set() if words.lower() in ("y", "yes") else {*words.split()}
+    if words.lower() in ("s", "stop"):
+        return False
+    if (words and not without) or (without and without < {*runs}):
+        reason = read_answer(screen, "Why? The policy requires it: ") if reason_for(batch.requests[0]) else None
+        for request in batch.requests:
+            if request["run"] not in without:
+                _approve(screen, db, given, request, reason)
+    return True
+
+
+def _approve(screen: Screen, db: str | Path, given: RunOptions, request: RequestJson, reason: str | None) -> None:
+    response = ReviewResponse(approve=True, reason=reason)
+    try:
+        run = find_run(db, request["run"])
+        opened = partial(opened_setup, screen, run, given.settings)
+        source = DecisionSource(screen, db, response=response, digest=digest_of_all(request), by=given.by)
+        continue_run(screen, db, source, run, opened)
+    except AgentError as error:
+        screen.complain(str(error))
 
 
 def _until(row: InboxRow, now: float) -> str:

@@ -188,9 +188,7 @@ async def _carried_out(
     """Carry a decision out; what is refused is asked again, with what was filled in."""
     run, seen = shown.run, int_of(fields.get("seen", ""))
     try:
-        if not await _driven(request, records, shown, answer):
-            by = named(visitor_of(request).person, verified)
-            await store_response(records.runs, shown.key, answer, by)
+        await carry_out(request, records, shown, answer)
     except (RunOwnedError, NothingToDecideError, StaleRunError):
         return await stale_page(request, await records.show(run.id), seen)
     after = await records.show(run.id)
@@ -198,6 +196,18 @@ async def _carried_out(
         is_same = digest_of_all(after.run.request) == fields.get("digest")
         return await review_page(request, after, fields if is_same else {}, status=422)
     return go_to(run_link(request, "", run.id))
+
+
+async def carry_out(request: Request, records: Records, shown: ShownRun, answer: Mapping[str, Any]) -> None:
+    """Carry a decision out in this process, or store it for another one.
+
+    Raises:
+        RunOwnedError: Another process works on the run.
+        NothingToDecideError: It waits for nothing.
+        StaleRunError: It was decided meanwhile.
+    """
+    if not await _driven(request, records, shown, answer):
+        await store_response(records.runs, shown.key, answer, named(visitor_of(request).person, verified))
 
 
 async def _driven(request: Request, records: Records, shown: ShownRun, answer: Mapping[str, Any]) -> bool:

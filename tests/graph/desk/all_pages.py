@@ -38,6 +38,7 @@ PAGES: Mapping[str, tuple[str, ...]] = {
     "runs.html": ("/runs", "/runs?status=failed", "/runs?text=nothing+of+that+kind"),
     "start.html": ("/start",),
     "policy.html": ("/policy",),
+    "alike.html": ("/alike",),
     "approvals.html": ("/approvals", "/approvals?before=nowhere"),
     "error.html": ("/nowhere", "/runs?since=never", query("", "nowhere.1")),
     "run_plan.html": (
