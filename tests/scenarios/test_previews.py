@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from planner_executor import Agent, tool
-from planner_executor.graph.desk.views.request import parts_of
+from planner_executor.graph.desk.views.review_content import action_tables, review_of
 from planner_executor.graph.runs import Run
 from planner_executor.graph.testing import LoggedTools, ScriptedModel, step
 from planner_executor.tools.files.root import Root
@@ -221,7 +221,12 @@ def test_a_desk_without_the_tools_shows_what_was_made(opened: Open, tmp_path: Pa
         found = desk.show(run.id)
 
     assert content(found)["previews"][0]["text"].endswith("-old\n+new")
-    assert any("| -old" in str(part.data) for part in parts_of(told(found)))
+    review = review_of(found.request or {})
+    assert review is not None
+    tables = action_tables(review.actions[0], found.request["action_requests"][0]["args"]) if found.request else []
+    assert [row[2] for table in tables if "may be wrong" in table.title for row in table.rows] == [
+        content(found)["previews"][0]["text"]
+    ]
 
 
 def test_words_of_a_tool_cannot_leave_their_margin(opened: Open) -> None:

@@ -4,6 +4,7 @@
 """
 
 import asyncio
+import difflib
 import json
 import os
 import re
@@ -19,7 +20,7 @@ from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph.types import Command
 from rich.console import Console
 
-from planner_executor import build_graph
+from planner_executor import build_graph, tool
 from planner_executor.graph.checkpoints.checkpoint import ledger_of
 from planner_executor.graph.cli.request_view import show_request
 from planner_executor.graph.cli.screen import Screen
@@ -48,6 +49,8 @@ REPORT = {
 MAIL = step("mail", "send_mail", to="ops@example.org", subject="Incident", body="{report_result}")
 INCIDENT = {"steps": [FIND, LOG, REPORT, MAIL], "answer": "{report_result}"}
 MANY = [step(f"s{n:03}", "search", after=[f"s{n - 1:03}"] if n > 1 else [], query=f"part {n}") for n in range(1, 300)]
+
+NOTE = step("note", "note", text="the pool of connections was spent")
 
 
 @dataclass(frozen=True)
@@ -111,6 +114,8 @@ CASES = {
             ),
         ),
     ),
+    "previews": Case(({"steps": [NOTE, {**NOTE, "id": "later", "args": {"text": ""}}]},)),
+    "preview_changed": Case(({"steps": [NOTE]},), ("approve",)),
     "plan_of_300_steps": Case(({"steps": [*MANY, step("write", "write_file", path="all.md", text="{s299_result}")]},)),
     "hostile_words": Case(
         (
@@ -143,9 +148,28 @@ def order(**_: Any) -> None:
     raise TimeoutError("no answer within 30 s")
 
 
+def note_in(lines: list[str]) -> Any:
+    """Return a tool for notes, in which another line stands each time that it is asked what it would do."""
+
+    def preview(text: str) -> str:
+        if not text:
+            raise ValueError("there is nothing to note")
+        before = list(lines)
+        lines.append("by another")
+        return "\n".join(difflib.unified_diff(before, [*before, text], "notes.md", "notes.md", lineterm=""))
+
+    @tool("write", trusted=True, preview=preview)
+    def note(text: str) -> str:
+        """Add a line to the notes."""
+        return text
+
+    return note
+
+
 def own_tools() -> list[Any]:
     tools = LoggedTools()
     return [
+        note_in(["# Notes"]),
         tools.tool("search", lambda query: [query.upper()], effect="read", trusted=True),
         tools.tool("fetch", fetch, effect="read"),
         tools.tool("fail", fail, effect="read"),

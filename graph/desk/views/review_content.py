@@ -21,6 +21,7 @@ from planner_executor.graph.review.content import (
     GateContent,
     PeopleContent,
     PlanContent,
+    PreviewContent,
     QuestionContent,
     ReviewContent,
     Shown,
@@ -157,6 +158,8 @@ def _plan(content: PlanContent, raw: Any) -> Iterator[Table]:
     more = len(reading) - READING_STEPS
     title = f"Steps that only read: {len(reading)}" + (f"; the page of the plan has {more} more" if more > 0 else "")
     yield _steps(title, reading[:READING_STEPS], plan, is_folded=True)
+    yield _previews(content.previews)
+    yield _facts(("No preview of", ", ".join(content.unpreviewed)))
     yield Table(
         "Calls that the policy asks about",
         ("Step", "Tool", "Since", "If you approve the plan", "Arguments"),
@@ -177,6 +180,17 @@ def _plan(content: PlanContent, raw: Any) -> Iterator[Table]:
         [(step.id, one) for step in left for one in step.left_out],
     )
     yield Table("What it may take", ("", ""), list(_work(content.work)))
+
+
+def _previews(previews: Iterable[PreviewContent]) -> Table:
+    heads = ("Call", "Tool", "In its words", "What you saw before")
+    rows = [(one.place, one.tool, _said(one), one.was or "") for one in previews]
+    return Table("What the tools say that calls would do, which may be wrong", heads, rows)
+
+
+def _said(one: PreviewContent) -> str:
+    more = f"\n({one.length} characters in all)" if one.length is not None else ""
+    return f"{one.text}{more}" if one.text is not None else f"no preview: {one.none or ''}"
 
 
 def _why(why: Why | None) -> Iterator[Row]:
@@ -298,6 +312,7 @@ def _call(content: CallContent, args: Json) -> Iterator[Table]:
         for name, value in args["args"].items()
     ]
     yield Table(f"Arguments of {args['tool']} in {content.step}", ("Argument", "Value", "From", "Trust"), rows)
+    yield _previews([content.preview] if content.preview is not None else [])
 
 
 def _limits(content: BudgetContent, args: Json) -> Table:

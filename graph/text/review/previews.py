@@ -33,7 +33,7 @@ def _preview(one: PreviewContent) -> Iterator[str]:
         yield from entry(f"{one.place}: no preview by {tool}: {escaped(one.none or '')}")
         return
     yield from entry(f"{one.place}: {tool} says:")
-    yield from text_lines(one.text, "    ")
+    yield from text_lines(one.text)
     if one.length is not None:
         yield from entry(f"and {counted(one.length - len(one.text), 'character')} more", lead="    ")
 

@@ -8,7 +8,7 @@ def told(*previews: PreviewContent, others: tuple[str, ...] = ()) -> str:
 
 
 def test_the_lines_of_a_tool_stand_behind_a_margin_under_its_name() -> None:
-    assert "- step_1: note says:\n      | one\n      | two" in told(
+    assert "- step_1: note says:\n    | one\n    | two" in told(
         PreviewContent(place="step_1", tool="note", text="one\ntwo")
     )
 
