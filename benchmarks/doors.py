@@ -22,6 +22,7 @@ import httpx
 from typer.testing import CliRunner
 
 from benchmarks.figures import Figure, at_most
+from benchmarks.processes import starting
 from benchmarks.sizes import Sizes
 from planner_executor import Agent, AsyncAgent
 from planner_executor.graph.cli import app
@@ -220,7 +221,7 @@ async def by_desk(folder: Path, plan: dict[str, Any]) -> Costs:
 async def doors(sizes: Sizes) -> list[Figure]:
     """Measure every door for a small plan and for a large one."""
     few, many = sizes.growth
-    figures = []
+    figures = await starting(sizes)
     for shape in SHAPES:
         for door in DOORS:
             small, large = [await _through(door, shape, count) for count in (few, many)]

@@ -2,11 +2,14 @@
 
 import asyncio
 import gc
+import os
+import resource
 import shutil
 import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from statistics import median
 
@@ -35,6 +38,40 @@ async def importing(sizes: Sizes) -> list[Figure]:
     ratio = median(times_s["import planner_executor"]) / median(times_s["pass"])
     told = f"{', '.join(heavy) or 'neither'}; {ratio:.2f} times an empty Python"
     return [Figure("`import planner_executor` imports", "neither langgraph nor langchain", told, not heavy)]
+
+
+STARTS: Mapping[str, tuple[str, float]] = {
+    "--help": ("import typer", 2.5),
+    "--version": ("import typer", 2.5),
+    "runs": ("import typer", 4),
+    "show x": ("import typer", 4),
+    "inbox": ("import typer", 4),
+}
+FIRST_USE = "from planner_executor import Agent; Agent.open(':memory:').close()"
+
+
+async def starting(sizes: Sizes) -> list[Figure]:
+    """Measure in turns what a command and the facade need to start, over what they stand on, in processor time."""
+    command = "import sys; sys.argv = 'planner-executor {}'.split(); from planner_executor.command import main; main()"
+    codes = {words: (command.format(words), beside, most) for words, (beside, most) in STARTS.items()}
+    codes["Agent, imported and first used"] = (FIRST_USE, "import langgraph.graph", 1.2)
+    figures = []
+    for what, (code, beside, most) in codes.items():
+        turns = [(_processor_s(code), _processor_s(beside)) for _ in range(2 * sizes.repeats + 1)]
+        ours_s, beside_s = (median(each) for each in zip(*turns, strict=True))
+        told = f"{1000 * ours_s:.0f} ms and {1000 * beside_s:.0f} ms"
+        figures.append(at_most(f"{what}: processor time over `{beside}`", most, ours_s / beside_s, beside=told))
+    return figures
+
+
+def _processor_s(code: str) -> float:
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.pathsep.join(filter(None, (str(Path.cwd()), os.environ.get("PYTHONPATH"))))
+        here = {**os.environ, "PYTHONPATH": path}
+        subprocess.run([sys.executable, "-c", code], cwd=folder, env=here, capture_output=True, check=False)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
 async def resuming(sizes: Sizes) -> list[Figure]:
