@@ -203,10 +203,13 @@ class AgentSession:
         return f"{who}{outcome}" if who else ""
 
     async def tell_end(self, run: Run) -> None:
-        """Have the thread of a run that was ended from outside tell so, in place of the request that was open in it."""
+        """Have the thread of a run that was ended from outside tell so, in place of what it waited for or was doing.
+
+        A node that its process died in reads the end in the record first, and does nothing else.
+        """
         latest = await self.latest(run.thread)
         config: Any = {"configurable": {"thread_id": run.thread}}
-        if latest.id == run.id and (await self.graph.aget_state(config)).interrupts:
+        if latest.id == run.id and (await self.graph.aget_state(config)).next:
             await self.drive(None, Caller.facade(run.thread), None)
 
     async def propose(

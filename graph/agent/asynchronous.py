@@ -384,7 +384,8 @@ class AsyncAgent:
     async def cancel(self, run: str, *, by: Person | None = None) -> Run:
         """End a run; one that executes elsewhere stops before its next call. A run that has ended stays as it is.
 
-        The thread of a run that waited tells its end too. `by` is the person who does it, as for `steer`.
+        The thread of a run that waited, or whose process died, tells its end too. `by` is the person who does it, as
+        for `steer`.
         """
         ended = await (await self._all_runs()).cancel(run, str(await self._actor(by)))
         if ended.ended:

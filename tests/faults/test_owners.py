@@ -1,7 +1,9 @@
 """One owner per run: races, takeovers, suspended workers, and messages to an owner elsewhere."""
 
 import asyncio
+import json
 import os
+import re
 import signal
 import threading
 from collections.abc import Callable
@@ -9,13 +11,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from desk_server import query, served
 from owners import PLAN, fork, slow_tool, work_on
+from typer.testing import CliRunner
 
-from planner_executor import Agent
+from planner_executor import Agent, AsyncAgent
+from planner_executor.graph.cli import app
 from planner_executor.graph.errors import LeaseLostError
 from planner_executor.graph.ledger.drivers import open_ledger
 from planner_executor.graph.ledger.lease import PACE
-from planner_executor.graph.testing import ScriptedModel, drafted
+from planner_executor.graph.testing import ScriptedModel, drafted, on_thread
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")]
 
@@ -162,3 +167,44 @@ def test_an_outdated_token_writes_nothing(tmp_path: Path) -> None:
         await ledger.close()
 
     asyncio.run(work())
+
+
+def status_on_surfaces(folder: Path) -> dict[str, str]:
+    """Return the status of the run on each surface, as processes tell it that do not execute it."""
+    database = folder / "runs.db"
+    with Agent.open(database, planner=ScriptedModel([]), tools=[slow_tool(folder)]) as agent:
+        found = {"Python": agent.show("t").status, "list": agent.list()[0].status}
+        run = agent.show("t").id
+    with served(database) as server, server.visit() as visit:
+        for name, path in {"desk": query("", run), "desk's list": "/runs"}.items():
+            found |= dict.fromkeys(
+                [name], ", ".join(re.findall(r'class="status" data-status="(\w+)"', visit.get(path).text)[:1])
+            )
+    shown = CliRunner().invoke(app, ["show", run, "--db", str(database), "--json"])
+    return found | {"terminal": json.loads(shown.stdout)["status"]}
+
+
+def chat_line(folder: Path) -> str:
+    """Return the last line of the chat, as a server has it."""
+
+    async def read() -> str:
+        async with AsyncAgent.open(folder / "runs.db", planner=ScriptedModel([]), tools=[slow_tool(folder)]) as agent:
+            state = await agent.graph.aget_state(on_thread("t"))
+        return str(state.values["messages"][-1].text)
+
+    return asyncio.run(read())
+
+
+def test_of_a_killed_owner_every_surface_tells_one_status_and_after_a_cancel_too(tmp_path: Path) -> None:
+    start_and_wait(tmp_path)
+    assert set(status_on_surfaces(tmp_path).values()) == {"waiting"}
+    owner = worker(tmp_path, "owner", "approve")
+    until(lambda: len(begun(tmp_path)) == 1)
+    assert set(status_on_surfaces(tmp_path).values()) == {"running"}
+    os.kill(owner, signal.SIGKILL)
+    os.waitpid(owner, 0)
+
+    assert set(status_on_surfaces(tmp_path).values()) == {"paused"}
+    with Agent.open(tmp_path / "runs.db", planner=ScriptedModel([]), tools=[slow_tool(tmp_path)]) as agent:
+        agent.cancel("t")
+    assert set(status_on_surfaces(tmp_path).values()) == {"cancelled"} and "cancelled" in chat_line(tmp_path)
