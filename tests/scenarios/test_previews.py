@@ -242,3 +242,31 @@ def test_words_of_a_tool_cannot_leave_their_margin(opened: Open) -> None:
 
     assert content(run)["previews"][0]["length"] == 3_028
     assert "| - w: approved already" in told(run) and "1028 characters more" in told(run) and "\u202e" not in told(run)
+
+
+def test_a_preview_is_made_once_before_people_decide_and_once_when_it_is_due(opened: Open) -> None:
+    made: list[str] = []
+
+    def preview(text: str) -> str:
+        made.append(text)
+        return f"+ {text}"
+
+    @tool("write", trusted=True, preview=preview)
+    def note(text: str) -> str:
+        """Note a text."""
+        return text
+
+    same, other = step("n", "note", text="x"), step("o", "note", text="y")
+    agent = opened({}, {"steps": [same]}, {"steps": [same, other]}, own=[note])
+    run = agent.start("g")
+    run = agent.resume(run.id, {"type": "reject", "message": "note y too"})
+
+    assert made == ["x", "y"]
+    assert [one["text"] for one in content(run)["previews"]] == ["+ x", "+ y"]
+
+    assert agent.resume(run.id, {"type": "neither"}).status == "waiting"
+    again = opened({}, own=[note])  # as after the death of the process
+    assert made == ["x", "y"]
+
+    finishes(again, again.resume(run.id, APPROVE))
+    assert made == ["x", "y", "x", "y"]
