@@ -1,4 +1,6 @@
-"""The form of the interrupt value, `ReviewRequest.to_json` (docs/review.md); JSON Schema `schemas/request.json`."""
+"""The form of the interrupt value, `ReviewRequest.to_json` (docs/review.md), and of the plan in it; JSON Schemas
+`schemas/request.json` and `schemas/plan.json`.
+"""
 
 from collections.abc import Mapping
 from typing import Any, Literal, NotRequired
@@ -6,16 +8,18 @@ from typing import Any, Literal, NotRequired
 from pydantic import JsonValue, with_config
 from typing_extensions import TypedDict  # before Python 3.12 pydantic reads none of typing's own
 
+from planner_executor.graph.plan.schema import Plan
 from planner_executor.graph.record.published_schema import CLOSED, published_schema
 from planner_executor.graph.review.content import ReviewContent
 from planner_executor.graph.review.request import ActionName, DecisionType
 
 Json = Mapping[str, JsonValue]
+BOUNDS = {"gt": "exclusiveMinimum", "ge": "minimum"}
 
 
 @with_config(CLOSED)
 class PlanArgs(TypedDict):
-    """A plan, see docs/plan-format.md; one that cannot run is as it was written."""
+    """A plan, see `schemas/plan.json`; one that cannot run is as it was written."""
 
     plan: Json
 
@@ -187,3 +191,18 @@ class ReviewInterrupt(TypedDict):
 def request_schema() -> dict[str, Any]:
     """Return the JSON Schema of the interrupt value."""
     return published_schema(ReviewInterrupt)
+
+
+def plan_schema() -> dict[str, Any]:
+    """Return the JSON Schema of a plan as a request has it, and as an edit gives it."""
+    found: dict[str, Any] = _standard(published_schema(Plan))
+    return found
+
+
+def _standard(schema: Any) -> Any:
+    """Return a schema with the names of JSON Schema for bounds, of which pydantic leaves some as its own."""
+    if isinstance(schema, list):
+        return [_standard(one) for one in schema]
+    if not isinstance(schema, dict):
+        return schema
+    return {BOUNDS.get(key, key): _standard(one) for key, one in schema.items()}

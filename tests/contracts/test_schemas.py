@@ -16,7 +16,7 @@ from planner_executor.graph.record.stream_event import VERSION, stream_schema
 from planner_executor.graph.review.answer_form import answer_schema
 from planner_executor.graph.review.content import review_schema
 from planner_executor.graph.review.decision import KEYS, InvalidResponse, read_answer
-from planner_executor.graph.review.interrupt_form import request_schema
+from planner_executor.graph.review.interrupt_form import plan_schema, request_schema
 from planner_executor.graph.review.request import ActionName, ReviewAction, ReviewRequest
 from planner_executor.graph.serving.run_progress import progress_schema, run_progress
 from planner_executor.graph.testing import LoggedTools, ScriptedModel, on_thread, step
@@ -25,6 +25,7 @@ from planner_executor.tools.call_progress import CallProgress, progress_listener
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "schemas"
 MADE: dict[str, Callable[[], dict[str, Any]]] = {
+    "plan": plan_schema,
     "review": review_schema,
     "request": request_schema,
     "decision": answer_schema,
@@ -67,6 +68,15 @@ def test_every_request_that_was_looked_at_fits_its_schema(file: Path) -> None:
 
     assert faults("request", request) == []
     assert faults("request", {**request, "more": 1}) and faults("request", {**request, "error": 1})
+
+
+@pytest.mark.parametrize("file", REQUESTS, ids=lambda file: file.parent.name)
+def test_every_plan_that_was_looked_at_fits_its_schema(file: Path) -> None:
+    actions = json.loads(file.read_text())["action_requests"]
+
+    for plan in (one["args"]["plan"] for one in actions if one["name"] == "run_plan"):
+        assert faults("plan", plan) == []
+        assert faults("plan", {**plan, "more": 1}) and faults("plan", {"steps": [{**plan["steps"][0], "timeout_s": 0}]})
 
 
 def test_the_events_of_a_whole_run_fit_their_schema(build: Callable[..., Any], tools: LoggedTools) -> None:
