@@ -24,6 +24,8 @@ from planner_executor import build_graph, tool
 from planner_executor.graph.checkpoints.checkpoint import ledger_of
 from planner_executor.graph.cli.request_view import show_request
 from planner_executor.graph.cli.screen import Screen
+from planner_executor.graph.desk.templates import environment
+from planner_executor.graph.desk.views.review_content import action_tables, people_table, review_of
 from planner_executor.graph.runs import Run, Runs
 from planner_executor.graph.testing import LoggedTools, ScriptedModel, asked, on_thread, step
 from planner_executor.graph.text.drawing.labels import columns
@@ -82,6 +84,24 @@ CASES = {
     ),
     "gate": Case(
         ({"steps": [FIND, gate("look", "Is this the cause?", "find"), {**MAIL, "depends_on": ["look"], "args": {}}]},),
+        ("approve",),
+    ),
+    "question": Case(
+        (
+            {
+                "steps": [
+                    FIND,
+                    {
+                        "id": "who",
+                        "objective": "Know whom to tell",
+                        "ask": "Whom shall I tell?",
+                        "depends_on": ["find"],
+                        "output": {"type": "string", "format": "email"},
+                    },
+                    {**MAIL, "args": {"to": "{who_result}", "subject": "Incident"}},
+                ]
+            },
+        ),
         ("approve",),
     ),
     "no_progress": Case((INCIDENT, {"keep": ["log", "report", "mail"]}, {"keep": ["log", "report"]}), ("approve",)),
@@ -223,6 +243,17 @@ def notebook(run: Run, kind: str) -> str:
     return re.sub(r"(?=<(?:p|pre|tr|table|div)\b)", "\n", re.sub(r"<svg.*</svg>", "<svg/>", shown, flags=re.DOTALL))
 
 
+def desk(run: Run) -> str:
+    """Return the tables that the desk shows before one decides."""
+    assert run.request is not None
+    review = review_of(run.request)
+    assert review is not None
+    actions = zip(review.actions, run.request["action_requests"], strict=True)
+    tables = [table for content, action in actions for table in action_tables(content, action["args"])]
+    show: Any = environment().get_template("_parts.html").module
+    return "".join(str(show.table(table)) for table in (*tables, people_table(review)) if table.rows)
+
+
 SURFACES: dict[str, Callable[[Run, str], str]] = {
     "terminal_60.txt": lambda run, _: terminal(run, 60),
     "terminal_80.txt": lambda run, _: terminal(run, 80),
@@ -231,6 +262,7 @@ SURFACES: dict[str, Callable[[Run, str], str]] = {
     "studio.json": lambda run, _: json.dumps(run.request, ensure_ascii=False, indent=1),
     "notebook.html": lambda run, _: notebook(run, "text/html"),
     "notebook.txt": lambda run, _: notebook(run, "text/plain"),
+    "desk.html": lambda run, _: desk(run),
 }
 
 
