@@ -1,5 +1,5 @@
 // Made of the schemas beside it by `make snapshots`; the SHA-256 of what it was made of is
-// cf1dd2e279e4181d6dc3660453cd589b76715d97bd06ef7875b6c8174a81eec9
+// ab8951be47bf27e0bb9658fda57edb52d5b90a9658c3391e56a9e0f6ee058f49
 
 export type Answer =
   | Decisions
@@ -19,6 +19,7 @@ export type JsonValue = unknown;
  */
 export interface Published {
   decision: Answer;
+  plan: Plan;
   progress: RunProgress;
   request: ReviewInterrupt;
   review: ReviewContent;
@@ -187,6 +188,81 @@ export interface EditedPlan {
   [k: string]: unknown;
 }
 /**
+ * A DAG of steps, and the answer that the run returns.
+ */
+export interface Plan {
+  steps?: Step[];
+  answer?: JsonValue;
+}
+/**
+ * One piece of work and its success criteria.
+ *
+ * A step with `tool` is deterministic: one call with `args`, no model. With `ask` a person answers a question; with
+ * `gate` the run waits for a person's consent; with `refine` a planner expands the step when it is ready; with
+ * `gather` it combines earlier results. Any other step is done by the executor model, which may call `tools` and must
+ * call `required_tools`. With `for_each` a tool or model step runs once per item of a list; `batch` gives a model so
+ * many items in one request. Its model is told the constraints of the goal, or those of them in `constraints`.
+ * `parent` is the step that it was expanded from, `replaces` the failed step of an earlier revision that it makes up
+ * for. `literal` names the arguments in which nothing is a reference. A step whose condition `when` is false is
+ * skipped, and so is what waits for it; with `run_if` a step starts although some of what it waits for was skipped,
+ * see `graph.plan.when`. `checks` are evaluated by code, see
+ * `graph.plan.checks`; `success_criteria` by a judge model, if one is configured. `timeout_s`, `attempts` and
+ * `backoff_s` limit how long and how often it is tried, see `graph.plan.attempts`.
+ */
+export interface Step {
+  id: string;
+  objective: string;
+  tool?: string | null;
+  tools?: string[];
+  args?: {
+    [k: string]: JsonValue;
+  };
+  literal?: string[];
+  success_criteria?: string | null;
+  checks?: {
+    schema?: {
+      [k: string]: unknown;
+    };
+    condition?: string;
+    matches?: string;
+    range?: (number | null)[];
+    non_empty?: true;
+    file_exists?: string;
+    cites?: number;
+    called?: string;
+    of?: string;
+  }[];
+  depends_on?: string[];
+  when?: {
+    of: unknown;
+    condition: string;
+  } | null;
+  run_if?: "any" | null;
+  constraints?: string[] | null;
+  max_calls?: number | null;
+  timeout_s?: number | null;
+  attempts?: number | null;
+  backoff_s?: number | null;
+  required_tools?: string[];
+  output?:
+    | "json"
+    | {
+        [k: string]: JsonValue;
+      }
+    | null;
+  executor?: string | null;
+  for_each?: JsonValue;
+  max_items?: number | null;
+  max_failures?: number | null;
+  batch?: number | null;
+  ask?: string | null;
+  gate?: string | null;
+  refine?: boolean;
+  gather?: JsonValue;
+  parent?: string | null;
+  replaces?: string | null;
+}
+/**
  * How far a run is; `person` are the steps that wait for a person, `line` says all in a sentence.
  *
  * Times are Unix seconds, and texts are from outside: escape them.
@@ -264,7 +340,7 @@ export interface PlanRequest {
   description: string;
 }
 /**
- * A plan, see docs/plan-format.md; one that cannot run is as it was written.
+ * A plan, see `schemas/plan.json`; one that cannot run is as it was written.
  */
 export interface PlanArgs {
   plan: {
