@@ -93,3 +93,14 @@ def test_what_its_langgraph_json_names_are_attributes_of_one_module(folder: Path
 
     assert {attribute for _, attribute in attributes} == {"graph", "checkpointer", "app", "auth"}
     assert [one for module, one in attributes if one not in vars(importlib.import_module(module))] == []
+
+
+def test_nothing_is_said_of_documents_where_no_tool_reads_them(
+    cli: Cli, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_project(folder / "bills")
+    monkeypatch.chdir(folder / "bills")
+    cli("trust", "--yes")
+
+    assert "documents folder" not in cli("run", "What is 6 * 7?").output
+    assert "documents folder" in cli("run", "What is 6 * 7?", "--pack", "documents").output

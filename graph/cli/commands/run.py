@@ -71,7 +71,8 @@ def run(
         with setup.opened() as built:
             if setup.role_models.planner.name == "offline" and brought is None:
                 screen.say(OFFLINE)
-            if brought is None and (lack := _lack_of_documents(Path(setup.documents))):
+            is_offered = "search_documents" not in built["reserve"]  # beside tools of one's own it is not
+            if brought is None and is_offered and (lack := _lack_of_documents(Path(setup.documents))):
                 screen.say(f"the documents folder {setup.documents} {lack}; name another with --docs")
             request = {
                 "goal": goal,
