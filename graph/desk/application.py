@@ -90,6 +90,7 @@ async def _health(request: Request) -> Response:
 
 ROUTES = [
     Route("/", lists.inbox),
+    Route("/next", lists.following),
     Route("/runs", lists.runs),
     Route("/live", live.list_stream),
     Route("/start", control.new),

@@ -1,5 +1,7 @@
 """Run lookup rules of every ledger: names, filters and shown statuses."""
 
+from collections.abc import Sequence
+
 from planner_executor.graph.ledger.protocol import RunKey
 from planner_executor.graph.ledger.tombstone import NUMBER_DIGITS
 from planner_executor.graph.record.run_filter import RunFilter
@@ -32,9 +34,9 @@ def as_shown(summary: RunSummary, is_worked_on: bool) -> RunSummary:
     return summary if is_worked_on or summary.status not in LIVE else summary._replace(status="paused")
 
 
-def stored_statuses(shown: str) -> tuple[str, ...]:
-    """Return the statuses of the index under which runs may stand that are shown with this one."""
-    return (shown, *LIVE) if shown == "paused" else (shown,)
+def stored_statuses(shown: Sequence[str]) -> tuple[str, ...]:
+    """Return the statuses of the index under which runs may stand that are shown with one of these."""
+    return tuple(dict.fromkeys((*shown, *(LIVE if "paused" in shown else ()))))
 
 
 def like_pattern(text: str) -> str:
@@ -49,7 +51,7 @@ def like_pattern(text: str) -> str:
 def matches(shown: RunSummary, wanted: RunFilter) -> bool:
     """Whether a run, as shown, matches the filter; page boundaries are not considered."""
     return (
-        wanted.status in (None, shown.status)
+        wanted.has(shown.status)
         and (wanted.tag is None or wanted.tag in shown.tags)
         and (wanted.since is None or shown.started_at >= wanted.since)
         and (wanted.text is None or any(_holds(text, wanted.text) for text in (shown.goal, shown.thread)))

@@ -15,12 +15,12 @@ STATUSES: tuple[RunStatus, ...] = get_args(RunStatus)
 class RunFilter:
     """Conditions that all runs of a page meet; unset ones are ignored.
 
-    `status` is a run status, `since` the earliest start in Unix seconds, `text` a part of the goal or of the thread's
-    name; the case of ASCII letters is ignored. The page has at most `limit` runs, the latest first, and begins after
-    the run named `before`.
+    `status` is a run status, or several, `since` the earliest start in Unix seconds, `text` a part of the goal or of
+    the thread's name; the case of ASCII letters is ignored. The page has at most `limit` runs, the latest first, and
+    begins after the run named `before`.
     """
 
-    status: RunStatus | None = None
+    status: RunStatus | tuple[RunStatus, ...] | None = None
     tag: str | None = None
     since: float | None = None
     text: str | None = None
@@ -33,7 +33,16 @@ class RunFilter:
         Raises:
             InputError: No run has such a status, or a page would be empty.
         """
-        if self.status is not None and self.status not in STATUSES:
-            raise InputError("status", f"no run is {self.status!r}; {right_name(self.status, STATUSES)}")
+        for wrong in (one for one in self.statuses if one not in STATUSES):
+            raise InputError("status", f"no run is {wrong!r}; {right_name(wrong, STATUSES)}")
         if self.limit < 1:
             raise InputError("limit", f"limit must be an integer >= 1, got {self.limit}")
+
+    @property
+    def statuses(self) -> tuple[RunStatus, ...]:
+        """The statuses that a run may have; none if any will do."""
+        return (self.status,) if isinstance(self.status, str) else self.status or ()
+
+    def has(self, shown: RunStatus) -> bool:
+        """Whether a run that is shown with this status may be on the page."""
+        return not self.statuses or shown in self.statuses

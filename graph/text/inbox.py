@@ -39,6 +39,8 @@ class InboxRow:
     revision: int = 0
     steps: int = 0
     succeeded: int = 0
+    cost_usd: float = 0.0
+    tokens: int = 0
 
     @property
     def asked(self) -> str:
@@ -58,6 +60,39 @@ class InboxRow:
         """Return the request as JSON."""
         lists = {name: list(getattr(self, name)) for name in ("asks", "deciders", "voters", "tags")}
         return {**vars(self), **lists, "estimate": dict(self.estimate)}
+
+
+STOPPED: Mapping[str, str] = {
+    "died": "its process died: resume it, or leave it to a worker",
+    "failed": "ended with less than it was to do: look at it, retry or fork it",
+    "paused": "paused: resume it",
+}
+"""What became of a run that stopped without asking, in words, the most urgent first."""
+
+
+@dataclass(frozen=True)
+class StoppedRow:
+    """A run that needs a person and asks nothing: `how` it stopped is a key of `STOPPED`, `since` in Unix seconds."""
+
+    run: str
+    goal: str
+    how: str
+    status: str
+    since: float
+    tags: tuple[str, ...] = ()
+    steps: int = 0
+    succeeded: int = 0
+    cost_usd: float = 0.0
+    tokens: int = 0
+
+    @property
+    def told(self) -> str:
+        """How it stopped, in words."""
+        return STOPPED[self.how]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the run as JSON."""
+        return {**vars(self), "tags": list(self.tags)}
 
 
 def asked_in_words(asks: Sequence[str]) -> str:

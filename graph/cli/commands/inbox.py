@@ -56,6 +56,7 @@ def inbox_command(
 ) -> None:
     """List what waits for a decision, the longest wait first, and decide it one by one.
 
+    Below stand the runs that died, failed within a week, or are paused.
     With `--as` or `--mine` only what that person may decide, by the policy that the runs recorded. Options of `resume`
     apply to the runs that are decided. Without a terminal nothing is decided.
     """
@@ -74,9 +75,9 @@ def inbox_command(
             return
         for line in lines(found, time.time()):
             screen.show_fact(line)
-        if not found:
+        if not found and not found.stopped:
             screen.say(f"nothing waits for a decision in {shown(db)}")
-        elif screen.interactive:
+        elif found and screen.interactive:
             with suppress(Postponed):  # the input is at its end
                 _decide_each(screen, db, given, found)
 
@@ -92,6 +93,12 @@ def lines(found: Inbox, now: float) -> Iterator[str]:
         if row.policy:
             so_far = f"; approved so far by {', '.join(row.voters)}" if row.voters else ""
             yield f"policy  {escaped(row.policy + so_far)}"
+        yield ""
+    for stopped in found.stopped:
+        yield f"run     {escaped(stopped.run)}: {stopped.told}"
+        yield f"goal    {one_line(stopped.goal, GOAL_CHARACTERS)}"
+        done = f"{stopped.succeeded} of {counted(stopped.steps, 'step')} done"
+        yield f"since   {local_time(stopped.since, '%H:%M')}, {done}"
         yield ""
     if found.next:
         yield f"next page: --after {escaped(found.next)}"

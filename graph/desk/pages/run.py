@@ -55,7 +55,7 @@ async def plan(request: Request) -> Response:
     def values() -> Mapping[str, Any]:
         plan, state = shown.run.plan, shown.run.step_status
         if plan is None:
-            return {"looked": looked, "drawing": None, "part": None, "is_large": False}
+            return {"looked": looked, "drawing": None, "part": None, "is_large": False, "written": ()}
         marks, found = step_marks(shown, plan, tools), looked.found(plan, state)
         rows = [row for row in step_rows(shown, marks) if found is None or row.id in found]
         return {
@@ -66,6 +66,7 @@ async def plan(request: Request) -> Response:
             "count": len(rows),
             "counts": Counter(state.values()),
             "is_large": len(plan.steps) > DRAWN,
+            "written": [row for row in effect_rows(shown) if row.is_written] if shown.run.ended else (),
             "here": run_link(request, "", shown.run.id),
         }
 

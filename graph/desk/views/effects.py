@@ -22,6 +22,11 @@ class EffectRow:
     attempt: int
     error: str
 
+    @property
+    def is_written(self) -> bool:
+        """Whether it has changed something on this machine."""
+        return self.effect == "write" and self.state in ("happened", "settled by a person")
+
 
 def effect_rows(shown: ShownRun) -> Sequence[EffectRow]:
     """Return the calls that are more than reading from this machine, the latest first."""

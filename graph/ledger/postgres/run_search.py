@@ -22,7 +22,7 @@ def page(tx: Transaction, wanted: RunFilter, silent_s: float) -> list[RunSummary
     before, chunk = place_of(tx, wanted), min(CHUNK, wanted.limit)
     while chunk and len(found) < wanted.limit:
         rows = _rows(tx, wanted, before, chunk, silent_s)
-        found += (shown for shown in map(_shown, rows) if wanted.status in (None, shown.status))
+        found += (shown for shown in map(_shown, rows) if wanted.has(shown.status))
         if len(rows) < chunk:
             break
         before = rows[-1][-1]
@@ -42,7 +42,7 @@ def _shown(row: Sequence[Any]) -> RunSummary:
 
 
 def _conditions(wanted: RunFilter) -> Iterator[tuple[str, Sequence[object]]]:
-    if wanted.status is not None:
-        yield "status = ANY(%s)", [[*stored_statuses(wanted.status)]]
+    if wanted.statuses:
+        yield "status = ANY(%s)", [[*stored_statuses(wanted.statuses)]]
     if wanted.tag is not None:
         yield "run IN (SELECT run FROM ledger_tags WHERE tag = %s)", [wanted.tag]

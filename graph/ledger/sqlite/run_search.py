@@ -37,12 +37,12 @@ def _found(db: Connection, wanted: RunFilter) -> Iterator[RunSummary]:
 
     Those of each stored status come from the index of statuses, in order, so that no list is sorted.
     """
-    stored, before = (None,) if wanted.status is None else stored_statuses(wanted.status), place_of(db, wanted)
+    stored, before = stored_statuses(wanted.statuses) or (None,), place_of(db, wanted)
     found = [_rows(db, wanted, status, before) for status in stored]
     # The shown status depends on whether an owner lives, which no index knows: a wrong row is left out at the end.
     for _, *row, owner in merge(*found, key=itemgetter(0), reverse=True):
         summary = as_shown(read(row), may_live(owner))
-        if wanted.status in (None, summary.status):
+        if wanted.has(summary.status):
             yield summary
 
 

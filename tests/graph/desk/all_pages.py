@@ -34,7 +34,7 @@ OPTIONS: Mapping[str, Mapping[str, Any]] = {
 WAITING = tuple(name for name in STEPS if name not in ("ended", "long"))
 
 PAGES: Mapping[str, tuple[str, ...]] = {
-    "inbox.html": ("/", "/?for=me"),
+    "inbox.html": ("/", "/?for=me", "/?asks=failed", "/?find=nothing+of+that+kind"),
     "runs.html": ("/runs", "/runs?status=failed", "/runs?text=nothing+of+that+kind"),
     "start.html": ("/start",),
     "policy.html": ("/policy",),
@@ -73,7 +73,7 @@ ELSEWHERE = {
     "run_stale.html": "test_no_answer_to_a_form_has_a_fault_that_axe_finds",
 }
 """Pages that no address shows to a visitor with a session, and the test that reads them."""
-NO_PAGES = ("/live", "/run/live", "/run/download", "/run/audit.txt", "/run/edit", "/health", "/login/callback")
+NO_PAGES = ("/next", "/live", "/run/live", "/run/download", "/run/audit.txt", "/run/edit", "/health", "/login/callback")
 
 
 @contextmanager

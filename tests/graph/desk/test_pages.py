@@ -160,3 +160,45 @@ def test_calls_of_a_step_that_a_revision_changed_stand_under_before_this_revisio
     assert page.count("before this revision") == 1 and "no gone" in page
     assert "not called yet" in page and 'data-status="pending"' in page
     assert 'data-status="failed"' not in plan
+
+
+def test_what_needs_a_person_is_found_and_counted_and_the_next_request_follows(tmp_path: Path) -> None:
+    def cut(**_: object) -> None:
+        raise ValueError("cut off")
+
+    def tools(log: object) -> list[object]:
+        return [log.tool("read", effect="read"), log.tool("cut", cut, effect="read")]  # type: ignore[attr-defined]
+
+    with served(tmp_path / "runs.db", tools=tools) as server, server.visit() as visit:
+        with server.agent() as agent:
+            first = agent.start("pay the invoice", plan={"steps": [step("a", "read")]}, thread="pay").id
+            agent.start("read the news", plan={"steps": [step("a", "read")]}, thread="news")
+        with server.agent(approval="never") as agent:
+            agent.start("tear", plan={"steps": [step("a", "cut")]}, thread="torn")
+        pages = {query: visit.get(query).text for query in ("/", "/?find=pay", "/?asks=failed", "/?asks=run_plan")}
+        following = visit.get("/next")
+        several = visit.get("/runs?status=failed&status=waiting").text
+        wrong = visit.get("/runs?status=odd")
+
+    assert "2 requests wait" in pages["/"] and "ended with less than it was to do" in pages["/"]
+    shown = {
+        query: [name for name in ("pay", "news", "torn") if f"<code>{name}.1" in page] for query, page in pages.items()
+    }
+    assert list(shown.values()) == [["pay", "news", "torn"], ["pay"], ["torn"], ["pay", "news"]]
+    assert following.headers["location"] == query("/review", first)
+    assert several.count("<tr data-row") == 3 and wrong.status_code == 400
+
+
+def test_a_run_that_ended_opens_on_its_answer_and_on_what_it_changed_here(tmp_path: Path) -> None:
+    def tools(log: object) -> list[object]:
+        return [log.tool("keep", lambda **_: "kept", effect="write")]  # type: ignore[attr-defined]
+
+    plan = {"steps": [step("a", "keep", path="notes/wind.md")], "answer": "it blows: {a_result}"}
+    with served(tmp_path / "runs.db", tools=tools) as server, server.visit() as visit:
+        with server.agent() as agent:
+            agent.start("keep it", plan=plan, thread="t")
+            before, run = visit.get(query("", "t.1")).text, agent.resume("t", "approve").id
+        after = whole(visit, "", run)
+
+    assert "it blows: kept" in after and after.index("it blows") < after.index("Drawing of the plan")
+    assert "Changed on this machine" in after and "notes/wind.md" in after and "Changed on this machine" not in before

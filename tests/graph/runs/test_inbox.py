@@ -117,3 +117,20 @@ def test_a_notebook_and_a_program_read_it_too(agent: Any) -> None:
 
     assert "<b>" not in page._repr_mimebundle_()["text/html"] and run.id in page._repr_mimebundle_()["text/plain"]
     assert page.to_json()["inbox"][0]["run"] == run.id and page.to_json()["next"] is None
+
+
+def test_runs_that_failed_or_are_paused_stand_beside_the_requests_until_a_later_run_of_their_thread(
+    tmp_path: Path,
+) -> None:
+    def failing(**_: object) -> str:
+        raise ValueError("no sky")
+
+    tools = [LoggedTools().tool("look", failing, effect="read", trusted=True)]
+    with Agent.open(tmp_path / "runs.db", planner=ScriptedModel([]), tools=tools, approval="never") as own:
+        own.start("look", plan=LOOK, thread="sky")
+        (stopped,) = own.inbox().stopped
+        assert (stopped.run, stopped.how, stopped.since > 0) == ("sky.1", "failed", True)
+        assert own.inbox().to_json()["stopped"][0]["run"] == "sky.1"
+        own.start("look again", plan=LOOK, thread="sky")
+
+        assert [row.run for row in own.inbox().stopped] == ["sky.2"]
