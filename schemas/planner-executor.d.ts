@@ -1,5 +1,5 @@
 // Made of the schemas beside it by `make snapshots`; the SHA-256 of what it was made of is
-// ab8951be47bf27e0bb9658fda57edb52d5b90a9658c3391e56a9e0f6ee058f49
+// 410f0078d462c0a87d7c473ac1ea6ac5cc12d023d59df96eb01773ef362ae6ab
 
 export type Answer =
   | Decisions
@@ -188,11 +188,21 @@ export interface EditedPlan {
   [k: string]: unknown;
 }
 /**
- * A DAG of steps, and the answer that the run returns.
+ * A DAG of steps, the answer that the run returns, and the values of its parameters.
  */
 export interface Plan {
+  params?: {
+    [k: string]: Param;
+  };
   steps?: Step[];
   answer?: JsonValue;
+}
+/**
+ * The value of a parameter, and how far whoever gave it is trusted.
+ */
+export interface Param {
+  value: JsonValue;
+  label: "user" | "trusted" | "undeclared" | "untrusted";
 }
 /**
  * One piece of work and its success criteria.
@@ -501,6 +511,9 @@ export interface PlanContent {
   digest: string;
   why?: Why | null;
   tools?: Tool[];
+  params?: {
+    [k: string]: ParameterContent;
+  };
   steps?: StepContent[];
   since?: number | null;
   was_seen?: boolean;
@@ -542,6 +555,28 @@ export interface Tool {
   reversible?: boolean | null;
   folder?: string | null;
   steps?: string[];
+}
+/**
+ * A parameter of the plan: its value, and how far whoever gave it is trusted.
+ */
+export interface ParameterContent {
+  value: Whole | Preview;
+  trust: "user" | "trusted" | "undeclared" | "untrusted";
+}
+/**
+ * A value.
+ */
+export interface Whole {
+  value: JsonValue;
+}
+/**
+ * A value of more than 4 KB: its length in bytes of JSON, its SHA-256, and how it begins and ends.
+ */
+export interface Preview {
+  length: number;
+  digest: string;
+  preview: string;
+  end?: string;
 }
 /**
  * A step of the plan: what it does in the words of its tool, where its arguments come from, and who judges it.
@@ -594,12 +629,13 @@ export interface StepContent {
 /**
  * Where an argument comes from: the plan's text, results of `steps`, an item of a list, or the model.
  *
- * `trust` is that of the value at worst, `sources` the tools that lowered it. `asked`: the call is shown again, with
- * the value, before it is made.
+ * `params` are the parameters of the plan in it. `trust` is that of the value at worst, `sources` the tools that
+ * lowered it. `asked`: the call is shown again, with the value, before it is made.
  */
 export interface Argument {
   origin: "plan" | "result" | "item" | "model";
   steps?: string[];
+  params?: string[];
   trust: "user" | "trusted" | "undeclared" | "untrusted";
   sources?: string[];
   asked?: boolean;
@@ -619,21 +655,6 @@ export interface FieldChange {
   field: string;
   was?: Whole | Preview | null;
   now?: Whole | Preview | null;
-}
-/**
- * A value.
- */
-export interface Whole {
-  value: JsonValue;
-}
-/**
- * A value of more than 4 KB: its length in bytes of JSON, its SHA-256, and how it begins and ends.
- */
-export interface Preview {
-  length: number;
-  digest: string;
-  preview: string;
-  end?: string;
 }
 /**
  * A comment on a step of the plan before, and what became of that step.

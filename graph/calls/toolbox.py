@@ -15,7 +15,6 @@ from planner_executor.graph.calls.bound_tool import BoundTool, bind
 from planner_executor.graph.calls.threads import run_sync
 from planner_executor.graph.errors import ToolConfigError
 from planner_executor.graph.plan.catalog import UNDECLARED, Catalog, ToolSpec, is_undeclared
-from planner_executor.graph.plan.references import references_in
 from planner_executor.graph.plan.schema import Plan, Step
 from planner_executor.graph.record.call_preview import CallPreview
 from planner_executor.graph.record.person import same_name
@@ -119,10 +118,7 @@ class Toolbox(Mapping[str, BoundTool]):
 
 def _known(step: Step) -> dict[str, JsonValue]:
     """Return a step's arguments, with None in place of those with a reference."""
-    return {
-        name: value if name in step.literal or not any(references_in(value)) else None
-        for name, value in step.args.items()
-    }
+    return {**dict.fromkeys(step.args), **step.fixed_args()}
 
 
 def _recorded(spec: ToolSpec) -> dict[str, Any]:

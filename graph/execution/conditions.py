@@ -5,7 +5,6 @@ from planner_executor.graph.errors import ExpressionError
 from planner_executor.graph.execution.step_work import StepWork
 from planner_executor.graph.plan.expressions import evaluate
 from planner_executor.graph.plan.json_values import json_kind
-from planner_executor.graph.plan.references import resolve
 from planner_executor.graph.plan.schema import Step
 from planner_executor.graph.plan.when import CONDITION, When, of_when
 from planner_executor.graph.policy.grants import Refused
@@ -24,7 +23,7 @@ async def is_met(work: StepWork, step: Step, when: When) -> bool:
         return known
     condition, values = str(when[CONDITION]), work.values_for(step)
     try:
-        met = await run_sync(lambda: evaluate(condition, resolve(of_when(when), values)))
+        met = await run_sync(lambda: evaluate(condition, step.resolved(of_when(when), values)))
     except ExpressionError as error:
         raise Refused(f"when.{CONDITION} {condition!r} {error}") from error
     if not isinstance(met, bool):

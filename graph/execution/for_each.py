@@ -12,7 +12,6 @@ from planner_executor.graph.execution.model_step import StepFailed
 from planner_executor.graph.execution.reports import Reports
 from planner_executor.graph.execution.step_outcome import NOT_NOW, NotNow, StepAttempt, StepOutcome, not_now
 from planner_executor.graph.plan.json_values import json_kind
-from planner_executor.graph.plan.references import resolve
 from planner_executor.graph.plan.schema import Step
 from planner_executor.graph.policy.grants import Refused
 from planner_executor.graph.record.results import StepResult
@@ -41,7 +40,7 @@ def items_of(step: Step, values: Mapping[str, JsonValue]) -> list[JsonValue]:
         Refused: The value is not a list, or is longer than the plan allows.
         UnresolvedReferenceError: A reference has no value.
     """
-    items = resolve(step.for_each, values)
+    items = step.resolved(step.for_each, values)
     if not isinstance(items, list):
         raise Refused(f"for_each must be a list, not {json_kind(items)}; refer to a list")
     if len(items) > step.most_items:

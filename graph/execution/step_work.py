@@ -26,7 +26,15 @@ from planner_executor.graph.plan.schema import ITEM, Step
 from planner_executor.graph.record.events import Brief, Draft
 from planner_executor.graph.record.plan_marks import plan_marks
 from planner_executor.graph.record.run_state import RunState
-from planner_executor.graph.record.trust_label import PLAN, USER, TrustLabel, argument_labels, joined
+from planner_executor.graph.record.trust_label import (
+    PLAN,
+    USER,
+    TrustLabel,
+    argument_labels,
+    joined,
+    label_of_item,
+    label_of_params,
+)
 
 Result = TypeVar("Result")
 Task = Callable[[], Coroutine[Any, Any, StepOutcome]]
@@ -130,21 +138,25 @@ class StepWork:
     def label_read(self, step: Step) -> TrustLabel:
         """Return the label of everything that a step reads, the plan's text included."""
         own = PLAN if step.id in self.record.plan_state.tainted else USER
-        return joined([own, *(self.labels[before] for before in self.waits[step.id] if before in self.labels)])
+        return joined(
+            [
+                own,
+                label_of_params(step),
+                *(self.labels[before] for before in self.waits[step.id] if before in self.labels),
+            ]
+        )
 
     def argument_labels(self, step: Step) -> dict[str, TrustLabel]:
         """Return argument -> label for the arguments in the plan."""
         labels: Mapping[str, TrustLabel] = self.labels
         if step.for_each is not None:
-            labels = {
-                **labels,
-                ITEM: joined(self.labels[ref.step] for ref in step.references_of_items() if ref.step in labels),
-            }
+            labels = {**labels, ITEM: label_of_item(step, self.labels)}
         return argument_labels(step, labels, plan_marks(self.record, step))
 
     def _inputs(self, step: Step, rests_on: Any) -> str:
         """Return the digest of a step's inputs."""
-        return digest([step.to_json(), rests_on, self.before(step)])
+        params = [{name: param.value for name, param in step.params.items()}] if step.params else []
+        return digest([step.to_json(), rests_on, self.before(step), *params])
 
 
 async def evaluated(value: JsonValue, fill_in: Callable[[], Result]) -> Result:

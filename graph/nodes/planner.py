@@ -36,6 +36,7 @@ from planner_executor.graph.nodes.run.writer import RunWriter
 from planner_executor.graph.nodes.run_to_continue import is_announced, run_to_continue, waiting_in_chat, was_here
 from planner_executor.graph.plan.canonical import digest
 from planner_executor.graph.plan.fragments import PlanShape
+from planner_executor.graph.plan.params import NO_PARAMS
 from planner_executor.graph.plan.reading import read_plan
 from planner_executor.graph.plan.revision import read_revision
 from planner_executor.graph.plan.schema import Plan
@@ -219,7 +220,8 @@ class Planner:
             pictures = await content_value(run.ledger, record.assignment.attached) or []
             horizon, lines = replan_policy.horizon, offered.lines
             messages = planner_messages(goal, offered.text, record, limits, horizon, pictures, lines)
-            read = partial(read_plan, tools=specs, max_steps=most)
+            params = current.params if current is not None else NO_PARAMS
+            read = partial(read_plan, tools=specs, max_steps=most, params=params)
             schema = offered.plan_schema
         call = ModelCall("planner", label, messages, schema=schema)
         most = run.services.settings.max_repairs

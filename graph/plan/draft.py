@@ -6,7 +6,8 @@ from typing import Any
 
 from planner_executor.graph.plan.issues import Issue
 from planner_executor.graph.plan.lookalikes import lookalike_faults
-from planner_executor.graph.plan.references import Reference, references_in
+from planner_executor.graph.plan.params import Params
+from planner_executor.graph.plan.references import Reference, parameter_faults, references_in
 from planner_executor.graph.plan.schema import ITEM, Step
 from planner_executor.graph.plan.step_kind import StepKind, kind_of
 from planner_executor.graph.plan.suggestions import KnownSteps
@@ -26,6 +27,7 @@ class StepDraft:
     step: Step | None = None
     notes: list[str] = field(default_factory=list)
     is_settled: bool = False
+    params: Params = field(default_factory=dict)
     place: str | None = None
 
     @property
@@ -82,6 +84,19 @@ class StepDraft:
             return self.step.argument_references
         literal = set(self.listed("literal"))
         return {name: () if name in literal else references_in(value) for name, value in self.args.items()}
+
+    @property
+    def known_args(self) -> dict[str, Any]:
+        """The arguments, those without a reference with the values of their parameters."""
+        return {**self.args, **self.step.fixed_args()} if self.step is not None and self.step.params else self.args
+
+    def parameter_faults(self) -> Iterator[tuple[str, str]]:
+        """Yield (field, fault) for each parameter that stands for nothing, and those within a reference."""
+        literal = set(self.listed("literal")) if self.params else ()
+        texts = [(name, self.fields.get(name)) for name in ("objective", "success_criteria", "ask", "gate")]
+        args = [(f"args.{name}", value) for name, value in self.args.items() if name not in literal]
+        for name, value in [*texts, *args, *self._other_values()] if self.params else ():
+            yield from ((name, fault) for fault in parameter_faults(value, self.params))
 
     def lookalikes(self, known: KnownSteps) -> Iterator[tuple[str, str]]:
         """Yield (field, fault) for text that looks like a reference to a known step."""

@@ -18,16 +18,17 @@ Origins = Mapping[str, str]
 def effect_digest(step: Step, tool: str) -> str:
     """Return the digest of what a step does with one of its tools.
 
-    It covers the arguments as they are written, literals and references alike, the list that they are taken from, and
-    the condition of the step.
+    It covers the arguments as they are written, literals and references alike, the list that they are taken from, the
+    condition of the step, and the values of its parameters.
     A model fills in the arguments that are left open, as its objective says, as often as it may, and within the
     constraints that it is told: all of that is covered.
     """
     how: list[JsonValue] = [dict(step.args), [*sorted(step.literal)], step.for_each, step.most_items]
     by_model: list[JsonValue] = [] if step.tool is not None else [step.objective, step.max_calls or 1]
     by_model += [] if step.constraints is None else [[*step.constraints]]
-    unless: list[JsonValue] = [] if step.when is None else [step.when]
-    return digest([tool, how, by_model, *unless])
+    more: list[JsonValue] = [] if step.when is None else [step.when]
+    more += [{name: param.value for name, param in step.params.items()}] if step.params else []
+    return digest([tool, how, by_model, *more])
 
 
 def effect_key(step: Step, tool: str, origins: Origins) -> str:

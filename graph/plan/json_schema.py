@@ -79,7 +79,7 @@ class _Schema:
         fields = {name: part for name, part in plan["$defs"]["Step"]["properties"].items() if name not in BY_OTHERS}
         properties = {
             **more,
-            **plan["properties"],
+            **{name: part for name, part in plan["properties"].items() if name != "params"},
             CANNOT: {"type": "string"},
             "steps": {"type": "array", "maxItems": MOST_STEPS},
         }

@@ -5,7 +5,6 @@ from collections.abc import Mapping
 from pydantic import JsonValue
 
 from planner_executor.graph.errors import UnresolvedReferenceError
-from planner_executor.graph.plan.references import resolve
 from planner_executor.graph.plan.schema import ITEM, Step
 
 
@@ -21,7 +20,7 @@ def known_args(step: Step) -> dict[int | None, Mapping[str, JsonValue]] | None:
     if step.for_each is None:
         return {None: step.fixed_args()}
     try:
-        items = resolve(step.for_each, {})
+        items = step.resolved(step.for_each, {})
         if not isinstance(items, list) or len(items) > step.most_items:
             return None
         return {at: step.filled_args({ITEM: item}) for at, item in enumerate(items)}

@@ -14,6 +14,7 @@ from planner_executor.graph.plan.field_errors import field_errors
 from planner_executor.graph.plan.issues import Issue
 from planner_executor.graph.plan.json_values import TOO_DEEP, json_faults
 from planner_executor.graph.plan.normalization import group_notes, name_of, read_fields, unwrap
+from planner_executor.graph.plan.params import NO_PARAMS, Param, Params, params_faults, params_json
 from planner_executor.graph.plan.schema import Plan, Step
 from planner_executor.graph.plan.shortening import short_repr
 from planner_executor.graph.plan.validation import graph_issues, step_issues
@@ -34,29 +35,44 @@ class ParsedPlan:
     cannot: str = ""
 
 
-def read_plan(raw: Any, tools: Mapping[str, ToolSpec], max_steps: int = MAX_STEPS) -> ParsedPlan:
+def read_plan(
+    raw: Any, tools: Mapping[str, ToolSpec], max_steps: int = MAX_STEPS, params: Params | None = None
+) -> ParsedPlan:
     """Read a plan in any accepted form and validate it as a whole, with bounded work.
 
     Args:
         raw: A JSON value as a model, a person or a caller wrote it.
         tools: The tools that the plan may name, by name.
         max_steps: A plan with more steps is refused.
+        params: The parameters that the plan has, None if it may bring its own.
     """
     plan, notes = unwrap(raw, tools)
     if not isinstance(plan, dict):
         return ParsedPlan(None, (no_object(plan, 'a plan must be an object with "steps"'),))
     issues = [
-        Issue(None, str(key), f"unknown key {short_repr(key)}; a plan has steps, answer")
+        Issue(None, str(key), f"unknown key {short_repr(key)}; a plan has steps, answer, params")
         for key in plan
-        if key not in ("steps", "answer")
+        if key not in ("steps", "answer", "params")
     ]
     answer = plan.get("answer")
-    drafts, step_issues = read_steps(plan.get("steps"), tools, max_steps)
+    params, params_issues = read_params(plan.get("params"), params)
+    issues += params_issues
+    drafts, step_issues = read_steps(plan.get("steps"), tools, max_steps, params)
     issues += step_issues
     if not issues and not drafts and answer is None:
         issues.append(Issue(None, "steps", "the plan is empty: give steps, or an answer"))
-    issues += graph_issues(drafts, answer)
-    return finish(drafts, answer, issues, notes)
+    issues += graph_issues(drafts, answer, params=params)
+    return finish(drafts, answer, issues, notes, params)
+
+
+def read_params(raw: Any, known: Params | None) -> tuple[Params, list[Issue]]:
+    """Return the parameters of a plan: those that it brings, or those `known` before, which it may only repeat."""
+    if known is not None:
+        same = raw is None or raw == params_json(known)
+        why = "parameters stay as they are; leave them out, and refer to them"
+        return known, [] if same else [Issue(None, "params", why)]
+    issues = [Issue(None, field, fault) for field, fault in params_faults({} if raw is None else raw)]
+    return {} if issues or raw is None else {name: Param(**param) for name, param in raw.items()}, issues
 
 
 def no_object(raw: Any, message: str) -> Issue:
@@ -64,7 +80,9 @@ def no_object(raw: Any, message: str) -> Issue:
     return Issue(None, "plan", broken_json(raw) or message)
 
 
-def read_steps(raw: Any, tools: Mapping[str, ToolSpec], max_steps: int) -> tuple[list[StepDraft], list[Issue]]:
+def read_steps(
+    raw: Any, tools: Mapping[str, ToolSpec], max_steps: int, params: Params = NO_PARAMS
+) -> tuple[list[StepDraft], list[Issue]]:
     """Read a list of steps, each on its own."""
     if raw is None:
         return [], []
@@ -74,16 +92,16 @@ def read_steps(raw: Any, tools: Mapping[str, ToolSpec], max_steps: int) -> tuple
         return [], [Issue(None, "steps", f"{len(raw)} steps are too many; at most {max_steps} are allowed")]
     try:
         with work_limit(MAX_WORK):
-            return _read_each(raw, tools)
+            return _read_each(raw, tools, params)
     except WorkLimitExceeded as error:
         return [], [Issue(None, "steps", f"checking the steps {error}")]
 
 
-def _read_each(raw: list[Any], tools: Mapping[str, ToolSpec]) -> tuple[list[StepDraft], list[Issue]]:
+def _read_each(raw: list[Any], tools: Mapping[str, ToolSpec], params: Params) -> tuple[list[StepDraft], list[Issue]]:
     drafts, issues = [], []
     for place, item in enumerate(raw):
         if isinstance(item, dict):
-            draft = read_step(item, tools, f"steps[{place}]")
+            draft = read_step(item, tools, f"steps[{place}]", params)
             drafts.append(draft)
             issues += draft.issues
         else:
@@ -91,7 +109,9 @@ def _read_each(raw: list[Any], tools: Mapping[str, ToolSpec]) -> tuple[list[Step
     return drafts, issues
 
 
-def read_step(raw: Mapping[Any, Any], tools: Mapping[str, ToolSpec], place: str) -> StepDraft:
+def read_step(
+    raw: Mapping[Any, Any], tools: Mapping[str, ToolSpec], place: str, params: Params = NO_PARAMS
+) -> StepDraft:
     """Read one step: its spelling, its own fields and its arguments against the tool's schema.
 
     A step without an id is called by its `place`, and checked all the same.
@@ -105,18 +125,22 @@ def read_step(raw: Mapping[Any, Any], tools: Mapping[str, ToolSpec], place: str)
     if isinstance(raw.get("arguments"), str) and (inner := json_faults(fields.get("args"))):  # it was JSON text
         issues += [Issue(name, f"args{path}", message) for path, message in inner]
         del fields["args"]
-    draft = StepDraft(fields, issues, notes=found.notes, place=place)
+    draft = StepDraft(fields, issues, notes=found.notes, params=params, place=place)
     if too_deep:
         return draft
     try:
-        draft.step = Step.model_validate(fields)
+        wrong = [Issue(name, field, fault) for field, fault in draft.parameter_faults()]
+        issues += wrong
+        draft.step = Step.model_validate(fields).bound({} if wrong else params)
     except ValidationError as error:
         issues += [Issue(name, field, message) for field, message in field_errors(error).items()]
     issues += step_issues(draft, tools)
     return draft
 
 
-def finish(drafts: list[StepDraft], answer: Any, issues: list[Issue], notes: Iterable[str] = ()) -> ParsedPlan:
+def finish(
+    drafts: list[StepDraft], answer: Any, issues: list[Issue], notes: Iterable[str] = (), params: Params = NO_PARAMS
+) -> ParsedPlan:
     """Return the plan, or all its issues.
 
     Args:
@@ -124,9 +148,12 @@ def finish(drafts: list[StepDraft], answer: Any, issues: list[Issue], notes: Ite
         answer: The plan's answer.
         issues: All issues, those of the steps included.
         notes: Normalizations outside the steps.
+        params: The plan's parameters.
     """
     if issues:
         return ParsedPlan(None, tuple(dict.fromkeys(issues)))
-    plan = Plan(steps=tuple(draft.step for draft in drafts if draft.step is not None), answer=answer)
+    plan = Plan(
+        steps=tuple(draft.step for draft in drafts if draft.step is not None), answer=answer, params=dict(params)
+    )
     of_plan, of_steps = [(None, note) for note in notes], [(d.id, note) for d in drafts for note in d.notes]
     return ParsedPlan(plan, notes=group_notes(chain(of_plan, of_steps)))

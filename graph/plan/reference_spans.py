@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from planner_executor.graph.plan.expression_roots import names_in, roots_of
 
 _HEAD = re.compile(r"\{([A-Za-z][A-Za-z0-9_]*)_result(?![A-Za-z0-9_])")
+_PARAM = re.compile(r"\{param\.([A-Za-z][A-Za-z0-9_]*)")
 _QUOTED = r""""(?:[^"\\]|\\.)*+"|'(?:[^'\\]|\\.)*+'|`(?:[^`\\]|\\.)*+`"""
 _INNERMOST = re.compile(rf"""\{{(?!\s)((?:[^{{}}"'`\\]++|{_QUOTED})*+)\}}""", re.DOTALL)
 """Braces without braces in them, but within quotes."""
@@ -18,7 +19,7 @@ _QUOTES = "\"'`"
 
 @dataclass(frozen=True)
 class Span:
-    """A `{<step>_result<path>}` from `start` to `stop`, braces included.
+    """A `{<step>_result<path>}`, or a `{param.<name><path>}` if `is_param`, from `start` to `stop`, braces included.
 
     `is_literal` if a second pair of braces escapes it; `dollars` counts the `$` directly before it. `expression` is the
     text in the braces if it uses another result too, or begins with something else.
@@ -31,6 +32,7 @@ class Span:
     is_literal: bool
     dollars: int
     expression: str = ""
+    is_param: bool = False
 
     @property
     def ends(self) -> tuple[int, int]:
@@ -38,24 +40,24 @@ class Span:
         return self.start - self.is_literal - self.dollars, self.stop + self.is_literal
 
 
-def spans(text: str) -> Iterator[Span]:
-    """Yield the references of a text, escaped ones included, from left to right.
+def spans(text: str, *, with_params: bool = False) -> Iterator[Span]:
+    """Yield the references of a text, escaped ones included, from left to right; in a plan with parameters those too.
 
     >>> [(span.step, span.path, span.is_literal) for span in spans("{a_result.x} {{b_result}} {c")]
     [('a', '.x', False), ('b', '', True)]
     """
-    if "_result" not in text:
+    if "_result" not in text and not (with_params and "{param." in text):
         return
     end = 0
-    for start, stop, step, path, expression in _found(text):
+    for start, stop, step, path, expression, is_param in _found(text, with_params):
         # A `{` that belongs to the span before cannot escape this one, hence `start > end`.
         is_literal = start > end and text[start - 1] == "{" and text[stop : stop + 1] == "}"
-        yield Span(start, stop, step, path, is_literal, _dollars_before(text, start, end), expression)
+        yield Span(start, stop, step, path, is_literal, _dollars_before(text, start, end), expression, is_param)
         end = stop
 
 
-def _found(text: str) -> Iterator[tuple[int, int, str, str, str]]:
-    """Yield start, stop, step, path and expression of each reference."""
+def _found(text: str, with_params: bool) -> Iterator[tuple[int, int, str, str, str, bool]]:
+    """Yield start, stop, step, path and expression of each reference, and whether it is a parameter."""
     closing, position = _Closing(text), 0
     while (start := text.find("{", position)) >= 0:
         position = start + 1
@@ -64,11 +66,15 @@ def _found(text: str) -> Iterator[tuple[int, int, str, str, str]]:
                 path = text[head.end() : stop - 1]
                 used = roots_of(text[start + 1 : stop - 1]) if "_result" in path else None
                 is_one = used is None or set(used.results) <= {head[1]}
-                yield start, stop, head[1], path, "" if is_one else text[start + 1 : stop - 1]
+                yield start, stop, head[1], path, "" if is_one else text[start + 1 : stop - 1], False
+                position = stop
+        elif with_params and (head := _PARAM.match(text, start)):
+            if (stop := closing.after(head.end())) is not None:
+                yield start, stop, head[1], text[head.end() : stop - 1], "", True
                 position = stop
         # What begins with a space is in the notation of a template language, see `graph.plan.lookalikes`.
         elif (inner := _INNERMOST.match(text, start)) and (used := roots_of(inner[1])) and used.results:
-            yield start, inner.end(), used.results[0], "", inner[1]
+            yield start, inner.end(), used.results[0], "", inner[1], False
             position = inner.end()
 
 

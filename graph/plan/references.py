@@ -6,11 +6,11 @@ one (docs/decisions/0028-references.md).
 
 import json
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import groupby
-from typing import Any
+from typing import Any, overload
 
 from pydantic import JsonValue
 
@@ -19,6 +19,7 @@ from planner_executor.graph.plan.expression_roots import roots_of, with_names
 from planner_executor.graph.plan.expressions import FUNCTIONS, MAX_CHARACTERS, Allowance, evaluate, expression_fault
 from planner_executor.graph.plan.issues import storable
 from planner_executor.graph.plan.json_values import json_kind
+from planner_executor.graph.plan.params import Param
 from planner_executor.graph.plan.reference_spans import bare_names, spans
 from planner_executor.graph.words.name_list import listed
 
@@ -112,7 +113,7 @@ class Reference:
                 found = {step: results[step] for step in self.steps}
                 given = {f"{step}_result": None if value is SKIPPED else value for step, value in found.items()}
                 return evaluate(self.text, given, allowance)
-            part = self._walk(results[self.step], links)
+            part = _walked(str(self), results[self.step], links)
             if allowance is not None:
                 allowance.hold(part)
         except ExpressionError as error:
@@ -122,18 +123,77 @@ class Reference:
     def _unresolved(self, why: str) -> UnresolvedReferenceError:
         return UnresolvedReferenceError(str(self), storable(why))
 
-    def _walk(self, value: Any, links: tuple[str | int, ...]) -> JsonValue:
-        for link in links:
-            fits = isinstance(value, dict) if isinstance(link, str) else isinstance(value, list)
-            try:
-                if not fits:
-                    raise LookupError
-                value = value[link]
-            except LookupError:
-                name = f".{link}" if isinstance(link, str) else f"[{link}]"
-                raise self._unresolved(f"{name} is not there; the value is {_kind(value)}") from None
-        found: JsonValue = value
-        return found
+
+@dataclass(frozen=True)
+class Parameter:
+    """`{param.<name><path>}` in a plan with parameters; `path` has fields and indexes alone."""
+
+    name: str
+    path: str
+
+    def __str__(self) -> str:
+        """Return the parameter in plan notation."""
+        return f"{{param.{self.name}{self.path}}}"
+
+    def value_in(self, params: Mapping[str, JsonValue]) -> JsonValue:
+        """Return the value.
+
+        Raises:
+            UnresolvedReferenceError: There is no such parameter, field or index.
+        """
+        links = _links(self.path)
+        if links is None or self.name not in params:
+            raise UnresolvedReferenceError(str(self), "there is no such parameter")
+        return _walked(str(self), params[self.name], links)
+
+    def fault(self, names: Collection[str]) -> str | None:
+        """Return why it stands for nothing in a plan with parameters of these names, None if it is usable."""
+        if self.name not in names:
+            return f"{self} names no parameter; the plan has {listed(sorted(names))}"
+        return None if _links(self.path) is not None else f"{self} has a path that is no chain of fields and indexes"
+
+
+def parameters_in(value: JsonValue) -> tuple[Parameter, ...]:
+    """Return every parameter in the string values of `value`, in order; keys are not searched."""
+    if isinstance(value, str):
+        return tuple(piece for piece in pieces(value, with_params=True) if isinstance(piece, Parameter))
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return tuple(parameter for item in inner for parameter in parameters_in(item))
+
+
+def parameter_faults(value: JsonValue, params: Mapping[str, Param]) -> Iterator[str]:
+    """Yield why parameters in a value of a plan with parameters stand for nothing."""
+    values = {name: param.value for name, param in params.items()}
+    for one in dict.fromkeys(parameters_in(value)):
+        try:
+            if (fault := one.fault(values)) is None:
+                one.value_in(values)
+            else:
+                yield fault
+        except UnresolvedReferenceError as error:
+            yield str(error)
+    for reference in references_in(value):
+        if "{param." in reference.text:
+            yield f"{reference} holds a parameter, which nothing is filled in for; compare it in when, or in a step"
+
+
+def with_parameters(value: JsonValue, params: Mapping[str, JsonValue]) -> JsonValue:
+    """Return `value` for people to read: each parameter replaced by its value, references as they are."""
+    if isinstance(value, dict):
+        return {key: with_parameters(item, params) for key, item in value.items()}
+    if isinstance(value, list):
+        return [with_parameters(item, params) for item in value]
+    if not isinstance(value, str) or not params:
+        return value
+    told, end = [], 0
+    for span in spans(value, with_params=True):
+        if span.is_param and not span.is_literal:
+            found = Parameter(span.step, span.path).value_in(params)
+            if (span.start, span.stop) == (0, len(value)):
+                return found
+            told += [value[end : span.start - span.dollars // 2], _as_text(found)]
+            end = span.stop
+    return "".join([*told, value[end:]])
 
 
 def references_in(value: JsonValue) -> tuple[Reference, ...]:
@@ -145,8 +205,10 @@ def references_in(value: JsonValue) -> tuple[Reference, ...]:
     return tuple(reference for item in inner for reference in references_in(item))
 
 
-def resolve(value: JsonValue, results: Mapping[str, JsonValue]) -> JsonValue:
-    """Return `value` with each reference replaced by its value, in one pass.
+def resolve(
+    value: JsonValue, results: Mapping[str, JsonValue], params: Mapping[str, JsonValue] | None = None
+) -> JsonValue:
+    """Return `value` with each reference and, in a plan with parameters, each parameter replaced, in one pass.
 
     A reference that is the whole string keeps its type; inside text, a string is inserted unchanged and any other value
     as JSON. Each `$$` directly before a reference becomes one `$`. All references of `value` share one `Allowance`.
@@ -157,7 +219,7 @@ def resolve(value: JsonValue, results: Mapping[str, JsonValue]) -> JsonValue:
     >>> resolve({"a": "{s_result.n}", "b": "n=$${s_result.n} {{s_result}}"}, {"s": {"n": 4}})
     {'a': 4, 'b': 'n=$4 {s_result}'}
     """
-    return _resolve(value, results, Allowance())
+    return _resolve(value, _Known(results, params or {}, Allowance()))
 
 
 def is_read_anew(value: JsonValue, steps: Collection[str]) -> bool:
@@ -228,11 +290,19 @@ def escape_references(text: str) -> str:
     return "".join([*escaped, text[end:]])
 
 
-def pieces(text: str) -> tuple[str | Reference, ...]:
+@overload
+def pieces(text: str) -> tuple[str | Reference, ...]: ...
+
+
+@overload
+def pieces(text: str, *, with_params: bool) -> tuple[str | Reference | Parameter, ...]: ...
+
+
+def pieces(text: str, *, with_params: bool = False) -> tuple[str | Reference | Parameter, ...]:
     """Split a text into literal parts and references; `{{step_1_result}}` is a literal `{step_1_result}`."""
     if "{" not in text:
         return (text,) if text else ()
-    return _cached_pieces(text) if len(text) <= CACHED_CHARACTERS else _pieces(text)
+    return (_cached_pieces if len(text) <= CACHED_CHARACTERS else _pieces)(text, with_params)
 
 
 def join_pieces(parts: Iterable[str | Reference]) -> str:
@@ -253,17 +323,17 @@ def join_pieces(parts: Iterable[str | Reference]) -> str:
     return "".join(texts)
 
 
-def _pieces(text: str) -> tuple[str | Reference, ...]:
-    found: list[str | Reference] = []
+def _pieces(text: str, with_params: bool) -> tuple[str | Reference | Parameter, ...]:
+    found: list[str | Reference | Parameter] = []
     end = 0
-    for span in spans(text):
+    for span in spans(text, with_params=with_params):
         start, stop = span.ends
         if span.is_literal:
             found.append(text[end:start] + text[span.start : span.stop])
         else:
             found += [
                 text[end:start] + "$" * (span.dollars - span.dollars // 2),
-                Reference(span.step, span.path, span.expression),
+                Parameter(span.step, span.path) if span.is_param else Reference(span.step, span.path, span.expression),
             ]
         end = stop
     found.append(text[end:])
@@ -273,21 +343,53 @@ def _pieces(text: str) -> tuple[str | Reference, ...]:
 _cached_pieces = lru_cache(maxsize=16_384)(_pieces)
 
 
-def _resolve(value: JsonValue, results: Mapping[str, JsonValue], allowance: Allowance) -> JsonValue:
+@dataclass(frozen=True)
+class _Known:
+    """What stands for references and parameters; without parameters their notation is text."""
+
+    results: Mapping[str, JsonValue]
+    params: Mapping[str, JsonValue]
+    allowance: Allowance
+
+    def value_of(self, part: Reference | Parameter) -> JsonValue:
+        if isinstance(part, Reference):
+            return part.value_in(self.results, self.allowance)
+        found = part.value_in(self.params)
+        self.allowance.hold(found)
+        return found
+
+
+def _resolve(value: JsonValue, known: _Known) -> JsonValue:
     if isinstance(value, str):
-        return _resolve_text(value, results, allowance)
+        return _resolve_text(value, known)
     if isinstance(value, dict):
-        return {key: _resolve(item, results, allowance) for key, item in value.items()}
+        return {key: _resolve(item, known) for key, item in value.items()}
     if isinstance(value, list):
-        return [_resolve(item, results, allowance) for item in value]
+        return [_resolve(item, known) for item in value]
     return value
 
 
-def _resolve_text(text: str, results: Mapping[str, JsonValue], allowance: Allowance) -> JsonValue:
-    parts = pieces(text)
-    if len(parts) == 1 and isinstance(parts[0], Reference):
-        return parts[0].value_in(results, allowance)
-    return "".join(part if isinstance(part, str) else _as_text(part.value_in(results, allowance)) for part in parts)
+def _resolve_text(text: str, known: _Known) -> JsonValue:
+    parts = pieces(text, with_params=bool(known.params))
+    if len(parts) == 1 and not isinstance(parts[0], str):
+        return known.value_of(parts[0])
+    return "".join(part if isinstance(part, str) else _as_text(known.value_of(part)) for part in parts)
+
+
+def _walked(written: str, value: Any, links: tuple[str | int, ...]) -> JsonValue:
+    """Return the part of a value behind a chain of fields and indexes; `written` names the reference."""
+    for link in links:
+        fits = isinstance(value, dict) if isinstance(link, str) else isinstance(value, list)
+        try:
+            if not fits:
+                raise LookupError
+            value = value[link]
+        except LookupError:
+            name = f".{link}" if isinstance(link, str) else f"[{link}]"
+            why = storable(f"{name} is not there; the value is {_kind(value)}")
+            raise UnresolvedReferenceError(written, why) from None
+    found: JsonValue = value
+    return found
 
 
 def _as_text(value: JsonValue) -> str:

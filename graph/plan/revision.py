@@ -9,7 +9,7 @@ from planner_executor.graph.plan.catalog import ToolSpec
 from planner_executor.graph.plan.draft import StepDraft
 from planner_executor.graph.plan.issues import Issue
 from planner_executor.graph.plan.normalization import read_id, unwrap
-from planner_executor.graph.plan.reading import MAX_STEPS, ParsedPlan, finish, no_object, read_steps
+from planner_executor.graph.plan.reading import MAX_STEPS, ParsedPlan, finish, no_object, read_params, read_steps
 from planner_executor.graph.plan.references import references_in
 from planner_executor.graph.plan.schema import Plan, Step
 from planner_executor.graph.plan.shortening import short_repr
@@ -75,9 +75,11 @@ def read_revision(
     issues = [
         Issue(None, str(key), f"unknown key {short_repr(key)}; a revision has keep, steps, answer")
         for key in revision
-        if key not in ("keep", "steps", "answer")
+        if key not in ("keep", "steps", "answer", "params")
     ]
-    given, step_issues = read_steps(revision.get("steps"), tools, max_steps)
+    params, params_issues = read_params(revision.get("params"), current.params)
+    issues += params_issues
+    given, step_issues = read_steps(revision.get("steps"), tools, max_steps, params)
     issues += step_issues
     keep, keep_issues = _kept(revision.get("keep"), current)
     issues += keep_issues
@@ -91,7 +93,7 @@ def read_revision(
     answer = revision.get("answer")
     if answer is None:
         answer = _answer_kept(current, merged)
-    return finish(merged, answer, issues + graph_issues(merged, answer), notes)
+    return finish(merged, answer, issues + graph_issues(merged, answer, params=params), notes, params)
 
 
 def _kept(raw: Any, current: Plan) -> tuple[list[str], list[Issue]]:

@@ -5,13 +5,34 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, JsonValue, StrictFloat, StrictInt, WithJsonSchema
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    JsonValue,
+    PrivateAttr,
+    StrictFloat,
+    StrictInt,
+    ValidationInfo,
+    WithJsonSchema,
+    field_validator,
+)
 
 from planner_executor.graph.plan.attempts import AttemptLimits
 from planner_executor.graph.plan.canonical import canonical_json, digest
 from planner_executor.graph.plan.checks import CHECK_SCHEMA
 from planner_executor.graph.plan.lazy import lazy
-from planner_executor.graph.plan.references import Reference, is_read_anew, references_in, renamed, resolve
+from planner_executor.graph.plan.params import Param, Params, params_json
+from planner_executor.graph.plan.references import (
+    Parameter,
+    Reference,
+    is_read_anew,
+    parameters_in,
+    references_in,
+    renamed,
+    resolve,
+    with_parameters,
+)
 from planner_executor.graph.plan.step_kind import StepKind, kind_of
 from planner_executor.graph.plan.when import WHEN_SCHEMA, When, of_when
 
@@ -87,6 +108,8 @@ class Step(FrozenModel):
     parent: StepId | None = None
     replaces: StepId | None = None
 
+    _params: Params = PrivateAttr(default_factory=dict)
+
     @lazy
     def kind(self) -> StepKind:
         """The kind of step, see `graph.plan.kinds`."""
@@ -96,6 +119,43 @@ class Step(FrozenModel):
     def attempt_limits(self) -> AttemptLimits:
         """How long and how often the step is tried."""
         return AttemptLimits(self.timeout_s, self.attempts, self.backoff_s)
+
+    @property
+    def params(self) -> Params:
+        """The parameters of the plan that the step names, by name."""
+        return self._params
+
+    def bound(self, params: Params) -> "Step":
+        """Return the step with those of a plan's parameters that it names."""
+        texts = [self.objective, self.success_criteria, self.ask, self.gate]
+        values = [*texts, *self.open_args.values(), self.for_each, self.gather, of_when(self.when)]
+        named = {one.name for one in parameters_in(values)} if params else ()
+        found = {name: param for name, param in params.items() if name in named}
+        if found == self._params:
+            return self
+        step = self.model_copy()
+        step._params = found
+        return step
+
+    def resolved(self, value: JsonValue, results: Mapping[str, JsonValue]) -> JsonValue:
+        """Return a value of the step with its references and parameters replaced.
+
+        Raises:
+            UnresolvedReferenceError: One of them has no value.
+        """
+        return resolve(value, results, {name: param.value for name, param in self._params.items()})
+
+    def told(self, value: JsonValue) -> JsonValue:
+        """Return a value of the step for people to read, with its parameters replaced and references as they are."""
+        return with_parameters(value, {name: param.value for name, param in self._params.items()})
+
+    def told_arg(self, name: str) -> JsonValue:
+        """Return an argument for people to read."""
+        return self.args[name] if name in self.literal else self.told(self.args[name])
+
+    def parameters_of(self, name: str) -> tuple[Parameter, ...]:
+        """Return the parameters in an argument."""
+        return parameters_in(self.open_args.get(name)) if self._params else ()
 
     @property
     def most_items(self) -> int:
@@ -125,7 +185,7 @@ class Step(FrozenModel):
         return {name: value for name, value in self.args.items() if name not in self.literal}
 
     def fixed_args(self) -> dict[str, JsonValue]:
-        """Return the arguments without references, escapes resolved."""
+        """Return the arguments without references, escapes and parameters resolved."""
         found = self.argument_references
         return self._filled({name: value for name, value in self.args.items() if not found[name]}, {})
 
@@ -148,7 +208,7 @@ class Step(FrozenModel):
 
     def _filled(self, args: Mapping[str, JsonValue], results: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
         literal = set(self.literal)
-        filled: Any = resolve({name: value for name, value in args.items() if name not in literal}, results)
+        filled: Any = self.resolved({name: value for name, value in args.items() if name not in literal}, results)
         return {name: filled.get(name, value) for name, value in args.items()}
 
     def references_of_items(self) -> Iterator[Reference]:
@@ -176,10 +236,22 @@ class Step(FrozenModel):
 
 
 class Plan(FrozenModel):
-    """A DAG of steps, and the answer that the run returns."""
+    """A DAG of steps, the answer that the run returns, and the values of its parameters."""
 
+    params: dict[str, Param] = Field(default_factory=dict)
     steps: tuple[Step, ...] = ()
     answer: JsonValue = None
+
+    @field_validator("steps")
+    @classmethod
+    def _bound(cls, steps: tuple[Step, ...], info: ValidationInfo) -> tuple[Step, ...]:
+        """Return the steps with the parameters that they name, so that no step is read without them."""
+        return tuple(step.bound(info.data.get("params", {})) for step in steps)
+
+    @property
+    def param_values(self) -> dict[str, JsonValue]:
+        """Parameter -> value."""
+        return {name: param.value for name, param in self.params.items()}
 
     @lazy
     def by_id(self) -> Mapping[str, Step]:
@@ -209,4 +281,5 @@ class Plan(FrozenModel):
     def to_json(self) -> dict[str, Any]:
         """Return the plan as JSON that the caller may change, defaults left out; `read_plan` takes it back."""
         plan: dict[str, Any] = {"steps": json.loads(f"[{','.join(step.json_text for step in self.steps)}]")}
-        return plan if self.answer is None else {**plan, "answer": self.answer}
+        plan |= {} if self.answer is None else {"answer": self.answer}
+        return {**plan, "params": params_json(self.params)} if self.params else plan

@@ -13,7 +13,8 @@ from planner_executor.graph.plan.json_values import json_faults
 from planner_executor.graph.plan.kinds.fields import field_faults
 from planner_executor.graph.plan.kinds.table import kind_spec
 from planner_executor.graph.plan.lookalikes import lookalike_faults
-from planner_executor.graph.plan.references import references_in
+from planner_executor.graph.plan.params import NO_PARAMS, Params
+from planner_executor.graph.plan.references import parameter_faults, references_in
 from planner_executor.graph.plan.schedule import cycles
 from planner_executor.graph.plan.schema import ITEM
 from planner_executor.graph.plan.shortening import short_repr
@@ -28,13 +29,16 @@ def step_issues(draft: StepDraft, tools: Mapping[str, ToolSpec]) -> list[Issue]:
     return [*fields, *_tool_issues(draft, tools), *_check_issues(draft), *when]
 
 
-def graph_issues(drafts: list[StepDraft], answer: Any, finished: frozenset[str] = frozenset()) -> list[Issue]:
+def graph_issues(
+    drafts: list[StepDraft], answer: Any, finished: frozenset[str] = frozenset(), params: Params = NO_PARAMS
+) -> list[Issue]:
     """Return the issues between steps: ids, dependencies, references, cycles, and the answer.
 
     Args:
         drafts: The steps as far as they could be read.
         answer: The plan's answer.
         finished: Ids of steps outside `drafts` that may be referred to.
+        params: The plan's parameters.
     """
     counts = Counter(draft.id for draft in drafts if draft.id is not None)
     issues = [
@@ -55,6 +59,7 @@ def graph_issues(drafts: list[StepDraft], answer: Any, finished: frozenset[str] 
     if faults:
         return issues + [Issue(None, "answer" + path, message) for path, message in faults]
     dangling = [message for ref in references_in(answer) for message in _reference_faults(ref, known)]
+    dangling += parameter_faults(answer, params) if params else ()
     return issues + [Issue(None, "answer", message) for message in (*dangling, *lookalike_faults(answer, known.ids))]
 
 

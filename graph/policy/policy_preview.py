@@ -25,6 +25,8 @@ from planner_executor.graph.record.trust_label import (
     TrustLabel,
     argument_labels,
     joined,
+    label_of_item,
+    label_of_params,
     label_of_result,
     label_of_tool,
 )
@@ -91,11 +93,13 @@ class PolicyPreview:
 
     def _decided_by(self, step: Step) -> TrustLabel:
         own = [self.labels[ref.step] for ref in references_in(of_when(step.when))]
+        own += [label_of_params(step, of_when(step.when))] if step.when is not None else []
         return joined([*own, *(self.decided_by[before] for before in self.waits[step.id])])
 
     def _read(self, step: Step) -> TrustLabel:
         """Return the joint label of everything that a step reads before its first call."""
-        return joined([*(self.labels[before] for before in self.waits[step.id]), *self._named(step).values()])
+        before = [self.labels[before] for before in self.waits[step.id]]
+        return joined([*before, *self._named(step).values(), label_of_params(step)])
 
     def _filled(self, step: Step, tool: ToolSpec) -> TrustLabel:
         """Return the label of a model's arguments for a call, once every other permitted call has been made."""
@@ -105,8 +109,7 @@ class PolicyPreview:
 
     def _named(self, step: Step) -> dict[str, TrustLabel]:
         """Return argument -> label for the arguments in the plan."""
-        item = joined(self.labels[ref.step] for ref in step.references_of_items())
-        return argument_labels(step, {**self.labels, ITEM: item})
+        return argument_labels(step, {**self.labels, ITEM: label_of_item(step, self.labels)})
 
 
 def preview_policy(plan: Plan, terms: ExecutionTerms) -> list[PolicyFinding]:

@@ -145,6 +145,7 @@ def _work(step: Step, stands_for: Mapping[str, str]) -> bytes:
     names = {name: other for name, other in stands_for.items() if step.for_each is None or name != ITEM}
     held = {"args": step.renamed_args(names), "gather": renamed(step.gather, names)}
     held |= {"when": step.renamed_when(stands_for)} if step.when is not None else {}
+    held |= {"params": {name: param.value for name, param in step.params.items()}} if step.params else {}
     ignored = ("id", "replaces", "objective") if step.tool is not None else ("id", "replaces")
     fields = {name: value for name, value in step.to_json().items() if name not in ignored}
     return canonical_json({**fields, **held, "for_each": renamed(step.for_each, stands_for), "depends_on": before})

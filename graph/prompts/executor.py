@@ -67,6 +67,7 @@ def executor_messages(
         "constraints": list(brief.constraints),
         "objective": step.objective,
         "success_criteria": step.success_criteria,
+        "params": _bounded({name: param.value for name, param in step.params.items()}),
         "checks": list(step.checks),
         "output": step.output,
         "date": brief.date,

@@ -46,6 +46,7 @@ def judge_messages(step: Step, result: JsonValue, before: Mapping[str, JsonValue
     document = {
         "objective": step.objective,
         "criterion": step.success_criteria,
+        "params": {name: bounded(param.value, BEFORE_CHARACTERS) for name, param in step.params.items()},
         "args": media_named(dict(step.args)),
         "result": bounded(result, RESULT_CHARACTERS),
         "results": {name: bounded(value, BEFORE_CHARACTERS) for name, value in before.items()},

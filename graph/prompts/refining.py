@@ -47,6 +47,7 @@ def refining_messages(
         "constraints": list(goal.constraints),
         "objective": step.objective,
         "success_criteria": step.success_criteria,
+        "params": {name: bounded(param.value, PREVIEW_CHARACTERS) for name, param in step.params.items()},
         "results": {name: bounded(value, PREVIEW_CHARACTERS) for name, value in results.items()},
         "limits": dict(limits),
         "tools": list(lines),

@@ -86,10 +86,9 @@ def answer_of(plan: Plan, values: Mapping[str, JsonValue], skipped: Collection[s
     """
     if plan.answer is not None:
         left = without(plan.answer, skipped)
+        known = {**values, **dict.fromkeys(skipped, SKIPPED)}
         try:
-            return (
-                (None, False) if left is None else (resolve(left, {**values, **dict.fromkeys(skipped, SKIPPED)}), True)
-            )
+            return (None, False) if left is None else (resolve(left, known, plan.param_values), True)
         except UnresolvedReferenceError:
             if len(values) == len(plan.steps):
                 raise

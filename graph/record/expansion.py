@@ -63,10 +63,12 @@ class Refinement:
             return ParsedPlan(
                 None, (Issue(None, "plan", 'a plan is an object with "steps" and "answer", nothing else'),)
             )
-        drafts, issues = read_steps(part.get("steps"), self.tools, self.max_steps - len(self.plan.steps) + 1)
-        issues += graph_issues(drafts, part.get("answer"), frozenset(self.succeeded))
+        drafts, issues = read_steps(
+            part.get("steps"), self.tools, self.max_steps - len(self.plan.steps) + 1, self.plan.params
+        )
+        issues += graph_issues(drafts, part.get("answer"), frozenset(self.succeeded), self.plan.params)
         issues += [Issue(d.name, "refine", self._too_deep) for d in drafts if d.fields.get("refine") and self._is_deep]
-        reading = finish(drafts, part.get("answer"), issues, notes)
+        reading = finish(drafts, part.get("answer"), issues, notes, self.plan.params)
         if reading.plan is None:
             return reading
         if not reading.plan.steps and reading.plan.answer is None:
@@ -101,7 +103,7 @@ class Refinement:
         steps: list[Step] = []
         for step in self.plan.steps:
             steps += [*children, whole] if step.id == self.step.id else [step]
-        return Plan(steps=tuple(steps), answer=self.plan.answer)
+        return Plan(steps=tuple(steps), answer=self.plan.answer, params=self.plan.params)
 
     def _child(self, step: Step, names: Mapping[str, str]) -> Step:
         befores = tuple(names.get(before, before) for before in step.depends_on)

@@ -6,7 +6,7 @@ from typing import Any
 
 from planner_executor.graph.plan.effect import effect_digest, effect_key, origins_of
 from planner_executor.graph.plan.issues import Issue
-from planner_executor.graph.plan.schema import Step
+from planner_executor.graph.plan.schema import Plan, Step
 from planner_executor.graph.record.amendment import amendment_words
 from planner_executor.graph.record.call import Call
 from planner_executor.graph.record.comment import Comment
@@ -272,7 +272,7 @@ def _effects_in(plan: Mapping[str, Any], added: Mapping[str, tuple[str, ...]]) -
     """Yield the calls of a plan that are new, as the event of its revision names them."""
     if not added:
         return
-    steps = [Step.model_validate(raw) for raw in plan.get("steps", ())]
+    steps = Plan.model_validate(plan).steps
     origins = origins_of(steps)
     for step in steps:
         for tool in added.get(step.id, ()):

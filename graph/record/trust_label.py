@@ -8,15 +8,16 @@ the review states; not text that a model makes of them, in a call of its own or 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Literal
+from typing import get_args
 
 from pydantic import JsonValue
 
 from planner_executor.graph.plan.catalog import ToolSpec
+from planner_executor.graph.plan.params import Trust
+from planner_executor.graph.plan.references import parameters_in
 from planner_executor.graph.plan.schema import Step
 
-Trust = Literal["user", "trusted", "undeclared", "untrusted"]
-ORDER: tuple[Trust, ...] = ("user", "trusted", "undeclared", "untrusted")
+ORDER: tuple[Trust, ...] = get_args(Trust)
 
 
 @dataclass(frozen=True)
@@ -97,6 +98,27 @@ def argument_labels(
         marks: Argument -> label of what the plan itself says there, see `graph.record.plan_marks`.
     """
     return {
-        name: joined([marks.get(name, USER), *(results[ref.step] for ref in references if ref.step in results)])
+        name: joined(
+            [
+                marks.get(name, USER),
+                label_of_params(step, step.open_args.get(name)),
+                *(results[ref.step] for ref in references if ref.step in results),
+            ]
+        )
         for name, references in step.argument_references.items()
     }
+
+
+def label_of_params(step: Step, *values: JsonValue) -> TrustLabel:
+    """Return the joint label of the parameters in these values of a step, by default of all its parameters."""
+    if not step.params:
+        return USER
+    named = {one.name for one in parameters_in([*values])} if values else step.params.keys()
+    given = ((name, step.params[name].label) for name in sorted(named))
+    return joined(TrustLabel(trust, (f"the parameter {name}",)) for name, trust in given if trust != USER.trust)
+
+
+def label_of_item(step: Step, results: Mapping[str, TrustLabel]) -> TrustLabel:
+    """Return the label of an item of the step's list."""
+    named = (results[ref.step] for ref in step.references_of_items() if ref.step in results)
+    return joined([label_of_params(step, step.for_each), *named])

@@ -11,8 +11,8 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
 from planner_executor.graph.plan.catalog import Effect
+from planner_executor.graph.plan.params import Trust
 from planner_executor.graph.record.published_schema import published_schema
-from planner_executor.graph.record.trust_label import Trust
 from planner_executor.graph.record.values import keep
 from planner_executor.graph.review.planned_call import Later
 
@@ -78,12 +78,13 @@ class Tool(_Part):
 class Argument(_Part):
     """Where an argument comes from: the plan's text, results of `steps`, an item of a list, or the model.
 
-    `trust` is that of the value at worst, `sources` the tools that lowered it. `asked`: the call is shown again, with
-    the value, before it is made.
+    `params` are the parameters of the plan in it. `trust` is that of the value at worst, `sources` the tools that
+    lowered it. `asked`: the call is shown again, with the value, before it is made.
     """
 
     origin: Literal["plan", "result", "item", "model"]
     steps: tuple[str, ...] = ()
+    params: tuple[str, ...] = ()
     trust: Trust
     sources: tuple[str, ...] = ()
     asked: bool = False
@@ -102,6 +103,13 @@ class PreviewContent(_Part):
     length: int | None = None
     was: str | None = None
     none: str | None = None
+
+
+class ParameterContent(_Part):
+    """A parameter of the plan: its value, and how far whoever gave it is trusted."""
+
+    value: Shown
+    trust: Trust
 
 
 class StepContent(_Part):
@@ -189,6 +197,7 @@ class PlanContent(_Part):
     digest: str
     why: Why | None = None
     tools: tuple[Tool, ...] = ()
+    params: Mapping[str, ParameterContent] = Field(default_factory=dict)
     steps: tuple[StepContent, ...] = ()
     since: int | None = None
     was_seen: bool = True

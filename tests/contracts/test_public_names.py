@@ -93,4 +93,4 @@ def test_the_pure_domain_needs_neither_langgraph_nor_langchain_nor_a_database(mo
 
 
 def test_a_plan_is_closed() -> None:
-    assert set(Plan.model_fields) == {"steps", "answer"}
+    assert set(Plan.model_fields) == {"steps", "answer", "params"}

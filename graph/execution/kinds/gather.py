@@ -2,7 +2,6 @@
 
 from planner_executor.graph.execution.kinds.start import KindStart
 from planner_executor.graph.execution.step_work import Started, StepWork, evaluated
-from planner_executor.graph.plan.references import resolve
 from planner_executor.graph.plan.schema import Step
 
 
@@ -12,7 +11,7 @@ async def start(work: StepWork, step: Step) -> Started:
     Raises:
         UnresolvedReferenceError: A reference has no value.
     """
-    value = await evaluated(step.gather, lambda: resolve(step.gather, work.values_for(step)))
+    value = await evaluated(step.gather, lambda: step.resolved(step.gather, work.values_for(step)))
     if on_record := await work.reusable(step, value):
         return on_record
     end = work.attempt(step, value).succeeded(value, work.label_read(step))

@@ -248,7 +248,7 @@ def _about_new(run: RunContext, effect: NewEffect) -> ReviewAction:
 def _about_gate(run: RunContext, step: Step) -> ReviewAction:
     after, through = tuple(_waiting_for(run, step)), tuple(_behind(run, step))
     content = GateContent(
-        name="run_step", kind="gate", step=step.id, words=str(step.gate), steps=after, through=through
+        name="run_step", kind="gate", step=step.id, words=str(step.told(step.gate)), steps=after, through=through
     )
     return _action("run_step", {"step": step.id, "tool": GATE, "args": run.seen_by(step)}, content)
 
@@ -269,7 +269,7 @@ def _behind(run: RunContext, gate: Step) -> Iterator[Through]:
 
 
 def _about_question(run: RunContext, step: Step) -> ReviewAction:
-    asked = {"step": step.id, "question": step.ask, "answer": None}
+    asked = {"step": step.id, "question": step.told(step.ask), "answer": None}
     schema: Any = step.output
     content = QuestionContent(
         name="answer_question",

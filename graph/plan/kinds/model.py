@@ -29,7 +29,7 @@ def _faults(draft: StepDraft, tools: Mapping[str, ToolSpec]) -> Iterator[tuple[s
     """Yield the faults of pinned arguments: some granted tool must take each and accept its value."""
     specs = [tools[name] for name in _tools(draft)]
     references = draft.argument_references()
-    for name, value in draft.args.items() if specs else ():
+    for name, value in draft.known_args.items() if specs else ():
         takers = [spec for spec in specs if spec.takes(name)]
         faults = [spec.argument_faults({name: value}, {name} if references[name] else ()) for spec in takers]
         wrong = [[fault for fault in found if fault[0] != "args"] for found in faults]

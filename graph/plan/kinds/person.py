@@ -25,8 +25,8 @@ def person_spec(
         prompt=prompt,
         look=lambda _: style,
         doer=lambda _, __: doer,
-        material=lambda step: str(getattr(step, kind)),
+        material=lambda step: str(step.told(getattr(step, kind))),
         work=lambda raw, _: f"a person, about {raw[kind]!r}",
         calls=no_calls,
-        asks=lambda step: f"{question}: {getattr(step, kind)}",
+        asks=lambda step: f"{question}: {step.told(getattr(step, kind))}",
     )

@@ -19,7 +19,7 @@ def _tools(draft: StepDraft) -> list[str]:
 def _faults(draft: StepDraft, tools: Mapping[str, ToolSpec]) -> Iterable[tuple[str, str]]:
     """Return the arguments' faults under the tool's schema; references are checked once they are resolved."""
     unresolved = {name for name, found in draft.argument_references().items() if found}
-    return [fault for name in _tools(draft) for fault in tools[name].argument_faults(draft.args, unresolved)]
+    return [fault for name in _tools(draft) for fault in tools[name].argument_faults(draft.known_args, unresolved)]
 
 
 def _work(fields: Mapping[str, Any], _: Show) -> str:

@@ -11,7 +11,6 @@ from planner_executor.graph.plan.call_words import call_words
 from planner_executor.graph.plan.catalog import ToolSpec
 from planner_executor.graph.plan.checks import describe_check
 from planner_executor.graph.plan.kinds.table import kind_spec
-from planner_executor.graph.plan.references import resolve
 from planner_executor.graph.plan.schema import Plan, Step
 from planner_executor.graph.plan.when import describe_when
 from planner_executor.graph.policy.approval_scope import ExecutionTerms
@@ -23,6 +22,7 @@ from planner_executor.graph.review.content import (
     CommentContent,
     Given,
     Judge,
+    ParameterContent,
     PlanContent,
     PreviewContent,
     StepContent,
@@ -51,6 +51,7 @@ def plan_content(review: PlanReview) -> PlanContent:
         digest=plan.digest,
         why=_why(review),
         tools=tuple(tool_content(review.terms.tools[name], left) for name in named),
+        params={name: ParameterContent(value=shown(one.value), trust=one.label) for name, one in plan.params.items()},
         steps=tuple(_step(step, review, preview, asked[step.id]) for step in plan.steps),
         since=review.before_revision if is_revision and review.before is not None else None,
         was_seen=review.was_seen or not is_revision,
@@ -143,8 +144,8 @@ def uncertain_content(call: Call, tool: ToolSpec | None, steps: Sequence[str]) -
 
 def calls_through(step: Step, specs: Mapping[str, ToolSpec], values: Mapping[str, JsonValue]) -> Iterator[Through]:
     """Yield a step's calls with effects, with their arguments as far as `values`, the results of steps, are known."""
-    args: dict[str, JsonValue] = {name: _known(value, values) for name, value in step.args.items()}
-    items = _known(step.for_each, values)
+    args: dict[str, JsonValue] = {name: _known(step, value, values) for name, value in step.args.items()}
+    items = _known(step, step.for_each, values)
     for tool in (specs[name] for name in step.tool_names if name in specs):
         if tool.acts:
             by_model = kind_spec(step.kind).done_by != "tool"
@@ -160,15 +161,17 @@ def calls_through(step: Step, specs: Mapping[str, ToolSpec], values: Mapping[str
 def _summary(step: Step, tool: ToolSpec) -> str:
     """Return what a step's call of a tool does, in the words of the tool's declaration."""
     by_model = kind_spec(step.kind).done_by != "tool"
-    return call_words(tool.summary or "", step.args, tool.schema, by_model=by_model)
+    return call_words(
+        tool.summary or "", {name: step.told_arg(name) for name in step.args}, tool.schema, by_model=by_model
+    )
 
 
-def _known(value: JsonValue, values: Mapping[str, JsonValue]) -> JsonValue:
-    """Return a value with its references filled in if all of them are known."""
+def _known(step: Step, value: JsonValue, values: Mapping[str, JsonValue]) -> JsonValue:
+    """Return a value of a step with its references filled in if all of them are known."""
     try:
-        return resolve(value, values)
+        return step.resolved(value, values)
     except UnresolvedReferenceError:
-        return value
+        return step.told(value)
 
 
 def summary_of_call(tool: ToolSpec | None, args: Mapping[str, JsonValue]) -> str | None:
@@ -238,7 +241,12 @@ def _args(step: Step, tool: ToolSpec, terms: ExecutionTerms, preview: PolicyPrev
         by_model = name not in step.args or (step.tool is None and bool(references))
         origin: Any = "model" if by_model else "result" if named else "item" if references else "plan"
         found[name] = Argument(
-            origin=origin, steps=named, trust=label.trust, sources=label.sources, asked=name in asked
+            origin=origin,
+            steps=named,
+            params=tuple(dict.fromkeys(one.name for one in step.parameters_of(name))),
+            trust=label.trust,
+            sources=label.sources,
+            asked=name in asked,
         )
     return found
 

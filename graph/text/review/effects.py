@@ -64,13 +64,11 @@ def _effect(content: StepContent, step: Step, tools: Mapping[str, Tool]) -> Iter
     for tool in step.tool_names:
         if tool in content.does:
             yield from entry(escaped(content.does[tool]), lead="    ")
-    if content.when is not None:
-        yield from entry(f"only if {cut(plain(content.when), MAX_CHARACTERS)}", lead="    ")
-    if content.decided_by:
-        told = f"whether it runs depends on what {listed([*map(escaped, content.decided_by)])} returns"
-        yield from entry(f"{told}, which is not declared to be trusted", lead="    ")
+    yield from _conditions(content)
     if step.for_each is not None:
-        yield from entry(f"once for each of {shown(step.for_each)}, {content.most_items} at most", lead="    ")
+        yield from entry(
+            f"once for each of {shown(step.told(step.for_each))}, {content.most_items} at most", lead="    "
+        )
     if content.unchecked:
         yield from entry(f"gets what {escaped(', '.join(content.unchecked))} returns", lead="    ")
     asked = {source for args in content.args.values() for one in args.values() if one.asked for source in one.sources}
@@ -78,8 +76,25 @@ def _effect(content: StepContent, step: Step, tools: Mapping[str, Tool]) -> Iter
         shown_first = "is" if content.done_by == "tool" else "may be"
         told = f"{shown_first} shown again before it is made, with the values that come from "
         yield from entry(told + escaped(", ".join(sorted(asked))), lead="    ")
+    yield from _arguments(content, step)
+
+
+def _conditions(content: StepContent) -> Iterator[str]:
+    if content.when is not None:
+        yield from entry(f"only if {cut(plain(content.when), MAX_CHARACTERS)}", lead="    ")
+    if content.decided_by:
+        told = f"whether it runs depends on what {listed([*map(escaped, content.decided_by)])} returns"
+        yield from entry(f"{told}, which is not declared to be trusted", lead="    ")
+
+
+def _arguments(content: StepContent, step: Step) -> Iterator[str]:
     if step.args:
-        yield from value_lines(step.args)
+        yield from value_lines({name: step.told_arg(name) for name in step.args})
+        for arg in step.args:
+            if held := dict.fromkeys(one.name for one in step.parameters_of(arg)):
+                yield from entry(
+                    f"{escaped(arg)} is made of {listed([f'{{param.{one}}}' for one in held])}", lead="    "
+                )
     else:
         yield "    no arguments" if content.done_by == "tool" else "    with arguments that the model chooses"
 

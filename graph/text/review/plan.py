@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from planner_executor.graph.plan.kinds.table import kind_spec
+from planner_executor.graph.plan.params import Param
 from planner_executor.graph.plan.schema import Plan
 from planner_executor.graph.record.budget import unit_in_words
 from planner_executor.graph.review.content import PlanContent
@@ -18,6 +19,7 @@ from planner_executor.graph.text.review.effects import effect_blocks, outcome
 from planner_executor.graph.text.review.frame import Block, Data, Prose, limit_name, name, sentences, to_markdown, words
 from planner_executor.graph.text.review.layout import entry
 from planner_executor.graph.text.review.previews import preview_blocks
+from planner_executor.graph.text.review.values import shown
 from planner_executor.graph.text.review.why import why_blocks
 from planner_executor.graph.words.name_list import counted
 
@@ -48,6 +50,9 @@ def _blocks(content: PlanContent, plan: Plan, goal: str) -> Iterator[Block]:
         yield Prose(f"The goal: {words(goal)}")
     if content.revision > 1:
         yield from since_blocks(content)
+    if content.params:
+        yield Prose("Its parameters, of which `{param.<name>}` in the plan is made:")
+        yield Data(tuple(line for name, one in plan.params.items() for line in _parameter(name, one)))
     yield outcome(content)
     if content.notes:
         yield Prose("Before you decide:")
@@ -72,6 +77,12 @@ def _blocks(content: PlanContent, plan: Plan, goal: str) -> Iterator[Block]:
         if told := takes_in_words(work.get("takes", {}), name):
             yield Prose(told)
     yield Prose(f"Digest: {content.digest}")
+
+
+def _parameter(name: str, param: Param) -> list[str]:
+    """Return the lines on a parameter."""
+    by = "" if param.label == "user" else f", from a source that is {param.label}"
+    return entry(f"{name}: {shown(param.value)}{by}")
 
 
 def estimate_text(estimate: Mapping[str, Any]) -> str:

@@ -1,0 +1,95 @@
+"""Plans with parameters: what is shown, what is called, and whose values they are."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from planner_executor import Agent
+from planner_executor.graph.testing import LoggedTools, ScriptedModel, step
+
+
+@pytest.fixture
+def agent(tmp_path: Path, tools: LoggedTools) -> Any:
+    kinds = [
+        tools.tool("look", lambda n: {"n": n}, effect="read"),
+        tools.tool("mail", lambda to, text="": f"sent to {to}", effect="external"),
+    ]
+    with Agent.open(tmp_path / "runs.db", planner=ScriptedModel([]), tools=kinds, replan="never") as agent:
+        yield agent
+
+
+def plan(*steps: Any, answer: Any = None, trust: str = "user", **values: Any) -> dict[str, Any]:
+    params = {name: {"value": value, "label": trust} for name, value in values.items()}
+    return {"steps": list(steps), "answer": answer, "params": params}
+
+
+def test_what_is_shown_is_what_is_called(agent: Agent, tools: LoggedTools) -> None:
+    steps = [
+        step("mail", "mail", to="{param.who}", text="Dear {param.who}, {look_result.n}"),
+        step("look", "look", n="{param.n}"),
+    ]
+    waiting = agent.start("g", plan=plan(*steps, answer="{param.who}: {mail_result}", who="ann@b", n=7))
+
+    assert waiting.request is not None
+    shown = waiting.request["action_requests"][0]["description"]
+    assert 'to: "ann@b"' in shown and "to is made of {param.who}" in shown and 'who: "ann@b"' in shown
+    assert waiting.request["action_requests"][0]["args"]["plan"]["steps"][0]["args"]["to"] == "{param.who}"
+    ended = agent.resume(waiting.id, "approve")
+
+    assert (ended.status, ended.answer) == ("succeeded", "ann@b: sent to ann@b")
+    assert ("mail", {"to": "ann@b", "text": "Dear ann@b, 7"}) in tools.calls
+    assert agent.replay(ended.id).is_same
+
+
+def test_an_edit_keeps_the_parameters(agent: Agent, tools: LoggedTools) -> None:
+    waiting = agent.start("g", plan=plan(step("mail", "mail", to="{param.who}"), who="ann@b"))
+    assert waiting.request is not None
+    edited = waiting.request["action_requests"][0]["args"]["plan"]
+    edited["steps"][0]["args"]["text"] = "for {param.who}"
+
+    assert agent.resume(
+        waiting.id, {"type": "edit", "edited_action": {"name": "run_plan", "args": {"plan": edited}}}
+    ).ended
+
+    assert tools.calls == [("mail", {"to": "ann@b", "text": "for ann@b"})]
+
+
+def test_an_untrusted_parameter_is_shown_before_it_decides_about_an_effect(agent: Agent, tools: LoggedTools) -> None:
+    waiting = agent.start("g", plan=plan(step("mail", "mail", to="{param.who}"), who="eve@x", trust="untrusted"))
+    assert waiting.request is not None
+    assert "from a source that is untrusted" in waiting.request["action_requests"][0]["description"]
+
+    held = agent.resume(waiting.id, "approve")
+
+    assert held.request is not None and not tools.calls
+    assert [one["name"] for one in held.request["action_requests"]] == ["run_step"]
+
+
+def test_what_people_are_asked_names_the_value(agent: Agent) -> None:
+    ask = {"id": "ask", "objective": "o", "ask": "Is {param.who} right?"}
+
+    waiting = agent.start("g", plan=plan(ask, who="ann@b"))
+
+    assert waiting.request is not None
+    questions = [one["args"].get("question") for one in waiting.request["action_requests"]]
+    assert "Is ann@b right?" in questions
+
+
+def test_a_list_may_be_a_parameter(agent: Agent, tools: LoggedTools) -> None:
+    each = {**step("mail", "mail", to="{item_result}"), "for_each": "{param.all}"}
+
+    ended = agent.resume(agent.start("g", plan=plan(each, all=["a@b", "c@d"])).id, "approve")
+
+    assert ended.status == "succeeded"
+    assert sorted(args["to"] for _, args in tools.calls) == ["a@b", "c@d"]
+
+
+def test_a_retry_keeps_the_parameters(agent: Agent, tools: LoggedTools) -> None:
+    steps = [step("look", "look", n="{param.who}"), {"id": "bad", "objective": "o", "gather": "{look_result.absent}"}]
+    failed = agent.resume(agent.start("g", plan=plan(*steps, who="x")).id, "approve")
+
+    again = agent.retry(failed.id)
+
+    assert again.plan is not None and again.plan.params["who"].value == "x"
+    assert tools.calls == [("look", {"n": "x"})]
