@@ -65,6 +65,16 @@ class Run:
         return self.status in ENDS
 
     @property
+    def told(self) -> dict[str, JsonValue]:
+        """What another agent may be told of the run: `run`, `status`, `asks`, `answer`, `reason` (decision 0155).
+
+        `asks` names what people are asked for, if the run waits. No plan, argument or digest is in it: who reads it can
+        neither decide nor repeat what strangers wrote into the request.
+        """
+        asks = [action["name"] for action in self.request["action_requests"]] if self.request else []
+        return {"run": self.id, "status": self.status, "asks": asks, "answer": self.answer, "reason": self.reason}
+
+    @property
     def step_status(self) -> dict[str, StepStatus]:
         """Step id -> status, for every step of the plan."""
         waits = waits_within(self.plan) if self.plan else {}

@@ -20,6 +20,8 @@ from planner_executor.graph.settings.settings import Settings
 from planner_executor.graph.state import Input
 
 ROOT = Path(__file__).parents[2]
+FOLLOWED = ("start.md", "embed.md")
+"""Pages whose blocks need each other or a project: tests/cli/test_start_page.py, tests/scenarios/test_embedding.py."""
 PAGES = [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
 
@@ -28,7 +30,7 @@ def python_blocks() -> list[Any]:
         pytest.param(block, id=f"{page.relative_to(ROOT)}-{number}")
         for page in PAGES
         for number, block in enumerate(re.findall(r"```python\n(.*?)```", page.read_text(), re.DOTALL), 1)
-        if page.name != "start.md"  # its blocks belong together: tests/cli/test_start_page.py
+        if page.name not in FOLLOWED
     ]
 
 
