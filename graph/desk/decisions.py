@@ -33,7 +33,8 @@ def response_in(shown: ShownRun, request: RequestJson, fields: Fields) -> Review
     Args:
         shown: The run.
         request: Its open request.
-        fields: The fields of the form: `decision` is approve, edit, feedback, finish or stop; the others are `message`,
+        fields: The fields of the form: `decision` is approve, refuse, happened, not_happened, edit, feedback, finish or
+            stop; the others are `message`,
             `reason`, `edit_as`, `plan`, those of `plan_of_form`, `answer:<step>:<field>`, `happened:<number>`,
             `result:<number>`, `comment:<step>`, `later:<step>`, `limit:<name>`, `call:<name>` (approve, edit, reject or
             standing) with `:args` and `:why`, and those of `standing_wish`.
@@ -41,6 +42,7 @@ def response_in(shown: ShownRun, request: RequestJson, fields: Fields) -> Review
     Raises:
         InputError: A field is missing or cannot be read.
     """
+    fields = _pressed(request, fields)
     decision = fields.get("decision", "")
     if decision == "stop":
         return ReviewResponse(stop=True)
@@ -61,11 +63,28 @@ def response_in(shown: ShownRun, request: RequestJson, fields: Fields) -> Review
         plan=edited_plan(request, fields) if decision == "edit" else None,
         answers=_answers(shown, request, fields),
         limits=_limits(request, fields),
-        reason=fields.get("reason") or None,
+        reason=fields.get("reason") or (fields.get("message") if can_approve else None) or None,
         ask_later=tuple(name.removeprefix(LATER) for name in fields if name.startswith(LATER)),
         **_calls(request, fields),
         **settled,
     )
+
+
+def _pressed(request: RequestJson, fields: Fields) -> Fields:
+    """Return the fields with what a button says of the only call that is asked about.
+
+    Raises:
+        InputError: The request asks about something else, or about more.
+    """
+    decision, actions = fields.get("decision", ""), request["action_requests"]
+    if decision == "refuse" and len(actions) == 1 and (name := next(iter(call_names(actions)))) is not None:
+        why = fields.get("message", "")
+        return {**fields, "decision": "approve", f"call:{name}": "reject", f"call:{name}:why": why, "message": ""}
+    if decision in ("happened", "not_happened") and [one["name"] for one in actions] == ["settle_effect"]:
+        return {**fields, "decision": "answer", "happened:0": str(decision == "happened").lower()}
+    if decision in ("refuse", "happened", "not_happened"):
+        raise InputError("decision", "the request is not about one call alone; decide each thing that it asks")
+    return fields
 
 
 def _is_comment(name: str, text: str) -> bool:
@@ -110,7 +129,7 @@ def _calls(request: RequestJson, fields: Fields) -> dict[str, Any]:
         match fields.get(f"call:{name}"):
             case "approve" if name in new:
                 approved.append(name)
-            case None if name in new:
+            case None | "" if name in new:
                 raise InputError(name, "this call is new in the plan: say whether it is made")
             case "edit":
                 args[name] = _arguments(name, fields.get(f"call:{name}:args", ""))

@@ -44,6 +44,7 @@ from planner_executor.graph.review.response import RequestJson, build_response
 from planner_executor.graph.runs.stored_responses import store_response
 from planner_executor.graph.settings.identity import named
 from planner_executor.graph.text.event_text import event_text
+from planner_executor.graph.text.inbox import left_in_words
 
 FAULTY = "nothing is decided: the plan as you edited it has faults"
 NO_FAULTS: Mapping[str, Sequence[Issue]] = {}
@@ -100,6 +101,7 @@ async def review_page(
             "faults": faults,
             "drawing": drawing_of(request, shown, step_marks(shown, plan, tools)) if plan is not None else None,
             "bounds": BOUNDS,
+            "left": left_in_words,
             "has_voted": _has_voted(request, shown),
             "looks": shown.record.calls.named_looks,
             "steps": step_ids(view.plan)[:INLINE_STEPS] if view is not None else [],

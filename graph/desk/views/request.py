@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from planner_executor.graph.desk.records import ShownRun
+from planner_executor.graph.desk.views.head import Answer, Head, answers_of, head_of
 from planner_executor.graph.desk.views.review_content import Table, action_tables, people_table, review_of
 from planner_executor.graph.desk.views.schema_form import FormField, fields_of
 from planner_executor.graph.plain_text.sanitize import visible_json
@@ -55,14 +56,19 @@ class RequestView:
     plan: Mapping[str, Any] | None
     names: frozenset[str]
     can_approve: bool
+    head: Head | None = None
     people: Table | None = None
     reason_for: Sequence[str] = ()
     settled: Sequence[str] = ()
 
     @property
-    def must_answer(self) -> bool:
-        """Whether an approval needs answers beside it."""
-        return bool(self.names - {"run_plan", "run_step"})
+    def answers(self) -> Sequence[Answer]:
+        """The buttons, each of which is one answer."""
+        one = self.actions[0] if len(self.actions) == 1 else None
+        is_gate = one is not None and one.is_gate
+        is_call = one is not None and bool(one.call)
+        names = [action.name for action in self.actions]
+        return answers_of(names, is_gate=is_gate, is_call=is_call, can_approve=self.can_approve)
 
 
 def request_view(shown: ShownRun) -> RequestView | None:
@@ -86,6 +92,7 @@ def request_view(shown: ShownRun) -> RequestView | None:
         plan=plan if isinstance(plan, Mapping) else None,
         names=frozenset(one.name for one in actions),
         can_approve=can_approve(request),
+        head=head_of(review, request["action_requests"]) if review is not None else None,
         people=people_table(review) if review is not None else None,
         reason_for=reason_for(request),
         settled=settled_steps(request),

@@ -105,6 +105,9 @@ CASES = {
     "reject a held call": Case(
         HELD, {"decision": "approve", "call:send": "reject", "call:send:why": "a trick"}, "waiting", answers=AGAIN
     ),
+    "refuse a held call by its button": Case(
+        HELD, {"decision": "refuse", "message": "a trick"}, "waiting", answers=AGAIN
+    ),
     "approve calls like it": Case(
         HELD,
         {"decision": "approve", "call:send": "standing", "call:send:at_most": "3"},
@@ -118,6 +121,10 @@ CASES = {
     "pass a gate": Case(GATED, {"decision": "approve"}, mails=[{"to": "ann"}]),
     "refuse a gate": Case(GATED, {"decision": "stop"}, "rejected"),
     "it happened": Case(UNCERTAIN, {"decision": "answer", "happened:0": "true", "result:0": '"sent"'}, faxes=1),
+    "it happened, by its button": Case(UNCERTAIN, {"decision": "happened", "result:0": '"sent"'}, faxes=1),
+    "it did not happen, by its button": Case(
+        UNCERTAIN, {"decision": "not_happened"}, "waiting", answers=REPEATED, faxes=2
+    ),
     "it did not happen": Case(
         UNCERTAIN, {"decision": "answer", "happened:0": "false"}, "waiting", answers=REPEATED, faxes=2
     ),
@@ -163,6 +170,11 @@ LACKING = [
     (PLANNED, {"decision": "edit", "edit_as": "form", "new:1:objective": "send"}, "give it an id"),
     (ASKED, {"decision": "approve"}, "undecided"),
     (HELD, {"decision": "approve", "call:send": "reject"}, "say why"),
+    (HELD, {"decision": "refuse"}, "say why"),
+    (HELD, {"decision": "happened"}, "not about one call alone"),
+    (PLANNED, {"decision": "refuse", "message": "no"}, "not about one call alone"),
+    (GATED, {"decision": "refuse", "message": "no"}, "not about one call alone"),
+    (ASKED, {"decision": "not_happened"}, "not about one call alone"),
     (HELD, {"decision": "approve", "call:send": "edit", "call:send:args": "4"}, "JSON object"),
     (UNCERTAIN, {"decision": "answer"}, "say whether send's call of fax happened"),
 ]

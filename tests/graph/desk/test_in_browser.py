@@ -97,8 +97,8 @@ def test_a_whole_run_from_goal_to_end_with_an_edit_and_a_replan(chat_browser: An
         page.get_by_label("Goal").fill("send the news")
         page.get_by_role("button", name="Plan it").click()
         page.get_by_role("link", name="Review", exact=True).first.click()
-        page.get_by_label("What to change").fill("look at the sun")
-        page.get_by_role("button", name="Reject, and plan again").click()
+        page.get_by_label("Why, or what to change").fill("look at the sun")
+        page.get_by_role("button", name="Plan again").click()
         page.get_by_role("link", name="Review", exact=True).first.click()
         page.get_by_text("Edit the plan", exact=True).click()
         objective = page.locator("[data-edit-step=send]").get_by_label("Objective")
@@ -234,7 +234,7 @@ def test_of_two_reviewers_one_decides_and_the_other_sees_who_did(chat_browser: A
             page.locator("#connection[data-state=live]").wait_for()
         ann.get_by_role("button", name="Approve").click()
         bob.locator("#moved").wait_for()
-        bob.get_by_role("button", name="Reject, and end the run").click()
+        bob.get_by_role("button", name="End the run").click()
 
         bob.get_by_text("server:ann").wait_for()
         ann.locator("#run-status [data-status=succeeded]").wait_for()
@@ -477,10 +477,40 @@ def test_a_plan_of_1000_steps_is_read_by_keys_in_a_page_of_300(chat_browser: Any
     assert faults == []
 
 
+@pytest.mark.parametrize("size", [(1440, 900), (1024, 768), (390, 844)], ids=str)
+def test_what_is_paid_to_whom_and_the_buttons_stay_in_sight_however_far_one_scrolls(
+    chat_browser: Any, tmp_path: Path, size: tuple[int, int]
+) -> None:
+    schema = {"type": "object", "properties": {"amount": {"type": "string"}, "to": {"type": "string"}}}
+
+    def tools(log: LoggedTools) -> list[Any]:
+        words = {"summary": "refund {amount} EUR to {to}", "reversible": False}
+        return [log.tool("read", effect="read"), log.tool("refund", schema=schema, effect="external", **words)]
+
+    steps = [step(f"s{n}", "read") for n in range(30)] + [step("pay", "refund", amount="129.90", to="ann@example.com")]
+    view = {"width": size[0], "height": size[1]}
+    with served(tmp_path / "runs.db", tools=tools) as server, page_on(chat_browser, server, viewport=view) as page:
+        with server.agent() as agent:
+            run = agent.start("refund", plan={"steps": steps}, thread="t").id
+        page.goto(server.url + query("/review", run))
+        chip = page.get_by_text("refund 129.90 EUR to ann@example.com").first
+        button = page.get_by_role("button", name="Approve and run")
+        for place in (0, 2_000):
+            page.mouse.wheel(0, place)
+            page.wait_for_function("least => scrollY >= least", arg=min(place, 200))
+            for one in (chip, button):
+                box = one.bounding_box()
+                assert box["y"] >= 0 and box["y"] + box["height"] <= size[1]
+        assert page.get_by_text("cannot be undone").first.is_visible()
+        faults = faults_of_all_looks(page)
+
+    assert faults == []
+
+
 def test_no_answer_to_a_form_has_a_fault_that_axe_finds(chat_browser: Any, tmp_path: Path) -> None:
     with filled(tmp_path) as server, page_on(chat_browser, server) as page:
         page.goto(server.url + query("/review", "plan.1"))
-        page.get_by_label("What to change").fill("shorter")
+        page.get_by_label("Why, or what to change").fill("shorter")
         page.evaluate("document.querySelector('[name=digest]').value = 'another'")
         page.get_by_role("button", name="Approve and answer").click()
         page.get_by_role("heading", name="Nothing was decided").wait_for()

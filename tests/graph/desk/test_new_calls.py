@@ -42,7 +42,8 @@ def test_the_page_says_that_it_is_new_and_chooses_nothing(desk: DeskServer) -> N
         page = visit.get(query("/review", "t.1")).text
 
     assert "New call of" in page and "No plan that was approved had this call" in page
-    assert 'name="call:more" value="approve" > ' in page and 'value="standing"' not in page
+    assert '<select name="call:more"><option value="">choose</option>' in page and 'value="standing"' not in page
+    assert '<option value="approve" >is made as shown' in page
 
 
 DECISIONS: Mapping[str, tuple[dict[str, str], str, list[Any]]] = {
