@@ -14,6 +14,7 @@ _HOME = {
     "ModelSettings": "graph.chat_models.settings",
     "NothingHappened": "tools.errors",
     "Person": "graph.record.person",
+    "Playbook": "graph.playbooks",
     "Run": "graph.runs",
     "ToolError": "tools.errors",
     "Transient": "tools.errors",

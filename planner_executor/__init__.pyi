@@ -5,6 +5,7 @@ from planner_executor.graph.agent import AsyncAgent as AsyncAgent
 from planner_executor.graph.builder.graph_builder import build_graph as build_graph
 from planner_executor.graph.chat_models.settings import ModelSettings as ModelSettings
 from planner_executor.graph.errors import AgentError as AgentError
+from planner_executor.graph.playbooks import Playbook as Playbook
 from planner_executor.graph.record.person import Person as Person
 from planner_executor.graph.runs import Run as Run
 from planner_executor.tools.declaration import tool as tool

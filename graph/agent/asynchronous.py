@@ -22,6 +22,7 @@ from planner_executor.graph.ledger.seal import SealKey
 from planner_executor.graph.ledger.verification import Verification
 from planner_executor.graph.lifetime import OpenOnUse
 from planner_executor.graph.plain_text.sanitize import check_texts
+from planner_executor.graph.playbooks import Playbook
 from planner_executor.graph.policy.terms import Comparison
 from planner_executor.graph.record.amendment import Amendment
 from planner_executor.graph.record.person import Approver, Person
@@ -44,6 +45,7 @@ from planner_executor.graph.settings.identity import named
 from planner_executor.graph.text.audit import Audit
 from planner_executor.graph.text.event_text import Section
 from planner_executor.graph.text.notebook import draw_plans
+from planner_executor.graph.words.name_list import listed
 from planner_executor.graph.work.continuing import ByPlace, BySession
 from planner_executor.graph.work.report import Report
 from planner_executor.graph.work.server import ByServer
@@ -129,11 +131,13 @@ class AsyncAgent:
 
     async def start(
         self,
-        goal: str,
+        goal: str | None = None,
         *,
         constraints: Sequence[str] = (),
         tags: Sequence[str] = (),
         plan: JsonValue = None,
+        playbook: Playbook | None = None,
+        params: Mapping[str, JsonValue] | None = None,
         thread: str | None = None,
         setup: Mapping[str, Any] | None = None,
         by: Person | None = None,
@@ -142,10 +146,12 @@ class AsyncAgent:
         """Start a run and return it when it waits for a decision or has ended.
 
         Args:
-            goal: The goal.
+            goal: The goal; that of a playbook is its description unless you give another one.
             constraints: Constraints on the plan and its execution.
             tags: Labels to filter lists of runs by.
             plan: A plan to use instead of asking the planner.
+            playbook: A playbook whose plan is used; see `Playbook.load`.
+            params: The values of its parameters, by name.
             thread: The thread to start on; a new one by default.
             setup: Data that the caller needs to resume the run elsewhere, such as folder names; kept in the ledger.
             by: The person who does it, as your code knows them; the ledger says `claimed`, unless the adapter of the
@@ -153,13 +159,20 @@ class AsyncAgent:
             on_progress: Called with each step's changes as they happen.
 
         Raises:
-            InputError: The goal is empty, or a tag is not a short word.
+            InputError: The goal is empty, a tag is not a short word, a value of a parameter does not fit, or a tool of
+                the playbook is missing or another one than when it was kept.
         """
-        thread = thread or token_hex(4)
+        session, thread = await self._open.get(), thread or token_hex(4)
+        if playbook is not None:
+            plan = _plan_of(playbook, params, plan, session)
+            goal = goal or playbook.goal(params or {})
+        elif params is not None:
+            raise InputError("params", "parameters are those of a playbook; name one")
+        if goal is None:
+            raise InputError("goal", "say what is to be done, or name a playbook")
         given: dict[str, Any] = {"goal": goal, "constraints": list(constraints), "tags": list(tags)}
         if plan is not None:
             given["plan"] = plan
-        session = await self._open.get()
         await session.drive(given, Caller.facade(thread, setup, by=session.acts(by)), on_progress)
         return await session.latest(thread)
 
@@ -653,3 +666,19 @@ class AsyncAgent:
 
     async def _actor(self, by: Person | None) -> Approver:
         return named(by, (await self._open.get()).identity)
+
+
+def _plan_of(
+    playbook: Playbook, params: Mapping[str, JsonValue] | None, plan: JsonValue, session: AgentSession
+) -> dict[str, Any]:
+    """Return the plan of a playbook, whose tools have to be those that it was kept with."""
+    if plan is not None:
+        raise InputError("plan", "give a plan or a playbook, not both")
+    specs = session.graph.services.toolbox.specs
+    if writers := playbook.writers(specs):
+        where = f"{playbook.path} lies where {listed(writers)} can write"
+        raise InputError("playbook", f"{where}; keep it in a folder that no tool changes")
+    if changes := playbook.changes(specs):
+        again = "look at what changed, then keep the playbook anew"
+        raise InputError("playbook", f"{playbook.name}: {'; '.join(changes)}; {again}")
+    return playbook.plan(params)

@@ -85,6 +85,7 @@ COMMANDS = {
     ),
     "eval": Row("eval", "evaluate", "Run each goal of a suite in three arms and compare success and cost."),
     "models": Row("models", "models", "The models of the roles."),
+    "playbook": Row("playbook", "playbook", "Plans that are kept as files, and run again with other values."),
     "policy": Row("policy", "policy", "Rules that allow, review and deny."),
 }
-"""Command by name, in the order of `--help`; `models` and `policy` have subcommands."""
+"""Command by name, in the order of `--help`; `models`, `playbook` and `policy` have subcommands."""

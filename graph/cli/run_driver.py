@@ -72,7 +72,7 @@ class RunDriver:
         async def begin(agent: "AsyncAgent", progress: Progress) -> Run:
             return await agent.start(**asked, thread=thread, by=self._by, on_progress=progress)
 
-        if asked["plan"] is None and not self._screen.is_live:
+        if asked.get("plan") is None and "playbook" not in asked and not self._screen.is_live:
             self._screen.say("planning …")
         return self._decide_until_done(self._stage(begin, "planning"))
 

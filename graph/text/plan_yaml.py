@@ -125,7 +125,7 @@ def plan_to_yaml(plan: Mapping[str, Any], run: str, revision: int, goal: str, st
         "Save your changes and close the editor; you are asked before the changed plan runs.",
         "An unchanged or empty file decides nothing. {step_1_result} stands for the result of step_1.",
     ]
-    text = _dumped(plan)
+    text = to_yaml(plan)
     done = [step for step, status in statuses.items() if status == "succeeded"]
     lines = plan_from_yaml(text).lines_of_steps if done else {}
     body = _with_comments(text, [(lines[step], "# has succeeded and cannot change") for step in done if step in lines])
@@ -162,8 +162,8 @@ def without_faults(text: str, shown: str) -> str:
     return "\n".join(line for line in text.split("\n") if line.strip() not in written)
 
 
-def _dumped(plan: Mapping[str, Any]) -> str:
-    """Return a plan as YAML; if it holds what cannot be seen, all that is not ASCII is escaped."""
+def to_yaml(plan: Mapping[str, Any]) -> str:
+    """Return a plan, or another object, as YAML; if it holds what cannot be seen, all that is not ASCII is escaped."""
     options: dict[str, Any] = {"Dumper": _Dumper, "sort_keys": False, "width": 10**9, "default_flow_style": False}
     text = str(yaml.dump(dict(plan), allow_unicode=True, **options))
     return text if visible(text) == text else str(yaml.dump(dict(plan), allow_unicode=False, **options))

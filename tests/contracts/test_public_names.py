@@ -20,6 +20,7 @@ NAMES = [
     "ModelSettings",
     "NothingHappened",
     "Person",
+    "Playbook",
     "Run",
     "ToolError",
     "Transient",

@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from planner_executor import Agent
+from planner_executor import Agent, Playbook
+from planner_executor.graph.errors import InputError
 from planner_executor.graph.testing import LoggedTools, ScriptedModel, step
 
 
@@ -93,3 +94,33 @@ def test_a_retry_keeps_the_parameters(agent: Agent, tools: LoggedTools) -> None:
 
     assert again.plan is not None and again.plan.params["who"].value == "x"
     assert tools.calls == [("look", {"n": "x"})]
+
+
+def test_a_playbook_runs_with_values_and_without_a_planner(agent: Agent, tools: LoggedTools) -> None:
+    steps = [step("mail", "mail", to="{param.who}")]
+    kept = Playbook.of(
+        {"name": "greet", "version": 1, "description": "Greet {param.who}", "parameters": {"who": {}}, "steps": steps}
+    )
+
+    waiting = agent.start(playbook=kept, params={"who": "ann@b"})
+    ended = agent.resume(waiting.id, "approve")
+
+    assert (ended.goal, ended.status) == ("Greet ann@b", "succeeded")
+    assert tools.calls == [("mail", {"to": "ann@b"})]
+
+
+def test_a_playbook_is_not_started_with_other_tools_or_without_its_values(agent: Agent, tools: LoggedTools) -> None:
+    raw = {"name": "greet", "version": 1, "parameters": {"who": {}}, "steps": [step("mail", "mail", to="{param.who}")]}
+    other = Playbook.of({**raw, "tools": {"mail": {"effect": "write"}, "gone": {}}})
+
+    with pytest.raises(InputError, match="had the effect write, and has external; gone is missing"):
+        agent.start(playbook=other, params={"who": "ann@b"})
+    with pytest.raises(InputError, match="who is missing"):
+        agent.start(playbook=Playbook.of(raw))
+    with pytest.raises(InputError, match="not both"):
+        agent.start(playbook=Playbook.of(raw), params={"who": "ann@b"}, plan=plan())
+    with pytest.raises(InputError, match="those of a playbook"):
+        agent.start("g", params={"who": "ann@b"})
+    with pytest.raises(InputError, match="say what is to be done"):
+        agent.start()
+    assert not agent.list().runs and not tools.calls

@@ -1,0 +1,173 @@
+"""`planner-executor playbook`: plans kept as files, with parameters."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from planner_executor.graph.cli import options
+from planner_executor.graph.cli.command_group import CommandGroup
+from planner_executor.graph.cli.decision_source import DecisionSource
+from planner_executor.graph.cli.epilog import EPILOG
+from planner_executor.graph.cli.exit_codes import ENDED_OTHERWISE, exit_code, report_errors
+from planner_executor.graph.cli.json_stream import json_observers, write_open_request
+from planner_executor.graph.cli.option_groups import with_option_groups
+from planner_executor.graph.cli.run_driver import start
+from planner_executor.graph.cli.run_lookup import with_run
+from planner_executor.graph.cli.run_options import RunOptions, ToolOptions
+from planner_executor.graph.cli.screen import DIGEST_CHARACTERS, Screen
+from planner_executor.graph.cli.setup import Setup
+from planner_executor.graph.errors import InputError
+from planner_executor.graph.plan.depth import parse_json_or_text
+from planner_executor.graph.playbooks.playbook import Playbook
+from planner_executor.graph.playbooks.saving import playbook_of_run
+from planner_executor.graph.text.plan_yaml import to_yaml
+from planner_executor.graph.text.review.values import shown
+
+File = Annotated[Path, typer.Argument(parser=options.path_of, metavar="FILE", help="The playbook: a YAML file.")]
+Values = Annotated[
+    list[str] | None,
+    typer.Option("--param", metavar="NAME=VALUE", help="The value of a parameter, text or JSON; may be repeated."),
+]
+Places = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--param",
+        metavar="NAME=PLACE",
+        help="Make the value in this place a parameter, such as customer=step_1.args.query; may be repeated.",
+    ),
+]
+Keep = Annotated[
+    list[str] | None,
+    typer.Option("--keep", metavar="PLACE", help="Leave a parameter's value in this place; may be repeated."),
+]
+Name = Annotated[str, typer.Option("--as", metavar="NAME", help="Its name, a word of small letters.")]
+Target = Annotated[
+    Path | None,
+    typer.Option("--out", parser=options.path_of, metavar="FILE", help="The file to write. Default: NAME.yaml."),
+]
+Number = Annotated[int, typer.Option("--version", min=1, help="Its version.")]
+
+playbook = typer.Typer(
+    name="playbook",
+    cls=CommandGroup,
+    help="Plans that are kept as files, and run again with other values.",
+    no_args_is_help=True,
+)
+
+
+@playbook.command(epilog=EPILOG)
+def show(file: File, json: options.AsJson = False) -> None:
+    """Show a playbook: its parameters, its steps and its tools."""
+    screen = Screen.here()
+    with report_errors(screen):
+        found = Playbook.load(file)
+        if json:
+            screen.show_json({**found.to_json(), "digest": found.digest})
+            return
+        screen.say(f"{found.name} {found.version}, digest {found.digest[:DIGEST_CHARACTERS]}: {found.description}")
+        for name, schema in found.parameters.items():
+            screen.say(f"- {name}: {schema.get('title') or schema.get('type', 'any value')}{_usual(schema)}")
+        for line in to_yaml({"steps": list(found.steps), "answer": found.answer}).rstrip().split("\n"):
+            screen.say(line)
+
+
+@playbook.command(
+    epilog="Exit codes: 0 it can run; 1 its tools have changed or its plan is refused; 2 it is no playbook."
+)
+@with_option_groups
+def check(file: File, given: ToolOptions, param: Values = None, config: options.ConfigFile = None) -> None:
+    """Check a playbook: its form, its tools against those of now, and its plan with examples or given values."""
+    from planner_executor.graph.builder.graph_builder import build_graph
+
+    screen = Screen.here()
+    with report_errors(screen):
+        given.check()
+        found = Playbook.load(file)
+        with Setup.default().changed(**given.tool_settings, config=config).opened() as built:
+            specs = build_graph(**built).services.toolbox.specs
+        values = _values(found, param or []) or found.example()
+        faults = [f"{name} can write where it lies" for name in found.writers(specs)]
+        faults += [*found.changes(specs), *(found.issues(specs, values) if values is not None else ())]
+        for fault in faults:
+            screen.complain(fault)
+        if faults:
+            raise typer.Exit(ENDED_OTHERWISE)
+        unchecked = "" if values is not None else "; its plan is not checked: give examples, or --param NAME=VALUE"
+        screen.say(f"{file} is valid, digest {found.digest[:DIGEST_CHARACTERS]}{unchecked}")
+
+
+@playbook.command(epilog=EPILOG)
+@with_option_groups
+def run(
+    file: File,
+    *,
+    param: Values = None,
+    given: RunOptions,
+    yes: options.Yes = False,
+    json: options.Json = False,
+    db: options.Database = options.DATABASE,
+) -> None:
+    """Run a playbook with these values; no planner is asked."""
+    screen = Screen.beside_json() if json else Screen.here()
+    with report_errors(screen):
+        given.check()
+        found = Playbook.load(file)
+        setup = Setup.default().changed(**given.settings)
+        with setup.opened() as built:
+            request = {"playbook": found, "params": _values(found, param or [])}
+            ended = start(
+                screen,
+                db,
+                DecisionSource(screen, db, yes=yes, by=given.by),
+                {**built, **json_observers(json)},
+                {**request, "setup": setup.to_json()},
+            )
+        write_open_request(ended, json)
+        raise typer.Exit(exit_code(ended))
+
+
+@playbook.command(epilog=EPILOG)
+def save(
+    run: options.RunName,
+    name: Name,
+    param: Places = None,
+    keep: Keep = None,
+    out: Target = None,
+    version: Number = 1,
+    db: options.Database = options.DATABASE,
+) -> None:
+    """Keep the plan of a run that was approved last as a playbook, with parameters in place of values."""
+    screen = Screen.here()
+    with report_errors(screen):
+        file, places = out or Path(f"{name}.yaml"), [_pair(one, "NAME=PLACE") for one in param or []]
+        head = {"name": name, "version": version}
+        made = with_run(db, run, lambda runs: playbook_of_run(runs, run, head, places, keep or []))
+        try:
+            with file.open("x", encoding="utf-8") as target:
+                target.write(to_yaml(made.to_json()))
+        except OSError as error:
+            raise InputError("--out", f"{file}: {error.strerror}; name another file") from error
+        screen.say(f"wrote {file}, digest {made.digest[:DIGEST_CHARACTERS]}")
+
+
+def _values(found: Playbook, given: list[str]) -> dict[str, Any]:
+    """Return parameter -> value; where text fits, the value is text."""
+    texts = dict(_pair(one, "NAME=VALUE") for one in given)
+    return {name: _read(found.parameters.get(name, {}), text) for name, text in texts.items()}
+
+
+def _read(schema: Mapping[str, Any], text: str) -> Any:
+    return text if schema.get("type", "string") == "string" else parse_json_or_text(text)
+
+
+def _pair(given: str, form: str) -> tuple[str, str]:
+    name, equals, value = given.partition("=")
+    if not equals or not name:
+        raise InputError("--param", f"{given!r:.80} is not {form}")
+    return name, value
+
+
+def _usual(schema: Mapping[str, Any]) -> str:
+    return f", {shown(schema['default'])} unless given" if "default" in schema else ""
