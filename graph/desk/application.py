@@ -110,6 +110,7 @@ ROUTES = [
     Route("/run/effects", run.effects),
     Route("/run/budget", run.budget),
     Route("/run/audit", run.audit),
+    Route("/run/event", run.event),
     Route("/run/audit.txt", run.audit_text),
     Route("/run/live", live.run_stream),
     Route("/run/review", review.review),

@@ -125,9 +125,25 @@ async def value(request: Request) -> Response:
 
     def values() -> Mapping[str, Any]:
         part = part_of(request, document(found) if isinstance(found, str) else visible_json(found), PART)
-        return {"step": name, "text": part.rows, "part": part}
+        return {"step": name, "text": part.rows, "part": part, "event": None}
 
     return await run_page(request, "run_value.html", "results", shown, values)
+
+
+@shows
+async def event(request: Request) -> Response:
+    """Show an event as it is on record, one part of it at a time."""
+    _, shown = await shown_run(request)
+    number = int_of(request.query_params.get("seq", ""))
+
+    def values() -> Mapping[str, Any]:
+        found = next((one for one in shown.events if one.seq == number), None)
+        if found is None:
+            raise InputError("seq", f"{shown.run.id} has no event {number}; open one of its audit")
+        part = part_of(request, visible_json(found.payload), PART)
+        return {"step": None, "text": part.rows, "part": part, "event": found}
+
+    return await run_page(request, "run_value.html", "audit", shown, values)
 
 
 @shows

@@ -153,7 +153,11 @@ def _plan(content: PlanContent, raw: Any) -> Iterator[Table]:
     yield _tools(content.tools)
     notes = [*content.notes, *(line.removeprefix("- ") for line in literal_lines(list(plan.steps), plan))]
     yield Table("Before you decide", ("",), [(note,) for note in notes])
-    yield _steps("Effects, with their arguments", [step for step in left if step.acts], plan)
+    acting, approved = [step for step in left if step.acts], _approved(content)
+    yield _steps("Effects, with their arguments", [step for step in acting if step.id not in approved], plan)
+    before = [step for step in acting if step.id in approved]
+    title = f"Effects as in revision {content.since}, which ran: {len(before)}"
+    yield _steps(title, before, plan, is_folded=True)
     reading = [step for step in left if not step.acts]
     more = len(reading) - READING_STEPS
     title = f"Steps that only read: {len(reading)}" + (f"; the page of the plan has {more} more" if more > 0 else "")
@@ -180,6 +184,14 @@ def _plan(content: PlanContent, raw: Any) -> Iterator[Table]:
         [(step.id, one) for step in left for one in step.left_out],
     )
     yield Table("What it may take", ("", ""), list(_work(content.work)))
+
+
+def _approved(content: PlanContent) -> set[str]:
+    """Return the steps that are as in a plan that a person saw and that was begun, and so approved."""
+    is_begun = any(step.status != "pending" for step in content.steps) or bool(content.why and content.why.failed)
+    if content.since is None or not content.was_seen or not is_begun:
+        return set()
+    return {step.id for step in content.steps} - {one.step for one in content.changes}
 
 
 def _previews(previews: Iterable[PreviewContent]) -> Table:

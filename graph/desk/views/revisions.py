@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from planner_executor.graph.desk.views.word_diff import Piece, word_diff
 from planner_executor.graph.plain_text.sanitize import visible_json
 from planner_executor.graph.plan.revision import PlanDiff, difference
 from planner_executor.graph.plan.schema import Plan
@@ -31,6 +32,13 @@ class FieldChange:
     before: str | None
     after: str | None
 
+    @property
+    def words(self) -> tuple[Sequence[Piece], Sequence[Piece]]:
+        """Both in pieces, word by word; what is not there has none."""
+        if self.before is not None and self.after is not None:
+            return word_diff(self.before, self.after)
+        return [*_whole(self.before)], [*_whole(self.after)]
+
 
 @dataclass(frozen=True)
 class StepDifference:
@@ -39,6 +47,11 @@ class StepDifference:
     step: str
     how: str
     fields: Sequence[FieldChange]
+
+
+def _whole(text: str | None) -> Iterator[Piece]:
+    if text is not None:
+        yield Piece("changed", text)
 
 
 def revision_rows(events: Sequence[Event]) -> list[RevisionRow]:

@@ -58,7 +58,11 @@ PAGES: Mapping[str, tuple[str, ...]] = {
         query("/timeline", "ended.1"),
     ),
     "run_results.html": (query("/results", "ended.1"), query("/results", "long.1", part="2")),
-    "run_value.html": (query("/value", "ended.1"), query("/value", "ended.1", step="look")),
+    "run_value.html": (
+        query("/value", "ended.1"),
+        query("/value", "ended.1", step="look"),
+        query("/event", "ended.1", seq="3"),
+    ),
     "run_revisions.html": (query("/revisions", "plan.1"), query("/revisions", "ended.1")),
     "run_effects.html": (query("/effects", "uncertain.1"), query("/effects", "ended.1"), query("/effects", "held.1")),
     "run_budget.html": (query("/budget", "budget.1"), query("/budget", "ended.1")),
