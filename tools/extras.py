@@ -16,13 +16,13 @@ def missing_extra(module: str, extra: str) -> str | None:
     """Return the install command of a missing extra, or None if it is installed.
 
     >>> missing_extra("json", "data") is None, missing_extra("no_such_module", "data")
-    (True, "it needs: pip install 'planner-executor[data]'")
+    (True, "it needs: pip install '.[data]' in the folder of planner-executor")
     """
     try:
         found = find_spec(module)
     except ValueError:  # it is loaded as something that is no module
         found = None
-    return None if found else f"it needs: pip install 'planner-executor[{extra}]'"
+    return None if found else f"it needs: pip install '.[{extra}]' in the folder of planner-executor"
 
 
 def absent_tools() -> dict[str, str]:

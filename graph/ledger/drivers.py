@@ -13,6 +13,7 @@ from planner_executor.graph.ledger.seal import SealKey
 from planner_executor.graph.ledger.sqlite.ledger import SqliteLedger
 
 UNNAMED = "the name of the database is blank; name a file, such as runs.db, or postgresql://..."
+PACKAGES = "a PostgreSQL database needs packages: pip install '.[postgres]' in the folder of planner-executor"
 OF_SQLITE = (
     "the name of the database begins with file:, as SQLite writes addresses; name the path alone, such as runs.db"
 )
@@ -27,7 +28,7 @@ def _in_postgres(address: str, key: SealKey | None) -> RunStore:
     try:
         from planner_executor.graph.ledger.postgres.ledger import PostgresLedger
     except ImportError:
-        raise ConfigError("a PostgreSQL database needs packages: pip install 'planner-executor[postgres]'") from None
+        raise ConfigError(PACKAGES) from None
     return PostgresLedger(address, key)
 
 

@@ -17,7 +17,7 @@ KEPT = (
 )
 """Variables that decide how a server is reached; the process gets no others of ours, and so no key."""
 REASONS = {
-    apprise_child.NO_PACKAGE: "it needs a package: pip install 'planner-executor[notify]'",
+    apprise_child.NO_PACKAGE: "it needs a package: pip install '.[notify]' in the folder of planner-executor",
     apprise_child.NOT_AN_ADDRESS: "Apprise does not know such an address",
 }
 

@@ -27,7 +27,7 @@ def with_exported_spans(observers: Sequence[Observer]) -> Sequence[Observer]:
 
         _provide()
     except ImportError:
-        raise ConfigError(f"{SWITCH} needs packages: pip install 'planner-executor[otel]'") from None
+        raise ConfigError(f"{SWITCH} needs packages: pip install '.[otel]' in the folder of planner-executor") from None
     return observers if any(isinstance(one, OtelObserver) for one in observers) else [*observers, OtelObserver()]
 
 

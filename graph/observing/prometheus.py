@@ -49,7 +49,7 @@ def registry_of(read: Callable[[], Counters]) -> "CollectorRegistry":
     try:
         from prometheus_client import CollectorRegistry
     except ImportError:
-        raise ConfigError("metrics need a package: pip install 'planner-executor[metrics]'") from None
+        raise ConfigError("metrics need: pip install '.[metrics]' in the folder of planner-executor") from None
     registry = CollectorRegistry(auto_describe=False)
     registry.register(RunCollector(read))
     return registry

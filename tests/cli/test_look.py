@@ -111,7 +111,7 @@ def test_a_tool_whose_extra_is_missing_says_what_to_install(cli: Cli, monkeypatc
 
     words = " ".join(cli("tools").stdout.split())
 
-    assert "run_python cannot be used yet, it needs: pip install 'planner-executor[sandbox]'" in words
+    assert "run_python cannot be used yet, it needs: pip install '.[sandbox]' in the folder of" in words
 
 
 def test_the_database_may_be_named_in_the_environment(

@@ -22,7 +22,7 @@ from planner_executor.graph.state import Input
 ROOT = Path(__file__).parents[2]
 FOLLOWED = ("start.md", "embed.md")
 """Pages whose blocks need each other or a project: tests/cli/test_start_page.py, tests/scenarios/test_embedding.py."""
-PAGES = [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").rglob("*.md"))]
+PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
 
 
 def python_blocks() -> list[Any]:

@@ -157,7 +157,7 @@ class Thread:
 def serve(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., Server]]:
     """Start servers; what blocked one's event loop fails the test that ends it."""
     if importlib.util.find_spec("langgraph_cli") is None or importlib.util.find_spec("langgraph_api") is None:
-        pytest.skip("langgraph-cli[inmem] is not installed: pip install 'planner-executor[studio]'")
+        pytest.skip("langgraph-cli[inmem] is not installed: pip install '.[studio]' in the folder of planner-executor")
     started: list[Server] = []
 
     def start(

@@ -162,4 +162,4 @@ def test_without_the_package_the_error_names_what_to_install(tmp_path: Path, mon
 
     with pytest.raises(SourceNotReadable) as failure:
         tool.invoke({"path": "a.docx"})
-    assert "pip install 'planner-executor[office]'" in failure.value.reason
+    assert "pip install '.[office]' in the folder of planner-executor" in failure.value.reason

@@ -189,7 +189,7 @@ def test_html_without_the_package_is_an_error_that_names_it(
     with pytest.raises(SourceNotReadable) as failure:
         fetch.invoke({"url": site.url()})
 
-    assert "pip install 'planner-executor[web]'" in failure.value.reason
+    assert "pip install '.[web]' in the folder of planner-executor" in failure.value.reason
 
 
 def test_a_summary_of_a_page_cites_its_address_and_heading(site: Any, fetch: BaseTool) -> None:

@@ -68,7 +68,7 @@ def test_a_tool_whose_extra_is_missing_is_not_offered(
     monkeypatch.setitem(sys.modules, module, None)
 
     assert names_of(all_packs(tmp_path, tmp_path)) == [name for name in NAMES if name != tool]
-    assert absent_tools() == {tool: f"it needs: pip install 'planner-executor[{extra}]'"}
+    assert absent_tools() == {tool: f"it needs: pip install '.[{extra}]' in the folder of planner-executor"}
 
 
 def test_a_search_engine_with_a_key_needs_no_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -134,4 +134,4 @@ def test_without_the_package_the_error_names_what_to_install(monkeypatch: pytest
 
     with pytest.raises(InputRefused) as failure:
         tool.invoke({"code": "1"})
-    assert "pip install 'planner-executor[sandbox]'" in failure.value.reason
+    assert "pip install '.[sandbox]' in the folder of planner-executor" in failure.value.reason

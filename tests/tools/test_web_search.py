@@ -67,7 +67,7 @@ def test_without_the_package_the_error_names_what_to_install(monkeypatch: pytest
     with pytest.raises(ToolError) as failure:
         web_search().invoke({"query": "wind"})
 
-    assert "pip install 'planner-executor[web]'" in str(failure.value)
+    assert "pip install '.[web]' in the folder of planner-executor" in str(failure.value)
 
 
 @pytest.fixture

@@ -20,9 +20,11 @@ def package_fault() -> str | None:
     try:
         found = version("mcp")
     except PackageNotFoundError:
-        return "the package mcp is missing; install planner-executor[mcp]"
+        return "the package mcp is missing; pip install '.[mcp]' in the folder of planner-executor"
     if int(found.split(".")[0]) < 2:
-        return f"the package mcp is {found} here, 2 or newer is needed; install planner-executor[mcp]"
+        return (
+            f"the package mcp is {found}, 2 or newer is needed; pip install '.[mcp]' in the folder of planner-executor"
+        )
     return None
 
 

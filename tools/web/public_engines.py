@@ -27,7 +27,7 @@ def ask_public_engines(query: str, limit: int) -> list[Found]:
         from ddgs.exceptions import DDGSException, RatelimitException, TimeoutException
     except ImportError as error:
         raise NoAnswerError(
-            "it needs: pip install 'planner-executor[web]'", "search local documents instead"
+            "it needs: pip install '.[web]' in the folder of planner-executor", "search local documents instead"
         ) from error
     try:
         found = DDGS(timeout=_TIMEOUT_S).text(query, max_results=limit)

@@ -20,7 +20,7 @@ from planner_executor.graph.errors import ConfigError, InputError
 if TYPE_CHECKING:
     from planner_executor.graph.desk.settings import DeskSettings
 
-PACKAGES = "the review desk needs packages: pip install 'planner-executor[desk]'"
+PACKAGES = "the review desk needs packages: pip install '.[desk]' in the folder of planner-executor"
 LOOPBACK = frozenset({"127.0.0.1", "::1"})
 STOPS_S = 3
 """How long open pages keep the server from stopping."""

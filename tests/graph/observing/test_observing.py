@@ -274,7 +274,7 @@ def test_a_count_of_many_digits_is_told_to_the_last() -> None:
 def test_metrics_without_their_package_are_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "prometheus_client", None)
 
-    with pytest.raises(ConfigError, match=r"planner-executor\[metrics\]"):
+    with pytest.raises(ConfigError, match=r"pip install .\.\[metrics\]"):
         registry_of(lambda: Counters({}, {}))
 
 

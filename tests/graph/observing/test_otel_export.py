@@ -52,7 +52,7 @@ def test_without_the_packages_it_is_one_sentence(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setenv("PLANNER_EXECUTOR_OTEL", "1")
     monkeypatch.setitem(sys.modules, "planner_executor.graph.observing.otel", None)
 
-    with pytest.raises(ConfigError, match=r"planner-executor\[otel\]"):
+    with pytest.raises(ConfigError, match=r"pip install .\.\[otel\]"):
         with_exported_spans(())
 
 

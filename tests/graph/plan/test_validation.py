@@ -192,11 +192,11 @@ def test_an_unknown_tool_is_named_with_those_that_are_known() -> None:
 
 
 def test_a_tool_that_is_not_installed_is_named_with_the_extra_that_brings_it() -> None:
-    tools = Catalog(TOOLS, {"run_python": "it needs: pip install 'planner-executor[sandbox]'", "search": "unused"})
+    tools = Catalog(TOOLS, {"run_python": "it needs: the extra sandbox", "search": "unused"})
     reading = read_plan({"steps": [step("one", tool="run_python"), step("two", tool="search")]}, tools)
 
     messages = [issue.message for issue in reading.issues if issue.field == "tool"]
-    assert messages == ["tool 'run_python' is not installed; it needs: pip install 'planner-executor[sandbox]'"]
+    assert messages == ["tool 'run_python' is not installed; it needs: the extra sandbox"]
 
 
 def test_every_unknown_tool_of_a_grant_is_named() -> None:

@@ -153,7 +153,7 @@ def test_without_pypdf_other_documents_are_read_and_the_pdf_names_the_extra(
     catalogue = Library(tmp_path).catalogue()
 
     assert [document.source for document in catalogue.documents] == ["a.md"]
-    assert "pip install 'planner-executor[documents]'" in catalogue.skipped["b.pdf"]
+    assert "pip install '.[documents]' in the folder of planner-executor" in catalogue.skipped["b.pdf"]
 
 
 def test_a_pdf_that_takes_longer_than_its_bound_is_skipped_and_the_others_are_read(tmp_path: Path) -> None:
