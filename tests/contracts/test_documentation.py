@@ -158,3 +158,12 @@ def test_every_decision_is_behind_a_rule_or_in_the_history_once() -> None:
     listed = re.findall(r"\((\d{4}-[\w-]+\.md)\)", (folder / "README.md").read_text())
 
     assert sorted(listed) == sorted(page.name for page in folder.glob("[0-9]*.md"))
+
+
+def test_every_page_is_on_the_map_once_and_the_readme_leads_to_the_start_and_to_the_map_alone() -> None:
+    pages = {page.name for page in (ROOT / "docs").glob("*.md")} - {"README.md"}
+    mapped = re.findall(r"\]\(([\w-]+\.md)\)", (ROOT / "docs" / "README.md").read_text())
+    after = (ROOT / "README.md").read_text().split("\n## Where to go next\n")[1]
+
+    assert sorted(mapped) == sorted(pages)
+    assert re.findall(r"\]\((docs/.*?)\)", after) == ["docs/start.md", "docs/README.md"]
