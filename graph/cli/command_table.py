@@ -71,7 +71,11 @@ COMMANDS = {
     "tools": Row(
         "tools", "tools", "List the tools with their effects and the `--approval` modes that ask before their use."
     ),
-    "trust": Row("trust", "trust", "Trust a folder's settings file, and the policy named in it, until they change."),
+    "trust": Row(
+        "trust",
+        "trust",
+        "Trust a folder's settings file, and the policy named in it, or a playbook, until they change.",
+    ),
     "serve": Row(
         "serve", "serve", "Serve the review desk: see the runs of a database in a browser, and decide on them."
     ),

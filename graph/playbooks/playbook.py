@@ -57,17 +57,28 @@ class Playbook:
             InputError: The file cannot be read, or is no playbook.
         """
         try:
-            content = Path(path).read_bytes()
-            text = content.decode()
-        except (OSError, UnicodeDecodeError) as error:
+            with Path(path).open("rb") as file:
+                content = file.read(LARGEST + 1)
+        except OSError as error:
             raise InputError("playbook", f"{path}: {unreadable(error)}") from error
+        return cls.parse(content, str(path))
+
+    @classmethod
+    def parse(cls, content: bytes, path: str) -> "Playbook":
+        """Read a playbook from the content of the file at `path`.
+
+        Raises:
+            InputError: It is no playbook.
+        """
         if len(content) > LARGEST:
             raise InputError("playbook", f"{path} has more than {LARGEST} bytes")
         try:
-            raw = plan_from_yaml(text).plan
+            raw = plan_from_yaml(content.decode()).plan
+        except UnicodeDecodeError as error:
+            raise InputError("playbook", f"{path}: {unreadable(error)}") from error
         except YamlFault as fault:
             raise InputError("playbook", f"{path}, line {fault.line + 1}: {fault}") from fault
-        return cls.of(raw, str(path))
+        return cls.of(raw, path)
 
     @classmethod
     def of(cls, raw: Any, path: str = "") -> "Playbook":

@@ -73,6 +73,34 @@ def test_a_playbook_where_a_tool_can_write_is_refused(kept: str, cli: Cli, folde
     assert "write_report can write where it lies" in checked.output and "keep it in a folder" in ran.output
 
 
+def test_a_name_stands_for_a_trusted_file_of_the_folder(kept: str, cli: Cli, folder: Path) -> None:
+    (folder / "planner-executor.toml").write_text('playbooks = "kept"\n')
+    (folder / "kept").mkdir()
+    place = folder / "kept" / kept
+    place.write_text((folder / kept).read_text())
+    (folder / "kept" / "broken.yaml").write_text("steps: []")
+    sea = ("playbook", "run", "about", "--param", "topic=sea", "--yes")
+
+    untrusted, listed = cli(*sea), cli("playbook", "list")
+    assert untrusted.exit_code == 2 and "is not trusted" in untrusted.output
+    assert "about 1, digest" in listed.output and "not trusted" in listed.output and "broken.yaml" in listed.output
+    trusted = cli("trust", f"kept/{kept}", "--yes")
+    assert trusted.exit_code == 0 and "may call write_report, whose effect is write" in trusted.output
+    assert cli(*sea).exit_code == 0
+
+    place.write_text(place.read_text().replace("Write it down", "Write it up"))
+    assert "has changed since" in cli(*sea).output
+    (folder / "kept" / "second.yaml").write_text((folder / kept).read_text())
+    assert "are different playbooks with the name about" in cli(*sea).output
+
+
+def test_what_save_wrote_is_trusted(kept: str, cli: Cli, folder: Path) -> None:
+    (folder / "planner-executor.toml").write_text('playbooks = "."\n')
+
+    assert cli("playbook", "run", "about", "--param", "topic=sea", "--yes").exit_code == 0
+    assert "no playbook 'other'" in cli("playbook", "show", "other").output
+
+
 @pytest.mark.parametrize("given", [[], ["--param", "topic"], ["--param", "topics=sea"]])
 def test_a_value_that_is_missing_or_unknown_starts_nothing(kept: str, cli: Cli, given: list[str]) -> None:
     refused = cli("playbook", "run", kept, *given, "--yes")

@@ -189,7 +189,7 @@ def test_what_a_refusal_names_is_one_of_the_acts_that_are_shown_and_asked_about(
 
 
 def test_each_table_of_a_settings_file_has_its_acts() -> None:
-    assert {*HOMES, "policy"} == set(TABLES) and set(ACTS) == set(HOMES)
+    assert {*HOMES, "policy", "playbooks"} == set(TABLES) and set(ACTS) == set(HOMES)
 
 
 def test_without_an_answer_nothing_is_trusted(cli: Cli, stranger: Path) -> None:

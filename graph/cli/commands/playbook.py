@@ -20,12 +20,22 @@ from planner_executor.graph.cli.screen import DIGEST_CHARACTERS, Screen
 from planner_executor.graph.cli.setup import Setup
 from planner_executor.graph.errors import InputError
 from planner_executor.graph.plan.depth import parse_json_or_text
+from planner_executor.graph.playbooks.folder import folder_of, found_in, named
 from planner_executor.graph.playbooks.playbook import Playbook
 from planner_executor.graph.playbooks.saving import playbook_of_run
+from planner_executor.graph.settings.settings_file import settings_file
+from planner_executor.graph.settings.trust import trust
 from planner_executor.graph.text.plan_yaml import to_yaml
 from planner_executor.graph.text.review.values import shown
 
-File = Annotated[Path, typer.Argument(parser=options.path_of, metavar="FILE", help="The playbook: a YAML file.")]
+File = Annotated[
+    Path,
+    typer.Argument(
+        parser=options.path_of,
+        metavar="FILE|NAME",
+        help="The playbook: a YAML file, or a name in the settings' folder.",
+    ),
+]
 Values = Annotated[
     list[str] | None,
     typer.Option("--param", metavar="NAME=VALUE", help="The value of a parameter, text or JSON; may be repeated."),
@@ -57,12 +67,31 @@ playbook = typer.Typer(
 )
 
 
+@playbook.command("list", epilog=EPILOG)
+def list_(config: options.ConfigFile = None) -> None:
+    """List the playbooks in the folder that the settings name, and say which are trusted."""
+    screen = Screen.here()
+    with report_errors(screen):
+        folder = folder_of(settings_file(config))
+        if folder is None:
+            raise InputError("playbooks", 'the settings name no folder of playbooks; write playbooks = "playbooks"')
+        found = found_in(folder)
+        for one in found:
+            if one.playbook is None:
+                screen.complain(one.fault)
+                continue
+            what = f"{one.playbook.name} {one.playbook.version}, digest {one.playbook.digest[:DIGEST_CHARACTERS]}"
+            screen.say(f"{what}{'' if one.is_trusted else ', not trusted'}: {one.playbook.description}")
+        if not found:
+            screen.say(f"no playbooks in {folder}")
+
+
 @playbook.command(epilog=EPILOG)
-def show(file: File, json: options.AsJson = False) -> None:
+def show(file: File, json: options.AsJson = False, config: options.ConfigFile = None) -> None:
     """Show a playbook: its parameters, its steps and its tools."""
     screen = Screen.here()
     with report_errors(screen):
-        found = Playbook.load(file)
+        found = _playbook(file, config)
         if json:
             screen.show_json({**found.to_json(), "digest": found.digest})
             return
@@ -84,7 +113,7 @@ def check(file: File, given: ToolOptions, param: Values = None, config: options.
     screen = Screen.here()
     with report_errors(screen):
         given.check()
-        found = Playbook.load(file)
+        found = _playbook(file, config)
         with Setup.default().changed(**given.tool_settings, config=config).opened() as built:
             specs = build_graph(**built).services.toolbox.specs
         values = _values(found, param or []) or found.example()
@@ -113,7 +142,7 @@ def run(
     screen = Screen.beside_json() if json else Screen.here()
     with report_errors(screen):
         given.check()
-        found = Playbook.load(file)
+        found = _playbook(file, given.config)
         setup = Setup.default().changed(**given.settings)
         with setup.opened() as built:
             request = {"playbook": found, "params": _values(found, param or [])}
@@ -144,12 +173,20 @@ def save(
         file, places = out or Path(f"{name}.yaml"), [_pair(one, "NAME=PLACE") for one in param or []]
         head = {"name": name, "version": version}
         made = with_run(db, run, lambda runs: playbook_of_run(runs, run, head, places, keep or []))
+        content = to_yaml(made.to_json()).encode()
         try:
-            with file.open("x", encoding="utf-8") as target:
-                target.write(to_yaml(made.to_json()))
+            with file.open("xb") as target:
+                target.write(content)
         except OSError as error:
             raise InputError("--out", f"{file}: {error.strerror}; name another file") from error
+        trust(file, content)
         screen.say(f"wrote {file}, digest {made.digest[:DIGEST_CHARACTERS]}")
+
+
+def _playbook(file: Path, config: Path | None) -> Playbook:
+    """Return the playbook in a file that the user names, or of a name in the folder of the settings."""
+    folder = None if file.exists() or file.suffix or file.name != str(file) else folder_of(settings_file(config))
+    return Playbook.load(file) if folder is None else named(str(file), folder)
 
 
 def _values(found: Playbook, given: list[str]) -> dict[str, Any]:

@@ -19,7 +19,9 @@ from planner_executor.graph.settings.trust import trust as trust_file
 if TYPE_CHECKING:
     from planner_executor.graph.settings.settings_file import Table
 
-SettingsOfFolder = Annotated[Path, typer.Argument(parser=path_of, metavar="[FILE]", help="The settings file.")]
+SettingsOfFolder = Annotated[
+    Path, typer.Argument(parser=path_of, metavar="[FILE]", help="The settings file, or a playbook.")
+]
 Yes = Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")]
 Revoke = Annotated[bool, typer.Option("--revoke", help="Revoke the trust.")]
 
@@ -36,7 +38,7 @@ HOMES = {
 
 
 def trust(file: SettingsOfFolder = FILE, yes: Yes = False, revoke: Revoke = False) -> None:
-    """Trust a folder's settings file, and the policy named in it, until they change."""
+    """Trust a folder's settings file, and the policy named in it, or a playbook, until they change."""
     screen = Screen.here()
     with report_errors(screen):
         if revoke:
@@ -54,10 +56,18 @@ def trust(file: SettingsOfFolder = FILE, yes: Yes = False, revoke: Revoke = Fals
 
 
 def _read(file: Path) -> Iterator[tuple[Path, bytes, Sequence[str]]]:
-    """Yield the settings file and the policy named in it, each with content and everything that takes trust."""
+    """Yield the settings file and the policy named in it, each with content and everything that takes trust.
+
+    A playbook is trusted by itself.
+    """
+    content = _content(file)
+    if file.suffix == ".yaml":
+        from planner_executor.graph.playbooks.folder import acts_of
+
+        yield file, content, list(acts_of(content, file))
+        return
     from planner_executor.graph.builder.configuration import policy_beside
 
-    content = _content(file)
     settings = read_file(file, content)
     yield file, content, list(_acts_of(settings))
     if (policy := policy_beside(settings)) is not None:
