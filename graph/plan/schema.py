@@ -127,9 +127,11 @@ class Step(FrozenModel):
 
     def bound(self, params: Params) -> "Step":
         """Return the step with those of a plan's parameters that it names."""
+        if not params and not self._params:
+            return self
         texts = [self.objective, self.success_criteria, self.ask, self.gate]
         values = [*texts, *self.open_args.values(), self.for_each, self.gather, of_when(self.when)]
-        named = {one.name for one in parameters_in(values)} if params else ()
+        named = {one.name for one in parameters_in(values)}
         found = {name: param for name, param in params.items() if name in named}
         if found == self._params:
             return self
