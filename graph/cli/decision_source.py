@@ -114,7 +114,7 @@ class DecisionSource:
     def _approve_unseen(self, run: Run) -> Reply:
         assert run.request is not None
         self._approved_digest = run.request["digest"]
-        digest = run.request["digest"][:DIGEST_CHARACTERS]
+        digest = digest_of_all(run.request)[:DIGEST_CHARACTERS]
         self.screen.say(f"approved by --yes: revision {run.request['revision']}, digest {digest}")
         return Reply(build_response(run.request, ReviewResponse(approve=True)), unseen=True)
 

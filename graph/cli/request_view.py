@@ -20,20 +20,22 @@ from planner_executor.graph.review.response import (
 from planner_executor.graph.runs import Run
 from planner_executor.graph.text.review.drawing import fitted
 from planner_executor.graph.text.review.frame import plain_description, to_text
+from planner_executor.graph.text.review.screen import screen_descriptions
 
 READING_COLUMNS = 100
 """How wide text is at most: longer lines are hard to read."""
 
 
 def show_request(screen: Screen, run: Run) -> None:
-    """Print every action of the request, drawings fitted to the screen."""
+    """Print every action of the request, drawings fitted to the screen, and at last why it is asked again."""
     assert run.request is not None
+    for description in screen_descriptions(run.request):
+        screen.say()
+        screen.show_text(_fit_to_screen(screen, run, description))
+    screen.say()
     if error := run.request["error"]:
         screen.show_text(plain_description(asked_again(error), _width(screen)), style="red")
-    for action in run.request["action_requests"]:
         screen.say()
-        screen.show_text(_fit_to_screen(screen, run, _strip_error(action["description"], error)))
-    screen.say()
 
 
 def show_decision_commands(screen: Screen, run: Run, database: str | Path) -> None:
@@ -81,10 +83,6 @@ def _spent_limits(action: Mapping[str, Any]) -> list[str]:
     usage = Usage(**spent)
     reached = [name for name in budget.names if usage.of(name) >= (budget.of(name) or 0)]
     return reached or list(budget.names)
-
-
-def _strip_error(description: str, error: str | None) -> str:
-    return description.removeprefix(f"{asked_again(error)}\n\n") if error else description
 
 
 def _fit_to_screen(screen: Screen, run: Run, description: str) -> str:

@@ -142,12 +142,9 @@ class ReviewRequest:
         }
 
     def _described(self, action: ReviewAction) -> str:
-        text = action.description
-        if self.people and action is self.actions[0]:
-            text = f"{text}\n\n{self.people}"
-        if (shown := action.digest or self.digest) not in text:
-            text = f"{text}\n\nDigest: {shown}"
-        return f"{asked_again(self.error)}\n\n{text}" if self.error else text
+        people = self.people if action is self.actions[0] else ""
+        error = asked_again(self.error) if self.error else ""
+        return "\n\n".join(filter(None, (action.description, people, digest_line(action.digest or self.digest), error)))
 
 
 def allowed_for(name: ActionName, *, is_gate: bool, cannot_run: bool) -> tuple[DecisionType, ...]:
@@ -164,6 +161,11 @@ def config(name: ActionName, allowed: Sequence[DecisionType]) -> dict[str, Any]:
 def asked_again(error: str) -> str:
     """Return the line that explains why a request is repeated; the error may quote words from outside."""
     return f"Asked again: {code(error)}"
+
+
+def digest_line(of: str) -> str:
+    """Return the line with the digest of what is asked."""
+    return f"Digest: {of}"
 
 
 def digest_of_all(request: Mapping[str, Any]) -> str:

@@ -23,6 +23,7 @@ from planner_executor.graph.text.drawing.labels import waits_within
 from planner_executor.graph.text.event_text.standing import ahead_line
 from planner_executor.graph.text.event_text.values import until_text
 from planner_executor.graph.text.expectation import said_and_spent
+from planner_executor.graph.text.review.screen import screen_descriptions
 from planner_executor.graph.text.run_view import RunView
 
 
@@ -124,7 +125,8 @@ class Run:
             plan=self.plan,
             statuses=self.step_status,
             results=self.results,
-            asked=[action["description"] for action in self.request["action_requests"]] if self.request else (),
+            asked=screen_descriptions(self.request) if self.request else (),
+            error=self.request["error"] if self.request else None,
             compared=self.compared,
             ahead=self.approved_ahead,
         )

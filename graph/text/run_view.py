@@ -11,6 +11,7 @@ from planner_executor.graph.record.results import StepResult
 from planner_executor.graph.record.run_filter import RunStatus
 from planner_executor.graph.record.summary import RunSummary
 from planner_executor.graph.record.values import to_text
+from planner_executor.graph.review.request import asked_again
 from planner_executor.graph.text.drawing import plan_svg, plan_text
 from planner_executor.graph.text.html import badge, facts, scrolled, words
 from planner_executor.graph.text.review.drawing import fitted, settled
@@ -27,8 +28,8 @@ MOST_ERRORS = 20
 class RunView:
     """The facts of a run to show: `statuses` and `results` by step id; without a plan there is no picture.
 
-    `asked` are the descriptions of the open review request, `compared` is what was expected against what it took, and
-    `ahead` says which calls standing approvals let through.
+    `asked` are the descriptions of the open review request, `error` says why it is asked again, `compared` is what was
+    expected against what it took, and `ahead` says which calls standing approvals let through.
     """
 
     name: str
@@ -41,23 +42,28 @@ class RunView:
     statuses: Mapping[str, str]
     results: Mapping[str, StepResult]
     asked: Sequence[str] = ()
+    error: str | None = None
     compared: str = ""
     ahead: Sequence[str] = ()
 
     def bundle(self) -> Bundle:
         """Return the run as HTML, as a picture if it has a plan, and as text."""
-        text, html = self._text(), facts(self._facts()) + "".join(map(review_html, self.asked))
+        told, asked = facts(self._facts()), "".join(map(review_html, self._asked))
         if self.plan is None:
-            return {"text/html": html, "text/plain": text}
+            return {"text/html": told + asked, "text/plain": self._text()}
         svg = plan_svg(self.plan, self._drawn(self.plan))
-        drawing = "" if self._shows_plan else f"\n\n{plan_text(self.plan, self.statuses)}"
-        return {"text/html": html + scrolled(svg), "image/svg+xml": svg, "text/plain": text + drawing}
+        return {"text/html": told + scrolled(svg) + asked, "image/svg+xml": svg, "text/plain": self._text()}
 
     def _drawn(self, plan: Plan) -> Mapping[str, str]:
         """Return the statuses in the picture; beside a review of the plan, what it would do is pending."""
         if not self._shows_plan:
             return self.statuses
         return {**{step.id: "pending" for step in plan.steps}, **settled(plan, self.results)}
+
+    @property
+    def _asked(self) -> list[str]:
+        """What the open review request says, at last why it is asked again."""
+        return [*self.asked, *([asked_again(self.error)] if self.error else [])]
 
     @property
     def _shows_plan(self) -> bool:
@@ -81,7 +87,9 @@ class RunView:
         lines += map(escaped, self.ahead)
         lines += [f"error in {step}: {escaped(error)}" for step, _, error in self._errors()]
         lines += [f"answer: {margined(_in_words(self.answer))}"] if self.answer is not None else []
-        for description in self.asked:
+        if self.plan is not None and not self._shows_plan:
+            lines += ["", plan_text(self.plan, self.statuses)]
+        for description in self._asked:
             lines += ["", review_text(fitted(description, self.plan, self.results, COLUMNS, COLUMNS), COLUMNS)]
         return "\n".join(lines)
 

@@ -69,7 +69,7 @@ def test_a_question_a_gate_and_a_call_are_answered_by_the_commands_that_are_prin
     call = cli(*printed(gate, "--approve"))
     assert call.exit_code == 3
     assert '- copy: write_file\n    path: "there.txt"\n    content: "x"\n' in call.stdout
-    assert "- path from read_file" in call.stdout
+    assert "- path, from read_file" in call.stdout
     assert (folder / "workspace/here.txt").read_text() == "there.txt"
 
     done = cli(*printed(call, "--approve"))

@@ -145,7 +145,7 @@ FOLDED: dict[str, dict[str, str]] = {
         "run_plan why.reason": "the failures themselves",
         "run_step args.*.origin": "told of all that are not to be trusted",
         "run_step args.*.trust": "told of all that are not to be trusted",
-        "run_step digest": "the last line, see `graph.review.request`",
+        "* digest": "the last line, see `graph.review.request`",
         "* tool.name": "the action beside the value",
         "settle_effect tool.reversible": "told when the call is to be made again",
     },

@@ -55,7 +55,7 @@ def test_a_chat_that_has_a_message_only_writes_comments_as_lines_of_it(build: Bu
 
     assert request["revision"] == 2 and request["error"] is None
     shown = request["action_requests"][0]["description"]
-    assert "The plan before was turned down: `shorter; on a: only last year`" in shown
+    assert "The previous plan was rejected: `shorter; on a: only last year`" in shown
     assert "- `only last year`: a has another `args.query`." in shown
 
 

@@ -38,7 +38,7 @@ def test_after_feedback_the_plan_that_was_shown_is_what_it_is_compared_with(buil
     state = graph.invoke(Command(resume="shorter"), on_thread())
 
     assert_since(graph, state)
-    assert SINCE in last_words(graph) and "The plan before was turned down: `shorter`" in last_words(graph)
+    assert SINCE in last_words(graph) and "The previous plan was rejected: `shorter`" in last_words(graph)
 
 
 def test_after_a_steer_the_plan_that_was_shown_is_what_it_is_compared_with(build: Build) -> None:

@@ -290,5 +290,5 @@ def test_all_surfaces_say_the_same_in_the_same_order(case: tuple[str, Run, str])
 
     assert all(description in said for description in descriptions)
     for text in (terminal(run, 120), notebook(run, "text/plain")):
-        places = [text.index(f"{words} ") for words in dict.fromkeys(said.split("\n\n")[1].split(" ")[:3])]
+        places = [text.index(f"{words} ") for words in dict.fromkeys(said.split("\n\n")[0].split(" ")[:3])]
         assert places == sorted(places)

@@ -97,9 +97,9 @@ def test_where_files_are_changed_and_what_nobody_looks_at_again_is_told(start: S
     text = words(start(plan(step("n", "notes"), step("w", "write", path="out.md", text="{n_result}"))).first)
 
     assert "with effects not known to be reversible: write (write). Files are changed in `/srv/out`." in text
-    assert "- w: calls write (write)\n    gets what notes returns\n" in text
+    assert "- w: calls write (write)\n    uses what notes returns\n" in text
     assert (
-        "The tool notes does not declare whether the results can be trusted; " in text
+        "The tool notes does not declare whether its results can be trusted; " in text
         and "use them unchecked: w." in text
         and "vouch" not in text
     )
@@ -150,7 +150,7 @@ def test_a_call_is_shown_with_the_values_that_it_has_now_and_where_they_come_fro
         {"step": "s", "tool": "send", "args": {"to": found, "body": "b"}},
     )
     assert '- s: send\n    to: "mallory@example.com\\u{200b}"\n    body: "b"\n' in action["description"]
-    assert "Not to be trusted, since strangers may have written them:\n\n- to from page" in action["description"]
+    assert "Untrusted arguments, which strangers may have written:\n\n- to, from page" in action["description"]
 
 
 def test_a_long_value_is_cut_with_a_mark_and_hides_no_other_argument(start: Start) -> None:

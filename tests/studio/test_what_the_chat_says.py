@@ -8,6 +8,7 @@ import pytest
 from langgraph.types import Command
 from markdown_it import MarkdownIt
 
+from planner_executor.graph.plain_text.markdown import code
 from planner_executor.graph.testing import LoggedTools, asked, on_thread, step
 
 Build = Callable[..., Any]
@@ -22,8 +23,9 @@ def assert_says_what_is_asked(graph: Any, state: dict[str, Any]) -> str:
     last = graph.get_state(on_thread()).values["messages"][-1]
     request = asked(state)
     assert last.type == "ai" and request["digest"] in last.text and "To reject, write a reason" in last.text
-    assert all(action["description"] in last.text for action in request["action_requests"])
-    assert (request["error"] or "") in last.text
+    refusal = f"\n\nAsked again: {code(request['error'])}" if request["error"] else ""
+    assert all(action["description"].removesuffix(refusal) in last.text for action in request["action_requests"])
+    assert last.text.endswith(refusal)
     return str(last.text)
 
 

@@ -46,7 +46,7 @@ NEW = "No plan that was approved had this call; a model planned it after it had 
 JUDGES = {"code": "code alone", "model": "a model", "nobody": "nobody", None: ""}
 SHOWN_FOR = {
     "always": "every plan is shown before it runs",
-    "policy": "the policy has plans with these tools shown",
+    "policy": "the policy requires a review of plans with these tools",
     "effects": "of the effects of these tools",
     None: "",
 }
@@ -255,7 +255,7 @@ def _step(step: StepContent, plan: Plan) -> Iterator[Row]:
     """Yield a row for each argument; what is said of the whole call stands in the first."""
     planned = plan.by_id[step.id]
     often = f"for each of {_json(planned.for_each)}, {step.most_items} at most" if step.most_items is not None else ""
-    unchecked = f"gets what {', '.join(step.unchecked)} returns, unchecked" if step.unchecked else ""
+    unchecked = f"uses what {', '.join(step.unchecked)} returns, unchecked" if step.unchecked else ""
     when = f"only if {step.when}" if step.when is not None else ""
     told = f"whether it runs depends on what {', '.join(step.decided_by)} returns, which is not declared to be trusted"
     said = (often, unchecked, when, told if step.decided_by else "")

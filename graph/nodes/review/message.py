@@ -9,6 +9,7 @@ Once there is a decision, review leaves a message that says what was decided, an
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from hashlib import sha256
 from shlex import quote
 
@@ -22,15 +23,15 @@ from planner_executor.graph.nodes.run.context import RunContext
 from planner_executor.graph.plain_text.markdown import code
 from planner_executor.graph.plain_text.sanitize import escaped
 from planner_executor.graph.plan.schema import Plan
-from planner_executor.graph.review.request import ReviewRequest
+from planner_executor.graph.review.request import ReviewRequest, asked_again
 from planner_executor.graph.state import REVIEW, State, StateUpdate
 from planner_executor.graph.text.decision import decision_text, refused_text
 from planner_executor.graph.text.review.drawing import settled
 from planner_executor.graph.text.review.plan import plan_message
 
 HOW_TO_DECIDE = (
-    "Decide with the buttons of this chat or, if it has none, with {command}. A message here decides nothing: it is a "
-    "new goal."
+    "Your decision is needed. Decide with the buttons of this chat or, if it has none, with {command}. A message here "
+    "decides nothing: it is a new goal."
 )
 HOW_TO_REJECT = "To reject, write a reason: some chat clients send an empty rejection as an approval."
 
@@ -96,10 +97,12 @@ def _name(request: ReviewRequest) -> str:
 
 
 def _words(request: ReviewRequest) -> str:
-    descriptions: list[str] = [action["description"] for action in request.to_json()["action_requests"]]
+    shown = replace(request, error=None).to_json()
+    descriptions: list[str] = [action["description"] for action in shown["action_requests"]]
     is_yes_taken = any("approve" in action.allowed or action.name == "run_plan" for action in request.actions)
     how = HOW_TO_DECIDE.format(command=code(escaped(f"planner-executor resume {quote(request.run)}")))
-    return "\n\n".join(["Your decision is needed.", *descriptions, how, *([HOW_TO_REJECT] if is_yes_taken else [])])
+    refusal = [asked_again(request.error)] if request.error else []
+    return "\n\n".join([*descriptions, how, *([HOW_TO_REJECT] if is_yes_taken else []), *refusal])
 
 
 def _kept(text: str) -> bytes:

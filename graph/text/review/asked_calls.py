@@ -13,8 +13,8 @@ from planner_executor.graph.text.review.layout import ITEM, entry
 from planner_executor.graph.text.review.values import value_lines
 
 SETTLED = "Approving the plan also approves these calls, which the policy asks about:"
-LEFT_OUT = "Whoever approves may leave the calls of a step out (`ask_later`): they are asked about when they are due."
-ASKED_LATER = "These calls are asked about when they are due, as far as the policy asks about them then:"
+LEFT_OUT = "You can leave the calls of a step out of the approval (`ask_later`); you are then asked when they are due."
+ASKED_LATER = "You are asked about these calls when they are due, if the policy still asks then:"
 LATER: Mapping[Later, str] = {
     "unknown": "its arguments are not known yet",
     "untrusted": "a model wrote it after untrusted data was read",
@@ -53,4 +53,4 @@ def _settled(content: StepContent, step: Step) -> Iterator[str]:
                 yield from value_lines(args)
             if rules:
                 people = escaped(", and also ".join(rules))
-                yield from entry(f"if approved by {people}; else it is asked about when it is due", lead="    ")
+                yield from entry(f"if approved by {people}; otherwise you are asked when it is due", lead="    ")

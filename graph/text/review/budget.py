@@ -9,7 +9,10 @@ from planner_executor.graph.text.review.frame import Block, Prose, limit_name, n
 from planner_executor.graph.text.review.layout import ITEM
 from planner_executor.graph.words.name_list import listed
 
-ENDS = "Reject without a word to finish with what there is, with `stop` to reject the run, with a reason to plan again."
+ENDS = (
+    "Reject without a message to finish with what there is, with `stop` to end the run as rejected, or with a reason "
+    "to plan again."
+)
 
 
 def budget_blocks(content: BudgetContent, asked: Mapping[str, Any]) -> Iterator[Block]:
@@ -18,7 +21,7 @@ def budget_blocks(content: BudgetContent, asked: Mapping[str, Any]) -> Iterator[
     usage, hard = Usage.from_json(asked["spent"]), Budget.from_json(content.hard)
     is_left = usage.of(limit) < (budget.of(limit) or 0)
     rest = " The next call may take more than what is left." if is_left else ""
-    yield Prose(f"The budget's limit of {limit_name(limit)} is reached.{rest} Spent so far:")
+    yield Prose(f"The budget's limit on {limit_name(limit)} is reached.{rest} Spent so far:")
     yield from (Prose(ITEM + limit_name(limit_in_words(one, budget, usage))) for one in budget.names)
     yield Prose(
         f"Left to do: {listed([name(step) for step in content.left])}." if content.left else "Nothing is planned yet."
@@ -28,6 +31,6 @@ def budget_blocks(content: BudgetContent, asked: Mapping[str, Any]) -> Iterator[
     can = (
         "It is a hard limit of the policy and cannot be raised."
         if is_hard
-        else "Raise it, by an edit of budget, and the run goes on."
+        else "Raise it by editing budget, and the run goes on."
     )
     yield Prose(f"{can} {ENDS}")

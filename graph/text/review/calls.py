@@ -37,15 +37,15 @@ def held_blocks(call: CallContent, asked: Mapping[str, Any]) -> Iterator[Block]:
         yield Prose("Given by people who may not decide about it alone:")
         yield from (Prose(f"{ITEM}{_value(one)}") for one in call.given)
     if call.args:
-        yield Prose("Not to be trusted, since strangers may have written them:")
+        yield Prose("Untrusted arguments, which strangers may have written:")
         for argument, found in call.args.items():
-            yield Prose(f"{ITEM}{name(argument)} from {listed([name(source) for source in found.sources])}")
+            yield Prose(f"{ITEM}{name(argument)}, from {listed([name(source) for source in found.sources])}")
     effect = f" ({tool.effect})" if tool is not None else ""
     undone = "" if tool is not None and not tool.acts else UNDONE[tool.reversible if tool is not None else None]
     told = "the model is told it as its answer" if call.by_model else "the step fails with it"
     yield Prose(
         f"If you approve it, {called}{effect} is called once with exactly these arguments{undone}. Edit the "
-        f"arguments to have it called with yours. If you reject it with a reason, {told}; without one, the run ends."
+        f"arguments to change them. If you reject it with a reason, {told}; without one, the run ends."
     )
     yield _call(call.step, asked)
     if call.preview is not None:
@@ -71,7 +71,7 @@ def new_blocks(call: CallContent, asked: Mapping[str, Any]) -> Iterator[Block]:
     told = "the model is told it as the tool's answer" if call.by_model else "the step fails with it"
     yield Prose(
         f"If you approve it, {called} is called with these arguments{each}{undone}.{by_model}{open_args} Edit the "
-        f"arguments to have it called with yours. If you reject it with a reason, {told}; without one, the run ends."
+        f"arguments to change them. If you reject it with a reason, {told}; without one, the run ends."
     )
     if call.objective is not None:
         yield Prose(f"The step: {words(call.objective)}")
@@ -87,7 +87,7 @@ def uncertain_blocks(call: UncertainContent, asked: Mapping[str, Any]) -> Iterat
         yield Prose(f"{made}. It took effect, but {sentence(call.failure)}.")
     else:
         yield Prose(f"{made}, and nobody knows whether it took effect: {words(call.failure)}")
-        yield Prose("Find out in the world, where the effect would be seen, before you answer.")
+        yield Prose("Before you answer, look where the effect would show.")
         if call.may_live:
             yield Prose("Set happened to false only if its process is dead: one that lives may yet do it.")
     if call.due_in:
@@ -118,13 +118,14 @@ def _value(given: Given) -> str:
 def _what_to_settle(call: UncertainContent) -> str:
     if call.run:
         return (
-            "Set happened to true (you are then asked whether it is to be made again) or to false (it will be called)."
+            "If it happened, set happened to true; you are then asked whether to make it again. If not, set it to "
+            "false and it is called."
         )
     if call.took_effect:
-        return "Set happened to true (with its result) to take it as it is, or to false to have it called once more."
+        return "Set happened to true (with its result) to accept it as it is, or to false to have it called once more."
     return (
-        "Set happened to true (with its result, which then stands for this call in the whole run) or to false (it will "
-        "be called)."
+        "If it happened, set happened to true, with its result, which then stands for this call in the whole run. If "
+        "not, set it to false and it is called."
     )
 
 

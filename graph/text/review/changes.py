@@ -27,7 +27,7 @@ def since_blocks(content: PlanContent) -> Iterator[Block]:
     else:
         yield from change_blocks(content.changes, content.since, was_seen=content.was_seen)
     if content.comments:
-        yield Prose("The comments on the plan before, and their steps in this one:")
+        yield Prose("Comments on the previous plan, and what became of their steps:")
     changed = {one.step: one for one in content.changes if not _is_of_answer(one)}
     yield from (_comment(one, changed.get(one.step)) for one in content.comments)
 

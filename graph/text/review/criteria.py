@@ -14,7 +14,7 @@ MAX_STEPS = 60
 """Number of steps whose criteria are shown."""
 CHARACTERS = 500
 NONE = "No step has success criteria: a step succeeds if its work ends without an error."
-CHECKED = "Checked by code; a step that misses one of these fails:"
+CHECKED = "Checked by code; a step fails if one of these does not hold:"
 JUDGED = "Success criteria, judged by a model:"
 NOT_JUDGED = (
     "Success criteria that nobody judges, since no judge is configured; such a step succeeds if its work ends without "

@@ -19,7 +19,7 @@ REVERSIBLE = {
     True: "that can be undone:",
 }
 """Whether the effect of a tool can be undone, in words, the worst first."""
-PLAN_CHOICES = "Edit it, reject it with a reason to have it planned again, or reject it without one to end the run."
+PLAN_CHOICES = "Otherwise edit it, reject it with a reason for a new plan, or reject it without one to end the run."
 
 
 def outcome(content: PlanContent) -> Prose:
@@ -50,10 +50,11 @@ def effect_blocks(content: PlanContent, plan: Plan) -> Iterator[Block]:
         if unseen := sorted({tool for step in acting for tool in step.unchecked}):
             named = listed([name(tool) for tool in unseen])
             declaring = f"The tool {named} does" if len(unseen) == 1 else f"The tools {named} do"
+            whose = "its" if len(unseen) == 1 else "their"
             using = listed([name(step.id) for step in acting if step.unchecked])
             yield Prose(
-                f"{declaring} not declare whether the results can be trusted; if you approve the plan, these steps "
-                f"use them unchecked: {using}."
+                f"{declaring} not declare whether {whose} results can be trusted; these steps use them unchecked: "
+                f"{using}."
             )
     yield from _undeclared(content, plan, tools)
 
@@ -70,7 +71,7 @@ def _effect(content: StepContent, step: Step, tools: Mapping[str, Tool]) -> Iter
             f"once for each of {shown(step.told(step.for_each))}, {content.most_items} at most", lead="    "
         )
     if content.unchecked:
-        yield from entry(f"gets what {escaped(', '.join(content.unchecked))} returns", lead="    ")
+        yield from entry(f"uses what {escaped(', '.join(content.unchecked))} returns", lead="    ")
     asked = {source for args in content.args.values() for one in args.values() if one.asked for source in one.sources}
     if asked:
         shown_first = "is" if content.done_by == "tool" else "may be"

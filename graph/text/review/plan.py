@@ -44,10 +44,10 @@ def invalid_description(content: PlanContent) -> str:
 
 
 def _blocks(content: PlanContent, plan: Plan, goal: str) -> Iterator[Block]:
+    yield Prose(f"Plan, revision {content.revision}{f', for the goal {words(goal)}' if goal else ''}:")
+    yield plan_data(plan, {step.id: step.status for step in content.steps if step.status != "pending"})
     if content.why is not None:
         yield from why_blocks(content.revision, content.why)
-    if goal:
-        yield Prose(f"The goal: {words(goal)}")
     if content.revision > 1:
         yield from since_blocks(content)
     if content.params:
@@ -70,13 +70,11 @@ def _blocks(content: PlanContent, plan: Plan, goal: str) -> Iterator[Block]:
         ]
     )
     yield from listed_blocks(LEFT_OUT, [f"{step.id}: {plain(one)}" for step in content.left for one in step.left_out])
-    yield plan_data(plan, {step.id: step.status for step in content.steps if step.status != "pending"})
     if content.work:
         work: Any = content.work
         yield Prose(estimate_text(work))
         if told := takes_in_words(work.get("takes", {}), name):
             yield Prose(told)
-    yield Prose(f"Digest: {content.digest}")
 
 
 def _parameter(name: str, param: Param) -> list[str]:

@@ -10,8 +10,8 @@ from planner_executor.graph.text.review.layout import entry
 from planner_executor.graph.text.review.values import text_lines
 from planner_executor.graph.words.name_list import counted, listed
 
-SAID = "Previews, in the words of the tools, which may be wrong, and as of when they were made:"
-CHANGED = "This differs from what you were shown of the call:"
+SAID = "Previews, in the words of the tools as of when they were made; they may be wrong:"
+CHANGED = "This differs from the preview that you were shown:"
 
 
 def preview_blocks(previews: Sequence[PreviewContent], others: Sequence[str] = ()) -> Iterator[Block]:

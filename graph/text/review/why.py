@@ -14,11 +14,10 @@ STALLED = "No progress: "
 def why_blocks(revision: int, why: Why) -> Iterator[Block]:
     """Yield why there is this revision, and why a person is asked."""
     is_after_failure = why.author == "replanner" and why.cause == "failure"
-    which = (
-        f"Revision {revision}, after a failure:" if is_after_failure else f"This is revision {revision} of the plan."
-    )
     failed = list(why.failed.items())
-    yield Prose(f"{which} {_origin(revision, why)}".rstrip())
+    origin = _origin(revision, why)
+    if told := f"Revision {revision}, after a failure: {origin}".rstrip() if is_after_failure else origin:
+        yield Prose(told)
     if is_after_failure:
         yield from (Prose(f"{ITEM}{name(step)} failed: {words(error)}") for step, error in failed[:MAX_FAILURES])
         if len(failed) > MAX_FAILURES:
@@ -37,13 +36,13 @@ def _origin(revision: int, why: Why) -> str:
     if why.author == "replanner":
         return f"The plan was revised: {told}"
     if why.author == "caller":
-        return f"The caller brought it. {_rule(why)}"
+        return f"The caller supplied it. {_rule(why)}"
     if why.author == "state":
         return "Somebody changed the plan in the state of the thread."
     if why.author == "person":
         return "A person edited it."
     if revision > 1 and why.reason.startswith("feedback: "):
-        return f"The plan before was turned down: {words(why.reason.removeprefix('feedback: '))}"
+        return f"The previous plan was rejected: {words(why.reason.removeprefix('feedback: '))}"
     return f"It was planned again: {told}" if revision > 1 else _rule(why)
 
 
@@ -53,7 +52,7 @@ def _rule(why: Why) -> str:
         case "always":
             return "Every plan is shown before it runs."
         case "policy":
-            return f"The policy has plans with {tools} shown before they run."
+            return f"The policy requires a review of plans with {tools}."
         case "effects":
             return f"It is shown because of the effects of {tools}."
         case None:

@@ -83,10 +83,9 @@ def test_the_digest_of_all_is_the_plans_if_only_the_plan_is_asked_about_once() -
     assert {request.to_json()["digest"] for request in (alone, *others, *again)} == {alone.digest}
 
 
-def test_a_description_that_says_the_digest_says_it_once() -> None:
-    told = replace(REQUEST, actions=(replace(PLAN, description=f"Digest: {REQUEST.digest}"),))
-
-    assert told.to_json()["action_requests"][0]["description"].count(REQUEST.digest) == 1
+def test_a_description_ends_with_the_digest_and_then_why_it_is_asked_again() -> None:
+    for action in REQUEST.again("the answer was blank", ()).to_json()["action_requests"]:
+        assert action["description"].endswith(f"Digest: {REQUEST.digest}\n\nAsked again: `the answer was blank`")
 
 
 def test_asked_again_says_why_in_the_value_and_in_every_description() -> None:

@@ -37,8 +37,9 @@ PIECES = [
 HOSTILE = st.lists(st.sampled_from(PIECES), max_size=9).map("".join)
 
 OURS = re.compile(
-    r"- |  |[✓○●] |answer: |Before you decide:|No |Revision |This |It |The |Changes|If |To do: |Digest: |Success |"
-    r"Estimate|Checked |Not |a |g |q |In run |Find out |Set |Reject|Fill |Left |Raise |Plan, |Warning: |"
+    r"- |  |[✓○●] |answer: |Before you |No |Revision |This |It |The |Changes|If |To do: |Digest: |Success |"
+    r"Estimate|Checked |Untrusted |Every |Somebody |Steps |A person |a |g |q |In run |Set |Reject|"
+    r"Fill |Left |Raise |Plan, |Warning: |"
     r"Approved |Sent |Rejected |Answered |Asked again: |$"
 )
 """How lines of a review begin: with words, marks and margins of ours, or the id of a step."""
@@ -148,4 +149,4 @@ def test_words_from_outside_are_no_markup_and_end_no_fence(words: str) -> None:
 def test_a_request_holds_digest_and_error(error: str) -> None:
     for text in requests(error):
         assert "d" * 64 in text and escaped(f"why{error}") in text
-        assert text.startswith("Asked again: `")
+        assert text.split("\n\n")[-1].startswith("Asked again: `")

@@ -16,7 +16,7 @@ def test_the_lines_of_a_tool_stand_behind_a_margin_under_its_name() -> None:
 def test_what_differs_is_shown_as_a_difference() -> None:
     shown = told(PreviewContent(place="s", tool="note", text="a\nnew", was="a\nold"))
 
-    assert "This differs from what you were shown of the call:" in shown and "| -old\n" in shown and "| +new" in shown
+    assert "This differs from the preview that you were shown:" in shown and "| -old\n" in shown and "| +new" in shown
 
 
 def test_a_difference_beyond_what_is_shown_is_named() -> None:
