@@ -78,3 +78,14 @@ def test_every_node_line_is_one_label_whatever_the_texts(objective: str, tool: s
 
 def test_a_plan_without_steps_shows_its_answer() -> None:
     assert plan_mermaid(Plan(answer=42)) == 'flowchart TD\n    answer["no steps#59; answer#58; 42"]\n'
+
+
+def test_a_dotted_edge_leads_from_what_decides_about_a_branch() -> None:
+    when = {"of": "{a_result.n}", "condition": "@ > `9` && \"x]\" == '--> end'"}
+    steps = (Step(id="a", objective="o"), Step(id="c", objective="o"))
+
+    chart = plan_mermaid(Plan(steps=(*steps, Step(id="b", objective="o", depends_on=("c",), when=when))))
+
+    (dotted,) = re.findall(r'^    s1 -\. "([^"]+)" \.-> s3$', chart, re.MULTILINE)
+    assert unescape(re.sub(r"#(\d+);", r"&#\1;", dotted)).startswith("if @ > `9` && ")
+    assert "    s2 --> s3" in chart.split("\n")
