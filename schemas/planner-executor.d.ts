@@ -1,5 +1,5 @@
 // Made of the schemas beside it by `make snapshots`; the SHA-256 of what it was made of is
-// 410f0078d462c0a87d7c473ac1ea6ac5cc12d023d59df96eb01773ef362ae6ab
+// 66350c63941844fae339001bd864daf95b953ac57e08e418593bf2db86bf5e2b
 
 export type Answer =
   | Decisions
@@ -657,12 +657,13 @@ export interface FieldChange {
   now?: Whole | Preview | null;
 }
 /**
- * A comment on a step of the plan before, and what became of that step.
+ * A comment on a step of the plan before, what became of that step, and what the planner says of it.
  */
 export interface CommentContent {
   step: string;
   text: string;
   became: "changed" | "unchanged" | "gone";
+  says?: string | null;
 }
 /**
  * What a tool says that a call would do, which is not sure; `place` is the step, with the index of the item.

@@ -36,6 +36,7 @@ from planner_executor.graph.nodes.run.writer import RunWriter
 from planner_executor.graph.nodes.run_to_continue import is_announced, run_to_continue, waiting_in_chat, was_here
 from planner_executor.graph.plan.canonical import digest
 from planner_executor.graph.plan.fragments import PlanShape
+from planner_executor.graph.plan.on_comments import with_on_comments
 from planner_executor.graph.plan.params import NO_PARAMS
 from planner_executor.graph.plan.reading import read_plan
 from planner_executor.graph.plan.revision import read_revision
@@ -164,7 +165,8 @@ class Planner:
         if not plan.steps:
             return await self._answered(writer, proposal, brought)
         author = "planner" if brought is None else "caller"
-        await writer.revise(plan, author, _why(run, brought), notes=proposal.notes, last=True)
+        why, said = _why(run, brought), proposal.on_comments
+        await writer.revise(plan, author, why, notes=proposal.notes, on_comments=said, last=True)
         return await self._shown(run, brought=digest([goal.goal, plan.digest]) if brought is not None else "")
 
     async def _answered(self, writer: RunWriter, proposal: Proposal, brought: Any) -> StateUpdate:
@@ -174,7 +176,8 @@ class Planner:
         ending = ending_of(plan, run.record.steps.results, {}, list(dict.fromkeys(lost)))
         author = "planner" if brought is None else "caller"
         planned = brought is not None or run.record.plan_state.plan is not None
-        came = [Draft(revision(run, plan, author, _why(run, brought)))] if planned else []
+        said = proposal.on_comments
+        came = [Draft(revision(run, plan, author, _why(run, brought), on_comments=said))] if planned else []
         await writer.end(ending, *came, notes=proposal.notes)
         shown = {"plan": plan.to_json(), "digest": plan.digest, "results": {}, "issues": [], "brought": ""}
         return state_at_end(run, **shown)
@@ -223,9 +226,10 @@ class Planner:
             params = current.params if current is not None else NO_PARAMS
             read = partial(read_plan, tools=specs, max_steps=most, params=params)
             schema = offered.plan_schema
-        call = ModelCall("planner", label, messages, schema=schema)
+        commented = record.plan_state.commented
+        call = ModelCall("planner", label, messages, schema=with_on_comments(schema, commented))
         most = run.services.settings.max_repairs
-        models, shape = run.services.models, PlanShape(frozenset(specs))
+        models, shape = run.services.models, PlanShape(frozenset(specs), commented)
         gate = writer.gate()
         looks = Looks(writer, gate, f"planner:{label}", offered.lookers)
         return await propose(

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from math import inf
 from typing import Any
 
@@ -20,6 +20,7 @@ from planner_executor.graph.plan.fragments import PlanShape
 from planner_executor.graph.plan.issues import Issue
 from planner_executor.graph.plan.look import ParsedLook, read_or_look
 from planner_executor.graph.plan.normalization import LOOK, called_tool
+from planner_executor.graph.plan.on_comments import read_on_comments
 from planner_executor.graph.plan.reading import ParsedPlan
 from planner_executor.graph.plan.schema import Plan
 from planner_executor.graph.plan.shortening import joined_messages
@@ -44,7 +45,7 @@ class Proposal:
     """A plan with notes on its normalized fields, or the reason why there is no plan.
 
     `explained` means that the reason is the embedded rules' own sentence, which needs no other before it; `cannot` that
-    the model says so, and that no plan is to be expected of it.
+    the model says so, and that no plan is to be expected of it. `on_comments` is what it says of the comments on steps.
     """
 
     plan: Plan | None
@@ -53,6 +54,7 @@ class Proposal:
     notes: tuple[str, ...] = ()
     explained: bool = False
     cannot: bool = False
+    on_comments: Mapping[str, str] = field(default_factory=dict)
 
     def refusal(self, author: str, *, stays: bool = False) -> PlanRefused:
         """Return the event with the reason why there is no plan; with `stays` the one before waits again."""
@@ -96,7 +98,7 @@ async def propose(
         words = str(answer.text)
         parsed = _parse(answer, lambda raw: _read(raw, shape, marked, read), shape, marked)
         if parsed.plan is not None:
-            return Proposal(parsed.plan, notes=parsed.notes)
+            return Proposal(parsed.plan, notes=parsed.notes, on_comments=parsed.on_comments)
         if parsed.cannot:
             return Proposal(None, parsed.cannot, explained=True, cannot=True)
         if isinstance(parsed, ParsedLook) and looks is not None and looks.left > 0:
@@ -119,7 +121,11 @@ async def propose(
 def _read(raw: Any, shape: PlanShape, marked: frozenset[str], read: Callable[[Any], ParsedPlan]) -> ParsedPlan:
     if (tool := called_tool(raw, shape.tools)) is not None:
         return _called(tool, marked)
-    return read_or_look(raw, shape.tools, marked, lambda plan: read_or_cannot(plan, shape.tools, read))
+
+    def of_plan(found: Any) -> ParsedPlan:
+        return read_or_look(found, shape.tools, marked, lambda plan: read_or_cannot(plan, shape.tools, read))
+
+    return read_on_comments(raw, shape.tools, shape.commented, of_plan)
 
 
 def _parse(

@@ -52,9 +52,13 @@ def is_sketch(text: str) -> bool:
 
 @dataclass(frozen=True)
 class PlanShape:
-    """What a plan looks like among the JSON of an answer, and what belongs to one outside of it; `tools` are known."""
+    """What a plan looks like among the JSON of an answer, and what belongs to one outside of it.
+
+    `tools` are known, and something may be said beside it of comments on the steps `commented`.
+    """
 
     tools: frozenset[str] = frozenset()
+    commented: tuple[str, ...] = ()
 
     def is_plan(self, value: Any) -> bool:
         """Whether a value is a plan or a revision, valid or not."""

@@ -30,7 +30,8 @@ STEP = "step"
 FIELDS = tuple(Step.model_fields)
 CANNOT = "cannot"
 LOOK = "look"
-PLAN_KEYS = ("steps", "keep", "plan", "answer", CANNOT, LOOK)
+ON_COMMENTS = "on_comments"
+PLAN_KEYS = ("steps", "keep", "plan", "answer", CANNOT, LOOK, ON_COMMENTS)
 """Keys that identify a plan or a revision among other JSON."""
 ANSWERS = ("answer", CANNOT)
 """Keys that may stand without steps."""

@@ -1,7 +1,7 @@
 """Reading a plan: any accepted form is normalized and validated as a whole, and every fault is listed."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any
 
@@ -27,12 +27,16 @@ MAX_WORK = 10_000_000
 
 @dataclass(frozen=True)
 class ParsedPlan:
-    """The outcome of reading: a valid plan, its issues, or why there can be none; `notes` describe normalizations."""
+    """The outcome of reading: a valid plan, its issues, or why there can be none; `notes` describe normalizations.
+
+    `on_comments` is what a planner says beside it of the comments on steps: step id -> words.
+    """
 
     plan: Plan | None
     issues: tuple[Issue, ...] = ()
     notes: tuple[str, ...] = ()
     cannot: str = ""
+    on_comments: Mapping[str, str] = field(default_factory=dict)
 
 
 def read_plan(

@@ -16,7 +16,7 @@ from planner_executor.graph.plan.schedule import blocked_by, waits_for
 from planner_executor.graph.plan.schema import Plan
 from planner_executor.graph.prompts.data import PREVIEW_CHARACTERS, as_json, bounded, cut
 from planner_executor.graph.prompts.media import media_named_in_preview
-from planner_executor.graph.prompts.planner import ONE_AT_A_TIME, system_message
+from planner_executor.graph.prompts.planner import more_asked, system_message
 from planner_executor.graph.record.call import Call
 from planner_executor.graph.record.goal import Goal
 from planner_executor.graph.record.remaining import skipped_in
@@ -81,7 +81,7 @@ def replanner_messages(
         "feedback": list(record.plan_state.feedback),
         "tools": list(lines),
     }
-    return [system_message(tools, REPLANNER, ONE_AT_A_TIME if horizon else ""), HumanMessage(as_json(document))]
+    return [system_message(tools, REPLANNER, *more_asked(record, horizon)), HumanMessage(as_json(document))]
 
 
 def _failed_call(call: Call) -> dict[str, Any]:

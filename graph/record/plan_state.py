@@ -6,6 +6,7 @@ from typing import Any
 
 from planner_executor.graph.plan.effect import effect_digest, effect_key, origins_of
 from planner_executor.graph.plan.issues import Issue
+from planner_executor.graph.plan.on_comments import MOST_ANSWERED
 from planner_executor.graph.plan.schema import Plan, Step
 from planner_executor.graph.record.amendment import amendment_words
 from planner_executor.graph.record.call import Call
@@ -77,11 +78,12 @@ class PlanState:
     stalled: str | None = None
 
     # A person's feedback that no plan has answered yet, and a count of all feedback; `comments` are those on steps of
-    # the plan that was turned down last, until one is approved. `unchanged` is why the plan stays although another one
-    # was asked for, `steered` the user's amendment since the last plan, `issues` the faults of the plan that was
-    # refused last.
+    # the plan that was turned down last, until one is approved, `on_comments` is what the planner says of them in the
+    # revision in force. `unchanged` is why the plan stays although another one was asked for, `steered` the user's
+    # amendment since the last plan, `issues` the faults of the plan that was refused last.
     feedback: list[str] = field(default_factory=list)
     comments: tuple[Comment, ...] = ()
+    on_comments: Mapping[str, str] = field(default_factory=dict)
     feedback_rounds: int = 0
     feedback_answered: int = 0
     unchanged: str | None = None
@@ -106,6 +108,12 @@ class PlanState:
     def dropped(self) -> tuple[str, ...]:
         """Ids of the failed steps that the plan neither keeps nor replaces."""
         return tuple(dict.fromkeys(one.step for one in self.replaced if not one.is_made_up_for))
+
+    @property
+    def commented(self) -> tuple[str, ...]:
+        """Ids of the steps whose comments the next plan responds to, as many as it is asked about."""
+        steps = dict.fromkeys(one.step for one in self.comments) if self.feedback else {}
+        return tuple(steps)[:MOST_ANSWERED]
 
     def seen_other_than(self, digest: str) -> SeenPlan | None:
         """Return what a person saw last that was another plan than this one."""
@@ -167,6 +175,7 @@ class PlanState:
         self.failures.update(data.failures)
         self.stalled = data.stalled
         self.would_replace, self.expected = data.would_replace, data.like_steps
+        self.on_comments = data.on_comments
 
     def run_forked(self, data: RunForked) -> None:
         """Keep which steps of the source's plan were planned with untrusted content, and what of it was new."""

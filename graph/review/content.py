@@ -164,11 +164,12 @@ class Change(_Part):
 
 
 class CommentContent(_Part):
-    """A comment on a step of the plan before, and what became of that step."""
+    """A comment on a step of the plan before, what became of that step, and what the planner says of it."""
 
     step: str
     text: str
     became: Literal["changed", "unchanged", "gone"]
+    says: str | None = None
 
 
 class Why(_Part):

@@ -58,6 +58,7 @@ class PlanReview:
             `graph.review.expectation`.
         has_judge: Whether a model judges success criteria.
         comments: Comments of people on steps of `before`.
+        on_comments: What the planner says of them, by step.
         left_out: Step id -> constraints of the goal that its model is not told.
         calls: Calls that the policy asks about.
         previews: What tools say that calls would do; `unpreviewed` are other calls of such tools.
@@ -76,6 +77,7 @@ class PlanReview:
     estimate: Mapping[str, Any] | None = None
     has_judge: bool = False
     comments: tuple[Comment, ...] = ()
+    on_comments: Mapping[str, str] = field(default_factory=dict)
     left_out: Mapping[str, Sequence[str]] = field(default_factory=dict)
     calls: tuple[PlannedCall, ...] = ()
     previews: tuple[PreviewContent, ...] = ()

@@ -11,6 +11,7 @@ ON_PAGE = {
     "gate": "A gate",
     "held_call": "A held call",
     "revision_after_failure": "A revision after a failure",
+    "revision_after_comments": "A revision after comments on steps",
     "question": "A question",
     "uncertain_effect": "An uncertain effect",
     "spent_budget": "A budget to raise",

@@ -59,7 +59,7 @@ ACTIONS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
             "changes": [{"step": "pay", "change": "changed", "fields": [
                 {"field": "args.to", "was": {"value": "ben"}, "now": LARGE}]},
                 {"step": "gone", "change": "removed", "fields": [{"field": "tool", "was": {"value": "old"}}]}],
-            "comments": [{"step": "gone", "text": "why?", "became": "gone"}],
+            "comments": [{"step": "gone", "text": "why?", "became": "gone", "says": "not needed"}],
             "notes": ["a note"],
             "previews": [{"place": "pay", "tool": "pay", "text": "sends 9", "length": 7000},
                          {"place": "each[0]", "tool": "pay", "none": "it failed"}],

@@ -41,6 +41,39 @@ def test_comments_reach_the_planner_by_step_and_the_next_plan_says_what_became_o
     assert "on a: only last year; on b: in two lines; on c: why?" in str(graph.model.prompts[1][-1].content)
 
 
+def test_what_the_planner_says_of_comments_stands_beside_them_and_is_no_part_of_the_plan(build: Build) -> None:
+    said = {"a": "It asks for\n{b_result} `2025`. ", "c": "x" * 999, "b": 7, "z": "no such step"}
+    graph = build(PLAN, {**NEXT, "on_comments": said})
+
+    request = asked(resumed(graph, {"type": "reject", "comments": [ON_A, ON_B, ON_C]}))
+
+    shown, (content,) = request["action_requests"][0]["description"], request["review"]["actions"]
+    assert "a has another `args.query`. The planner says: ``It asks for {b_result} `2025`.``" in shown
+    assert "- `in two lines`: b is unchanged.\n" in shown
+    assert [len(one.get("says", "")) for one in content["comments"]] == [30, 0, 300]
+    assert request["digest"] == asked(resumed(build(PLAN, NEXT), "shorter"))["digest"]
+    assert '"on_comments": {"step_2"' in str(graph.model.prompts[1][0].content)
+
+
+def test_a_planner_that_nobody_commented_to_may_say_nothing_of_comments(build: Build) -> None:
+    graph = build(PLAN, {**NEXT, "on_comments": {"a": "done"}}, NEXT)
+
+    request = asked(resumed(graph, "shorter"))
+
+    assert request["revision"] == 2
+    assert "unknown key 'on_comments'" in str(graph.model.prompts[2][-1].content)
+    assert "on_comments" not in str(graph.model.prompts[1][0].content)
+
+
+def test_what_a_planner_says_of_comments_is_of_one_revision(build: Build) -> None:
+    graph = build(PLAN, {**NEXT, "on_comments": {"a": "done"}}, NEXT)
+    resumed(graph, {"type": "reject", "comments": [ON_A]})
+
+    request = asked(graph.invoke(Command(resume={"type": "reject", "comments": [ON_B]}), on_thread()))
+
+    assert [one.get("says") for one in request["review"]["actions"][0]["comments"]] == [None]
+
+
 @pytest.mark.parametrize(
     "answer",
     [

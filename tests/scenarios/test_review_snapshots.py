@@ -79,6 +79,25 @@ CASES = {
         ("approve",),
     ),
     "revision_after_feedback": Case((INCIDENT, {"steps": [FIND, LOG, REPORT]}), ("tell nobody yet",)),
+    "revision_after_comments": Case(
+        (
+            INCIDENT,
+            {
+                "steps": [FIND, step("log", "fetch", url="https://logs.example.org/b", after=["find"]), REPORT],
+                "on_comments": {"log": "The log of today.", "mail": "Nobody is told until the report was read."},
+            },
+        ),
+        (
+            {
+                "type": "reject",
+                "comments": [
+                    {"step": "log", "text": "that is the log of yesterday"},
+                    {"step": "report", "text": "name the cause first"},
+                    {"step": "mail", "text": "tell nobody yet"},
+                ],
+            },
+        ),
+    ),
     "held_call": Case(
         ({"steps": [step("page", "page"), step("mail", "send_mail", to="{page_result}", body=TEXT)]},), ("approve",)
     ),

@@ -146,8 +146,8 @@ def _plan(content: PlanContent, raw: Any) -> Iterator[Table]:
         yield Table("What failed before", ("Step", "Error"), list(content.why.failed.items()))
     yield Table(
         "Comments on the plan before",
-        ("Step", "Comment", "In this plan"),
-        [(one.step, one.text, one.became) for one in content.comments],
+        ("Step", "Comment", "In this plan", "The planner says"),
+        [(one.step, one.text, one.became, one.says or "") for one in content.comments],
     )
     yield _changes(content)
     yield _tools(content.tools)

@@ -174,6 +174,7 @@ def _plan_review(run: RunContext, plan: Plan, left: Mapping[str, Any], new: Sequ
         estimate=left,
         has_judge=run.services.models.judge is not None,
         comments=record.plan_state.comments,
+        on_comments=record.plan_state.on_comments,
         calls=tuple(planned_calls(run, plan)),
         previews=previews,
         unpreviewed=unpreviewed,

@@ -1,6 +1,6 @@
 """Events derived from the state of a run: revisions, reached limits, and handled messages."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Literal
 
@@ -34,6 +34,7 @@ def revision(
     failures: Sequence[str] = (),
     stalled: str | None = None,
     notes: Sequence[str] = (),
+    on_comments: Mapping[str, str] | None = None,
 ) -> PlanRevised:
     """Return the event that makes `plan` the run's next revision, under its current terms.
 
@@ -45,6 +46,7 @@ def revision(
         failures: Fingerprints of the failures that it responds to.
         stalled: Why it makes no progress, None if it does.
         notes: Normalizations of the author's text.
+        on_comments: What the author says of the comments on steps.
     """
     tainted = run.tainted_in(plan, by_model=author in BY_MODELS)
     return PlanRevised(
@@ -63,6 +65,7 @@ def revision(
         failures=tuple(failures),
         stalled=stalled,
         read_as=tuple(notes),
+        on_comments=on_comments or {},
         written_by=str(run.approver) if author in BY_PEOPLE else None,
         met_alone=_met_alone(run) if author in BY_PEOPLE and run.record.plan_state.revision else {},
     )

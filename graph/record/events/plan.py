@@ -29,7 +29,8 @@ class PlanRevised(Payload):
     `read_as` has the normalizations, `would_replace` sentences on files that the plan would replace, `like_steps` what
     like steps took by then, if somebody is shown the plan. `previews` are what tools say that its calls would
     do, unless that is on record. `written_by` is the user who wrote it, if it is a person's, and `met_alone` the rules
-    on the calls of each tool that this user meets alone, where it replaces another plan.
+    on the calls of each tool that this user meets alone, where it replaces another plan. `on_comments` is what its
+    author says of the comments on steps, by step: words, which no part of the plan rests on.
     """
 
     kind: ClassVar[Literal["plan_revised"]] = "plan_revised"
@@ -57,6 +58,7 @@ class PlanRevised(Payload):
     by_look: bool = False
     previews: tuple[CallPreview, ...] = ()
     met_alone: Met = field(default_factory=dict)
+    on_comments: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def answers_failure(self) -> bool:

@@ -51,6 +51,7 @@ def _plan_revised(data: PlanRevised) -> Words:
     for step, tools in data.new_effects.items():
         yield f"{step} adds {', '.join(tools)}, which no approved plan had in this way"
     yield from map(preview_text, data.previews)
+    yield from (f"says of the comment on {step}: {value_text(words)}" for step, words in data.on_comments.items())
     yield from normalization_notes(data)
     if data.stalled:
         yield data.stalled

@@ -71,7 +71,8 @@ def _comment(comment: CommentContent, change: Change | None) -> Prose:
         case "changed":
             fields = [code(one.field) for one in change.fields] if change is not None else []
             now = f"has another {enumerated(fields)}" if fields else "is new"
-    return Prose(f"{ITEM}{words(comment.text)}: {name(comment.step)} {now}.")
+    says = f" The planner says: {words(comment.says)}" if comment.says is not None else ""
+    return Prose(f"{ITEM}{words(comment.text)}: {name(comment.step)} {now}.{says}")
 
 
 def _change(change: Change) -> list[str]:

@@ -16,6 +16,7 @@ from planner_executor.graph.plan.when import describe_when
 from planner_executor.graph.policy.approval_scope import ExecutionTerms
 from planner_executor.graph.policy.policy_preview import PolicyPreview
 from planner_executor.graph.record.call import Call, HeldCall
+from planner_executor.graph.record.comment import Comment
 from planner_executor.graph.review.content import (
     Argument,
     CallContent,
@@ -56,15 +57,17 @@ def plan_content(review: PlanReview) -> PlanContent:
         since=review.before_revision if is_revision and review.before is not None else None,
         was_seen=review.was_seen or not is_revision,
         changes=changes_between(review.before, plan) if is_revision else (),
-        comments=tuple(
-            CommentContent(step=one.step, text=one.text, became=one.became(review.before or Plan(), plan))
-            for one in (review.comments if is_revision else ())
-        ),
+        comments=tuple(_comment(one, review) for one in (review.comments if is_revision else ())),
         notes=tuple(review.warnings),
         work=dict(review.estimate or {}),
         previews=review.previews,
         unpreviewed=review.unpreviewed,
     )
+
+
+def _comment(comment: Comment, review: PlanReview) -> CommentContent:
+    became, says = comment.became(review.before or Plan(), review.plan), review.on_comments.get(comment.step)
+    return CommentContent(step=comment.step, text=comment.text, became=became, says=says)
 
 
 def tool_content(tool: ToolSpec, steps: Sequence[Step] = ()) -> Tool:

@@ -1,6 +1,7 @@
 """The words given to each role: compared with what they were, and no longer than they have to be."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ from planner_executor.graph.prompts.refining import refining_messages
 from planner_executor.graph.prompts.replanner import replanner_messages
 from planner_executor.graph.prompts.tool_lines import BY_WORDS, tool_line, tools_in_short
 from planner_executor.graph.record.assignment import Assignment
+from planner_executor.graph.record.comment import Comment
 from planner_executor.graph.record.goal import Goal
 from planner_executor.graph.record.plan_state import PlanState
 from planner_executor.graph.record.results import StepResult
@@ -61,6 +63,9 @@ OF_MANY = many(MOST_WHOLE + 1).about([ONE_OF_MANY.goal], ())
 WHOLE_INVOICES = "list_invoices(query: string): List all invoices. They come in pages."
 
 
+FEEDBACK = "look closer; on step_2: with sources"
+
+
 def record(size: int = 20) -> RunState:
     results = {
         "step_1": StepResult("succeeded", {"text": "x" * size}),
@@ -73,13 +78,18 @@ def record(size: int = 20) -> RunState:
     )
 
 
+def commented() -> RunState:
+    comments = (Comment("step_2", "with sources"),)
+    return replace(record(), plan_state=PlanState(plan=PLAN.to_json(), feedback=[FEEDBACK], comments=comments))
+
+
 def words(messages: list[BaseMessage]) -> str:
     return "\n\n".join(f"[{message.type}]\n{message.content}" for message in messages) + "\n"
 
 
 ROLES: dict[str, tuple[str, list[BaseMessage]]] = {
     "The planner": ("for a goal, with two tools", planner_messages(GOAL, TOOLS, RunState(), LIMITS)),
-    "The planner, again": ("in a chat, after feedback on its plan", planner_messages(GOAL, TOOLS, record(), LIMITS)),
+    "The planner, again": ("in a chat, after comments on its plan", planner_messages(GOAL, TOOLS, commented(), LIMITS)),
     "The planner, one step at a time": ("with `horizon = 1`", planner_messages(GOAL, TOOLS, RunState(), LIMITS, 1)),
     "A fault in its answer": (
         "follows the answer",

@@ -96,6 +96,7 @@ FULL: dict[str, dict[str, Any]] = {
         "by_look": True,
         "previews": [PREVIEW],
         "met_alone": {"send": [{"names": ["somebody"]}]},
+        "on_comments": {"step_1": "It is sent once."},
     },
     "plan_refused": {
         "author": "caller",
