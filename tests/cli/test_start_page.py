@@ -137,7 +137,8 @@ class Reader:
                 browser.get(link.raw_path.decode())
                 page = browser.get("/run/review", params={"run": run}).text
                 hidden = dict(re.findall(r'type="hidden" name="([^"]+)" value="([^"]*)"', page))
-                chosen = dict(re.findall(r'name="([\w.:-]+)" value="(approve)"', page))
+                calls = re.findall(r'<select name="(call:[^":]+)"', page)
+                chosen = {"decision": "approve", **dict.fromkeys(calls, "approve")}
                 browser.post("/run/decide", params={"run": run}, data={**hidden, **chosen})
                 until = time.monotonic() + 30
                 while "NR-7" not in (self.folder / "bank.csv").read_text():
