@@ -90,7 +90,7 @@ e2e: $(VENV)/.dev $(NODE_PACKAGES) $(CHAT_PAGE) $(AEGRA)/.installed ## The tests
 	$(BIN)/pytest -n $(WORKERS_OF_E2E) --dist loadfile --no-loadscope-reorder --maxfail=$(MAXFAIL) -m e2e
 
 snapshots: $(VENV)/.dev $(NODE_PACKAGES) ## Write anew what people and clients read in reviews; look at each file that changed
-	RENEW_SNAPSHOTS=1 $(BIN)/pytest -q tests/scenarios/test_review_snapshots.py tests/contracts/test_schemas.py tests/contracts/test_types.py tests/contracts/test_review_page.py
+	RENEW_SNAPSHOTS=1 $(BIN)/pytest -q tests/scenarios/test_review_snapshots.py tests/scenarios/test_alike_requests.py tests/contracts/test_schemas.py tests/contracts/test_types.py tests/contracts/test_review_page.py
 
 screenshots: $(VENV)/.dev ## Make the pictures of the review desk anew; needs Chromium
 	PYTHONPATH=.:tests/graph/desk $(BIN)/python tests/graph/desk/screenshots.py docs/pictures

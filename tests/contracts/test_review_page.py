@@ -25,10 +25,32 @@ Terminal, chat, notebook and Studio show the words that are [made of the value](
 
 
 def test_a_page_has_the_surfaces_side_by_side() -> None:
-    page = "\n".join([HEAD, *(part for name, title in ON_PAGE.items() for part in side_by_side(name, title))])
+    page = "\n".join([HEAD, *(part for name, title in ON_PAGE.items() for part in side_by_side(name, title)), *alike()])
     if os.environ.get("RENEW_SNAPSHOTS"):
         PAGE.write_text(page, "utf-8")
     assert PAGE.read_text("utf-8") == page, f"{PAGE} differs; `make snapshots` writes it anew"
+
+
+def alike() -> list[str]:
+    """Return the section of requests that are decided together: a terminal, and the table of the desk."""
+    folder = SNAPSHOTS / "alike_refunds"
+    (rows,) = re.findall(r"<table>.*</table>", (folder / "desk.html").read_text("utf-8"), re.DOTALL)
+    links = ", ".join(
+        f"[{file}](../tests/data/reviews/alike_refunds/{file})"
+        for file in ("terminal_60.txt", "terminal_120.txt", "desk.html", "desk_decided.html")
+    )
+    unlinked = re.sub(r"</?(?:a|label|input)\b[^>]*>", "", rows)
+    told = re.findall(r"<p class=\"notice.*?</p>", (folder / "desk_decided.html").read_text("utf-8"))
+    decided = "; ".join(re.sub(r"<[^>]*>", "", one) for one in told)
+    return [
+        "## Alike requests\n",
+        "Six refunds that are [decided in one go](who-approves-what.md#alike-requests), and a seventh to another\n"
+        "kind of recipient, which is left out. `inbox --alike` in a terminal of 80 columns:\n",
+        f"```text\n{(folder / 'terminal_80.txt').read_text('utf-8').strip()}\n```\n",
+        f"On the desk, where each has a box to untick:\n\n{unlinked}\n",
+        f"With the seventh unticked, *Approve those ticked* leads to: {decided}. The seventh waits.\n",
+        f"Elsewhere: {links}.\n",
+    ]
 
 
 def side_by_side(name: str, title: str) -> list[str]:

@@ -1,17 +1,23 @@
 """Six alike refunds decided in one go; each is judged and written by itself, and what is not alike is left alone."""
 
+import os
 import re
 from collections.abc import Iterator
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
 import pytest
 from desk_server import served
+from rich.console import Console
 
 from planner_executor import Agent
+from planner_executor.graph.cli.commands.inbox import table
+from planner_executor.graph.cli.screen import Screen
 from planner_executor.graph.errors import InputError
 from planner_executor.graph.testing import LoggedTools, ScriptedModel, step
 
+SNAPSHOTS = Path(__file__).parents[1] / "data" / "reviews" / "alike_refunds"
 NAMES = ("ada", "bob", "cleo", "dan", "eve", "finn")
 
 
@@ -125,3 +131,35 @@ def test_the_desk_has_a_table_to_tick_and_untick(tmp_path: Path) -> None:
         made = {run: [event.payload for event in agent.log(run) if event.kind == "decided"] for run in runs}
         assert [len(events) for events in made.values()] == [0, 1, 1, 1, 1, 1, 0]
         assert all(one["decisions"][0]["reason"] == "returned" for events in made.values() for one in events)
+
+
+def test_what_people_read_of_six_refunds_and_a_seventh_is_what_was_looked_at(tmp_path: Path) -> None:
+    with served(tmp_path / "desk.db", tools=own_tools) as server, server.agent() as agent:
+        runs, (batch,) = started(agent), agent.alike()
+        shown = {f"terminal_{width}.txt": terminal(batch, width) for width in (60, 80, 120)}
+        with server.visit() as visit:
+            page = visit.get("/alike").text
+            fields = dict(re.findall(r'name="(run:[^"]+)" value="(\w+)"', page))
+            del fields[f"run:{runs[-1]}"]
+            shown["desk.html"] = main_of(page)
+            shown["desk_decided.html"] = main_of(visit.send("/alike", "/alike", decision="approve", **fields).text)
+
+    SNAPSHOTS.mkdir(exist_ok=True)
+    for name, text in shown.items():
+        if os.environ.get("RENEW_SNAPSHOTS"):
+            (SNAPSHOTS / name).write_text(text, "utf-8")
+        assert (SNAPSHOTS / name).read_text("utf-8") == text, f"{name} differs; `make snapshots` writes it anew"
+
+
+def terminal(batch: Any, width: int) -> str:
+    file = StringIO()
+    console = Console(file=file, width=width, color_system=None, markup=False, emoji=False, highlight=False)
+    for line in table(batch):
+        Screen(console, console).show_fact(line)
+    return file.getvalue()
+
+
+def main_of(page: str) -> str:
+    """Return what a page has between head and foot, without what is another on each visit."""
+    (shown,) = re.findall(r"<main[^>]*>(.*)</main>", page, re.DOTALL)
+    return re.sub(r'(?<= value=")[\w.-]{40,}', "...", shown).strip() + "\n"

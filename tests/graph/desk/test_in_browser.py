@@ -125,6 +125,23 @@ def test_a_whole_run_from_goal_to_end_with_an_edit_and_a_replan(chat_browser: An
         assert server.tools.named("mail") == [{"to": "ann"}]
 
 
+def test_alike_requests_fit_a_phone_and_one_is_unticked(chat_browser: Any, tmp_path: Path) -> None:
+    with served(tmp_path / "runs.db", tools=tools_of_every_kind) as server, server.agent() as agent:
+        runs = [
+            agent.start(f"tell {to}", plan={"steps": [step("send", "mail", to=f"{to}@example.com")]}, thread=to).id
+            for to in ("ann", "bob", "mallory" * 4)
+        ]
+        with page_on(chat_browser, server) as page:
+            page.goto(f"{server.url}{server.at}/alike")
+            assert faults_of_all_looks(page) == []
+            page.get_by_label(runs[-1]).uncheck()
+            page.get_by_role("button", name="Approve those ticked").click()
+            page.get_by_text("decided").nth(1).wait_for()
+
+            assert faults_of_all_looks(page) == []
+        assert [agent.show(run).status for run in runs] == ["succeeded", "succeeded", "waiting"]
+
+
 OWNER = """
 import sys
 from planner_executor.graph.agent import Agent
