@@ -1,13 +1,15 @@
 """Comments on steps: words beside a rejection, by step, and what became of each in the next plan."""
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 from langchain_core.messages import HumanMessage
 from langgraph.types import Command
 
-from planner_executor.graph.testing import LoggedTools, asked, on_thread, step
+from planner_executor import Agent
+from planner_executor.graph.testing import LoggedTools, ScriptedModel, asked, on_thread, step
 
 Build = Callable[..., Any]
 
@@ -63,6 +65,33 @@ def test_a_planner_that_nobody_commented_to_may_say_nothing_of_comments(build: B
     assert request["revision"] == 2
     assert "unknown key 'on_comments'" in str(graph.model.prompts[2][-1].content)
     assert "on_comments" not in str(graph.model.prompts[1][0].content)
+
+
+def test_a_revision_of_a_plan_that_has_begun_says_something_of_comments_and_replays(tmp_path: Path) -> None:
+    log = LoggedTools()
+    own = [log.tool("search", lambda query: query, effect="read"), log.tool("broken", fails, effect="read")]
+    begun = {"steps": [step("a", "search", query="wind"), step("b", "broken", after=["a"])]}
+    other = {"keep": [], "steps": [step("b", "search", query="sun", after=["a"])]}
+    said = {"steps": [step("b", "search", query="rain", after=["a"])], "on_comments": {"b": "It asks for rain."}}
+
+    with Agent.open(tmp_path / "runs.db", tools=own, planner=ScriptedModel([begun, other, said])) as agent:
+        run = agent.start("g", thread="t").id
+        agent.resume(run, "approve")
+        shown = agent.resume(run, {"type": "reject", "comments": [{"step": "b", "text": "not the sun"}]}).request
+
+        assert shown is not None and shown["review"]["actions"][0]["comments"] == [
+            {"step": "b", "text": "not the sun", "became": "changed", "says": "It asks for rain."}
+        ]
+        assert [event.payload.get("on_comments") for event in agent.log(run) if event.kind == "plan_revised"] == [
+            None,
+            None,
+            {"b": "It asks for rain."},
+        ]
+        assert agent.verify(run) and agent.replay(run).is_same
+
+
+def fails() -> None:
+    raise OSError("no answer")
 
 
 def test_what_a_planner_says_of_comments_is_of_one_revision(build: Build) -> None:
