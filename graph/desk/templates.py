@@ -15,6 +15,7 @@ from planner_executor.graph.plain_text.sanitize import document, escaped, one_li
 from planner_executor.graph.record.events import Event
 from planner_executor.graph.text.drawing.statuses import ALL_LOOKS
 from planner_executor.graph.text.event_text import event_text
+from planner_executor.graph.text.review.bound import BOUND
 from planner_executor.graph.words.name_list import counted
 
 LINE_CHARACTERS = 400
@@ -46,7 +47,13 @@ def environment() -> Environment:
         "json": json.dumps,
         "anchor": anchor,
     }
-    made.globals |= {"marks": MARKS, "version": version, "sentence": _sentence, "answer_text": _answer_text}
+    made.globals |= {
+        "marks": MARKS,
+        "version": version,
+        "sentence": _sentence,
+        "answer_text": _answer_text,
+        "also_bound": BOUND,
+    }
     for name in made.list_templates():
         made.get_template(name)
     for name in STAMPED:

@@ -49,9 +49,10 @@ class ExecutionTerms:
     def binding(self, plan: Plan) -> str:
         """Return the digest of everything that an approval of `plan` covers, under the current tools and mode."""
         known = self._bindings.get(plan.digest)
-        return known or self._bindings.setdefault(plan.digest, self._binding(plan))
+        return known or self._bindings.setdefault(plan.digest, digest(self.bound(plan)))
 
-    def _binding(self, plan: Plan) -> str:
+    def bound(self, plan: Plan) -> dict[str, JsonValue]:
+        """Return everything that an approval of `plan` covers, by part; a review shows or names each."""
         names = sorted({name for step in plan.steps for name in step.tool_names})
         fingerprints: dict[str, JsonValue] = {
             name: self.tools[name].fingerprint for name in names if name in self.tools
@@ -59,7 +60,7 @@ class ExecutionTerms:
         rules: dict[str, JsonValue] = {"policy": self.policy.digest, "budget": self.budget.to_json()}
         if plan.is_read_anew:  # so that an approval by the earlier rules of references does not cover it
             rules["references"] = REFERENCES
-        return digest({"plan": plan.digest, "tools": fingerprints, "approval": self.mode, **rules})
+        return {"plan": plan.digest, "tools": fingerprints, "approval": self.mode, **rules}
 
     def issues(self, plan: Plan) -> list[Issue]:
         """Return the issues that forbid a plan, approved or not."""

@@ -1,30 +1,47 @@
 """Every surface shows each field of a review's value, or says what it folds away; and what an approval binds.
 
-Terminal, chat, notebook and Studio show the description; the desk shows tables. A field that changes without changing
-what is shown is hidden: it has to stand in a table below, with the place where a reader finds it.
+Chat and Studio show the description, terminal and notebook lay it out anew, the desk shows tables. A field that changes
+without changing what is shown is hidden: it has to stand in a table below, with the place where a reader finds it.
 """
 
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from copy import deepcopy
 from fnmatch import fnmatch
+from html import unescape
+from io import StringIO
+from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from desk_server import query, served
 from pydantic import ValidationError
+from rich.console import Console
 
+from planner_executor.graph.cli.request_view import show_request
+from planner_executor.graph.cli.screen import Screen
 from planner_executor.graph.desk.views.review_content import action_tables, people_table
+from planner_executor.graph.plan.catalog import ToolSpec
+from planner_executor.graph.plan.schema import Plan
+from planner_executor.graph.policy.approval_scope import ExecutionTerms
 from planner_executor.graph.review.content import ReviewContent, review_schema
+from planner_executor.graph.review.request import ReviewAction, ReviewRequest
+from planner_executor.graph.testing import step
+from planner_executor.graph.text.review.bound import NOT_SHOWN
 from planner_executor.graph.text.review.description import description
 from planner_executor.graph.text.review.people import people_paragraph
+from planner_executor.graph.text.review.screen import screen_descriptions
+from planner_executor.graph.text.run_view import RunView
 
 Show = Callable[[ReviewContent, dict[str, Any]], object]
 
 PLAN = {
+    "params": {"customer": {"value": "ann", "label": "user"}},
     "steps": [
         {"id": "done", "objective": "o", "tool": "look"},
         {"id": "look", "objective": "look it up", "tool": "look", "args": {"q": "x"}},
-        {"id": "pay", "objective": "pay it", "tool": "pay", "args": {"to": "ann", "sum": "{look_result}"},
+        {"id": "pay", "objective": "pay it", "tool": "pay", "args": {"to": "{param.customer}", "sum": "{look_result}"},
          "checks": [{"matches": "x"}], "success_criteria": "paid"},
         {"id": "each", "objective": "tell", "tool": "pay", "args": {"to": "{item_result}"}, "for_each": ["a", "b"]},
         {"id": "think", "objective": "think", "tools": ["pay"]},
@@ -47,7 +64,7 @@ ACTIONS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
                 {"id": "look", "status": "pending", "done_by": "tool", "args": {"look": {"q": {"origin": "plan",
                  "trust": "user"}}}, "asks": {"look": "it asks"}, "settled": True, "settled_by": [{"roles": ["cfo"]}]},
                 {"id": "pay", "status": "pending", "done_by": "tool", "acts": True, "does": {"pay": "pays ann"},
-                 "args": {"pay": {"to": {"origin": "plan", "trust": "user"}, "sum": RESULT}},
+                 "args": {"pay": {"to": {"origin": "plan", "trust": "user", "params": ["customer"]}, "sum": RESULT}},
                  "checks": ["matches x"], "judged_by": "model", "left_out": ["be brief"], "unchecked": ["look"],
                  "asks": {"pay": "it asks of pay"}, "asked_later": "unknown"},
                 {"id": "each", "status": "pending", "done_by": "tool", "acts": True, "most_items": 7,
@@ -55,6 +72,7 @@ ACTIONS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
                  "asks": {"pay": "it asks each"}, "settled": True, "settles": {"each[0]": {"to": "a"}}},
                 {"id": "think", "status": "pending", "done_by": "model", "acts": True},
             ],
+            "params": {"customer": {"value": {"value": "ann"}, "trust": "user"}},
             "since": 1, "was_seen": False,
             "changes": [{"step": "pay", "change": "changed", "fields": [
                 {"field": "args.to", "was": {"value": "ben"}, "now": LARGE}]},
@@ -133,37 +151,61 @@ PEOPLE = {
 
 BUTTONS = "the ways to answer"
 FORM = "which question it is, and what is read with it"
-FOLDED: dict[str, dict[str, str]] = {
-    "description": {
-        "version": "the form of the value",
-        "* name": FORM,
-        "* kind": FORM,
-        "* decisions": BUTTONS,
-        "run_plan tools.steps": "each effect names its step",
-        "run_plan tools.trust": "told of the tools whose results are not to be trusted, with what uses them",
-        "run_plan steps.args.*": "the arguments with their references, and what is not to be trusted of them",
-        "run_plan why.reason": "the failures themselves",
-        "run_step args.*.origin": "told of all that are not to be trusted",
-        "run_step args.*.trust": "told of all that are not to be trusted",
-        "* digest": "the last line, see `graph.review.request`",
-        "* tool.name": "the action beside the value",
-        "settle_effect tool.reversible": "told when the call is to be made again",
-    },
-    "desk": {
-        "version": "the form of the value",
-        "goal": "the heading of the run",
-        "* name": FORM,
-        "* kind": FORM,
-        "* decisions": BUTTONS,
-        "run_plan revision": "the heading of the plan",
-        "* digest": "beside the buttons, that of the whole request, which covers it",
-        "answer_question step": "the heading of the question",
-    },
+WORDS = {
+    "version": "the form of the value",
+    "* name": FORM,
+    "* kind": FORM,
+    "* decisions": BUTTONS,
+    "run_plan tools.steps": "each effect names its step",
+    "run_plan tools.trust": "told of the tools whose results are not to be trusted, with what uses them",
+    "run_plan steps.args.*": "the arguments with their references, and what is not to be trusted of them",
+    "run_plan why.reason": "the failures themselves",
+    "run_step args.*.origin": "told of all that are not to be trusted",
+    "run_step args.*.trust": "told of all that are not to be trusted",
+    "* digest": "the last line, see `graph.review.request`",
+    "* tool.name": "the action beside the value",
+    "settle_effect tool.reversible": "told when the call is to be made again",
 }
+DESK = {
+    "version": "the form of the value",
+    "goal": "the heading of the run",
+    "* name": FORM,
+    "* kind": FORM,
+    "* decisions": BUTTONS,
+    "run_plan revision": "the heading of the plan",
+    "* digest": "beside the buttons, that of the whole request, which covers it",
+    "answer_question step": "the heading of the question",
+}
+FOLDED = {"description": WORDS, "terminal": WORDS, "notebook": WORDS, "desk": DESK}
+
+
+def request_of(review: ReviewContent, args: dict[str, Any]) -> dict[str, Any]:
+    """Return the request that says this value in its words."""
+    content = review.actions[0]
+    action = ReviewAction(content.name, args, description(content, args, review.goal), content=content)
+    people = people_paragraph(review.people, review.reason_for)
+    return ReviewRequest("r.1", 2, "e" * 64, "b", (action,), people=people).to_json()
+
+
+def plan_in(args: dict[str, Any]) -> Plan | None:
+    return Plan.model_validate(args["plan"]) if "plan" in args else None
 
 
 def shown_by_description(review: ReviewContent, args: dict[str, Any]) -> object:
-    return description(review.actions[0], args, review.goal), people_paragraph(review.people, review.reason_for)
+    return [action["description"] for action in request_of(review, args)["action_requests"]]
+
+
+def shown_by_terminal(review: ReviewContent, args: dict[str, Any]) -> object:
+    console = Console(file=StringIO(), width=80, force_terminal=True, color_system=None, markup=False, highlight=False)
+    run: Any = SimpleNamespace(request=request_of(review, args), plan=plan_in(args), results={})
+    show_request(Screen(console, console), run)
+    return console.file.getvalue()  # type: ignore[attr-defined]
+
+
+def shown_by_notebook(review: ReviewContent, args: dict[str, Any]) -> object:
+    told = screen_descriptions(request_of(review, args))
+    view = RunView("r.1", "g", (), "waiting", None, None, plan_in(args), {}, {}, asked=told)
+    return view.bundle()["text/html"]
 
 
 def shown_by_desk(review: ReviewContent, args: dict[str, Any]) -> object:
@@ -172,6 +214,8 @@ def shown_by_desk(review: ReviewContent, args: dict[str, Any]) -> object:
 
 SURFACES: dict[str, Show] = {
     "description": shown_by_description,
+    "terminal": shown_by_terminal,
+    "notebook": shown_by_notebook,
     "desk": shown_by_desk,
 }
 
@@ -246,3 +290,38 @@ def test_the_values_here_have_every_field_that_the_schema_knows() -> None:
     known = {name for model in (schema, *schema["$defs"].values()) for name in model.get("properties", {})}
 
     assert known - found == set()
+
+
+def bound_parts() -> dict[str, Any]:
+    """Return what an approval covers of a plan whose references are read by the rules of today."""
+    plan = Plan.model_validate({"steps": [{"id": "a", "objective": "o", "tool": "look", "args": {"q": "x"}},
+        {"id": "b", "objective": "o", "tool": "look", "args": {"q": "{len(a_result)}"}}]})  # fmt: skip
+    assert plan.is_read_anew
+    return ExecutionTerms({"look": ToolSpec("look", "d", {}, "read")}).bound(plan)
+
+
+@pytest.mark.parametrize("surface", ["description", "terminal", "notebook"])
+def test_each_part_of_what_an_approval_binds_is_shown_or_named(surface: str) -> None:
+    value, args = value_of("plan")
+    told = " ".join(str(SURFACES[surface](ReviewContent.model_validate(value), args)).replace("\\n", " ").split())
+
+    assert set(bound_parts()) == {"plan", *NOT_SHOWN}
+    assert [name for name in NOT_SHOWN.values() if name not in told] == []
+    assert "pay it" in told
+
+
+@pytest.mark.slow
+def test_the_whole_page_of_the_desk_has_the_tables_and_names_what_an_approval_binds(tmp_path: Path) -> None:
+    plan = {"steps": [step("a", "mail", to="ann@example.com")]}
+    with served(tmp_path / "runs.db") as server, server.agent() as agent:
+        run = agent.start("send the news", plan=plan, thread="t")
+        with server.visit() as visit:
+            page = unescape(visit.get(query("/review", run.id)).text)
+        assert run.request is not None
+    review = ReviewContent.model_validate(run.request["review"])
+    tables = [*action_tables(review.actions[0], run.request["action_requests"][0]["args"]), people_table(review)]
+
+    cells = [cell for table in tables for row in (table.heads, *table.rows) for cell in row]
+    assert [cell for cell in cells if cell not in page] == []
+    assert [name for name in NOT_SHOWN.values() if name not in page] == []
+    assert "send the news" in page and "Plan, revision 1" in page and run.request["digest"] in page

@@ -150,6 +150,11 @@ def _plan(content: PlanContent, raw: Any) -> Iterator[Table]:
         [(one.step, one.text, one.became, one.says or "") for one in content.comments],
     )
     yield _changes(content)
+    yield Table(
+        "Parameters of the plan",
+        ("Name", "Value", "Trust"),
+        [(name, _value(one.value), one.trust) for name, one in content.params.items()],
+    )
     yield _tools(content.tools)
     notes = [*content.notes, *(line.removeprefix("- ") for line in literal_lines(list(plan.steps), plan))]
     yield Table("Before you decide", ("",), [(note,) for note in notes])
@@ -273,7 +278,8 @@ def _origin(argument: Argument) -> Row:
     named = ", ".join(argument.steps)
     origin = {"plan": "the plan", "result": "result", "item": "item of the list", "model": "the model"}[argument.origin]
     trust = [argument.trust, *([f"by {', '.join(argument.sources)}"] if argument.sources else [])]
-    return f"{origin} of {named}" if named else origin, ", ".join(
+    made_of = [f"{{param.{name}}}" for name in argument.params]
+    return ", ".join([f"{origin} of {named}" if named else origin, *made_of]), ", ".join(
         [*trust, *(["shown again before the call"] if argument.asked else [])]
     )
 

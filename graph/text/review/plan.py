@@ -4,14 +4,14 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from planner_executor.graph.plan.kinds.table import kind_spec
-from planner_executor.graph.plan.params import Param
 from planner_executor.graph.plan.schema import Plan
 from planner_executor.graph.record.budget import unit_in_words
-from planner_executor.graph.review.content import PlanContent
+from planner_executor.graph.review.content import ParameterContent, PlanContent
 from planner_executor.graph.text.drawing.labels import plain
 from planner_executor.graph.text.expectation import takes_in_words
 from planner_executor.graph.text.literal_text import literal_lines
 from planner_executor.graph.text.review.asked_calls import asked_blocks
+from planner_executor.graph.text.review.bound import BOUND
 from planner_executor.graph.text.review.changes import since_blocks
 from planner_executor.graph.text.review.criteria import Judged, criteria_blocks, listed_blocks
 from planner_executor.graph.text.review.drawing import PASSED_LINES, plan_data
@@ -19,7 +19,8 @@ from planner_executor.graph.text.review.effects import effect_blocks, outcome
 from planner_executor.graph.text.review.frame import Block, Data, Prose, limit_name, name, sentences, to_markdown, words
 from planner_executor.graph.text.review.layout import entry
 from planner_executor.graph.text.review.previews import preview_blocks
-from planner_executor.graph.text.review.values import shown
+from planner_executor.graph.text.review.values import MAX_CHARACTERS
+from planner_executor.graph.text.review.values import told as value_told
 from planner_executor.graph.text.review.why import why_blocks
 from planner_executor.graph.words.name_list import counted
 
@@ -52,7 +53,7 @@ def _blocks(content: PlanContent, plan: Plan, goal: str) -> Iterator[Block]:
         yield from since_blocks(content)
     if content.params:
         yield Prose("Its parameters, of which `{param.<name>}` in the plan is made:")
-        yield Data(tuple(line for name, one in plan.params.items() for line in _parameter(name, one)))
+        yield Data(tuple(line for name, one in content.params.items() for line in _parameter(name, one)))
     yield outcome(content)
     if content.notes:
         yield Prose("Before you decide:")
@@ -75,12 +76,13 @@ def _blocks(content: PlanContent, plan: Plan, goal: str) -> Iterator[Block]:
         yield Prose(estimate_text(work))
         if told := takes_in_words(work.get("takes", {}), name):
             yield Prose(told)
+    yield Prose(BOUND)
 
 
-def _parameter(name: str, param: Param) -> list[str]:
+def _parameter(name: str, param: ParameterContent) -> list[str]:
     """Return the lines on a parameter."""
-    by = "" if param.label == "user" else f", from a source that is {param.label}"
-    return entry(f"{name}: {shown(param.value)}{by}")
+    by = "" if param.trust == "user" else f", from a source that is {param.trust}"
+    return entry(f"{name}: {value_told(param.value, MAX_CHARACTERS)}{by}")
 
 
 def estimate_text(estimate: Mapping[str, Any]) -> str:

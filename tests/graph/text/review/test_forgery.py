@@ -38,7 +38,7 @@ HOSTILE = st.lists(st.sampled_from(PIECES), max_size=9).map("".join)
 
 OURS = re.compile(
     r"- |  |[✓○●] |answer: |Before you |No |Revision |This |It |The |Changes|If |To do: |Digest: |Success |"
-    r"Estimate|Checked |Untrusted |Every |Somebody |Steps |A person |a |g |q |In run |Set |Reject|"
+    r"Estimate|Checked |Untrusted |Every |Somebody |Steps |A person |An approval |a |g |q |In run |Set |Reject|"
     r"Fill |Left |Raise |Plan, |Warning: |"
     r"Approved |Sent |Rejected |Answered |Asked again: |$"
 )
