@@ -32,6 +32,7 @@ OTHERS: dict[str, Any] = {
     "estimate": {"steps": 1},
     "has_judge": True,
     "comments": (Comment("a", "only last year"),),
+    "on_comments": {"a": "It reads last year."},
     "left_out": {"a": ("in German",)},
     "calls": (PlannedCall("a", "send", "the policy asks about every call of send"),),
     "previews": (PreviewContent(place="a", tool="send", text="it would"),),
