@@ -209,7 +209,9 @@ class AgentSession:
         """
         latest = await self.latest(run.thread)
         config: Any = {"configurable": {"thread_id": run.thread}}
-        if latest.id == run.id and (await self.graph.aget_state(config)).next:
+        state = await self.graph.aget_state(config)
+        is_refused = bool(state.values.get("operation"))  # input that the planner refused stays where it was given
+        if latest.id == run.id and (state.interrupts or (state.next and not is_refused)):
             await self.drive(None, Caller.facade(run.thread), None)
 
     async def propose(

@@ -138,13 +138,8 @@ class StepWork:
     def label_read(self, step: Step) -> TrustLabel:
         """Return the label of everything that a step reads, the plan's text included."""
         own = PLAN if step.id in self.record.plan_state.tainted else USER
-        return joined(
-            [
-                own,
-                label_of_params(step),
-                *(self.labels[before] for before in self.waits[step.id] if before in self.labels),
-            ]
-        )
+        before = (self.labels[one] for one in self.waits[step.id] if one in self.labels)
+        return joined([own, label_of_params(step), *before])
 
     def argument_labels(self, step: Step) -> dict[str, TrustLabel]:
         """Return argument -> label for the arguments in the plan."""

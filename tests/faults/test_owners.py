@@ -176,10 +176,9 @@ def status_on_surfaces(folder: Path) -> dict[str, str]:
         found = {"Python": agent.show("t").status, "list": agent.list()[0].status}
         run = agent.show("t").id
     with served(database) as server, server.visit() as visit:
-        for name, path in {"desk": query("", run), "desk's list": "/runs"}.items():
-            found |= dict.fromkeys(
-                [name], ", ".join(re.findall(r'class="status" data-status="(\w+)"', visit.get(path).text)[:1])
-            )
+        for name, path, place in (("desk", query("", run), "<main"), ("desk's list", "/runs", "<tr data-row")):
+            page = visit.get(path).text.partition(place)[2]
+            found |= dict.fromkeys([name], ", ".join(re.findall(r'class="status" data-status="(\w+)"', page)[:1]))
     shown = CliRunner().invoke(app, ["show", run, "--db", str(database), "--json"])
     return found | {"terminal": json.loads(shown.stdout)["status"]}
 

@@ -93,7 +93,7 @@ GUARDS = (
     Guard(
         "what a model read before its step",
         "execution/step_work.py",
-        "return joined([own, *(self.labels[before] for before in self.waits[step.id])])",
+        "return joined([own, label_of_params(step), *before])",
         "return own",
         "an open recipient",
     ),
@@ -134,9 +134,9 @@ GUARDS = (
     ),
     Guard(
         "items are as trusted as their list",
-        "execution/step_work.py",
-        "joined(self.labels[ref.step] for ref in step.references_of_items())",
-        "USER",
+        "record/trust_label.py",
+        "return joined([label_of_params(step, step.for_each), *named])",
+        "return USER",
         "by way of a list",
     ),
     Guard(
