@@ -14,6 +14,7 @@ from planner_executor.graph.execution.kinds.tool import make
 from planner_executor.graph.execution.starting import start_step
 from planner_executor.graph.execution.step_outcome import StepOutcome
 from planner_executor.graph.execution.step_work import StepWork, Task
+from planner_executor.graph.large_work import done_aside
 from planner_executor.graph.plan.schedule import blocked_by, waits_without
 from planner_executor.graph.plan.schema import Plan, Step
 from planner_executor.graph.record.remaining import needed_by, needs, skipped_in
@@ -66,13 +67,19 @@ class Dataflow:
                     await self._drive(tasks)
         except BaseExceptionGroup as group:
             raise _first(group) from None
-        for step, result in skipped_in(self.plan, self.results).items():
-            if self.results.get(step) != result:  # a skipped step that was ready has been reported
-                self._note(step, result)
-        stuck = [step for step, result in self.results.items() if result.status not in (*SETTLED, "pending")]
+        for step, result in (await done_aside(len(self.plan.steps), self._not_done)).items():
+            self._note(step, result)
+
+    def _not_done(self) -> dict[str, StepResult]:
+        """Return the results of the steps that are skipped or blocked, as far as nothing was noted of them yet."""
+        skipped = skipped_in(self.plan, self.results)
+        found = {step: result for step, result in skipped.items() if self.results.get(step) != result}
+        known = {**self.results, **found}
+        stuck = [step for step, result in known.items() if result.status not in (*SETTLED, "pending")]
         for step, cause in blocked_by(self._waits, stuck).items():
-            if step not in self.results:
-                self._note(step, StepResult("blocked", error=f"waits for {cause}, which {self.results[cause].status}"))
+            if step not in known:
+                found[step] = StepResult("blocked", error=f"waits for {cause}, which {known[cause].status}")
+        return found
 
     async def _drive(self, tasks: asyncio.TaskGroup) -> None:
         ended: list[StepOutcome] = []

@@ -8,7 +8,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
+from functools import partial
 
+from planner_executor.graph.large_work import done_aside
 from planner_executor.graph.ledger.protocol import Ledger, RunKey
 from planner_executor.graph.record.events import ValueRedacted
 from planner_executor.graph.record.projection import apply_events, project
@@ -80,10 +82,12 @@ class KnownRuns:
             return None
         key, events = found
         if known is None or known.key != key:
-            return opened(key, project(events))
+            return opened(key, await done_aside(len(events), partial(project, events)))
         if any(event.kind == ValueRedacted.kind for event in events):  # what it removed is in the state still
-            return opened(key, project(await ledger.events(key)))
-        return _opened(KnownRun(key, apply_events(known.record, events), known.plans))
+            events = await ledger.events(key)
+            return opened(key, await done_aside(len(events), partial(project, events)))
+        record = await done_aside(len(events), partial(apply_events, known.record, events))
+        return _opened(KnownRun(key, record, known.plans))
 
 
 def opened(key: RunKey, record: RunState) -> KnownRun:

@@ -3,6 +3,7 @@
 import asyncio
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 
 from langchain_core.runnables import RunnableConfig
 
@@ -12,6 +13,7 @@ from planner_executor.graph.execution.criteria import Criteria
 from planner_executor.graph.execution.dataflow import Dataflow
 from planner_executor.graph.execution.progress import ProgressReporter
 from planner_executor.graph.execution.step_work import StepWork
+from planner_executor.graph.large_work import done_aside
 from planner_executor.graph.nodes.review.message import message_about
 from planner_executor.graph.nodes.review.step_changes import take_changes
 from planner_executor.graph.nodes.run.context import RunContext
@@ -123,7 +125,7 @@ class Executor:
         if run.record.ended:
             return state_at_end(run)
         reached = {**run.record.steps.results, **flow.results}  # a pass that stops early has not come to every step
-        results = results_shown(run, plan, reached)
+        results = await done_aside(len(plan.steps), partial(results_shown, run, plan, reached))
         if run.record.plan_state.steered:
             return state_update(run, "revise", results=results, doubts=[])
         if flow.limit is not None:
@@ -131,7 +133,7 @@ class Executor:
         due = open_questions(plan, run.record)
         waiting = run.record.waiting_calls or run.record.asking_calls
         if flow.uncertain_calls or flow.limit is not None or waiting or due:
-            message = message_about(run, plan, flow.uncertain_calls)
+            message = await done_aside(len(plan.steps), partial(message_about, run, plan, flow.uncertain_calls))
             return state_update(run, "review", results=results, doubts=flow.uncertain_calls, messages=[message])
         if to_refine(plan, run.record):
             return state_update(run, "revise", results=results, doubts=[])
@@ -139,7 +141,7 @@ class Executor:
             return state_update(run, "revise", results=results, doubts=[])
         if flow.cap is not None:
             raise flow.cap
-        ending = run.ending_with(plan, reached, flow.work.values)
+        ending = await done_aside(len(plan.steps), partial(run.ending_with, plan, reached, flow.work.values))
         await writer.end(run.replan_policy.ended(ending, run.record))
         return state_at_end(run, results=results)
 

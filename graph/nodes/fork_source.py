@@ -2,11 +2,13 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from planner_executor.graph.caller import caller_on
 from planner_executor.graph.context import Services
 from planner_executor.graph.errors import InputError
+from planner_executor.graph.large_work import done_aside
 from planner_executor.graph.ledger.protocol import RunKey
 from planner_executor.graph.plan.schema import Plan
 from planner_executor.graph.policy.inheritance import inherited, steps_anew
@@ -57,10 +59,10 @@ async def fork_source(services: Services, state: Mapping[str, Any], thread: str)
         raise InputError(
             "fork_from", f"{record.id} has no step {named['step']!r}; there are {listed(list(plan.by_id))}"
         )
-    anew = steps_anew(plan, {named["step"]})
-    drafts = tuple(inherited(record, plan, anew, services.toolbox.specs))
+    begun, specs = {named["step"]}, services.toolbox.specs
+    drafts = await done_aside(len(plan.steps), lambda: inherited(record, plan, steps_anew(plan, begun), specs))
     goal = Goal(record.assignment.goal, record.assignment.constraints)
-    return ForkSource(drafts, goal=goal, plan=plan.to_json(), source=record.assignment)
+    return ForkSource(tuple(drafts), goal=goal, plan=plan.to_json(), source=record.assignment)
 
 
 async def _record(services: Services, thread: str, name: Any) -> RunState:
@@ -69,5 +71,6 @@ async def _record(services: Services, thread: str, name: Any) -> RunState:
     latest = await ledger.latest(thread)
     for n in range(latest[0].n if latest is not None else 0, 0, -1):
         if name in (None, "", f"{thread}.{n}"):
-            return project(await ledger.events(RunKey(thread, n)))
+            events = await ledger.events(RunKey(thread, n))
+            return await done_aside(len(events), partial(project, events))
     raise InputError("fork_from", f"this thread has no run {name!r}; {FORK}")

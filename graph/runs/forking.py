@@ -53,10 +53,12 @@ async def fork_of(runs: Runs, name: str, step: str, values: Mapping[str, Any], b
         if named not in plan.by_id:
             steps = listed(list(plan.by_id)) or "none"
             raise InputError("step", f"{record.id} has no step {named!r}; there are {steps}")
-    anew = steps_anew(plan, {step, *values})
     kept = {named: keep(fitting_result(plan.by_id[named], value)) for named, value in values.items()}
     given = [Draft(ResultSupplied(result=Content.of(one), approver=by), named) for named, one in kept.items()]
-    drafts = inherited(record, plan, anew, await tools_of(runs.ledger, record))
+    tools = await tools_of(runs.ledger, record)
+    drafts = await done_aside(
+        len(plan.steps), lambda: inherited(record, plan, steps_anew(plan, {step, *values}), tools)
+    )
     return Fork(
         source=record.assignment,
         plan=plan.to_json(),
