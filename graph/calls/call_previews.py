@@ -6,6 +6,7 @@ of its tool if it leaves the machine, and is kept with the event that it is made
 
 import asyncio
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from itertools import islice
 from typing import Any
 
@@ -35,10 +36,13 @@ class CallPreviews:
 
     def __init__(self, run: OwnedRun) -> None:
         self._run, self._known = run, run.record.review_state.previews
-        self._left = MOST
+        held = [held for held in run.record.waiting_calls if held.key in self._known.by_key]
+        self._left = MOST - len(held)
 
     async def of_plan(self, steps: Sequence[Step], untrusted: Collection[str]) -> list[CallPreview]:
         """Return the previews of the first calls that are known and have one, without those on record.
+
+        One is made of calls of a tool with the same arguments.
 
         Args:
             steps: The steps that are left to do.
@@ -48,11 +52,19 @@ class CallPreviews:
             return []
         toolbox = self._run.toolbox
         having = (step for step in steps if step.tool and toolbox[step.tool].preview is not None)
-        calls = islice(known_calls(self._run.record.id, having), MOST)
-        new = [one for one in calls if one.key not in self._known.by_key]
-        return [
-            await self._made(one.key, one.place, one.tool, one.args, is_untrusted=one.step in untrusted) for one in new
-        ]
+        calls = islice(known_calls(self._run.record.id, having), max(self._left, 0))
+        made: dict[tuple[str, str, bool], CallPreview] = {}
+        found = []
+        for one in calls:
+            is_untrusted = one.step in untrusted
+            like = one.tool, digest(dict(one.args)), is_untrusted
+            if like not in made and one.key in self._known.by_key:
+                made[like] = self._known.by_key[one.key]
+            elif like not in made:
+                made[like] = await self._made(one.key, one.place, one.tool, one.args, is_untrusted=is_untrusted)
+            if one.key not in self._known.by_key:
+                found.append(replace(made[like], key=one.key, place=one.place))
+        return found
 
     async def due(self, call: ToolCall) -> CallPreview | None:
         """Return the preview of a call that is due: if people were shown one, or wrote the arguments themselves."""

@@ -125,5 +125,5 @@ def test_a_review_of_very_many_calls_that_feed_each_other_is_written_in_time() -
 
     words = described(Plan(steps=tuple(steps)), terms)
 
-    assert words.count("gets what look_up returns") == 1_999
+    assert words.count("uses what look_up returns") == 1_999
     assert time.process_time() - begun < 10

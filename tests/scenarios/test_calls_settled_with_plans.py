@@ -138,7 +138,7 @@ def test_what_is_not_known_or_not_shown_in_full_is_asked_about_when_it_is_due(
     run = agent.start("g", plan={"steps": steps})
 
     assert of_step(run, "p") == {"asked_later": why}
-    assert "asked about when they are due" in told(run) and "also approves" not in told(run)
+    assert "asked about these calls when they are due" in told(run) and "also approves" not in told(run)
     assert settled(agent, agent.resume(run.id, LATER)) == [[]] and not tools.named("pay")
 
 

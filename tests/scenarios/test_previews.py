@@ -88,7 +88,7 @@ def test_a_file_that_changed_meanwhile_is_asked_about_again_with_the_difference(
     shown = content(run)
     assert "-old" in shown["preview"]["was"] and "-by another" in shown["preview"]["text"]
     assert "has changed since people saw it" in shown["why"]
-    assert "This differs from what you were shown" in told(run) and "| +-by another" in told(run)
+    assert "This differs from the preview that you were shown" in told(run) and "| +-by another" in told(run)
 
     finishes(agent, agent.resume(run.id, APPROVE))
     assert (folder / "a.txt").read_text() == "new\n"
@@ -165,6 +165,38 @@ def test_twenty_previews_are_made_for_a_request_and_the_others_have_none(opened:
     assert content(run)["unpreviewed"] == [f"w{n}" for n in range(20, 25)]
     assert "No preview of w20, w21, w22, w23" in told(run)
     finishes(agent, agent.resume(run.id, APPROVE))
+
+
+def test_calls_of_a_tool_with_the_same_arguments_have_one_preview(opened: Open) -> None:
+    made: list[str] = []
+
+    @tool("write", trusted=True, preview=lambda text: made.append(text) or f"+ {text}")
+    def note(text: str) -> str:
+        """Note a text."""
+        return text
+
+    agent = opened(own=[note])
+    run = agent.start("g", plan={"steps": [step("a", "note", text="x"), step("b", "note", text="x")]})
+
+    assert made == ["x"]
+    assert [(one["place"], one["text"]) for one in content(run)["previews"]] == [("a", "+ x"), ("b", "+ x")]
+    finishes(agent, agent.resume(run.id, APPROVE))
+
+
+def test_previews_of_held_calls_count_among_the_twenty(opened: Open) -> None:
+    agent = opened({"approval": "side_effects", "tools": {"write_file": {"verdict": "ask"}}})
+    steps = [step(f"w{n}", "write_file", path=f"{n}.txt", content="x") for n in range(25)]
+    later = {**APPROVE, "ask_later": [f"w{n}" for n in range(25)]}
+    run = agent.start("g", plan={"steps": steps})
+
+    while run.status == "waiting":
+        assert run.request is not None
+        actions = run.request["review"]["actions"]
+        shown = sum("preview" in one for one in actions) + sum(len(one.get("previews", ())) for one in actions)
+        assert shown <= 20
+        is_plan = actions[0]["name"] == "run_plan"
+        run = agent.resume(run.id, later if is_plan else {"decisions": [APPROVE] * len(actions)})
+    finishes(agent, run)
 
 
 def test_a_preview_that_leaves_the_machine_is_made_if_the_policy_names_its_tool(opened: Open) -> None:

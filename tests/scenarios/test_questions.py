@@ -142,7 +142,7 @@ def test_values_of_tools_that_say_nothing_of_trust_are_approved_with_the_plan(
     state = graph.invoke({"goal": "g"}, on_thread())
 
     told = state["__interrupt__"][0].value["action_requests"][0]["description"]
-    assert ("gets what look returns" in told) is not declared
+    assert ("uses what look returns" in told) is not declared
     assert ("The tool look does not declare whether its results can be trusted; " in told) is not declared
     assert graph.invoke(Command(resume=True), on_thread())["status"] == "succeeded"
 

@@ -60,7 +60,7 @@ def end_told(description: str) -> str:
         return "call"
     if "Warning: post in s" in words:
         return "warned"
-    return "named" if "gets what source returns" in words else "plan"
+    return "named" if "uses what source returns" in words else "plan"
 
 
 @pytest.mark.parametrize("trust", TRUST)

@@ -34,6 +34,7 @@ from planner_executor.graph.review.content import (
 from planner_executor.graph.text.expectation import takes_in_words
 from planner_executor.graph.text.literal_text import literal_lines
 from planner_executor.graph.text.review.asked_calls import LATER
+from planner_executor.graph.text.review.person import NO_ARGUMENTS
 
 READING_STEPS = 60
 """Steps without an effect that are shown; the page of the plan has all."""
@@ -100,7 +101,7 @@ def _of_action(content: ActionContent, args: Json) -> Iterator[Table]:
                         *_tool(one.tool)[:3],
                         str(one.items or ""),
                         one.does or "",
-                        _lines({name: _value(value) for name, value in one.args.items()}),
+                        _lines({name: _value(value) for name, value in one.args.items()}) or NO_ARGUMENTS,
                     )
                     for one in content.through
                 ],

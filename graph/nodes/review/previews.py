@@ -9,14 +9,18 @@ from planner_executor.graph.review.content import PreviewContent
 
 
 def previews_of(record: RunState, plan: Plan) -> tuple[tuple[PreviewContent, ...], tuple[str, ...]]:
-    """Return the previews of a plan's calls that are left to do, and the other calls of tools that have previews."""
+    """Return the previews of a plan's calls that are left to do, and the other calls of tools that have previews.
+
+    Those of calls that are held count first: a request shows `MOST` of both together.
+    """
     known = record.review_state.previews
     if not known.by_key:
         return (), ()
     tools, found, others = known.tools, list[PreviewContent](), list[str]()
+    most = MOST - len(held_keys(record))
     steps = (step for step in steps_left(plan, record.steps.results) if step.tool in tools)
     for call in known_calls(record.id, steps):
-        if call.key in known.by_key and len(found) < MOST:
+        if call.key in known.by_key and len(found) < most:
             found.append(_content(known.by_key[call.key], None))
         else:
             others.append(call.place)
@@ -26,7 +30,15 @@ def previews_of(record: RunState, plan: Plan) -> tuple[tuple[PreviewContent, ...
 def preview_of(record: RunState, key: str) -> PreviewContent | None:
     """Return the preview of a call that is held, and what people saw of it before if that differs."""
     known = record.review_state.previews
-    return _content(known.by_key[key], known.before.get(key)) if key in known.by_key else None
+    if key not in known.by_key or key not in held_keys(record):
+        return None
+    return _content(known.by_key[key], known.before.get(key))
+
+
+def held_keys(record: RunState) -> list[str]:
+    """Return the keys of the held calls whose previews a request shows."""
+    known = record.review_state.previews.by_key
+    return [held.key for held in record.waiting_calls if held.key in known][:MOST]
 
 
 def _content(found: CallPreview, was: CallPreview | None) -> PreviewContent:

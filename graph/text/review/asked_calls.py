@@ -53,4 +53,4 @@ def _settled(content: StepContent, step: Step) -> Iterator[str]:
                 yield from value_lines(args)
             if rules:
                 people = escaped(", and also ".join(rules))
-                yield from entry(f"if approved by {people}; otherwise you are asked when it is due", lead="    ")
+                yield from entry(f"if approved by {people}; else you are asked when it is due", lead="    ")

@@ -21,7 +21,7 @@ def budget_blocks(content: BudgetContent, asked: Mapping[str, Any]) -> Iterator[
     usage, hard = Usage.from_json(asked["spent"]), Budget.from_json(content.hard)
     is_left = usage.of(limit) < (budget.of(limit) or 0)
     rest = " The next call may take more than what is left." if is_left else ""
-    yield Prose(f"The budget's limit on {limit_name(limit)} is reached.{rest} Spent so far:")
+    yield Prose(f"The budget's limit of {limit_name(limit)} is reached.{rest} Spent so far:")
     yield from (Prose(ITEM + limit_name(limit_in_words(one, budget, usage))) for one in budget.names)
     yield Prose(
         f"Left to do: {listed([name(step) for step in content.left])}." if content.left else "Nothing is planned yet."

@@ -15,6 +15,7 @@ from planner_executor.graph.words.name_list import counted, listed
 
 MAX_CALLS = 20
 """Calls behind a gate that are shown."""
+NO_ARGUMENTS = "no arguments in the plan"
 
 
 def gate_blocks(gate: GateContent, asked: Mapping[str, Any]) -> Iterator[Block]:
@@ -48,9 +49,7 @@ def _through(one: Through) -> Iterator[str]:
     yield from entry(f"{one.step}: {escaped(one.tool.name)} ({one.tool.effect}){often}, {undo}")
     if one.does is not None:
         yield from entry(escaped(one.does), lead="    ")
-    yield from value_lines({name: plain_value(value) for name, value in one.args.items()}) or [
-        "    no arguments in the plan"
-    ]
+    yield from value_lines({name: plain_value(value) for name, value in one.args.items()}) or [f"    {NO_ARGUMENTS}"]
 
 
 def _results(seen: Mapping[str, JsonValue]) -> Iterator[Block]:
