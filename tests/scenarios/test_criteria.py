@@ -379,7 +379,7 @@ def test_the_review_says_what_is_checked(build: Build) -> None:
     request = asked(build(plan).invoke({"goal": "g"}, on_thread()))
 
     assert (
-        "one of these fails:\n\n```text\n- a: range [0,null] of total; non_empty\n```"
+        "a step fails if one of these does not hold:\n\n```text\n- a: range [0,null] of total; non_empty\n```"
         in request["action_requests"][0]["description"]
     )
 
