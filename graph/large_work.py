@@ -30,3 +30,9 @@ async def done_aside(size: int, work: Callable[[], Result]) -> Result:
     Cancelling the caller stops waiting; the work goes on to its end, which nobody sees.
     """
     return work() if size <= LARGE or _in_place.get() else await asyncio.to_thread(work)
+
+
+async def let_others(done: int) -> None:
+    """Let an event loop's other tasks go on after so many pieces of work that wait for nothing themselves."""
+    if done % LARGE == 0 and not _in_place.get():
+        await asyncio.sleep(0)

@@ -14,7 +14,7 @@ from planner_executor.graph.execution.kinds.tool import make
 from planner_executor.graph.execution.starting import start_step
 from planner_executor.graph.execution.step_outcome import StepOutcome
 from planner_executor.graph.execution.step_work import StepWork, Task
-from planner_executor.graph.large_work import done_aside
+from planner_executor.graph.large_work import done_aside, let_others
 from planner_executor.graph.plan.schedule import blocked_by, waits_without
 from planner_executor.graph.plan.schema import Plan, Step
 from planner_executor.graph.record.remaining import needed_by, needs, skipped_in
@@ -156,6 +156,7 @@ class Dataflow:
                 self._settle(opened)
                 ended.append(opened)
                 self._unwritten.append(opened)
+                await let_others(len(ended))  # a run that is tried again recalls the outcomes of all that succeeded
             elif isinstance(opened, Admitted):
                 calls.append(opened)
             else:

@@ -12,6 +12,7 @@ from planner_executor.graph.calls.tool_call import Admitted
 from planner_executor.graph.calls.toolbox import Toolbox
 from planner_executor.graph.errors import CapReachedError, StaleRunError
 from planner_executor.graph.execution.step_outcome import not_now, pending
+from planner_executor.graph.large_work import LARGE
 from planner_executor.graph.plan.schema import Step
 from planner_executor.graph.record.budget import Budget
 from planner_executor.graph.testing import LoggedTools, ScriptedModel, drafted, step
@@ -61,6 +62,20 @@ def test_steps_that_are_ready_start_in_plan_order(prepared: Any) -> None:
         return (await (await prepared(desk, *steps)).run()).started
 
     assert at_desk(work, look()) == ["z", "b", "a"]
+
+
+def test_other_tasks_go_on_while_many_steps_end_at_once(prepared: Any) -> None:
+    async def work(desk: Desk) -> int:
+        flow = await prepared(desk, *(gathered(f"s{n}", n) for n in range(2 * LARGE)))
+        async with asyncio.TaskGroup() as tasks:
+            starting = tasks.create_task(flow.flow._start_ready(tasks, []))
+            turns = 0
+            while not starting.done():
+                turns += 1
+                await asyncio.sleep(0)
+        return turns
+
+    assert at_desk(work) == 3
 
 
 def test_a_step_starts_after_all_that_it_waits_for(prepared: Any) -> None:
