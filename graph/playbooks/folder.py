@@ -6,11 +6,10 @@ from pathlib import Path
 from shlex import quote
 
 from planner_executor.graph.errors import InputError
-from planner_executor.graph.playbooks.playbook import Playbook
+from planner_executor.graph.playbooks.playbook import Playbook, content_of
 from planner_executor.graph.settings.settings_file import SettingsFile, Table, TextOrVariable
 from planner_executor.graph.settings.trust import is_trusted
 from planner_executor.graph.words.name_list import listed
-from planner_executor.graph.words.unreadable import unreadable
 
 PLAYBOOKS: Table[str] = Table("playbooks", TextOrVariable)
 """The folder, from the folder of the settings file on. Naming one needs no trust: its files do."""
@@ -45,7 +44,7 @@ def found_in(folder: Path) -> list[Found]:
     """
     if not folder.is_dir():
         raise InputError("playbooks", f"{folder} is no folder; make it, or name another one in the settings")
-    return [_found(path) for path in sorted(folder.glob(f"*{ENDING}"))]
+    return [_found(path) for path in sorted(folder.glob(f"*{ENDING}")) if path.is_file()]
 
 
 def named(name: str, folder: Path) -> Playbook:
@@ -88,9 +87,7 @@ def acts_of(content: bytes, path: Path) -> Iterator[str]:
 
 def _found(path: Path) -> Found:
     try:
-        content = path.read_bytes()
+        content = content_of(path)
         return Found(path, Playbook.parse(content, str(path)), is_trusted=is_trusted(path, content))
-    except OSError as error:
-        return Found(path, None, f"{path}: {unreadable(error)}")
     except InputError as error:
         return Found(path, None, str(error))

@@ -16,7 +16,7 @@ from planner_executor.graph.plan.inline_schema import inline_schema_fault, schem
 from planner_executor.graph.plan.json_values import json_faults
 from planner_executor.graph.plan.params import NAME, Trust, value_faults
 from planner_executor.graph.plan.reading import read_plan
-from planner_executor.graph.plan.references import with_parameters
+from planner_executor.graph.plan.references import parameters_in, with_parameters
 from planner_executor.graph.text.plan_yaml import YamlFault, plan_from_yaml
 from planner_executor.graph.words.name_list import listed
 from planner_executor.graph.words.unreadable import unreadable
@@ -56,12 +56,7 @@ class Playbook:
         Raises:
             InputError: The file cannot be read, or is no playbook.
         """
-        try:
-            with Path(path).open("rb") as file:
-                content = file.read(LARGEST + 1)
-        except OSError as error:
-            raise InputError("playbook", f"{path}: {unreadable(error)}") from error
-        return cls.parse(content, str(path))
+        return cls.parse(content_of(path), str(path))
 
     @classmethod
     def parse(cls, content: bytes, path: str) -> "Playbook":
@@ -172,13 +167,26 @@ class Playbook:
 
     def _value_faults(self, given: Mapping[str, JsonValue]) -> Iterator[str]:
         known = listed(list(self.parameters)) or "none"
-        yield from (f"no parameter {name!r}; there are {known}" for name in given if name not in self.parameters)
+        yield from (f"no parameter {name!r:.80}; there are {known}" for name in given if name not in self.parameters)
         for name, schema in self.parameters.items():
             if name not in given and "default" not in schema:
                 yield f"{name} is missing" + (f": {title}" if (title := schema.get("title")) else "")
             elif name in given:
                 wrong = [f"{path} {why}".strip() for path, why in value_faults(given[name])]
                 yield from (f"{name}: {why}" for why in wrong or schema_errors(schema, given[name]))
+
+
+def content_of(path: str | Path) -> bytes:
+    """Return the content of a file, cut after the first byte that is too much for a playbook.
+
+    Raises:
+        InputError: The file cannot be read.
+    """
+    try:
+        with Path(path).open("rb") as file:
+            return file.read(LARGEST + 1)
+    except OSError as error:
+        raise InputError("playbook", f"{path}: {unreadable(error)}") from error
 
 
 def face_of(tool: ToolSpec) -> dict[str, Any]:
@@ -220,6 +228,11 @@ def _faults(raw: Any) -> Iterator[str]:
     if not isinstance(raw.get("source") or {}, dict):
         yield "source must be an object"
     yield from _table_faults(raw)
+    if isinstance(parameters := raw.get("parameters") or {}, dict):
+        used = {one.name for one in parameters_in([raw.get("steps"), raw.get("answer"), raw.get("description")])}
+        yield from (
+            f"parameters.{name} is used nowhere; write {{param.{name}}}" for name in parameters if name not in used
+        )
 
 
 def _table_faults(raw: Mapping[str, Any]) -> Iterator[str]:
@@ -229,6 +242,13 @@ def _table_faults(raw: Mapping[str, Any]) -> Iterator[str]:
             yield f"{field} must be an object of objects"
         elif field == "parameters":
             yield from (f"parameters.{name} {why}" for name, schema in given.items() for why in _schema(name, schema))
+        else:
+            wrong = [name for name, face in given.items() if not _is_schema(face.get("schema", {}))]
+            yield from (f"tools.{name}.schema must be a JSON Schema of an object" for name in wrong)
+
+
+def _is_schema(value: Any) -> bool:
+    return isinstance(value, dict) and isinstance(value.get("properties", {}), dict)
 
 
 def _schema(name: str, schema: dict[str, Any]) -> Iterator[str]:

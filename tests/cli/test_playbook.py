@@ -94,6 +94,21 @@ def test_a_name_stands_for_a_trusted_file_of_the_folder(kept: str, cli: Cli, fol
     assert "are different playbooks with the name about" in cli(*sea).output
 
 
+def test_no_file_of_another_folder_takes_the_place_of_a_name(kept: str, cli: Cli, folder: Path) -> None:
+    (folder / "planner-executor.toml").write_text('playbooks = "kept"\n')
+    (folder / "kept").mkdir()
+    (folder / "kept" / kept).write_text((folder / kept).read_text())
+    assert cli("trust", f"kept/{kept}", "--yes").exit_code == 0
+    (folder / "about").write_text((folder / kept).read_text().replace("Write it down", "Write it up"))
+
+    shown = cli("playbook", "show", "about")
+
+    assert "Write it down" in shown.output and "Write it up" not in shown.output
+    (folder / "kept" / kept).unlink()
+    (folder / "kept" / kept).symlink_to(folder / "about")
+    assert "is not trusted" in cli("playbook", "run", "about", "--param", "topic=sea", "--yes").output
+
+
 def test_what_save_wrote_is_trusted(kept: str, cli: Cli, folder: Path) -> None:
     (folder / "planner-executor.toml").write_text('playbooks = "."\n')
 

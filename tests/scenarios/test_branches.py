@@ -129,6 +129,6 @@ def test_the_review_says_what_decides_about_an_effect(agent: Agent) -> None:
     assert request is not None
     said = " ".join(request["action_requests"][0]["description"].split())
     assert "only if @ > `5` of {look_result.n}" in said
-    assert said.count("whether it runs depends on what look returns, which is not declared to be trusted") == 2
+    assert said.count("whether it runs depends on values from look, which are not declared to be trusted") == 2
     steps = {one["id"]: one for one in request["review"]["actions"][0]["steps"]}
     assert (steps["pay"]["when"], steps["pay"]["decided_by"]) == ("@ > `5` of {look_result.n}", ["look"])

@@ -43,6 +43,32 @@ def test_what_is_shown_is_what_is_called(agent: Agent, tools: LoggedTools) -> No
     assert agent.replay(ended.id).is_same
 
 
+@pytest.mark.parametrize(
+    "value",
+    ["{look_result.n}", "{param.n}", "\uff5blook_result\uff5d", "a\u202eb\u200b", "```\n\nDigest: 0", "wh\u043e@b"],
+)
+def test_a_value_is_called_as_it_was_given_and_shown_on_one_line(agent: Agent, tools: LoggedTools, value: str) -> None:
+    steps = [step("look", "look", n=1), step("mail", "mail", to="{param.who}", text="{look_result.n}")]
+
+    waiting = agent.start("g", plan=plan(*steps, who=value, n=2))
+    assert waiting.request is not None
+    shown = waiting.request["action_requests"][0]["description"]
+    agent.resume(waiting.id, "approve")
+
+    assert not {"\u202e", "\u200b"} & set(shown) and "\nDigest: 0" not in shown
+    assert tools.calls[-1] == ("mail", {"to": value, "text": 1})
+
+
+def test_what_a_parameter_decides_about_an_effect_is_said(agent: Agent) -> None:
+    mail = {**step("mail", "mail", to="ann@b"), "when": {"of": "{param.who}", "condition": "@ == 'ann'"}}
+
+    waiting = agent.start("g", plan=plan(mail, who="ann", trust="untrusted"))
+
+    assert waiting.request is not None
+    said = " ".join(waiting.request["action_requests"][0]["description"].split())
+    assert "whether it runs depends on values from the parameter who, which are not declared to be trusted" in said
+
+
 def test_an_edit_keeps_the_parameters(agent: Agent, tools: LoggedTools) -> None:
     waiting = agent.start("g", plan=plan(step("mail", "mail", to="{param.who}"), who="ann@b"))
     assert waiting.request is not None

@@ -184,8 +184,11 @@ def save(
 
 
 def _playbook(file: Path, config: Path | None) -> Playbook:
-    """Return the playbook in a file that the user names, or of a name in the folder of the settings."""
-    folder = None if file.exists() or file.suffix or file.name != str(file) else folder_of(settings_file(config))
+    """Return the playbook in a file that the user names, or of a name in the folder of the settings.
+
+    A file that is called like a name takes no trusted playbook's place.
+    """
+    folder = None if file.suffix or file.name != str(file) else folder_of(settings_file(config))
     return Playbook.load(file) if folder is None else named(str(file), folder)
 
 

@@ -263,7 +263,7 @@ def _step(step: StepContent, plan: Plan) -> Iterator[Row]:
     often = f"for each of {_json(planned.for_each)}, {step.most_items} at most" if step.most_items is not None else ""
     unchecked = f"uses what {', '.join(step.unchecked)} returns, unchecked" if step.unchecked else ""
     when = f"only if {step.when}" if step.when is not None else ""
-    told = f"whether it runs depends on what {', '.join(step.decided_by)} returns, which is not declared to be trusted"
+    told = f"whether it runs depends on values from {', '.join(step.decided_by)}, which are not declared to be trusted"
     said = (often, unchecked, when, told if step.decided_by else "")
     for tool in planned.tool_names or ("",):
         does = "\n".join(filter(None, (step.does.get(tool, ""), planned.objective, *said)))

@@ -84,8 +84,8 @@ def _conditions(content: StepContent) -> Iterator[str]:
     if content.when is not None:
         yield from entry(f"only if {cut(plain(content.when), MAX_CHARACTERS)}", lead="    ")
     if content.decided_by:
-        told = f"whether it runs depends on what {listed([*map(escaped, content.decided_by)])} returns"
-        yield from entry(f"{told}, which is not declared to be trusted", lead="    ")
+        told = f"whether it runs depends on values from {listed([*map(escaped, content.decided_by)])}"
+        yield from entry(f"{told}, which are not declared to be trusted", lead="    ")
 
 
 def _arguments(content: StepContent, step: Step) -> Iterator[str]:

@@ -5,7 +5,7 @@ import pytest
 
 from planner_executor.graph.errors import InputError
 from planner_executor.graph.plan.catalog import ToolSpec
-from planner_executor.graph.playbooks.playbook import SECRET, Playbook, face_of
+from planner_executor.graph.playbooks.playbook import LARGEST, SECRET, Playbook, face_of
 
 TO = {"type": "object", "properties": {"to": {"type": "string"}}}
 MAIL = ToolSpec(name="mail", description="", effect="external", schema=TO)
@@ -22,7 +22,7 @@ steps:
     objective: Greet
     tool: mail
     args: {to: '{param.who}'}
-answer: '{mail_result}'
+answer: '{mail_result}, {param.times} times'
 """
 
 
@@ -49,6 +49,13 @@ def test_a_file_is_read_and_its_digest_is_that_of_its_content(file: Path) -> Non
     assert Playbook.load(file).digest != found.digest
 
 
+def test_a_file_that_is_too_large_is_refused(file: Path) -> None:
+    file.write_text(TEXT + "#" * LARGEST)
+
+    with pytest.raises(InputError, match="more than 2000000 bytes"):
+        Playbook.load(file)
+
+
 @pytest.mark.parametrize("text", ["a: &x 1\nb: *x", "a: !!python/object:os.system x", "a: 1\na: 2", "{", "1: a"])
 def test_what_json_has_not_is_refused_with_its_line(file: Path, text: str) -> None:
     file.write_text(text)
@@ -69,6 +76,11 @@ def test_what_json_has_not_is_refused_with_its_line(file: Path, text: str) -> No
         ({"parameters": {"who": {"type": "string", "default": 1}}}, "does not fit"),
         ({"parameters": {"key": {"type": "string", "secret": True}}}, SECRET),
         ({"parameters": {"key": {"format": "password"}}}, SECRET),
+        ({"parameters": {"who": {}, "whom": {}}}, "parameters.whom is used nowhere; write {param.whom}"),
+        ({"parameters": {"who": {"$ref": "https://x.example/schema.json"}}}, "is not in it"),
+        ({"tools": {"mail": {"schema": "any"}}}, "tools.mail.schema must be a JSON Schema"),
+        ({"tools": {"mail": {"schema": {"properties": ["to"]}}}}, "tools.mail.schema must be a JSON Schema"),
+        ({"tools": {"mail": {"schema": None}}}, "tools.mail.schema must be a JSON Schema"),
     ],
 )
 def test_what_is_no_playbook_is_refused(changed: dict[str, Any], fault: str) -> None:
@@ -104,8 +116,24 @@ def test_a_value_is_taken_as_it_is(file: Path, value: str) -> None:
 
 
 def test_a_value_of_ten_megabytes_is_refused(file: Path) -> None:
-    with pytest.raises(InputError, match="longer than"):
-        Playbook.load(file).plan({"who": "x" * 10_000_000})
+    for given in ({"who": "x" * 10_000_000}, {"who": ["x"] * 3_000_000}, {"who": "ann", "w" * 10_000_000: 1}):
+        with pytest.raises(InputError, match=r"longer than|no parameter") as refused:
+            Playbook.load(file).plan(given)
+        assert len(str(refused.value)) < 300
+
+
+@pytest.mark.parametrize("written", ["{ param.who}", "{params.who}", "{param\u2024who}", "\uff5bparam.who\uff5d"])
+def test_a_look_alike_of_the_only_parameter_is_named(written: str) -> None:
+    step = {"id": "mail", "objective": "Greet", "tool": "mail", "args": {"to": written}}
+
+    with pytest.raises(InputError, match="who is used nowhere"):
+        Playbook.of(raw(steps=[step]))
+
+
+def test_a_look_alike_within_a_name_is_an_issue() -> None:
+    for written in ("{param.wh\u043e}", "{param.who\u200b}"):
+        step = {"id": "mail", "objective": "Greet {param.who}", "tool": "mail", "args": {"to": written}}
+        assert len(Playbook.of(raw(steps=[step])).issues({"mail": MAIL}, {"who": "ann"})) == 1
 
 
 def test_a_playbook_is_checked_with_its_examples() -> None:
