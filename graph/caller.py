@@ -44,7 +44,8 @@ class Receipt:
 class Caller:
     """The known properties of the caller on one thread.
 
-    `started` goes into the event `run_started` of a run that begins: its origin, the setup, and who gave that. `unseen`
+    `started` goes into the event `run_started` of a run that begins: its origin, the setup, who gave that, and
+    the playbook. `unseen`
     says that a decision was given beforehand, with nobody looking. `changes` come with a retry, `inherited` are the
     events with which a fork begins, `values` are stored with them, `forked` has the terms of its source. `by` is who
     acts, as the facade found out; None leaves it to the node. `receipt` is for the decision with which the facade
@@ -69,9 +70,11 @@ class Caller:
         *,
         unseen: bool = False,
         by: Approver | None = None,
+        playbook: Mapping[str, Any] | None = None,
     ) -> "Caller":
         """Return the facade as caller; `setup` contains the data needed to resume its runs elsewhere."""
         started = {**FACADE, "setup": dict(setup), "setup_by": BY_FACADE} if setup else FACADE
+        started = {**started, "playbook": playbook} if playbook else started
         return cls(thread, started, unseen, by=by)
 
     def note_reading(self) -> None:

@@ -150,7 +150,7 @@ class AsyncAgent:
             constraints: Constraints on the plan and its execution.
             tags: Labels to filter lists of runs by.
             plan: A plan to use instead of asking the planner.
-            playbook: A playbook whose plan is used; see `Playbook.load`.
+            playbook: A playbook whose plan is used, see `Playbook.load`; its name becomes a tag of the run.
             params: The values of its parameters, by name.
             thread: The thread to start on; a new one by default.
             setup: Data that the caller needs to resume the run elsewhere, such as folder names; kept in the ledger.
@@ -165,7 +165,7 @@ class AsyncAgent:
         session, thread = await self._open.get(), thread or token_hex(4)
         if playbook is not None:
             plan = _plan_of(playbook, params, plan, session)
-            goal = goal or playbook.goal(params or {})
+            goal, tags = goal or playbook.goal(params or {}), [*tags, playbook.name]
         elif params is not None:
             raise InputError("params", "parameters are those of a playbook; name one")
         if goal is None:
@@ -173,7 +173,8 @@ class AsyncAgent:
         given: dict[str, Any] = {"goal": goal, "constraints": list(constraints), "tags": list(tags)}
         if plan is not None:
             given["plan"] = plan
-        await session.drive(given, Caller.facade(thread, setup, by=session.acts(by)), on_progress)
+        named = playbook.named if playbook is not None else None
+        await session.drive(given, Caller.facade(thread, setup, by=session.acts(by), playbook=named), on_progress)
         return await session.latest(thread)
 
     async def resume(

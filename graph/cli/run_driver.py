@@ -30,6 +30,7 @@ from planner_executor.graph.settings.identity import named
 
 if TYPE_CHECKING:
     from planner_executor.graph.agent import AsyncAgent
+    from planner_executor.graph.playbooks import Playbook
 
 Decide = Callable[[Run], Reply | None]
 Build = Callable[[], AbstractContextManager[Mapping[str, Any]]]
@@ -70,6 +71,8 @@ class RunDriver:
         """Start a run with arguments of `AsyncAgent.start`; return it when it has ended or waits."""
 
         async def begin(agent: "AsyncAgent", progress: Progress) -> Run:
+            if (playbook := asked.get("playbook")) is not None:
+                await self._say_change(agent, playbook)
             return await agent.start(**asked, thread=thread, by=self._by, on_progress=progress)
 
         if asked.get("plan") is None and "playbook" not in asked and not self._screen.is_live:
@@ -111,6 +114,12 @@ class RunDriver:
             )
 
         return self._decide_until_done(self._stage(fork, "working"))
+
+    async def _say_change(self, agent: "AsyncAgent", playbook: "Playbook") -> None:
+        from planner_executor.graph.playbooks.history import other_than_ran
+
+        if changed := await other_than_ran(agent.runs, playbook):
+            self._screen.say(changed)
 
     async def _say_terms(self, agent: "AsyncAgent", run: str) -> None:
         found = await agent.compare_terms(run)

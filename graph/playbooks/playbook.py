@@ -109,6 +109,11 @@ class Playbook:
         """Hex SHA-256 of its content as canonical JSON; comments, spelling and where it comes from do not count."""
         return digest({name: value for name, value in self.to_json().items() if name != "source"})
 
+    @property
+    def named(self) -> dict[str, JsonValue]:
+        """What the record of a run says of it."""
+        return {"name": self.name, "version": self.version, "digest": self.digest}
+
     def plan(self, params: Mapping[str, JsonValue] | None = None, label: Trust = "user") -> dict[str, Any]:
         """Return the plan with these values, as JSON.
 

@@ -32,7 +32,7 @@ class Assignment:
     fork of. `invocation` is a graph server's id of the invocation that began or reopened the run. `configuration` and
     `budget` are the terms; the run's own budget may have been raised since. `take_overs` has who asked to take the run
     over since its terms changed last. `narrowable` are the constraints that a step may leave out: those of the
-    goal that were not given again while the run was under way. For `keeps_names` see `RunStarted` too.
+    goal that were not given again while the run was under way. For `keeps_names` and `playbook` see `RunStarted` too.
     """
 
     thread: str = ""
@@ -52,6 +52,7 @@ class Assignment:
     forked_from: str | None = None
     invocation: str | None = None
     keeps_names: bool = False
+    playbook: Mapping[str, Any] = field(default_factory=dict)
 
     def run_started(self, data: RunStarted) -> "Assignment":
         """Return the assignment at the start of the run; settings already on record stay if the event has none."""
@@ -71,6 +72,7 @@ class Assignment:
             budget=data.budget,
             invocation=data.invocation,
             keeps_names=data.keeps_names,
+            playbook=data.playbook,
         )
 
     def run_reopened(self, data: RunReopened) -> "Assignment":

@@ -115,7 +115,8 @@ class Player:
         self._saver = ReplaySaver(transcript.thread)
         self._config: Any = {"configurable": {"thread_id": transcript.thread}}
         self._inherited = inherited_on_record(self._events)
-        self._started = {"setup": started.setup, "setup_by": started.setup_by, "origin": started.origin}
+        taken = ("setup", "setup_by", "origin", "playbook")
+        self._started = {name: getattr(started, name) for name in taken}
         self._budget = started.budget
         self._graph = self._staged(started.configured)
 

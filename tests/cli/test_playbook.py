@@ -116,6 +116,27 @@ def test_what_save_wrote_is_trusted(kept: str, cli: Cli, folder: Path) -> None:
     assert "no playbook 'other'" in cli("playbook", "show", "other").output
 
 
+def test_a_run_names_its_playbook_and_a_change_under_the_same_version_is_said(
+    kept: str, cli: Cli, folder: Path, latest: Callable[[], str]
+) -> None:
+    sea = ("playbook", "run", kept, "--param", "topic=sea", "--yes")
+    first = cli(*sea)
+    ran, again = latest(), cli(*sea)
+    last = latest()
+    digest = json.loads(cli("playbook", "show", kept, "--json").output)["digest"]
+
+    assert "has changed since" not in first.output + again.output
+    assert f"the playbook about 1, digest {digest[:12]}" in cli("show", ran).output
+    assert json.loads(cli("show", ran, "--json").output)["playbook"]["digest"] == digest
+    assert f"runs the playbook about 1, digest {digest[:12]}" in cli("audit", ran).output
+    assert cli("runs", "--tag", "about").output.count("succeeded") == 2
+    assert cli("replay", ran).exit_code == 0
+    assert cli("run", "Look", "--plan", "plan.json", "--tag", "about", "--yes").exit_code == 0
+    (folder / kept).write_text((folder / kept).read_text().replace("Write it down", "Write it up"))
+    changed = cli(*sea)
+    assert f"about 1 is not the playbook that ran as {last}: it has changed" in changed.output
+
+
 @pytest.mark.parametrize("given", [[], ["--param", "topic"], ["--param", "topics=sea"]])
 def test_a_value_that_is_missing_or_unknown_starts_nothing(kept: str, cli: Cli, given: list[str]) -> None:
     refused = cli("playbook", "run", kept, *given, "--yes")

@@ -23,6 +23,7 @@ from planner_executor.graph.record.values import to_text
 from planner_executor.graph.review.response import describe_action
 from planner_executor.graph.text.drawing import plan_text
 from planner_executor.graph.text.event_text import event_text as in_words
+from planner_executor.graph.text.event_text.values import playbook_text
 
 VALUE_CHARACTERS, WORDS_CHARACTERS = 160, 500
 
@@ -70,6 +71,7 @@ def as_data(found: RecordedRun) -> dict[str, Any]:
         "run": run.id,
         "goal": run.goal,
         "constraints": list(run.constraints),
+        **({"playbook": dict(ran)} if (ran := found.record.assignment.playbook) else {}),
         "status": run.status,
         "reason": run.reason,
         "answer": run.answer,
@@ -100,6 +102,8 @@ def lines(found: RecordedRun, columns: int) -> Iterator[str]:
     run = found.run
     yield f"run     {escaped(run.id)}"
     yield f"goal    {escaped(run.goal)}"
+    if ran := found.record.assignment.playbook:
+        yield f"from    {escaped(f'the playbook {playbook_text(ran)}')}"
     yield from (f"respect {escaped(constraint)}" for constraint in run.constraints)
     yield f"status  {escaped(headline(run))}"
     yield f"time    {local_time(run.started_at)} to {local_time(run.updated_at)}"

@@ -56,7 +56,8 @@ class RunStarted(Payload):
     the goal, `attached` their bytes. `setup` is the data to resume the run elsewhere; it comes from the facade only if
     `setup_by` is `BY_FACADE`. `origin` is `BY_FACADE` or `ON_SERVER`; None if the graph was invoked otherwise, or by an
     earlier release. `invocation` is a graph server's id of the invocation, `started_by` the user who asked for it.
-    `keeps_names`: refined steps keep the names that the model gave; earlier releases numbered them.
+    `keeps_names`: refined steps keep the names that the model gave; earlier releases numbered them. `playbook` has
+    name, version and digest of the playbook whose plan it runs, empty if it runs none.
     """
 
     kind: ClassVar[Literal["run_started"]] = "run_started"
@@ -78,6 +79,7 @@ class RunStarted(Payload):
     n: Needed[int] = 0
     started_by: str | None = None
     keeps_names: bool = False
+    playbook: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

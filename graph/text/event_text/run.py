@@ -19,6 +19,7 @@ from planner_executor.graph.text.event_text.values import (
     content,
     limits_text,
     normalization_notes,
+    playbook_text,
     until_text,
     value_text,
 )
@@ -52,6 +53,8 @@ def format_run(data: RunEvent) -> Formatted:
 
 def _run_started(data: RunStarted) -> Words:
     yield f"started for the goal: {data.goal}"
+    if data.playbook:
+        yield f"runs the playbook {playbook_text(data.playbook)}"
     yield from (f"constraint: {constraint}" for constraint in data.constraints)
     for picture in data.pictures:
         yield f"with a picture: {picture['mime_type']}, {picture['size']} bytes, sha256 {picture['sha256']}"

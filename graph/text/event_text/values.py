@@ -1,7 +1,7 @@
 """Values, outcomes and issues as text, shared by the texts of all events."""
 
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from planner_executor.graph.plan.issues import Issue
@@ -88,3 +88,9 @@ def until_text(due_at: float | None) -> str:
     ' until 1970-01-02 00:00:00 UTC'
     """
     return "" if due_at is None else time.strftime(" until %Y-%m-%d %H:%M:%S UTC", time.gmtime(due_at))
+
+
+def playbook_text(recorded: Mapping[str, Any]) -> str:
+    """Return name, version and digest of a playbook as the record has them, of which a redaction may have left less."""
+    name, version, digest = (str(recorded.get(part, "?")) for part in ("name", "version", "digest"))
+    return f"{name} {version}, digest {digest[:DIGEST_CHARACTERS]}"

@@ -56,6 +56,7 @@ FULL: dict[str, dict[str, Any]] = {
         "n": 1,
         "started_by": "os:somebody",
         "keeps_names": True,
+        "playbook": {"name": "report-topic", "version": 1, "digest": "d" * 64},
     },
     "configured": {
         **CONFIGURED,
