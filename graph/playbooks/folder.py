@@ -47,24 +47,24 @@ def found_in(folder: Path) -> list[Found]:
     return [_found(path) for path in sorted(folder.glob(f"*{ENDING}")) if path.is_file()]
 
 
-def named(name: str, folder: Path) -> Playbook:
-    """Return the latest version of the playbook of this name, which the user has to have trusted.
+def named(name: str, folder: Path, *, trusted: bool = True) -> Playbook:
+    """Return the latest version of the playbook of this name, which the user has to have trusted if `trusted` is set.
 
     Raises:
         InputError: There is none, it is not trusted, or two files hold different playbooks of this name and version.
     """
     known = [(one.path, one.playbook, one.is_trusted) for one in found_in(folder) if one.playbook is not None]
-    same = [(path, playbook, trusted) for path, playbook, trusted in known if playbook.name == name]
+    same = [one for one in known if one[1].name == name]
     if not same:
         there = listed(sorted({playbook.name for _, playbook, _ in known})) or "none"
         raise InputError("playbook", f"no playbook {name!r:.80} in {folder}; there are {there}")
     latest = max(playbook.version for _, playbook, _ in same)
     same = [one for one in same if one[1].version == latest]
-    path, playbook, trusted = same[0]
+    path, playbook, is_trusted_now = same[0]
     if len({other.digest for _, other, _ in same}) > 1:
         files = listed([str(other) for other, _, _ in same])
         raise InputError("playbook", f"{files} are different playbooks with the name {name} and the version {latest}")
-    if not trusted:
+    if trusted and not is_trusted_now:
         move = f"read it, then run `planner-executor trust {quote(str(path))}`"
         raise InputError("playbook", f"{path} is not trusted, or has changed since it was; {move}")
     return playbook

@@ -17,7 +17,7 @@ from planner_executor.graph.plan.json_values import json_faults
 from planner_executor.graph.plan.params import NAME, Trust, value_faults
 from planner_executor.graph.plan.reading import read_plan
 from planner_executor.graph.plan.references import parameters_in, with_parameters
-from planner_executor.graph.text.plan_yaml import YamlFault, plan_from_yaml
+from planner_executor.graph.text.plan_yaml import YamlFault, plan_from_yaml, to_yaml
 from planner_executor.graph.words.name_list import listed
 from planner_executor.graph.words.unreadable import unreadable
 
@@ -108,6 +108,11 @@ class Playbook:
     def digest(self) -> str:
         """Hex SHA-256 of its content as canonical JSON; comments, spelling and where it comes from do not count."""
         return digest({name: value for name, value in self.to_json().items() if name != "source"})
+
+    @property
+    def text(self) -> str:
+        """What counts for its digest, as YAML."""
+        return to_yaml({name: value for name, value in self.to_json().items() if name != "source"})
 
     @property
     def named(self) -> dict[str, JsonValue]:

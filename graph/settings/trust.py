@@ -1,6 +1,7 @@
 """Which files of folders the user has trusted: by digest, so that a file that changes is trusted no longer.
 
-The store is a file of the user's own: an object path -> SHA-256 of what the file held when it was trusted.
+The store is a file of the user's own: an object path -> SHA-256 of what the file held when it was trusted. The
+content is kept beside it, to say later what has changed.
 """
 
 import hashlib
@@ -14,6 +15,8 @@ from pathlib import Path
 
 from planner_executor.graph.errors import ConfigError
 
+CONTENTS = "trusted"
+"""The folder beside the store with the contents, each named by its digest."""
 PRIVATE_FOLDER, OTHERS_WRITE = 0o700, 0o022
 
 
@@ -39,6 +42,22 @@ def is_trusted(file: Path, content: bytes) -> bool:
     return _read().get(_name(file)) == digest_of(content)
 
 
+def content_trusted(file: Path) -> bytes | None:
+    """Return what a file held when it was trusted; None if it is not, or if that was not kept.
+
+    Raises:
+        ConfigError: The store cannot be read, or others can write it.
+    """
+    store, digest = store_path(), _read().get(_name(file))
+    if store is None or digest is None:
+        return None
+    try:
+        content = (store.parent / CONTENTS / digest).read_bytes()
+    except OSError:
+        return None
+    return content if digest_of(content) == digest else None
+
+
 def trust(file: Path, content: bytes) -> None:
     """Remember that the user trusts a file with just this content; files that are gone are forgotten.
 
@@ -46,7 +65,7 @@ def trust(file: Path, content: bytes) -> None:
         ConfigError: The store cannot be read or written.
     """
     kept = {path: digest for path, digest in _read().items() if os.path.exists(path)}  # noqa: PTH110  (any text)
-    _write({**kept, _name(file): digest_of(content)})
+    _write({**kept, _name(file): digest_of(content)}, content)
 
 
 def forget(file: Path) -> bool:
@@ -99,7 +118,8 @@ def _fault(store: Path) -> str | None:
     return None
 
 
-def _write(digests: dict[str, str]) -> None:
+def _write(digests: dict[str, str], content: bytes | None = None) -> None:
+    """Replace the store, add a content to those kept, and remove those that no file is trusted with."""
     store = store_path()
     if store is None:
         raise ConfigError("there is no folder to keep trusted files in; set XDG_STATE_HOME or HOME")
@@ -115,3 +135,14 @@ def _write(digests: dict[str, str]) -> None:
             with suppress(OSError):
                 Path(written).unlink()
         raise ConfigError(f"{store} cannot be written: {error.strerror}") from error
+    with suppress(OSError):  # without it, what changed cannot be said
+        _keep(store.parent / CONTENTS, digests, content)
+
+
+def _keep(contents: Path, digests: dict[str, str], content: bytes | None) -> None:
+    contents.mkdir(mode=PRIVATE_FOLDER, exist_ok=True)
+    if content is not None:
+        (contents / digest_of(content)).write_bytes(content)
+    for kept in contents.iterdir():
+        if kept.name not in digests.values():
+            kept.unlink(missing_ok=True)

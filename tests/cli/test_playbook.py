@@ -109,6 +109,32 @@ def test_no_file_of_another_folder_takes_the_place_of_a_name(kept: str, cli: Cli
     assert "is not trusted" in cli("playbook", "run", "about", "--param", "topic=sea", "--yes").output
 
 
+def test_what_changed_since_it_was_trusted_is_said(kept: str, cli: Cli, folder: Path) -> None:
+    text = (folder / kept).read_text()
+    (folder / "second.yaml").write_text(text)
+    assert cli("playbook", "diff", kept).exit_code == cli("playbook", "diff", kept, "second.yaml").exit_code == 0
+    (folder / kept).write_text("# A comment.\n" + text.replace("Write it down", "Write\u202eit up"))
+
+    since, other = cli("playbook", "diff", kept), cli("playbook", "diff", "second.yaml", kept)
+    trusted = cli("trust", kept, "--yes")
+
+    assert since.exit_code == other.exit_code == 1 and since.output == other.output
+    assert "Write it down" in since.output and "Write\\u202Eit up" in since.output and "comment" not in since.output
+    assert "has changed since it was trusted" in trusted.output and "+ # A comment." in trusted.output
+    assert cli("playbook", "diff", kept).exit_code == 0
+    assert "was never trusted" in cli("playbook", "diff", "second.yaml").output
+
+
+def test_a_new_playbook_can_be_checked_at_once_and_replaces_no_file(cli: Cli, folder: Path) -> None:
+    (folder / "docs").mkdir(exist_ok=True)
+    assert cli("playbook", "new", "report-topic").exit_code == 0
+
+    assert cli("playbook", "check", "report-topic.yaml").exit_code == 0
+    assert "name another file" in cli("playbook", "new", "report-topic").output
+    assert "name must be a word" in cli("playbook", "new", "Report").output
+    assert not (folder / "Report.yaml").exists()
+
+
 def test_what_save_wrote_is_trusted(kept: str, cli: Cli, folder: Path) -> None:
     (folder / "planner-executor.toml").write_text('playbooks = "."\n')
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from pathlib import Path
+from shlex import quote
 from typing import Annotated, Any
 
 import typer
@@ -24,7 +25,8 @@ from planner_executor.graph.playbooks.folder import folder_of, found_in, named
 from planner_executor.graph.playbooks.playbook import Playbook
 from planner_executor.graph.playbooks.saving import playbook_of_run
 from planner_executor.graph.settings.settings_file import settings_file
-from planner_executor.graph.settings.trust import trust
+from planner_executor.graph.settings.trust import content_trusted, trust
+from planner_executor.graph.text.changed_lines import changed_lines
 from planner_executor.graph.text.plan_yaml import to_yaml
 from planner_executor.graph.text.review.values import shown
 
@@ -35,6 +37,10 @@ File = Annotated[
         metavar="FILE|NAME",
         help="The playbook: a YAML file, or a name in the settings' folder.",
     ),
+]
+Other = Annotated[
+    Path | None,
+    typer.Argument(parser=options.path_of, metavar="[OTHER]", help="The playbook after it, likewise."),
 ]
 Values = Annotated[
     list[str] | None,
@@ -58,6 +64,20 @@ Target = Annotated[
     typer.Option("--out", parser=options.path_of, metavar="FILE", help="The file to write. Default: NAME.yaml."),
 ]
 Number = Annotated[int, typer.Option("--version", min=1, help="Its version.")]
+
+SKELETON = """\
+name: {name}
+version: 1  # raise it whenever you change something
+description: Report what the notes say about {{param.topic}}
+parameters:
+  topic: {{type: string, title: The topic, minLength: 2, examples: [wind]}}
+steps:
+  - id: find
+    objective: Find passages about {{param.topic}}
+    tool: search_documents
+    args: {{query: '{{param.topic}}'}}
+answer: '{{find_result.passages}}'
+"""
 
 playbook = typer.Typer(
     name="playbook",
@@ -127,6 +147,33 @@ def check(file: File, given: ToolOptions, param: Values = None, config: options.
         screen.say(f"{file} is valid, digest {found.digest[:DIGEST_CHARACTERS]}{unchecked}")
 
 
+@playbook.command(epilog="Exit codes: 0 they are the same; 1 they differ; 2 one is no playbook, or was never trusted.")
+def diff(file: File, other: Other = None, config: options.ConfigFile = None) -> None:
+    """Compare a playbook with another one, or with what it was when it was trusted; comments do not count."""
+    screen = Screen.here()
+    with report_errors(screen):
+        now = _playbook(file if other is None else other, config, trusted=False)
+        before = _as_trusted(now) if other is None else _playbook(file, config, trusted=False)
+        for line in changed_lines(before.text, now.text):
+            screen.say(line)
+        if before.digest != now.digest:
+            raise typer.Exit(ENDED_OTHERWISE)
+        screen.say(f"the same, digest {now.digest[:DIGEST_CHARACTERS]}")
+
+
+@playbook.command(epilog=EPILOG)
+def new(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Its name, a word of small letters.")], out: Target = None
+) -> None:
+    """Write a playbook to begin with, for you to edit."""
+    screen = Screen.here()
+    with report_errors(screen):
+        file, content = out or Path(f"{name}.yaml"), SKELETON.format(name=name).encode()
+        Playbook.parse(content, name)
+        _write(file, content)
+        screen.say(f"wrote {file}; edit it, then run `planner-executor playbook check {quote(str(file))}`")
+
+
 @playbook.command(epilog=EPILOG)
 @with_option_groups
 def run(
@@ -174,22 +221,33 @@ def save(
         head = {"name": name, "version": version}
         made = with_run(db, run, lambda runs: playbook_of_run(runs, run, head, places, keep or []))
         content = to_yaml(made.to_json()).encode()
-        try:
-            with file.open("xb") as target:
-                target.write(content)
-        except OSError as error:
-            raise InputError("--out", f"{file}: {error.strerror}; name another file") from error
+        _write(file, content)
         trust(file, content)
         screen.say(f"wrote {file}, digest {made.digest[:DIGEST_CHARACTERS]}")
 
 
-def _playbook(file: Path, config: Path | None) -> Playbook:
+def _write(file: Path, content: bytes) -> None:
+    try:
+        with file.open("xb") as target:
+            target.write(content)
+    except OSError as error:
+        raise InputError("--out", f"{file}: {error.strerror}; name another file") from error
+
+
+def _as_trusted(found: Playbook) -> Playbook:
+    before = content_trusted(Path(found.path))
+    if before is None:
+        raise InputError("playbook", f"{found.path} was never trusted; name another file to compare it with")
+    return Playbook.parse(before, found.path)
+
+
+def _playbook(file: Path, config: Path | None, *, trusted: bool = True) -> Playbook:
     """Return the playbook in a file that the user names, or of a name in the folder of the settings.
 
     A file that is called like a name takes no trusted playbook's place.
     """
     folder = None if file.suffix or file.name != str(file) else folder_of(settings_file(config))
-    return Playbook.load(file) if folder is None else named(str(file), folder)
+    return Playbook.load(file) if folder is None else named(str(file), folder, trusted=trusted)
 
 
 def _values(found: Playbook, given: list[str]) -> dict[str, Any]:

@@ -13,8 +13,9 @@ from planner_executor.graph.cli.prompts import Postponed, read_answer
 from planner_executor.graph.cli.screen import DIGEST_CHARACTERS, Screen
 from planner_executor.graph.errors import InputError
 from planner_executor.graph.settings.settings_file import FILE, SettingsFile, read_file
-from planner_executor.graph.settings.trust import digest_of, forget
+from planner_executor.graph.settings.trust import content_trusted, digest_of, forget
 from planner_executor.graph.settings.trust import trust as trust_file
+from planner_executor.graph.text.changed_lines import changed_lines
 
 if TYPE_CHECKING:
     from planner_executor.graph.settings.settings_file import Table
@@ -48,6 +49,8 @@ def trust(file: SettingsOfFolder = FILE, yes: Yes = False, revoke: Revoke = Fals
         for path, _, acts in read:
             for act in acts:
                 screen.say(f"{path}: {act}")
+        for path, content, _ in read:
+            _say_change(screen, path, content)
         if not yes and not _is_confirmed(screen, [path for path, *_ in read]):
             raise InputError("--yes", "nothing was trusted, because nothing was confirmed; answer y, or give --yes")
         for path, content, _ in read:
@@ -89,6 +92,14 @@ def _acts_as_policy(file: Path, content: bytes) -> list[str]:
 
     policy = policy_from_toml(content.decode("utf-8", "replace"), str(file))
     return [f"looser than no policy: {point}" for point in looser_points(policy, NO_POLICY)]
+
+
+def _say_change(screen: Screen, file: Path, content: bytes) -> None:
+    before = content_trusted(file)
+    if before is not None and before != content:
+        screen.say(f"{file} has changed since it was trusted:")
+        for line in changed_lines(before.decode("utf-8", "replace"), content.decode("utf-8", "replace")):
+            screen.say(line)
 
 
 def _is_confirmed(screen: Screen, files: Sequence[Path]) -> bool:

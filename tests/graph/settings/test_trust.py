@@ -12,7 +12,7 @@ from planner_executor.graph.builder.configuration import policy_named
 from planner_executor.graph.chat_models.sources import from_file
 from planner_executor.graph.errors import ConfigError
 from planner_executor.graph.settings.settings_file import settings_file
-from planner_executor.graph.settings.trust import forget, is_trusted, store_path, trust
+from planner_executor.graph.settings.trust import CONTENTS, content_trusted, forget, is_trusted, store_path, trust
 
 KEY = '[models.planner]\nmodel = "openai:m"\nbase_url = "https://elsewhere.example/v1"\napi_key_env = "A_KEY"\n'
 
@@ -44,6 +44,22 @@ def test_a_file_is_trusted_until_it_changes_and_only_where_it_lies(folder: Path)
     assert forget(file) and not is_trusted(file, file.read_bytes()) and not forget(file)
 
 
+def test_what_was_trusted_is_kept_until_it_is_trusted_no_longer(folder: Path) -> None:
+    file = folder / "planner-executor.toml"
+    file.write_text("a = 1")
+    assert content_trusted(file) is None
+
+    trust(file, b"a = 1")
+    trust(file, b"a = 2")
+
+    store = store_path()
+    assert store is not None and content_trusted(file) == b"a = 2"
+    (kept,) = (store.parent / CONTENTS).iterdir()
+    kept.write_bytes(b"a = 3")
+    assert content_trusted(file) is None
+    assert forget(file) and not list((store.parent / CONTENTS).iterdir())
+
+
 def test_the_store_is_the_users_own_and_forgets_files_that_are_gone() -> None:
     first, second = settings("", "a.toml"), settings("", "b.toml")
     trust(first, b"")
@@ -53,7 +69,7 @@ def test_the_store_is_the_users_own_and_forgets_files_that_are_gone() -> None:
 
     assert store is not None and list(json.loads(store.read_text())) == [str(second.resolve())]
     assert stat.S_IMODE(store.stat().st_mode) == 0o600 and stat.S_IMODE(store.parent.stat().st_mode) == 0o700
-    assert list(store.parent.iterdir()) == [store]
+    assert sorted(store.parent.iterdir()) == [store.parent / CONTENTS, store]
 
 
 @pytest.mark.parametrize("fault", ["others write", "others write the folder", "no JSON", "no object"])
