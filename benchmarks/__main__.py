@@ -16,6 +16,7 @@ from benchmarks.figures import Figure
 from benchmarks.growth import databases, plans
 from benchmarks.many_runs import Looked, many_runs
 from benchmarks.page import PAGE, comparison_table, figures_table, measured_by, measured_on, write_between_marks
+from benchmarks.playbooks import playbooks
 from benchmarks.processes import importing, resuming
 from benchmarks.reading import reading
 from benchmarks.runs_at_once import RunsAtOnce, runs_at_once
@@ -38,6 +39,7 @@ SECTIONS: dict[str, Callable[[Sizes], Awaitable[list[Figure]]]] = {
     "asking": asking,
     "answering": answering,
     "small": small_runs,
+    "playbooks": playbooks,
     "databases": databases,
     "plans": plans,
     "importing": importing,

@@ -15,6 +15,7 @@ from benchmarks.direct_road import answering
 from benchmarks.figures import at_most
 from benchmarks.many_runs import many_runs
 from benchmarks.page import comparison_table, figures_table, marks, write_between_marks
+from benchmarks.playbooks import playbooks
 from benchmarks.prompt_sizes import table, table_of_many
 from benchmarks.runs_at_once import runs_at_once
 from benchmarks.runs_chart import runs_chart_svg
@@ -54,6 +55,12 @@ def test_a_goal_that_needs_no_plan_asks_the_model_once() -> None:
     (figure,) = asyncio.run(answering(TINY))
 
     assert figure.measured.startswith("1 call, ")
+
+
+def test_a_playbook_asks_no_planner() -> None:
+    calls, _ = asyncio.run(playbooks(TINY))
+
+    assert calls.reached
 
 
 def test_six_mails_are_one_stop_with_a_plan_and_each_a_decision_with_the_middleware() -> None:
