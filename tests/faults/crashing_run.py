@@ -44,6 +44,19 @@ REFINED = [
     },
     {"steps": [step("p", "look", name="c"), step("q", "look", name="d", after=["p"])], "answer": "{q_result}"},
 ]
+OF_A = {"of": "{a_result}", "condition": "@ == 'did a'"}
+BRANCH = [
+    {
+        "steps": [
+            step("a", "look", name="a"),
+            {**step("b", "look", name="b"), "when": {**OF_A, "condition": "@ != 'did a'"}},
+            {**step("c", "pay", name="c"), "when": OF_A},
+            {**step("d", "look", name="d", after=["b", "c"]), "run_if": "any"},
+        ],
+        "answer": ["{b_result}", "{c_result}", "{d_result}"],
+    }
+]
+"""`c` is done, and `b` is not, since of their conditions one is true."""
 EACH = [
     {
         "steps": [
@@ -78,7 +91,14 @@ REFUSED: dict[str, list[Any]] = {
     "number of calls": [{"steps": [OWN_STEP]}, asks_for("c", "pay"), asks_for("d", "pay")],
 }
 """Runs whose model asks for a call that a rule refuses."""
-PLANS: dict[str, list[Any]] = {"chain": [PLAN], "refined": REFINED, "each": EACH, "loop": LOOP, **REFUSED}
+PLANS: dict[str, list[Any]] = {
+    "chain": [PLAN],
+    "refined": REFINED,
+    "branch": BRANCH,
+    "each": EACH,
+    "loop": LOOP,
+    **REFUSED,
+}
 
 
 class MortalModel(ScriptedModel):

@@ -89,6 +89,23 @@ def test_a_plan_within_a_plan_goes_on_where_it_was_and_is_not_planned_again(
     assert [effects(log).count(name) for name in "abd"] == [1, 1, 1]
 
 
+@pytest.mark.parametrize("kill_at", [f"{when}:{name}" for name in "acd" for when in ("before", "after")])
+def test_a_run_goes_on_in_the_branch_that_it_took_and_pays_once(tmp_path: Path, database: str, kill_at: str) -> None:
+    log = crash(tmp_path, database, kill_at, "branch")
+    settled = {"happened": kill_at == "after:c", "result": "did c"}
+
+    with Agent.open(database, planner=ScriptedModel([]), tools=surviving_tools(log)) as agent:
+        run = agent.resume("crash")
+        if kill_at.endswith("c"):
+            assert run.status == "waiting"
+            run = agent.resume("crash", {"type": "edit", "edited_action": {"name": "settle_effect", "args": settled}})
+        evaluated = [event.step for event in agent.log("crash.1") if event.kind == "condition_evaluated"]
+
+    assert (run.status, run.answer) == ("succeeded", [None, "did c", "did d"])
+    assert effects(log).count("c") == 1 and "b" not in effects(log)
+    assert sorted(evaluated) == ["b", "c"]
+
+
 @pytest.mark.parametrize("kill_at", ["before:c", "after:c"])
 def test_items_that_are_done_are_not_done_again(tmp_path: Path, database: str, kill_at: str) -> None:
     log = crash(tmp_path, database, kill_at, "each")
