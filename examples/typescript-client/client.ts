@@ -72,7 +72,7 @@ function shown(action: Action): string[] {
       return [
         `Run revision ${action.revision} of the plan?`,
         ...(action.why?.reason ? [`  because: ${action.why.reason}`] : []),
-        ...(action.tools ?? []).map((tool) => `  effect: ${named(tool)} in ${tool.steps?.join(", ")}`),
+        ...(action.tools ?? []).filter((tool) => tool.effect !== "read").map((tool) => `  effect: ${named(tool)} in ${tool.steps?.join(", ")}`),
         ...(action.changes ?? []).map((change) => `  ${change.change}: ${change.step}`),
         ...(action.steps ?? []).flatMap((step) => [
           `  ${step.id}: ${Object.values(step.does ?? {}).join("; ") || `done by ${step.done_by}`}`,

@@ -49,16 +49,19 @@ def test_the_input_and_the_settings_are_published_with_descriptions(client: Any)
 
 
 def test_from_a_goal_to_a_report_with_a_look_at_the_plan_between(thread: Any, server: Any) -> None:
+    report = server.home / "workspace" / "report.md"
+    report.unlink(missing_ok=True)  # of another test at the same server
+
     values = thread.run(RESEARCH)
     request = thread.request()
 
     assert values["status"] == "waiting" and request["action_requests"][0]["args"] == {"plan": values["plan"]}
-    assert request["digest"] == values["digest"] and not list((server.home / "workspace").iterdir())
+    assert request["digest"] == values["digest"] and not report.exists()
 
     values = thread.answer(APPROVE)
 
     assert values["status"] == "succeeded" and "offshore-wind.txt" in str(values["answer"])
-    assert (server.home / "workspace" / "report.md").exists()
+    assert report.exists()
     assert {result["status"] for result in values["results"].values()} == {"succeeded"}
     history = thread.client.threads.get_history(thread.id)
     assert [entry["next"] for entry in history] == [[], ["executor"], ["review"], ["planner"], ["__start__"]]

@@ -9,7 +9,6 @@ Once there is a decision, review leaves a message that says what was decided, an
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
 from hashlib import sha256
 from shlex import quote
 
@@ -23,7 +22,7 @@ from planner_executor.graph.nodes.run.context import RunContext
 from planner_executor.graph.plain_text.markdown import code
 from planner_executor.graph.plain_text.sanitize import escaped
 from planner_executor.graph.plan.schema import Plan
-from planner_executor.graph.review.request import ReviewRequest, asked_again
+from planner_executor.graph.review.request import ReviewRequest
 from planner_executor.graph.state import REVIEW, State, StateUpdate
 from planner_executor.graph.text.decision import decision_text, refused_text
 from planner_executor.graph.text.review.drawing import settled
@@ -97,12 +96,10 @@ def _name(request: ReviewRequest) -> str:
 
 
 def _words(request: ReviewRequest) -> str:
-    shown = replace(request, error=None).to_json()
-    descriptions: list[str] = [action["description"] for action in shown["action_requests"]]
+    descriptions: list[str] = [action["description"] for action in request.to_json()["action_requests"]]
     is_yes_taken = any("approve" in action.allowed or action.name == "run_plan" for action in request.actions)
     how = HOW_TO_DECIDE.format(command=code(escaped(f"planner-executor resume {quote(request.run)}")))
-    refusal = [asked_again(request.error)] if request.error else []
-    return "\n\n".join([*descriptions, how, *([HOW_TO_REJECT] if is_yes_taken else []), *refusal])
+    return "\n\n".join([*descriptions, how, *([HOW_TO_REJECT] if is_yes_taken else [])])
 
 
 def _kept(text: str) -> bytes:
