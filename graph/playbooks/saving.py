@@ -52,7 +52,8 @@ def kept_plan(
         InputError: There is no such place, values under one name differ, or a value stands in other places too.
     """
     raw: dict[str, Any] = {"answer": plan.answer, "description": head.get("description", "")}
-    raw["steps"] = {step.id: step.to_json() for step in plan.steps}
+    # A new run has no earlier revision, of which a step could make up for a failure.
+    raw["steps"] = {step.id: step.model_copy(update={"replaces": None}).to_json() for step in plan.steps}
     values: dict[str, JsonValue] = {name: param.value for name, param in plan.params.items()}
     for name, written in parameters:
         _check_place(raw, _parsed(written))

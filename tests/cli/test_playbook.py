@@ -1,12 +1,17 @@
 """`playbook`: keep a plan that ran, look at it, check it, and run it again with other values."""
 
 import json
+import re
+import shlex
+import traceback
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from typer.testing import Result
 
+ROOT = Path(__file__).parents[2]
 Cli = Callable[..., Result]
 PLAN = {
     "steps": [
@@ -133,6 +138,45 @@ def test_a_new_playbook_can_be_checked_at_once_and_replaces_no_file(cli: Cli, fo
     assert "name another file" in cli("playbook", "new", "report-topic").output
     assert "name must be a word" in cli("playbook", "new", "Report").output
     assert not (folder / "Report.yaml").exists()
+
+
+def told(name: str) -> list[list[str]]:
+    """Return the commands of a section of the page."""
+    section = (ROOT / "docs" / "playbooks.md").read_text().split(f"## {name}\n")[1].split("\n## ")[0]
+    blocks = re.findall(r"```bash\n(.*?)```", section.replace("\\\n", ""), re.DOTALL)
+    return [shlex.split(line)[1:] for block in blocks for line in block.splitlines()]
+
+
+def test_the_playbook_of_an_incident_finds_the_line_in_another_one(
+    cli: Cli, folder: Path, latest: Callable[[], str]
+) -> None:
+    """No model: the service fails for real, and its log is that of the failure."""
+    (folder / "examples").symlink_to(ROOT / "examples")
+    for place in ("billing/ledger", "billing/edge", "billing/worker", "billing/incident_tools"):
+        (folder / place).mkdir(parents=True)
+    source = folder / "billing" / "ledger" / "invoice.py"
+    source.write_text("def total(items, rates):\n    net = sum(items)\n    return net * (1 + rates['PL'])\n")
+    own: dict[str, Any] = {}
+    exec(compile(source.read_text(), "/srv/app/ledger/invoice.py", "exec"), own)
+    try:
+        own["total"]([3, 4], {"DE": 0.19})
+    except KeyError as error:
+        failure = "".join(traceback.format_exception(error.with_traceback(error.__traceback__.tb_next)))
+    record = {"timestamp": "2027-02-03T10:00:01Z", "level": "ERROR", "message": "no invoice", "exc_info": failure}
+    (folder / "billing" / "worker" / "invoices.json").write_text(json.dumps(record) + "\n")
+    request = '10.0.0.1 - - [03/Feb/2027:10:00:01 +0000] "POST /invoices HTTP/1.1" 500 12 "-" "curl"'
+    (folder / "billing" / "edge" / "requests.log").write_text(f"{request}\n")
+    (folder / "billing" / "edge" / "deploys.log").write_text("2027-02-03T09:59:00Z INFO deployed ledger 3.1\n")
+
+    first, save, again = told("From a run to a program")
+    assert cli(*first).exit_code == 0
+    assert json.loads(cli("show", latest(), "--json").output)["usage"]["model_calls"] > 0
+    assert cli(*[latest() if word == "3aebeca1.1" else word for word in save]).exit_code == 0
+    ran = cli(*again)
+
+    assert ran.exit_code == 0, ran.output
+    assert json.loads(cli("show", latest(), "--json").output)["answer"]["failing_line"] == "ledger/invoice.py:3"
+    assert json.loads(cli("show", latest(), "--json").output)["usage"].get("model_calls", 0) == 0
 
 
 def test_what_save_wrote_is_trusted(kept: str, cli: Cli, folder: Path) -> None:

@@ -82,3 +82,12 @@ def test_a_plan_with_parameters_keeps_them() -> None:
 
     assert found.parameters == {"who": {"type": "string", "examples": ["Ann"]}}
     assert found.steps[0]["args"] == {"who": "{param.who}"}
+
+
+def test_a_step_that_made_up_for_a_failed_one_is_kept_without_that_one() -> None:
+    revised = plan()
+    step = revised.steps[0].model_copy(update={"replaces": "gone"})
+
+    found = kept_plan(revised.model_copy(update={"steps": (step, revised.steps[1])}), {}, HEAD, [])
+
+    assert "replaces" not in found.steps[0]
