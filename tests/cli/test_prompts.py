@@ -325,7 +325,7 @@ def test_a_person_answers_a_question_passes_a_gate_and_lets_a_call_be_made(
     at.type("\nAda\n")
     assert "Is this the note?" in at.says("Continue after look? y: continue, n: end the run")
     at.type("y\n")
-    assert "- path from read_file" in at.says("Let copy call write_file with these arguments? y: call")
+    assert "- path, from read_file" in at.says("Let copy call write_file with these arguments? y: call")
     assert not (folder / "workspace/there.txt").exists()
     at.type("y\n")
 

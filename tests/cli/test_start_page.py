@@ -109,7 +109,7 @@ class Reader:
         process = WarmProcess(words, stdin=stdin, stdout=its_end, env=environment, cwd=self.folder, terminal=terminal)
         os.close(its_end)
         said = ""
-        while more_said := self._read_until(file, ": ") if terminal else self._read_until(file, "\0 never said"):
+        while more_said := self._read_until(file, " " if terminal else "\0 never said"):
             said += more_said
             tail = re.sub(r"\s+", " ", re.sub(r"\x1b\[[\d;?]*[A-Za-z]", "", said))
             for question, answer in ANSWERS.items():

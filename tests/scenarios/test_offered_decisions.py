@@ -192,8 +192,8 @@ def by_desk(asked: Asked) -> set[str]:
 def on_page(page: str) -> set[str]:
     """Return the decisions for which a page has a button or a field."""
     ways = {
-        "approve": r'id="approve" name="decision" value="approve"',
-        "edit": r'value="edit"|name="answer:|name="happened:|name="limit:',
+        "approve": r'name="decision" value="approve"',
+        "edit": r'value="edit"|value="happened"|name="answer:|name="limit:',
         "reject": r'name="decision" value="stop"',
     }
     return {decision for decision, way in ways.items() if re.search(way, page)}
