@@ -152,8 +152,8 @@ def test_the_desk_has_a_field_for_it_and_keeps_what_was_typed(tmp_path: Path) ->
             assert "the policy requires it for pay" in visit.get(query("/review", run.id)).text
             again = decide(visit, run.id, decision="approve")
             assert again.status_code == 422 and "requires a reason to approve pay" in again.text
-            kept = decide(visit, run.id, decision="approve", message=WHY, **{"comment:p": "half a thought"})
-            assert kept.status_code == 422 and WHY in kept.text and "half a thought" in kept.text
+            kept = decide(visit, run.id, decision="approve", **{"comment:p": "half a thought"})
+            assert kept.status_code == 422 and "half a thought" in kept.text
             assert decide(visit, run.id, decision="approve", message=WHY).status_code == 303
         assert reasons(agent, agent.show(run.id)) == [WHY]
 
