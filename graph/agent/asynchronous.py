@@ -1,15 +1,18 @@
 """The asynchronous facade: runs in one database, from start to replay."""
 
+import asyncio
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from secrets import token_hex
+from time import monotonic
 from typing import Any, NoReturn, Self, Unpack
 
 from pydantic import JsonValue
 
+from planner_executor.graph.agent.watching import watch_until_still
 from planner_executor.graph.builder.graph_builder import Graph
 from planner_executor.graph.caller import Caller, RetryChanges
 from planner_executor.graph.calls.threads import run_sync
@@ -44,7 +47,7 @@ from planner_executor.graph.session import AgentOptions, AgentSession, NotGiven,
 from planner_executor.graph.settings.identity import named
 from planner_executor.graph.text.audit import Audit
 from planner_executor.graph.text.event_text import Section
-from planner_executor.graph.text.notebook import draw_plans
+from planner_executor.graph.text.notebook import changing_picture, draw_plans
 from planner_executor.graph.words.name_list import listed
 from planner_executor.graph.work.continuing import ByPlace, BySession
 from planner_executor.graph.work.report import Report
@@ -355,6 +358,22 @@ class AsyncAgent:
         key = await session.runs.find(run)
         latest = await session.latest(key.thread)
         return latest if latest.n == key.n else await session.runs.show(key)
+
+    async def watch(self, run: str) -> None:
+        """Draw a run's plan and the times of its steps in a notebook's cell while it is worked on, here or elsewhere.
+
+        Returns when it has ended, or waits for a decision or is paused and stays so for two seconds; the last picture
+        stays. It decides nothing: an interrupt of the cell ends the drawing and not a run that goes on elsewhere.
+
+        Args:
+            run: Its id, or its thread.
+
+        Raises:
+            ConfigError: This is no notebook.
+            UnknownRunError: There is no such run.
+        """
+        draw = changing_picture(token_hex(8))
+        await watch_until_still(lambda: self.show(run), draw, monotonic, asyncio.sleep)
 
     async def edit(
         self, run: str, plan: JsonValue, *, by: Person | None = None, on_progress: ProgressCallback | None = None

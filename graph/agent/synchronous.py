@@ -92,6 +92,7 @@ class Agent:
     fork = Blocking(AsyncAgent.fork)
     work = Blocking(AsyncAgent.work)
     show = Blocking(AsyncAgent.show)
+    watch = Blocking(AsyncAgent.watch)
     list = Blocking(AsyncAgent.list)
     inbox = Blocking(AsyncAgent.inbox)
     alike = Blocking(AsyncAgent.alike)

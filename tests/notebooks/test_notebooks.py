@@ -26,11 +26,12 @@ def outputs(notebook: Any, kind: str) -> list[str]:
 
 
 @pytest.mark.e2e
-def test_the_first_notebook_plans_edits_approves_runs_and_looks_into_the_ledger() -> None:
+def test_the_first_notebook_plans_edits_approves_runs_watches_and_looks_into_the_ledger() -> None:
     notebook = executed(ROOT / "notebooks" / "first_plan.ipynb")
 
     pictures = outputs(notebook, "image/svg+xml")
-    assert len(pictures) == 5 and all(picture.startswith("<svg") for picture in pictures)
+    assert len(pictures) == 6 and all(picture.startswith("<svg") for picture in pictures)
+    assert sum("Timeline of 2 steps" in html for html in outputs(notebook, "text/html")) == 1  # watched, and left still
     assert "Sources" in "".join(outputs(notebook, "text/markdown"))
     assert any("approved by a person" in text and "ended as" in text for text in outputs(notebook, "text/plain"))
     assert outputs(notebook, "text/plain")[-2] == "53"

@@ -1,11 +1,12 @@
 import sys
+from typing import Any
 
 import pytest
 
 from planner_executor.graph.plan.schema import Plan, Step
 from planner_executor.graph.text.drawing import plan_svg, plan_text
 from planner_executor.graph.text.html import scrolled
-from planner_executor.graph.text.notebook import draw_plans, draw_plans_with
+from planner_executor.graph.text.notebook import changing_picture_with, draw_plans, draw_plans_with
 
 PLAN = Plan(steps=(Step(id="a", objective="look", tool="look"), Step(id="b", objective="sum up", depends_on=("a",))))
 
@@ -27,3 +28,26 @@ def test_without_a_notebook_nothing_happens(monkeypatch: pytest.MonkeyPatch) -> 
     draw_plans()
 
     assert "IPython" not in sys.modules
+
+
+class Published:
+    """Stands for IPython's `DisplayPublisher`."""
+
+    def __init__(self) -> None:
+        self.calls: list[dict[str, Any]] = []
+
+    def publish(self, **call: Any) -> None:
+        self.calls.append(call)
+
+
+def test_a_picture_that_changes_stays_in_its_place_and_another_one_has_its_own() -> None:
+    published = Published()
+    first, second = changing_picture_with(published, "one"), changing_picture_with(published, "two")
+
+    for draw, text in ((first, "a"), (second, "b"), (first, "c")):
+        draw({"text/plain": text})
+
+    a, b, c = published.calls
+    assert [call["data"]["text/plain"] for call in (a, b, c)] == ["a", "b", "c"]
+    assert [call["update"] for call in (a, b, c)] == [False, False, True]
+    assert [call["transient"]["display_id"] for call in (a, b, c)] == ["one", "two", "one"]
