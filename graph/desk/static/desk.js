@@ -126,7 +126,26 @@
     connection("live", "live");
     htmx.trigger(event.target, "desk:list");  // a stream of lists does not tell what changed before it
   });
-  document.addEventListener("htmx:sse:error", () => connection("lost", "connection lost"));
+  document.addEventListener("htmx:sse:error", () => lost());
+
+  // Why there is no connection: the session has ended, or the server is not there. The page goes on when it is back.
+  let asking = false;
+  const lost = async () => {
+    if (asking) return;
+    asking = true;
+    connection("lost", "connection lost");
+    try {
+      const answer = await fetch(location.href, {headers: {"HX-Request": "true"}, redirect: "manual"});
+      if (answer.status === 401) {
+        connection("lost", "your session has ended: ");
+        const link = Object.assign(document.createElement("a"), {href: location.href, textContent: "sign in again"});
+        find("#connection").append(link, "; what you wrote is kept");
+      } else connection("lost", answer.ok ? "connecting again" : "the server cannot show this now; it is asked again");
+    } catch {
+      connection("lost", "the server does not answer; it is asked again, and what you wrote is kept");
+    }
+    asking = false;
+  };
   document.addEventListener("htmx:sse:close", () => connection("off", ""));
 
   // A part of the page that cannot be refreshed stays as it is, and is asked for again; a stream that does not open, too.
@@ -207,6 +226,50 @@
   });
   document.addEventListener("dragstart", (event) => { if (event.target.closest?.(".graph")) event.preventDefault(); });
   document.addEventListener("htmx:after:swap", () => { if (size !== 1) { const to = size; size = 1; resize(to); } });
+
+  // What a person writes into a review stays in this tab until it is decided: by person, run and digest. Under another
+  // digest it is shown beside the request and never filled in; signing out and another person remove it.
+  const DRAFT = "draft:", person = () => document.body.dataset.person;
+  const draftName = () => `${DRAFT}${JSON.stringify([person(), find("#live")?.dataset.run])}`;
+  const draftOf = (name) => JSON.parse(sessionStorage.getItem(name) || "null");
+  const isKept = (field) => field.name && !["hidden", "password"].includes(field.type) && field.tagName !== "BUTTON" && field.tagName !== "FIELDSET";
+  const valueOf = (field) => field.type === "checkbox" || field.type === "radio" ? field.checked : field.value;
+  const first = new Map();  // field -> what the page came with
+  const keepDraft = () => {
+    const form = find("#review"), fields = {};
+    for (const field of form.elements) if (isKept(field) && first.has(field) && valueOf(field) !== first.get(field)) fields[`${field.name} ${field.type === "radio" ? field.value : ""}`] = valueOf(field);
+    if (Object.keys(fields).length) sessionStorage.setItem(draftName(), JSON.stringify({digest: find("[name=digest]", form).value, fields}));
+    else sessionStorage.removeItem(draftName());
+  };
+  const showDraft = (draft) => {
+    const place = find("#draft"), list = find("dl", place);
+    for (const [name, value] of Object.entries(draft.fields)) {
+      const row = document.createElement("div");
+      row.append(Object.assign(document.createElement("dt"), {textContent: name.trim()}), Object.assign(document.createElement("dd"), {textContent: value}));
+      list.append(row);
+    }
+    place.hidden = false;
+    find("button", place).addEventListener("click", () => { sessionStorage.removeItem(draftName()); place.hidden = true; });
+  };
+  const drafts = () => {
+    if (person() === undefined) return;
+    for (const name of Object.keys(sessionStorage)) if (name.startsWith(DRAFT) && JSON.parse(name.slice(DRAFT.length))[0] !== person()) sessionStorage.removeItem(name);
+    const form = find("#review"), live = find("#live[data-run]"), draft = live && draftOf(draftName());
+    if (form) for (const field of form.elements) if (isKept(field)) first.set(field, valueOf(field));
+    if (draft && (live.dataset.status !== "waiting" || (draft.sent && find("[name=digest]")?.value !== draft.digest))) sessionStorage.removeItem(draftName());
+    else if (draft && form && find("[name=digest]", form).value !== draft.digest) showDraft(draft);
+    else if (draft && form && !find("#wrong")) {
+      for (const field of form.elements) {
+        const value = draft.fields[`${field.name} ${field.type === "radio" ? field.value : ""}`];
+        if (!isKept(field) || value === undefined) continue;
+        if (typeof value === "boolean") field.checked = value; else field.value = value;
+        field.closest("details")?.setAttribute("open", "");
+      }
+    }
+    form?.addEventListener("input", keepDraft);
+    form?.addEventListener("submit", () => { const now = draftOf(draftName()); if (now) sessionStorage.setItem(draftName(), JSON.stringify({...now, sent: true})); });
+    find('form[action$="/logout"]')?.addEventListener("submit", () => { for (const name of Object.keys(sessionStorage)) if (name.startsWith(DRAFT)) sessionStorage.removeItem(name); });
+  };
 
   // Keys
   const on = () => localStorage.getItem("keys") !== "off";
@@ -305,6 +368,7 @@
     find("#help-button")?.addEventListener("click", help);
     find(".tabs [aria-current]")?.scrollIntoView({block: "nearest", inline: "nearest"});
     find("#wrong")?.focus();
+    drafts();
     setTimeout(open, 0);
   };
   document.addEventListener("DOMContentLoaded", start);  // htmx listens for it too, and was first

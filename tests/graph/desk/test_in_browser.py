@@ -494,6 +494,68 @@ def test_a_plan_of_1000_steps_is_read_by_keys_in_a_page_of_300(chat_browser: Any
     assert faults == []
 
 
+def test_what_was_written_stays_until_the_decision_and_is_shown_beside_another_request(
+    chat_browser: Any, tmp_path: Path
+) -> None:
+    other = {"steps": [step("other", "read", what="sun")]}
+    kept = "Object.keys(sessionStorage).filter(name => name.startsWith('draft:')).length"
+    with served(tmp_path / "runs.db", other, other) as server, page_on(chat_browser, server) as page:
+        with server.agent(other) as agent:
+            run = agent.start("send", plan=PLAN, thread="t").id
+            review, words = server.url + query("/review", run), page.get_by_label("Why, or what to change")
+            page.goto(review)
+            words.fill("look at the <b>moon</b>")
+            page.goto(server.url)
+            page.goto(review)
+            assert words.input_value() == "look at the <b>moon</b>"
+            agent.resume(run, "look at the sun")
+            page.goto(review)
+        assert words.input_value() == "" and page.locator("#draft").get_by_text("look at the <b>moon</b>").is_visible()
+        faults = faults_of(page)
+        page.get_by_role("button", name="Drop it").click()
+        assert page.evaluate(kept) == 0
+        words.fill("fine")
+        assert page.evaluate(kept) == 1
+        page.get_by_role("button", name="Approve and run").click()
+        page.locator("#run-status [data-status=succeeded]").wait_for()
+
+        assert page.evaluate(kept) == 0 and faults == []
+
+
+def test_nothing_that_was_written_is_left_for_the_next_person_or_after_signing_out(
+    chat_browser: Any, tmp_path: Path
+) -> None:
+    with served(tmp_path / "runs.db") as server, page_on(chat_browser, server) as page:
+        with server.agent() as agent:
+            run = agent.start("send", plan=PLAN, thread="t").id
+        page.goto(server.url)
+        page.evaluate('sessionStorage.setItem(\'draft:["bob","t.1"]\', \'{"digest": "", "fields": {}}\')')
+        page.goto(server.url + query("/review", run))
+        assert page.evaluate("sessionStorage.length") == 0
+        page.get_by_label("Why, or what to change").fill("mine")
+        assert page.evaluate("sessionStorage.length") == 1
+        page.get_by_role("button", name="Sign out").click()
+        page.get_by_role("heading", name="Sign in").wait_for()
+
+        assert page.evaluate("sessionStorage.length") == 0
+
+
+def test_a_server_that_is_gone_and_a_session_that_has_ended_are_said_as_such(chat_browser: Any, tmp_path: Path) -> None:
+    with served(tmp_path / "runs.db") as server, page_on(chat_browser, server) as page:
+        with server.agent() as agent:
+            run = agent.start("send", plan=PLAN, thread="t").id
+        page.goto(server.url + query("/review", run))
+        page.locator("#connection[data-state=live]").wait_for()
+        for answer, said in (
+            (lambda route: route.abort(), "the server does not answer"),
+            (lambda route: route.fulfill(status=401), "sign in again"),
+        ):
+            page.route("**/run/review*", answer)
+            page.evaluate("document.dispatchEvent(new CustomEvent('htmx:sse:error'))")
+            page.locator("#connection", has_text=said).wait_for()
+            page.unroute("**/run/review*")
+
+
 @pytest.mark.parametrize("size", [(1440, 900), (1024, 768), (390, 844)], ids=str)
 def test_what_is_paid_to_whom_and_the_buttons_stay_in_sight_however_far_one_scrolls(
     chat_browser: Any, tmp_path: Path, size: tuple[int, int]
