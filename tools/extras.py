@@ -1,6 +1,8 @@
 """Optional dependencies of tools, checked without importing them."""
 
+import sys
 from collections.abc import Mapping
+from functools import cache
 from importlib.util import find_spec
 
 EXTRAS: Mapping[str, tuple[str, str]] = {
@@ -18,11 +20,13 @@ def missing_extra(module: str, extra: str) -> str | None:
     >>> missing_extra("json", "data") is None, missing_extra("no_such_module", "data")
     (True, "it needs: pip install '.[data]' in the folder of planner-executor")
     """
-    try:
-        found = find_spec(module)
-    except ValueError:  # it is loaded as something that is no module
-        found = None
+    found = sys.modules[module] if module in sys.modules else _is_installed(module)
     return None if found else f"it needs: pip install '.[{extra}]' in the folder of planner-executor"
+
+
+@cache  # a look at every folder of imports, and each toolbox asks
+def _is_installed(module: str) -> bool:
+    return find_spec(module) is not None
 
 
 def absent_tools() -> dict[str, str]:

@@ -7,6 +7,7 @@ reference. So a server that keeps to the schema can name neither an unknown tool
 import json
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 from planner_executor.graph.plan.attempts import ATTEMPT_FIELDS
@@ -75,7 +76,7 @@ class _Schema:
 
     def whole(self, title: str, description: str, more: Mapping[str, Any]) -> dict[str, Any]:
         """Return the schema of an answer; `more` are its properties besides those of a plan."""
-        plan = _compact(Plan.model_json_schema())
+        plan = json.loads(_plan_format())
         fields = {name: part for name, part in plan["$defs"]["Step"]["properties"].items() if name not in BY_OTHERS}
         properties = {
             **more,
@@ -197,6 +198,11 @@ class _Argument:
             return found
         self.whole.defs["reference"] = dict(REFERENCE)
         return {"anyOf": [found, {"$ref": "#/$defs/reference"}]}
+
+
+@cache  # as text, so that no reader of a schema changes it for the next
+def _plan_format() -> str:
+    return json.dumps(_compact(Plan.model_json_schema()))
 
 
 def _one_of(names: Sequence[str]) -> dict[str, Any]:
