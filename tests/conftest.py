@@ -70,6 +70,11 @@ def pytest_collection_finish() -> None:
     gc.enable()
 
 
+@pytest.fixture
+def anyio_backend() -> str:
+    return "asyncio"
+
+
 @dataclass(frozen=True)
 class SmallMcp:
     """The MCP server of `tests/tools/mcp/small_server.py`; its folder tells how it behaves and what it was asked."""

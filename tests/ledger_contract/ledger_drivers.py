@@ -273,38 +273,41 @@ PARAMETERS = [pytest.param(name, marks=[pytest.mark.e2e] if name == "postgres" e
 async def opened(
     driver: Driver, count: int = 1, key: SealKey | None = None, pace: Pace = PACE
 ) -> AsyncIterator[list[RunStore]]:
-    """Open so many ledgers on the database."""
+    """Open so many ledgers on the database; nothing that is done with them takes half a minute."""
     ledgers = [driver.open(key, pace) for _ in range(count)]
     try:
-        yield ledgers
+        async with asyncio.timeout(30):
+            yield ledgers
     finally:
         for ledger in ledgers:
             await ledger.close()
 
 
-def use(
-    driver: Driver,
-    work: Callable[..., Awaitable[Result]],
-    count: int = 1,
-    key: SealKey | None = None,
-    pace: Pace = PACE,
-) -> Result:
-    """Do work with so many ledgers on one database, on an event loop of its own; nothing in it takes half a minute."""
+@asynccontextmanager
+async def begun(driver: Driver, count: int = 1, pace: Pace = PACE) -> AsyncIterator[tuple[Any, ...]]:
+    """Begin a run, and open so many ledgers on its database, see `opened`: `(run, ledger, ...)`."""
+    async with opened(driver, count, pace=pace) as ledgers:
+        yield await ledgers[0].open_run("t", [STARTED]), *ledgers
+
+
+def use(driver: Driver, work: Callable[..., Awaitable[Result]], count: int = 1, key: SealKey | None = None) -> Result:
+    """Do work with so many ledgers on an event loop of its own, as a process that comes and goes does."""
 
     async def main() -> Result:
-        async with opened(driver, count, key, pace) as ledgers, asyncio.timeout(30):
+        async with opened(driver, count, key) as ledgers:
             return await work(*ledgers)
 
     return asyncio.run(main())
 
 
-def with_run(driver: Driver, work: Callable[..., Awaitable[Result]], count: int = 1, pace: Pace = PACE) -> Result:
-    """Do work with a new run and so many ledgers; see `use`."""
+def with_run(driver: Driver, work: Callable[..., Awaitable[Result]]) -> Result:
+    """Do work with a new run and a ledger; see `use`."""
 
-    async def begun(*ledgers: RunStore) -> Result:
-        return await work(await ledgers[0].open_run("t", [STARTED]), *ledgers)
+    async def main() -> Result:
+        async with begun(driver) as given:
+            return await work(*given)
 
-    return use(driver, begun, count, pace=pace)
+    return asyncio.run(main())
 
 
 async def write(ledger: RunStore, run: RunKey, drafts: Any, **more: Any) -> int:

@@ -4,7 +4,7 @@ import asyncio
 import time
 
 import pytest
-from ledger_drivers import NOTE, STARTED, Driver, kinds, with_run
+from ledger_drivers import NOTE, STARTED, Driver, begun, kinds
 
 from planner_executor.graph.errors import CapReachedError, LedgerError
 from planner_executor.graph.ledger.caps import KEPT_S
@@ -30,35 +30,36 @@ async def made(ledger: RunStore, lease: Lease, *entries: CapEntry) -> str | None
     return None
 
 
-def test_calls_are_counted_with_their_events_over_all_runs_and_none_beyond_the_cap(driver: Driver) -> None:
-    async def work(run: RunKey, ledger: RunStore) -> tuple[list[str | None], list[str]]:
+async def test_calls_are_counted_with_their_events_over_all_runs_and_none_beyond_the_cap(driver: Driver) -> None:
+    reached = "at most 2 calls of send a day"
+    async with begun(driver) as (run, ledger):
         other, found = driver.open(), []
         second = await other.open_run("u", [STARTED])
         async with ledger.owned(run) as lease, other.owned(second) as elsewhere:
             found = [await made(ledger, lease, sent("one")), await made(other, elsewhere, sent("two"))]
             found += [await made(ledger, lease, sent("three")), await made(other, elsewhere, sent("four"))]
         await other.close()
-        return found, await kinds(ledger, run)
-
-    reached = "at most 2 calls of send a day"
-    assert with_run(driver, work) == ([None, None, reached, reached], ["run_started", "paused"])
+        assert (found, await kinds(ledger, run)) == ([None, None, reached, reached], ["run_started", "paused"])
 
 
-def test_a_cap_of_each_user_and_one_of_all_both_hold_and_a_refusal_counts_nothing(driver: Driver) -> None:
-    async def work(run: RunKey, ledger: RunStore) -> list[str | None]:
+async def test_a_cap_of_each_user_and_one_of_all_both_hold_and_a_refusal_counts_nothing(driver: Driver) -> None:
+    of_a_user = "at most 1 call of send a day for each user"
+    async with begun(driver) as (run, ledger):
         bob = DayCap("calls.send", 1, "person:bob")
         async with ledger.owned(run) as lease:
             with pytest.raises(LedgerError):
                 await ledger.append(lease, [NOTE], control_seq=7, caps=[sent("refused", SENDS, OF_ADA)])
             uses = [("a1", OF_ADA), ("a2", OF_ADA), ("b1", bob), ("c1", DayCap("calls.send", 1, "person:cy"))]
-            return [await made(ledger, lease, sent(call, SENDS, cap)) for call, cap in uses]
+            assert [await made(ledger, lease, sent(call, SENDS, cap)) for call, cap in uses] == [
+                None,
+                of_a_user,
+                None,
+                str(SENDS),
+            ]
 
-    of_a_user = "at most 1 call of send a day for each user"
-    assert with_run(driver, work) == [None, of_a_user, None, str(SENDS)]
 
-
-def test_what_did_not_happen_is_given_back_once_and_tokens_are_corrected(driver: Driver) -> None:
-    async def work(run: RunKey, ledger: RunStore) -> list[str | None]:
+async def test_what_did_not_happen_is_given_back_once_and_tokens_are_corrected(driver: Driver) -> None:
+    async with begun(driver) as (run, ledger):
         back, tokens = CapCorrection("one", NOTHING_HAPPENED), DayCap("tokens", 100)
         async with ledger.owned(run) as lease:
             found = [await made(ledger, lease, sent("one", OF_ADA)), await made(ledger, lease, back)]
@@ -67,13 +68,11 @@ def test_what_did_not_happen_is_given_back_once_and_tokens_are_corrected(driver:
             found += [await made(ledger, lease, CapUse("ask", ((tokens, 90.0),)))]
             found += [await made(ledger, lease, CapCorrection("ask", {"tokens": -50.0}))]
             found += [await made(ledger, lease, CapUse("more", ((tokens, amount),))) for amount in (61.0, 60.0)]
-        return found
-
-    assert with_run(driver, work) == [None, None, None, str(OF_ADA), None, None, "at most 100 tokens a day", None]
+        assert found == [None, None, None, str(OF_ADA), None, None, "at most 100 tokens a day", None]
 
 
-def test_of_two_processes_one_has_the_last_call_and_one_the_turn(driver: Driver) -> None:
-    async def work(run: RunKey, ledger: RunStore) -> list[int]:
+async def test_of_two_processes_one_has_the_last_call_and_one_the_turn(driver: Driver) -> None:
+    async with begun(driver) as (run, ledger):
         other = driver.open()
         second = await other.open_run("u", [STARTED])
 
@@ -87,40 +86,34 @@ def test_of_two_processes_one_has_the_last_call_and_one_the_turn(driver: Driver)
         for one, two in (uses[:2], uses[2:]):
             found.append(sum(await asyncio.gather(begin(ledger, run, one), begin(other, second, two))))
         await other.close()
-        return found
-
-    assert with_run(driver, work) == [1, 1]
+        assert found == [1, 1]
 
 
-def test_a_rate_says_how_long_until_the_next_turn_and_names_share_none(driver: Driver) -> None:
-    async def work(run: RunKey, ledger: RunStore) -> tuple[float, str | None]:
+async def test_a_rate_says_how_long_until_the_next_turn_and_names_share_none(driver: Driver) -> None:
+    async with begun(driver) as (run, ledger):
         rate, other = RateCap("fetch", 3600.0), RateCap("send", 3600.0)
         async with ledger.owned(run) as lease:
             await ledger.append(lease, [NOTE], caps=[CapUse("one", turns=(rate,))])
             with pytest.raises(CapReachedError) as refused:
                 await ledger.append(lease, [NOTE], caps=[CapUse("two", turns=(rate,))])
-            return refused.value.wait_s, await made(ledger, lease, CapUse("three", turns=(other,)))
-
-    wait_s, of_another = with_run(driver, work)
+            wait_s, of_another = (refused.value.wait_s, await made(ledger, lease, CapUse("three", turns=(other,))))
     assert 3500.0 < wait_s <= 3600.0
     assert of_another is None
 
 
-def test_counts_outlast_the_removal_of_their_runs(driver: Driver) -> None:
-    async def work(run: RunKey, ledger: RunStore) -> str | None:
+async def test_counts_outlast_the_removal_of_their_runs(driver: Driver) -> None:
+    async with begun(driver) as (run, ledger):
         async with ledger.owned(run) as lease:
             await made(ledger, lease, sent("one", OF_ADA))
         await ledger.remove([await ledger.transcript(run)], "ada")
         async with ledger.owned(await ledger.open_run("u", [STARTED])) as lease:
-            return await made(ledger, lease, sent("two", OF_ADA))
-
-    assert with_run(driver, work) == str(OF_ADA)
+            assert await made(ledger, lease, sent("two", OF_ADA)) == str(OF_ADA)
 
 
-def test_days_that_are_long_over_are_forgotten(driver: Driver, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_days_that_are_long_over_are_forgotten(driver: Driver, monkeypatch: pytest.MonkeyPatch) -> None:
     """The day's end is moved instead of the clock: one of the drivers counts by its server's."""
 
-    async def work(run: RunKey, ledger: RunStore) -> list[str | None]:
+    async with begun(driver) as (run, ledger):
         over = time.time() - KEPT_S - 1
         async with ledger.owned(run) as lease:
             with monkeypatch.context() as earlier:
@@ -128,17 +121,15 @@ def test_days_that_are_long_over_are_forgotten(driver: Driver, monkeypatch: pyte
                 await made(ledger, lease, sent("one", OF_ADA))
             found = [await made(ledger, lease, sent("two", OF_ADA))]
             await made(ledger, lease, CapCorrection("one", NOTHING_HAPPENED))  # gives nothing back of today
-            return [*found, await made(ledger, lease, sent("three", OF_ADA))]
-
-    assert with_run(driver, work) == [None, str(OF_ADA)]
+            assert [*found, await made(ledger, lease, sent("three", OF_ADA))] == [None, str(OF_ADA)]
 
 
-def test_the_counts_of_yesterday_stay_after_midnight_until_its_calls_have_ended(
+async def test_the_counts_of_yesterday_stay_after_midnight_until_its_calls_have_ended(
     driver: Driver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The day's end is moved instead of the clock: one of the drivers counts by its server's."""
 
-    async def work(run: RunKey, ledger: RunStore) -> list[str | None]:
+    async with begun(driver) as (run, ledger):
         midnight = time.time() - 60.0
 
         async def yesterday(call: str) -> str | None:
@@ -149,6 +140,10 @@ def test_the_counts_of_yesterday_stay_after_midnight_until_its_calls_have_ended(
         async with ledger.owned(run) as lease:
             found = [await yesterday("one"), await made(ledger, lease, sent("two", OF_ADA)), await yesterday("three")]
             await made(ledger, lease, CapCorrection("one", NOTHING_HAPPENED))  # its outcome comes after midnight
-            return [*found, await made(ledger, lease, sent("four", OF_ADA)), await yesterday("five")]
-
-    assert with_run(driver, work) == [None, None, str(OF_ADA), str(OF_ADA), None]
+            assert [*found, await made(ledger, lease, sent("four", OF_ADA)), await yesterday("five")] == [
+                None,
+                None,
+                str(OF_ADA),
+                str(OF_ADA),
+                None,
+            ]

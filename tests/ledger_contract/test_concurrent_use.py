@@ -3,7 +3,7 @@
 import asyncio
 from typing import Any
 
-from ledger_drivers import NOTE, STARTED, Driver, use, write
+from ledger_drivers import NOTE, STARTED, Driver, opened, write
 
 from planner_executor.graph.errors import LedgerError
 from planner_executor.graph.ledger.protocol import RunKey
@@ -40,36 +40,30 @@ def test_each_event_loop_may_use_a_ledger_and_may_be_closed_under_it(driver: Dri
     assert [event.seq for event in found] == list(range(1, len(found) + 1))
 
 
-def test_a_closed_ledger_opens_again_on_use(driver: Driver) -> None:
-    async def work(ledger: RunStore) -> int:
+async def test_a_closed_ledger_opens_again_on_use(driver: Driver) -> None:
+    async with opened(driver) as (ledger,):
         run = await ledger.open_run("t", [STARTED])
         await ledger.close()
         await ledger.close()
-        return await write(ledger, run, [NOTE])
-
-    assert use(driver, work) == 2
+        assert await write(ledger, run, [NOTE]) == 2
 
 
-def test_a_ledger_used_while_it_is_being_closed_loses_nothing(driver: Driver) -> None:
-    async def work(ledger: RunStore) -> int:
+async def test_a_ledger_used_while_it_is_being_closed_loses_nothing(driver: Driver) -> None:
+    async with opened(driver) as (ledger,):
         run = await ledger.open_run("t", [STARTED])
         async with ledger.owned(run) as lease:
             for _ in range(20):
                 await asyncio.gather(ledger.append(lease, [NOTE]), ledger.close(), ledger.append(lease, [NOTE]))
-        return len(await ledger.events(run))
-
-    assert use(driver, work) == 41
+        assert len(await ledger.events(run)) == 41
 
 
-def test_appends_of_many_tasks_get_a_number_each(driver: Driver) -> None:
-    async def work(ledger: RunStore) -> tuple[list[int], list[Event]]:
+async def test_appends_of_many_tasks_get_a_number_each(driver: Driver) -> None:
+    async with opened(driver) as (ledger,):
         run = await ledger.open_run("t", [STARTED])
         async with ledger.owned(run) as lease:
             appends = [ledger.append(lease, [note(place), note(place)]) for place in range(100)]
             numbers = await asyncio.gather(*appends)
-        return numbers, await ledger.events(run)
-
-    numbers, found = use(driver, work)
+        numbers, found = (numbers, await ledger.events(run))
 
     assert sorted(numbers) == list(range(3, 202, 2))
     assert [event.seq for event in found] == list(range(1, 202))
@@ -115,24 +109,22 @@ def test_two_ledgers_start_runs_of_one_thread_side_by_side(driver: Driver) -> No
     assert sorted(key.n for key in asyncio.run(work())) == list(range(1, 16))
 
 
-def test_one_bad_append_does_not_disturb_its_neighbours(driver: Driver) -> None:
-    async def work(ledger: RunStore) -> Any:
+async def test_one_bad_append_does_not_disturb_its_neighbours(driver: Driver) -> None:
+    async with opened(driver) as (ledger,):
         run = await ledger.open_run("t", [STARTED])
         drafts = [note(number, text="\ud800" if number % 3 == 0 else "fine") for number in range(30)]
         async with ledger.owned(run) as lease:
             appends = [ledger.append(lease, [draft]) for draft in drafts]
             outcomes = await asyncio.gather(*appends, return_exceptions=True)
-        return outcomes, await ledger.events(run)
-
-    outcomes, found = use(driver, work)
+        outcomes, found = (outcomes, await ledger.events(run))
 
     assert [isinstance(outcome, LedgerError) for outcome in outcomes] == [number % 3 == 0 for number in range(30)]
     assert [event.seq for event in found] == list(range(1, 22))
     assert {event.payload["number"] for event in found[1:]} == {number for number in range(30) if number % 3}
 
 
-def test_a_caller_that_is_cancelled_leaves_the_ledger_usable(driver: Driver) -> None:
-    async def work(ledger: RunStore) -> list[Event]:
+async def test_a_caller_that_is_cancelled_leaves_the_ledger_usable(driver: Driver) -> None:
+    async with opened(driver) as (ledger,):
         run = await ledger.open_run("t", [STARTED])
         async with ledger.owned(run) as lease:
             tasks = [asyncio.create_task(ledger.append(lease, [NOTE])) for _ in range(20)]
@@ -140,9 +132,7 @@ def test_a_caller_that_is_cancelled_leaves_the_ledger_usable(driver: Driver) -> 
             for task in tasks[::2]:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
-        return await ledger.events(run)
-
-    found = use(driver, work)
+        found = await ledger.events(run)
 
     assert [event.seq for event in found] == list(range(1, len(found) + 1))
     assert len(found) >= 11

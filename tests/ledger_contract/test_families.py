@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from ledger_drivers import DRIVERS, STARTED, Driver, use, write
+from ledger_drivers import DRIVERS, STARTED, Driver, opened, use, write
 
 from planner_executor.graph.errors import CallElsewhereError
 from planner_executor.graph.ledger.protocol import RunKey
@@ -46,10 +46,10 @@ OTHER = [begun(args={"amount": 981}), begun(tool="refund"), begun(repeatable=Tru
 
 @pytest.mark.parametrize("how", ["the next run of its thread", "a fork", "what it is a fork of", "another fork"])
 @pytest.mark.parametrize(("draft", "is_refused"), [*((one, True) for one in SAME), *((one, False) for one in OTHER)])
-def test_the_same_call_of_the_family_is_refused_whatever_its_step(
+async def test_the_same_call_of_the_family_is_refused_whatever_its_step(
     driver: Driver, how: str, draft: Draft, is_refused: bool
 ) -> None:
-    async def work(ledger: RunStore) -> bool:
+    async with opened(driver) as (ledger,):
         first = await ledger.open_run("t", [STARTED])
         runs = {
             "the next run of its thread": (first, await ledger.open_run("t", [STARTED])),
@@ -59,26 +59,20 @@ def test_the_same_call_of_the_family_is_refused_whatever_its_step(
         }
         one, other = runs[how]
         await write(ledger, one, [begun(), ended()])
-        return await refused(ledger, other, draft)
-
-    assert use(driver, work) is is_refused
+        assert await refused(ledger, other, draft) is is_refused
 
 
-def test_a_run_of_another_family_may_make_the_same_call(driver: Driver) -> None:
-    async def work(ledger: RunStore) -> bool:
+async def test_a_run_of_another_family_may_make_the_same_call(driver: Driver) -> None:
+    async with opened(driver) as (ledger,):
         first, other = await ledger.open_run("t", [STARTED]), await ledger.open_run("u", [STARTED])
         await write(ledger, first, [begun()])
-        return await refused(ledger, other, begun())
-
-    assert not use(driver, work)
+        assert not await refused(ledger, other, begun())
 
 
-def test_its_own_call_may_be_begun_again(driver: Driver) -> None:
-    async def work(ledger: RunStore) -> bool:
+async def test_its_own_call_may_be_begun_again(driver: Driver) -> None:
+    async with opened(driver) as (ledger,):
         run = await ledger.open_run("t", [STARTED, begun()])
-        return await refused(ledger, run, begun(attempt=2))
-
-    assert not use(driver, work)
+        assert not await refused(ledger, run, begun(attempt=2))
 
 
 TURNS = [
@@ -92,42 +86,36 @@ TURNS = [
 
 
 @pytest.mark.parametrize(("later", "is_refused"), TURNS)
-def test_what_the_author_has_seen_does_not_count_but_what_became_of_it_since_does(
+async def test_what_the_author_has_seen_does_not_count_but_what_became_of_it_since_does(
     driver: Driver, later: Draft, is_refused: bool
 ) -> None:
-    async def work(ledger: RunStore) -> tuple[bool, bool]:
+    async with opened(driver) as (ledger,):
         first, other = await ledger.open_run("t", [STARTED]), await ledger.open_run("t", [STARTED])
         await write(ledger, first, [begun()])
         seen = (await ledger.calls_elsewhere(other)).seen
         assert seen == {first: 2}
         known = await refused(ledger, other, begun("c", key="k2"), seen)
         await write(ledger, first, [later], seen={other: 99})
-        return known, await refused(ledger, other, begun("c", key="k2"), seen)
-
-    assert use(driver, work) == (False, is_refused)
+        assert (known, await refused(ledger, other, begun("c", key="k2"), seen)) == (False, is_refused)
 
 
-def test_of_two_that_begin_the_same_call_at_once_one_loses(driver: Driver) -> None:
-    async def work(one: RunStore, other: RunStore) -> list[int]:
+async def test_of_two_that_begin_the_same_call_at_once_one_loses(driver: Driver) -> None:
+    async with opened(driver, 2) as (one, other):
         losses = []
         for n in range(8):
             first = await one.open_run(f"t{n}", [STARTED])
             fork = await other.open_run(f"f{n}", fork_of(first))
             lost = await asyncio.gather(refused(one, first, begun()), refused(other, fork, begun(key="k2")))
             losses.append(sum(lost))
-        return losses
-
-    assert use(driver, work, 2) == [1] * 8
+        assert losses == [1] * 8
 
 
-def test_a_fork_on_a_thread_with_runs_makes_one_family_of_both(driver: Driver) -> None:
-    async def work(ledger: RunStore) -> list[bool]:
+async def test_a_fork_on_a_thread_with_runs_makes_one_family_of_both(driver: Driver) -> None:
+    async with opened(driver) as (ledger,):
         paid, thread = await ledger.open_run("t", [STARTED]), await ledger.open_run("u", [STARTED])
         await write(ledger, thread, [begun()])
         fork = await ledger.open_run("u", fork_of(paid))
-        return [await refused(ledger, run, begun(key="k2")) for run in (paid, fork)]
-
-    assert use(driver, work) == [True, True]
+        assert [await refused(ledger, run, begun(key="k2")) for run in (paid, fork)] == [True, True]
 
 
 @pytest.mark.parametrize("first", ["t", "f"])
@@ -150,33 +138,30 @@ def test_copied_threads_are_one_family_whichever_comes_first(driver: Driver, tmp
     assert use(driver, work)
 
 
-def test_a_removed_run_is_forgotten(driver: Driver) -> None:
-    async def work(ledger: RunStore) -> bool:
+async def test_a_removed_run_is_forgotten(driver: Driver) -> None:
+    async with opened(driver) as (ledger,):
         first = await ledger.open_run("t", [STARTED])
         fork = await ledger.open_run("f", fork_of(first))
         await write(ledger, fork, [begun(), ended()])
         await ledger.remove([await ledger.transcript(fork)], "ada")
-        return await refused(ledger, first, begun(key="k2"))
-
-    assert not use(driver, work)
+        assert not await refused(ledger, first, begun(key="k2"))
 
 
-def test_a_call_with_a_redacted_value_may_be_any_of_its_tool(driver: Driver) -> None:
-    async def work(ledger: RunStore) -> list[bool]:
+async def test_a_call_with_a_redacted_value_may_be_any_of_its_tool(driver: Driver) -> None:
+    async with opened(driver) as (ledger,):
         first = await ledger.open_run("t", [STARTED])
         fork = await ledger.open_run("f", fork_of(first))
         await write(ledger, first, [begun(args={"to": "ann@example.com"})])
         await ledger.redact("t", "ann@example.com", "ada", "asked for")
-        return [await refused(ledger, fork, begun(key="k2", **more)) for more in ({}, {"tool": "refund"})]
+        assert [await refused(ledger, fork, begun(key="k2", **more)) for more in ({}, {"tool": "refund"})] == [
+            True,
+            False,
+        ]
 
-    assert use(driver, work) == [True, False]
 
-
-def test_calls_that_differ_by_a_default_share_the_digest_on_record(driver: Driver) -> None:
-    async def work(ledger: RunStore) -> bool:
+async def test_calls_that_differ_by_a_default_share_the_digest_on_record(driver: Driver) -> None:
+    async with opened(driver) as (ledger,):
         first = await ledger.open_run("t", [STARTED])
         fork = await ledger.open_run("f", fork_of(first))
         await write(ledger, first, [begun(same="d" * 64)])
-        return await refused(ledger, fork, begun(key="k2", args={"amount": 980, "copies": 1}, same="d" * 64))
-
-    assert use(driver, work)
+        assert await refused(ledger, fork, begun(key="k2", args={"amount": 980, "copies": 1}, same="d" * 64))

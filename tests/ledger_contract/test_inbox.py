@@ -1,7 +1,7 @@
 """The inbox: messages for whoever works on a run, taken in order, once, by its owner alone."""
 
 import pytest
-from ledger_drivers import NOTE, STARTED, Driver, kinds, with_run
+from ledger_drivers import NOTE, STARTED, Driver, begun, kinds, with_run
 
 from planner_executor.graph.errors import LeaseLostError, LedgerError, MessageWaitingError, StaleRunError
 from planner_executor.graph.ledger.protocol import RunKey
@@ -12,8 +12,8 @@ from planner_executor.graph.testing import drafted
 RUN, OTHER = RunKey("t", 1), RunKey("t", 2)
 
 
-def test_messages_are_answered_in_the_transaction_that_takes_them(driver: Driver) -> None:
-    async def work(run: RunKey, ledger: RunStore) -> list[str]:
+async def test_messages_are_answered_in_the_transaction_that_takes_them(driver: Driver) -> None:
+    async with begun(driver) as (run, ledger):
         asked: list[list[str]] = []
 
         def answer(messages: list[str]) -> list[Draft]:
@@ -28,22 +28,22 @@ def test_messages_are_answered_in_the_transaction_that_takes_them(driver: Driver
             with pytest.raises(LedgerError):
                 await ledger.take_messages(lease, lambda _: [drafted("paused", {"reason": "\ud800"})])
             assert await ledger.take_messages(lease) == ["cancel"]
-        return await kinds(ledger, run)
-
-    assert with_run(driver, work) == ["run_started", "paused"]
+        assert await kinds(ledger, run) == ["run_started", "paused"]
 
 
-def test_messages_are_taken_in_the_order_in_which_they_came_and_once(driver: Driver) -> None:
-    async def work(run: RunKey, ledger: RunStore) -> list[list[str]]:
+async def test_messages_are_taken_in_the_order_in_which_they_came_and_once(driver: Driver) -> None:
+    async with begun(driver) as (run, ledger):
         await ledger.post(run, "pause")
         async with ledger.owned(run) as lease:
             await ledger.post(run, "cancel")
             await ledger.post(run, "pause")
             taken = [await ledger.take_messages(lease), await ledger.take_messages(lease)]
             await ledger.post(run, "cancel")
-            return [list(messages) for messages in (*taken, await ledger.take_messages(lease))]
-
-    assert with_run(driver, work) == [["pause", "cancel", "pause"], [], ["cancel"]]
+            assert [list(messages) for messages in (*taken, await ledger.take_messages(lease))] == [
+                ["pause", "cancel", "pause"],
+                [],
+                ["cancel"],
+            ]
 
 
 def test_a_message_waits_for_its_own_run_whoever_opens_the_file(driver: Driver) -> None:
@@ -63,8 +63,8 @@ def test_a_message_waits_for_its_own_run_whoever_opens_the_file(driver: Driver) 
     assert with_run(driver, find) == [[], ["cancel"]]
 
 
-def test_an_owner_hears_of_the_messages_of_its_own_run_alone(driver: Driver) -> None:
-    async def work(run: RunKey, ledger: RunStore, poster: RunStore) -> list[bool]:
+async def test_an_owner_hears_of_the_messages_of_its_own_run_alone(driver: Driver) -> None:
+    async with begun(driver, count=2) as (run, ledger, poster):
         other = await ledger.open_run("t", [STARTED])
         found = []
         async with ledger.owned(run) as lease, ledger.owned(other) as elsewhere:
@@ -73,13 +73,11 @@ def test_an_owner_hears_of_the_messages_of_its_own_run_alone(driver: Driver) -> 
                     await poster.post(one, "pause")
                 found += [(await ledger.news(each, 0)).has_messages for each in (lease, elsewhere)]
                 await ledger.take_messages(lease)
-        return found
-
-    assert with_run(driver, work, count=2) == [False, False, True, False, False, True]
+        assert found == [False, False, True, False, False, True]
 
 
-def test_a_message_holds_up_only_those_who_heed_it(driver: Driver) -> None:
-    async def work(run: RunKey, ledger: RunStore, poster: RunStore) -> list[str]:
+async def test_a_message_holds_up_only_those_who_heed_it(driver: Driver) -> None:
+    async with begun(driver, count=2) as (run, ledger, poster):
         other = await ledger.open_run("t", [STARTED])
         async with ledger.owned(run) as lease, ledger.owned(other) as elsewhere:
             await ledger.append(lease, [NOTE], require_empty_inbox=True)
@@ -91,19 +89,15 @@ def test_a_message_holds_up_only_those_who_heed_it(driver: Driver) -> None:
             await ledger.append(lease, [drafted("executing", {})])
             await ledger.take_messages(lease)
             await ledger.append(lease, [NOTE], require_empty_inbox=True)
-        return await kinds(ledger, run)
-
-    assert with_run(driver, work, count=2) == ["run_started", "paused", "executing", "paused"]
+        assert await kinds(ledger, run) == ["run_started", "paused", "executing", "paused"]
 
 
-def test_an_outdated_owner_leaves_the_messages_to_its_heir(driver: Driver) -> None:
-    async def work(run: RunKey, ledger: RunStore) -> list[str]:
+async def test_an_outdated_owner_leaves_the_messages_to_its_heir(driver: Driver) -> None:
+    async with begun(driver) as (run, ledger):
         async with ledger.owned(run) as old:
             pass
         async with ledger.owned(run) as new:
             await ledger.post(run, "cancel")
             with pytest.raises(LeaseLostError):
                 await ledger.take_messages(old)
-            return list(await ledger.take_messages(new))
-
-    assert with_run(driver, work) == ["cancel"]
+            assert list(await ledger.take_messages(new)) == ["cancel"]

@@ -4,14 +4,13 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
-from ledger_drivers import Driver, departed, use, write
+from ledger_drivers import Driver, departed, opened, use, write
 
 from planner_executor.graph.errors import LedgerError, StaleRunError
 from planner_executor.graph.ledger.protocol import RunKey
 from planner_executor.graph.ledger.run_store import RunStore
 from planner_executor.graph.record.events import Draft
 from planner_executor.graph.record.run_filter import RunFilter
-from planner_executor.graph.record.summary import RunSummary
 from planner_executor.graph.testing import drafted
 
 ENDED = drafted("run_ended", {"status": "succeeded", "reason": "1 of 1 steps succeeded", "value": 1})
@@ -31,28 +30,26 @@ async def ids(ledger: RunStore, **wanted: Any) -> list[str]:
     return [run.id for run in await ledger.page(RunFilter(**wanted))]
 
 
-def test_a_row_follows_each_event(driver: Driver) -> None:
-    async def work(ledger: RunStore) -> list[RunSummary]:
+async def test_a_row_follows_each_event(driver: Driver) -> None:
+    async with opened(driver) as (ledger,):
         run = await ledger.open_run("t", [begun()])
         rows = [*await ledger.page(RunFilter())]
         for draft in (ASKED, drafted("steered", {"approver": "os:ada"}), ENDED):
             await write(ledger, run, [draft])
             rows += await ledger.page(RunFilter())
         assert await ledger.misindexed() == []
-        return rows
-
-    rows = use(driver, work)
+        rows = rows
     assert [(row.seq, row.status) for row in rows] == [(1, "paused"), (2, "waiting"), (3, "paused"), (4, "succeeded")]
     assert rows[-1].people == ("os:ada",) and rows[1].waiting_since == rows[1].updated_at
 
 
-def test_runs_with_standing_approvals_of_their_own_are_paged_until_they_end(driver: Driver) -> None:
+async def test_runs_with_standing_approvals_of_their_own_are_paged_until_they_end(driver: Driver) -> None:
     bounds: dict[str, Any] = {"args": {}, "at_most": 2, "fingerprint": "f", "policy": "p"}
     given = drafted(
         "standing_given", {**bounds, "id": "a", "tool": "pay", "run": "a.1", "given_by": ["ada"], "given_at": 1.0}
     )
 
-    async def work(ledger: RunStore) -> list[list[str]]:
+    async with opened(driver) as (ledger,):
         runs = {
             name: await ledger.open_run(name, [begun(), *more])
             for name, more in (
@@ -69,13 +66,11 @@ def test_runs_with_standing_approvals_of_their_own_are_paged_until_they_end(driv
             await ledger.with_approvals(2, runs["none"]),
             await ledger.with_approvals(2, RunKey("nowhere", 1)),
         ]
-        return [[run.thread for run in page] for page in pages]
-
-    assert use(driver, work) == [["c", "b"], ["a"], ["a"], []]
+        assert [[run.thread for run in page] for page in pages] == [["c", "b"], ["a"], ["a"], []]
 
 
-def test_what_was_refused_leaves_no_trace_in_row_and_counters(driver: Driver) -> None:
-    async def work(ledger: RunStore) -> None:
+async def test_what_was_refused_leaves_no_trace_in_row_and_counters(driver: Driver) -> None:
+    async with opened(driver) as (ledger,):
         run = await ledger.open_run("t", [begun()])
         async with ledger.owned(run) as lease:
             await ledger.append(lease, [drafted("paused", {"reason": "asked"})])
@@ -89,11 +84,9 @@ def test_what_was_refused_leaves_no_trace_in_row_and_counters(driver: Driver) ->
         assert await ledger.misindexed() == []
         assert (await ledger.counters()).value("questions_total", kind="run_plan") == 0
 
-    use(driver, work)
 
-
-def test_what_another_ledger_wrote_is_counted_in(driver: Driver) -> None:
-    async def work(one: RunStore, other: RunStore) -> None:
+async def test_what_another_ledger_wrote_is_counted_in(driver: Driver) -> None:
+    async with opened(driver, count=2) as (one, other):
         run = await one.open_run("t", [begun()])
         await write(other, run, [model("planner")])
         await write(one, run, [model("executor")])
@@ -103,11 +96,9 @@ def test_what_another_ledger_wrote_is_counted_in(driver: Driver) -> None:
         assert counted.value("model_calls_total", role="executor", model="m") == 1
         assert counted.value("runs_total") == 1
 
-    use(driver, work, count=2)
 
-
-def test_pages_are_cut_by_status_tag_start_and_text(driver: Driver) -> None:
-    async def work(ledger: RunStore) -> None:
+async def test_pages_are_cut_by_status_tag_start_and_text(driver: Driver) -> None:
+    async with opened(driver) as (ledger,):
         for n, goal in enumerate(["Offshore WIND", "solar 100%", "wind_power"]):
             run = await ledger.open_run(f"t{n}", [begun(goal, tags=["odd"] if n % 2 else ["even", "all"])])
             if n:
@@ -124,11 +115,9 @@ def test_pages_are_cut_by_status_tag_start_and_text(driver: Driver) -> None:
         (last,) = await ledger.page(RunFilter(limit=1))
         assert await ids(ledger, since=last.started_at) == ["t2.1"]
 
-    use(driver, work)
 
-
-def test_a_run_that_somebody_works_on_is_told_from_one_that_stands_still(driver: Driver) -> None:
-    async def work(ledger: RunStore) -> None:
+async def test_a_run_that_somebody_works_on_is_told_from_one_that_stands_still(driver: Driver) -> None:
+    async with opened(driver) as (ledger,):
         run = await ledger.open_run("t", [begun()])
         async with ledger.owned(run) as lease:
             await ledger.append(lease, [EXECUTING])
@@ -138,18 +127,14 @@ def test_a_run_that_somebody_works_on_is_told_from_one_that_stands_still(driver:
             assert (await ledger.health()).dead == ("t.1",) and not await ledger.is_worked_on(run)
         assert await ids(ledger, status="paused") == ["t.1"]
 
-    use(driver, work)
 
-
-def test_a_run_that_has_ended_is_not_to_be_continued_though_its_owner_died(driver: Driver) -> None:
-    async def work(ledger: RunStore) -> None:
+async def test_a_run_that_has_ended_is_not_to_be_continued_though_its_owner_died(driver: Driver) -> None:
+    async with opened(driver) as (ledger,):
         run = await ledger.open_run("t", [begun()])
         async with ledger.owned(run) as lease:
             await ledger.append(lease, [drafted("run_ended")])
             driver.own(run, departed())
             assert (await ledger.health()).dead == ()
-
-    use(driver, work)
 
 
 @pytest.mark.parametrize(
@@ -169,15 +154,13 @@ def test_a_run_that_has_ended_is_not_to_be_continued_though_its_owner_died(drive
         ("demo.99999999999999999999", []),
     ],
 )
-def test_a_run_is_found_by_id_thread_or_the_beginning_of_it(
+async def test_a_run_is_found_by_id_thread_or_the_beginning_of_it(
     name: str, found: Sequence[tuple[str, int]], driver: Driver
 ) -> None:
-    async def work(ledger: RunStore) -> list[RunKey]:
+    async with opened(driver) as (ledger,):
         for thread in ("demo", "demo", "abc", "äb", "demo.1"):
             await ledger.open_run(thread, [begun()])
-        return await ledger.named(name)
-
-    assert use(driver, work) == [RunKey(*run) for run in found]
+        assert await ledger.named(name) == [RunKey(*run) for run in found]
 
 
 def test_a_few_of_many_threads_are_named_in_their_order(driver: Driver) -> None:
@@ -189,8 +172,8 @@ def test_a_few_of_many_threads_are_named_in_their_order(driver: Driver) -> None:
     assert [run.id for run in use(driver, work)] == [f"t{n:02}.{2 if n == 3 else 1}" for n in range(9)]
 
 
-def test_gauges_count_the_runs_that_wait_and_how_long(driver: Driver) -> None:
-    async def work(ledger: RunStore) -> None:
+async def test_gauges_count_the_runs_that_wait_and_how_long(driver: Driver) -> None:
+    async with opened(driver) as (ledger,):
         assert (await ledger.counters()).value("runs_waiting", waits_for="person") == 0
         for thread in "ab":
             await write(ledger, await ledger.open_run(thread, [begun()]), [ASKED])
@@ -198,11 +181,9 @@ def test_gauges_count_the_runs_that_wait_and_how_long(driver: Driver) -> None:
         assert counted.value("runs_waiting", waits_for="person") == 2
         assert counted.value("oldest_wait_seconds", waits_for="person") >= 0
 
-    use(driver, work)
 
-
-def test_an_index_that_was_changed_is_noticed_and_made_anew(driver: Driver) -> None:
-    async def work(ledger: RunStore) -> None:
+async def test_an_index_that_was_changed_is_noticed_and_made_anew(driver: Driver) -> None:
+    async with opened(driver) as (ledger,):
         for thread in "abc":
             await write(ledger, await ledger.open_run(thread, [begun(tags=["x"])]), [ENDED])
         before = await ledger.page(RunFilter()), await ledger.counters()
@@ -214,16 +195,12 @@ def test_an_index_that_was_changed_is_noticed_and_made_anew(driver: Driver) -> N
         await write(ledger, RunKey("a", 1), [model("planner")])
         assert await ledger.misindexed() == []
 
-    use(driver, work)
 
-
-def test_health_tells_how_much_there_is_and_that_nothing_is_damaged(driver: Driver) -> None:
-    async def work(ledger: RunStore) -> None:
+async def test_health_tells_how_much_there_is_and_that_nothing_is_damaged(driver: Driver) -> None:
+    async with opened(driver) as (ledger,):
         for thread in "ab":
             await ledger.open_run(thread, [begun(), EXECUTING])
         found = await ledger.health()
         assert (found.runs, found.damage, found.dead) == (2, (), ())
         rows, size = found.tables["ledger_events"]
         assert rows == 4 and size > 0
-
-    use(driver, work)

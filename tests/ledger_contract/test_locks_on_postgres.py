@@ -9,13 +9,11 @@ from collections.abc import Callable
 
 import psycopg
 import pytest
-from ledger_drivers import NOTE, PostgresDriver, with_run
+from ledger_drivers import NOTE, PostgresDriver, begun
 from postgres_server import connected, execute
 
 from planner_executor.graph.errors import AgentError, CapReachedError, StandingSpentError
 from planner_executor.graph.ledger.postgres.transaction import WRITES, Transaction
-from planner_executor.graph.ledger.protocol import RunKey
-from planner_executor.graph.ledger.run_store import RunStore
 from planner_executor.graph.ledger.tables import caps, standing
 from planner_executor.graph.record.caps import CapUse, DayCap
 from planner_executor.graph.record.standing_approval import StandingApproval, StandingCall
@@ -44,17 +42,15 @@ def pays(tx: Transaction, call: str) -> None:
 
 
 @pytest.mark.parametrize(("count", "refusal"), [(sends, CapReachedError), (pays, StandingSpentError)])
-def test_the_second_of_two_open_transactions_sees_the_call_of_the_first(
+async def test_the_second_of_two_open_transactions_sees_the_call_of_the_first(
     count: Callable[[Transaction, str], None], refusal: type[AgentError], tmp_path: object
 ) -> None:
     driver = PostgresDriver(tmp_path)  # type: ignore[arg-type]
 
-    async def prepared(run: RunKey, ledger: RunStore) -> None:
+    async with begun(driver) as (run, ledger):
         await ledger.give_standing(GIVEN)
         async with ledger.owned(run) as lease:
             await ledger.append(lease, [NOTE], caps=[FIRST])
-
-    with_run(driver, prepared)
     outcome: list[type[Exception] | None] = []
     with connected(driver.address) as one, connected(driver.address) as two:
         first, second = Transaction(one, WRITES), Transaction(two, WRITES)

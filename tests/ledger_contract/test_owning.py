@@ -1,10 +1,9 @@
 """Owning a run: events are written only under the lease in force."""
 
 import asyncio
-from typing import Any
 
 import pytest
-from ledger_drivers import NOTE, STARTED, Driver, kinds, with_run
+from ledger_drivers import NOTE, STARTED, Driver, begun, kinds
 
 from planner_executor.graph.errors import (
     LeaseLostError,
@@ -14,26 +13,23 @@ from planner_executor.graph.errors import (
     StaleRunError,
 )
 from planner_executor.graph.ledger.protocol import Lease, RunKey
-from planner_executor.graph.ledger.run_store import RunStore
 from planner_executor.graph.record.events import Draft
 from planner_executor.graph.record.values import keep
 from planner_executor.graph.testing import drafted
 
 
-def test_a_run_that_is_not_there_is_owned_by_nobody(driver: Driver) -> None:
-    async def work(_: RunKey, ledger: RunStore) -> None:
+async def test_a_run_that_is_not_there_is_owned_by_nobody(driver: Driver) -> None:
+    async with begun(driver) as (_, ledger):
         with pytest.raises(LedgerUnavailableError):
             async with ledger.owned(RunKey("t", 2)):
                 pytest.fail("it was taken")
         with pytest.raises(LedgerUnavailableError):
             await ledger.write(RunKey("t", 2), [NOTE], after=0)
 
-    with_run(driver, work)
-
 
 @pytest.mark.parametrize("bad", [[drafted("paused", {"x": float("nan")})], [NOTE]], ids=["unstorable", "stale"])
-def test_a_write_that_is_refused_leaves_the_run_as_it_was(driver: Driver, bad: list[Draft]) -> None:
-    async def work(run: RunKey, ledger: RunStore) -> list[str]:
+async def test_a_write_that_is_refused_leaves_the_run_as_it_was(driver: Driver, bad: list[Draft]) -> None:
+    async with begun(driver) as (run, ledger):
         with pytest.raises(LedgerError):
             await ledger.write(
                 run, bad, after=1, artifacts=[keep("x" * 9000)], control_seq=9 if bad == [NOTE] else None
@@ -42,13 +38,11 @@ def test_a_write_that_is_refused_leaves_the_run_as_it_was(driver: Driver, bad: l
         with pytest.raises(LedgerCorruptError):
             await ledger.artifact(str(keep("x" * 9000).named["id"]))
         assert [event.seq for event in await ledger.write(run, [NOTE], after=1, control_seq=0)] == [2]
-        return await kinds(ledger, run)
-
-    assert with_run(driver, work) == ["run_started", "paused"]
+        assert await kinds(ledger, run) == ["run_started", "paused"]
 
 
-def test_a_run_is_worked_on_while_it_is_owned(driver: Driver) -> None:
-    async def work(run: RunKey, ledger: RunStore) -> list[bool]:
+async def test_a_run_is_worked_on_while_it_is_owned(driver: Driver) -> None:
+    async with begun(driver) as (run, ledger):
         said = [await ledger.is_worked_on(run)]
         async with ledger.owned(run):
             said.append(await ledger.is_worked_on(run))
@@ -56,37 +50,31 @@ def test_a_run_is_worked_on_while_it_is_owned(driver: Driver) -> None:
         with pytest.raises(KeyError):
             async with ledger.owned(run):
                 raise KeyError
-        return [*said, await ledger.is_worked_on(run)]
-
-    assert with_run(driver, work) == [False, True, False, False]
+        assert [*said, await ledger.is_worked_on(run)] == [False, True, False, False]
 
 
-def test_every_owner_gets_a_later_token_also_on_another_connection(driver: Driver) -> None:
-    async def work(run: RunKey, *ledgers: RunStore) -> list[int]:
+async def test_every_owner_gets_a_later_token_also_on_another_connection(driver: Driver) -> None:
+    async with begun(driver, count=3) as (run, *ledgers):
         tokens = []
         for ledger in ledgers:
             async with ledger.owned(run) as lease:
                 tokens.append(lease.token)
-        return tokens
-
-    assert with_run(driver, work, count=3) == [1, 2, 3]
+        assert tokens == [1, 2, 3]
 
 
-def test_runs_are_owned_side_by_side(driver: Driver) -> None:
-    async def work(run: RunKey, ledger: RunStore) -> list[int]:
+async def test_runs_are_owned_side_by_side(driver: Driver) -> None:
+    async with begun(driver) as (run, ledger):
         other = await ledger.open_run("t", [STARTED])
         async with ledger.owned(run) as one, ledger.owned(other) as two:
-            return [await ledger.append(one, [NOTE]), await ledger.append(two, [NOTE, NOTE])]
-
-    assert with_run(driver, work) == [2, 3]
+            assert [await ledger.append(one, [NOTE]), await ledger.append(two, [NOTE, NOTE])] == [2, 3]
 
 
-def test_an_outdated_token_writes_nothing(driver: Driver) -> None:
+async def test_an_outdated_token_writes_nothing(driver: Driver) -> None:
     kept = keep("x" * 9000)
     assert kept.artifact is not None
     artifact = kept.artifact
 
-    async def work(run: RunKey, ledger: RunStore, another: RunStore) -> None:
+    async with begun(driver, count=2) as (run, ledger, another):
         async with ledger.owned(run) as old:
             await ledger.append(old, [NOTE])
         async with another.owned(run) as new:
@@ -106,39 +94,34 @@ def test_an_outdated_token_writes_nothing(driver: Driver) -> None:
                 await ledger.artifact(artifact.id)
             assert await another.append(new, [NOTE]) == 3
 
-    with_run(driver, work, count=2)
 
-
-def test_an_outdated_append_does_not_disturb_those_it_shares_a_commit_with(driver: Driver) -> None:
-    async def work(run: RunKey, ledger: RunStore) -> Any:
+async def test_an_outdated_append_does_not_disturb_those_it_shares_a_commit_with(driver: Driver) -> None:
+    async with begun(driver) as (run, ledger):
         async with ledger.owned(run) as old:
             pass
         async with ledger.owned(run) as new:
             leases = [old if place % 3 == 0 else new for place in range(12)]
             appends = [ledger.append(lease, [NOTE]) for lease in leases]
-            return await asyncio.gather(*appends, return_exceptions=True), await kinds(ledger, run)
-
-    outcomes, written = with_run(driver, work)
+            outcomes, written = (await asyncio.gather(*appends, return_exceptions=True), await kinds(ledger, run))
 
     assert [isinstance(outcome, LeaseLostError) for outcome in outcomes] == [place % 3 == 0 for place in range(12)]
     assert written == ["run_started", *["paused"] * 8]
 
 
-def test_a_token_that_was_never_given_out_writes_nothing(driver: Driver) -> None:
-    async def work(run: RunKey, ledger: RunStore) -> list[str]:
+async def test_a_token_that_was_never_given_out_writes_nothing(driver: Driver) -> None:
+    async with begun(driver) as (run, ledger):
         for token in (0, 1):
             with pytest.raises(LeaseLostError):
                 await ledger.append(Lease(run, 1, token), [NOTE])
         async with ledger.owned(run) as lease:
             with pytest.raises(LeaseLostError):
                 await ledger.append(Lease(run, lease.run_id, lease.token + 1), [NOTE])
-        return await kinds(ledger, run)
-
-    assert with_run(driver, work) == ["run_started"]
+        assert await kinds(ledger, run) == ["run_started"]
 
 
-def test_a_caller_that_is_cancelled_while_it_claims_a_run_does_not_keep_it(driver: Driver) -> None:
-    async def work(run: RunKey, ledger: RunStore) -> list[bool]:
+async def test_a_caller_that_is_cancelled_while_it_claims_a_run_does_not_keep_it(driver: Driver) -> None:
+    async with begun(driver) as (run, ledger):
+
         async def own() -> None:
             async with ledger.owned(run):
                 await asyncio.Event().wait()
@@ -153,13 +136,13 @@ def test_a_caller_that_is_cancelled_while_it_claims_a_run_does_not_keep_it(drive
             said.append(await ledger.is_worked_on(run))
             holder = driver.holder(run)  # others cannot know that this process has an owner that is done
             said.append(holder is not None and holder.owner != "")
-        return said
-
-    assert not any(with_run(driver, work))
+        assert not any(said)
 
 
-def test_a_run_that_is_given_back_with_events_is_free_at_once_and_the_lease_writes_nothing_more(driver: Driver) -> None:
-    async def work(run: RunKey, ledger: RunStore, other: RunStore) -> list[str]:
+async def test_a_run_that_is_given_back_with_events_is_free_at_once_and_the_lease_writes_nothing_more(
+    driver: Driver,
+) -> None:
+    async with begun(driver, count=2) as (run, ledger, other):
         async with ledger.owned(run) as old:
             await ledger.write(old, [NOTE], after=1, and_release=True)
             assert not await other.is_worked_on(run)
@@ -168,13 +151,11 @@ def test_a_run_that_is_given_back_with_events_is_free_at_once_and_the_lease_writ
             async with other.owned(run) as new:
                 assert new.token == 2
                 await other.append(new, [NOTE])
-        return await kinds(ledger, run)
-
-    assert with_run(driver, work, count=2) == ["run_started", "paused", "paused"]
+        assert await kinds(ledger, run) == ["run_started", "paused", "paused"]
 
 
-def test_a_run_stays_owned_when_the_events_it_is_to_be_given_back_with_are_refused(driver: Driver) -> None:
-    async def work(run: RunKey, ledger: RunStore, other: RunStore) -> None:
+async def test_a_run_stays_owned_when_the_events_it_is_to_be_given_back_with_are_refused(driver: Driver) -> None:
+    async with begun(driver, count=2) as (run, ledger, other):
         async with ledger.owned(run) as lease:
             with pytest.raises(StaleRunError):
                 await ledger.write(lease, [NOTE], after=1, control_seq=9, and_release=True)
@@ -182,11 +163,10 @@ def test_a_run_stays_owned_when_the_events_it_is_to_be_given_back_with_are_refus
             assert [event.seq for event in await ledger.write(lease, [NOTE], after=1)] == [2]
         assert not await other.is_worked_on(run)
 
-    with_run(driver, work, count=2)
 
+async def test_a_caller_that_is_cancelled_while_it_gives_a_run_back_does_not_keep_it(driver: Driver) -> None:
+    async with begun(driver) as (_, ledger):
 
-def test_a_caller_that_is_cancelled_while_it_gives_a_run_back_does_not_keep_it(driver: Driver) -> None:
-    async def work(run: RunKey, ledger: RunStore) -> list[bool]:
         async def own() -> None:
             async with ledger.begun("t", [STARTED]) as owned:
                 await ledger.write(owned.lease, [NOTE], after=1, and_release=True)
@@ -200,6 +180,4 @@ def test_a_caller_that_is_cancelled_while_it_gives_a_run_back_does_not_keep_it(d
             await asyncio.gather(owner, return_exceptions=True)
             last = await ledger.last_run("t")
             said.append(last is not None and await ledger.is_worked_on(last))
-        return said
-
-    assert not any(with_run(driver, work))
+        assert not any(said)

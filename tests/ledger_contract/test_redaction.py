@@ -4,7 +4,7 @@ import json
 from dataclasses import replace
 
 import pytest
-from ledger_drivers import Driver, use, write
+from ledger_drivers import Driver, opened, write
 
 from planner_executor.graph.errors import InputError, LedgerCorruptError, RunOwnedError
 from planner_executor.graph.ledger.lease import Pace
@@ -36,8 +36,8 @@ async def redacted(ledger: RunStore, thread: str = "t") -> Redacted:
     return await ledger.redact(thread, SECRET, "os:ada", f"asked by {SECRET}")
 
 
-def test_a_value_is_out_of_events_artifacts_messages_and_index_and_the_chain_holds(driver: Driver) -> None:
-    async def work(ledger: RunStore) -> None:
+async def test_a_value_is_out_of_events_artifacts_messages_and_index_and_the_chain_holds(driver: Driver) -> None:
+    async with opened(driver, key=KEY) as (ledger,):
         first, second = await filled(ledger)
         before = await ledger.transcript(first)
         done = await redacted(ledger)
@@ -60,13 +60,11 @@ def test_a_value_is_out_of_events_artifacts_messages_and_index_and_the_chain_hol
             await ledger.append(lease, [drafted("paused", {"reason": "x"})])
         assert await ledger.misindexed() == []
 
-    use(driver, work, key=KEY)
 
-
-def test_a_value_is_out_of_standing_approvals_which_still_prove_themselves(driver: Driver) -> None:
+async def test_a_value_is_out_of_standing_approvals_which_still_prove_themselves(driver: Driver) -> None:
     given = StandingApproval("one", "pay", {"to": {"one_of": [SECRET]}}, 2, "f", "p", ("server:bo",), 1.0, until=9e9)
 
-    async def work(ledger: RunStore) -> None:
+    async with opened(driver) as (ledger,):
         runs = await filled(ledger)
         await ledger.give_standing(given)
         await ledger.give_standing(replace(given, id="two", args={"to": {"one_of": ["bo@example.org"]}}))
@@ -82,24 +80,20 @@ def test_a_value_is_out_of_standing_approvals_which_still_prove_themselves(drive
         assert await ledger.revoke_standing("one", "os:bo")
         assert (await redacted(ledger)).approvals == 0
 
-    use(driver, work)
 
-
-def test_a_value_that_a_standing_approval_is_read_by_is_not_taken_out(driver: Driver) -> None:
+async def test_a_value_that_a_standing_approval_is_read_by_is_not_taken_out(driver: Driver) -> None:
     given = StandingApproval("one", f"pay_{SECRET}", {}, 2, "f", "p", ("server:bo",), 1.0, until=9e9)
 
-    async def work(ledger: RunStore) -> None:
+    async with opened(driver) as (ledger,):
         await filled(ledger)
         await ledger.give_standing(given)
         with pytest.raises(InputError, match="cannot be taken out of a standing approval: it stands in tool"):
             await redacted(ledger)
         assert (await ledger.events(RunKey("t", 1)))[0].payload["goal"] == f"mail {SECRET}"
 
-    use(driver, work)
 
-
-def test_what_other_threads_hold_stays_and_is_named(driver: Driver) -> None:
-    async def work(ledger: RunStore) -> None:
+async def test_what_other_threads_hold_stays_and_is_named(driver: Driver) -> None:
+    async with opened(driver) as (ledger,):
         await filled(ledger)
         others = await filled(ledger, "other")
         done = await redacted(ledger)
@@ -108,39 +102,31 @@ def test_what_other_threads_hold_stays_and_is_named(driver: Driver) -> None:
         assert await ledger.artifact(str(LARGE.named["id"])) == LARGE.text
         assert (await redacted(ledger, "other")).remaining == ()
 
-    use(driver, work)
 
-
-def test_a_value_that_is_nowhere_leaves_all_as_it_was(driver: Driver) -> None:
-    async def work(ledger: RunStore) -> None:
+async def test_a_value_that_is_nowhere_leaves_all_as_it_was(driver: Driver) -> None:
+    async with opened(driver) as (ledger,):
         runs = await filled(ledger)
         before = [await ledger.events(run) for run in runs]
         done = await ledger.redact("t", "never said", "os:ada", "r")
         assert (done.events, done.artifacts) == ({}, 0)
         assert [await ledger.events(run) for run in runs] == before
 
-    use(driver, work)
-
 
 @pytest.mark.parametrize("value", ["abc", "succeeded"])
-def test_a_word_that_the_record_needs_is_refused_and_nothing_changes(driver: Driver, value: str) -> None:
-    async def work(ledger: RunStore) -> None:
+async def test_a_word_that_the_record_needs_is_refused_and_nothing_changes(driver: Driver, value: str) -> None:
+    async with opened(driver) as (ledger,):
         runs = await filled(ledger)
         before = [await ledger.transcript(run) for run in runs]
         with pytest.raises(InputError):
             await ledger.redact("t", value, "os:ada", "r")
         assert [await ledger.transcript(run) for run in runs] == before
 
-    use(driver, work)
 
-
-def test_a_thread_is_not_redacted_while_one_of_its_runs_is_worked_on(driver: Driver) -> None:
-    async def work(ledger: RunStore, other: RunStore) -> None:
+async def test_a_thread_is_not_redacted_while_one_of_its_runs_is_worked_on(driver: Driver) -> None:
+    async with opened(driver, count=2, pace=Pace(beat_s=0.01, look_s=0.005)) as (ledger, other):
         first, second = await filled(ledger)
         async with other.owned(second):
             with pytest.raises(RunOwnedError):
                 await redacted(ledger)
         assert not await ledger.is_worked_on(first)
         assert (await ledger.events(first))[0].payload["goal"] == f"mail {SECRET}"
-
-    use(driver, work, count=2, pace=Pace(beat_s=0.01, look_s=0.005))

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Sequence
 
 import pytest
-from ledger_drivers import NOTE, STARTED, Driver, departed, use, write
+from ledger_drivers import NOTE, STARTED, Driver, departed, opened, use, write
 
 from planner_executor.graph.errors import InputError, LedgerCorruptError, LedgerSealError, RunOwnedError, StaleRunError
 from planner_executor.graph.ledger.protocol import RunKey
@@ -46,8 +46,8 @@ async def findings(ledger: RunStore, key: SealKey | None = None) -> list[str]:
     return [*chain_faults(found, key), *gaps(runs, found, started)]
 
 
-def test_all_of_a_thread_is_gone_and_what_others_name_stays(driver: Driver) -> None:
-    async def work(ledger: RunStore) -> None:
+async def test_all_of_a_thread_is_gone_and_what_others_name_stays(driver: Driver) -> None:
+    async with opened(driver) as (ledger,):
         for _ in range(2):
             await write(
                 ledger, await begun(ledger, "t"), [finished(OWN), finished(SHARED), ENDED], artifacts=[OWN, SHARED]
@@ -72,11 +72,9 @@ def test_all_of_a_thread_is_gone_and_what_others_name_stays(driver: Driver) -> N
         assert (await ledger.counters()).counts == counted.counts and await findings(ledger) == []
         assert await ledger.reindex() == 1 and (await ledger.counters()).counts == counted.counts
 
-    use(driver, work)
 
-
-def test_a_new_run_on_the_thread_takes_no_name_of_a_removed_one(driver: Driver) -> None:
-    async def work(ledger: RunStore, other: RunStore) -> None:
+async def test_a_new_run_on_the_thread_takes_no_name_of_a_removed_one(driver: Driver) -> None:
+    async with opened(driver, count=2) as (ledger, other):
         for _ in range(2):
             await begun(ledger, "t")
         await removed(ledger, "t")
@@ -88,11 +86,9 @@ def test_a_new_run_on_the_thread_takes_no_name_of_a_removed_one(driver: Driver) 
         assert ((await removed(ledger, "t")).first, await findings(ledger)) == (3, [])
         assert await begun(ledger, "t") == RunKey("t", 4) and await findings(ledger) == []
 
-    use(driver, work, count=2)
 
-
-def test_a_name_is_looked_up_without_reading_every_tombstone(driver: Driver) -> None:
-    async def work(ledger: RunStore) -> None:
+async def test_a_name_is_looked_up_without_reading_every_tombstone(driver: Driver) -> None:
+    async with opened(driver) as (ledger,):
         for thread in ("t", "other", "t.2", "t"):
             await begun(ledger, thread)
             await removed(ledger, thread)
@@ -104,22 +100,18 @@ def test_a_name_is_looked_up_without_reading_every_tombstone(driver: Driver) -> 
         found = (await ledger.tombstones("t.2")).named("t.2")
         assert found is not None and found.number == 4
 
-    use(driver, work)
 
-
-def test_a_lease_on_a_removed_run_fits_no_later_run(driver: Driver) -> None:
-    async def work(ledger: RunStore) -> None:
+async def test_a_lease_on_a_removed_run_fits_no_later_run(driver: Driver) -> None:
+    async with opened(driver) as (ledger,):
         async with ledger.owned(await begun(ledger, "t")) as old:
             pass
         await removed(ledger, "t")
         async with ledger.owned(await begun(ledger, "u")) as lease:
             assert lease.run_id != old.run_id
 
-    use(driver, work)
 
-
-def test_a_thread_that_changed_since_it_was_read_stays(driver: Driver) -> None:
-    async def work(ledger: RunStore) -> None:
+async def test_a_thread_that_changed_since_it_was_read_stays(driver: Driver) -> None:
+    async with opened(driver) as (ledger,):
         run = await begun(ledger, "t")
         read = await thread_of(ledger, "t")
         await write(ledger, run, [NOTE])
@@ -134,8 +126,6 @@ def test_a_thread_that_changed_since_it_was_read_stays(driver: Driver) -> None:
         await removed(ledger, "fork")
         await ledger.remove(read, "os:ada")
 
-    use(driver, work)
-
 
 async def refused(ledger: RunStore, read: Sequence[Transcript], error: type[Exception]) -> None:
     before = await ledger.runs(), await ledger.tombstones()
@@ -144,59 +134,51 @@ async def refused(ledger: RunStore, read: Sequence[Transcript], error: type[Exce
     assert (await ledger.runs(), await ledger.tombstones()) == before
 
 
-def test_a_thread_that_somebody_works_on_stays(driver: Driver) -> None:
-    async def work(ledger: RunStore, other: RunStore) -> None:
+async def test_a_thread_that_somebody_works_on_stays(driver: Driver) -> None:
+    async with opened(driver, count=2) as (ledger, other):
         run = await begun(ledger, "t")
         async with other.owned(run):
             await refused(ledger, await thread_of(ledger, "t"), RunOwnedError)
             driver.own(run, departed())
             await removed(ledger, "t")
 
-    use(driver, work, count=2)
 
-
-def test_a_removed_thread_does_not_come_back_as_a_copy(driver: Driver) -> None:
-    async def work(ledger: RunStore) -> None:
+async def test_a_removed_thread_does_not_come_back_as_a_copy(driver: Driver) -> None:
+    async with opened(driver) as (ledger,):
         await begun(ledger, "t")
         read = await thread_of(ledger, "t")
         await removed(ledger, "t")
         with pytest.raises(InputError):
             await ledger.adopt(read)
 
-    use(driver, work)
 
-
-def test_several_removals_at_once_make_one_chain(driver: Driver) -> None:
-    async def work(*ledgers: RunStore) -> None:
+async def test_several_removals_at_once_make_one_chain(driver: Driver) -> None:
+    async with opened(driver, count=2) as ledgers:
         for n in range(8):
             await begun(ledgers[0], f"t{n}")
         await asyncio.gather(*(removed(ledgers[n % 2], f"t{n}") for n in range(8)))
         assert [row.number for row in (await ledgers[0].tombstones()).rows] == [*range(1, 9)]
         assert await findings(ledgers[1]) == []
 
-    use(driver, work, count=2)
-
 
 @pytest.mark.parametrize(
     ("column", "value"), [("by", "os:eve"), ("at", 1.0), ("first", 2), ("thread", bytes(32)), ("heads", b"")]
 )
-def test_a_tombstone_that_was_changed_is_named(column: str, value: object, driver: Driver) -> None:
-    async def work(ledger: RunStore) -> None:
+async def test_a_tombstone_that_was_changed_is_named(column: str, value: object, driver: Driver) -> None:
+    async with opened(driver) as (ledger,):
         for thread in "ab":
             await begun(ledger, thread)
             await removed(ledger, thread)
         driver.change_tombstone(2, column, value)
         assert "tombstone 2 was changed" in await findings(ledger)
 
-    use(driver, work)
-
 
 @pytest.mark.parametrize(
     ("number", "found"),
     [(1, "tombstone 1 is missing"), (2, "1 run has neither a record nor a tombstone; 3 were started")],
 )
-def test_a_tombstone_that_was_deleted_is_noticed(number: int, found: str, driver: Driver) -> None:
-    async def work(ledger: RunStore) -> None:
+async def test_a_tombstone_that_was_deleted_is_noticed(number: int, found: str, driver: Driver) -> None:
+    async with opened(driver) as (ledger,):
         for thread in "abc":
             await begun(ledger, thread)
         for thread in "ab":
@@ -204,11 +186,9 @@ def test_a_tombstone_that_was_deleted_is_noticed(number: int, found: str, driver
         driver.delete_tombstone(number)
         assert any(finding.startswith(found) for finding in await findings(ledger))
 
-    use(driver, work)
 
-
-def test_a_run_that_was_deleted_without_a_tombstone_is_noticed(driver: Driver) -> None:
-    async def work(ledger: RunStore) -> None:
+async def test_a_run_that_was_deleted_without_a_tombstone_is_noticed(driver: Driver) -> None:
+    async with opened(driver) as (ledger,):
         for thread in ("a", "t", "t", "t"):
             await begun(ledger, thread)
         driver.delete(RunKey("t", 2))
@@ -217,11 +197,9 @@ def test_a_run_that_was_deleted_without_a_tombstone_is_noticed(driver: Driver) -
         driver.delete(RunKey("a", 1))
         assert f"2 runs have {lost}" in await findings(ledger)
 
-    use(driver, work)
 
-
-def test_the_last_tombstone_is_sealed_and_a_cut_off_end_is_noticed_with_the_key(driver: Driver) -> None:
-    async def work(ledger: RunStore) -> None:
+async def test_the_last_tombstone_is_sealed_and_a_cut_off_end_is_noticed_with_the_key(driver: Driver) -> None:
+    async with opened(driver, key=KEY) as (ledger,):
         for thread in "abc":
             await begun(ledger, thread)
         for thread in "ab":
@@ -232,8 +210,6 @@ def test_the_last_tombstone_is_sealed_and_a_cut_off_end_is_noticed_with_the_key(
             "the chain of tombstones has a seal that does not fit" in line for line in await findings(ledger, KEY)
         )
         await refused(ledger, await thread_of(ledger, "c"), LedgerSealError)
-
-    use(driver, work, key=KEY)
 
 
 def test_a_sealed_chain_goes_on_with_its_key_alone(driver: Driver) -> None:

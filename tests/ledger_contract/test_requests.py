@@ -2,7 +2,7 @@
 
 import time
 
-from ledger_drivers import STARTED, Driver, use
+from ledger_drivers import STARTED, Driver, opened, use
 
 from planner_executor.graph.ledger.protocol import RunKey
 from planner_executor.graph.ledger.run_store import RunStore, place_of
@@ -23,8 +23,8 @@ async def write(ledger: RunStore, run: RunKey, kind: str, **payload: object) -> 
         await ledger.append(lease, [drafted(kind, payload)])
 
 
-def test_the_longest_wait_comes_first_page_by_page(driver: Driver) -> None:
-    async def work(ledger: RunStore) -> None:
+async def test_the_longest_wait_comes_first_page_by_page(driver: Driver) -> None:
+    async with opened(driver, count=1) as (ledger,):
         runs = [await asks(ledger, thread) for thread in "cab"]
         await ledger.open_run("works", [STARTED])
         first = await ledger.waiting(2)
@@ -35,11 +35,9 @@ def test_the_longest_wait_comes_first_page_by_page(driver: Driver) -> None:
         await write(ledger, runs[0], "run_ended", status="cancelled", reason="r")
         assert [run.thread for run in await ledger.waiting(9)] == ["a", "b"]
 
-    use(driver, work, count=1)
 
-
-def test_what_is_due_longest_comes_first_and_is_due_no_more_once_it_is_done(driver: Driver) -> None:
-    async def work(ledger: RunStore) -> None:
+async def test_what_is_due_longest_comes_first_and_is_due_no_more_once_it_is_done(driver: Driver) -> None:
+    async with opened(driver, count=1) as (ledger,):
         now = await ledger.now()
         assert abs(now - time.time()) < HOUR_S
         reminded = await asks(ledger, "reminded", now - 60, reminders_s=[30.0])
@@ -52,8 +50,6 @@ def test_what_is_due_longest_comes_first_and_is_due_no_more_once_it_is_done(driv
         await write(ledger, reminded, "review_reminded", request=1, after_s=30.0, expires_at=now + HOUR_S)
         await write(ledger, over, "review_expired", request=1)
         assert await ledger.due(9) == [] == await ledger.misindexed()
-
-    use(driver, work, count=1)
 
 
 def test_the_index_made_anew_knows_rules_votes_and_deadlines(driver: Driver) -> None:

@@ -4,7 +4,7 @@ import asyncio
 from typing import Any
 
 import pytest
-from ledger_drivers import NOTE, STARTED, Driver, use, write
+from ledger_drivers import NOTE, STARTED, Driver, opened, use, write
 
 from planner_executor.graph.errors import StaleRunError
 from planner_executor.graph.ledger.run_store import RunStore
@@ -27,33 +27,27 @@ def test_an_author_who_missed_a_decision_writes_nothing(driver: Driver, kind: st
     assert [event.kind for event in use(driver, work)] == ["run_started", "decided", kind]
 
 
-def test_other_events_do_not_make_an_author_stale(driver: Driver) -> None:
-    async def work(ledger: RunStore) -> int:
+async def test_other_events_do_not_make_an_author_stale(driver: Driver) -> None:
+    async with opened(driver) as (ledger,):
         run = await ledger.open_run("t", [STARTED])
         async with ledger.owned(run) as lease:
             seen = await ledger.append(lease, [drafted("decided", {})])
             for kind in ("call_started", "call_finished", "step_finished", "executing", "paused", "review_requested"):
                 await ledger.append(lease, [drafted(kind, {})])  # type: ignore[arg-type]
-            return await ledger.append(lease, [NOTE], control_seq=seen)
-
-    assert use(driver, work) == 9
+            assert await ledger.append(lease, [NOTE], control_seq=seen) == 9
 
 
-def test_before_any_decision_the_number_is_nought(driver: Driver) -> None:
-    async def work(ledger: RunStore) -> int:
+async def test_before_any_decision_the_number_is_nought(driver: Driver) -> None:
+    async with opened(driver) as (ledger,):
         run = await ledger.open_run("t", [STARTED])
-        return await write(ledger, run, [NOTE], control_seq=0)
-
-    assert use(driver, work) == 2
+        assert await write(ledger, run, [NOTE], control_seq=0) == 2
 
 
-def test_a_decision_about_another_run_makes_nobody_stale(driver: Driver) -> None:
-    async def work(ledger: RunStore) -> int:
+async def test_a_decision_about_another_run_makes_nobody_stale(driver: Driver) -> None:
+    async with opened(driver) as (ledger,):
         run, other = await ledger.open_run("t", [STARTED]), await ledger.open_run("t", [STARTED])
         await write(ledger, other, [drafted("decided", {})])
-        return await write(ledger, run, [NOTE], control_seq=0)
-
-    assert use(driver, work) == 2
+        assert await write(ledger, run, [NOTE], control_seq=0) == 2
 
 
 def test_of_two_who_decide_at_once_one_wins(driver: Driver) -> None:

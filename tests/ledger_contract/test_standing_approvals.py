@@ -5,7 +5,7 @@ import time
 from typing import Any
 
 import pytest
-from ledger_drivers import NOTE, STARTED, Driver, kinds, with_run
+from ledger_drivers import NOTE, STARTED, Driver, begun, kinds, with_run
 
 from planner_executor.graph.errors import LedgerError, StandingSpentError
 from planner_executor.graph.ledger.protocol import RunKey
@@ -99,12 +99,16 @@ def test_of_two_processes_one_has_the_last_call(driver: Driver) -> None:
     assert with_run(driver, work) == 1
 
 
-def test_a_look_for_one_tool_leaves_out_others_and_those_that_are_over_unless_they_are_named(driver: Driver) -> None:
-    async def work(_: RunKey, ledger: RunStore) -> list[set[str]]:
+async def test_a_look_for_one_tool_leaves_out_others_and_those_that_are_over_unless_they_are_named(
+    driver: Driver,
+) -> None:
+    async with begun(driver) as (_, ledger):
         kept = {"holds": {}, "other": {"tool": "mail"}, "over": {"until": 1.0}, "named": {"until": 1.0}}
         for name, fields in kept.items():
             await ledger.give_standing(approval(id=name, **fields))
         looks = [await ledger.standing(), await ledger.standing("pay"), await ledger.standing("pay", {"named"})]
-        return [{use.approval.id for use in found} for found in looks]
-
-    assert with_run(driver, work) == [{"holds", "other", "over", "named"}, {"holds"}, {"holds", "named"}]
+        assert [{use.approval.id for use in found} for found in looks] == [
+            {"holds", "other", "over", "named"},
+            {"holds"},
+            {"holds", "named"},
+        ]

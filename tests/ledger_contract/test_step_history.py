@@ -3,9 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ledger_drivers import STARTED, Driver, with_run
+from ledger_drivers import STARTED, Driver, begun
 
-from planner_executor.graph.ledger.protocol import RunKey
 from planner_executor.graph.ledger.run_store import RunStore
 from planner_executor.graph.record.events import Draft
 from planner_executor.graph.record.sample import KEPT, Sample
@@ -39,8 +38,8 @@ async def run_with(ledger: RunStore, *drafts: Draft) -> None:
             await ledger.append(lease, [draft])
 
 
-def test_calls_that_succeeded_are_kept_when_their_run_ends_and_others_see_them(driver: Driver) -> None:
-    async def work(run: RunKey, ledger: RunStore) -> list[dict[str, list[float]]]:
+async def test_calls_that_succeeded_are_kept_when_their_run_ends_and_others_see_them(driver: Driver) -> None:
+    async with begun(driver) as (run, ledger):
         other, found = driver.open(), []
         async with ledger.owned(run) as lease:
             for draft in [*call(1.5), *call(9.0, status="failed"), *call(2.5), *call(3.0, "strange")]:
@@ -51,16 +50,14 @@ def test_calls_that_succeeded_are_kept_when_their_run_ends_and_others_see_them(d
         await run_with(other, *call(8.0))
         found.append(seconds(await ledger.step_history(LIKE)))
         await other.close()
-        return found
-
-    before, after = with_run(driver, work)
+        before, after = found
     assert before == {}
     assert {name: sorted(found) for name, found in after.items()} == {"tool send": [1.5, 2.5, 4.0]}
     assert after["tool send"][0] == 4.0
 
 
-def test_a_step_of_a_model_is_kept_with_its_tokens_and_a_rebuilt_index_says_the_same(driver: Driver) -> None:
-    async def work(run: RunKey, ledger: RunStore) -> list[Mapping[str, Sequence[Sample]]]:
+async def test_a_step_of_a_model_is_kept_with_its_tokens_and_a_rebuilt_index_says_the_same(driver: Driver) -> None:
+    async with begun(driver) as (_, ledger):
         done = drafted("step_finished", {"started_at": 100.0, "ended_at": 107.0}, "m")
         await run_with(ledger, drafted("plan_revised", {"plan": PLAN}), *call(1.0), *thought(10, 2))
         await run_with(
@@ -68,21 +65,17 @@ def test_a_step_of_a_model_is_kept_with_its_tokens_and_a_rebuilt_index_says_the_
         )
         kept = await ledger.step_history(LIKE)
         await ledger.reindex()
-        return [kept, await ledger.step_history(LIKE)]
-
-    kept, rebuilt = with_run(driver, work)
+        kept, rebuilt = [kept, await ledger.step_history(LIKE)]
     assert kept == rebuilt
     (sample,) = kept[LIKE[2]]
     assert (sample.seconds, sample.tokens) == (7.0, {"small": (30, 5)})
 
 
-def test_only_the_latest_are_kept_and_a_retried_run_adds_what_came_after(driver: Driver) -> None:
-    async def work(run: RunKey, ledger: RunStore) -> list[float]:
+async def test_only_the_latest_are_kept_and_a_retried_run_adds_what_came_after(driver: Driver) -> None:
+    async with begun(driver) as (run, ledger):
         calls = [draft for number in range(KEPT + 10) for draft in call(float(number))]
         async with ledger.owned(run) as lease:
             await ledger.append(lease, [*calls, ENDED])
             await ledger.append(lease, [drafted("run_reopened"), *call(500.0), ENDED])
-        return seconds(await ledger.step_history(LIKE))["tool send"]
-
-    found = with_run(driver, work)
+        found = seconds(await ledger.step_history(LIKE))["tool send"]
     assert len(found) == KEPT and 500.0 in found and 0.0 not in found

@@ -4,9 +4,8 @@ import asyncio
 import os
 import socket
 from collections.abc import Callable
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, nullcontext
 from pathlib import Path
-from typing import Any
 
 import pytest
 from ledger_drivers import (
@@ -17,9 +16,9 @@ from ledger_drivers import (
     MemoryDriver,
     SqliteDriver,
     altered,
+    begun,
     departed,
     kinds,
-    with_run,
 )
 
 from planner_executor.graph.errors import LeaseLostError, RunOwnedError
@@ -53,8 +52,8 @@ def block_until(true: Callable[[], bool]) -> None:
 
 
 @needs_proc
-def test_an_owner_that_is_gone_is_replaced_at_once(driver: Driver) -> None:
-    async def work(run: RunKey, ledger: RunStore, heir: RunStore) -> list[Any]:
+async def test_an_owner_that_is_gone_is_replaced_at_once(driver: Driver) -> None:
+    async with begun(driver, count=2, pace=Pace(NEVER_S, NEVER_S, NEVER_S)) as (run, ledger, heir):
         async with AsyncExitStack() as owner:
             old = await owner.enter_async_context(ledger.owned(run))
             driver.own(run, departed())
@@ -66,16 +65,14 @@ def test_an_owner_that_is_gone_is_replaced_at_once(driver: Driver) -> None:
                 await owner.aclose()
                 assert await heir.is_worked_on(run) and (await heir.health()).dead == ()
                 await heir.append(new, [NOTE])
-        return [event.data for event in await heir.events(run)]
-
-    started, replaced, note = with_run(driver, work, count=2, pace=Pace(NEVER_S, NEVER_S, NEVER_S))
+        started, replaced, note = [event.data for event in await heir.events(run)]
     assert (started.kind, note.kind) == ("run_started", "paused")
     assert replaced == OwnerReplaced(process=f"process {os.getpid()} on {socket.gethostname()}", is_dead=True)
 
 
 @needs_proc
-def test_a_lease_is_proved_until_another_owner_has_taken_the_run_over(driver: Driver) -> None:
-    async def work(run: RunKey, ledger: RunStore, heir: RunStore) -> list[str]:
+async def test_a_lease_is_proved_until_another_owner_has_taken_the_run_over(driver: Driver) -> None:
+    async with begun(driver, count=2, pace=Pace(NEVER_S, NEVER_S, NEVER_S)) as (run, ledger, heir):
         async with AsyncExitStack() as owner:
             old = await owner.enter_async_context(ledger.owned(run))
             await ledger.prove(old)
@@ -86,45 +83,37 @@ def test_a_lease_is_proved_until_another_owner_has_taken_the_run_over(driver: Dr
                 await heir.prove(new)
             with pytest.raises(LeaseLostError):
                 await heir.prove(new)
-        return await kinds(heir, run)
-
-    assert with_run(driver, work, count=2, pace=Pace(NEVER_S, NEVER_S, NEVER_S)) == [
-        "run_started",
-        "owner_replaced",
-    ]
+        assert await kinds(heir, run) == [
+            "run_started",
+            "owner_replaced",
+        ]
 
 
 @pytest.mark.parametrize("lease_s", [NEVER_S, 0.0])
-def test_an_intent_proves_the_lease_for_a_while_where_no_other_clock_decides(driver: Driver, lease_s: float) -> None:
-    async def work(run: RunKey, ledger: RunStore) -> bool:
-        async with ledger.owned(run) as lease:
-            before = beats(driver, run)
-            await ledger.append(lease, [INTENT])
-            driver.own(run, "")  # released behind its back: who looks sees it
-            try:
-                await ledger.prove(lease)
-            except LeaseLostError:
-                return False
-            return beats(driver, run) > before
-
+async def test_an_intent_proves_the_lease_for_a_while_where_no_other_clock_decides(
+    driver: Driver, lease_s: float
+) -> None:
     counts = isinstance(driver, SqliteDriver) and lease_s == NEVER_S
-    assert with_run(driver, work, pace=Pace(NEVER_S, lease_s, NEVER_S)) is counts
-
-
-def test_a_look_at_a_lease_shows_that_its_owner_is_alive(driver: Driver) -> None:
-    async def work(run: RunKey, ledger: RunStore) -> int:
-        async with ledger.owned(run) as lease:
-            before = beats(driver, run)
+    async with begun(driver, pace=Pace(NEVER_S, lease_s, NEVER_S)) as (run, ledger), ledger.owned(run) as lease:
+        before = beats(driver, run)
+        await ledger.append(lease, [INTENT])
+        driver.own(run, "")  # released behind its back: who looks sees it
+        with nullcontext() if counts else pytest.raises(LeaseLostError):
             await ledger.prove(lease)
-            return beats(driver, run) - before
+        assert not counts or beats(driver, run) > before
 
+
+async def test_a_look_at_a_lease_shows_that_its_owner_is_alive(driver: Driver) -> None:
     has_others = not isinstance(driver, MemoryDriver)  # no other process can take a run of this one's memory
-    assert with_run(driver, work, pace=Pace(NEVER_S, NEVER_S, NEVER_S)) == has_others
+    async with begun(driver, pace=Pace(NEVER_S, NEVER_S, NEVER_S)) as (run, ledger), ledger.owned(run) as lease:
+        before = beats(driver, run)
+        await ledger.prove(lease)
+        assert (beats(driver, run) - before) == has_others
 
 
 @needs_proc
-def test_of_many_who_challenge_an_owner_that_is_gone_one_wins(driver: Driver) -> None:
-    async def work(run: RunKey, *ledgers: RunStore) -> list[str]:
+async def test_of_many_who_challenge_an_owner_that_is_gone_one_wins(driver: Driver) -> None:
+    async with begun(driver, count=3, pace=Pace(0.01, NEVER_S, 0.005)) as (run, *ledgers):
         async with ledgers[0].owned(run):
             pass
         driver.own(run, departed())
@@ -134,33 +123,31 @@ def test_of_many_who_challenge_an_owner_that_is_gone_one_wins(driver: Driver) ->
             if isinstance(outcome, Lease):
                 assert outcome.token == 2
                 await owner.__aexit__(None, None, None)
-        return sorted(type(outcome).__name__ for outcome in outcomes)
-
-    assert with_run(driver, work, count=3, pace=Pace(0.01, NEVER_S, 0.005)) == [
-        "Lease",
-        "RunOwnedError",
-        "RunOwnedError",
-    ]
+        assert sorted(type(outcome).__name__ for outcome in outcomes) == [
+            "Lease",
+            "RunOwnedError",
+            "RunOwnedError",
+        ]
 
 
-def test_an_owner_whose_heart_beats_is_not_taken_over(driver: Driver) -> None:
-    async def work(run: RunKey, ledger: RunStore, another: RunStore) -> int:
-        async with ledger.owned(run) as lease:
-            for challenger in (ledger, another):
-                with pytest.raises(RunOwnedError) as caught:
-                    async with challenger.owned(run):
-                        pass
-                assert caught.value.run == "t.1"
-            return await ledger.append(lease, [NOTE])
-
-    assert with_run(driver, work, count=2, pace=Pace(0.01, NEVER_S, 0.005)) == 2
+async def test_an_owner_whose_heart_beats_is_not_taken_over(driver: Driver) -> None:
+    async with (
+        begun(driver, count=2, pace=Pace(0.01, NEVER_S, 0.005)) as (run, ledger, another),
+        ledger.owned(run) as lease,
+    ):
+        for challenger in (ledger, another):
+            with pytest.raises(RunOwnedError) as caught:
+                async with challenger.owned(run):
+                    pass
+            assert caught.value.run == "t.1"
+        assert await ledger.append(lease, [NOTE]) == 2
 
 
 @pytest.mark.parametrize("known", [{}, {"host": "elsewhere"}, {"start": ""}], ids=["here", "elsewhere", "unsure"])
-def test_an_owner_whose_heart_stands_still_is_taken_over_by_one_of_its_challengers(
+async def test_an_owner_whose_heart_stands_still_is_taken_over_by_one_of_its_challengers(
     driver: Driver, known: dict[str, str]
 ) -> None:
-    async def work(run: RunKey, ledger: RunStore, *others: RunStore) -> list[str]:
+    async with begun(driver, count=3, pace=Pace(NEVER_S, 0.1, 0.005)) as (run, ledger, *others):
         async with ledger.owned(run) as old:
             driver.own(run, altered(**known))
             challengers = [other.owned(run) for other in others]
@@ -172,49 +159,42 @@ def test_an_owner_whose_heart_stands_still_is_taken_over_by_one_of_its_challenge
                     assert await ledger.append(outcome, [NOTE]) == 3
                     await one.__aexit__(None, None, None)
         assert await replaced_in(ledger, run) == [False]
-        return sorted(type(outcome).__name__ for outcome in outcomes)
-
-    assert with_run(driver, work, count=3, pace=Pace(NEVER_S, 0.1, 0.005)) == ["Lease", "RunOwnedError"]
+        assert sorted(type(outcome).__name__ for outcome in outcomes) == ["Lease", "RunOwnedError"]
 
 
 @needs_proc
-def test_an_owner_whose_process_lives_is_not_said_to_be_dead_although_it_has_finished(driver: Driver) -> None:
-    async def work(run: RunKey, ledger: RunStore, heir: RunStore) -> list[bool]:
-        async with ledger.owned(run):
-            finished = new_owner()
-            retire(finished)
-            driver.own(run, finished)
-            async with heir.owned(run):
-                return await replaced_in(heir, run)
-
-    assert with_run(driver, work, count=2, pace=Pace(NEVER_S, NEVER_S, NEVER_S)) == [False]
+async def test_an_owner_whose_process_lives_is_not_said_to_be_dead_although_it_has_finished(driver: Driver) -> None:
+    async with (
+        begun(driver, count=2, pace=Pace(NEVER_S, NEVER_S, NEVER_S)) as (run, ledger, heir),
+        ledger.owned(run),
+    ):
+        finished = new_owner()
+        retire(finished)
+        driver.own(run, finished)
+        async with heir.owned(run):
+            assert await replaced_in(heir, run) == [False]
 
 
 @pytest.mark.parametrize("is_left", [True, False])
-def test_a_run_that_is_set_aside_says_whose_it_was(driver: Driver, is_left: bool) -> None:
-    async def work(run: RunKey, ledger: RunStore) -> list[bool]:
+async def test_a_run_that_is_set_aside_says_whose_it_was(driver: Driver, is_left: bool) -> None:
+    async with begun(driver, pace=Pace(NEVER_S, NEVER_S, NEVER_S)) as (run, ledger), ledger.owned(run):
+        driver.own(run, departed() if is_left else "")
+        (found,) = await ledger.unfinished()
+        assert await ledger.set_aside(found) and not await ledger.set_aside(found)
         async with ledger.owned(run):
-            driver.own(run, departed() if is_left else "")
-            (found,) = await ledger.unfinished()
-            assert await ledger.set_aside(found) and not await ledger.set_aside(found)
-            async with ledger.owned(run):
-                return await replaced_in(ledger, run)
-
-    assert with_run(driver, work, pace=Pace(NEVER_S, NEVER_S, NEVER_S)) == [True] * is_left
+            assert await replaced_in(ledger, run) == [True] * is_left
 
 
-def test_an_owner_is_replaced_for_a_single_write_as_well(driver: Driver) -> None:
-    async def work(run: RunKey, ledger: RunStore, heir: RunStore) -> list[bool]:
-        async with ledger.owned(run):
-            driver.own(run, altered(host="elsewhere"))
-            await heir.write(run, [NOTE], after=1)
-            return await replaced_in(heir, run)
-
-    assert with_run(driver, work, count=2, pace=Pace(NEVER_S, 0.0, 0.005)) == [False]
+async def test_an_owner_is_replaced_for_a_single_write_as_well(driver: Driver) -> None:
+    async with begun(driver, count=2, pace=Pace(NEVER_S, 0.0, 0.005)) as (run, ledger, heir), ledger.owned(run):
+        driver.own(run, altered(host="elsewhere"))
+        await heir.write(run, [NOTE], after=1)
+        assert await replaced_in(heir, run) == [False]
 
 
-def test_a_challenger_gets_a_run_that_is_let_go_while_it_looks(driver: Driver) -> None:
-    async def work(run: RunKey, ledger: RunStore, challenger: RunStore) -> int:
+async def test_a_challenger_gets_a_run_that_is_let_go_while_it_looks(driver: Driver) -> None:
+    async with begun(driver, count=2, pace=Pace(NEVER_S, NEVER_S, 0.005)) as (run, ledger, challenger):
+
         async def challenge() -> int:
             async with challenger.owned(run) as lease:
                 return await challenger.append(lease, [NOTE])
@@ -224,47 +204,42 @@ def test_a_challenger_gets_a_run_that_is_let_go_while_it_looks(driver: Driver) -
             await asyncio.sleep(0)
             assert await challenger.is_worked_on(run)  # answered after the claim that finds the run owned
             driver.own(run, "")
-            return await waiting
-
-    assert with_run(driver, work, count=2, pace=Pace(NEVER_S, NEVER_S, 0.005)) == 2
+            assert await waiting == 2
 
 
-def test_a_challenger_who_gives_up_leaves_the_owner_alone(driver: Driver) -> None:
-    async def work(run: RunKey, ledger: RunStore, challenger: RunStore) -> int:
-        async with ledger.owned(run) as lease:
-            waiting = asyncio.create_task(challenger.owned(run).__aenter__())
-            await asyncio.sleep(0)
-            assert await challenger.is_worked_on(run)
-            waiting.cancel()
-            with pytest.raises(asyncio.CancelledError):
-                await waiting
-            assert await challenger.is_worked_on(run)
-            return await ledger.append(lease, [NOTE])
-
-    assert with_run(driver, work, count=2, pace=Pace(NEVER_S, NEVER_S, 0.005)) == 2
-
-
-def test_a_challenger_is_told_after_a_heartbeat_that_the_owner_lives(driver: Driver) -> None:
-    async def work(run: RunKey, ledger: RunStore, challenger: RunStore) -> None:
-        async with ledger.owned(run):
-            with pytest.raises(RunOwnedError):
-                async with challenger.owned(run):
-                    pass
-
-    with_run(driver, work, count=2, pace=Pace(beat_s=0.05, lease_s=NEVER_S))
+async def test_a_challenger_who_gives_up_leaves_the_owner_alone(driver: Driver) -> None:
+    async with (
+        begun(driver, count=2, pace=Pace(NEVER_S, NEVER_S, 0.005)) as (run, ledger, challenger),
+        ledger.owned(run) as lease,
+    ):
+        waiting = asyncio.create_task(challenger.owned(run).__aenter__())
+        await asyncio.sleep(0)
+        assert await challenger.is_worked_on(run)
+        waiting.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await waiting
+        assert await challenger.is_worked_on(run)
+        assert await ledger.append(lease, [NOTE]) == 2
 
 
-def test_the_heart_beats_while_the_event_loop_is_blocked(driver: Driver) -> None:
-    async def work(run: RunKey, ledger: RunStore) -> int:
-        async with ledger.owned(run) as lease:
-            block_until(lambda: beats(driver, run) >= 3)
-            return await ledger.append(lease, [NOTE])
+async def test_a_challenger_is_told_after_a_heartbeat_that_the_owner_lives(driver: Driver) -> None:
+    async with (
+        begun(driver, count=2, pace=Pace(beat_s=0.05, lease_s=NEVER_S)) as (run, ledger, challenger),
+        ledger.owned(run),
+    ):
+        with pytest.raises(RunOwnedError):
+            async with challenger.owned(run):
+                pass
 
-    assert with_run(driver, work, pace=Pace(0.01, NEVER_S, 0.005)) == 2
+
+async def test_the_heart_beats_while_the_event_loop_is_blocked(driver: Driver) -> None:
+    async with begun(driver, pace=Pace(0.01, NEVER_S, 0.005)) as (run, ledger), ledger.owned(run) as lease:
+        block_until(lambda: beats(driver, run) >= 3)
+        assert await ledger.append(lease, [NOTE]) == 2
 
 
-def test_the_heart_beats_for_the_runs_that_are_owned_and_no_others(driver: Driver) -> None:
-    async def work(run: RunKey, ledger: RunStore) -> None:
+async def test_the_heart_beats_for_the_runs_that_are_owned_and_no_others(driver: Driver) -> None:
+    async with begun(driver, pace=Pace(0.01, NEVER_S, 0.005)) as (run, ledger):
         others = [await ledger.open_run("t", [STARTED]) for _ in range(2)]
         async with ledger.owned(others[0]), ledger.owned(others[1]):
             async with ledger.owned(run):
@@ -272,5 +247,3 @@ def test_the_heart_beats_for_the_runs_that_are_owned_and_no_others(driver: Drive
             left_at = {one: beats(driver, one) for one in (run, *others)}
             block_until(lambda: all(beats(driver, other) >= left_at[other] + 3 for other in others))
             assert beats(driver, run) == left_at[run]
-
-    with_run(driver, work, pace=Pace(0.01, NEVER_S, 0.005))

@@ -1,37 +1,32 @@
 """A run is taken and read, and perhaps opened with events, in one transaction."""
 
 import pytest
-from ledger_drivers import NOTE, STARTED, Driver, kinds, with_run
+from ledger_drivers import NOTE, STARTED, Driver, begun, kinds
 
 from planner_executor.graph.errors import LeaseLostError, LedgerCorruptError, LedgerError
 from planner_executor.graph.ledger.protocol import News, RunKey
-from planner_executor.graph.ledger.run_store import RunStore
 from planner_executor.graph.testing import drafted
 
 
-def test_a_run_that_cannot_be_begun_is_not_there(driver: Driver) -> None:
-    async def work(run: RunKey, ledger: RunStore) -> list[RunKey]:
+async def test_a_run_that_cannot_be_begun_is_not_there(driver: Driver) -> None:
+    async with begun(driver) as (run, ledger):
         with pytest.raises(LedgerError):
             async with ledger.begun("t", [STARTED, drafted("paused", {"x": "\ud800"})]):
                 pytest.fail("it was begun")
         assert await ledger.last_run("t") == run
-        return await ledger.runs()
-
-    assert with_run(driver, work) == [RunKey("t", 1)]
+        assert await ledger.runs() == [RunKey("t", 1)]
 
 
-def test_an_opening_that_cannot_be_written_takes_no_run(driver: Driver) -> None:
-    async def work(run: RunKey, ledger: RunStore) -> None:
+async def test_an_opening_that_cannot_be_written_takes_no_run(driver: Driver) -> None:
+    async with begun(driver) as (run, ledger):
         with pytest.raises(LedgerError):
             async with ledger.owned_and_read(run, 1, [drafted("paused", {"x": "\ud800"})]):
                 pytest.fail("it was opened")
         assert not await ledger.is_worked_on(run) and await kinds(ledger, run) == ["run_started"]
 
-    with_run(driver, work)
 
-
-def test_a_run_that_is_begun_is_owned_from_its_first_event_on(driver: Driver) -> None:
-    async def work(run: RunKey, ledger: RunStore, other: RunStore) -> None:
+async def test_a_run_that_is_begun_is_owned_from_its_first_event_on(driver: Driver) -> None:
+    async with begun(driver, count=2) as (run, ledger, other):
         async with ledger.begun("t", [STARTED]) as owned:
             assert owned.lease.run == RunKey("t", 2)
             assert [(event.kind, event.payload["n"]) for event in owned.news.events] == [("run_started", 2)]
@@ -40,11 +35,9 @@ def test_a_run_that_is_begun_is_owned_from_its_first_event_on(driver: Driver) ->
             assert await ledger.append(owned.lease, [NOTE]) == 2
         assert not await other.is_worked_on(owned.lease.run)
 
-    with_run(driver, work, count=2)
 
-
-def test_who_takes_a_run_reads_what_came_since_in_the_same_transaction(driver: Driver) -> None:
-    async def work(run: RunKey, ledger: RunStore, other: RunStore) -> None:
+async def test_who_takes_a_run_reads_what_came_since_in_the_same_transaction(driver: Driver) -> None:
+    async with begun(driver, count=2) as (run, ledger, other):
         await other.write(run, [NOTE, NOTE], after=1)
         await other.post(run, "pause")
         async with ledger.owned_and_read(run, after=2) as owned:
@@ -57,11 +50,9 @@ def test_who_takes_a_run_reads_what_came_since_in_the_same_transaction(driver: D
             with pytest.raises(LeaseLostError):
                 await ledger.news(owned.lease, 3)
 
-    with_run(driver, work, count=2)
 
-
-def test_a_run_is_opened_with_events_only_if_it_is_as_it_was_read(driver: Driver) -> None:
-    async def work(run: RunKey, ledger: RunStore, other: RunStore) -> None:
+async def test_a_run_is_opened_with_events_only_if_it_is_as_it_was_read(driver: Driver) -> None:
+    async with begun(driver, count=2) as (run, ledger, other):
         async with ledger.owned_and_read(run, 1, [NOTE]) as owned:
             assert owned.opened and [event.kind for event in owned.news.events] == ["paused"]
         async with ledger.owned_and_read(run, 1, [NOTE]) as owned:
@@ -71,11 +62,9 @@ def test_a_run_is_opened_with_events_only_if_it_is_as_it_was_read(driver: Driver
             assert not owned.opened and owned.news == News([], has_messages=True)
         assert await kinds(other, run) == ["run_started", "paused"]
 
-    with_run(driver, work, count=2)
 
-
-def test_a_run_that_lost_its_last_events_is_not_opened(driver: Driver) -> None:
-    async def work(run: RunKey, ledger: RunStore) -> None:
+async def test_a_run_that_lost_its_last_events_is_not_opened(driver: Driver) -> None:
+    async with begun(driver) as (run, ledger):
         await ledger.write(run, [NOTE], after=1)
         driver.cut(run, 1)
         for after in (1, 2):
@@ -83,12 +72,10 @@ def test_a_run_that_lost_its_last_events_is_not_opened(driver: Driver) -> None:
                 async with ledger.owned_and_read(run, after, [NOTE]):
                     pytest.fail("it was opened")
 
-    with_run(driver, work)
-
 
 @pytest.mark.parametrize("take", ["owned_and_read", "latest", "write"])
-def test_what_is_read_with_something_else_is_checked_as_well(driver: Driver, take: str) -> None:
-    async def work(run: RunKey, ledger: RunStore) -> None:
+async def test_what_is_read_with_something_else_is_checked_as_well(driver: Driver, take: str) -> None:
+    async with begun(driver) as (run, ledger):
         driver.change(run, 1, "payload", "{}")
         with pytest.raises(LedgerCorruptError):
             if take == "owned_and_read":
@@ -99,5 +86,3 @@ def test_what_is_read_with_something_else_is_checked_as_well(driver: Driver, tak
             else:
                 await ledger.write(run, [NOTE], after=0)
         assert not await ledger.is_worked_on(run)
-
-    with_run(driver, work)

@@ -1,7 +1,6 @@
 """A run in a ledger in memory, owned, for those who stand in front of its calls."""
 
-import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from typing import Any, TypeVar
 
@@ -76,19 +75,12 @@ class Desk:
         await self.ledger.append(self.lease, [drafted("plan_revised", revised)])
 
 
-def at_desk(
-    work: Callable[[Desk], Awaitable[Result]],
-    *tools: Any,
-    loop: Callable[[], asyncio.AbstractEventLoop] = asyncio.new_event_loop,
-) -> Result:
-    async def main() -> Result:
-        ledger = MemoryLedger()
-        run = await ledger.open_run("t", [drafted("run_started", {"goal": "g", "constraints": []})])
-        try:
-            async with ledger.owned(run) as lease:
-                return await work(Desk(ledger, lease, Toolbox(tools)))
-        finally:
-            await ledger.close()
-
-    with asyncio.Runner(loop_factory=loop) as runner:
-        return runner.run(main())
+@asynccontextmanager
+async def at_desk(*tools: Any) -> AsyncIterator[Desk]:
+    ledger = MemoryLedger()
+    run = await ledger.open_run("t", [drafted("run_started", {"goal": "g", "constraints": []})])
+    try:
+        async with ledger.owned(run) as lease:
+            yield Desk(ledger, lease, Toolbox(tools))
+    finally:
+        await ledger.close()

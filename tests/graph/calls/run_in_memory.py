@@ -1,7 +1,7 @@
 """A run in memory as a node has it: services without a model, a ledger, and the context of the run."""
 
-import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from typing import Any, TypeVar
 
 from planner_executor.graph.calls.rate_limit import RateLimiter
@@ -41,17 +41,14 @@ async def begun(given: Services, *drafts: Draft, checkpoint: str = "c", **more: 
     return RunContext(given, ledger, key, project(await ledger.events(key)), checkpoint)
 
 
-def with_run(work: Callable[[RunContext], Awaitable[Result]], *drafts: Draft, **settings: Any) -> Result:
-    """Do work with a run that these events began."""
-
-    async def main() -> Result:
-        given = services(**settings)
-        try:
-            return await work(await begun(given, *drafts))
-        finally:
-            await (await given.ledger()).close()  # type: ignore[attr-defined]
-
-    return asyncio.run(main())
+@asynccontextmanager
+async def run_in_memory(*drafts: Draft, **settings: Any) -> AsyncIterator[RunContext]:
+    """Begin a run with these events."""
+    given = services(**settings)
+    try:
+        yield await begun(given, *drafts)
+    finally:
+        await (await given.ledger()).close()  # type: ignore[attr-defined]
 
 
 def planned(plan: Any = None, revision: int = 1, **more: Any) -> Draft:

@@ -90,53 +90,44 @@ def test_what_a_call_says_last_counts() -> None:
 
 
 @pytest.mark.parametrize("last_words", [None, ValueError("too late"), asyncio.CancelledError()], ids=repr)
-def test_a_call_that_does_not_stop_holds_nobody_up_and_nobody_hears_how_it_ended(
+async def test_a_call_that_does_not_stop_holds_nobody_up_and_nobody_hears_how_it_ended(
     last_words: BaseException | None, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(call_timeout, "STOP_S", AT_ONCE_S)
 
-    async def main() -> str:
-        release = asyncio.Event()
-        with pytest.raises(TimeoutError) as caught:
-            await within(AT_ONCE_S, deaf(release, last_words), True)
-        release.set()
-        await asyncio.sleep(0.01)
-        return str(caught.value)
-
-    assert "may still be at work" in asyncio.run(main())
+    release = asyncio.Event()
+    with pytest.raises(TimeoutError) as caught:
+        await within(AT_ONCE_S, deaf(release, last_words), True)
+    release.set()
+    await asyncio.sleep(0.01)
+    assert "may still be at work" in str(caught.value)
     gc.collect()
     assert caplog.records == []
 
 
-def test_a_caller_that_is_cancelled_waits_until_the_call_has_stopped() -> None:
+async def test_a_caller_that_is_cancelled_waits_until_the_call_has_stopped() -> None:
     ended: list[str] = []
 
-    async def main() -> None:
-        caller = asyncio.create_task(within(NEVER_S, stopping(ended), True))
-        await asyncio.sleep(0)
-        await asyncio.sleep(0)
-        caller.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await caller
-        assert ended == ["asked to stop", "stopped"]
-
-    asyncio.run(main())
+    caller = asyncio.create_task(within(NEVER_S, stopping(ended), True))
+    await asyncio.sleep(0)
+    await asyncio.sleep(0)
+    caller.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await caller
+    assert ended == ["asked to stop", "stopped"]
 
 
-def test_a_call_that_tells_of_progress_has_more_time() -> None:
-    async def steady() -> Any:
-        deadline = CallDeadline(0.2)
+async def test_a_call_that_tells_of_progress_has_more_time() -> None:
+    deadline = CallDeadline(0.2)
 
-        async def work() -> str:
-            end = time.monotonic() + 3 * deadline.limit_s
-            while time.monotonic() < end:
-                deadline.extend()
-                await asyncio.sleep(0)
-            return "done"
+    async def work() -> str:
+        end = time.monotonic() + 3 * deadline.limit_s
+        while time.monotonic() < end:
+            deadline.extend()
+            await asyncio.sleep(0)
+        return "done"
 
-        return await within(deadline, work(), True)
-
-    assert asyncio.run(steady()) == "done"
+    assert await within(deadline, work(), True) == "done"
 
 
 def test_progress_extends_a_call_to_no_more_than_a_multiple_of_its_limit(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -148,10 +139,10 @@ def test_progress_extends_a_call_to_no_more_than_a_multiple_of_its_limit(monkeyp
     assert deadline.left_s <= 0 and deadline.missed == "no answer within 0.0 s, although it told of progress"
 
 
-def test_a_call_that_tells_of_progress_for_ever_ends_too(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_call_that_tells_of_progress_for_ever_ends_too(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(call_timeout, "MOST_EXTENDED", 2)
 
-    async def endless() -> Any:
+    with pytest.raises(TimeoutError, match="although it told of progress"):
         deadline = CallDeadline(0.05)
 
         async def work() -> None:
@@ -159,7 +150,4 @@ def test_a_call_that_tells_of_progress_for_ever_ends_too(monkeypatch: pytest.Mon
                 deadline.extend()
                 await asyncio.sleep(0)
 
-        return await within(deadline, work(), True)
-
-    with pytest.raises(TimeoutError, match="although it told of progress"):
-        asyncio.run(endless())
+        await within(deadline, work(), True)

@@ -60,59 +60,49 @@ async def happened_elsewhere(desk: Desk, call: ToolCall) -> list[str]:
     return [known.key for known in gate.effects.happened_elsewhere(call)]
 
 
-def test_a_redacted_call_may_have_been_any_call_of_its_tool() -> None:
-    async def work(desk: Desk) -> None:
+async def test_a_redacted_call_may_have_been_any_call_of_its_tool() -> None:
+    async with at_desk(SEND, PAY) as desk:
         await started(desk, to=MARK)
         with pytest.raises(CallUncertain):
             await admit(await desk.gate())
 
-    at_desk(work, SEND, PAY)
-
 
 @pytest.mark.parametrize(("tool", "to"), [("send", "y"), ("pay", "x")])
-def test_an_uncertain_call_of_another_tool_or_with_other_arguments_is_another_call(tool: str, to: str) -> None:
-    async def work(desk: Desk) -> None:
+async def test_an_uncertain_call_of_another_tool_or_with_other_arguments_is_another_call(tool: str, to: str) -> None:
+    async with at_desk(SEND, PAY) as desk:
         await started(desk, tool=tool, to=to)
         await admit(await desk.gate(), OTHER)
 
-    at_desk(work, SEND, PAY)
-
 
 @pytest.mark.parametrize(("default", "is_same"), [("x", True), ("y", False)])
-def test_a_default_that_is_left_out_is_the_same_argument(default: str, is_same: bool) -> None:
+async def test_a_default_that_is_left_out_is_the_same_argument(default: str, is_same: bool) -> None:
     tool = LoggedTools().tool("send", schema={"properties": {"to": {"default": default}}})
 
-    async def work(desk: Desk) -> bool:
+    async with at_desk(tool) as desk:
         gate = await desk.gate()
         first, second = await gate.admit(STEP, "send", {}, {}), await admit(gate, OTHER)
         assert isinstance(first, Admitted) and not first.queued
-        return second.queued
-
-    assert at_desk(work, tool) == is_same
+        assert second.queued == is_same
 
 
-def test_a_call_that_happened_with_other_arguments_stands_for_no_other() -> None:
-    async def work(desk: Desk) -> list[str]:
+async def test_a_call_that_happened_with_other_arguments_stands_for_no_other() -> None:
+    async with at_desk(SEND, PAY) as desk:
         other = await started(desk, to="y")
         await desk.happened(other.call.key)
         call = await admit(await desk.gate(), OTHER)
         async with desk.next_run() as later:
-            return await happened_elsewhere(later, call.call)
-
-    assert at_desk(work, SEND, PAY) == []
+            assert await happened_elsewhere(later, call.call) == []
 
 
-def test_a_call_that_failed_in_an_earlier_pass_is_no_result_for_another_step() -> None:
-    async def work(desk: Desk) -> None:
+async def test_a_call_that_failed_in_an_earlier_pass_is_no_result_for_another_step() -> None:
+    async with at_desk(broken(ValueError("down"))) as desk:
         await ended(desk)
         with pytest.raises(CallUncertain):
             await admit(await desk.gate(), OTHER)
 
-    at_desk(work, broken(ValueError("down")))
 
-
-def test_a_call_that_happened_stands_for_no_other_once_its_step_failed_its_criteria() -> None:
-    async def work(desk: Desk) -> list[str]:
+async def test_a_call_that_happened_stands_for_no_other_once_its_step_failed_its_criteria() -> None:
+    async with at_desk(SEND, PAY) as desk:
         call = await started(desk)
         await desk.happened(call.call.key, "receipt")
         recalled = await (await desk.gate()).admit(OTHER, "send", {"to": "x"}, {})
@@ -121,41 +111,35 @@ def test_a_call_that_happened_stands_for_no_other_once_its_step_failed_its_crite
         with pytest.raises(CallUncertain):
             await admit(await desk.gate(), OTHER)
         async with desk.next_run() as later:
-            return await happened_elsewhere(later, call.call)
-
-    assert at_desk(work, SEND, PAY) == []
+            assert await happened_elsewhere(later, call.call) == []
 
 
-def test_calls_that_happened_elsewhere_are_those_of_other_runs_that_a_person_settled() -> None:
-    async def work(desk: Desk) -> list[list[str]]:
+async def test_calls_that_happened_elsewhere_are_those_of_other_runs_that_a_person_settled() -> None:
+    async with at_desk(SEND, PAY) as desk:
         found, call = [], await started(desk)
         async with desk.next_run() as later:
             found.append(await happened_elsewhere(later, call.call))
             await desk.happened(call.call.key)
             found += [await happened_elsewhere(desk, call.call), await happened_elsewhere(later, call.call)]
         assert found[2] == [call.call.key]
-        return found[:2]
-
-    assert at_desk(work, SEND, PAY) == [[], []]
+        assert found[:2] == [[], []]
 
 
-def test_a_call_that_happened_elsewhere_is_neither_uncertain_nor_a_result_here() -> None:
-    async def work(desk: Desk) -> tuple[Any, Any]:
+async def test_a_call_that_happened_elsewhere_is_neither_uncertain_nor_a_result_here() -> None:
+    async with at_desk(SEND, PAY) as desk:
         call = await started(desk)
         await desk.happened(call.call.key)
         async with desk.next_run() as later:
             effects = (await later.gate()).effects
             await effects.look_up("send")
-            return effects.uncertain(call.call), effects.settled(call.call)
-
-    assert at_desk(work, SEND, PAY) == ([], None)
+            assert (effects.uncertain(call.call), effects.settled(call.call)) == ([], None)
 
 
 @pytest.mark.parametrize("begun_again", [False, True])
-def test_an_uncertain_call_of_another_run_is_open_until_it_is_settled_and_again_when_it_is_begun_again(
+async def test_an_uncertain_call_of_another_run_is_open_until_it_is_settled_and_again_when_it_is_begun_again(
     begun_again: bool,
 ) -> None:
-    async def work(desk: Desk) -> bool:
+    async with at_desk(SEND, PAY) as desk:
         gate = await desk.gate()
         call = await admit(gate)
         await gate.commit([], [call])
@@ -167,13 +151,11 @@ def test_an_uncertain_call_of_another_run_is_open_until_it_is_settled_and_again_
                 await gate.commit([], [call])
             effects = (await later.gate()).effects
             await effects.look_up("send")
-            return bool(effects.uncertain(call.call))
-
-    assert at_desk(work, SEND, PAY) is begun_again
+            assert bool(effects.uncertain(call.call)) is begun_again
 
 
-def test_of_three_identical_calls_each_waits_for_the_one_before_it() -> None:
-    async def work(desk: Desk) -> list[bool]:
+async def test_of_three_identical_calls_each_waits_for_the_one_before_it() -> None:
+    async with at_desk(SEND, PAY) as desk:
         effects = (gate := await desk.gate()).effects
         first, second, third = [await admit(gate, step) for step in (STEP, OTHER, STEP)]
         waiting = asyncio.create_task(effects.wait_for_turn(second.call))
@@ -183,34 +165,28 @@ def test_of_three_identical_calls_each_waits_for_the_one_before_it() -> None:
             assert await waiting == []
         is_free = [effects.take_turn(third.call)]
         effects.end_turn(second.call)
-        return [*is_free, effects.take_turn(third.call)]
-
-    assert at_desk(work, SEND, PAY) == [False, True]
+        assert [*is_free, effects.take_turn(third.call)] == [False, True]
 
 
-def test_calls_that_wait_go_on_when_all_turns_are_given_up() -> None:
-    async def work(desk: Desk) -> list[bool]:
+async def test_calls_that_wait_go_on_when_all_turns_are_given_up() -> None:
+    async with at_desk(SEND, PAY) as desk:
         effects = (gate := await desk.gate()).effects
         calls = [await admit(gate, step, to) for to in "xy" for step in (STEP, OTHER)]
         waiting = [asyncio.create_task(effects.wait_for_turn(call.call)) for call in calls if call.queued]
         await asyncio.sleep(0)
         effects.end_turns()
         async with asyncio.timeout(HANGS_AFTER_S):
-            return [await wait == [] for wait in waiting]
-
-    assert at_desk(work, SEND, PAY) == [True, True]
+            assert [await wait == [] for wait in waiting] == [True, True]
 
 
-def test_a_call_that_finds_another_uncertain_takes_no_turn() -> None:
-    async def work(desk: Desk) -> bool:
+async def test_a_call_that_finds_another_uncertain_takes_no_turn() -> None:
+    async with at_desk(broken(ValueError("down"))) as desk:
         gate = await desk.gate()
         first, second = await admit(gate), await admit(gate, OTHER)
         await gate.commit([], [first])
         await gate.perform(first)
         assert [call.key for call in await gate.effects.wait_for_turn(second.call)] == [first.call.key]
-        return gate.effects.take_turn(second.call)
-
-    assert at_desk(work, broken(ValueError("down")))
+        assert gate.effects.take_turn(second.call)
 
 
 def asking(**_: Any) -> None:
@@ -227,22 +203,20 @@ def asking(**_: Any) -> None:
     ],
     ids=["a model's call", "an item's call", "a step's own call"],
 )
-def test_only_a_steps_own_call_keeps_its_turn_until_its_result_has_been_checked(
+async def test_only_a_steps_own_call_keeps_its_turn_until_its_result_has_been_checked(
     step: Step, item: int | None, is_free: bool, tool: Any
 ) -> None:
-    async def work(desk: Desk) -> bool:
+    async with at_desk(tool, PAY) as desk:
         gate = await desk.gate()
         call = await admit(gate, step, item=item)
         with suppress(CallAsks):
             await gate.perform(call)
-        return gate.effects.take_turn(call.call)
-
-    assert at_desk(work, tool, PAY) is is_free
+        assert gate.effects.take_turn(call.call) is is_free
 
 
 @pytest.mark.parametrize("in_an_earlier_pass", [False, True])
-def test_a_call_whose_step_failed_its_criteria_is_not_repeated_by_another_step(in_an_earlier_pass: bool) -> None:
-    async def work(desk: Desk) -> str:
+async def test_a_call_whose_step_failed_its_criteria_is_not_repeated_by_another_step(in_an_earlier_pass: bool) -> None:
+    async with at_desk(SEND, PAY) as desk:
         gate = await desk.gate()
         if in_an_earlier_pass:
             call, gate = await ended(desk), await desk.gate()
@@ -253,83 +227,74 @@ def test_a_call_whose_step_failed_its_criteria_is_not_repeated_by_another_step(i
         with pytest.raises(CallUncertain) as reason:
             await admit(gate, OTHER)
         assert reason.value.keys == (call.call.key,)
-        return (await desk.last()).payload["calls"][0]["key"] == call.call.key
-
-    assert at_desk(work, SEND, PAY)
+        assert (await desk.last()).payload["calls"][0]["key"] == call.call.key
 
 
-def test_a_call_without_an_effect_may_be_repeated_whatever_became_of_its_step() -> None:
-    async def work(desk: Desk) -> None:
+async def test_a_call_without_an_effect_may_be_repeated_whatever_became_of_its_step() -> None:
+    async with at_desk(broken(NothingHappened("busy"))) as desk:
         gate = await desk.gate()
         call = await admit(gate)
         await gate.perform(call)
         await gate.effects.unmet("a", "will not do")
         await admit(gate, OTHER)
 
-    at_desk(work, broken(NothingHappened("busy")))
 
-
-def test_a_call_of_a_tool_that_is_no_longer_there_is_left_as_it_is() -> None:
-    async def work(desk: Desk) -> None:
+async def test_a_call_of_a_tool_that_is_no_longer_there_is_left_as_it_is() -> None:
+    async with at_desk(SEND, PAY) as desk:
         await ended(desk)
         later = Desk(desk.ledger, desk.lease, Toolbox([PAY]))
         await (await later.gate()).effects.unmet("a", "will not do")
-
-    at_desk(work, SEND, PAY)
 
 
 @pytest.mark.parametrize(
     ("step", "tool", "to", "found"),
     [("a", "send", "x", 1), ("a", "send", "y", 1), ("b", "send", "y", 1), ("b", "send", "x", 0), ("a", "pay", "x", 0)],
 )
-def test_a_fork_knows_the_calls_of_its_source_by_their_arguments_and_those_of_a_step_by_the_step(
+async def test_a_fork_knows_the_calls_of_its_source_by_their_arguments_and_those_of_a_step_by_the_step(
     step: str, tool: str, to: str, found: int
 ) -> None:
     happened = {"source": "f.1", "key": "k9", "tool": "send", "args": {"to": "y"}, "happened": True}
 
-    async def work(desk: Desk) -> int:
+    async with at_desk(SEND, PAY) as desk:
         await desk.ledger.append(desk.lease, [drafted("call_inherited", happened, "a")])
         effects = (await desk.gate()).effects
         for name in ("send", "pay"):
             await effects.look_up(name)
         args = {"to": to}
         call = ToolCall("k", step, 1, tool, args, "d", same_digest=effects.digest(tool, args))
-        return len(effects.happened_elsewhere(call))
-
-    assert at_desk(work, SEND, PAY) == found
+        assert len(effects.happened_elsewhere(call)) == found
 
 
-def test_of_a_steps_calls_with_other_arguments_only_those_of_the_source_count() -> None:
+async def test_of_a_steps_calls_with_other_arguments_only_those_of_the_source_count() -> None:
     inherited = {"source": "f.1", "key": "k9", "tool": "send", "args": {"to": "y"}, "happened": True}
 
-    async def work(desk: Desk) -> list[str]:
+    async with at_desk(SEND, PAY) as desk:
         await desk.happened((await started(desk, to="z")).call.key)
         async with desk.next_run() as fork:
             await fork.ledger.append(fork.lease, [drafted("call_inherited", inherited, "b")])
-            return await happened_elsewhere(fork, ToolCall("k", "a", 1, "send", {"to": "x"}, "d", same_digest="other"))
+            assert (
+                await happened_elsewhere(fork, ToolCall("k", "a", 1, "send", {"to": "x"}, "d", same_digest="other"))
+                == []
+            )
 
-    assert at_desk(work, SEND, PAY) == []
 
-
-def test_inherited_calls_come_in_the_order_of_the_record() -> None:
+async def test_inherited_calls_come_in_the_order_of_the_record() -> None:
     keys = [f"k{number}" for number in range(20)]
 
-    async def work(desk: Desk) -> list[str]:
+    async with at_desk(SEND, PAY) as desk:
         for key in keys:
             happened = {"source": "f.1", "key": key, "tool": "send", "args": {"to": key}, "happened": True}
             await desk.ledger.append(desk.lease, [drafted("call_inherited", happened, "a")])
-        return await happened_elsewhere(desk, ToolCall("k", "a", 1, "send", {"to": "x"}, "d", same_digest="other"))
+        assert (
+            await happened_elsewhere(desk, ToolCall("k", "a", 1, "send", {"to": "x"}, "d", same_digest="other")) == keys
+        )
 
-    assert at_desk(work, SEND, PAY) == keys
 
-
-def test_a_fork_waits_for_an_uncertain_call_of_its_source() -> None:
+async def test_a_fork_waits_for_an_uncertain_call_of_its_source() -> None:
     uncertain = {"source": "f.1", "key": "k9", "tool": "send", "args": {"to": "x"}, "happened": False, "error": "down"}
 
-    async def work(desk: Desk) -> None:
+    async with at_desk(SEND, PAY) as desk:
         await desk.ledger.append(desk.lease, [drafted("call_inherited", uncertain, "a")])
         with pytest.raises(CallUncertain) as reason:
             await admit(await desk.gate(), OTHER)
         assert reason.value.keys == ("k9",)
-
-    at_desk(work, SEND, PAY)

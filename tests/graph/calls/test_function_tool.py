@@ -165,18 +165,15 @@ SEEN: contextvars.ContextVar[str] = contextvars.ContextVar("SEEN", default="noth
 
 
 @pytest.mark.parametrize("is_async", [True, False])
-def test_a_tool_sees_the_callers_context_and_leaves_it_as_it_is(is_async: bool) -> None:
+async def test_a_tool_sees_the_callers_context_and_leaves_it_as_it_is(is_async: bool) -> None:
     def look() -> str:
         """Look at the context, and change it."""
         seen = SEEN.get()
         SEEN.set("the tool's")
         return seen
 
-    async def main() -> tuple[Any, str]:
-        SEEN.set("the caller's")
-        return await bind(given(look, is_async)).call({}), SEEN.get()
-
-    assert asyncio.run(main()) == ("the caller's", "the caller's")
+    SEEN.set("the caller's")
+    assert (await bind(given(look, is_async)).call({}), SEEN.get()) == ("the caller's", "the caller's")
 
 
 class Told(AsyncCallbackHandler):
@@ -196,23 +193,20 @@ class ToldInThread(BaseCallbackHandler):
 
 
 @pytest.mark.parametrize("is_async", [True, False])
-def test_a_handler_in_the_configuration_is_told_of_the_call(is_async: bool) -> None:
+async def test_a_handler_in_the_configuration_is_told_of_the_call(is_async: bool) -> None:
     handler = Told() if is_async else ToldInThread()
 
-    async def main() -> Any:
-        with set_config_context({"callbacks": [handler]}) as context:
-            return await asyncio.create_task(bind(given(plain, is_async)).call({"a": 1}), context=context)
-
-    assert asyncio.run(main()) == [1, 2, None]
+    with set_config_context({"callbacks": [handler]}) as context:
+        assert await asyncio.create_task(bind(given(plain, is_async)).call({"a": 1}), context=context) == [1, 2, None]
     assert handler.inputs == [{"a": 1}]
 
 
-def test_a_handler_of_the_tool_itself_is_told_of_the_call() -> None:
+async def test_a_handler_of_the_tool_itself_is_told_of_the_call() -> None:
     handler = ToldInThread()
     made = tool(plain)
     made.callbacks = [handler]
 
-    asyncio.run(bind(made).call({"a": 1}))
+    await bind(made).call({"a": 1})
 
     assert handler.inputs == [{"a": 1}]
 

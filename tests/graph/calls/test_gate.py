@@ -22,7 +22,7 @@ from planner_executor.graph.ledger.memory.ledger import MemoryLedger
 from planner_executor.graph.ledger.protocol import Lease
 from planner_executor.graph.plan.schema import Step
 from planner_executor.graph.policy.grants import Refused
-from planner_executor.graph.record.events import Draft, Event
+from planner_executor.graph.record.events import Draft
 from planner_executor.graph.record.results import StepResult
 from planner_executor.graph.record.trust_label import TrustLabel
 from planner_executor.graph.record.values import keep
@@ -32,6 +32,10 @@ from planner_executor.tools.errors import NothingHappened
 STEP = Step(id="a", objective="o", tools=("send", "read"), max_calls=9)
 
 
+ON_A_CLOCK = ("asyncio", {"loop_factory": ClockedLoop})
+"""An event loop on which the time of a call begins after its tool."""
+
+
 async def admit(gate: CallGate, step: Step, tool: str, args: Any) -> Admitted:
     """Return a call that nothing is known of yet."""
     admitted = await gate.admit(step, tool, args, {})
@@ -39,15 +43,13 @@ async def admit(gate: CallGate, step: Step, tool: str, args: Any) -> Admitted:
     return admitted
 
 
-def perform(tool: Any, loop: Any = asyncio.new_event_loop, **args: Any) -> Finished:
+async def perform(tool: Any, **args: Any) -> Finished:
     """Make one call of a tool through the gate."""
 
-    async def work(desk: Desk) -> Finished:
+    async with at_desk(tool) as desk:
         gate = await desk.gate()
         name = next(iter(desk.toolbox))
         return await gate.perform(await admit(gate, Step(id="a", objective="o", tools=(name,)), name, args))
-
-    return at_desk(work, tool, loop=loop)
 
 
 def raising(error: BaseException, is_async: bool = False, **metadata: Any) -> Any:
@@ -57,8 +59,8 @@ def raising(error: BaseException, is_async: bool = False, **metadata: Any) -> An
     return LoggedTools().tool("send", work, is_async=is_async, **metadata)
 
 
-def test_a_call_has_the_value_and_the_times_of_the_tool() -> None:
-    finished = perform(LoggedTools().tool("send", lambda to: ("sent", to)), to="x")
+async def test_a_call_has_the_value_and_the_times_of_the_tool() -> None:
+    finished = await perform(LoggedTools().tool("send", lambda to: ("sent", to)), to="x")
 
     assert finished.value == ["sent", "x"]
     assert finished.result.status == "succeeded"
@@ -68,8 +70,8 @@ def test_a_call_has_the_value_and_the_times_of_the_tool() -> None:
     assert finished.result.started_at <= finished.result.ended_at <= time.time() + 60
 
 
-def test_a_large_value_is_kept_whole_and_shown_by_its_artifact() -> None:
-    finished = perform(LoggedTools().tool("send", lambda: "x" * 10_000))
+async def test_a_large_value_is_kept_whole_and_shown_by_its_artifact() -> None:
+    finished = await perform(LoggedTools().tool("send", lambda: "x" * 10_000))
 
     assert finished.value == "x" * 10_000
     assert finished.result.value is None
@@ -89,8 +91,8 @@ def test_a_large_value_is_kept_whole_and_shown_by_its_artifact() -> None:
         (RecursionError("deep"), "RecursionError: deep"),
     ],
 )
-def test_whatever_a_tool_raises_is_a_failed_result(error: BaseException, words: str, is_async: bool) -> None:
-    finished = perform(raising(error, is_async))
+async def test_whatever_a_tool_raises_is_a_failed_result(error: BaseException, words: str, is_async: bool) -> None:
+    finished = await perform(raising(error, is_async))
 
     assert (finished.result.status, finished.result.error) == ("failed", words)
     assert finished.nothing_happened == isinstance(error, NothingHappened)
@@ -98,15 +100,15 @@ def test_whatever_a_tool_raises_is_a_failed_result(error: BaseException, words: 
 
 
 @pytest.mark.parametrize("error", [SystemExit(1), StopIteration(), KeyboardInterrupt()])
-def test_a_sync_tool_cannot_end_the_process(error: BaseException) -> None:
-    finished = perform(raising(error))
+async def test_a_sync_tool_cannot_end_the_process(error: BaseException) -> None:
+    finished = await perform(raising(error))
 
     assert finished.result.status == "failed"
     assert type(error).__name__ in str(finished.result.error)
 
 
-def test_an_error_that_cannot_be_stored_is_told_as_far_as_it_can_be() -> None:
-    error = perform(raising(ValueError("half \ud800 of it" + "x" * 10_000))).result.error
+async def test_an_error_that_cannot_be_stored_is_told_as_far_as_it_can_be() -> None:
+    error = (await perform(raising(ValueError("half \ud800 of it" + "x" * 10_000)))).result.error
 
     assert error is not None
     assert error.encode()
@@ -116,22 +118,22 @@ def test_an_error_that_cannot_be_stored_is_told_as_far_as_it_can_be() -> None:
 @pytest.mark.parametrize(
     "value", [b"bytes", float("nan"), {1: 2}, {1, 2}, ValueError("as a result"), "\ud800"], ids=repr
 )
-def test_a_result_that_cannot_be_kept_is_a_failure_that_may_have_happened(value: Any) -> None:
-    finished = perform(LoggedTools().tool("send", lambda: value))
+async def test_a_result_that_cannot_be_kept_is_a_failure_that_may_have_happened(value: Any) -> None:
+    finished = await perform(LoggedTools().tool("send", lambda: value))
 
     assert finished.result.status == "failed"
     assert not finished.nothing_happened
 
 
 @pytest.mark.parametrize("is_async", [True, False])
-def test_a_tool_that_cancels_itself_has_failed(is_async: bool) -> None:
-    finished = perform(raising(asyncio.CancelledError(), is_async))
+async def test_a_tool_that_cancels_itself_has_failed(is_async: bool) -> None:
+    finished = await perform(raising(asyncio.CancelledError(), is_async))
 
     assert finished.result.error == "the tool cancelled itself"
     assert not finished.nothing_happened and not finished.is_passing
 
 
-def test_a_tool_that_cancels_the_task_it_runs_in_has_failed() -> None:
+async def test_a_tool_that_cancels_the_task_it_runs_in_has_failed() -> None:
     async def work(**_: Any) -> None:
         task = asyncio.current_task()
         assert task is not None
@@ -140,20 +142,11 @@ def test_a_tool_that_cancels_the_task_it_runs_in_has_failed() -> None:
 
     given = StructuredTool(name="send", description="d", coroutine=work, args_schema={"properties": {}})
 
-    assert perform(given).result.error == "the tool cancelled itself"
+    assert (await perform(given)).result.error == "the tool cancelled itself"
 
 
-def test_a_call_whose_caller_is_cancelled_is_no_result() -> None:
-    async def work(desk: Desk) -> None:
-        gate = await desk.gate()
-        task = asyncio.create_task(gate.perform(await admit(gate, STEP, "send", {})))
-        while not stopped:
-            await asyncio.sleep(0)
-        task.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await task
-        assert stopped == ["began", "cancelled"]
-
+@pytest.mark.parametrize("anyio_backend", [ON_A_CLOCK])
+async def test_a_call_whose_caller_is_cancelled_is_no_result() -> None:
     stopped: list[str] = []
 
     async def forever() -> None:
@@ -164,13 +157,23 @@ def test_a_call_whose_caller_is_cancelled_is_no_result() -> None:
             stopped.append("cancelled")
             raise
 
-    at_desk(work, StructuredTool(name="send", description="d", coroutine=forever, args_schema={"properties": {}}), READ)
+    async with at_desk(
+        StructuredTool(name="send", description="d", coroutine=forever, args_schema={"properties": {}}), READ
+    ) as desk:
+        gate = await desk.gate()
+        task = asyncio.create_task(gate.perform(await admit(gate, STEP, "send", {})))
+        while not stopped:
+            await asyncio.sleep(0)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        assert stopped == ["began", "cancelled"]
 
 
 READ = LoggedTools().tool("read", effect="read")
 
 
-def test_an_async_tool_that_takes_too_long_is_really_cancelled() -> None:
+async def test_an_async_tool_that_takes_too_long_is_really_cancelled() -> None:
     ended: list[str] = []
 
     async def forever() -> None:
@@ -183,41 +186,39 @@ def test_an_async_tool_that_takes_too_long_is_really_cancelled() -> None:
     given = StructuredTool(
         name="send", description="d", coroutine=forever, args_schema=schema, metadata={"timeout_s": 0.01}
     )
-    finished = perform(given, ClockedLoop)  # on which the time begins after the tool
+    finished = await perform(given)
 
     assert ended == ["cancelled"]
     assert finished.result.error == "TimeoutError: no answer within 0.01 s"
     assert not finished.nothing_happened
 
 
-def test_a_sync_tool_that_takes_too_long_may_still_be_at_work_and_says_so() -> None:
+async def test_a_sync_tool_that_takes_too_long_may_still_be_at_work_and_says_so() -> None:
     go = threading.Event()
 
-    finished = perform(LoggedTools().tool("send", lambda: go.wait(10), timeout_s=0.01))
+    finished = await perform(LoggedTools().tool("send", lambda: go.wait(10), timeout_s=0.01))
     go.set()
 
     assert "may still be at work" in str(finished.result.error)
     assert finished.result.status == "failed"
 
 
-def test_a_tool_within_its_time_is_not_disturbed() -> None:
-    assert perform(LoggedTools().tool("send", lambda: 1, is_async=True, timeout_s=60)).value == 1
+async def test_a_tool_within_its_time_is_not_disturbed() -> None:
+    assert (await perform(LoggedTools().tool("send", lambda: 1, is_async=True, timeout_s=60))).value == 1
 
 
-def test_the_key_of_a_call_is_the_same_across_attempts_and_revisions() -> None:
-    async def work(desk: Desk) -> list[str]:
+async def test_the_key_of_a_call_is_the_same_across_attempts_and_revisions() -> None:
+    async with at_desk(LoggedTools().tool("send"), READ) as desk:
         keys = []
         for revision in (1, 2):
             await desk.revise(revision)
             keys.append((await admit(await desk.gate(), STEP, "send", {"to": "x", "n": 1})).call.key)
             keys.append((await admit(await desk.gate(), STEP, "send", {"n": 1, "to": "x"})).call.key)
-        return keys
-
-    assert len(set(at_desk(work, LoggedTools().tool("send"), READ))) == 1
+        assert len(set(keys)) == 1
 
 
-def test_the_key_of_a_call_tells_run_step_number_tool_and_arguments_apart() -> None:
-    async def work(desk: Desk) -> list[str]:
+async def test_the_key_of_a_call_tells_run_step_number_tool_and_arguments_apart() -> None:
+    async with at_desk(LoggedTools().tool("send"), READ) as desk:
         other = Step(id="b", objective="o", tools=("send",))
         run = await desk.ledger.open_run("t", [drafted("run_started", {"goal": "g", "constraints": []})])
         once = [
@@ -233,59 +234,51 @@ def test_the_key_of_a_call_tells_run_step_number_tool_and_arguments_apart() -> N
         calls += [await admit(gate, STEP, "send", {"to": "z"}) for _ in range(2)]
         async with desk.ledger.owned(run) as lease:
             calls.append(await admit(await Desk(desk.ledger, lease, desk.toolbox).gate(), STEP, "send", {"to": "x"}))
-        return [call.call.key for call in calls]
-
-    keys = at_desk(work, LoggedTools().tool("send"), READ)
+        keys = [call.call.key for call in calls]
 
     assert len(set(keys)) == len(keys)
 
 
 @pytest.mark.parametrize("step", [Step(id="a", objective="o"), Step(id="a", objective="o", tool="read")])
-def test_a_step_may_call_no_other_tools_than_its_own(step: Step) -> None:
-    async def work(desk: Desk) -> None:
+async def test_a_step_may_call_no_other_tools_than_its_own(step: Step) -> None:
+    async with at_desk(LoggedTools().tool("send"), READ) as desk:
         gate = await desk.gate()
         with pytest.raises(Refused):
             await admit(gate, step, "send", {})
 
-    at_desk(work, LoggedTools().tool("send"), READ)
-
 
 @pytest.mark.parametrize("args", [{"n": "5"}, {}, {"n": 5, "extra": 1}, {"n": None}])
-def test_arguments_are_checked_once_more_when_references_are_resolved(args: dict[str, Any]) -> None:
+async def test_arguments_are_checked_once_more_when_references_are_resolved(args: dict[str, Any]) -> None:
     schema = {"properties": {"n": {"type": "integer"}}, "required": ["n"]}
 
-    async def work(desk: Desk) -> None:
+    async with at_desk(LoggedTools().tool("send", schema=schema)) as desk:
         gate = await desk.gate()
         assert (await admit(gate, STEP, "send", {"n": 5})).call.args == {"n": 5}
         with pytest.raises(Refused):
             await admit(gate, STEP, "send", args)
-
-    at_desk(work, LoggedTools().tool("send", schema=schema))
 
 
 def finished(call: Admitted, gate: CallGate) -> Awaitable[Finished]:
     return gate.perform(call)
 
 
-def test_outcomes_are_written_before_the_intents_they_make_ready() -> None:
-    async def work(desk: Desk) -> list[str]:
+async def test_outcomes_are_written_before_the_intents_they_make_ready() -> None:
+    async with at_desk(LoggedTools().tool("send")) as desk:
         gate = await desk.gate()
         first, second = await admit(gate, STEP, "send", {"to": 1}), await admit(gate, STEP, "send", {"to": 2})
         await gate.commit([], [first])
         await gate.commit([await gate.perform(first), drafted("step_finished", {}, "b")], [second])
         assert gate.models.tally.sequence == (await desk.last()).seq
-        return await desk.kinds()
-
-    assert at_desk(work, LoggedTools().tool("send")) == [
-        "call_started",
-        "call_finished",
-        "step_finished",
-        "call_started",
-    ]
+        assert await desk.kinds() == [
+            "call_started",
+            "call_finished",
+            "step_finished",
+            "call_started",
+        ]
 
 
-def test_an_intent_says_what_is_about_to_happen() -> None:
-    async def work(desk: Desk) -> Event:
+async def test_an_intent_says_what_is_about_to_happen() -> None:
+    async with at_desk(LoggedTools().tool("send", effect="write"), READ) as desk:
         await desk.revise(3)
         gate = await desk.gate()
         await admit(gate, STEP, "read", {})
@@ -293,9 +286,7 @@ def test_an_intent_says_what_is_about_to_happen() -> None:
         await gate.commit([], [call])
         event = await desk.last()
         assert (event.payload["key"], "args_digest" in event.payload) == (call.call.key, False)
-        return event
-
-    event = at_desk(work, LoggedTools().tool("send", effect="write"), READ)
+        event = event
 
     assert (event.kind, event.step) == ("call_started", "a")
     assert {name: event.payload[name] for name in ("call", "tool", "args", "effect", "repeatable", "revision")} == {
@@ -337,19 +328,17 @@ def test_the_intent_of_a_call_that_may_not_be_repeated_survives_a_power_cut(tool
     assert [draft.safe for draft in drafts] == [safe]
 
 
-def test_an_intent_is_refused_when_a_decision_came_first() -> None:
-    async def work(desk: Desk) -> list[str]:
+async def test_an_intent_is_refused_when_a_decision_came_first() -> None:
+    async with at_desk(LoggedTools().tool("send")) as desk:
         gate = await desk.gate()
         await desk.revise(2)
         with pytest.raises(StaleRunError):
             await gate.commit([], [await admit(gate, STEP, "send", {})])
-        return await desk.kinds()
-
-    assert at_desk(work, LoggedTools().tool("send")) == ["plan_revised"]
+        assert await desk.kinds() == ["plan_revised"]
 
 
-def test_what_has_happened_is_written_even_where_nothing_more_may_start() -> None:
-    async def work(desk: Desk) -> tuple[list[str], Any]:
+async def test_what_has_happened_is_written_even_where_nothing_more_may_start() -> None:
+    async with at_desk(LoggedTools().tool("send", lambda to: "x" * 10_000)) as desk:
         gate = await desk.gate()
         first, second = await admit(gate, STEP, "send", {"to": 1}), await admit(gate, STEP, "send", {"to": 2})
         await gate.commit([], [first])
@@ -359,17 +348,15 @@ def test_what_has_happened_is_written_even_where_nothing_more_may_start() -> Non
             await gate.commit([done], [second])
         recalled = await (await desk.gate()).admit(STEP, "send", {"to": 1}, {})
         assert isinstance(recalled, Finished)
-        return await desk.kinds(), recalled.value
-
-    kinds, value = at_desk(work, LoggedTools().tool("send", lambda to: "x" * 10_000))
+        kinds, value = (await desk.kinds(), recalled.value)
 
     assert kinds == ["call_started", "run_ended", "call_finished"]
     assert value == "x" * 10_000
 
 
 @pytest.mark.parametrize("message", ["pause", "cancel"])
-def test_while_a_message_waits_nothing_starts_and_what_has_happened_is_written(message: Any) -> None:
-    async def work(desk: Desk) -> list[str]:
+async def test_while_a_message_waits_nothing_starts_and_what_has_happened_is_written(message: Any) -> None:
+    async with at_desk(LoggedTools().tool("send")) as desk:
         gate = await desk.gate()
         first, second = await admit(gate, STEP, "send", {"to": 1}), await admit(gate, STEP, "send", {"to": 2})
         await gate.commit([], [first])
@@ -381,92 +368,82 @@ def test_while_a_message_waits_nothing_starts_and_what_has_happened_is_written(m
             await gate.commit([], [second])
         assert await desk.ledger.take_messages(desk.lease) == [message]
         await gate.commit([], [second])
-        return await desk.kinds()
-
-    assert at_desk(work, LoggedTools().tool("send")) == ["call_started", "call_finished", "call_started"]
+        assert await desk.kinds() == ["call_started", "call_finished", "call_started"]
 
 
-def test_outcomes_alone_are_written_while_a_message_waits() -> None:
-    async def work(desk: Desk) -> list[str]:
+async def test_outcomes_alone_are_written_while_a_message_waits() -> None:
+    async with at_desk(LoggedTools().tool("send")) as desk:
         gate = await desk.gate()
         call = await admit(gate, STEP, "send", {})
         await gate.commit([], [call])
         await desk.ledger.post(desk.run, "pause")
         await gate.commit([await gate.perform(call)], [])
-        return await desk.kinds()
-
-    assert at_desk(work, LoggedTools().tool("send")) == ["call_started", "call_finished"]
+        assert await desk.kinds() == ["call_started", "call_finished"]
 
 
-def test_under_an_outdated_lease_nothing_starts_is_made_ends_or_is_asked() -> None:
+async def test_under_an_outdated_lease_nothing_starts_is_made_ends_or_is_asked() -> None:
     tools = LoggedTools()
 
-    async def main() -> tuple[list[str], int]:
-        ledger, model = MemoryLedger(), ScriptedModel(["an answer"])
-        run = await ledger.open_run("t", [drafted("run_started", {"goal": "g", "constraints": []})])
-        async with ledger.owned(run) as outdated:
-            pass
-        async with ledger.owned(run) as lease:
-            desk = Desk(ledger, outdated, Toolbox([tools.tool("send")]))
-            gate = await desk.gate()
-            call = await admit(gate, STEP, "send", {})
+    ledger, model = MemoryLedger(), ScriptedModel(["an answer"])
+    run = await ledger.open_run("t", [drafted("run_started", {"goal": "g", "constraints": []})])
+    async with ledger.owned(run) as outdated:
+        pass
+    async with ledger.owned(run) as lease:
+        desk = Desk(ledger, outdated, Toolbox([tools.tool("send")]))
+        gate = await desk.gate()
+        call = await admit(gate, STEP, "send", {})
+        with pytest.raises(LeaseLostError):
+            await gate.perform(call)
+        done = Finished(call.call, StepResult("succeeded", value="sent"), keep("sent"))
+        for ended, starting in (([], [call]), ([done], []), ([done], [call])):
             with pytest.raises(LeaseLostError):
-                await gate.perform(call)
-            done = Finished(call.call, StepResult("succeeded", value="sent"), keep("sent"))
-            for ended, starting in (([], [call]), ([done], []), ([done], [call])):
-                with pytest.raises(LeaseLostError):
-                    await gate.commit(ended, starting)
-            with pytest.raises(LeaseLostError):
-                await gate.models.ask(role_model(model), ModelCall("planner", "plan:1", [HumanMessage("x")]))
-            await ledger.append(lease, [drafted("paused", {})])
-            kinds = await desk.kinds()
-        await ledger.close()
-        return kinds, len(model.prompts)
-
-    assert asyncio.run(main()) == (["paused"], 0) and tools.calls == []
+                await gate.commit(ended, starting)
+        with pytest.raises(LeaseLostError):
+            await gate.models.ask(role_model(model), ModelCall("planner", "plan:1", [HumanMessage("x")]))
+        await ledger.append(lease, [drafted("paused", {})])
+        kinds = await desk.kinds()
+    await ledger.close()
+    assert (kinds, len(model.prompts)) == (["paused"], 0) and tools.calls == []
 
 
-def test_outcomes_alone_are_written_whatever_was_decided() -> None:
-    async def work(desk: Desk) -> list[str]:
+async def test_outcomes_alone_are_written_whatever_was_decided() -> None:
+    async with at_desk(LoggedTools().tool("send")) as desk:
         gate = await desk.gate()
         call = await admit(gate, STEP, "send", {})
         await gate.commit([], [call])
         await desk.revise(2)
         await gate.commit([await gate.perform(call)], [])
-        return await desk.kinds()
-
-    assert at_desk(work, LoggedTools().tool("send")) == ["call_started", "plan_revised", "call_finished"]
+        assert await desk.kinds() == ["call_started", "plan_revised", "call_finished"]
 
 
 @pytest.mark.parametrize("value", [None, False, {"n": [1.5]}, "x" * 20_000, 2**70])
-def test_an_outcome_on_record_stands_for_the_call_with_its_whole_value(value: Any) -> None:
-    async def work(desk: Desk) -> Any:
+async def test_an_outcome_on_record_stands_for_the_call_with_its_whole_value(value: Any) -> None:
+    async with at_desk(LoggedTools().tool("send", lambda: value)) as desk:
         gate = await desk.gate()
         call = await admit(gate, STEP, "send", {})
         await gate.commit([], [call])
         await gate.commit([await gate.perform(call)], [])
         recalled = await (await desk.gate()).admit(STEP, "send", {}, {})
         assert isinstance(recalled, Finished)
-        return recalled.value
-
-    assert at_desk(work, LoggedTools().tool("send", lambda: value)) == value
+        assert recalled.value == value
 
 
 @pytest.mark.parametrize("args", [{"to": "x"}, {"to": "x" * 10_000}])
-def test_a_call_is_known_again_by_its_arguments_however_large(args: dict[str, str]) -> None:
-    async def work(desk: Desk) -> tuple[str, list[str]]:
+async def test_a_call_is_known_again_by_its_arguments_however_large(args: dict[str, str]) -> None:
+    async with at_desk(LoggedTools().tool("send")) as desk:
         gate = await desk.gate()
         call = await admit(gate, STEP, "send", args)
         await gate.commit([], [call])
-        return call.call.args_digest, [known.args_digest for known in (await desk.record()).calls.by_key.values()]
-
-    given, known = at_desk(work, LoggedTools().tool("send"))
+        given, known = (
+            call.call.args_digest,
+            [known.args_digest for known in (await desk.record()).calls.by_key.values()],
+        )
 
     assert known == [given]
 
 
-def test_a_call_that_may_have_happened_is_in_doubt_for_the_next_attempt() -> None:
-    async def work(desk: Desk) -> None:
+async def test_a_call_that_may_have_happened_is_in_doubt_for_the_next_attempt() -> None:
+    async with at_desk(LoggedTools().tool("send")) as desk:
         gate = await desk.gate()
         call = await admit(gate, STEP, "send", {})
         await gate.commit([], [call])
@@ -474,12 +451,12 @@ def test_a_call_that_may_have_happened_is_in_doubt_for_the_next_attempt() -> Non
             await (await desk.gate()).admit(STEP, "send", {}, {})
         assert doubt.value.keys == (call.call.key,)
 
-    at_desk(work, LoggedTools().tool("send"))
-
 
 @pytest.mark.parametrize("effect", ["read", "external"])
-def test_a_models_call_that_failed_is_told_again_and_not_made_again_when_the_step_is_taken_up(effect: str) -> None:
-    async def work(desk: Desk) -> None:
+async def test_a_models_call_that_failed_is_told_again_and_not_made_again_when_the_step_is_taken_up(
+    effect: str,
+) -> None:
+    async with at_desk(raising(ValueError("half done"), effect=effect)) as desk:
         gate = await desk.gate()
         call = await admit(gate, STEP, "send", {})
         await gate.commit([], [call])
@@ -488,23 +465,19 @@ def test_a_models_call_that_failed_is_told_again_and_not_made_again_when_the_ste
         assert isinstance(recalled, Finished)
         assert recalled.result.error == "ValueError: half done"
 
-    at_desk(work, raising(ValueError("half done"), effect=effect))
-
 
 @pytest.mark.parametrize("tool", [raising(NothingHappened("no")), raising(ValueError(), effect="read")])
-def test_a_failure_without_effect_leaves_no_doubt(tool: Any) -> None:
-    async def work(desk: Desk) -> None:
+async def test_a_failure_without_effect_leaves_no_doubt(tool: Any) -> None:
+    async with at_desk(tool) as desk:
         gate = await desk.gate()
         call = await admit(gate, STEP, "send", {})
         await gate.commit([], [call])
         await gate.commit([await gate.perform(call)], [])
         await admit(gate, STEP, "send", {})
 
-    at_desk(work, tool)
 
-
-def test_no_step_repeats_a_call_that_raised_a_moment_ago() -> None:
-    async def work(desk: Desk) -> None:
+async def test_no_step_repeats_a_call_that_raised_a_moment_ago() -> None:
+    async with at_desk(raising(ValueError("half done"))) as desk:
         gate = await desk.gate()
         first = await admit(gate, STEP, "send", {"to": "x"})
         await gate.commit([], [first])
@@ -515,43 +488,35 @@ def test_no_step_repeats_a_call_that_raised_a_moment_ago() -> None:
             await gate.admit(Step(id="b", objective="o", tools=("send",)), "send", {"to": "x"}, {})
         await admit(gate, STEP, "send", {"to": "y"})
 
-    at_desk(work, raising(ValueError("half done")))
 
-
-def test_what_a_model_read_from_a_tool_that_declares_nothing_may_go_into_another_that_declares_nothing() -> None:
-    async def work(desk: Desk) -> None:
+async def test_what_a_model_read_from_a_tool_that_declares_nothing_may_go_into_another_that_declares_nothing() -> None:
+    async with at_desk(LoggedTools().tool("send")) as desk:
         gate = await desk.gate()
         read = TrustLabel("undeclared", ("page",))
         assert isinstance(await gate.admit(STEP, "send", {"to": "x"}, {}, read), Admitted)
 
-    at_desk(work, LoggedTools().tool("send"))
 
-
-def test_what_a_model_read_from_a_tool_that_declares_nothing_is_held_before_an_effect() -> None:
-    async def work(desk: Desk) -> None:
+async def test_what_a_model_read_from_a_tool_that_declares_nothing_is_held_before_an_effect() -> None:
+    async with at_desk(LoggedTools().tool("send", effect="external")) as desk:
         gate = await desk.gate()
         with pytest.raises(CallHeld):
             await gate.admit(STEP, "send", {"to": "x"}, {}, TrustLabel("undeclared", ("page",)))
 
-    at_desk(work, LoggedTools().tool("send", effect="external"))
 
-
-def test_each_item_of_a_list_has_a_call_of_its_own() -> None:
-    async def work(desk: Desk) -> list[str]:
+async def test_each_item_of_a_list_has_a_call_of_its_own() -> None:
+    async with at_desk(LoggedTools().tool("read", effect="read")) as desk:
         gate = await desk.gate()
         step = Step(id="a", objective="o", tool="read", for_each=[1, 1])
         calls = [await gate.admit(step, "read", {}, {}, item=item) for item in range(2)]
-        return [call.call.key for call in calls if isinstance(call, Admitted)]
-
-    first, second = at_desk(work, LoggedTools().tool("read", effect="read"))
+        first, second = [call.call.key for call in calls if isinstance(call, Admitted)]
 
     assert first != second
 
 
-def test_the_failed_call_of_an_item_is_made_again_under_another_revision() -> None:
+async def test_the_failed_call_of_an_item_is_made_again_under_another_revision() -> None:
     step = Step(id="a", objective="o", tool="send", for_each=[1])
 
-    async def work(desk: Desk) -> tuple[Any, Any]:
+    async with at_desk(raising(ValueError("broken"), effect="read")) as desk:
         gate = await desk.gate()
         call = await gate.admit(step, "send", {}, {}, item=0)
         assert isinstance(call, Admitted)
@@ -559,9 +524,7 @@ def test_the_failed_call_of_an_item_is_made_again_under_another_revision() -> No
         await gate.commit([await gate.perform(call)], [])
         same = await (await desk.gate()).admit(step, "send", {}, {}, item=0)
         await desk.revise(1)
-        return same, await (await desk.gate()).admit(step, "send", {}, {}, item=0)
-
-    same, revised = at_desk(work, raising(ValueError("broken"), effect="read"))
+        same, revised = (same, await (await desk.gate()).admit(step, "send", {}, {}, item=0))
 
     assert isinstance(same, Finished)
     assert isinstance(revised, Admitted)

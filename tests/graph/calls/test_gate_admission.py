@@ -1,7 +1,6 @@
 """What the gate lets pass, and what waits: for a person, for a turn, for a budget; each wait is on record once."""
 
 import asyncio
-from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -81,27 +80,23 @@ async def turns() -> None:
         await asyncio.sleep(0)
 
 
-def test_a_refusal_is_on_record_once_however_often_it_is_asked_for() -> None:
-    async def work(desk: Desk) -> list[str]:
+async def test_a_refusal_is_on_record_once_however_often_it_is_asked_for() -> None:
+    async with at_desk(SEND) as desk:
         for _ in range(2):
             with pytest.raises(Refused):
                 await admit(await desk.gate(), Step(id="a", objective="o"))
-        return await desk.kinds()
-
-    assert at_desk(work, SEND) == ["call_refused"]
+        assert await desk.kinds() == ["call_refused"]
 
 
-def test_a_call_that_the_policy_denies_is_refused_whoever_approved_it() -> None:
-    async def work(desk: Desk) -> None:
+async def test_a_call_that_the_policy_denies_is_refused_whoever_approved_it() -> None:
+    async with at_desk(SEND) as desk:
         gate = await desk.gate(policy=Policy(tools={"send": ToolRule("deny")}))
         with pytest.raises(Refused, match="the policy denies send"):
             await admit(gate)
 
-    at_desk(work, SEND)
 
-
-def test_a_call_counts_against_the_budget_before_it_is_made_and_so_does_its_repetition() -> None:
-    async def work(desk: Desk) -> None:
+async def test_a_call_counts_against_the_budget_before_it_is_made_and_so_does_its_repetition() -> None:
+    async with at_desk(SEND, READ) as desk:
         gate = await desk.gate(budget=Budget(tool_calls=1))
         call = await admit(gate, tool="read")
         with pytest.raises(LimitReached):
@@ -109,24 +104,20 @@ def test_a_call_counts_against_the_budget_before_it_is_made_and_so_does_its_repe
         with pytest.raises(LimitReached):
             gate.again(call)
 
-    at_desk(work, SEND, READ)
 
-
-def test_a_call_begins_its_step_and_a_models_call_begins_none() -> None:
-    async def work(desk: Desk) -> None:
+async def test_a_call_begins_its_step_and_a_models_call_begins_none() -> None:
+    async with at_desk(SEND, READ) as desk:
         gate = await desk.gate(budget=Budget(steps=1))
         await admit(gate, OTHER)
         await admit(gate, ONE_CALL)
         with pytest.raises(LimitReached):
             await admit(gate, Step(id="c", objective="o", tool="send", args={"to": "y"}), to="y")
 
-    at_desk(work, SEND, READ)
 
-
-def test_a_step_that_was_begun_in_an_earlier_pass_is_not_begun_again() -> None:
+async def test_a_step_that_was_begun_in_an_earlier_pass_is_not_begun_again() -> None:
     step = Step(id="a", objective="o", tool="read", args={"to": "x"}, for_each=[1, 2])
 
-    async def work(desk: Desk) -> None:
+    async with at_desk(READ) as desk:
         gate = await desk.gate()
         first = await admit(gate, step, "read", item=0)
         await gate.commit([], [first])
@@ -134,39 +125,37 @@ def test_a_step_that_was_begun_in_an_earlier_pass_is_not_begun_again() -> None:
         await admit(later, step, "read", item=1)
         (await desk.gate(budget=Budget(steps=1))).again(first)
 
-    at_desk(work, READ)
 
-
-def test_a_call_has_a_number_only_if_a_model_makes_it() -> None:
-    async def work(desk: Desk) -> list[int]:
+async def test_a_call_has_a_number_only_if_a_model_makes_it() -> None:
+    async with at_desk(SEND, READ) as desk:
         gate = await desk.gate()
         own = Step(id="b", objective="o", tool="send", args={"to": "z"})
         calls = [await admit(gate), await admit(gate, to="y"), await admit(gate, own, to="z")]
-        return [call.call.number for call in calls]
-
-    assert at_desk(work, SEND, READ) == [1, 2, 0]
+        assert [call.call.number for call in calls] == [1, 2, 0]
 
 
-def test_only_identical_calls_with_an_effect_wait_for_one_another() -> None:
-    async def work(desk: Desk) -> list[bool]:
+async def test_only_identical_calls_with_an_effect_wait_for_one_another() -> None:
+    async with at_desk(SEND, READ) as desk:
         gate = await desk.gate()
         calls = [("read", "x"), ("read", "x"), ("send", "x"), ("send", "x"), ("send", "y")]
-        return [(await admit(gate, tool=tool, to=to)).queued for tool, to in calls]
+        assert [(await admit(gate, tool=tool, to=to)).queued for tool, to in calls] == [
+            False,
+            False,
+            False,
+            True,
+            False,
+        ]
 
-    assert at_desk(work, SEND, READ) == [False, False, False, True, False]
 
-
-def test_a_call_with_an_effect_that_waits_for_its_rate_takes_its_turn_when_it_is_about_to_be_made() -> None:
-    async def work(desk: Desk) -> list[tuple[float, bool]]:
+async def test_a_call_with_an_effect_that_waits_for_its_rate_takes_its_turn_when_it_is_about_to_be_made() -> None:
+    async with at_desk(SEND, READ) as desk:
         gate = await desk.gate(rates={"send": 120, "read": 120})
         calls = [await admit(gate, tool=tool, to=to) for tool in ("send", "read") for to in ("x", "y")]
-        return [(call.wait_s, call.queued) for call in calls]
-
-    assert at_desk(work, SEND, READ) == [(0.0, False), (0.5, True), (0.0, False), (0.5, False)]
+        assert [(call.wait_s, call.queued) for call in calls] == [(0.0, False), (0.5, True), (0.0, False), (0.5, False)]
 
 
-def test_the_intent_of_a_call_is_written_in_its_turn_and_not_before() -> None:
-    async def work(desk: Desk) -> list[list[str]]:
+async def test_the_intent_of_a_call_is_written_in_its_turn_and_not_before() -> None:
+    async with at_desk(SEND, READ) as desk:
         gate = await desk.gate()
         first, second = await admit(gate), await admit(gate, OTHER)
         kinds = []
@@ -178,25 +167,21 @@ def test_the_intent_of_a_call_is_written_in_its_turn_and_not_before() -> None:
             await gate.commit([await gate.perform(first)], [])
             await waiting
             kinds.append(await desk.kinds())
-        return kinds
-
-    assert at_desk(work, SEND, READ) == [["call_started"], ["call_started", "call_finished", "call_started"]]
+        assert kinds == [["call_started"], ["call_started", "call_finished", "call_started"]]
 
 
-def test_the_intent_of_a_call_is_not_written_before_its_rate_allows_it() -> None:
-    async def work(desk: Desk) -> list[str]:
+async def test_the_intent_of_a_call_is_not_written_before_its_rate_allows_it() -> None:
+    async with at_desk(SEND, READ) as desk:
         gate = await desk.gate(rates={"read": 0.01})
         await admit(gate, tool="read")
         waiting = asyncio.create_task(gate.commit_in_turn(await admit(gate, tool="read")))
         await turns()
         waiting.cancel()
-        return await desk.kinds()
-
-    assert at_desk(work, SEND, READ) == []
+        assert await desk.kinds() == []
 
 
-def test_a_call_that_waited_for_its_turn_is_not_made_if_the_one_before_it_may_have_happened() -> None:
-    async def work(desk: Desk) -> list[str]:
+async def test_a_call_that_waited_for_its_turn_is_not_made_if_the_one_before_it_may_have_happened() -> None:
+    async with at_desk(DOWN, READ) as desk:
         gate = await desk.gate()
         first, second = await admit(gate), await admit(gate, OTHER)
         await gate.commit_in_turn(first)
@@ -204,106 +189,90 @@ def test_a_call_that_waited_for_its_turn_is_not_made_if_the_one_before_it_may_ha
         with pytest.raises(CallUncertain) as reason:
             await gate.commit_in_turn(second)
         assert reason.value.keys == (first.call.key,)
-        return await desk.kinds()
-
-    assert at_desk(work, DOWN, READ) == ["call_started", "call_finished", "step_uncertain"]
+        assert await desk.kinds() == ["call_started", "call_finished", "step_uncertain"]
 
 
-def test_a_call_that_could_not_be_started_gives_its_turn_to_the_next() -> None:
-    async def work(desk: Desk) -> Sequence[Any]:
+async def test_a_call_that_could_not_be_started_gives_its_turn_to_the_next() -> None:
+    async with at_desk(SEND, READ) as desk:
         gate = await desk.gate()
         first, second = await admit(gate), await admit(gate, OTHER)
         await desk.revise(1)
         with pytest.raises(StaleRunError):
             await gate.commit([], [first])
         async with asyncio.timeout(HANGS_AFTER_S):
-            return await gate.effects.wait_for_turn(second.call)
-
-    assert at_desk(work, SEND, READ) == []
+            assert await gate.effects.wait_for_turn(second.call) == []
 
 
 @pytest.mark.parametrize("asks", [True, False])
-def test_untrusted_arguments_of_an_effect_are_shown_to_a_person_unless_nobody_is_asked(asks: bool) -> None:
-    async def work(desk: Desk) -> list[str]:
+async def test_untrusted_arguments_of_an_effect_are_shown_to_a_person_unless_nobody_is_asked(asks: bool) -> None:
+    async with at_desk(SEND, READ) as desk:
         gate = await desk.gate(asks=asks)
         if asks:
             with pytest.raises(CallHeld, match="its arguments come from untrusted results"):
                 await admit(gate, given=PAGE)
         else:
             await admit(gate, given=PAGE)
-        return await desk.kinds()
-
-    assert at_desk(work, SEND, READ) == (["step_held"] if asks else [])
+        assert await desk.kinds() == (["step_held"] if asks else [])
 
 
-def test_a_held_call_is_on_record_once_for_each_revision() -> None:
-    async def work(desk: Desk) -> list[str]:
+async def test_a_held_call_is_on_record_once_for_each_revision() -> None:
+    async with at_desk(SEND, READ) as desk:
         for _ in range(2):
             with pytest.raises(CallHeld):
                 await admit(await desk.gate(), given=PAGE)
         await desk.revise(1)
         with pytest.raises(CallHeld):
             await admit(await desk.gate(), given=PAGE)
-        return await desk.kinds()
-
-    assert at_desk(work, SEND, READ) == ["step_held", "plan_revised", "step_held"]
+        assert await desk.kinds() == ["step_held", "plan_revised", "step_held"]
 
 
-def test_a_call_that_a_person_has_seen_is_held_no_more() -> None:
-    async def work(desk: Desk) -> Admitted:
+async def test_a_call_that_a_person_has_seen_is_held_no_more() -> None:
+    async with at_desk(SEND, READ) as desk:
         with pytest.raises(CallHeld) as held:
             await admit(await desk.gate(), given=PAGE)
         seen = {"decision": "settle", "digest": None, "binding": None, "steps": [held.value.key]}
         await desk.ledger.append(desk.lease, [drafted("decided", seen)])
-        return await admit(await desk.gate(), given=PAGE)
-
-    assert at_desk(work, SEND, READ).call.args == {"to": "x"}
+        assert (await admit(await desk.gate(), given=PAGE)).call.args == {"to": "x"}
 
 
-def test_a_call_that_happened_in_another_run_is_shown_before_it_happens_again() -> None:
-    async def work(desk: Desk) -> tuple[str, Any]:
+async def test_a_call_that_happened_in_another_run_is_shown_before_it_happens_again() -> None:
+    async with at_desk(SEND, READ) as desk:
         key = (await started(desk)).call.key
         await desk.happened(key)
         async with desk.next_run() as later:
             with pytest.raises(CallHeld, match="the same call happened before"):
                 await admit(await later.gate())
             (held,) = await noted(later, "step_held")
-            return key, held.payload["before"]
-
-    key, before = at_desk(work, SEND, READ)
+            key, before = (key, held.payload["before"])
 
     assert [(call["key"], call["run"]) for call in before] == [(key, "t.1")]
 
 
-def test_a_wait_for_an_uncertain_call_is_on_record_once_for_each_revision() -> None:
-    async def work(desk: Desk) -> tuple[str, list[Event]]:
+async def test_a_wait_for_an_uncertain_call_is_on_record_once_for_each_revision() -> None:
+    async with at_desk(SEND, READ) as desk:
         key = (await started(desk)).call.key
         await waits(desk)
         await waits(desk)
         await desk.revise(1)
         await waits(desk)
-        return key, await noted(desk, "step_uncertain")
-
-    key, waiting = at_desk(work, SEND, READ)
+        key, waiting = (key, await noted(desk, "step_uncertain"))
 
     assert [event.payload["calls"] for event in waiting] == [[{"key": key}]] * 2
 
 
-def test_a_wait_is_on_record_anew_when_more_calls_have_become_uncertain() -> None:
-    async def work(desk: Desk) -> list[int]:
+async def test_a_wait_is_on_record_anew_when_more_calls_have_become_uncertain() -> None:
+    async with at_desk(SEND, READ) as desk:
         gate = await desk.gate()
         calls = [await admit(gate), await admit(gate, OTHER)]
         await gate.commit([], calls[:1])
         await waits(desk, Step(id="c", objective="o", tools=("send",)))
         await gate.commit([], calls[1:])
         await waits(desk, Step(id="c", objective="o", tools=("send",)))
-        return [len(event.payload["calls"]) for event in await noted(desk, "step_uncertain")]
-
-    assert at_desk(work, SEND, READ) == [1, 2]
+        assert [len(event.payload["calls"]) for event in await noted(desk, "step_uncertain")] == [1, 2]
 
 
-def test_a_wait_for_a_call_of_another_run_is_on_record_once_until_that_call_is_begun_again() -> None:
-    async def work(desk: Desk) -> list[Any]:
+async def test_a_wait_for_a_call_of_another_run_is_on_record_once_until_that_call_is_begun_again() -> None:
+    async with at_desk(SEND, READ) as desk:
         gate = await desk.gate()
         call = await admit(gate)
         await gate.commit([], [call])
@@ -312,90 +281,76 @@ def test_a_wait_for_a_call_of_another_run_is_on_record_once_until_that_call_is_b
             await waits(later)
             await gate.commit([], [call])
             await waits(later)
-            return [event.payload["calls"] for event in await noted(later, "step_uncertain")]
-
-    (first,), (second,) = at_desk(work, SEND, READ)
+            (first,), (second,) = [event.payload["calls"] for event in await noted(later, "step_uncertain")]
 
     assert (first["run"], second["run"]) == ("t.1", "t.1")
     assert first["seq"] < second["seq"]
 
 
-def test_a_wait_names_the_failure_of_another_runs_call() -> None:
-    async def work(desk: Desk) -> list[Any]:
+async def test_a_wait_names_the_failure_of_another_runs_call() -> None:
+    async with at_desk(DOWN, READ) as desk:
         await made(desk)
         async with desk.next_run() as later:
             await waits(later)
             (waiting,) = await noted(later, "step_uncertain")
             assert isinstance(waiting.data, StepUncertain)
-            return [(call.run, call.step, call.error, call.unmet) for call in waiting.data.calls]
+            assert [(call.run, call.step, call.error, call.unmet) for call in waiting.data.calls] == [
+                ("t.1", "a", "ValueError: down", None)
+            ]
 
-    assert at_desk(work, DOWN, READ) == [("t.1", "a", "ValueError: down", None)]
 
-
-def test_a_call_that_a_person_said_happened_stands_for_the_same_call_of_another_step() -> None:
-    async def work(desk: Desk) -> tuple[Any, TrustLabel]:
+async def test_a_call_that_a_person_said_happened_stands_for_the_same_call_of_another_step() -> None:
+    async with at_desk(SEND, READ) as desk:
         await desk.happened((await started(desk)).call.key, "the receipt")
         recalled = await (await desk.gate()).admit(OTHER, "send", {"to": "x"}, {}, PAGE)
         assert isinstance(recalled, Finished)
-        return recalled.value, recalled.call.label
-
-    assert at_desk(work, SEND, READ) == ("the receipt", USER)
+        assert (recalled.value, recalled.call.label) == ("the receipt", USER)
 
 
-def test_a_recalled_result_is_as_trusted_as_its_tool() -> None:
+async def test_a_recalled_result_is_as_trusted_as_its_tool() -> None:
     tool = LoggedTools().tool("send", effect="read", trusted=False)
 
-    async def work(desk: Desk) -> TrustLabel:
+    async with at_desk(tool, READ) as desk:
         await made(desk)
         recalled = await (await desk.gate()).admit(STEP, "send", {"to": "x"}, {})
         assert isinstance(recalled, Finished)
-        return recalled.call.label
-
-    assert at_desk(work, tool, READ).untrusted
+        assert recalled.call.label.untrusted
 
 
-def test_a_steps_own_call_that_failed_without_an_effect_is_made_again() -> None:
-    async def work(desk: Desk) -> Admitted:
+async def test_a_steps_own_call_that_failed_without_an_effect_is_made_again() -> None:
+    async with at_desk(broken(NothingHappened("busy"))) as desk:
         await made(desk, ONE_CALL)
-        return await admit(await desk.gate(), ONE_CALL)
-
-    assert at_desk(work, broken(NothingHappened("busy"))).call.number == 0
+        assert (await admit(await desk.gate(), ONE_CALL)).call.number == 0
 
 
-def test_a_tools_words_of_progress_reach_the_listener() -> None:
+async def test_a_tools_words_of_progress_reach_the_listener() -> None:
     heard: list[tuple[str, float]] = []
 
-    async def work(desk: Desk) -> None:
+    async with at_desk(LoggedTools().tool("send", lambda **_: tell(0.5)), READ) as desk:
         gate = await desk.gate(on_progress=lambda call, progress: heard.append((call.key, progress.done)))
         call = await admit(gate)
         await gate.perform(call)
         await asyncio.sleep(0)
         assert heard == [(call.call.key, 0.5)]
 
-    at_desk(work, LoggedTools().tool("send", lambda **_: tell(0.5)), READ)
 
-
-def test_progress_that_nobody_listens_to_is_no_failure() -> None:
-    async def work(desk: Desk) -> Any:
+async def test_progress_that_nobody_listens_to_is_no_failure() -> None:
+    async with at_desk(LoggedTools().tool("send", lambda **_: tell(0.5)), READ) as desk:
         gate = await desk.gate()
-        return (await gate.perform(await admit(gate))).value
-
-    assert at_desk(work, LoggedTools().tool("send", lambda **_: tell(0.5)), READ) == "told"
+        assert (await gate.perform(await admit(gate))).value == "told"
 
 
-def test_progress_gives_a_call_more_time() -> None:
+async def test_progress_gives_a_call_more_time() -> None:
     async def forever(**_: Any) -> None:
         tell(0.5)
         await asyncio.Event().wait()
 
-    async def work(desk: Desk) -> Any:
-        gate = await desk.gate()
-        return (await gate.perform(await admit(gate))).result.error
-
     tool = LoggedTools().tool("send", is_async=True, timeout_s=0.01)
     tool.coroutine = forever
 
-    assert "its last sign of progress" in at_desk(work, tool, READ)
+    async with at_desk(tool, READ) as desk:
+        gate = await desk.gate()
+        assert "its last sign of progress" in (await gate.perform(await admit(gate))).result.error
 
 
 def tell(done: float) -> str:

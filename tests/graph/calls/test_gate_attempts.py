@@ -68,93 +68,81 @@ async def attempts(desk: Desk) -> int:
         (NOTHING, "external", True),
     ],
 )
-def test_a_call_is_made_again_if_its_failure_may_pass_and_it_cannot_have_had_an_effect(
+async def test_a_call_is_made_again_if_its_failure_may_pass_and_it_cannot_have_had_an_effect(
     error: Exception, effect: str, again: bool
 ) -> None:
-    async def work(desk: Desk) -> tuple[str, list[str]]:
-        return (await performed(desk)).result.status, await desk.kinds()
-
-    status, kinds = at_desk(work, failing(error, 1, effect=effect))
+    async with at_desk(failing(error, 1, effect=effect)) as desk:
+        status, kinds = (await performed(desk)).result.status, await desk.kinds()
 
     twice = ["call_started", "call_finished", "call_started"]
     assert (status, kinds) == (("succeeded", twice) if again else ("failed", ["call_started"]))
 
 
-def test_a_call_that_is_still_at_work_after_its_time_is_not_made_again() -> None:
+async def test_a_call_that_is_still_at_work_after_its_time_is_not_made_again() -> None:
     go = threading.Event()
 
-    async def work(desk: Desk) -> tuple[int, str]:
+    tool = LoggedTools().tool("send", lambda: go.wait(10), effect="read", timeout_s=0.01)
+    async with at_desk(tool) as desk:
         finished = await performed(desk)
         go.set()
-        return await attempts(desk), str(finished.result.error)
-
-    tool = LoggedTools().tool("send", lambda: go.wait(10), effect="read", timeout_s=0.01)
-    attempt, error = at_desk(work, tool)
+        attempt, error = (await attempts(desk), str(finished.result.error))
 
     assert attempt == 1 and "may still be at work" in error
 
 
 @pytest.mark.parametrize(("times", "status", "attempt"), [(2, "succeeded", 3), (3, "failed", 3), (9, "failed", 3)])
-def test_a_call_is_made_as_often_as_its_step_allows(times: int, status: str, attempt: int) -> None:
-    async def work(desk: Desk) -> tuple[str, int, Any]:
+async def test_a_call_is_made_as_often_as_its_step_allows(times: int, status: str, attempt: int) -> None:
+    async with at_desk(failing(BUSY, times, effect="read")) as desk:
         finished = await performed(desk)
-        return finished.result.status, await attempts(desk), finished.is_passing
+        assert (finished.result.status, await attempts(desk), finished.is_passing) == (
+            status,
+            attempt,
+            status == "failed",
+        )
 
-    assert at_desk(work, failing(BUSY, times, effect="read")) == (status, attempt, status == "failed")
 
-
-def test_each_attempt_is_on_record_with_its_number_and_the_failure_that_another_follows() -> None:
-    async def work(desk: Desk) -> list[Any]:
+async def test_each_attempt_is_on_record_with_its_number_and_the_failure_that_another_follows() -> None:
+    async with at_desk(failing(BUSY, 1, effect="read")) as desk:
         await performed(desk, budget=Budget(wall_s=60))
-        return [event.payload for event in await desk.ledger.events(desk.run)][1:]
-
-    started, failed, second = at_desk(work, failing(BUSY, 1, effect="read"))
+        started, failed, second = [event.payload for event in await desk.ledger.events(desk.run)][1:]
 
     assert (started.get("attempt", 1), second["attempt"], started["key"]) == (1, 2, second["key"])
     assert failed["again"] is True and failed["worked_s"] is not None
 
 
-def test_waits_grow_from_the_backoff_of_the_limits() -> None:
+async def test_waits_grow_from_the_backoff_of_the_limits() -> None:
     clock = PassingClock()
 
-    async def work(desk: Desk) -> None:
+    async with at_desk(failing(BUSY, 2, effect="read")) as desk:
         gate = await desk.gate(clock=clock.clock, limits=AttemptLimits(backoff_s=2))
         await gate.perform(await admitted(gate))
-
-    at_desk(work, failing(BUSY, 2, effect="read"))
 
     assert clock.waits == [2.0, 4.0]
 
 
 @pytest.mark.parametrize(("calls", "attempt"), [(1, 1), (2, 2)])
-def test_a_failure_stands_if_the_budget_has_no_room_for_another_attempt(calls: int, attempt: int) -> None:
-    async def work(desk: Desk) -> tuple[str, int]:
+async def test_a_failure_stands_if_the_budget_has_no_room_for_another_attempt(calls: int, attempt: int) -> None:
+    async with at_desk(failing(BUSY, 9, effect="read")) as desk:
         finished = await performed(desk, budget=Budget(tool_calls=calls))
-        return finished.result.status, await attempts(desk)
-
-    assert at_desk(work, failing(BUSY, 9, effect="read")) == ("failed", attempt)
+        assert (finished.result.status, await attempts(desk)) == ("failed", attempt)
 
 
-def test_further_attempts_begin_no_further_step() -> None:
-    async def work(desk: Desk) -> str:
-        return (await performed(desk, budget=Budget(steps=1))).result.status
-
-    assert at_desk(work, failing(BUSY, 2, effect="read")) == "succeeded"
+async def test_further_attempts_begin_no_further_step() -> None:
+    async with at_desk(failing(BUSY, 2, effect="read")) as desk:
+        assert (await performed(desk, budget=Budget(steps=1))).result.status == "succeeded"
 
 
-def test_a_second_attempt_at_an_effect_keeps_the_turn_of_the_first() -> None:
+async def test_a_second_attempt_at_an_effect_keeps_the_turn_of_the_first() -> None:
     other = Step(id="b", objective="o", tools=("send",), max_calls=9)
 
-    async def work(desk: Desk) -> str:
+    async with at_desk(failing(NOTHING, 1)) as desk:
         gate = await desk.gate(clock=PassingClock().clock)
         first, second = await admitted(gate), await admitted(gate, other)
         await gate.commit_in_turn(first)
         async with asyncio.timeout(5):
             finished = await gate.perform(first)
         assert second.queued and not gate.effects.take_turn(second.call)
-        return finished.result.status
-
-    assert at_desk(work, failing(NOTHING, 1)) == "succeeded"
+        assert finished.result.status == "succeeded"
 
 
 @pytest.mark.parametrize(
@@ -162,45 +150,39 @@ def test_a_second_attempt_at_an_effect_keeps_the_turn_of_the_first() -> None:
     [([True], 2), ([True, True], 3), ([False], 1), ([True, False], 1)],
     ids=["died before the second", "died before the third", "the first was final", "the second was final"],
 )
-def test_the_next_process_counts_on_from_a_failure_that_another_attempt_was_to_follow(
+async def test_the_next_process_counts_on_from_a_failure_that_another_attempt_was_to_follow(
     failures: list[bool], next_attempt: int
 ) -> None:
-    async def work(desk: Desk) -> int:
+    async with at_desk(failing(BUSY, 0)) as desk:
         for again in failures:
             gate = await desk.gate()
             await gate.commit([], [await admitted(gate)])
             failed = {"call": 0, "status": "failed", "error": "busy", "nothing_happened": True, "again": again}
             await desk.ledger.append(desk.lease, [drafted("call_finished", failed, "a")])
-        return (await admitted(await desk.gate())).attempt
-
-    assert at_desk(work, failing(BUSY, 0)) == next_attempt
+        assert (await admitted(await desk.gate())).attempt == next_attempt
 
 
-def test_an_attempt_without_an_outcome_is_made_again_under_its_number() -> None:
+async def test_an_attempt_without_an_outcome_is_made_again_under_its_number() -> None:
     failed = {"call": 0, "status": "failed", "error": "busy", "again": True}
 
-    async def work(desk: Desk) -> int:
+    async with at_desk(failing(BUSY, 0, effect="read")) as desk:
         gate = await desk.gate()
         await gate.commit([], [await admitted(gate)])
         await desk.ledger.append(desk.lease, [drafted("call_finished", failed, "a")])
         gate = await desk.gate()
         await gate.commit([], [await admitted(gate)])
-        return (await admitted(await desk.gate())).attempt
-
-    assert at_desk(work, failing(BUSY, 0, effect="read")) == 2
+        assert (await admitted(await desk.gate())).attempt == 2
 
 
-def test_the_failed_attempt_of_an_item_is_no_outcome_if_another_was_to_follow() -> None:
+async def test_the_failed_attempt_of_an_item_is_no_outcome_if_another_was_to_follow() -> None:
     step = Step(id="a", objective="o", tool="send", for_each=[1], attempts=3)
     failed = {"call": 0, "item": 0, "status": "failed", "error": "busy", "again": True}
 
-    async def work(desk: Desk) -> int:
+    async with at_desk(failing(BUSY, 0, effect="read")) as desk:
         gate = await desk.gate()
         await gate.commit([], [await admitted(gate, step, item=0)])
         await desk.ledger.append(desk.lease, [drafted("call_finished", failed, "a")])
-        return (await admitted(await desk.gate(), step, item=0)).attempt
-
-    assert at_desk(work, failing(BUSY, 0, effect="read")) == 2
+        assert (await admitted(await desk.gate(), step, item=0)).attempt == 2
 
 
 @pytest.mark.parametrize(
@@ -211,16 +193,24 @@ def test_the_failed_attempt_of_an_item_is_no_outcome_if_another_was_to_follow() 
     ],
     ids=["of a call", "of all turns of a model"],
 )
-def test_the_time_limit_of_a_step_is_that_of_its_call_or_of_all_turns(step: Step, timeout_s: float) -> None:
-    async def work(desk: Desk) -> AttemptLimits:
-        return (await admitted(await desk.gate(limits=AttemptLimits(timeout_s=9, attempts=2)), step)).limits
-
+async def test_the_time_limit_of_a_step_is_that_of_its_call_or_of_all_turns(step: Step, timeout_s: float) -> None:
     tool = LoggedTools().tool("send", effect="read", timeout_s=5, attempts=4)
-    assert at_desk(work, tool) == AttemptLimits(timeout_s=timeout_s, attempts=2)
+    async with at_desk(tool) as desk:
+        assert (
+            await admitted(await desk.gate(limits=AttemptLimits(timeout_s=9, attempts=2)), step)
+        ).limits == AttemptLimits(timeout_s=timeout_s, attempts=2)
 
 
-def test_a_call_that_is_cancelled_leaves_an_identical_one_uncertain() -> None:
-    async def work(desk: Desk) -> None:
+async def test_a_call_that_is_cancelled_leaves_an_identical_one_uncertain() -> None:
+    begun = asyncio.Event()
+
+    async def forever(**_: Any) -> None:
+        begun.set()
+        await asyncio.Event().wait()
+
+    tool = LoggedTools().tool("send", is_async=True)
+    tool.coroutine = forever
+    async with at_desk(tool) as desk:
         gate = await desk.gate()
         first, second = await admitted(gate), await admitted(gate, Step(id="b", objective="o", tools=("send",)))
         await gate.commit([], [first])
@@ -233,24 +223,14 @@ def test_a_call_that_is_cancelled_leaves_an_identical_one_uncertain() -> None:
         with pytest.raises(CallUncertain):
             await gate.commit_in_turn(second)
 
-    begun = asyncio.Event()
-
-    async def forever(**_: Any) -> None:
-        begun.set()
-        await asyncio.Event().wait()
-
-    tool = LoggedTools().tool("send", is_async=True)
-    tool.coroutine = forever
-    at_desk(work, tool)
-
 
 @pytest.mark.parametrize(("is_timed", "status"), [(True, "failed"), (False, "succeeded")])
-def test_time_limits_are_kept_by_the_clock_unless_the_tools_are_those_of_a_replay(is_timed: bool, status: str) -> None:
+async def test_time_limits_are_kept_by_the_clock_unless_the_tools_are_those_of_a_replay(
+    is_timed: bool, status: str
+) -> None:
     ended = threading.Event()
 
-    async def work(desk: Desk) -> str:
-        desk.toolbox.is_timed = is_timed
-        return (await performed(desk)).result.status
-
     tool = LoggedTools().tool("send", lambda: ended.wait(0.05), effect="external", timeout_s=0.001)
-    assert at_desk(work, tool) == status
+    async with at_desk(tool) as desk:
+        desk.toolbox.is_timed = is_timed
+        assert (await performed(desk)).result.status == status

@@ -3,7 +3,7 @@
 import asyncio
 
 import pytest
-from desk import Desk, at_desk
+from desk import at_desk
 
 from planner_executor.graph.calls.caps import UNVERIFIED, Caps
 from planner_executor.graph.calls.gate import CallGate
@@ -30,8 +30,8 @@ async def admitted(gate: CallGate, step: str) -> Admitted:
 
 
 @pytest.mark.parametrize("calls", [1, 0])
-def test_a_call_over_a_cap_is_not_begun_but_put_off_on_record_with_the_time(calls: int) -> None:
-    async def work(desk: Desk) -> None:
+async def test_a_call_over_a_cap_is_not_begun_but_put_off_on_record_with_the_time(calls: int) -> None:
+    async with at_desk(LoggedTools().tool("send")) as desk:
         gate = await desk.gate(caps=caps(calls), clock=PassingClock(NOW).clock)
         first = await admitted(gate, "a")
         if calls:
@@ -49,5 +49,3 @@ def test_a_call_over_a_cap_is_not_begun_but_put_off_on_record_with_the_time(call
         assert await desk.kinds() == ["cap_reached"] * 2
         assert isinstance(put_off, CapReached) and put_off.cap == reached.value.cap == "calls.send"
         assert put_off.due_at == pytest.approx(NOW + reached.value.wait_s, abs=60)
-
-    at_desk(work, LoggedTools().tool("send"))

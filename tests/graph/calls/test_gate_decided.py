@@ -55,28 +55,24 @@ async def noted(desk: Desk, kind: str) -> list[Event]:
         ({"to": "x"}, (), PAGE),
     ],
 )
-def test_a_call_is_made_with_the_arguments_that_a_person_gave_instead(args: Any, edited: Any, label: Any) -> None:
-    async def work(desk: Desk) -> tuple[str, Admitted]:
+async def test_a_call_is_made_with_the_arguments_that_a_person_gave_instead(args: Any, edited: Any, label: Any) -> None:
+    async with at_desk(SEND) as desk:
         key = await held(desk)
         await decide(desk, steps=[key], replaced={key: args})
         call = await admitted(desk)
         await (await desk.gate()).commit([], [call])
         assert (await desk.last()).payload["replaces"] == key
-        return key, call
-
-    key, call = at_desk(work, SEND)
+        key, call = (key, call)
 
     assert (call.call.args, call.call.edited, call.call.replaces, call.call.label) == (args, edited, key, label)
     assert (call.call.key == key) == (args == {"to": "x"})
 
 
-def test_the_same_arguments_of_another_step_stay_as_they_are() -> None:
-    async def work(desk: Desk) -> Admitted:
+async def test_the_same_arguments_of_another_step_stay_as_they_are() -> None:
+    async with at_desk(SEND) as desk:
         key = await held(desk)
         await decide(desk, steps=[key], replaced={key: {"to": "y"}})
-        return await admitted(desk, Step(id="b", objective="o", tools=("send",)), USER)
-
-    call = at_desk(work, SEND)
+        call = await admitted(desk, Step(id="b", objective="o", tools=("send",)), USER)
 
     assert (call.call.args, call.call.edited, call.call.replaces) == ({"to": "x"}, (), None)
 
@@ -85,40 +81,34 @@ def test_the_same_arguments_of_another_step_stay_as_they_are() -> None:
     ("args", "words"),
     [({"to": 5}, "to"), ({"to": "y", "cc": "z"}, "cc"), ({"to": "eve"}, "the policy forbids this value")],
 )
-def test_the_arguments_that_a_person_gave_have_to_be_allowed_as_any(args: Any, words: str) -> None:
+async def test_the_arguments_that_a_person_gave_have_to_be_allowed_as_any(args: Any, words: str) -> None:
     policy = Policy(tools={"send": ToolRule(args={"to": Constraint(one_of=("x", "y"))})})
 
-    async def work(desk: Desk) -> list[str]:
+    async with at_desk(SEND) as desk:
         key = await held(desk, policy=policy)
         await decide(desk, steps=[key], replaced={key: args})
         with pytest.raises(Refused, match=words):
             await admitted(desk, policy=policy)
-        return [event.payload["why"] for event in await noted(desk, "call_refused")]
-
-    assert len(at_desk(work, SEND)) == 1
+        assert len([event.payload["why"] for event in await noted(desk, "call_refused")]) == 1
 
 
-def test_the_arguments_that_a_person_gave_have_to_be_granted_by_the_step() -> None:
+async def test_the_arguments_that_a_person_gave_have_to_be_granted_by_the_step() -> None:
     pinned = Step(id="a", objective="o", tool="send", args={"to": "x"})
 
-    async def work(desk: Desk) -> None:
+    async with at_desk(SEND) as desk:
         key = await held(desk, step=pinned, policy=ASK)
         await decide(desk, steps=[key], replaced={key: {"to": "y"}})
         with pytest.raises(Refused, match="to is fixed by the plan"):
             await admitted(desk, pinned, policy=ASK)
 
-    at_desk(work, SEND)
 
-
-def test_a_proposed_edit_is_held_under_the_name_of_the_call_that_was_shown() -> None:
-    async def work(desk: Desk) -> tuple[str, list[Any]]:
+async def test_a_proposed_edit_is_held_under_the_name_of_the_call_that_was_shown() -> None:
+    async with at_desk(SEND) as desk:
         key = await held(desk, policy=ASK)
         await decide(desk, replaced={key: {"to": "y"}})  # by somebody whose word alone is not enough
         await desk.revise(1)
         assert await held(desk, policy=ASK) == key
-        return key, [(event.payload["key"], event.payload["args"]) for event in await noted(desk, "step_held")]
-
-    key, shown = at_desk(work, SEND)
+        key, shown = (key, [(event.payload["key"], event.payload["args"]) for event in await noted(desk, "step_held")])
 
     assert shown == [(key, {"to": "x"}), (key, {"to": "y"})]
 
@@ -134,18 +124,18 @@ AT_X: Conditions = {"to": Constraint(one_of=("x",))}
         (Policy(tools={"send": ToolRule(ask_when=AT_X)}), "the policy asks if to is one of x; a person"),
     ],
 )
-def test_the_policy_has_a_call_shown_whatever_the_mode_is_and_says_why(policy: Policy, why: str, asks: bool) -> None:
-    async def work(desk: Desk) -> str:
+async def test_the_policy_has_a_call_shown_whatever_the_mode_is_and_says_why(
+    policy: Policy, why: str, asks: bool
+) -> None:
+    async with at_desk(SEND) as desk:
         with pytest.raises(CallHeld, match=why):
             await admitted(desk, given=USER, policy=policy, asks=asks)
         (event,) = await noted(desk, "step_held")
-        return str(event.payload["asked"])
-
-    assert why.startswith(at_desk(work, SEND))
+        assert why.startswith(str(event.payload["asked"]))
 
 
-def test_a_call_that_a_person_rejected_is_refused_under_this_revision_and_asked_about_under_the_next() -> None:
-    async def work(desk: Desk) -> None:
+async def test_a_call_that_a_person_rejected_is_refused_under_this_revision_and_asked_about_under_the_next() -> None:
+    async with at_desk(SEND) as desk:
         key = await held(desk)
         await decide(desk, rejected={key: "not him"})
         with pytest.raises(RejectedByPerson, match="a person rejected this call: not him"):
@@ -153,17 +143,13 @@ def test_a_call_that_a_person_rejected_is_refused_under_this_revision_and_asked_
         await desk.revise(1)
         assert await held(desk) == key
 
-    at_desk(work, SEND)
 
-
-def test_a_rejected_edit_is_refused_by_the_name_of_the_call_that_was_shown() -> None:
-    async def work(desk: Desk) -> None:
+async def test_a_rejected_edit_is_refused_by_the_name_of_the_call_that_was_shown() -> None:
+    async with at_desk(SEND) as desk:
         key = await held(desk)
         await decide(desk, replaced={key: {"to": "y"}}, rejected={key: "nobody"})
         with pytest.raises(RejectedByPerson, match="nobody"):
             await admitted(desk, policy=ASK)
-
-    at_desk(work, SEND)
 
 
 def approval(desk: Desk, policy: Policy, **fields: Any) -> dict[str, Any]:
@@ -174,26 +160,26 @@ def approval(desk: Desk, policy: Policy, **fields: Any) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def test_a_standing_approval_lets_a_call_through_and_the_intent_names_it() -> None:
-    async def work(desk: Desk) -> Any:
+async def test_a_standing_approval_lets_a_call_through_and_the_intent_names_it() -> None:
+    async with at_desk(SEND) as desk:
         await desk.ledger.append(desk.lease, [drafted("standing_given", approval(desk, ASK), "a")])
         call = await admitted(desk, given=USER, policy=ASK)
         await (await desk.gate(policy=ASK)).commit([], [call])
-        return call.approval, (await desk.last()).payload["approval"], await noted(desk, "step_held")
+        assert (call.approval, (await desk.last()).payload["approval"], await noted(desk, "step_held")) == (
+            "sa-1",
+            "sa-1",
+            [],
+        )
 
-    assert at_desk(work, SEND) == ("sa-1", "sa-1", [])
 
-
-def test_a_call_that_nobody_has_to_see_uses_no_standing_approval() -> None:
-    async def work(desk: Desk) -> Any:
+async def test_a_call_that_nobody_has_to_see_uses_no_standing_approval() -> None:
+    async with at_desk(SEND) as desk:
         await desk.ledger.append(desk.lease, [drafted("standing_given", approval(desk, Policy()), "a")])
-        return (await admitted(desk, given=USER, policy=Policy())).approval
-
-    assert at_desk(work, SEND) is None
+        assert (await admitted(desk, given=USER, policy=Policy())).approval is None
 
 
-def test_a_standing_approval_does_not_cover_a_call_that_happened_before() -> None:
-    async def work(desk: Desk) -> None:
+async def test_a_standing_approval_does_not_cover_a_call_that_happened_before() -> None:
+    async with at_desk(SEND) as desk:
         call = await admitted(desk, given=USER)
         await (await desk.gate()).commit([], [call])
         await desk.happened(call.call.key)
@@ -201,8 +187,6 @@ def test_a_standing_approval_does_not_cover_a_call_that_happened_before() -> Non
             await later.ledger.append(later.lease, [drafted("standing_given", approval(later, ASK, run="t.2"), "a")])
             with pytest.raises(CallHeld, match="the same call happened before"):
                 await admitted(later, given=USER, policy=ASK)
-
-    at_desk(work, SEND)
 
 
 QUESTION = CallQuestion("q", "Which size?", {"type": "object", "properties": {"size": {}}})
@@ -231,8 +215,8 @@ async def asked(desk: Desk) -> str:
     return call.call.key
 
 
-def test_a_call_that_asks_waits_until_a_person_has_answered_and_goes_on_with_the_answer() -> None:
-    async def work(desk: Desk) -> Any:
+async def test_a_call_that_asks_waits_until_a_person_has_answered_and_goes_on_with_the_answer() -> None:
+    async with at_desk(asking()) as desk:
         key = await asked(desk)
         assert (await desk.last()).payload["questions"] == [
             {"id": "q", "text": "Which size?", "schema": QUESTION.schema}
@@ -242,28 +226,24 @@ def test_a_call_that_asks_waits_until_a_person_has_answered_and_goes_on_with_the
         await decide(desk, replies={key: {"q": {"size": "M"}}})
         call = await admitted(desk, given=USER)
         assert (call.call.key, call.replies is not None) == (key, True)
-        return (await (await desk.gate()).perform(call)).value
-
-    assert at_desk(work, asking()) == ["half way", {"q": {"size": "M"}}, False, 1]
+        assert (await (await desk.gate()).perform(call)).value == ["half way", {"q": {"size": "M"}}, False, 1]
 
 
-def test_what_a_call_asked_is_asked_once_for_each_revision() -> None:
-    async def work(desk: Desk) -> list[str]:
+async def test_what_a_call_asked_is_asked_once_for_each_revision() -> None:
+    async with at_desk(asking()) as desk:
         await asked(desk)
         for revision in (None, None, 1):
             if revision:
                 await desk.revise(revision)
             with pytest.raises(CallAsks):
                 await admitted(desk, given=USER)
-        return await desk.kinds()
-
-    assert at_desk(work, asking()) == ["call_started", "call_asked", "plan_revised", "call_asked"]
+        assert await desk.kinds() == ["call_started", "call_asked", "plan_revised", "call_asked"]
 
 
-def test_another_step_does_not_make_a_call_that_has_begun_and_asks() -> None:
+async def test_another_step_does_not_make_a_call_that_has_begun_and_asks() -> None:
     other = Step(id="b", objective="o", tools=("send",))
 
-    async def work(desk: Desk) -> None:
+    async with at_desk(asking()) as desk:
         gate = await desk.gate()
         call = await gate.admit(STEP, "send", {"to": "x"}, {})
         assert isinstance(call, Admitted)
@@ -274,25 +254,21 @@ def test_another_step_does_not_make_a_call_that_has_begun_and_asks() -> None:
             with pytest.raises(CallUncertain):
                 await later.admit(other, "send", {"to": "x"}, {})
 
-    at_desk(work, asking())
 
-
-def test_a_call_that_goes_on_still_waits_for_another_one_that_may_have_happened() -> None:
+async def test_a_call_that_goes_on_still_waits_for_another_one_that_may_have_happened() -> None:
     other = {"key": "kb", "tool": "send", "args": {"to": "x"}, "effect": "external", "repeatable": False}
 
-    async def work(desk: Desk) -> tuple[str, ...]:
+    async with at_desk(asking()) as desk:
         key = await asked(desk)
         await desk.ledger.append(desk.lease, [drafted("call_started", other, "b")])
         await decide(desk, replies={key: {"q": {"size": "M"}}})
         with pytest.raises(CallUncertain) as reason:
             await admitted(desk, given=USER)
-        return reason.value.keys
-
-    assert at_desk(work, asking()) == ("kb",)
+        assert reason.value.keys == ("kb",)
 
 
-def test_after_an_answer_was_sent_and_lost_the_call_itself_is_uncertain() -> None:
-    async def work(desk: Desk) -> None:
+async def test_after_an_answer_was_sent_and_lost_the_call_itself_is_uncertain() -> None:
+    async with at_desk(asking()) as desk:
         key = await asked(desk)
         await decide(desk, replies={key: {"q": {"size": "M"}}})
         call = await admitted(desk, given=USER)
@@ -300,5 +276,3 @@ def test_after_an_answer_was_sent_and_lost_the_call_itself_is_uncertain() -> Non
         with pytest.raises(CallUncertain) as reason:
             await admitted(desk, given=USER)
         assert reason.value.keys == (key,)
-
-    at_desk(work, asking())

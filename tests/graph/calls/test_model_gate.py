@@ -27,20 +27,18 @@ from planner_executor.graph.record.events import Event
 from planner_executor.graph.testing import LoggedTools, PassingClock, ScriptedModel, drafted
 
 
-def ask(model: ScriptedModel, times: int = 1, record_prompts: bool = True) -> tuple[list[Any], list[Event]]:
-    async def work(desk: Desk) -> tuple[list[Any], list[Event]]:
+async def ask(model: ScriptedModel, times: int = 1, record_prompts: bool = True) -> tuple[list[Any], list[Event]]:
+    async with at_desk(LoggedTools().tool("send")) as desk:
         call = ModelCall("planner", "plan:1", [HumanMessage("Plan it")])
         answers = []
         for _ in range(times):
             gate = await desk.gate(record_prompts=record_prompts)
             answers.append(await gate.models.ask(role_model(model), call))
-        return answers, (await desk.ledger.events(desk.run))[1:]
-
-    return at_desk(work, LoggedTools().tool("send"))
+        return (answers, (await desk.ledger.events(desk.run))[1:])
 
 
-def test_a_model_call_is_in_the_ledger_before_and_after() -> None:
-    (answer,), events = ask(ScriptedModel(["a plan"]))
+async def test_a_model_call_is_in_the_ledger_before_and_after() -> None:
+    (answer,), events = await ask(ScriptedModel(["a plan"]))
 
     assert isinstance(answer, AIMessage)
     assert answer.text == "a plan"
@@ -49,11 +47,11 @@ def test_a_model_call_is_in_the_ledger_before_and_after() -> None:
     assert events[0].payload["key"] == events[1].payload["key"]
 
 
-def test_what_a_model_was_asked_is_on_record_unless_it_is_to_be_left_out() -> None:
+async def test_what_a_model_was_asked_is_on_record_unless_it_is_to_be_left_out() -> None:
     prompt = [{"type": "human", "content": "Plan it"}]
 
-    _, told = ask(ScriptedModel(["a plan"]))
-    _, untold = ask(ScriptedModel(["a plan"]), record_prompts=False)
+    _, told = await ask(ScriptedModel(["a plan"]))
+    _, untold = await ask(ScriptedModel(["a plan"]), record_prompts=False)
 
     assert told[0].payload["prompt"] == {"continues": None, "value": prompt}
     assert "prompt" not in untold[0].payload
@@ -61,61 +59,59 @@ def test_what_a_model_was_asked_is_on_record_unless_it_is_to_be_left_out() -> No
     assert untold[1].payload["response"]["content"] == "a plan"
 
 
-def test_a_long_prompt_is_an_artifact_in_the_ledger() -> None:
-    async def work(desk: Desk) -> Any:
+async def test_a_long_prompt_is_an_artifact_in_the_ledger() -> None:
+    async with at_desk() as desk:
         gate, model = await desk.gate(), ScriptedModel(["short"])
         await gate.models.ask(role_model(model), ModelCall("planner", "", [HumanMessage("x" * 10_000)]))
         started = (await desk.ledger.events(desk.run))[1]
-        return json.loads(await desk.ledger.artifact(started.payload["prompt"]["artifact"]["id"]))
+        assert json.loads(await desk.ledger.artifact(started.payload["prompt"]["artifact"]["id"])) == [
+            {"type": "human", "content": "x" * 10_000}
+        ]
 
-    assert at_desk(work) == [{"type": "human", "content": "x" * 10_000}]
 
-
-def test_the_answer_given_is_the_answer_on_record() -> None:
+async def test_the_answer_given_is_the_answer_on_record() -> None:
     first = AIMessage("so", additional_kwargs={"thought": "t"}, response_metadata={"took_s": 1}, id="1")
 
-    (answer, again), _ = ask(ScriptedModel([first]), times=2)
+    (answer, again), _ = await ask(ScriptedModel([first]), times=2)
 
     assert answer == again
     assert (answer.text, answer.additional_kwargs, answer.id) == ("so", {"thought": "t"}, "1")
 
 
-def test_an_answer_on_record_is_not_asked_for_again() -> None:
+async def test_an_answer_on_record_is_not_asked_for_again() -> None:
     model = ScriptedModel(["a plan"])
 
-    answers, events = ask(model, times=2)
+    answers, events = await ask(model, times=2)
 
     assert [answer.text for answer in answers] == ["a plan", "a plan"]
     assert len(model.prompts) == 1
     assert len(events) == 2
 
 
-def test_a_model_that_fails_is_words_and_asked_again_next_time() -> None:
-    answers, events = ask(ScriptedModel([ValueError("no quota \ud800"), "a plan"]), times=2)
+async def test_a_model_that_fails_is_words_and_asked_again_next_time() -> None:
+    answers, events = await ask(ScriptedModel([ValueError("no quota \ud800"), "a plan"]), times=2)
 
     assert answers[0] == "the planner model scripted failed: ValueError: no quota ?"
     assert answers[1].text == "a plan"
     assert json.dumps(events[1].payload)
 
 
-def test_the_same_words_for_another_purpose_are_another_call() -> None:
+async def test_the_same_words_for_another_purpose_are_another_call() -> None:
     model = ScriptedModel(["one", "two", "three"])
 
-    async def work(desk: Desk) -> list[str]:
+    async with at_desk() as desk:
         gate = await desk.gate()
         found = []
         for role, label in (("planner", "plan:1"), ("planner", "plan:2"), ("replanner", "plan:1")):
             answer = await gate.models.ask(role_model(model), ModelCall(role, label, [HumanMessage("x")]))
             found.append(str(answer.text) if isinstance(answer, AIMessage) else answer)
-        return found
-
-    assert at_desk(work) == ["one", "two", "three"]
+        assert found == ["one", "two", "three"]
 
 
-def test_an_answer_that_no_record_can_hold_is_a_failure_of_the_model() -> None:
+async def test_an_answer_that_no_record_can_hold_is_a_failure_of_the_model() -> None:
     odd = AIMessage("", tool_calls=[{"name": "send", "args": {"n": float("nan")}, "id": "1"}])
 
-    (answer,), events = ask(ScriptedModel([odd]))
+    (answer,), events = await ask(ScriptedModel([odd]))
 
     assert isinstance(answer, str)
     assert "error" in events[-1].payload
@@ -140,14 +136,11 @@ def test_a_request_is_named_for_tracers_and_only_what_an_executor_says_is_stream
     assert config["metadata"] == {"run": "t.1", "role": role, **({"step": step} if step else {})}
 
 
-def test_prompts_are_recorded_unless_it_is_said_otherwise() -> None:
-    async def work(desk: Desk) -> bool:
-        async with desk.next_run() as later:
-            gate = await later.models()
-            await gate.ask(role_model(ScriptedModel(["so"])), ModelCall("planner", "", [HumanMessage("x")]))
-            return "prompt" in (await later.ledger.events(later.run))[1].payload
-
-    assert at_desk(work)
+async def test_prompts_are_recorded_unless_it_is_said_otherwise() -> None:
+    async with at_desk() as desk, desk.next_run() as later:
+        gate = await later.models()
+        await gate.ask(role_model(ScriptedModel(["so"])), ModelCall("planner", "", [HumanMessage("x")]))
+        assert "prompt" in (await later.ledger.events(later.run))[1].payload
 
 
 async def asks(desk: Desk, label: str, step: str | None, **options: Any) -> None:
@@ -155,8 +148,8 @@ async def asks(desk: Desk, label: str, step: str | None, **options: Any) -> None
     await gate.models.ask(role_model(ScriptedModel(["so"])), ModelCall("executor", label, [HumanMessage("x")], step))
 
 
-def test_a_step_begins_with_its_first_question_and_a_planners_question_begins_none() -> None:
-    async def work(desk: Desk) -> None:
+async def test_a_step_begins_with_its_first_question_and_a_planners_question_begins_none() -> None:
+    async with at_desk() as desk:
         await asks(desk, "plan:1", None, budget=Budget(steps=0))
         with pytest.raises(LimitReached):
             await asks(desk, "a:1", "a", budget=Budget(steps=0))
@@ -165,39 +158,33 @@ def test_a_step_begins_with_its_first_question_and_a_planners_question_begins_no
         with pytest.raises(LimitReached):
             await asks(desk, "b:1", "b", budget=Budget(steps=1))
 
-    at_desk(work)
 
-
-def test_a_model_is_not_asked_before_its_rate_allows_it() -> None:
-    async def work(desk: Desk) -> list[str]:
+async def test_a_model_is_not_asked_before_its_rate_allows_it() -> None:
+    async with at_desk() as desk:
         gate, model = await desk.gate(rates={"scripted": 0.01}), role_model(ScriptedModel(["one", "two"]))
         await gate.models.ask(model, ModelCall("planner", "plan:1", [HumanMessage("x")]))
         waiting = asyncio.create_task(gate.models.ask(model, ModelCall("planner", "plan:2", [HumanMessage("x")])))
         for _ in range(50):
             await asyncio.sleep(0)
         waiting.cancel()
-        return await desk.kinds()
-
-    assert at_desk(work) == ["model_started", "model_finished"]
+        assert await desk.kinds() == ["model_started", "model_finished"]
 
 
-def test_an_answer_costs_what_the_model_that_gave_it_costs() -> None:
+async def test_an_answer_costs_what_the_model_that_gave_it_costs() -> None:
     dear, cheap = ScriptedModel([ValueError("down")] * 9), ScriptedModel([])
     cheap.model_name = "cheap"
     cheap._answers = [AIMessage("so", usage_metadata={"input_tokens": 1, "output_tokens": 1, "total_tokens": 2})]
     models = RoleModel((*role_model(dear).chats, *role_model(cheap).chats))
 
-    async def work(desk: Desk) -> Any:
+    async with at_desk() as desk:
         prices = {"scripted": Price(9.0, 9.0), "cheap": Price(1.0, 2.0)}
         gate = await desk.models(prices=prices)
         await gate.ask(models, ModelCall("planner", "", [HumanMessage("x")]))
-        return (await desk.last()).payload["cost_usd"]
-
-    assert at_desk(work) == pytest.approx(3e-6)
+        assert (await desk.last()).payload["cost_usd"] == pytest.approx(3e-6)
 
 
-def test_a_process_that_died_between_two_attempts_is_followed_by_those_that_are_left() -> None:
-    async def work(desk: Desk) -> tuple[int, list[bool]]:
+async def test_a_process_that_died_between_two_attempts_is_followed_by_those_that_are_left() -> None:
+    async with at_desk() as desk:
         died, model = asyncio.CancelledError(), ScriptedModel([ConnectionError("1"), ConnectionError("2"), "late"])
         refused = RoleModel((replace(role_model(model).chats[0], retry_policy=ONCE),))
         limits = AttemptLimits(attempts=2, backoff_s=0)
@@ -211,9 +198,7 @@ def test_a_process_that_died_between_two_attempts_is_followed_by_those_that_are_
         answer = await (await desk.models()).ask(refused, call)
         events = [event.payload for event in await desk.ledger.events(desk.run) if event.kind == "model_finished"]
         assert isinstance(answer, str) and len({told["key"] for told in events}) == 2
-        return len(model.prompts), [told.get("again", False) for told in events]
-
-    assert at_desk(work) == (2, [True, False])
+        assert (len(model.prompts), [told.get("again", False) for told in events]) == (2, [True, False])
 
 
 def once(*answers: Any) -> RoleModel:
@@ -244,23 +229,24 @@ DOWN, NO_QUOTA = ConnectionError("down"), ValueError("no quota")
     ],
     ids=["it passed", "no attempt is left", "one attempt", "it does not pass", "a fallback answered", "no request"],
 )
-def test_a_failure_that_may_pass_is_followed_by_as_many_attempts_as_the_step_allows(
+async def test_a_failure_that_may_pass_is_followed_by_as_many_attempts_as_the_step_allows(
     model: RoleModel, limits: AttemptLimits, again: list[bool], waits: list[float]
 ) -> None:
-    async def work(desk: Desk) -> tuple[int, list[bool]]:
+    clock = PassingClock()
+    async with at_desk() as desk:
         await (await desk.models(clock=clock.clock)).ask(
             model, ModelCall("executor", "a:1", [HumanMessage("x")], "a", limits=limits)
         )
         ended = [event.payload for event in await desk.ledger.events(desk.run) if event.kind == "model_finished"]
-        return len({told["key"] for told in ended}), [told.get("again", False) for told in ended]
-
-    clock = PassingClock()
-    assert at_desk(work) == (len(again), again)
+        assert (len({told["key"] for told in ended}), [told.get("again", False) for told in ended]) == (
+            len(again),
+            again,
+        )
     assert clock.waits == waits
 
 
-def test_the_next_process_goes_on_with_the_attempt_after_the_last_on_record() -> None:
-    async def work(desk: Desk) -> list[bool]:
+async def test_the_next_process_goes_on_with_the_attempt_after_the_last_on_record() -> None:
+    async with at_desk() as desk:
         call = ModelCall("executor", "a:1", [HumanMessage("x")], "a", limits=AttemptLimits(attempts=3, backoff_s=1))
 
         async def die(_: float) -> None:
@@ -271,32 +257,32 @@ def test_the_next_process_goes_on_with_the_attempt_after_the_last_on_record() ->
             await (await desk.models(clock=Clock(sleep=die))).ask(model, call)
         await (await desk.models(clock=PassingClock().clock)).ask(model, call)
         events = await desk.ledger.events(desk.run)
-        return [event.payload.get("again", False) for event in events if event.kind == "model_finished"]
+        assert [event.payload.get("again", False) for event in events if event.kind == "model_finished"] == [
+            True,
+            True,
+            False,
+        ]
 
-    assert at_desk(work) == [True, True, False]
 
-
-def test_a_cap_across_runs_holds_a_call_before_its_model_is_asked_and_says_until_when() -> None:
+async def test_a_cap_across_runs_holds_a_call_before_its_model_is_asked_and_says_until_when() -> None:
     model, clock = ScriptedModel(["so", "never"]), PassingClock(1_000.0)
     caps = Caps(Policy(per_day=DayLimits(Budget(model_calls=1))), "unverified")
 
-    async def work(desk: Desk) -> tuple[list[str], float]:
+    async with at_desk() as desk:
         gate = await desk.models(caps=caps, clock=clock.clock)
         await gate.ask(role_model(model), ModelCall("planner", "plan:1", [HumanMessage("x")]))
         with pytest.raises(CapReachedError):
             await gate.ask(role_model(model), ModelCall("planner", "plan:2", [HumanMessage("x")]))
-        return await desk.kinds(), (await desk.last()).payload["due_at"]
-
-    kinds, due_at = at_desk(work)
+        kinds, due_at = (await desk.kinds(), (await desk.last()).payload["due_at"])
     assert kinds == ["model_started", "model_finished", "cap_reached"] and len(model.prompts) == 1
     assert 1_000.0 < due_at <= 1_000.0 + 86_400.0
 
 
 @pytest.mark.parametrize("pictures", [0, 1, 2])
-def test_a_picture_counts_six_thousand_characters_and_none_of_its_bytes(pictures: int) -> None:
+async def test_a_picture_counts_six_thousand_characters_and_none_of_its_bytes(pictures: int) -> None:
     block = {"type": "image", "mime_type": "image/png", "base64": "AAAA" * 5_000}
 
-    async def work(desk: Desk) -> None:
+    async with at_desk() as desk:
         gate = await desk.models()
         for pad in range(4):  # four characters are a token
             content: list[Any] = [{"type": "text", "text": "x" * pad}, *[block] * pictures]
@@ -305,18 +291,14 @@ def test_a_picture_counts_six_thousand_characters_and_none_of_its_bytes(pictures
             characters = len(str(without_bytes(content))) + 6_000 * pictures
             assert reserved.payload["reserved"]["tokens"] == characters // 4 + 1_000
 
-    at_desk(work)
-
 
 @pytest.mark.parametrize("kind", ["step_skipped", "steered"])
-def test_a_model_is_not_asked_once_what_is_allowed_has_changed(kind: str) -> None:
+async def test_a_model_is_not_asked_once_what_is_allowed_has_changed(kind: str) -> None:
     model = ScriptedModel(["a plan"])
 
-    async def work(desk: Desk) -> list[str]:
+    async with at_desk(LoggedTools().tool("send")) as desk:
         gate = await desk.gate()
         await desk.ledger.append(desk.lease, [drafted(kind, step="a" if kind == "step_skipped" else None)])
         with pytest.raises(StaleRunError):
             await gate.models.ask(role_model(model), ModelCall("planner", "plan:1", [HumanMessage("Plan it")]))
-        return await desk.kinds()
-
-    assert at_desk(work, LoggedTools().tool("send"))[-1] == kind and not model.prompts
+        assert (await desk.kinds())[-1] == kind and not model.prompts

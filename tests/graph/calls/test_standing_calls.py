@@ -67,116 +67,100 @@ async def names(found: StandingCalls, *calls: ToolCall) -> list[str | None]:
 
 
 @pytest.mark.parametrize("given", [approval(), of_run()], ids=["of any run", "of the run"])
-def test_calls_are_let_through_up_to_the_number_however_many_wait(given: StandingApproval) -> None:
-    async def work(desk: Desk) -> list[str | None]:
-        return await names(await standing(desk, given), call("k1"), call("k1"), call("k2"), call("k3"), call("k2"))
+async def test_calls_are_let_through_up_to_the_number_however_many_wait(given: StandingApproval) -> None:
+    async with at_desk(TOOL) as desk:
+        assert await names(await standing(desk, given), call("k1"), call("k1"), call("k2"), call("k3"), call("k2")) == [
+            "sa-1",
+            "sa-1",
+            "sa-1",
+            None,
+            "sa-1",
+        ]
 
-    assert at_desk(work, TOOL) == ["sa-1", "sa-1", "sa-1", None, "sa-1"]
 
-
-def test_a_call_that_is_not_covered_uses_nothing() -> None:
-    async def work(desk: Desk) -> list[str | None]:
+async def test_a_call_that_is_not_covered_uses_nothing() -> None:
+    async with at_desk(TOOL) as desk:
         found = await standing(desk, approval(at_most=1))
-        return await names(found, call(to="bob"), call("k2"))
-
-    assert at_desk(work, TOOL) == [None, "sa-1"]
+        assert await names(found, call(to="bob"), call("k2")) == [None, "sa-1"]
 
 
-def test_the_approval_of_the_run_comes_first_and_the_next_when_it_is_spent() -> None:
-    async def work(desk: Desk) -> list[str | None]:
+async def test_the_approval_of_the_run_comes_first_and_the_next_when_it_is_spent() -> None:
+    async with at_desk(TOOL) as desk:
         found = await standing(desk, approval("any"), of_run("own", at_most=1))
-        return await names(found, call("k1"), call("k2"))
-
-    assert at_desk(work, TOOL) == ["own", "any"]
+        assert await names(found, call("k1"), call("k2")) == ["own", "any"]
 
 
-def test_untrusted_arguments_are_looked_at() -> None:
-    async def work(desk: Desk) -> str | None:
+async def test_untrusted_arguments_are_looked_at() -> None:
+    async with at_desk(TOOL) as desk:
         untrusted = {"to": TrustLabel("untrusted", ("web",))}
-        return await (await standing(desk, approval())).covering(PAY, call(), untrusted, is_unmet=False)
-
-    assert at_desk(work, TOOL) is None
+        assert await (await standing(desk, approval())).covering(PAY, call(), untrusted, is_unmet=False) is None
 
 
 @pytest.mark.parametrize(("asker", "name"), [("server:ada", None), ("server:eve", "sa-1"), ("claimed:eve", None)])
-def test_under_four_eyes_the_givers_are_others_than_those_who_ask_now(asker: str, name: str | None) -> None:
-    async def work(desk: Desk) -> list[str | None]:
+async def test_under_four_eyes_the_givers_are_others_than_those_who_ask_now(asker: str, name: str | None) -> None:
+    async with at_desk(TOOL) as desk:
         found = await standing(desk, approval(policy=EYES), policy=EYES)
         found.record.people.askers = (asker,)
-        return await names(found, call())
-
-    assert at_desk(work, TOOL) == [name]
+        assert await names(found, call()) == [name]
 
 
 @pytest.mark.parametrize(
     ("cost_usd", "found"), [(10, ["sa-1"]), (11, [None]), (None, [None])], ids=["within", "above", "without a bound"]
 )
-def test_a_run_under_a_rule_by_cost_takes_no_approval_from_another_run(cost_usd: float | None, found: Any) -> None:
+async def test_a_run_under_a_rule_by_cost_takes_no_approval_from_another_run(
+    cost_usd: float | None, found: Any
+) -> None:
     policy = Policy(approvers=Approvers(costs=((10, ApproverRule(roles=("lead",))),)))
 
-    async def work(desk: Desk) -> list[Any]:
+    async with at_desk(TOOL) as desk:
         any_run = await standing(desk, approval(policy=policy), policy=policy)
         any_run.record.spending.budget = Budget(cost_usd=cost_usd)
         own = await standing(desk, of_run("own", policy=policy), policy=policy)
         own.record.spending.budget = any_run.record.spending.budget
         assert await names(own, call()) == ["own"]
-        return await names(any_run, call())
-
-    assert at_desk(work, TOOL) == found
+        assert await names(any_run, call()) == found
 
 
-def test_a_call_that_was_counted_goes_on_when_the_approval_is_spent_or_past_its_time_but_not_when_it_is_revoked() -> (
-    None
-):
-    async def work(desk: Desk) -> list[Any]:
+async def test_a_counted_call_goes_on_when_the_approval_is_spent_or_past_its_time_but_not_when_it_is_revoked() -> None:
+    async with at_desk(TOOL) as desk:
         found = await standing(desk, approval(at_most=1))
         await desk.ledger.append(desk.lease, [drafted("paused", {})], uses=[StandingCall("sa-1", "k1", "t.1")])
         spent = await names(found, call("k1"), call("k2"))
         await desk.ledger.revoke_standing("sa-1", "os:ada")
-        return [spent, await names(await standing(desk), call("k1"))]
-
-    assert at_desk(work, TOOL) == [["sa-1", None], [None]]
+        assert [spent, await names(await standing(desk), call("k1"))] == [["sa-1", None], [None]]
 
 
 @pytest.mark.parametrize("given", [approval(until=time.time() - 1), of_run("own"), approval("revoked")])
-def test_one_that_holds_no_longer_lets_no_further_call_through(given: StandingApproval) -> None:
-    async def work(desk: Desk) -> list[str | None]:
+async def test_one_that_holds_no_longer_lets_no_further_call_through(given: StandingApproval) -> None:
+    async with at_desk(TOOL) as desk:
         await standing(desk, given)
         await desk.ledger.revoke_standing("revoked", "os:ada")
         await desk.ledger.append(desk.lease, [drafted("standing_revoked", {"id": "own", "approver": "os:ada"})])
-        return await names(await standing(desk), call())
-
-    assert at_desk(work, TOOL) == [None]
+        assert await names(await standing(desk), call()) == [None]
 
 
-def test_a_use_in_the_run_is_counted_by_the_intents_of_the_run() -> None:
+async def test_a_use_in_the_run_is_counted_by_the_intents_of_the_run() -> None:
     started = {"key": "k1", "tool": "pay", "approval": "sa-1"}
 
-    async def work(desk: Desk) -> list[str | None]:
+    async with at_desk(TOOL) as desk:
         await standing(desk, of_run(at_most=1))
         await desk.ledger.append(desk.lease, [drafted("call_started", started, "a")])
-        return await names(await standing(desk), call("k1"), call("k2"))
-
-    assert at_desk(work, TOOL) == ["sa-1", None]
+        assert await names(await standing(desk), call("k1"), call("k2")) == ["sa-1", None]
 
 
-def test_the_copy_of_an_approval_that_holds_in_any_run_is_none_of_the_run() -> None:
-    async def work(desk: Desk) -> list[str | None]:
+async def test_the_copy_of_an_approval_that_holds_in_any_run_is_none_of_the_run() -> None:
+    async with at_desk(TOOL) as desk:
         given = approval()
         await desk.ledger.append(desk.lease, [drafted("standing_given", given.to_json(), "a")])
-        return await names(await standing(desk), call())
-
-    assert at_desk(work, TOOL) == [None]
+        assert await names(await standing(desk), call()) == [None]
 
 
-def test_what_holds_in_any_run_is_copied_into_the_run_once_and_counted_with_each_intent() -> None:
-    async def work(desk: Desk) -> Any:
+async def test_what_holds_in_any_run_is_copied_into_the_run_once_and_counted_with_each_intent() -> None:
+    async with at_desk(TOOL) as desk:
         found = await standing(desk, approval(), of_run("own"))
         await names(found, call())
         first = found.counted([admitted("k1", approval="sa-1"), admitted("k2", approval="own"), admitted("k3")])
-        return first, found.counted([admitted("k4", approval="sa-1")])
-
-    (drafts, uses), (later, more) = at_desk(work, TOOL)
+        (drafts, uses), (later, more) = (first, found.counted([admitted("k4", approval="sa-1")]))
 
     assert [(one.data.approval.id, one.step) for one in drafts if isinstance(one.data, StandingGiven)] == [
         ("sa-1", "a")
@@ -188,19 +172,17 @@ def test_what_holds_in_any_run_is_copied_into_the_run_once_and_counted_with_each
     )
 
 
-def test_a_copy_that_is_on_record_is_not_written_again() -> None:
-    async def work(desk: Desk) -> Any:
+async def test_a_copy_that_is_on_record_is_not_written_again() -> None:
+    async with at_desk(TOOL) as desk:
         given = approval()
         await desk.ledger.append(desk.lease, [drafted("standing_given", given.to_json(), "a")])
         found = await standing(desk, given)
         await names(found, call())
-        return found.counted([admitted(approval="sa-1")])
-
-    assert at_desk(work, TOOL) == ([], [StandingCall("sa-1", "k1", "t.1")])
+        assert found.counted([admitted(approval="sa-1")]) == ([], [StandingCall("sa-1", "k1", "t.1")])
 
 
-def test_those_of_a_tool_are_read_once_in_a_pass_and_one_revoked_since_is_refused_as_its_use_is_written() -> None:
-    async def work(desk: Desk) -> list[str | None]:
+async def test_those_of_a_tool_are_read_once_in_a_pass_and_one_revoked_since_is_refused_as_its_use_is_written() -> None:
+    async with at_desk(TOOL) as desk:
         given = approval()
         await desk.ledger.append(desk.lease, [drafted("standing_given", given.to_json(), "a")])
         found = await standing(desk, given)
@@ -211,21 +193,15 @@ def test_those_of_a_tool_are_read_once_in_a_pass_and_one_revoked_since_is_refuse
         _, uses = found.counted([admitted("k2", approval="sa-1")])
         with pytest.raises(StandingSpentError):
             await desk.ledger.append(desk.lease, [drafted("paused", {})], uses=uses)
-        return [*first, *second]
-
-    assert at_desk(work, TOOL) == ["sa-1", "sa-1"]
+        assert [*first, *second] == ["sa-1", "sa-1"]
 
 
-def test_without_a_held_call_nothing_is_read_or_counted() -> None:
-    async def work(desk: Desk) -> Any:
-        return (await standing(desk, approval())).counted([admitted()])
-
-    assert at_desk(work, TOOL) == ([], [])
+async def test_without_a_held_call_nothing_is_read_or_counted() -> None:
+    async with at_desk(TOOL) as desk:
+        assert (await standing(desk, approval())).counted([admitted()]) == ([], [])
 
 
-def test_constraints_widen_an_approval() -> None:
-    async def work(desk: Desk) -> list[str | None]:
+async def test_constraints_widen_an_approval() -> None:
+    async with at_desk(TOOL) as desk:
         given = approval(args={"to": Constraint(pattern="a.*").to_json()})
-        return await names(await standing(desk, given), call(to="adam"), call("k2", to="bob"))
-
-    assert at_desk(work, TOOL) == ["sa-1", None]
+        assert await names(await standing(desk, given), call(to="adam"), call("k2", to="bob")) == ["sa-1", None]

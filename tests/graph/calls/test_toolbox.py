@@ -435,22 +435,19 @@ def test_an_error_of_a_tool_is_the_callers() -> None:
         call(fail)
 
 
-def test_a_sync_tool_does_not_stop_the_event_loop() -> None:
-    async def main() -> str:
-        go = asyncio.Event()
-        loop = asyncio.get_running_loop()
+async def test_a_sync_tool_does_not_stop_the_event_loop() -> None:
+    go = asyncio.Event()
+    loop = asyncio.get_running_loop()
 
-        def wait() -> str:
-            """Wait for the loop to do something."""
-            asyncio.run_coroutine_threadsafe(go.wait(), loop).result(10)
-            return "released"
+    def wait() -> str:
+        """Wait for the loop to do something."""
+        asyncio.run_coroutine_threadsafe(go.wait(), loop).result(10)
+        return "released"
 
-        waiting = asyncio.create_task(bind(wait).call({}))
-        await asyncio.sleep(0)
-        go.set()
-        return str(await waiting)
-
-    assert asyncio.run(main()) == "released"
+    waiting = asyncio.create_task(bind(wait).call({}))
+    await asyncio.sleep(0)
+    go.set()
+    assert str(await waiting) == "released"
 
 
 @pytest.mark.parametrize(
@@ -534,7 +531,7 @@ def test_a_tool_means_the_same_whichever_decorator_made_it() -> None:
     )
 
 
-def test_a_preview_is_declared_apart_from_what_tracers_are_told() -> None:
+async def test_a_preview_is_declared_apart_from_what_tracers_are_told() -> None:
     def preview(text: str) -> str:
         return f"would note {text}"
 
@@ -546,7 +543,7 @@ def test_a_preview_is_declared_apart_from_what_tracers_are_told() -> None:
     bound = bind(note)
 
     assert bound.preview is not None and not bound.preview.leaves
-    assert asyncio.run(bound.previewed({"text": "x"})) == "would note x"
+    assert await bound.previewed({"text": "x"}) == "would note x"
     assert "preview" not in (bound.tool.metadata or {}) and "preview" in (note.metadata or {})
 
 

@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 import pytest
-from desk import Desk, at_desk
+from desk import at_desk
 
 from planner_executor.graph.record.budget import Budget
 from planner_executor.graph.testing import ScriptedModel, step
@@ -15,16 +15,14 @@ ITEMS = [{"text": f"{n} kg"} for n in range(5)]
 CANNOT = '{"cannot": "the second has no number"}'
 
 
-def each(model: ScriptedModel, prepared: Any, *passes: Any, **more: Any) -> Any:
+async def each(model: ScriptedModel, prepared: Any, *passes: Any, **more: Any) -> Any:
     """Return the result of the last pass over the step, and its event of the end."""
 
-    async def work(desk: Desk) -> Any:
+    async with at_desk() as desk:
         for budget in passes or (Budget(),):
             one = await prepared(desk, {**EACH, "for_each": ITEMS, **more}, model=model, slots=1, budget=budget)
             found = (await one.run()).results["each"]
-        return found, await one.free_slots()
-
-    return at_desk(work)
+        return (found, await one.free_slots())
 
 
 def told(model: ScriptedModel) -> list[Any]:
@@ -32,10 +30,10 @@ def told(model: ScriptedModel) -> list[Any]:
     return [json.loads(str(prompt[1].text).partition("\n\n(turns left")[0]) for prompt in model.prompts]
 
 
-def test_a_request_holds_as_many_items_as_the_batch_says(prepared: Any) -> None:
+async def test_a_request_holds_as_many_items_as_the_batch_says(prepared: Any) -> None:
     model = ScriptedModel(["[0, 1]", "[2, 3]", "[4]"])
 
-    result, free = each(model, prepared, args={"given": "{item_result}", "unit": "kg"})
+    result, free = await each(model, prepared, args={"given": "{item_result}", "unit": "kg"})
 
     assert (result.status, result.value, free) == ("succeeded", [0, 1, 2, 3, 4], 1)
     shown = [{"given": item} for item in ITEMS]
@@ -44,19 +42,19 @@ def test_a_request_holds_as_many_items_as_the_batch_says(prepared: Any) -> None:
 
 
 @pytest.mark.parametrize("answer", ["[0]", "[0, 1, 2]", "0 and 1", CANNOT])
-def test_after_an_answer_that_is_no_list_of_that_length_the_items_go_alone(prepared: Any, answer: str) -> None:
+async def test_after_an_answer_that_is_no_list_of_that_length_the_items_go_alone(prepared: Any, answer: str) -> None:
     model = ScriptedModel([answer, "[2, 3]", "[4]", "0", "1"])
 
-    result, free = each(model, prepared)
+    result, free = await each(model, prepared)
 
     assert (result.value, free) == ([0, 1, 2, 3, 4], 1)
     assert [one["args"]["text"] for one in told(model)[3:]] == ["0 kg", "1 kg"]
 
 
-def test_a_value_of_another_form_is_done_again_alone_and_corrected(prepared: Any) -> None:
+async def test_a_value_of_another_form_is_done_again_alone_and_corrected(prepared: Any) -> None:
     model = ScriptedModel(['[0, "one"]', "[2, 3]", "[4]", '"one"', "1"])
 
-    result, _ = each(model, prepared)
+    result, _ = await each(model, prepared)
 
     assert result.value == [0, 1, 2, 3, 4]
     assert [one["args"]["text"] for one in told(model)[3:]] == ["1 kg", "1 kg"]
@@ -74,43 +72,43 @@ class Bound(ScriptedModel):
 BOUND: list[Any] = []
 
 
-def test_the_form_of_results_is_sent_as_the_schema_of_the_answer(prepared: Any) -> None:
+async def test_the_form_of_results_is_sent_as_the_schema_of_the_answer(prepared: Any) -> None:
     BOUND.clear()
 
-    each(Bound(["[0, 1]", '[2, "x"]', "[4]", "3"]), prepared)
+    await each(Bound(["[0, 1]", '[2, "x"]', "[4]", "3"]), prepared)
 
     forms = [schema["properties"]["result"] for schema in BOUND]
     two, one = ({"type": "array", "items": NUMBER, "minItems": count, "maxItems": count} for count in (2, 1))
     assert forms == [two, one, NUMBER]
 
 
-def test_any_json_is_a_value_if_the_output_is_json(prepared: Any) -> None:
+async def test_any_json_is_a_value_if_the_output_is_json(prepared: Any) -> None:
     model = ScriptedModel(['[0, "one"]', "[[2], null]", "[4]"])
 
-    result, _ = each(model, prepared, output="json")
+    result, _ = await each(model, prepared, output="json")
 
     assert result.value == [0, "one", [2], None, 4] and len(model.prompts) == 3
 
 
-def test_of_a_batch_without_arguments_the_items_are_shown(prepared: Any) -> None:
+async def test_of_a_batch_without_arguments_the_items_are_shown(prepared: Any) -> None:
     model = ScriptedModel(["[0, 1]", "[2, 3]", "[4]"])
 
-    each(model, prepared, args={})
+    await each(model, prepared, args={})
 
     assert told(model)[0]["items"] == [{"item": one} for one in ITEMS[:2]] and "results" not in told(model)[0]
 
 
-def test_items_without_the_field_that_the_arguments_name_fail_alone(prepared: Any) -> None:
+async def test_items_without_the_field_that_the_arguments_name_fail_alone(prepared: Any) -> None:
     model = ScriptedModel(["[0, 4]"])
 
-    result, _ = each(model, prepared, for_each=[ITEMS[0], {"no": 1}, ITEMS[4]], batch=3, max_failures=1)
+    result, _ = await each(model, prepared, for_each=[ITEMS[0], {"no": 1}, ITEMS[4]], batch=3, max_failures=1)
 
     assert result.value[0::2] == [0, 4] and "text" in result.value[1]["error"]
 
 
-def test_requests_that_were_answered_are_not_made_again_when_a_step_goes_on(prepared: Any) -> None:
+async def test_requests_that_were_answered_are_not_made_again_when_a_step_goes_on(prepared: Any) -> None:
     model = ScriptedModel(["[0, 1]", "[2, 3]", "[4]"])
 
-    result, _ = each(model, prepared, Budget(model_calls=1), Budget(model_calls=2), Budget())
+    result, _ = await each(model, prepared, Budget(model_calls=1), Budget(model_calls=2), Budget())
 
     assert result.value == [0, 1, 2, 3, 4] and len(model.prompts) == 3

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from desk import Desk, at_desk
+from desk import at_desk
 from langchain_core.tools import StructuredTool
 
 from planner_executor.graph.calls.tool_call import Admitted
@@ -56,16 +56,14 @@ def failing(**metadata: Any) -> Any:
     return LoggedTools().tool("break", work, **metadata)
 
 
-def test_steps_that_are_ready_start_in_plan_order(prepared: Any) -> None:
-    async def work(desk: Desk) -> list[str]:
+async def test_steps_that_are_ready_start_in_plan_order(prepared: Any) -> None:
+    async with at_desk(look()) as desk:
         steps = [step(name, "look", n=number) for number, name in enumerate(["z", "b", "a"])]
-        return (await (await prepared(desk, *steps)).run()).started
-
-    assert at_desk(work, look()) == ["z", "b", "a"]
+        assert (await (await prepared(desk, *steps)).run()).started == ["z", "b", "a"]
 
 
-def test_other_tasks_go_on_while_many_steps_end_at_once(prepared: Any) -> None:
-    async def work(desk: Desk) -> int:
+async def test_other_tasks_go_on_while_many_steps_end_at_once(prepared: Any) -> None:
+    async with at_desk() as desk:
         flow = await prepared(desk, *(gathered(f"s{n}", n) for n in range(2 * LARGE)))
         async with asyncio.TaskGroup() as tasks:
             starting = tasks.create_task(flow.flow._start_ready(tasks, []))
@@ -73,120 +71,98 @@ def test_other_tasks_go_on_while_many_steps_end_at_once(prepared: Any) -> None:
             while not starting.done():
                 turns += 1
                 await asyncio.sleep(0)
-        return turns
-
-    assert at_desk(work) == 3
+        assert turns == 3
 
 
-def test_a_step_starts_after_all_that_it_waits_for(prepared: Any) -> None:
-    async def work(desk: Desk) -> list[tuple[str, str]]:
+async def test_a_step_starts_after_all_that_it_waits_for(prepared: Any) -> None:
+    async with at_desk(look()) as desk:
         passed = await (await prepared(desk, step("c", "look", after=["a"]), step("a", "look", n=1))).run()
-        return passed.told
-
-    told = at_desk(work, look())
+        told = passed.told
 
     assert told.index(("a", "succeeded")) < told.index(("c", "running"))
 
 
 @pytest.mark.parametrize("slots", [1, 2])
-def test_no_more_steps_are_under_way_than_there_are_slots(prepared: Any, slots: int) -> None:
+async def test_no_more_steps_are_under_way_than_there_are_slots(prepared: Any, slots: int) -> None:
     crowd = Crowd()
 
-    async def work(desk: Desk) -> dict[str, str]:
+    async with at_desk(crowd.tool) as desk:
         flow = await prepared(desk, *(step(f"s{n}", "look", n=n) for n in range(5)), slots=slots)
-        return (await flow.run()).statuses
-
-    statuses = at_desk(work, crowd.tool)
+        statuses = (await flow.run()).statuses
 
     assert statuses == {f"s{n}": "succeeded" for n in range(5)}
     assert crowd.most == slots
 
 
-def test_a_slot_is_returned_when_a_step_ends_without_a_call(prepared: Any) -> None:
-    async def work(desk: Desk) -> tuple[dict[str, str], int]:
+async def test_a_slot_is_returned_when_a_step_ends_without_a_call(prepared: Any) -> None:
+    async with at_desk(look()) as desk:
         flow = await prepared(desk, gathered("a", 1), gathered("b", 2), step("c", "look"), slots=1)
-        return (await flow.run()).statuses, await flow.free_slots()
-
-    statuses, free = at_desk(work, look())
+        statuses, free = (await flow.run()).statuses, await flow.free_slots()
 
     assert statuses == dict.fromkeys("abc", "succeeded")
     assert free == 1
 
 
-def test_slots_are_returned_when_the_run_has_changed(prepared: Any) -> None:
-    async def work(desk: Desk) -> tuple[int, list[str]]:
+async def test_slots_are_returned_when_the_run_has_changed(prepared: Any) -> None:
+    async with at_desk(look()) as desk:
         flow = await prepared(desk, step("a", "look", n=1), step("b", "look", n=2), slots=2)
         await desk.revise(1)
         with pytest.raises(StaleRunError):
             await flow.run()
-        return await flow.free_slots(), flow.started
-
-    assert at_desk(work, look()) == (2, [])
+        assert (await flow.free_slots(), flow.started) == (2, [])
 
 
-def test_nothing_starts_after_a_limit_of_the_budget_was_reached(prepared: Any) -> None:
-    async def work(desk: Desk) -> Any:
+async def test_nothing_starts_after_a_limit_of_the_budget_was_reached(prepared: Any) -> None:
+    async with at_desk(look()) as desk:
         steps = [step("a", "look", n=1), step("b", "look", n=2), gathered("c", 3)]
-        return await (await prepared(desk, *steps, slots=1, budget=Budget(tool_calls=1))).run()
-
-    passed = at_desk(work, look())
+        passed = await (await prepared(desk, *steps, slots=1, budget=Budget(tool_calls=1))).run()
 
     assert passed.flow.limit == "tool_calls"
     assert passed.statuses == {"a": "succeeded", "b": "pending"}
 
 
-def test_a_pass_that_stops_early_starts_nothing_after_the_first_end(prepared: Any) -> None:
-    async def work(desk: Desk) -> Any:
-        return await (await prepared(desk, step("a", "look"), gathered("b", 1, "a"), stops_early=True)).run()
-
-    passed = at_desk(work, look())
+async def test_a_pass_that_stops_early_starts_nothing_after_the_first_end(prepared: Any) -> None:
+    async with at_desk(look()) as desk:
+        passed = await (await prepared(desk, step("a", "look"), gathered("b", 1, "a"), stops_early=True)).run()
 
     assert (passed.statuses, passed.flow.progressed) == ({"a": "succeeded"}, True)
 
 
-def test_a_failure_blocks_what_waits_for_it_and_nothing_else(prepared: Any) -> None:
-    async def work(desk: Desk) -> Any:
+async def test_a_failure_blocks_what_waits_for_it_and_nothing_else(prepared: Any) -> None:
+    async with at_desk(failing(effect="read")) as desk:
         steps = [step("a", "break"), gathered("b", "{a_result}", "a"), gathered("c", 3), gathered("d", 4, "b")]
-        return await (await prepared(desk, *steps)).run()
-
-    passed = at_desk(work, failing(effect="read"))
+        passed = await (await prepared(desk, *steps)).run()
 
     assert passed.statuses == {"a": "failed", "b": "blocked", "c": "succeeded", "d": "blocked"}
     assert passed.results["d"].error == "waits for a, which failed"
 
 
-def test_what_needs_a_skipped_step_is_skipped_with_it(prepared: Any) -> None:
-    async def work(desk: Desk) -> Any:
+async def test_what_needs_a_skipped_step_is_skipped_with_it(prepared: Any) -> None:
+    async with at_desk() as desk:
         await desk.ledger.append(desk.lease, [drafted("step_skipped", {}, "a")])
-        return await (await prepared(desk, gathered("a", 1), gathered("b", 2, "a"), gathered("c", 3))).run()
-
-    passed = at_desk(work)
+        passed = await (await prepared(desk, gathered("a", 1), gathered("b", 2, "a"), gathered("c", 3))).run()
 
     assert passed.statuses == {"a": "skipped", "b": "skipped", "c": "succeeded"}
     assert [step for step, status in passed.told if status == "skipped"] == ["a", "b"]
 
 
-def test_who_has_to_do_something_is_told_of_it(prepared: Any) -> None:
-    async def work(desk: Desk) -> Any:
+async def test_who_has_to_do_something_is_told_of_it(prepared: Any) -> None:
+    async with at_desk() as desk:
         question = {"id": "a", "objective": "o", "ask": "Which?"}
-        return await (await prepared(desk, question, gathered("b", 1))).run()
-
-    assert at_desk(work).reported.people == ["a"]
+        assert (await (await prepared(desk, question, gathered("b", 1))).run()).reported.people == ["a"]
 
 
-def test_the_calls_that_a_person_has_to_settle_are_named_once(prepared: Any) -> None:
-    async def work(desk: Desk) -> Any:
+async def test_the_calls_that_a_person_has_to_settle_are_named_once(prepared: Any) -> None:
+    async with at_desk(failing()) as desk:
         await (await prepared(desk, step("a", "break"))).run()
-        return await (await prepared(desk, step("b", "break"), step("c", "break"))).run()
-
-    passed = at_desk(work, failing())
+        passed = await (await prepared(desk, step("b", "break"), step("c", "break"))).run()
 
     assert passed.statuses == {"b": "uncertain", "c": "uncertain"}
     assert len(passed.flow.uncertain_calls) == 1
 
 
-def test_a_pass_waits_for_a_slot_that_is_held_elsewhere_and_returns_it(prepared: Any) -> None:
-    async def work(desk: Desk) -> tuple[dict[str, str], int]:
+async def test_a_pass_waits_for_a_slot_that_is_held_elsewhere_and_returns_it(prepared: Any) -> None:
+    async with at_desk(look()) as desk:
         passed = await prepared(desk, step("a", "look", n=1), step("b", "look", n=2), slots=1)
         await passed.flow.work.slots.acquire()
         running = asyncio.create_task(passed.run())
@@ -195,50 +171,44 @@ def test_a_pass_waits_for_a_slot_that_is_held_elsewhere_and_returns_it(prepared:
         assert passed.started == []
         passed.flow.work.slots.release()
         await running
-        return passed.statuses, await passed.free_slots()
-
-    assert at_desk(work, look()) == ({"a": "succeeded", "b": "succeeded"}, 1)
+        assert (passed.statuses, await passed.free_slots()) == ({"a": "succeeded", "b": "succeeded"}, 1)
 
 
-def test_what_ends_is_on_record_whether_or_not_anything_starts_after_it(prepared: Any) -> None:
-    async def work(desk: Desk) -> list[str]:
+async def test_what_ends_is_on_record_whether_or_not_anything_starts_after_it(prepared: Any) -> None:
+    async with at_desk(look()) as desk:
         await (await prepared(desk, gathered("a", 1), step("b", "look", after=["a"]))).run()
-        return await desk.kinds()
-
-    assert at_desk(work, look()) == ["step_finished", "call_started", "call_finished"]
+        assert await desk.kinds() == ["step_finished", "call_started", "call_finished"]
 
 
-def test_a_model_step_and_a_list_of_one_slot_run_to_their_end(prepared: Any) -> None:
-    async def work(desk: Desk) -> dict[str, str]:
+async def test_a_model_step_and_a_list_of_one_slot_run_to_their_end(prepared: Any) -> None:
+    async with at_desk(look()) as desk:
         each = {**step("b", "look", n="{item_result}"), "for_each": [1, 2]}
         model = ScriptedModel(["thought"])
-        return (await (await prepared(desk, step("a"), each, model=model, slots=1)).run()).statuses
+        assert (await (await prepared(desk, step("a"), each, model=model, slots=1)).run()).statuses == {
+            "a": "succeeded",
+            "b": "succeeded",
+        }
 
-    assert at_desk(work, look()) == {"a": "succeeded", "b": "succeeded"}
 
-
-def test_a_step_that_has_no_result_yet_undoes_no_progress(prepared: Any) -> None:
-    async def work(desk: Desk) -> bool:
+async def test_a_step_that_has_no_result_yet_undoes_no_progress(prepared: Any) -> None:
+    async with at_desk() as desk:
         question = {"id": "b", "objective": "o", "ask": "Which?", "depends_on": ["a"]}
-        return (await (await prepared(desk, gathered("a", 1), question)).run()).flow.progressed
-
-    assert at_desk(work) is True
+        assert (await (await prepared(desk, gathered("a", 1), question)).run()).flow.progressed is True
 
 
-def test_a_limit_stays_reached_when_a_running_step_ends_after_it(prepared: Any) -> None:
-    async def work(desk: Desk) -> Any:
+async def test_a_limit_stays_reached_when_a_running_step_ends_after_it(prepared: Any) -> None:
+    async with at_desk(look()) as desk:
         steps = [step("a", "look", n=1), step("b", "look", n=2), gathered("c", 3, "a")]
-        return await (await prepared(desk, *steps, budget=Budget(tool_calls=1))).run()
-
-    passed = at_desk(work, look())
+        passed = await (await prepared(desk, *steps, budget=Budget(tool_calls=1))).run()
 
     assert (passed.flow.limit, passed.statuses) == ("tool_calls", {"a": "succeeded", "b": "pending"})
 
 
-def test_nothing_starts_after_the_run_was_found_changed(prepared: Any) -> None:
+async def test_nothing_starts_after_the_run_was_found_changed(prepared: Any) -> None:
     told: list[tuple[str, str]] = []
 
-    async def work(desk: Desk) -> tuple[list[str], list[str]]:
+    async with at_desk() as desk:
+
         async def look(n: int) -> int:
             if n == 1:
                 await desk.revise(1)
@@ -253,19 +223,18 @@ def test_nothing_starts_after_the_run_was_found_changed(prepared: Any) -> None:
         passed.reported.steps = told
         with pytest.raises(StaleRunError):
             await passed.run()
-        return passed.started, await desk.kinds()
-
-    started, kinds = at_desk(work)
+        started, kinds = (passed.started, await desk.kinds())
 
     assert started == ["a", "b"]
     assert kinds == ["call_started", "call_started", "plan_revised", "call_finished", "call_finished"]
 
 
-def test_a_running_step_does_not_wait_for_the_turn_of_one_that_will_not_begin(prepared: Any) -> None:
+async def test_a_running_step_does_not_wait_for_the_turn_of_one_that_will_not_begin(prepared: Any) -> None:
     checked = {**step("a", "send", to="x", after=["z"]), "checks": [{"non_empty": True}]}
     each = {**step("e", "send", to="{item_result}"), "for_each": ["w", "x"]}
 
-    async def work(desk: Desk) -> list[str]:
+    async with at_desk() as desk:
+
         async def look(n: int) -> int:
             if n == 1:
                 await desk.revise(1)
@@ -282,33 +251,27 @@ def test_a_running_step_does_not_wait_for_the_turn_of_one_that_will_not_begin(pr
         passed = await prepared(desk, *steps, rates={"send": 6_000})  # so that the second item waits for its rate
         with pytest.raises(StaleRunError):
             await passed.run()
-        return passed.started
-
-    assert at_desk(work) == ["z", "e"]
+        assert passed.started == ["z", "e"]
 
 
-def test_a_step_whose_result_a_person_gave_waits_for_nothing(prepared: Any) -> None:
-    async def work(desk: Desk) -> dict[str, str]:
+async def test_a_step_whose_result_a_person_gave_waits_for_nothing(prepared: Any) -> None:
+    async with at_desk(look(), failing(effect="read")) as desk:
         await desk.ledger.append(desk.lease, [drafted("result_supplied", {"value": "given"}, "b")])
         steps = [step("a", "break"), step("b", "look", after=["a"]), step("c", "look", after=["b"])]
         statuses: dict[str, str] = (await (await prepared(desk, *steps)).run()).statuses
-        return statuses
-
-    assert at_desk(work, look(), failing(effect="read")) == {"a": "failed", "b": "succeeded", "c": "blocked"}
+        assert statuses == {"a": "failed", "b": "succeeded", "c": "blocked"}
 
 
 @pytest.mark.parametrize(
     ("waits_s", "soonest"), [([], None), ([60.0], 0), ([60.0, 5.0], 1), ([5.0, 60.0], 0), ([5.0, 5.0], 0)]
 )
-def test_of_several_caps_the_one_that_allows_a_call_soonest_is_kept(
+async def test_of_several_caps_the_one_that_allows_a_call_soonest_is_kept(
     prepared: Any, waits_s: list[float], soonest: int | None
 ) -> None:
     caps = [CapReachedError("runs.db", "calls.look", "at most 1 call of look a day", wait_s) for wait_s in waits_s]
 
-    async def work(desk: Desk) -> Any:
+    async with at_desk(look()) as desk:
         flow = (await prepared(desk, step("a", "look"), step("b", "look"))).flow
         for outcome in [*(not_now("a", cap) for cap in caps), pending("b", "later", needs_person=False)]:
             flow._settle(outcome)
-        return flow.cap
-
-    assert at_desk(work, look()) is (None if soonest is None else caps[soonest])
+        assert flow.cap is (None if soonest is None else caps[soonest])

@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 import pytest
-from desk import Desk, at_desk
+from desk import at_desk
 from langchain_core.messages import AIMessage
 
 from planner_executor.graph.chat_models.retry import Clock, is_time_zone
@@ -26,39 +26,37 @@ def document(model: ScriptedModel, call: int = -1) -> dict[str, Any]:
     return told
 
 
-def passed(prepared: Any, *steps: Any, model: ScriptedModel, tools: Any = (), events: Any = ()) -> Any:
-    async def work(desk: Desk) -> Any:
+async def passed(prepared: Any, *steps: Any, model: ScriptedModel, tools: Any = (), events: Any = ()) -> Any:
+    async with at_desk(*tools) as desk:
         await desk.ledger.append(desk.lease, list(events))
         return (await (await prepared(desk, *steps, model=model, slots=1)).run()).results
 
-    return at_desk(work, *tools)
 
-
-def test_the_first_message_says_constraints_date_and_limits(prepared: Any) -> None:
+async def test_the_first_message_says_constraints_date_and_limits(prepared: Any) -> None:
     model = ScriptedModel([ASKS, "done"])
     steered = drafted("steered", {"constraints": ["be kind"], "added": ["be kind"]})
 
-    passed(prepared, LOOKS, model=model, tools=[LoggedTools().tool("look", effect="read")], events=[steered])
+    await passed(prepared, LOOKS, model=model, tools=[LoggedTools().tool("look", effect="read")], events=[steered])
 
     told = document(model)
     assert told["constraints"] == ["be kind"] and told["limits"] == {"turns": 10, "calls": {"look": 3}}
     assert len(told["date"]) == len("2026-01-31")
 
 
-def test_a_step_is_told_the_constraints_that_it_names_and_those_given_since(prepared: Any) -> None:
+async def test_a_step_is_told_the_constraints_that_it_names_and_those_given_since(prepared: Any) -> None:
     model = ScriptedModel(["done"])
     began = drafted("run_started", {"goal": "g", "constraints": ["be brief", "in German", "be kind"]})
     steered = drafted("steered", {"constraints": ["be brief", "in German", "be kind"], "added": ["be kind"]})
 
-    passed(prepared, {**step("a"), "constraints": ["in German"]}, model=model, events=[began, steered])
+    await passed(prepared, {**step("a"), "constraints": ["in German"]}, model=model, events=[began, steered])
 
     assert document(model)["constraints"] == ["in German", "be kind"]
 
 
-def test_what_changes_per_turn_stands_at_the_end_of_the_newest_message_only(prepared: Any) -> None:
+async def test_what_changes_per_turn_stands_at_the_end_of_the_newest_message_only(prepared: Any) -> None:
     model = ScriptedModel([ASKS, ASKS, "done"])
 
-    passed(prepared, LOOKS, model=model, tools=[LoggedTools().tool("look", effect="read")])
+    await passed(prepared, LOOKS, model=model, tools=[LoggedTools().tool("look", effect="read")])
 
     notes = [[str(message.text).partition("\n\n(")[2] for message in prompt] for prompt in model.prompts]
     assert notes == [
@@ -76,56 +74,56 @@ def test_what_changes_per_turn_stands_at_the_end_of_the_newest_message_only(prep
         ({}, {"item": REVIEWS[0]}),
     ],
 )
-def test_of_a_list_only_the_item_is_shown_and_once(prepared: Any, args: Any, shown: Any) -> None:
+async def test_of_a_list_only_the_item_is_shown_and_once(prepared: Any, args: Any, shown: Any) -> None:
     model = ScriptedModel(["ok"] * 30)
 
-    passed(prepared, LIST, {**EACH, "args": args}, model=model)
+    await passed(prepared, LIST, {**EACH, "args": args}, model=model)
 
     assert document(model, 0).get("results", {}) == shown
 
 
-def test_a_list_that_the_arguments_hold_as_a_whole_is_shown_in_them(prepared: Any) -> None:
+async def test_a_list_that_the_arguments_hold_as_a_whole_is_shown_in_them(prepared: Any) -> None:
     model = ScriptedModel(["ok"] * 30)
 
-    passed(prepared, LIST, {**EACH, "args": {"all": "{list_result}"}}, model=model)
+    await passed(prepared, LIST, {**EACH, "args": {"all": "{list_result}"}}, model=model)
 
     told = document(model, 0)
     assert told["args"]["all"] == REVIEWS and set(told["results"]) == {"item"}
 
 
-def test_a_persons_answer_stands_apart_from_results(prepared: Any) -> None:
+async def test_a_persons_answer_stands_apart_from_results(prepared: Any) -> None:
     model = ScriptedModel(["ok"])
     asks = {"id": "q", "objective": "ask", "ask": "Which one?"}
     given = drafted("decided", {"given": {"q": "the red one"}})
 
-    passed(prepared, asks, LIST, step("a", after=["q", "list"]), model=model, events=[given])
+    await passed(prepared, asks, LIST, step("a", after=["q", "list"]), model=model, events=[given])
 
     told = document(model)
     assert told["answers"] == {"q": "the red one"} and set(told["results"]) == {"list"}
 
 
-def test_a_step_that_goes_on_has_the_first_message_that_it_began_with(prepared: Any) -> None:
+async def test_a_step_that_goes_on_has_the_first_message_that_it_began_with(prepared: Any) -> None:
     model = ScriptedModel([ASKS, "done"])
 
-    async def work(desk: Desk) -> Any:
+    async with at_desk(LoggedTools().tool("look", effect="read")) as desk:
         for day, budget in ((1, Budget(tokens=1_500)), (2, Budget())):
             one = await prepared(desk, LOOKS, model=model, budget=budget)
             one.flow.work.clock = Clock(now=lambda day=day: day * DAY)
             found = (await one.run()).results["a"]
             await desk.ledger.append(desk.lease, [drafted("steered", {"constraints": ["be late"], "added": ["x"]})])
-        return found, await desk.kinds()
-
-    result, kinds = at_desk(work, LoggedTools().tool("look", effect="read"))
+        result, kinds = (found, await desk.kinds())
     assert result.value == "done" and kinds.count("call_started") == 1
     assert len(model.prompts) == 2 and document(model, 0)["date"] == document(model, 1)["date"] == "1970-01-02"
     assert "constraints" not in document(model, 1)
 
 
 @pytest.mark.parametrize("brief", [{}, {"brief": {"date": "1970-01-02", "turns": 10}}])
-def test_a_step_under_way_of_an_earlier_release_goes_on_with_its_recorded_messages(prepared: Any, brief: Any) -> None:
+async def test_a_step_under_way_of_an_earlier_release_goes_on_with_its_recorded_messages(
+    prepared: Any, brief: Any
+) -> None:
     model = ScriptedModel(["done"])
 
-    async def work(desk: Desk) -> Any:
+    async with at_desk(LoggedTools().tool("look", effect="read")) as desk:
         record = await desk.record()
         human = json.dumps({"goal": record.assignment.goal, "objective": "do a"})
         prompt: Any = [{"type": "system", "content": "As of old."}, {"type": "human", "content": human}]
@@ -135,9 +133,7 @@ def test_a_step_under_way_of_an_earlier_release_goes_on_with_its_recorded_messag
         told = {**began, "prompt_digest": digest(prompt), **brief}
         events = [drafted("model_started", told, "a"), drafted("model_finished", ended, "a")]
         await desk.ledger.append(desk.lease, events)
-        return (await (await prepared(desk, LOOKS, model=model)).run()).results["a"]
-
-    result = at_desk(work, LoggedTools().tool("look", effect="read"))
+        result = (await (await prepared(desk, LOOKS, model=model)).run()).results["a"]
     assert result.value == "done" and len(model.prompts) == 1
     assert model.prompts[0][0].text == "As of old."
 

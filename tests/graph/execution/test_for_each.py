@@ -4,7 +4,7 @@ import asyncio
 from typing import Any
 
 import pytest
-from desk import Desk, at_desk
+from desk import at_desk
 
 from planner_executor.graph.chat_models.retry import Clock
 from planner_executor.graph.errors import StaleRunError
@@ -28,37 +28,35 @@ def half(n: int) -> int:
     return n // 2
 
 
-def result_of(prepared: Any, *steps: dict[str, Any], **settings: Any) -> Any:
-    async def work(desk: Desk) -> tuple[Any, int]:
+async def result_of(prepared: Any, *steps: dict[str, Any], **settings: Any) -> Any:
+    async with at_desk(LoggedTools().tool("half", half, effect="read")) as desk:
         flow = await prepared(desk, *steps, **settings)
         return (await flow.run()).results["a"], await flow.free_slots()
 
-    return at_desk(work, LoggedTools().tool("half", half, effect="read"))
 
-
-def test_values_stand_in_the_order_of_the_items(prepared: Any) -> None:
-    result, free = result_of(prepared, each([8, 2, 4]), slots=2)
+async def test_values_stand_in_the_order_of_the_items(prepared: Any) -> None:
+    result, free = await result_of(prepared, each([8, 2, 4]), slots=2)
 
     assert (result.status, result.value, free) == ("succeeded", [4, 1, 2], 2)
 
 
-def test_an_item_that_fails_fails_the_step(prepared: Any) -> None:
-    result, free = result_of(prepared, each([8, 3, 4]), slots=2)
+async def test_an_item_that_fails_fails_the_step(prepared: Any) -> None:
+    result, free = await result_of(prepared, each([8, 3, 4]), slots=2)
 
     assert (result.status, free) == ("failed", 2)
     assert result.error == "1 of 3 items failed; a[1] failed: ValueError: 3 is odd"
 
 
-def test_as_many_items_may_fail_as_the_plan_allows(prepared: Any) -> None:
-    result, _ = result_of(prepared, each([8, 3, 4], max_failures=1))
+async def test_as_many_items_may_fail_as_the_plan_allows(prepared: Any) -> None:
+    result, _ = await result_of(prepared, each([8, 3, 4], max_failures=1))
 
     assert (result.status, result.value) == ("succeeded", [4, {"error": "ValueError: 3 is odd"}, 2])
 
 
-def test_a_model_does_each_item(prepared: Any) -> None:
+async def test_a_model_does_each_item(prepared: Any) -> None:
     step = {"id": "a", "objective": "o", "for_each": ["x", "y"]}
 
-    result, _ = result_of(prepared, step, model=ScriptedModel(["one", "two"]), slots=1)
+    result, _ = await result_of(prepared, step, model=ScriptedModel(["one", "two"]), slots=1)
 
     assert result.value == ["one", "two"]
 
@@ -77,23 +75,21 @@ def test_a_list_may_be_as_long_as_the_plan_allows() -> None:
     assert items_of(step, {"b": [1, 2]}) == [1, 2]
 
 
-def test_a_list_waits_for_a_person_if_one_of_its_items_does(prepared: Any) -> None:
-    result, free = result_of(prepared, each([8, 4]), slots=1, budget=Budget(tool_calls=1))
+async def test_a_list_waits_for_a_person_if_one_of_its_items_does(prepared: Any) -> None:
+    result, free = await result_of(prepared, each([8, 4]), slots=1, budget=Budget(tool_calls=1))
 
     assert (result.status, free) == ("pending", 1)
     assert "tool_calls" in str(result.error)
 
 
-def test_a_list_is_not_done_on_when_the_run_has_changed(prepared: Any) -> None:
+async def test_a_list_is_not_done_on_when_the_run_has_changed(prepared: Any) -> None:
     tools = LoggedTools()
 
-    async def work(desk: Desk) -> None:
+    async with at_desk(tools.tool("half", half, effect="read")) as desk:
         flow = await prepared(desk, each([8, 4]), slots=1)
         await desk.revise(1)
         with pytest.raises(StaleRunError):
             await flow.run()
-
-    at_desk(work, tools.tool("half", half, effect="read"))
     assert tools.calls == []
 
 
@@ -113,16 +109,16 @@ class Waiting(ScriptedModel):
         await asyncio.Event().wait()
 
 
-def test_an_item_that_does_not_end_in_time_has_failed(prepared: Any) -> None:
+async def test_an_item_that_does_not_end_in_time_has_failed(prepared: Any) -> None:
     async def at_once(*_: Any) -> None: ...
 
-    async def work(desk: Desk) -> Any:
+    async with at_desk() as desk:
         step = {"id": "a", "objective": "o", "for_each": ["x"], "timeout_s": 5}
         flow = await prepared(desk, step, model=Waiting([]))
         flow.flow.work.clock = Clock(step_over=at_once)
-        return (await flow.run()).results["a"].error
-
-    assert at_desk(work) == "1 of 1 item failed; a[0] failed: the step did not end within 5 s"
+        assert (await flow.run()).results[
+            "a"
+        ].error == "1 of 1 item failed; a[0] failed: the step did not end within 5 s"
 
 
 class Noting(Silent):
@@ -135,19 +131,16 @@ class Noting(Silent):
         self.items.append(told)
 
 
-def test_each_item_is_reported_as_it_ends() -> None:
+async def test_each_item_is_reported_as_it_ends() -> None:
     async def good() -> dict[int, ItemOutcome]:
         return {0: ItemOutcome(2, USER, {})}
 
     async def bad() -> dict[int, ItemOutcome]:
         raise Refused("odd")
 
-    async def main() -> None:
-        step = Step(id="a", objective="o", tool="half", for_each=[4, 3])
-        await Items(step, asyncio.Semaphore(2), USER, reports).do([([0], good), ([1], bad)])
-
     reports = Noting()
-    asyncio.run(main())
+    step = Step(id="a", objective="o", tool="half", for_each=[4, 3])
+    await Items(step, asyncio.Semaphore(2), USER, reports).do([([0], good), ([1], bad)])
 
     assert reports.items == [
         ("a", 0, StepResult("succeeded", 2)),
@@ -176,12 +169,10 @@ def test_of_many_items_that_failed_five_are_named() -> None:
     assert ended.result.error == "7 of 7 items failed; " + "; ".join(f"a[{place}] failed: odd" for place in range(5))
 
 
-def test_a_list_on_record_is_not_done_again(prepared: Any) -> None:
-    async def work(desk: Desk) -> list[str]:
+async def test_a_list_on_record_is_not_done_again(prepared: Any) -> None:
+    async with at_desk(LoggedTools().tool("half", half, effect="read")) as desk:
         for _ in range(2):
             await (await prepared(desk, each([8]))).run()
-        return await desk.kinds()
-
-    kinds = at_desk(work, LoggedTools().tool("half", half, effect="read"))
+        kinds = await desk.kinds()
 
     assert kinds == ["call_started", "call_finished", "step_finished"]

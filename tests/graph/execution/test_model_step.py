@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from desk import Desk, at_desk
+from desk import at_desk
 from langchain_core.messages import AIMessage
 
 from planner_executor.graph.execution.model_step import MAX_TURNS, ModelStep
@@ -24,18 +24,16 @@ def unreadable(tool: str) -> AIMessage:
     return AIMessage("", invalid_tool_calls=[{"name": tool, "args": "{", "id": "2", "error": "cut off"}])
 
 
-def done(
+async def done(
     prepared: Any, one: dict[str, Any], *answers: Any, tools: Any = (), times: int = 1
 ) -> tuple[Any, ScriptedModel, list[str]]:
     """Return the result of a step that a model did with these answers, the model, and the kinds of events."""
     model = ScriptedModel(answers)
 
-    async def work(desk: Desk) -> tuple[Any, ScriptedModel, list[str]]:
+    async with at_desk(*tools) as desk:
         for _ in range(times):
             passed = await (await prepared(desk, one, model=model)).run()
-        return passed.results["a"], model, await desk.kinds()
-
-    return at_desk(work, *tools)
+        return (passed.results["a"], model, await desk.kinds())
 
 
 def with_tools(*names: str, **more: Any) -> dict[str, Any]:
@@ -47,21 +45,21 @@ def told(model: ScriptedModel) -> str:
     return str(model.prompts[-1][-1].text).partition("\n\n(turns left")[0]
 
 
-def test_a_models_text_is_the_result(prepared: Any) -> None:
-    result, model, kinds = done(prepared, step("a"), "thought")
+async def test_a_models_text_is_the_result(prepared: Any) -> None:
+    result, model, kinds = await done(prepared, step("a"), "thought")
 
     assert (result.value, len(model.prompts)) == ("thought", 1)
     assert kinds == ["model_started", "model_finished", "step_finished"]
 
 
-def test_a_models_thoughts_are_no_part_of_its_result(prepared: Any) -> None:
-    assert done(prepared, step("a"), "<think>hm</think>thought")[0].value == "thought"
+async def test_a_models_thoughts_are_no_part_of_its_result(prepared: Any) -> None:
+    assert (await done(prepared, step("a"), "<think>hm</think>thought"))[0].value == "thought"
 
 
-def test_a_call_is_made_recorded_and_answered_before_the_model_goes_on(prepared: Any) -> None:
+async def test_a_call_is_made_recorded_and_answered_before_the_model_goes_on(prepared: Any) -> None:
     tools = LoggedTools()
 
-    result, model, kinds = done(
+    result, model, kinds = await done(
         prepared, with_tools("look"), calling("look", q=1), "found", tools=[tools.tool("look", lambda q: q + 1)]
     )
 
@@ -70,26 +68,30 @@ def test_a_call_is_made_recorded_and_answered_before_the_model_goes_on(prepared:
     assert kinds == [*asked, "call_started", "call_finished", *asked, "step_finished"]
 
 
-def test_a_call_that_fails_or_is_refused_or_cannot_be_read_is_an_answer_to_the_model(prepared: Any) -> None:
+async def test_a_call_that_fails_or_is_refused_or_cannot_be_read_is_an_answer_to_the_model(prepared: Any) -> None:
     def broken() -> None:
         raise ValueError("broken")
 
     tools = [LoggedTools().tool("look", broken, effect="read"), LoggedTools().tool("send")]
 
-    assert told(done(prepared, with_tools("look"), calling("look"), "so", tools=tools)[1]) == "ValueError: broken"
-    assert told(done(prepared, with_tools("look"), calling("send"), "so", tools=tools)[1]).startswith("refused: ")
-    result, model, _ = done(prepared, with_tools("look"), unreadable("look"), "so", tools=tools)
+    assert (
+        told((await done(prepared, with_tools("look"), calling("look"), "so", tools=tools))[1]) == "ValueError: broken"
+    )
+    assert told((await done(prepared, with_tools("look"), calling("send"), "so", tools=tools))[1]).startswith(
+        "refused: "
+    )
+    result, model, _ = await done(prepared, with_tools("look"), unreadable("look"), "so", tools=tools)
     assert told(model).startswith("refused: the arguments are not a JSON object")
     assert result.value == "so"
 
 
-def test_a_model_has_ten_turns(prepared: Any) -> None:
+async def test_a_model_has_ten_turns(prepared: Any) -> None:
     assert MAX_TURNS == 10
     look = LoggedTools().tool("look", effect="read")
     calls = [calling("look", n=n) for n in range(MAX_TURNS)]
 
-    just, _, _ = done(prepared, with_tools("look"), *calls[1:], "found", tools=[look])
-    beyond, model, _ = done(prepared, with_tools("look", max_calls=99), *calls, "found", tools=[look])
+    just, _, _ = await done(prepared, with_tools("look"), *calls[1:], "found", tools=[look])
+    beyond, model, _ = await done(prepared, with_tools("look", max_calls=99), *calls, "found", tools=[look])
 
     assert just.value == "found"
     assert (beyond.error, len(model.prompts)) == ("the executor model gave no result within 10 turns", 10)
@@ -110,24 +112,24 @@ def test_a_model_has_ten_turns(prepared: Any) -> None:
     ],
     ids=["fails", "refuses", "cut off"],
 )
-def test_an_answer_that_no_repetition_would_mend_fails_the_step(prepared: Any, answer: Any, error: str) -> None:
-    result, model, _ = done(prepared, step("a"), answer)
+async def test_an_answer_that_no_repetition_would_mend_fails_the_step(prepared: Any, answer: Any, error: str) -> None:
+    result, model, _ = await done(prepared, step("a"), answer)
 
     assert (result.status, result.error, len(model.prompts)) == ("failed", error, 1)
 
 
-def test_an_empty_answer_is_asked_for_again(prepared: Any) -> None:
-    result, model, _ = done(prepared, step("a"), " ", "thought")
+async def test_an_empty_answer_is_asked_for_again(prepared: Any) -> None:
+    result, model, _ = await done(prepared, step("a"), " ", "thought")
 
     assert result.value == "thought"
     assert told(model) == "Your answer is empty. Answer with the result of the step."
 
 
-def test_a_model_is_told_which_required_tools_it_has_not_called(prepared: Any) -> None:
+async def test_a_model_is_told_which_required_tools_it_has_not_called(prepared: Any) -> None:
     look, send = LoggedTools().tool("look", effect="read"), LoggedTools().tool("send")
     one = with_tools("look", "send", required_tools=["look", "send"])
 
-    result, model, _ = done(prepared, one, calling("look"), "so", calling("send"), "done", tools=[look, send])
+    result, model, _ = await done(prepared, one, calling("look"), "so", calling("send"), "done", tools=[look, send])
 
     assert result.value == "done"
     assert str(model.prompts[2][-1].text).startswith(
@@ -135,24 +137,22 @@ def test_a_model_is_told_which_required_tools_it_has_not_called(prepared: Any) -
     )
 
 
-def test_a_required_tool_that_a_person_keeps_from_the_model_is_required_no_more(prepared: Any) -> None:
+async def test_a_required_tool_that_a_person_keeps_from_the_model_is_required_no_more(prepared: Any) -> None:
     page = LoggedTools().tool("page", effect="read", trusted=False)
     one = with_tools("page", "send", required_tools=["send"])
     model = ScriptedModel([calling("page"), calling("send", to="x"), "done without"])
     key = call_key("t.1", "a", None, 2, "send", digest({"to": "x"}))
     decided = {"decision": "settle", "digest": None, "binding": None, "rejected": {key: "not to x"}}
 
-    async def work(desk: Desk) -> Any:
+    async with at_desk(page, LoggedTools().tool("send", effect="external")) as desk:
         await desk.ledger.append(desk.lease, [drafted("decided", decided)])
-        return (await (await prepared(desk, one, model=model)).run()).results["a"]
-
-    result = at_desk(work, page, LoggedTools().tool("send", effect="external"))
+        result = (await (await prepared(desk, one, model=model)).run()).results["a"]
 
     assert result.value == "done without"
     assert told(model) == "refused: a person rejected this call: not to x"
 
 
-def test_calls_that_succeed_count_for_the_criteria_of_the_step(prepared: Any) -> None:
+async def test_calls_that_succeed_count_for_the_criteria_of_the_step(prepared: Any) -> None:
     def once(n: int) -> int:
         if n:
             raise ValueError("broken")
@@ -161,71 +161,63 @@ def test_calls_that_succeed_count_for_the_criteria_of_the_step(prepared: Any) ->
     look = LoggedTools().tool("look", once, effect="read")
     one = {**with_tools("look"), "checks": [{"called": "look"}]}
 
-    async def seen(desk: Desk) -> str:
+    async with at_desk(look) as desk:
         model = ScriptedModel([calling("look", n=0), calling("look", n=0), calling("look", n=1), "done"])
         await (await prepared(desk, one, model=model)).run()
         checks: str = (await desk.last()).payload["checks"][0]["seen"]
-        return checks
-
-    assert at_desk(seen, look) == "2 calls with success"
+        assert checks == "2 calls with success"
 
 
-def test_an_attempt_after_a_failure_for_good_is_another_conversation(prepared: Any) -> None:
+async def test_an_attempt_after_a_failure_for_good_is_another_conversation(prepared: Any) -> None:
     model = ScriptedModel(["{", "no", "never", "no", "[1]"])
 
-    async def work(desk: Desk) -> Any:
+    async with at_desk() as desk:
         await (await prepared(desk, JSON, model=model)).run()
         await desk.revise(1)
-        return (await (await prepared(desk, JSON, model=model)).run()).results["a"]
-
-    assert at_desk(work).value == [1]
+        assert (await (await prepared(desk, JSON, model=model)).run()).results["a"].value == [1]
 
 
-def test_the_items_of_a_step_have_conversations_of_their_own(prepared: Any) -> None:
+async def test_the_items_of_a_step_have_conversations_of_their_own(prepared: Any) -> None:
     model = ScriptedModel(["one", "two"])
     each = {**step("a"), "for_each": ["x", "x"]}
 
-    async def work(desk: Desk) -> Any:
-        return (await (await prepared(desk, each, model=model, slots=1)).run()).results["a"]
-
-    assert at_desk(work).value == ["one", "two"]
+    async with at_desk() as desk:
+        assert (await (await prepared(desk, each, model=model, slots=1)).run()).results["a"].value == ["one", "two"]
 
 
-def test_a_step_on_record_is_not_begun_again(prepared: Any) -> None:
-    result, model, kinds = done(prepared, step("a"), "thought", times=2)
+async def test_a_step_on_record_is_not_begun_again(prepared: Any) -> None:
+    result, model, kinds = await done(prepared, step("a"), "thought", times=2)
 
     assert (result.value, len(model.prompts), kinds.count("step_finished")) == ("thought", 1, 1)
 
 
-def test_a_model_is_named_by_its_step_its_item_and_its_earlier_failures(prepared: Any) -> None:
-    async def names(desk: Desk) -> list[str]:
+async def test_a_model_is_named_by_its_step_its_item_and_its_earlier_failures(prepared: Any) -> None:
+    async with at_desk() as desk:
         work = (await prepared(desk, step("a"))).flow.work
         one, model = Step.model_validate(step("a")), work.executors[None]
         more: list[dict[str, Any]] = [{}, {"item": 0}, {"anew": 2}, {"item": 1, "anew": 1}]
         loops = [ModelStep(one, {}, work.gate, work.toolbox, model, {}, work.label_read(one), **each) for each in more]
-        return [loop._name for loop in loops]
-
-    assert at_desk(names) == ["a", "a[0]", "a again 2", "a[1] again 1"]
+        assert [loop._name for loop in loops] == ["a", "a[0]", "a again 2", "a[1] again 1"]
 
 
-def test_a_person_is_warned_of_tools_that_declare_nothing(prepared: Any, caplog: pytest.LogCaptureFixture) -> None:
-    done(prepared, with_tools("send"), "so", tools=[LoggedTools().tool("send")])
+async def test_a_person_is_warned_of_tools_that_declare_nothing(
+    prepared: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    await done(prepared, with_tools("send"), "so", tools=[LoggedTools().tool("send")])
 
     assert "send" in caplog.text
 
 
-def test_a_pinned_argument_is_as_trusted_as_the_plan_and_others_as_what_the_model_has_read(prepared: Any) -> None:
+async def test_a_pinned_argument_is_as_trusted_as_the_plan_and_others_as_what_the_model_has_read(prepared: Any) -> None:
     """The plan's own values are trusted; what the model fills in after it has read the page is not."""
     page = LoggedTools().tool("page", lambda: "evil", effect="read", trusted=False)
     send = LoggedTools().tool("send", effect="external")
 
-    async def work(desk: Desk) -> list[str]:
+    async with at_desk(page, send) as desk:
         open_args = with_tools("page", "send", args={"to": "x", "text": "{p_result}"})
         model = ScriptedModel([calling("page"), calling("send", to="x", text="evil")])
         await (await prepared(desk, {"id": "p", "objective": "o", "gather": "good"}, open_args, model=model)).run()
-        return list((await desk.last()).payload["labels"])
-
-    assert at_desk(work, page, send) == ["text"]
+        assert list((await desk.last()).payload["labels"]) == ["text"]
 
 
 @pytest.mark.parametrize(
@@ -242,8 +234,10 @@ def test_a_pinned_argument_is_as_trusted_as_the_plan_and_others_as_what_the_mode
     ],
     ids=repr,
 )
-def test_a_result_has_the_form_that_the_plan_asks_for(prepared: Any, output: Any, answer: str, value: Any) -> None:
-    result, model, _ = done(prepared, {**step("a"), "output": output}, answer)
+async def test_a_result_has_the_form_that_the_plan_asks_for(
+    prepared: Any, output: Any, answer: str, value: Any
+) -> None:
+    result, model, _ = await done(prepared, {**step("a"), "output": output}, answer)
 
     assert (result.value, len(model.prompts)) == (value, 1)
 
@@ -262,13 +256,11 @@ def test_a_result_has_the_form_that_the_plan_asks_for(prepared: Any, output: Any
     ],
     ids=repr,
 )
-def test_a_result_in_another_form_is_asked_for_again(prepared: Any, output: Any, wrong: str, why: str) -> None:
+async def test_a_result_in_another_form_is_asked_for_again(prepared: Any, output: Any, wrong: str, why: str) -> None:
     model = ScriptedModel([wrong, "[1]", *["{}"] * 8])
 
-    async def work(desk: Desk) -> Any:
-        return (await (await prepared(desk, {**step("a"), "output": output}, model=model)).run()).results["a"]
-
-    at_desk(work)
+    async with at_desk() as desk:
+        (await (await prepared(desk, {**step("a"), "output": output}, model=model)).run()).results["a"]
 
     assert why in str(model.prompts[1][-1].text)
 
@@ -279,23 +271,25 @@ NUMBER: dict[str, Any] = {
 }
 
 
-def test_the_same_answer_with_the_same_fault_ends_the_step_which_quotes_it(prepared: Any) -> None:
-    result, model, _ = done(prepared, NUMBER, {"n": "three"}, {"n": "four"}, {"n": "three"})
+async def test_the_same_answer_with_the_same_fault_ends_the_step_which_quotes_it(prepared: Any) -> None:
+    result, model, _ = await done(prepared, NUMBER, {"n": "three"}, {"n": "four"}, {"n": "three"})
 
     assert len(model.prompts) == 3 and "repeats itself" in result.error
     assert "n: 'three' is not of type 'integer'" in result.error
 
 
-def test_a_step_without_a_result_in_its_turns_quotes_the_last_fault(prepared: Any) -> None:
-    result, _, _ = done(prepared, NUMBER, *({"n": f"number {n}"} for n in range(MAX_TURNS)))
+async def test_a_step_without_a_result_in_its_turns_quotes_the_last_fault(prepared: Any) -> None:
+    result, _, _ = await done(prepared, NUMBER, *({"n": f"number {n}"} for n in range(MAX_TURNS)))
 
     assert result.error.startswith(f"the executor model gave no result within {MAX_TURNS} turns; its last answer: ")
     assert "'number 9' is not of type 'integer'" in result.error
 
 
-def test_a_result_may_stand_in_the_object_that_servers_want_of_an_answer(prepared: Any) -> None:
+async def test_a_result_may_stand_in_the_object_that_servers_want_of_an_answer(prepared: Any) -> None:
     count = {**step("a"), "output": {"type": "integer"}}
 
-    assert done(prepared, count, '{"result": 3}')[0].value == 3
-    assert done(prepared, {**count, "output": {"required": ["result"]}}, '{"result": 3}')[0].value == {"result": 3}
-    assert "cannot do it: no numbers" in done(prepared, count, '{"cannot": "no numbers"}')[0].error
+    assert (await done(prepared, count, '{"result": 3}'))[0].value == 3
+    assert (await done(prepared, {**count, "output": {"required": ["result"]}}, '{"result": 3}'))[0].value == {
+        "result": 3
+    }
+    assert "cannot do it: no numbers" in (await done(prepared, count, '{"cannot": "no numbers"}'))[0].error

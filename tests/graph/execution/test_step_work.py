@@ -23,27 +23,23 @@ async def work_on(prepared: Any, desk: Desk, *steps: dict[str, Any], **settings:
     return work
 
 
-def with_step(prepared: Any, one: dict[str, Any], ask: Any) -> Any:
+async def with_step(prepared: Any, one: dict[str, Any], ask: Any) -> Any:
     """Return what is asked of the work of a pass over two steps, the first of which reads a page."""
 
-    async def work(desk: Desk) -> Any:
+    async with at_desk(READ, SEND) as desk:
         found = await work_on(prepared, desk, step("page", "read"), one)
         found.values["page"], found.labels["page"] = "text", PAGE
         answer = ask(found, Step.model_validate(one))
         return await answer if hasattr(answer, "__await__") else answer
 
-    return at_desk(work, READ, SEND)
 
-
-def test_a_step_has_the_results_of_its_dependencies_as_far_as_there_are_any(prepared: Any) -> None:
+async def test_a_step_has_the_results_of_its_dependencies_as_far_as_there_are_any(prepared: Any) -> None:
     one = step("send", "send", after=["page", "lost"])
 
-    async def work(desk: Desk) -> Any:
+    async with at_desk(READ, SEND) as desk:
         found = await work_on(prepared, desk, step("page", "read"), step("lost", "read"), one)
         found.values["page"] = "text"
-        return found.before(Step.model_validate(one))
-
-    assert at_desk(work, READ, SEND) == {"page": "text"}
+        assert found.before(Step.model_validate(one)) == {"page": "text"}
 
 
 @pytest.mark.parametrize(
@@ -51,12 +47,12 @@ def test_a_step_has_the_results_of_its_dependencies_as_far_as_there_are_any(prep
     [(None, False), (StepResult("failed", error="down"), False), (StepResult("succeeded", "done"), ["done"])],
     ids=["none", "failed", "succeeded"],
 )
-def test_only_a_success_on_record_is_the_outcome_of_a_step(prepared: Any, result: Any, value: Any) -> None:
+async def test_only_a_success_on_record_is_the_outcome_of_a_step(prepared: Any, result: Any, value: Any) -> None:
     def recorded(work: StepWork, one: Step) -> Any:
         work.record.steps.results.update({"a": result} if result else {})
         return work.recorded(one)
 
-    outcome = with_step(prepared, step("a"), recorded)
+    outcome = await with_step(prepared, step("a"), recorded)
 
     assert (outcome is not None and [outcome.value]) == value
 
@@ -72,7 +68,7 @@ def test_only_a_success_on_record_is_the_outcome_of_a_step(prepared: Any, result
     ],
     ids=["read", "effect", "one of the tools has an effect", "all tools read", "a list"],
 )
-def test_only_work_that_may_be_repeated_is_done_again_for_its_criteria(
+async def test_only_work_that_may_be_repeated_is_done_again_for_its_criteria(
     prepared: Any, one: dict[str, Any], tries: int
 ) -> None:
     tried = []
@@ -87,34 +83,33 @@ def test_only_work_that_may_be_repeated_is_done_again_for_its_criteria(
 
         return work.assess(given, end(), again)
 
-    async def work(desk: Desk) -> Any:
+    async with at_desk(READ, SEND) as desk:
         found = await work_on(prepared, desk, {**one, "checks": EMPTY}, max_check_attempts=2)
         outcome = await assess(found, Step.model_validate({**one, "checks": EMPTY}))
         assert [again for again, _why in found.reports.tries] == ["a"] * (tries - 1)  # type: ignore[attr-defined]
-        return outcome
 
-    assert at_desk(work, READ, SEND).result.status == "failed"
+    assert outcome.result.status == "failed"
     assert len(tried) == tries
 
 
-def test_an_attempt_that_rests_on_nothing_of_its_own_has_no_digest_of_inputs(prepared: Any) -> None:
-    assert with_step(prepared, step("a"), lambda work, one: work.attempt(one)).inputs == ""
-    assert with_step(prepared, step("a"), lambda work, one: work.attempt(one, {})).inputs != ""
+async def test_an_attempt_that_rests_on_nothing_of_its_own_has_no_digest_of_inputs(prepared: Any) -> None:
+    assert (await with_step(prepared, step("a"), lambda work, one: work.attempt(one))).inputs == ""
+    assert (await with_step(prepared, step("a"), lambda work, one: work.attempt(one, {}))).inputs != ""
 
 
 @pytest.mark.parametrize(("tainted", "label"), [(True, "untrusted"), (False, "trusted")])
-def test_a_step_reads_the_plan_that_it_stands_in(prepared: Any, tainted: bool, label: str) -> None:
+async def test_a_step_reads_the_plan_that_it_stands_in(prepared: Any, tainted: bool, label: str) -> None:
     def label_read(work: StepWork, one: Step) -> TrustLabel:
         work.record.plan_state.tainted = {"a"} if tainted else {"page"}
         return work.label_read(one)
 
-    assert with_step(prepared, step("a"), label_read).untrusted is tainted
+    assert (await with_step(prepared, step("a"), label_read)).untrusted is tainted
 
 
-def test_an_item_is_as_trusted_as_the_list_it_comes_from(prepared: Any) -> None:
+async def test_an_item_is_as_trusted_as_the_list_it_comes_from(prepared: Any) -> None:
     each = {**step("a", "send", to="{item_result}", why="x"), "for_each": "{page_result}"}
 
-    labels = with_step(prepared, each, lambda work, one: work.argument_labels(one))
+    labels = await with_step(prepared, each, lambda work, one: work.argument_labels(one))
 
     assert (labels["to"], labels["why"]) == (PAGE, USER)
 
@@ -122,8 +117,6 @@ def test_an_item_is_as_trusted_as_the_list_it_comes_from(prepared: Any) -> None:
 @pytest.mark.parametrize(
     ("value", "elsewhere"), [("{a_result.x}", False), ("{a_result.x[?y > `1`]}", True)], ids=["a path", "an expression"]
 )
-def test_only_references_that_may_take_long_are_resolved_on_another_thread(value: str, elsewhere: bool) -> None:
-    async def work(_desk: Desk) -> int:
-        return await evaluated(value, threading.get_ident)
-
-    assert (at_desk(work) != threading.get_ident()) is elsewhere
+async def test_only_references_that_may_take_long_are_resolved_on_another_thread(value: str, elsewhere: bool) -> None:
+    async with at_desk() as _desk:
+        assert (await evaluated(value, threading.get_ident) != threading.get_ident()) is elsewhere

@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from desk import Desk, at_desk
+from desk import at_desk
 
 from planner_executor.graph.execution.kinds.table import kind_start
 from planner_executor.graph.plan.kinds.spec import FOR_EACH_FIELDS
@@ -29,26 +29,22 @@ def test_just_the_kinds_that_may_have_for_each_can_do_an_item(kind: StepKind) ->
 
 
 @pytest.mark.parametrize("kind", WAITING)
-def test_a_step_that_another_node_has_to_end_waits(prepared: Any, kind: str) -> None:
+async def test_a_step_that_another_node_has_to_end_waits(prepared: Any, kind: str) -> None:
     fields, why = WAITING[kind]
 
-    async def work(desk: Desk) -> Any:
-        return (await (await prepared(desk, {"id": "a", "objective": "o", **fields})).run()).results["a"]
-
-    result = at_desk(work)
+    async with at_desk() as desk:
+        result = (await (await prepared(desk, {"id": "a", "objective": "o", **fields})).run()).results["a"]
 
     assert (result.status, result.error) == ("pending", why)
 
 
 @pytest.mark.parametrize("kind", WORKING)
-def test_a_step_with_work_of_its_own_comes_to_its_value(prepared: Any, kind: str) -> None:
+async def test_a_step_with_work_of_its_own_comes_to_its_value(prepared: Any, kind: str) -> None:
     fields, value = WORKING[kind]
 
-    async def work(desk: Desk) -> Any:
+    async with at_desk(LoggedTools().tool("look", effect="read")) as desk:
         one = {"id": "a", "objective": "o", **fields}
-        return (await (await prepared(desk, one, model=ScriptedModel(["thought"]))).run()).results["a"]
-
-    result = at_desk(work, LoggedTools().tool("look", effect="read"))
+        result = (await (await prepared(desk, one, model=ScriptedModel(["thought"]))).run()).results["a"]
 
     assert (result.status, result.value) == ("succeeded", value)
     assert set(WAITING) | set(WORKING) == set(KINDS)

@@ -36,114 +36,104 @@ async def opened(prepared: Any, desk: Desk, *steps: dict[str, Any], **settings: 
     return [type(await start(work, Step.model_validate(one))) for one in steps]
 
 
-def test_a_step_is_its_call_unless_it_has_to_wait_for_its_rate_or_for_the_same_call(prepared: Any) -> None:
+async def test_a_step_is_its_call_unless_it_has_to_wait_for_its_rate_or_for_the_same_call(prepared: Any) -> None:
     steps = [step(name, "send", to="x") for name in "ab"]
     reads = [step(name, "read", n=n) for n, name in enumerate("cd")]
 
-    async def work(desk: Desk) -> list[list[type]]:
-        return [await opened(prepared, desk, *steps), await opened(prepared, desk, *reads, rates={"read": 1})]
-
     tools = LoggedTools()
-    (first, same), (at_once, later) = at_desk(work, tools.tool("send"), tools.tool("read", effect="read"))
+    async with at_desk(tools.tool("send"), tools.tool("read", effect="read")) as desk:
+        (first, same), (at_once, later) = [
+            await opened(prepared, desk, *steps),
+            await opened(prepared, desk, *reads, rates={"read": 1}),
+        ]
 
     assert (first, at_once) == (Admitted, Admitted)
     assert Admitted not in (same, later)
 
 
-def test_the_same_call_of_another_step_comes_after_the_first_has_ended(prepared: Any) -> None:
-    async def work(desk: Desk) -> tuple[dict[str, str], list[str]]:
+async def test_the_same_call_of_another_step_comes_after_the_first_has_ended(prepared: Any) -> None:
+    async with at_desk(LoggedTools().tool("send")) as desk:
         passed = await passed_over(prepared, desk, step("a", "send", to="x"), step("b", "send", to="x"))
-        return passed.statuses, await desk.kinds()
-
-    statuses, kinds = at_desk(work, LoggedTools().tool("send"))
+        statuses, kinds = (passed.statuses, await desk.kinds())
 
     assert statuses == {"a": "succeeded", "b": "succeeded"}
     assert sorted(kinds) == ["call_finished", "call_finished", "call_started", "call_started"]
 
 
-def test_each_item_has_an_intent_and_an_outcome_of_its_own(prepared: Any) -> None:
-    async def work(desk: Desk) -> list[str]:
+async def test_each_item_has_an_intent_and_an_outcome_of_its_own(prepared: Any) -> None:
+    async with at_desk(LoggedTools().tool("half", half, effect="read")) as desk:
         await passed_over(prepared, desk, EACH, slots=1)
-        return await desk.kinds()
-
-    kinds = at_desk(work, LoggedTools().tool("half", half, effect="read"))
+        kinds = await desk.kinds()
 
     assert kinds == ["call_started", "call_finished"] * 2 + ["step_finished"]
 
 
-def test_an_item_is_one_call_of_its_tool_and_fails_with_it(prepared: Any) -> None:
-    async def work(desk: Desk) -> Any:
+async def test_an_item_is_one_call_of_its_tool_and_fails_with_it(prepared: Any) -> None:
+    async with at_desk(LoggedTools().tool("half", half, effect="read")) as desk:
         each, found = Step.model_validate(EACH), (await prepared(desk, EACH)).flow.work
         with pytest.raises(StepFailed, match="3 is odd"):
             await item(found, each, 1, 3)
-        return await item(found, each, 0, 4)
-
-    outcome = at_desk(work, LoggedTools().tool("half", half, effect="read"))
+        outcome = await item(found, each, 0, 4)
 
     assert (outcome.value, outcome.called) == (2, {"half": 1})
 
 
-def test_a_recalled_success_writes_nothing(prepared: Any) -> None:
-    async def work(desk: Desk) -> tuple[list[type], list[str]]:
+async def test_a_recalled_success_writes_nothing(prepared: Any) -> None:
+    async with at_desk(LoggedTools().tool("send")) as desk:
         await passed_over(prepared, desk, step("a", "send", to="x"))
         await passed_over(prepared, desk, step("a", "send", to="x"))
-        return await opened(prepared, desk, step("a", "send", to="x")), await desk.kinds()
+        assert (await opened(prepared, desk, step("a", "send", to="x")), await desk.kinds()) == (
+            [StepOutcome],
+            ["call_started", "call_finished"],
+        )
 
-    assert at_desk(work, LoggedTools().tool("send")) == ([StepOutcome], ["call_started", "call_finished"])
 
-
-def test_a_result_that_was_not_checked_is_checked_and_not_written_again(prepared: Any) -> None:
-    async def work(desk: Desk) -> list[str]:
+async def test_a_result_that_was_not_checked_is_checked_and_not_written_again(prepared: Any) -> None:
+    async with at_desk(LoggedTools().tool("send")) as desk:
         await passed_over(prepared, desk, JUDGED, judge=ScriptedModel([]), budget=NO_JUDGE)
         before = await desk.kinds()
         await passed_over(prepared, desk, JUDGED, judge=ScriptedModel([MET]))
-        return (await desk.kinds())[len(before) :]
-
-    assert at_desk(work, LoggedTools().tool("send")) == ["model_started", "model_finished", "step_checked"]
+        assert (await desk.kinds())[len(before) :] == ["model_started", "model_finished", "step_checked"]
 
 
-def test_a_result_that_nobody_asks_to_check_any_more_is_the_steps(prepared: Any) -> None:
-    async def work(desk: Desk) -> Any:
+async def test_a_result_that_nobody_asks_to_check_any_more_is_the_steps(prepared: Any) -> None:
+    async with at_desk(LoggedTools().tool("send")) as desk:
         await passed_over(prepared, desk, JUDGED, judge=ScriptedModel([]), budget=NO_JUDGE)
         await passed_over(prepared, desk, step("a", "send", to="x"))
-        return (await desk.record()).steps.succeeded
-
-    assert at_desk(work, LoggedTools().tool("send")) == {"a"}
+        assert (await desk.record()).steps.succeeded == {"a"}
 
 
 @pytest.mark.parametrize("checks", [[], [{"matches": "^$"}]], ids=["no criteria", "other criteria"])
-def test_a_result_that_other_criteria_rejected_counts_under_a_revision_that_accepts_it(
+async def test_a_result_that_other_criteria_rejected_counts_under_a_revision_that_accepts_it(
     prepared: Any, checks: list[Any]
 ) -> None:
     tools = LoggedTools()
     rejects = {**step("a", "send", to="x"), "checks": [{"non_empty": True}]}
 
-    async def work(desk: Desk) -> Any:
+    async with at_desk(tools.tool("send", lambda **_: "")) as desk:
         await passed_over(prepared, desk, rejects)
         await desk.revise(1)
         await passed_over(prepared, desk, {**rejects, "checks": checks})
-        return (await desk.record()).steps.succeeded
-
-    assert at_desk(work, tools.tool("send", lambda **_: "")) == {"a"}
+        assert (await desk.record()).steps.succeeded == {"a"}
     assert len(tools.calls) == 1
 
 
 @pytest.mark.parametrize(("opinion", "made", "status"), [(MET, 2, "succeeded"), (UNMET, 1, "uncertain")])
-def test_the_same_call_waits_until_a_recalled_result_has_been_checked(
+async def test_the_same_call_waits_until_a_recalled_result_has_been_checked(
     prepared: Any, opinion: dict[str, Any], made: int, status: str
 ) -> None:
     tools = LoggedTools()
 
-    async def work(desk: Desk) -> Any:
+    async with at_desk(tools.tool("send")) as desk:
         await passed_over(prepared, desk, JUDGED, judge=ScriptedModel([]), budget=NO_JUDGE)
-        return await passed_over(prepared, desk, JUDGED, step("b", "send", to="x"), judge=ScriptedModel([opinion]))
-
-    assert at_desk(work, tools.tool("send")).statuses["b"] == status
+        assert (
+            await passed_over(prepared, desk, JUDGED, step("b", "send", to="x"), judge=ScriptedModel([opinion]))
+        ).statuses["b"] == status
     assert len(tools.calls) == made
 
 
-def test_no_turn_is_kept_for_a_check_that_does_not_begin_because_the_run_has_changed(prepared: Any) -> None:
-    async def work(desk: Desk) -> bool:
+async def test_no_turn_is_kept_for_a_check_that_does_not_begin_because_the_run_has_changed(prepared: Any) -> None:
+    async with at_desk(LoggedTools().tool("send")) as desk:
         await passed_over(prepared, desk, JUDGED, judge=ScriptedModel([]), budget=NO_JUDGE)
         passed = await prepared(desk, JUDGED, step("b", "send", to="y"), judge=ScriptedModel([]))
         await desk.revise(1)
@@ -151,19 +141,15 @@ def test_no_turn_is_kept_for_a_check_that_does_not_begin_because_the_run_has_cha
             await passed.run()
         gate = passed.flow.work.gate
         recalled = await gate.admit(Step.model_validate({**JUDGED, "id": "c"}), "send", {"to": "x"}, {})
-        return not recalled.queued
-
-    assert at_desk(work, LoggedTools().tool("send"))
+        assert not recalled.queued
 
 
-def test_each_try_of_a_step_has_an_intent(prepared: Any) -> None:
+async def test_each_try_of_a_step_has_an_intent(prepared: Any) -> None:
     said = iter(["", "found"])
     look = {**step("a", "look"), "checks": [{"non_empty": True}]}
 
-    async def work(desk: Desk) -> list[str]:
+    async with at_desk(LoggedTools().tool("look", lambda **_: next(said), effect="read")) as desk:
         await passed_over(prepared, desk, look, max_check_attempts=2)
-        return await desk.kinds()
-
-    kinds = at_desk(work, LoggedTools().tool("look", lambda **_: next(said), effect="read"))
+        kinds = await desk.kinds()
 
     assert kinds == ["call_started", "call_finished", "step_checked"] * 2
