@@ -28,10 +28,10 @@ from benchmarks.workloads import fan
 TINY = Sizes(1, (1, 2), 2, (2, 0.002, 0.001), 4, (2, 3), (2, 3), (3, 6), (1, 2), tool_s=0.0, least_runs=2, processes=2)
 
 
-def test_every_system_does_the_work_and_is_shown() -> None:
+async def test_every_system_does_the_work_and_is_shown() -> None:
     workload = fan(3, 0.0, failing=("step_2",))
 
-    compared = Compared(workload, asyncio.run(side_by_side(SYSTEMS, workload, repeats=1)))
+    compared = Compared(workload, await side_by_side(SYSTEMS, workload, repeats=1))
 
     calls = {name: cost.model_calls for name, cost in compared.costs.items()}
     assert calls == {
@@ -45,20 +45,20 @@ def test_every_system_does_the_work_and_is_shown() -> None:
     assert ElementTree.fromstring(chart_svg([compared])).tag.endswith("svg")
 
 
-def test_a_plan_that_works_asks_the_model_once() -> None:
-    (figure,) = asyncio.run(asking(TINY))
+async def test_a_plan_that_works_asks_the_model_once() -> None:
+    (figure,) = await asking(TINY)
 
     assert figure.reached
 
 
-def test_a_goal_that_needs_no_plan_asks_the_model_once() -> None:
-    (figure,) = asyncio.run(answering(TINY))
+async def test_a_goal_that_needs_no_plan_asks_the_model_once() -> None:
+    (figure,) = await answering(TINY)
 
     assert figure.measured.startswith("1 call, ")
 
 
-def test_a_playbook_asks_no_planner() -> None:
-    calls, _ = asyncio.run(playbooks(TINY))
+async def test_a_playbook_asks_no_planner() -> None:
+    calls, _ = await playbooks(TINY)
 
     assert calls.reached
 
@@ -69,8 +69,8 @@ def test_six_mails_are_one_stop_with_a_plan_and_each_a_decision_with_the_middlew
     assert (ours, single, batched) == (Stops(1, 1, 6, 6), Stops(6, 6, 1, 6), Stops(1, 6, 6, 6))
 
 
-def test_each_kind_of_task_is_counted_and_those_of_agentdojo_are_all_there() -> None:
-    figures = asyncio.run(stops(replace(TINY, every_task=30)))
+async def test_each_kind_of_task_is_counted_and_those_of_agentdojo_are_all_there() -> None:
+    figures = await stops(replace(TINY, every_task=30))
 
     assert [figure.what.split(", ")[-1] for figure in figures] == ["0 tasks", "3 tasks", "1 task", "1 task"]
     assert len(user_tasks()) == 97 and sum(len(task.calls) for task in user_tasks()) == 339
@@ -104,8 +104,8 @@ def test_runs_at_once_are_measured_over_both_databases() -> None:
     assert [figure.what.rpartition(", ")[2] for figure in asyncio.run(steps_on_postgres(TINY))] == ["chain of 2"]
 
 
-def test_looks_at_many_runs_find_what_they_look_for_and_are_drawn() -> None:
-    looked = asyncio.run(many_runs(TINY))
+async def test_looks_at_many_runs_find_what_they_look_for_and_are_drawn() -> None:
+    looked = await many_runs(TINY)
 
     assert looked.most == 6 and all(len(by_count) == 2 for by_count in looked.looks_ms.values())
     assert len(looked.figures()) == len(looked.looks_ms) + 1

@@ -107,10 +107,10 @@ async def continued(engine: aegra.Engine, run: Any) -> None:
 
 
 @pytest.mark.parametrize("end", [aegra.Server.kill, aegra.Server.stop])
-def test_no_effect_is_repeated_and_none_lost_when_a_server_ends(engine: aegra.Engine, end: Any) -> None:
+async def test_no_effect_is_repeated_and_none_lost_when_a_server_ends(engine: aegra.Engine, end: Any) -> None:
     first = 100 if end is aegra.Server.kill else 200
 
-    found = asyncio.run(trial.tried(engine, range(first, first + RUNS), end, limit_s=300))
+    found = await trial.tried(engine, range(first, first + RUNS), end, limit_s=300)
 
     assert found.faults == [] and found.statuses["succeeded"] == RUNS
     assert end is aegra.Server.kill or found.repeated == 0

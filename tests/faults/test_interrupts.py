@@ -89,41 +89,35 @@ def test_an_interrupted_process_leaves_a_paused_run_that_another_takes_up(
     goes_on(folder)
 
 
-def test_a_cancelled_task_has_paused_its_run_by_the_time_it_has_ended(folder: Folder) -> None:
-    async def main() -> None:
-        async with AsyncAgent.open(folder.database, **folder.options()) as agent:
-            await agent.start("g", thread="t")
-            task = asyncio.create_task(agent.resume("t", "approve"))
-            await until_all_began(folder)
-            task.cancel()
-            with pytest.raises(asyncio.CancelledError):
-                await task
-            run = await agent.show("t")
-            assert run.status == "paused" and run.step_status == {**CUT, "last": "pending"}
-            folder.let_go()
-            asks = await agent.resume("t")
-            assert (await agent.resume("t", settled(asks.request))).status == "succeeded"
-
-    asyncio.run(main())
+async def test_a_cancelled_task_has_paused_its_run_by_the_time_it_has_ended(folder: Folder) -> None:
+    async with AsyncAgent.open(folder.database, **folder.options()) as agent:
+        await agent.start("g", thread="t")
+        task = asyncio.create_task(agent.resume("t", "approve"))
+        await until_all_began(folder)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        run = await agent.show("t")
+        assert run.status == "paused" and run.step_status == {**CUT, "last": "pending"}
+        folder.let_go()
+        asks = await agent.resume("t")
+        assert (await agent.resume("t", settled(asks.request))).status == "succeeded"
 
     began = Counter(line for line in folder.lines() if line.startswith("began"))
     assert (began["began pay"], began["began pay_async"]) == (1, 1)
 
 
-def test_a_time_limit_around_the_graph_pauses_the_run(folder: Folder, saver: Any) -> None:
-    async def main() -> dict[str, Any]:
-        graph = build_graph(checkpointer=saver, **folder.options())
-        await graph.ainvoke({"goal": "g"}, on_thread())
-        with pytest.raises(TimeoutError):
-            async with asyncio.timeout(60) as clock:
-                task = asyncio.create_task(until_all_began(folder))
-                task.add_done_callback(lambda _: clock.reschedule(0))
-                await graph.ainvoke(Command(resume="approve"), on_thread())
-        folder.let_go()
-        state = await graph.ainvoke(None, on_thread())
-        return await graph.ainvoke(Command(resume=settled(asked(state))), on_thread())
-
-    assert asyncio.run(main())["status"] == "succeeded"
+async def test_a_time_limit_around_the_graph_pauses_the_run(folder: Folder, saver: Any) -> None:
+    graph = build_graph(checkpointer=saver, **folder.options())
+    await graph.ainvoke({"goal": "g"}, on_thread())
+    with pytest.raises(TimeoutError):
+        async with asyncio.timeout(60) as clock:
+            task = asyncio.create_task(until_all_began(folder))
+            task.add_done_callback(lambda _: clock.reschedule(0))
+            await graph.ainvoke(Command(resume="approve"), on_thread())
+    folder.let_go()
+    state = await graph.ainvoke(None, on_thread())
+    assert (await graph.ainvoke(Command(resume=settled(asked(state))), on_thread()))["status"] == "succeeded"
     assert {"stopped read_async", "stopped pay_async"} <= set(folder.lines())
 
 
@@ -149,39 +143,33 @@ class Silent(BaseChatModel):
         raise AssertionError
 
 
-def test_a_run_that_is_interrupted_while_it_is_planned_is_planned_when_it_goes_on(folder: Folder) -> None:
-    async def interrupted() -> str:
-        called, stopped = asyncio.Event(), asyncio.Event()
-        options = {**folder.options(), "planner": Silent(called=called, stopped=stopped)}
-        async with AsyncAgent.open(folder.database, **options) as agent:
-            task = asyncio.create_task(agent.start("g", thread="t"))
-            await called.wait()
-            task.cancel()
-            with pytest.raises(asyncio.CancelledError):
-                await task
-            assert stopped.is_set()
-            return (await agent.show("t")).status
-
-    assert asyncio.run(interrupted()) == "paused"
+async def test_a_run_that_is_interrupted_while_it_is_planned_is_planned_when_it_goes_on(folder: Folder) -> None:
+    called, stopped = asyncio.Event(), asyncio.Event()
+    options = {**folder.options(), "planner": Silent(called=called, stopped=stopped)}
+    async with AsyncAgent.open(folder.database, **options) as agent:
+        task = asyncio.create_task(agent.start("g", thread="t"))
+        await called.wait()
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        assert stopped.is_set()
+        assert (await agent.show("t")).status == "paused"
     with Agent.open(folder.database, **folder.options()) as agent:  # with another model, which takes it over
         assert agent.resume("t", take_over=True).status == "waiting"
 
 
-def test_a_model_call_that_is_interrupted_is_made_again(folder: Folder) -> None:
+async def test_a_model_call_that_is_interrupted_is_made_again(folder: Folder) -> None:
     plan = {"steps": [{"id": "think", "objective": "think"}]}
 
-    async def interrupted() -> dict[str, str]:
-        called, stopped = asyncio.Event(), asyncio.Event()
-        options = {"planner": ScriptedModel([plan]), "executor": Silent(called=called, stopped=stopped), "tools": []}
-        async with AsyncAgent.open(folder.database, **options) as agent:
-            await agent.start("g", thread="t")
-            task = asyncio.create_task(agent.resume("t", "approve"))
-            await called.wait()
-            task.cancel()
-            with pytest.raises(asyncio.CancelledError):
-                await task
-            return (await agent.show("t")).step_status
-
-    assert asyncio.run(interrupted()) == {"think": "interrupted"}
+    called, stopped = asyncio.Event(), asyncio.Event()
+    options = {"planner": ScriptedModel([plan]), "executor": Silent(called=called, stopped=stopped), "tools": []}
+    async with AsyncAgent.open(folder.database, **options) as agent:
+        await agent.start("g", thread="t")
+        task = asyncio.create_task(agent.resume("t", "approve"))
+        await called.wait()
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        assert (await agent.show("t")).step_status == {"think": "interrupted"}
     with Agent.open(folder.database, planner=ScriptedModel([AIMessage("thought")]), tools=[]) as agent:
         assert agent.resume("t", take_over=True).answer == "thought"

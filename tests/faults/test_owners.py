@@ -109,7 +109,7 @@ def test_a_killed_owner_is_replaced_at_once_on_the_same_machine(
     assert said(tmp_path, "heir") == "succeeded"
 
 
-def test_a_suspended_owner_is_replaced_and_can_write_nothing_when_it_wakes(
+async def test_a_suspended_owner_is_replaced_and_can_write_nothing_when_it_wakes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(vars(PACE), "lease_s", 1.0)  # how long it is by default: test_lease.py
@@ -125,7 +125,7 @@ def test_a_suspended_owner_is_replaced_and_can_write_nothing_when_it_wakes(
 
     assert said(tmp_path, "heir") == "succeeded"
     assert said(tmp_path, "owner") == "LeaseLostError"
-    log = asyncio.run(events(tmp_path))
+    log = await events(tmp_path)
     assert [event.kind for event in log].count("run_ended") == 1 and log[-1].kind == "run_ended"
 
 
@@ -154,19 +154,16 @@ def test_a_message_reaches_an_owner_elsewhere_before_its_next_call(tmp_path: Pat
             assert agent.resume("t").status == "succeeded" and effects(tmp_path) == ["a", "b"]
 
 
-def test_an_outdated_token_writes_nothing(tmp_path: Path) -> None:
-    async def work() -> None:
-        ledger = open_ledger(tmp_path / "runs.db")
-        run = await ledger.open_run("t", [drafted("run_started", {"goal": "g", "constraints": []})])
-        async with ledger.owned(run) as old:
-            pass
-        async with ledger.owned(run) as new:
-            with pytest.raises(LeaseLostError):
-                await ledger.append(old, [drafted("paused")])
-            assert await ledger.append(new, [drafted("paused")]) == 2
-        await ledger.close()
-
-    asyncio.run(work())
+async def test_an_outdated_token_writes_nothing(tmp_path: Path) -> None:
+    ledger = open_ledger(tmp_path / "runs.db")
+    run = await ledger.open_run("t", [drafted("run_started", {"goal": "g", "constraints": []})])
+    async with ledger.owned(run) as old:
+        pass
+    async with ledger.owned(run) as new:
+        with pytest.raises(LeaseLostError):
+            await ledger.append(old, [drafted("paused")])
+        assert await ledger.append(new, [drafted("paused")]) == 2
+    await ledger.close()
 
 
 def status_on_surfaces(folder: Path) -> dict[str, str]:

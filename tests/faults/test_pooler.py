@@ -32,14 +32,14 @@ LOCKS = """
 
 
 @pytest.mark.parametrize("tells_directly", [True, False])
-def test_runs_and_workers_share_fewer_connections_than_they_open(
+async def test_runs_and_workers_share_fewer_connections_than_they_open(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tells_directly: bool
 ) -> None:
     with pooled_database() as (address, direct):
         if tells_directly:
             monkeypatch.setenv("PLANNER_EXECUTOR_DB_DIRECT", direct)
         log = tmp_path / "paid.log"
-        asyncio.run(_work(address, log))
+        await _work(address, log)
         assert set(Counter(log.read_text().split()).values()) == {1}
         assert execute(direct, CONNECTIONS)[0][0] <= POOL
 

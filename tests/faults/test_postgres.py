@@ -44,89 +44,77 @@ def proxy(address: str) -> Iterator[tuple[CuttingProxy, str]]:
 
 
 @pytest.mark.parametrize("cuts", [["before"], ["after"], ["before", "after"], ["after", "before", "after"]])
-def test_an_append_whose_connection_is_cut_at_its_commit_is_written_once(
+async def test_an_append_whose_connection_is_cut_at_its_commit_is_written_once(
     proxy: tuple[CuttingProxy, str], cuts: list[str]
 ) -> None:
     between, address = proxy
 
-    async def main() -> list[int]:
-        ledger = open_ledger(address)
-        async with ledger.begun("t", [STARTED]) as owned:
-            between.cut_next(*cuts)  # type: ignore[arg-type]
-            assert await ledger.append(owned.lease, [NOTE]) == 2
-            assert await ledger.append(owned.lease, [NOTE]) == 3
-        events = await ledger.events(RunKey("t", 1))
-        assert await ledger.misindexed() == []
-        await ledger.close()
-        return [event.seq for event in events]
-
-    assert asyncio.run(main()) == [1, 2, 3] and between.cut == len(cuts)
+    ledger = open_ledger(address)
+    async with ledger.begun("t", [STARTED]) as owned:
+        between.cut_next(*cuts)  # type: ignore[arg-type]
+        assert await ledger.append(owned.lease, [NOTE]) == 2
+        assert await ledger.append(owned.lease, [NOTE]) == 3
+    events = await ledger.events(RunKey("t", 1))
+    assert await ledger.misindexed() == []
+    await ledger.close()
+    assert [event.seq for event in events] == [1, 2, 3] and between.cut == len(cuts)
 
 
 @pytest.mark.parametrize("cut", ["before", "after"])
-def test_messages_claims_and_runs_survive_a_cut_too(proxy: tuple[CuttingProxy, str], cut: str) -> None:
+async def test_messages_claims_and_runs_survive_a_cut_too(proxy: tuple[CuttingProxy, str], cut: str) -> None:
     between, address = proxy
 
-    async def main() -> None:
-        ledger = open_ledger(address)
-        run = await ledger.open_run("t", [STARTED])
+    ledger = open_ledger(address)
+    run = await ledger.open_run("t", [STARTED])
+    between.cut_next(cut)  # type: ignore[arg-type]
+    assert await ledger.open_run("t", [STARTED]) == RunKey("t", 2)
+    between.cut_next(cut)  # type: ignore[arg-type]
+    async with ledger.owned(run) as lease:
+        assert lease.token == 1
         between.cut_next(cut)  # type: ignore[arg-type]
-        assert await ledger.open_run("t", [STARTED]) == RunKey("t", 2)
+        await ledger.post(run, "pause")
         between.cut_next(cut)  # type: ignore[arg-type]
-        async with ledger.owned(run) as lease:
-            assert lease.token == 1
-            between.cut_next(cut)  # type: ignore[arg-type]
-            await ledger.post(run, "pause")
-            between.cut_next(cut)  # type: ignore[arg-type]
-            assert await ledger.take_messages(lease, lambda _: [NOTE]) == ["pause"]
-        assert [event.seq for event in await ledger.events(run)] == [1, 2]
-        assert not await ledger.is_worked_on(run)
-        await ledger.close()
-
-    asyncio.run(main())
+        assert await ledger.take_messages(lease, lambda _: [NOTE]) == ["pause"]
+    assert [event.seq for event in await ledger.events(run)] == [1, 2]
+    assert not await ledger.is_worked_on(run)
+    await ledger.close()
     assert between.cut == 4
 
 
-def test_a_connection_that_the_server_ends_while_it_waits_is_replaced(address: str) -> None:
-    async def main() -> int:
-        ledger = open_ledger(address)
-        async with ledger.begun("t", [STARTED]) as owned:
-            with connected(address) as other:
-                other.execute("BEGIN")
-                other.execute("SELECT * FROM ledger_runs FOR UPDATE")
-                writing = asyncio.create_task(ledger.append(owned.lease, [NOTE]))
-                while not (waiting := execute(address, LANES)):
-                    await asyncio.sleep(0)
-                execute(address, "SELECT pg_terminate_backend(%s)", waiting[0][0])
-                other.execute("COMMIT")
-            seq = await writing
-        await ledger.close()
-        return seq
-
-    assert asyncio.run(main()) == 2
+async def test_a_connection_that_the_server_ends_while_it_waits_is_replaced(address: str) -> None:
+    ledger = open_ledger(address)
+    async with ledger.begun("t", [STARTED]) as owned:
+        with connected(address) as other:
+            other.execute("BEGIN")
+            other.execute("SELECT * FROM ledger_runs FOR UPDATE")
+            writing = asyncio.create_task(ledger.append(owned.lease, [NOTE]))
+            while not (waiting := execute(address, LANES)):
+                await asyncio.sleep(0)
+            execute(address, "SELECT pg_terminate_backend(%s)", waiting[0][0])
+            other.execute("COMMIT")
+        seq = await writing
+    await ledger.close()
+    assert seq == 2
 
 
-def test_a_commit_that_is_under_way_when_its_connection_ends_is_waited_for(address: str) -> None:
-    async def main() -> list[int]:
-        ledger = open_ledger(address)
-        async with ledger.begun("t", [STARTED]) as owned:
-            with connected(address) as other:
-                other.execute("BEGIN")
-                other.execute("LOCK TABLE ledger_appends IN EXCLUSIVE MODE")  # the last statement before the commit
-                writing = asyncio.create_task(ledger.append(owned.lease, [NOTE]))
-                while not (waiting := execute(address, LANES)):
-                    await asyncio.sleep(0)
-                execute(address, "SELECT pg_terminate_backend(%s)", waiting[0][0])
-                while not (again := execute(address, LANES)) or again == waiting:
-                    await asyncio.sleep(0)
-                assert not writing.done()
-                other.execute("COMMIT")
-            assert await writing == 2
-        events = await ledger.events(RunKey("t", 1))
-        await ledger.close()
-        return [event.seq for event in events]
-
-    assert asyncio.run(main()) == [1, 2]
+async def test_a_commit_that_is_under_way_when_its_connection_ends_is_waited_for(address: str) -> None:
+    ledger = open_ledger(address)
+    async with ledger.begun("t", [STARTED]) as owned:
+        with connected(address) as other:
+            other.execute("BEGIN")
+            other.execute("LOCK TABLE ledger_appends IN EXCLUSIVE MODE")  # the last statement before the commit
+            writing = asyncio.create_task(ledger.append(owned.lease, [NOTE]))
+            while not (waiting := execute(address, LANES)):
+                await asyncio.sleep(0)
+            execute(address, "SELECT pg_terminate_backend(%s)", waiting[0][0])
+            while not (again := execute(address, LANES)) or again == waiting:
+                await asyncio.sleep(0)
+            assert not writing.done()
+            other.execute("COMMIT")
+        assert await writing == 2
+    events = await ledger.events(RunKey("t", 1))
+    await ledger.close()
+    assert [event.seq for event in events] == [1, 2]
 
 
 @pytest.fixture
@@ -136,49 +124,43 @@ def server() -> Iterator[Any]:
     found.cleanup()
 
 
-def test_a_server_that_restarts_in_the_middle_of_a_transaction_is_waited_for(server: Any) -> None:
+async def test_a_server_that_restarts_in_the_middle_of_a_transaction_is_waited_for(server: Any) -> None:
     address = server.get_uri()
 
-    async def main() -> list[int]:
-        ledger = open_ledger(address)
-        async with ledger.begun("t", [STARTED]) as owned:
-            await ledger.append(owned.lease, [DECIDED])  # it and all before it are on disk
-            with suppress(OperationalError), connected(address) as other:
-                other.execute("BEGIN")
-                other.execute("SELECT * FROM ledger_runs FOR UPDATE")
-                writing = asyncio.create_task(ledger.append(owned.lease, [NOTE]))
-                while not execute(address, LANES):
-                    await asyncio.sleep(0)
-                await asyncio.to_thread(_restart, server)
-            assert await writing == 3
-            assert await ledger.append(owned.lease, [NOTE]) == 4
-        events = await ledger.events(RunKey("t", 1))
-        await ledger.close()
-        return [event.seq for event in events]
-
-    assert asyncio.run(main()) == [1, 2, 3, 4]
+    ledger = open_ledger(address)
+    async with ledger.begun("t", [STARTED]) as owned:
+        await ledger.append(owned.lease, [DECIDED])  # it and all before it are on disk
+        with suppress(OperationalError), connected(address) as other:
+            other.execute("BEGIN")
+            other.execute("SELECT * FROM ledger_runs FOR UPDATE")
+            writing = asyncio.create_task(ledger.append(owned.lease, [NOTE]))
+            while not execute(address, LANES):
+                await asyncio.sleep(0)
+            await asyncio.to_thread(_restart, server)
+        assert await writing == 3
+        assert await ledger.append(owned.lease, [NOTE]) == 4
+    events = await ledger.events(RunKey("t", 1))
+    await ledger.close()
+    assert [event.seq for event in events] == [1, 2, 3, 4]
 
 
 @pytest.mark.parametrize("forgotten", ["events", "owner"])
-def test_an_owner_whose_events_or_lease_a_crashed_server_forgot_writes_nothing_more(
+async def test_an_owner_whose_events_or_lease_a_crashed_server_forgot_writes_nothing_more(
     address: str, forgotten: str
 ) -> None:
-    async def main() -> list[str]:
-        ledger = open_ledger(address)
-        async with ledger.begun("t", [STARTED]) as owned:
-            assert await ledger.append(owned.lease, [NOTE, NOTE]) == 3
-            if forgotten == "events":
-                execute(address, "DELETE FROM ledger_events WHERE seq > 2")
-                execute(address, "UPDATE ledger_runs SET events = 2")
-            else:
-                execute(address, "UPDATE ledger_leases SET owner = 'another'")
-            with pytest.raises(LeaseLostError):
-                await ledger.append(owned.lease, [NOTE])
-        kinds = [event.kind for event in await ledger.events(RunKey("t", 1))]
-        await ledger.close()
-        return kinds
-
-    assert len(asyncio.run(main())) == (2 if forgotten == "events" else 3)
+    ledger = open_ledger(address)
+    async with ledger.begun("t", [STARTED]) as owned:
+        assert await ledger.append(owned.lease, [NOTE, NOTE]) == 3
+        if forgotten == "events":
+            execute(address, "DELETE FROM ledger_events WHERE seq > 2")
+            execute(address, "UPDATE ledger_runs SET events = 2")
+        else:
+            execute(address, "UPDATE ledger_leases SET owner = 'another'")
+        with pytest.raises(LeaseLostError):
+            await ledger.append(owned.lease, [NOTE])
+    kinds = [event.kind for event in await ledger.events(RunKey("t", 1))]
+    await ledger.close()
+    assert len(kinds) == (2 if forgotten == "events" else 3)
 
 
 def _restart(server: Any) -> None:
@@ -205,64 +187,54 @@ def small_disk() -> Iterator[tuple[Path, str]]:
         folder.rmdir()
 
 
-def test_a_full_disk_of_the_server_is_an_error_that_leaves_nothing_half_done(small_disk: tuple[Path, str]) -> None:
+async def test_a_full_disk_of_the_server_is_an_error_that_leaves_nothing_half_done(
+    small_disk: tuple[Path, str],
+) -> None:
     folder, address = small_disk
     kept = keep("".join(map(str, range(2_000_000))))
 
-    async def main() -> list[int]:
-        ledger = open_ledger(address)
-        async with ledger.begun("t", [STARTED]) as owned:
-            with suppress(OSError), (folder / "filler").open("wb", buffering=0) as filler:
-                while filler.write(b"x" * 1_000_000):
-                    pass
-            with pytest.raises(LedgerUnavailableError, match="free some space"):
-                await ledger.append(owned.lease, [drafted("paused", kept.fields())], artifacts=[kept])
-            (folder / "filler").unlink()
-            assert await ledger.append(owned.lease, [NOTE]) == 2
-        events = await ledger.events(RunKey("t", 1))
-        assert await ledger.misindexed() == []
-        await ledger.close()
-        return [event.seq for event in events]
-
-    assert asyncio.run(main()) == [1, 2]
+    ledger = open_ledger(address)
+    async with ledger.begun("t", [STARTED]) as owned:
+        with suppress(OSError), (folder / "filler").open("wb", buffering=0) as filler:
+            while filler.write(b"x" * 1_000_000):
+                pass
+        with pytest.raises(LedgerUnavailableError, match="free some space"):
+            await ledger.append(owned.lease, [drafted("paused", kept.fields())], artifacts=[kept])
+        (folder / "filler").unlink()
+        assert await ledger.append(owned.lease, [NOTE]) == 2
+    events = await ledger.events(RunKey("t", 1))
+    assert await ledger.misindexed() == []
+    await ledger.close()
+    assert [event.seq for event in events] == [1, 2]
 
 
-def test_a_server_that_does_not_answer_is_an_error_without_the_password(tmp_path: Path) -> None:
-    async def main() -> str:
-        ledger = open_ledger(f"postgresql://ada:s3cret@/runs?host={tmp_path}")
-        with pytest.raises(LedgerUnavailableError) as caught:
-            await ledger.runs()
-        await ledger.close()
-        return f"{caught.value} {caught.value.__cause__!r} {ledger!r} {vars(ledger)}"
-
-    assert "s3cret" not in asyncio.run(main())
+async def test_a_server_that_does_not_answer_is_an_error_without_the_password(tmp_path: Path) -> None:
+    ledger = open_ledger(f"postgresql://ada:s3cret@/runs?host={tmp_path}")
+    with pytest.raises(LedgerUnavailableError) as caught:
+        await ledger.runs()
+    await ledger.close()
+    assert "s3cret" not in f"{caught.value} {caught.value.__cause__!r} {ledger!r} {vars(ledger)}"
 
 
-def test_nobody_works_on_a_run_whose_owner_is_silent_by_the_servers_clock(address: str) -> None:
-    async def main() -> list[bool]:
-        ledger = PostgresLedger(address)
-        run, said = await ledger.open_run("t", [STARTED]), []
-        async with ledger.owned(run):
-            for silent in ("0 seconds", "2 hours"):
-                beat = f"beat_at = clock_timestamp() - interval '{silent}'"
-                execute(address, f"UPDATE ledger_leases SET owner = 'far away', {beat}")
-                said.append(await ledger.is_worked_on(run))
-        await ledger.close()
-        return said
-
-    assert asyncio.run(main()) == [True, False]
+async def test_nobody_works_on_a_run_whose_owner_is_silent_by_the_servers_clock(address: str) -> None:
+    ledger = PostgresLedger(address)
+    run, said = await ledger.open_run("t", [STARTED]), []
+    async with ledger.owned(run):
+        for silent in ("0 seconds", "2 hours"):
+            beat = f"beat_at = clock_timestamp() - interval '{silent}'"
+            execute(address, f"UPDATE ledger_leases SET owner = 'far away', {beat}")
+            said.append(await ledger.is_worked_on(run))
+    await ledger.close()
+    assert said == [True, False]
 
 
-def test_an_owner_that_is_silent_by_the_servers_clock_is_replaced_at_once(address: str) -> None:
-    async def main() -> int:
-        ledger, other = PostgresLedger(address), PostgresLedger(address, pace=Pace(lease_s=3_600, look_s=3_600))
-        run = await ledger.open_run("t", [STARTED])
-        async with ledger.owned(run):
-            execute(address, "UPDATE ledger_leases SET owner = 'far away', beat_at = beat_at - interval '2 hours'")
-            async with asyncio.timeout(60), other.owned(run) as lease:
-                token = lease.token
-        await ledger.close()
-        await other.close()
-        return token
-
-    assert asyncio.run(main()) == 2
+async def test_an_owner_that_is_silent_by_the_servers_clock_is_replaced_at_once(address: str) -> None:
+    ledger, other = PostgresLedger(address), PostgresLedger(address, pace=Pace(lease_s=3_600, look_s=3_600))
+    run = await ledger.open_run("t", [STARTED])
+    async with ledger.owned(run):
+        execute(address, "UPDATE ledger_leases SET owner = 'far away', beat_at = beat_at - interval '2 hours'")
+        async with asyncio.timeout(60), other.owned(run) as lease:
+            token = lease.token
+    await ledger.close()
+    await other.close()
+    assert token == 2

@@ -1,6 +1,5 @@
 """Two workers, one killed in the middle: each run goes on once, no effect happens twice, and no run is lost."""
 
-import asyncio
 import os
 import signal
 import tempfile
@@ -18,7 +17,7 @@ SCRIPT = Path(__file__).with_name("working_agents.py")
 pytestmark = pytest.mark.slow
 
 
-def test_runs_of_a_killed_process_and_of_a_killed_worker_go_on_elsewhere(tmp_path: Path, database: str) -> None:
+async def test_runs_of_a_killed_process_and_of_a_killed_worker_go_on_elsewhere(tmp_path: Path, database: str) -> None:
     log = tmp_path / "paid.log"
     begun = run_warm([str(SCRIPT), "begin", database, str(log)], cwd=tmp_path, timeout=120)
     assert begun.returncode == -signal.SIGKILL and not log.exists(), begun.stderr
@@ -32,7 +31,7 @@ def test_runs_of_a_killed_process_and_of_a_killed_worker_go_on_elsewhere(tmp_pat
 
     paid = Counter(log.read_text().split())
     assert max(paid.values()) == 1
-    stands = asyncio.run(standing(database))
+    stands = await standing(database)
     assert len(stands) == COUNT and set(stands.values()) <= {"succeeded", "waiting: settle_effect"}
     assert 1 <= sum(status != "succeeded" for status in stands.values()) <= 4
     done = [name for name, status in stands.items() if status == "succeeded"]

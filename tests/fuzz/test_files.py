@@ -1,6 +1,5 @@
 """Policies, logs and exported runs from anywhere: read, or refused by an error of our own, in time."""
 
-import asyncio
 import json
 from hashlib import sha256
 from pathlib import Path
@@ -132,14 +131,16 @@ events = st.lists(st.tuples(st.sampled_from(KINDS), steps, moments, payloads), m
 
 @fuzzed
 @given(events)
-def test_an_exported_run_of_any_content_is_verified_and_replayed_or_refused(tmp_path_factory: Any, told: Any) -> None:
+async def test_an_exported_run_of_any_content_is_verified_and_replayed_or_refused(
+    tmp_path_factory: Any, told: Any
+) -> None:
     file = Path(tmp_path_factory.getbasetemp()) / "fuzzed.jsonl"
     file.write_bytes(to_bytes(transcript(told)))
 
     with in_time():
         assert verified_file(file).run == "t.1"
         try:
-            asyncio.run(replayed_file(file))
+            await replayed_file(file)
         except AgentError as error:
             assert str(error)
 

@@ -26,9 +26,9 @@ def test_in_place_even_large_work_stays_on_the_thread() -> None:
     assert where(LARGE + 1) != HERE
 
 
-def test_an_error_of_work_on_a_thread_is_raised_where_it_is_awaited() -> None:
+async def test_an_error_of_work_on_a_thread_is_raised_where_it_is_awaited() -> None:
     with pytest.raises(ZeroDivisionError):
-        asyncio.run(done_aside(LARGE + 1, lambda: 1 // 0))
+        await done_aside(LARGE + 1, lambda: 1 // 0)
 
 
 def turns_of_others(pieces: int) -> int:

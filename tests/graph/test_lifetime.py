@@ -37,65 +37,53 @@ class Door:
         return OpenOnUse("runs.db", self.enter)
 
 
-def test_it_is_opened_once_and_closed_by_the_task_that_opened_it() -> None:
+async def test_it_is_opened_once_and_closed_by_the_task_that_opened_it() -> None:
     door = Door()
 
-    async def main() -> list[str]:
-        on_use = door.on_use()
-        found = await asyncio.gather(*(on_use.get() for _ in range(5)))
-        await on_use.close()
-        return found
-
-    assert asyncio.run(main()) == ["open"] * 5
+    on_use = door.on_use()
+    found = await asyncio.gather(*(on_use.get() for _ in range(5)))
+    await on_use.close()
+    assert found == ["open"] * 5
     assert len(door.opened) == 1 and door.opened == door.closed
 
 
-def test_what_was_never_used_is_never_opened() -> None:
+async def test_what_was_never_used_is_never_opened() -> None:
     door = Door()
-    asyncio.run(door.on_use().close())
+    await door.on_use().close()
 
     assert not door.opened
 
 
-def test_what_cannot_be_opened_says_so_to_everybody_and_is_tried_again() -> None:
+async def test_what_cannot_be_opened_says_so_to_everybody_and_is_tried_again() -> None:
     door = Door(fault=AgentClosedError("x", "no"))
 
-    async def main() -> None:
-        on_use = door.on_use()
-        found = await asyncio.gather(on_use.get(), on_use.get(), return_exceptions=True)
-        assert [type(one) for one in found] == [AgentClosedError] * 2
-        with pytest.raises(AgentClosedError):
-            await on_use.get()
-
-    asyncio.run(main())
+    on_use = door.on_use()
+    found = await asyncio.gather(on_use.get(), on_use.get(), return_exceptions=True)
+    assert [type(one) for one in found] == [AgentClosedError] * 2
+    with pytest.raises(AgentClosedError):
+        await on_use.get()
     assert len(door.opened) == 2
 
 
-def test_what_is_closed_is_not_opened_again() -> None:
+async def test_what_is_closed_is_not_opened_again() -> None:
     on_use = Door().on_use()
 
-    async def main() -> None:
+    await on_use.get()
+    await on_use.close()
+    await on_use.close()
+    with pytest.raises(AgentClosedError, match=r"runs\.db"):
         await on_use.get()
-        await on_use.close()
-        await on_use.close()
-        with pytest.raises(AgentClosedError, match=r"runs\.db"):
-            await on_use.get()
-
-    asyncio.run(main())
 
 
-def test_what_is_dropped_is_closed() -> None:
+async def test_what_is_dropped_is_closed() -> None:
     door = Door()
 
-    async def main() -> None:
-        on_use = door.on_use()
-        await on_use.get()
-        del on_use
-        gc.collect()
-        while not door.closed:
-            await asyncio.sleep(0)
-
-    asyncio.run(main())
+    on_use = door.on_use()
+    await on_use.get()
+    del on_use
+    gc.collect()
+    while not door.closed:
+        await asyncio.sleep(0)
     assert door.opened == door.closed
 
 
@@ -107,12 +95,12 @@ def test_the_end_of_its_event_loop_closes_it_and_another_loop_opens_it_again() -
     assert len(door.opened) == len(door.closed) == 2
 
 
-def test_it_is_refused_on_another_loop_while_its_own_runs() -> None:
+async def test_it_is_refused_on_another_loop_while_its_own_runs() -> None:
     on_use, loop = Door().on_use(), LoopThread()
     loop.begin(on_use.get()).result()
 
     with pytest.raises(AgentClosedError, match="another event loop"):
-        asyncio.run(on_use.get())
+        await on_use.get()
     loop.stop()
 
 

@@ -1,6 +1,5 @@
 """The arms of an evaluation through OpenAI's client against a server on loopback."""
 
-import asyncio
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +27,7 @@ PLAN = {"steps": [step("add", "calculator", expression="2 + 3")]}
 CALL = {"id": "a", "type": "function", "function": {"name": "calculator", "arguments": '{"expression": "2 + 3"}'}}
 
 
-def test_each_arm_asks_the_server_and_is_charged_what_it_counts(replies: Any, tmp_path: Path) -> None:
+async def test_each_arm_asks_the_server_and_is_charged_what_it_counts(replies: Any, tmp_path: Path) -> None:
     (tmp_path / "sums.toml").write_text(SUITE)
     for plan in (PLAN, PLAN):  # the direct agent comes last in the first case
         replies.say(plan)
@@ -36,7 +35,7 @@ def test_each_arm_asks_the_server_and_is_charged_what_it_counts(replies: Any, tm
     replies.say("5")
 
     models = role_models({"planner": replies.settings()})
-    results = asyncio.run(evaluate(read_suite(tmp_path / "sums.toml"), models, default_tools, tmp_path / "out"))
+    results = await evaluate(read_suite(tmp_path / "sums.toml"), models, default_tools, tmp_path / "out")
 
     spent = {trial.slot.arm: trial.spent for trial in results.trials}
     assert all(trial.met for trial in results.trials)

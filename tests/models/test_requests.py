@@ -269,18 +269,15 @@ def test_a_temperature_that_was_asked_for_is_never_left_out(replies: Any) -> Non
         ask(replies.settings(temperature=0))
 
 
-def test_cancelling_closes_the_connection(replies: Any) -> None:
+async def test_cancelling_closes_the_connection(replies: Any) -> None:
     replies.hangs = True
 
-    async def cancel() -> None:
+    with pytest.raises(asyncio.CancelledError):
         task = asyncio.create_task(role_model(replies.settings()).ask(ModelRequest(QUESTION)))
         while not replies.requests:
             await asyncio.sleep(0.01)
         task.cancel()
         await task
-
-    with pytest.raises(asyncio.CancelledError):
-        asyncio.run(cancel())
 
     assert replies.closed.wait(5)
 

@@ -1,6 +1,5 @@
 """Whole runs through OpenAI's client against a scripted server: by the graph, the facade and the command line."""
 
-import asyncio
 import json
 import re
 import shutil
@@ -167,16 +166,13 @@ def test_a_client_chooses_how_the_model_is_asked(aimock: Any) -> None:
     assert (state["answer"], request["temperature"], request["seed"]) == ("yes", 0.5, 7)
 
 
-def test_tokens_are_counted_while_the_chat_streams(aimock: Any) -> None:
+async def test_tokens_are_counted_while_the_chat_streams(aimock: Any) -> None:
     aimock.answers("planner", aimock.says({"steps": [{"id": "think", "objective": "Think"}]}))
     aimock.answers("executor", aimock.says("a thought in several pieces, as they come"))
     graph, _ = app(aimock, approval="never")
 
-    async def shown() -> str:
-        told = graph.astream({"goal": "g"}, on_thread(), stream_mode="messages")
-        return "".join([part.text async for part, where in told if where["langgraph_node"] == "executor"])
-
-    words = asyncio.run(shown())
+    told = graph.astream({"goal": "g"}, on_thread(), stream_mode="messages")
+    words = "".join([part.text async for part, where in told if where["langgraph_node"] == "executor"])
 
     assert "a thought in several pieces" in words
     assert [request["stream"] for request in aimock.requests] == [True, True]

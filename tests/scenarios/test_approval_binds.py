@@ -1,6 +1,5 @@
 """What an approval binds to: what has changed by the time the answer comes, or the plan runs, is asked about anew."""
 
-import asyncio
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -162,12 +161,12 @@ def test_the_budget_that_was_raised_is_the_approved_one_and_nothing_is_asked_aga
     assert state["status"] == "succeeded" and len(tools.calls) == 2
 
 
-def test_who_approved_what_and_when_and_what_was_shown_is_on_record(build: Any, ledger: MemoryLedger) -> None:
+async def test_who_approved_what_and_when_and_what_was_shown_is_on_record(build: Any, ledger: MemoryLedger) -> None:
     graph = build(PLAN)
     request = asked(graph.invoke({"goal": "g"}, on_thread()))
     graph.invoke(Command(resume="approve"), on_thread())
 
-    events = asyncio.run(ledger.events(RunKey("thread", 1)))
+    events = await ledger.events(RunKey("thread", 1))
     (shown,) = [event for event in events if event.kind == "review_requested"]
     (decided,) = [event for event in events if event.kind == "decided"]
 

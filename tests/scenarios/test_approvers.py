@@ -128,40 +128,34 @@ def opened(file: Path, tools: LoggedTools, approvers: Any = None) -> AsyncAgent:
 @pytest.mark.parametrize(
     ("decision", "status"), [(APPROVE, "succeeded"), ({"type": "reject"}, "rejected")], ids=["a vote", "a rejection"]
 )
-def test_a_decision_counts_though_the_process_of_the_vote_before_died_and_nobody_was_shown_the_request_again(
+async def test_a_decision_counts_though_the_process_of_the_vote_before_died_and_nobody_was_shown_the_request_again(
     database: str, tools: LoggedTools, monkeypatch: pytest.MonkeyPatch, decision: Any, status: str
 ) -> None:
     async def dies(*_: Any) -> None:
         raise OSError("the process died")
 
-    async def main() -> None:
-        async with opened(database, tools, TWO) as one, opened(database, tools, TWO) as other:
-            run = (await one.start("g", plan=PAY, by=EVE)).id
-            with monkeypatch.context() as patch:
-                patch.setattr((await one._open.get()).graph.checkpointer, "aput", dies)
-                with pytest.raises(OSError, match="died"):
-                    await one.resume(run, APPROVE, by=ADA)
-            assert "voted" in [event.kind for event in await other.log(run)]
+    async with opened(database, tools, TWO) as one, opened(database, tools, TWO) as other:
+        run = (await one.start("g", plan=PAY, by=EVE)).id
+        with monkeypatch.context() as patch:
+            patch.setattr((await one._open.get()).graph.checkpointer, "aput", dies)
+            with pytest.raises(OSError, match="died"):
+                await one.resume(run, APPROVE, by=ADA)
+        assert "voted" in [event.kind for event in await other.log(run)]
 
-            assert (await other.resume(run, decision, by=BOB)).status == status
-            assert (await other.replay(run)).is_same
-
-    asyncio.run(main())
+        assert (await other.resume(run, decision, by=BOB)).status == status
+        assert (await other.replay(run)).is_same
     assert len(tools.calls) == (status == "succeeded")
 
 
-def test_who_answers_a_request_that_somebody_else_has_just_decided_is_told_so(
+async def test_who_answers_a_request_that_somebody_else_has_just_decided_is_told_so(
     database: str, tools: LoggedTools
 ) -> None:
-    async def main() -> None:
-        async with opened(database, tools) as one, opened(database, tools) as other:
-            seen = await other.show((await one.start("g", plan=PAY, by=EVE)).id)
-            await one.resume(seen.id, APPROVE, by=ADA)
-            session = await other._open.get()
-            with pytest.raises(NothingToDecideError, match=r"server:ada@example\.org has decided already"):
-                await session.resume(seen, {"type": "reject"}, False, None, BOB)
-
-    asyncio.run(main())
+    async with opened(database, tools) as one, opened(database, tools) as other:
+        seen = await other.show((await one.start("g", plan=PAY, by=EVE)).id)
+        await one.resume(seen.id, APPROVE, by=ADA)
+        session = await other._open.get()
+        with pytest.raises(NothingToDecideError, match=r"server:ada@example\.org has decided already"):
+            await session.resume(seen, {"type": "reject"}, False, None, BOB)
 
 
 def test_one_person_twice_is_no_quorum_however_the_name_is_written(
@@ -176,46 +170,42 @@ def test_one_person_twice_is_no_quorum_however_the_name_is_written(
     assert run.status == "waiting" and tools.calls == []
 
 
-def test_two_who_vote_at_once_both_count(database: str, tools: LoggedTools) -> None:
-    async def main() -> None:
-        async with opened(database, tools, TWO) as one, opened(database, tools, TWO) as other:
-            run = (await one.start("g", plan=PAY, by=EVE)).id
-            await other.show(run)
-            both = (one.resume(run, APPROVE, by=ADA), other.resume(run, APPROVE, by=BOB))
-            await asyncio.gather(*both, return_exceptions=True)  # one may find the run owned by the other
-            for person in (ADA, BOB) * 2:
-                log = await one.log(run)
-                counted = {event.payload["approver"] for event in log if event.kind in ("voted", "decided")}
-                if f"server:{person.name}" not in counted:
-                    await one.resume(run, APPROVE, by=person)
-            await one.resume(run)
-            kinds = [event.kind for event in await one.log(run)]
+async def test_two_who_vote_at_once_both_count(database: str, tools: LoggedTools) -> None:
+    async with opened(database, tools, TWO) as one, opened(database, tools, TWO) as other:
+        run = (await one.start("g", plan=PAY, by=EVE)).id
+        await other.show(run)
+        both = (one.resume(run, APPROVE, by=ADA), other.resume(run, APPROVE, by=BOB))
+        await asyncio.gather(*both, return_exceptions=True)  # one may find the run owned by the other
+        for person in (ADA, BOB) * 2:
+            log = await one.log(run)
+            counted = {event.payload["approver"] for event in log if event.kind in ("voted", "decided")}
+            if f"server:{person.name}" not in counted:
+                await one.resume(run, APPROVE, by=person)
+        await one.resume(run)
+        kinds = [event.kind for event in await one.log(run)]
 
-            assert (await one.show(run)).status == "succeeded" and len(tools.calls) == 1
-            assert (kinds.count("voted"), kinds.count("decided")) == (1, 1)
-            assert (await one.replay(run)).is_same
-
-    asyncio.run(main())
+        assert (await one.show(run)).status == "succeeded" and len(tools.calls) == 1
+        assert (kinds.count("voted"), kinds.count("decided")) == (1, 1)
+        assert (await one.replay(run)).is_same
 
 
-def test_a_vote_that_is_overtaken_by_the_decision_starts_no_run_of_its_own(database: str, tools: LoggedTools) -> None:
-    async def main() -> None:
-        async with opened(database, tools, TWO) as one, opened(database, tools, TWO) as other:
-            run = await one.start("g", plan=PAY, by=EVE)
-            session = await one._open.get()
-            approve, config = {"decisions": [{"type": "approve"}]}, on_thread(run.thread)
-            with invoked_by(Caller.facade(run.thread, by=session.acts(ADA))):
-                nodes = session.graph.astream(Command(resume=approve), config, stream_mode="updates", durability="sync")
-                await anext(nodes)  # the vote is on record, and the next node has not begun
-            await other.resume(run.id, APPROVE, by=BOB)
-            async for _ in nodes:
-                pass
+async def test_a_vote_that_is_overtaken_by_the_decision_starts_no_run_of_its_own(
+    database: str, tools: LoggedTools
+) -> None:
+    async with opened(database, tools, TWO) as one, opened(database, tools, TWO) as other:
+        run = await one.start("g", plan=PAY, by=EVE)
+        session = await one._open.get()
+        approve, config = {"decisions": [{"type": "approve"}]}, on_thread(run.thread)
+        with invoked_by(Caller.facade(run.thread, by=session.acts(ADA))):
+            nodes = session.graph.astream(Command(resume=approve), config, stream_mode="updates", durability="sync")
+            await anext(nodes)  # the vote is on record, and the next node has not begun
+        await other.resume(run.id, APPROVE, by=BOB)
+        async for _ in nodes:
+            pass
 
-            assert [key.id for key in await one.runs.ledger.runs()] == [run.id]
-            assert (await one.show(run.id)).status == "succeeded" and len(tools.calls) == 1
-            assert (await one.replay(run.id)).is_same
-
-    asyncio.run(main())
+        assert [key.id for key in await one.runs.ledger.runs()] == [run.id]
+        assert (await one.show(run.id)).status == "succeeded" and len(tools.calls) == 1
+        assert (await one.replay(run.id)).is_same
 
 
 @pytest.mark.parametrize("first", ["approve", None])
@@ -518,17 +508,14 @@ def test_a_refused_decision_is_told_with_whom_to_ask_and_raised_if_wished(
     assert own.resume(run.id, APPROVE, by=ADA, strict=True).refused is None and len(tools.calls) == 1
 
 
-def test_a_refused_decision_is_told_by_the_asynchronous_facade_too(database: str) -> None:
-    async def main() -> tuple[str | None, str]:
-        rules = {"approvers": {"names": ["ada@example.org"]}}
-        pay = LoggedTools().tool("pay", effect="external", trusted=True)
-        options: Any = {"planner": ScriptedModel([]), "tools": [pay], "policy": rules, "identity": verified}
-        async with AsyncAgent.open(database, **options) as own:
-            run = await own.start("g", plan=PAY, by=EVE)
-            refused = await own.resume(run.id, APPROVE, by=EVE)
-            with pytest.raises(DecisionRefusedError) as caught:
-                await own.resume(run.id, APPROVE, by=EVE, strict=True)
-            return refused.refused, caught.value.reason
-
-    told, raised = asyncio.run(main())
+async def test_a_refused_decision_is_told_by_the_asynchronous_facade_too(database: str) -> None:
+    rules = {"approvers": {"names": ["ada@example.org"]}}
+    pay = LoggedTools().tool("pay", effect="external", trusted=True)
+    options: Any = {"planner": ScriptedModel([]), "tools": [pay], "policy": rules, "identity": verified}
+    async with AsyncAgent.open(database, **options) as own:
+        run = await own.start("g", plan=PAY, by=EVE)
+        refused = await own.resume(run.id, APPROVE, by=EVE)
+        with pytest.raises(DecisionRefusedError) as caught:
+            await own.resume(run.id, APPROVE, by=EVE, strict=True)
+        told, raised = (refused.refused, caught.value.reason)
     assert told == raised

@@ -287,7 +287,7 @@ class HangingModel(ScriptedModel):
     ],
     ids=["model", "refine", "item"],
 )
-def test_a_limit_over_all_turns_is_kept_and_played_again_without_a_clock(
+async def test_a_limit_over_all_turns_is_kept_and_played_again_without_a_clock(
     saver: InMemorySaver, given: dict[str, Any], error: str
 ) -> None:
     passing, ledger = Passing(), MemoryLedger()
@@ -304,12 +304,9 @@ def test_a_limit_over_all_turns_is_kept_and_played_again_without_a_clock(
         pauses=Clock(step_over=passing.over),
     )
 
-    async def work() -> Any:
-        plan = {"steps": [{"id": "one", "objective": "o", "timeout_s": 3600, **given}]}
-        state = await compiled(services, saver).ainvoke({"goal": "g", "plan": plan}, on_thread())
-        return state, await replayed(await ledger.transcript(RunKey("thread", 1)))
-
-    state, played = asyncio.run(work())
+    plan = {"steps": [{"id": "one", "objective": "o", "timeout_s": 3600, **given}]}
+    state = await compiled(services, saver).ainvoke({"goal": "g", "plan": plan}, on_thread())
+    state, played = (state, await replayed(await ledger.transcript(RunKey("thread", 1))))
 
     assert state["status"] == "failed" and error in state["results"]["one"]["error"]
     assert passing.limits == [pytest.approx(3600, rel=0.01)]

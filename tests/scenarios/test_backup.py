@@ -63,32 +63,29 @@ def test_a_run_that_waits_in_a_backup_goes_on_from_the_restored_file(
     assert len(tools.named("pay")) == 2, "the restored record does not know of the first payment"
 
 
-def test_a_backup_of_a_database_in_use_is_one_moment_of_it(tmp_path: Path) -> None:
+async def test_a_backup_of_a_database_in_use_is_one_moment_of_it(tmp_path: Path) -> None:
     started = drafted("run_started", {"goal": "g" * 500, "constraints": []})
 
-    async def main() -> list[int]:
-        ledger, written = SqliteLedger(tmp_path / "runs.db"), []
-        await ledger.open_run("t", [started])
+    ledger, written = SqliteLedger(tmp_path / "runs.db"), []
+    await ledger.open_run("t", [started])
 
-        async def write() -> None:
-            while True:
-                await ledger.open_run("t", [started])
+    async def write() -> None:
+        while True:
+            await ledger.open_run("t", [started])
 
-        writing = asyncio.create_task(write())
-        for n in range(3):
-            await ledger.back_up(tmp_path / f"{n}.db")
-            copy = SqliteLedger(tmp_path / f"{n}.db")
-            runs = await copy.runs()
-            assert [run.n for run in runs] == [*range(len(runs), 0, -1)] and await copy.misindexed() == []
-            assert (await copy.events(runs[0]))[0].kind == "run_started" and (await copy.health()).damage == ()
-            written.append(len(runs))
-            await copy.close()
-        writing.cancel()
-        await asyncio.wait([writing])
-        await ledger.close()
-        return written
-
-    assert asyncio.run(main())[0] >= 1
+    writing = asyncio.create_task(write())
+    for n in range(3):
+        await ledger.back_up(tmp_path / f"{n}.db")
+        copy = SqliteLedger(tmp_path / f"{n}.db")
+        runs = await copy.runs()
+        assert [run.n for run in runs] == [*range(len(runs), 0, -1)] and await copy.misindexed() == []
+        assert (await copy.events(runs[0]))[0].kind == "run_started" and (await copy.health()).damage == ()
+        written.append(len(runs))
+        await copy.close()
+    writing.cancel()
+    await asyncio.wait([writing])
+    await ledger.close()
+    assert written[0] >= 1
 
 
 def test_a_file_that_is_there_is_not_replaced(agent: Agent, tmp_path: Path) -> None:
@@ -150,6 +147,6 @@ def test_a_damaged_database_makes_no_backup(agent: Agent, tmp_path: Path) -> Non
     assert backup(path, tmp_path / "copy.db").exit_code == 4 and not (tmp_path / "copy.db").exists()
 
 
-def test_a_ledger_without_a_file_names_another_way() -> None:
+async def test_a_ledger_without_a_file_names_another_way() -> None:
     with pytest.raises(InputError, match="export its runs"):
-        asyncio.run(open_ledger(":memory:").back_up(Path("copy.db")))
+        await open_ledger(":memory:").back_up(Path("copy.db"))

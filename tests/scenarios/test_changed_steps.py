@@ -21,7 +21,6 @@ from planner_executor.graph.ledger.protocol import RunKey
 from planner_executor.graph.nodes.review.step_changes import change_in_words
 from planner_executor.graph.record.events import Event
 from planner_executor.graph.record.person import Approver
-from planner_executor.graph.replay.report import Replay
 from planner_executor.graph.runs import Run, open_runs
 from planner_executor.graph.runs.step_changes import supply_result
 from planner_executor.graph.testing import LoggedTools, ScriptedModel, asked, drafted, on_thread, step
@@ -239,7 +238,7 @@ def test_an_edited_plan_is_reviewed_wherever_the_run_stands_still(
 
 
 @pytest.mark.parametrize("last", ["run_started", "plan_revised", "review_requested", "decided"])
-def test_an_edit_is_of_the_same_run_though_its_process_ended_before_the_checkpoint_of_an_event(
+async def test_an_edit_is_of_the_same_run_though_its_process_ended_before_the_checkpoint_of_an_event(
     tmp_path: Path, options: dict[str, Any], last: str
 ) -> None:
     planner = ScriptedModel([PLAN, PLAN])
@@ -249,21 +248,18 @@ def test_an_edit_is_of_the_same_run_though_its_process_ended_before_the_checkpoi
         if any(event.kind == last for event in events):
             driven[-1].cancel()
 
-    async def work() -> tuple[Run, list[str], Replay]:
-        async with AsyncAgent.open(tmp_path / "runs.db", **{**options, "planner": planner}, observers=[end]) as agent:
-            driven.append(asyncio.create_task(agent.start("g", thread="t")))
-            with suppress(asyncio.CancelledError):
-                approval = (await driven[-1]).decide(approve=True)
-                driven.append(asyncio.create_task(agent.resume("t", approval)))
-                await driven[-1]
-            assert driven[-1].cancelled()
-            driven.append(asyncio.create_task(asyncio.sleep(0)))
-            run = await agent.edit("t", {"steps": [step("mail", "mail", to="bo")]})
-            assert run.request is not None and run.request["action_requests"][0]["name"] == "run_plan"
-            ended = await agent.resume("t", "approve")
-            return ended, [one.id for one in await agent.list()], await agent.replay("t")
-
-    ended, runs, played = asyncio.run(work())
+    async with AsyncAgent.open(tmp_path / "runs.db", **{**options, "planner": planner}, observers=[end]) as agent:
+        driven.append(asyncio.create_task(agent.start("g", thread="t")))
+        with suppress(asyncio.CancelledError):
+            approval = (await driven[-1]).decide(approve=True)
+            driven.append(asyncio.create_task(agent.resume("t", approval)))
+            await driven[-1]
+        assert driven[-1].cancelled()
+        driven.append(asyncio.create_task(asyncio.sleep(0)))
+        run = await agent.edit("t", {"steps": [step("mail", "mail", to="bo")]})
+        assert run.request is not None and run.request["action_requests"][0]["name"] == "run_plan"
+        ended = await agent.resume("t", "approve")
+        ended, runs, played = (ended, [one.id for one in await agent.list()], await agent.replay("t"))
     assert (ended.answer, runs) == ("sent to bo", ["t.1"]) and played.is_same, str(played)
 
 
@@ -433,15 +429,14 @@ class Overtaken:
         return int(await self._ledger.append(lease, drafts, **more))
 
 
-def test_a_result_is_not_supplied_over_a_decision_that_was_not_read(tmp_path: Path, options: dict[str, Any]) -> None:
+async def test_a_result_is_not_supplied_over_a_decision_that_was_not_read(
+    tmp_path: Path, options: dict[str, Any]
+) -> None:
     with Agent.open(tmp_path / "runs.db", **options) as agent:
         run = agent.start("g", plan=PLAN)
 
-    async def supplied() -> list[str]:
-        async with open_runs(tmp_path / "runs.db") as runs:
-            with pytest.raises(StaleRunError):
-                await supply_result(replace(runs, ledger=Overtaken(runs.ledger)), run.id, "look", 1, ADA)
-            return [event.kind for event in await runs.ledger.events(RunKey(run.thread, run.n))]
-
-    kinds = asyncio.run(supplied())
+    async with open_runs(tmp_path / "runs.db") as runs:
+        with pytest.raises(StaleRunError):
+            await supply_result(replace(runs, ledger=Overtaken(runs.ledger)), run.id, "look", 1, ADA)
+        kinds = [event.kind for event in await runs.ledger.events(RunKey(run.thread, run.n))]
     assert kinds[-1] == "decided" and "step_supplied" not in kinds

@@ -27,7 +27,6 @@ from planner_executor.graph.record.events import cancelled as ended_by_cancel
 from planner_executor.graph.record.projection import project
 from planner_executor.graph.record.run_state import RunState
 from planner_executor.graph.route import ANNOUNCED, ROUTES
-from planner_executor.graph.runs import Run
 from planner_executor.graph.testing import LoggedTools, ScriptedModel, asked, drafted, on_thread, step, whole_payload
 
 PLAN = {"steps": [step("a", "look", name="x"), step("b", "pay", amount=1)], "answer": "{b_result}"}
@@ -320,16 +319,13 @@ def test_two_things_that_are_written_one_after_the_other_do_no_more(
     tried(moment, node, write, before)
 
 
-def test_a_thread_at_review_that_is_written_as_reviewed_shows_its_request_again(tmp_path: Path) -> None:
+async def test_a_thread_at_review_that_is_written_as_reviewed_shows_its_request_again(tmp_path: Path) -> None:
     look = LoggedTools().tool("look", lambda name: name, effect="read")
 
-    async def work() -> tuple[Run, Run]:
-        async with AsyncAgent.open(tmp_path / "runs.db", planner=ScriptedModel([NEXT]), tools=[look]) as agent:
-            run = await agent.start("g", thread="t")
-            await agent.graph.aupdate_state(on_thread("t"), {}, "review")
-            return run, await agent.resume(run.id, "approve")
-
-    run, ended = asyncio.run(work())
+    async with AsyncAgent.open(tmp_path / "runs.db", planner=ScriptedModel([NEXT]), tools=[look]) as agent:
+        run = await agent.start("g", thread="t")
+        await agent.graph.aupdate_state(on_thread("t"), {}, "review")
+        run, ended = (run, await agent.resume(run.id, "approve"))
     assert (ended.id, ended.status, ended.answer) == (run.id, "succeeded", "z")
 
 

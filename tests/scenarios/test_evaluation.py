@@ -323,11 +323,13 @@ def test_results_of_other_models_are_not_mixed_in(tmp_path: Path) -> None:
         (("tokens = 100000", "cost_usd = 1.0\n[prices.another]\ninput = 1.0\noutput = 1.0\n[ignored]"), "ignored"),
     ],
 )
-def test_what_cannot_work_is_told_before_anything_is_spent(tmp_path: Path, change: tuple[str, str], told: str) -> None:
+async def test_what_cannot_work_is_told_before_anything_is_spent(
+    tmp_path: Path, change: tuple[str, str], told: str
+) -> None:
     models, played = models_of()
 
     with pytest.raises(SuiteError, match=told):
-        asyncio.run(evaluate(suite_of(tmp_path, SUITE.replace(*change)), models, shelves, tmp_path / "out"))
+        await evaluate(suite_of(tmp_path, SUITE.replace(*change)), models, shelves, tmp_path / "out")
     assert played.asked == []
 
 
@@ -372,10 +374,10 @@ def sample(role: str, messages: Sequence[BaseMessage]) -> Words:
 
 
 @pytest.mark.slow
-def test_the_sample_suite_runs_in_three_arms(tmp_path: Path) -> None:
+async def test_the_sample_suite_runs_in_three_arms(tmp_path: Path) -> None:
     models, _ = models_of(sample)
 
-    results = asyncio.run(evaluate(read_suite(SAMPLE), models, default_tools, tmp_path / "out"))
+    results = await evaluate(read_suite(SAMPLE), models, default_tools, tmp_path / "out")
 
     met = {arm.arm: arm.met for arm in results.summary.arms}
     assert met == {"direct": 4, "static": 4, "replanning": 5}

@@ -45,21 +45,15 @@ def test_an_agent_in_memory_carries_a_run_to_its_end_and_makes_no_file(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_the_asynchronous_facade_does_the_same(tmp_path: Path, options: dict[str, Any]) -> None:
-    async def work() -> Any:
-        async with AsyncAgent.open(tmp_path / "runs.db", **options) as agent:
-            started = await agent.start("g")
-            return await agent.resume(started.thread, {"type": "approve"})
-
-    assert asyncio.run(work()).status == "succeeded"
+async def test_the_asynchronous_facade_does_the_same(tmp_path: Path, options: dict[str, Any]) -> None:
+    async with AsyncAgent.open(tmp_path / "runs.db", **options) as agent:
+        started = await agent.start("g")
+        assert (await agent.resume(started.thread, {"type": "approve"})).status == "succeeded"
 
 
-def test_the_synchronous_facade_works_inside_a_running_loop(tmp_path: Path, options: dict[str, Any]) -> None:
-    async def notebook_cell() -> Any:
-        with Agent.open(tmp_path / "runs.db", **options) as agent:
-            return agent.resume(agent.start("g").id, "approve")
-
-    assert asyncio.run(notebook_cell()).status == "succeeded"
+async def test_the_synchronous_facade_works_inside_a_running_loop(tmp_path: Path, options: dict[str, Any]) -> None:
+    with Agent.open(tmp_path / "runs.db", **options) as agent:
+        assert agent.resume(agent.start("g").id, "approve").status == "succeeded"
 
 
 def test_progress_is_reported_step_by_step(tmp_path: Path, options: dict[str, Any]) -> None:

@@ -98,7 +98,7 @@ def test_what_may_have_happened_in_a_fork_since_is_settled_first(
 
 
 @pytest.mark.parametrize("plan", [PLAN, WITH_MODEL], ids=["a step of a tool", "a step of a model"])
-def test_while_a_run_pays_the_same_call_of_its_fork_is_held(
+async def test_while_a_run_pays_the_same_call_of_its_fork_is_held(
     database: str, tools: LoggedTools, plan: dict[str, Any]
 ) -> None:
     """Both are executed at once, by two agents, as by two processes."""
@@ -116,22 +116,19 @@ def test_while_a_run_pays_the_same_call_of_its_fork_is_held(
             database, planner=ScriptedModel([]), executor=ScriptedModel([wants, "paid"]), tools=own, replan="never"
         )
 
-    async def main() -> tuple[Run, Run]:
-        async with opened() as one, opened() as other:
-            run = await one.start("g", thread="demo", plan=plan)
-            fork = await one.fork(run.id, "rent", thread="branch")
-            paying = asyncio.create_task(one.resume(run.id, "approve"))
-            assert await asyncio.to_thread(pays.wait, 30)
-            held = await other.resume(fork.id, "approve")
-            may_end.set()
-            return held, await paying
-
-    held, paid = asyncio.run(main())
+    async with opened() as one, opened() as other:
+        run = await one.start("g", thread="demo", plan=plan)
+        fork = await one.fork(run.id, "rent", thread="branch")
+        paying = asyncio.create_task(one.resume(run.id, "approve"))
+        assert await asyncio.to_thread(pays.wait, 30)
+        held = await other.resume(fork.id, "approve")
+        may_end.set()
+        held, paid = (held, await paying)
     assert (asked(held), paid.status) == (["settle_effect"], "succeeded")
     assert tools.named("pay") == [{"amount": 980}]
 
 
-def test_a_call_that_was_under_way_and_has_ended_since_is_shown_though_a_person_denied_it(
+async def test_a_call_that_was_under_way_and_has_ended_since_is_shown_though_a_person_denied_it(
     database: str, tools: LoggedTools
 ) -> None:
     """The answer was about a call without an outcome; that it has one now is a fact."""
@@ -144,16 +141,16 @@ def test_a_call_that_was_under_way_and_has_ended_since_is_shown_though_a_person_
 
     own = [tools.tool("pay", pay, effect="external"), tools.tool("look", lambda at: at, effect="read")]
 
-    async def main() -> Run:
-        options: dict[str, Any] = {"planner": ScriptedModel([]), "tools": own, "replan": "never"}
-        async with AsyncAgent.open(database, **options) as one, AsyncAgent.open(database, **options) as other:
-            run = await one.start("g", thread="demo", plan=PLAN)
-            fork = await one.fork(run.id, "rent", thread="branch")
-            paying = asyncio.create_task(one.resume(run.id, "approve"))
-            assert await asyncio.to_thread(pays.wait, 30)
-            held = await other.resume(fork.id, "approve")
-            may_end.set()
-            assert (await paying).status == "succeeded"
-            return await other.resume(fork.id, held.decide(happened=[False]))
-
-    assert asked(asyncio.run(main())) == ["run_step"] and len(tools.named("pay")) == 1
+    options: dict[str, Any] = {"planner": ScriptedModel([]), "tools": own, "replan": "never"}
+    async with AsyncAgent.open(database, **options) as one, AsyncAgent.open(database, **options) as other:
+        run = await one.start("g", thread="demo", plan=PLAN)
+        fork = await one.fork(run.id, "rent", thread="branch")
+        paying = asyncio.create_task(one.resume(run.id, "approve"))
+        assert await asyncio.to_thread(pays.wait, 30)
+        held = await other.resume(fork.id, "approve")
+        may_end.set()
+        assert (await paying).status == "succeeded"
+        assert (
+            asked(await other.resume(fork.id, held.decide(happened=[False]))) == ["run_step"]
+            and len(tools.named("pay")) == 1
+        )

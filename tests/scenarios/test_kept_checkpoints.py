@@ -50,20 +50,21 @@ def test_an_ended_thread_goes_on_from_its_last_checkpoint(database: str) -> None
         assert agent.verify("t.1").is_whole and agent.verify("t.2").is_whole
 
 
-def test_a_chat_keeps_its_messages(tmp_path: Path) -> None:
-    async def main() -> list[Any]:
-        path = tmp_path / "runs.db"
-        answers = [{"steps": [], "answer": "one"}, {"steps": [], "answer": "two"}]
-        async with open_checkpointer(path) as saver, open_runs(path) as runs:
-            graph = build_graph(
-                ScriptedModel(answers), tools=[], checkpointer=saver, ledger=runs.ledger, keep_checkpoints="until_end"
-            )
-            for words in ("first", "second"):
-                await graph.ainvoke({"messages": [HumanMessage(words)]}, on_thread("t"))
-            left = [found async for found in graph.aget_state_history(on_thread("t"))]
-            return [len(left), *(message.content for message in left[0].values["messages"] if message.type == "human")]
-
-    assert asyncio.run(main()) == [1, "first", "second"]
+async def test_a_chat_keeps_its_messages(tmp_path: Path) -> None:
+    path = tmp_path / "runs.db"
+    answers = [{"steps": [], "answer": "one"}, {"steps": [], "answer": "two"}]
+    async with open_checkpointer(path) as saver, open_runs(path) as runs:
+        graph = build_graph(
+            ScriptedModel(answers), tools=[], checkpointer=saver, ledger=runs.ledger, keep_checkpoints="until_end"
+        )
+        for words in ("first", "second"):
+            await graph.ainvoke({"messages": [HumanMessage(words)]}, on_thread("t"))
+        left = [found async for found in graph.aget_state_history(on_thread("t"))]
+        assert [len(left), *(message.content for message in left[0].values["messages"] if message.type == "human")] == [
+            1,
+            "first",
+            "second",
+        ]
 
 
 def test_all_are_kept_by_default_and_the_environment_may_say_otherwise(

@@ -194,18 +194,15 @@ def test_an_agent_works_with_and_without_a_block_until_it_is_closed(tmp_path: Pa
             closed.list()
 
 
-def test_an_asynchronous_agent_works_with_and_without_a_block(tmp_path: Path) -> None:
-    async def main() -> list[str]:
-        async with AsyncAgent.open(tmp_path / "runs.db", **options()) as inside:
-            await inside.start("g", thread="a")
-        agent = AsyncAgent(tmp_path / "runs.db", **options())
-        found = [run.thread for run in await agent.list()]
-        await agent.aclose()
-        with pytest.raises(AgentClosedError, match="closed"):
-            await agent.list()
-        return found
-
-    assert asyncio.run(main()) == ["a"]
+async def test_an_asynchronous_agent_works_with_and_without_a_block(tmp_path: Path) -> None:
+    async with AsyncAgent.open(tmp_path / "runs.db", **options()) as inside:
+        await inside.start("g", thread="a")
+    agent = AsyncAgent(tmp_path / "runs.db", **options())
+    found = [run.thread for run in await agent.list()]
+    await agent.aclose()
+    with pytest.raises(AgentClosedError, match="closed"):
+        await agent.list()
+    assert found == ["a"]
 
 
 def test_an_agent_is_used_by_several_threads_at_once(tmp_path: Path) -> None:

@@ -1,6 +1,5 @@
 """Runs with more tools than a prompt shows whole: those that fit stand whole, and a fault shows the one it is about."""
 
-import asyncio
 import json
 from collections.abc import Callable
 from typing import Any
@@ -14,7 +13,6 @@ from planner_executor.graph.checkpoints.checkpoint import ledger_of
 from planner_executor.graph.ledger.protocol import RunKey
 from planner_executor.graph.prompts.offer import MOST_BY_WORDS
 from planner_executor.graph.replay.player import replayed
-from planner_executor.graph.replay.report import Replay
 from planner_executor.graph.testing import LoggedTools, asked, on_thread, step
 
 Build = Callable[..., Any]
@@ -108,14 +106,11 @@ def test_the_replanner_and_the_refiner_are_shown_the_tools_of_the_plan_whole(bui
     assert {"measure_7", "measure_8", "measure_9"} <= {*shown(replanned)}
 
 
-def test_a_run_with_many_tools_is_played_again_with_the_same_prompts(build_many: Build, saver: Any) -> None:
+async def test_a_run_with_many_tools_is_played_again_with_the_same_prompts(build_many: Build, saver: Any) -> None:
     build_many(FAULTY, RIGHT, approval="never").invoke({"goal": GOAL}, on_thread())
 
-    async def play() -> Replay:
-        ledger = await ledger_of(None, saver, lambda _: None)()
-        return await replayed(await ledger.transcript(RunKey("thread", 1)))
-
-    assert asyncio.run(play()).is_same
+    ledger = await ledger_of(None, saver, lambda _: None)()
+    assert (await replayed(await ledger.transcript(RunKey("thread", 1)))).is_same
 
 
 def test_the_embedded_rules_plan_with_tools_of_which_they_see_the_names(tools: LoggedTools, tmp_path: Any) -> None:

@@ -1,6 +1,5 @@
 """What a revision adds after untrusted results were read: a call of its own beside the plan, or no call at all."""
 
-import asyncio
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -497,17 +496,14 @@ def test_a_retry_asks_again_about_a_call_that_was_rejected(case: Case) -> None:
     assert [action["args"].get("step") for action in run.request["action_requests"]] == ["more"]
 
 
-def test_in_the_compiled_graph_a_yes_asks_again_and_two_decisions_answer(tmp_path: Path) -> None:
+async def test_in_the_compiled_graph_a_yes_asks_again_and_two_decisions_answer(tmp_path: Path) -> None:
     tools = LoggedTools()
     models = {"planner": ScriptedModel([FIRST]), "replanner": ScriptedModel([INJECTED])}
     graph = build_graph(**models, tools=own(tools), checkpointer=InMemorySaver())
 
-    async def run() -> dict[str, Any]:
-        await graph.ainvoke({"goal": "g"}, on_thread())
-        await graph.ainvoke(Command(resume=True), on_thread())
-        state = await graph.ainvoke(Command(resume=True), on_thread())
-        assert "2 decisions" in asked(state)["error"] and tools.named("mail") == []
-        return await graph.ainvoke(Command(resume={"decisions": [YES, YES]}), on_thread())
-
-    assert asyncio.run(run())["status"] == "succeeded"
+    await graph.ainvoke({"goal": "g"}, on_thread())
+    await graph.ainvoke(Command(resume=True), on_thread())
+    state = await graph.ainvoke(Command(resume=True), on_thread())
+    assert "2 decisions" in asked(state)["error"] and tools.named("mail") == []
+    assert (await graph.ainvoke(Command(resume={"decisions": [YES, YES]}), on_thread()))["status"] == "succeeded"
     assert len(tools.named("mail")) == 2

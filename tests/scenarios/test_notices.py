@@ -49,14 +49,14 @@ def test_a_person_hears_that_a_run_waits_and_that_it_ended(tmp_path: Path, datab
         assert ended["id"] != waits["id"] and ops.got[-1][0][KEY] == ended["id"]
 
 
-def test_the_notices_of_a_run_are_sent_when_its_agent_closes(tmp_path: Path, database: str) -> None:
+async def test_the_notices_of_a_run_are_sent_when_its_agent_closes(tmp_path: Path, database: str) -> None:
     with receiver() as ops:
         config = settings(tmp_path, ops.url)
         for n in range(5):
             with agent_of(database, config) as agent:
                 agent.start("g", plan=PLAN)
             assert len(ops.got) == n + 1
-        asyncio.run(_with_async_agent(database, config))
+        await _with_async_agent(database, config)
         assert len(ops.got) == 6
 
 
@@ -65,7 +65,9 @@ async def _with_async_agent(database: str, config: Path) -> None:
         await agent.start("g", plan=PLAN)
 
 
-def test_a_notice_that_is_no_longer_so_when_the_receiver_is_back_is_dropped(tmp_path: Path, database: str) -> None:
+async def test_a_notice_that_is_no_longer_so_when_the_receiver_is_back_is_dropped(
+    tmp_path: Path, database: str
+) -> None:
     with receiver() as ops, agent_of(database, settings(tmp_path, ops.url, "waits ended")) as agent:
         ops.answers = [503]
         run = agent.start("g", plan=PLAN)
@@ -79,7 +81,7 @@ def test_a_notice_that_is_no_longer_so_when_the_receiver_is_back_is_dropped(tmp_
                 await _make_due(database)
                 return [*await chore.do(runs), str(await runs.ledger.outbox.given_up())]
 
-        told = asyncio.run(later())
+        told = await later()
         assert sorted(told) == [
             "0",
             f"did not notify ops that {run.id} waits: a plan to approve: it is no longer so",
@@ -88,7 +90,7 @@ def test_a_notice_that_is_no_longer_so_when_the_receiver_is_back_is_dropped(tmp_
         assert [json.loads(body)["kind"] for _, body in ops.got] == ["ended"]
 
 
-def test_a_receiver_that_is_down_hears_of_it_from_a_worker_later(tmp_path: Path, database: str) -> None:
+async def test_a_receiver_that_is_down_hears_of_it_from_a_worker_later(tmp_path: Path, database: str) -> None:
     with receiver() as ops, agent_of(database, settings(tmp_path, ops.url, "waits")) as agent:
         ops.answers = [503]
         agent.start("g", plan=PLAN)
@@ -101,7 +103,7 @@ def test_a_receiver_that_is_down_hears_of_it_from_a_worker_later(tmp_path: Path,
                     await _make_due(database)
                     await chore.do(runs)
 
-        asyncio.run(later())
+        await later()
         assert ops.await_one()["kind"] == "waits"
         assert len({headers[KEY] for headers, _ in ops.got}) == 1
 

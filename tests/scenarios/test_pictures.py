@@ -1,6 +1,5 @@
 """Pictures beside a goal: they reach a planner that takes them, the record names them, else a sentence says why not."""
 
-import asyncio
 import base64
 import hashlib
 import json
@@ -92,12 +91,12 @@ def test_a_model_that_takes_no_pictures_is_named(tools: LoggedTools, saver: InMe
         graph_of(model, tools, saver).invoke(message(IMAGE), on_thread())
 
 
-def test_the_record_names_a_picture_by_its_digest_and_holds_its_bytes_once(
+async def test_the_record_names_a_picture_by_its_digest_and_holds_its_bytes_once(
     tools: LoggedTools, saver: InMemorySaver
 ) -> None:
     graph_of(ScriptedModel([PLAN]), tools, saver).invoke(message(IMAGE), on_thread())
 
-    started, *others = asyncio.run(recorded(saver))
+    started, *others = await recorded(saver)
     assert started.payload["pictures"] == [
         {"mime_type": "image/png", "size": len(base64.b64decode(PNG)), "sha256": DIGEST}
     ]

@@ -1,6 +1,5 @@
 """What a run needs to be resumed elsewhere comes from the facade alone, and is obeyed for no other run."""
 
-import asyncio
 from pathlib import Path
 from typing import Any
 
@@ -55,15 +54,12 @@ def test_what_a_client_says_is_not_kept(tmp_path: Path, look: Any, where: str) -
     assert (run.setup, run.unproven_setup) == ({}, {})
 
 
-def test_what_an_older_record_says_is_told_apart(tmp_path: Path) -> None:
-    async def written_and_shown() -> Any:
-        ledger = open_ledger(tmp_path / "runs.db")
-        await ledger.open_run("t", [drafted("run_started", {"goal": "g", "constraints": [], "setup": SETUP})])
-        run = await Runs(ledger).show("t")
-        await ledger.close()
-        return run
-
-    run = asyncio.run(written_and_shown())
+async def test_what_an_older_record_says_is_told_apart(tmp_path: Path) -> None:
+    ledger = open_ledger(tmp_path / "runs.db")
+    await ledger.open_run("t", [drafted("run_started", {"goal": "g", "constraints": [], "setup": SETUP})])
+    run = await Runs(ledger).show("t")
+    await ledger.close()
+    run = run
 
     assert (run.setup, run.unproven_setup) == ({}, SETUP)
 

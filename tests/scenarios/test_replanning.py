@@ -1,6 +1,5 @@
 """What happens when reality differs: blocked steps, revisions, and an honest end."""
 
-import asyncio
 import json
 from collections.abc import Callable
 from typing import Any
@@ -67,7 +66,7 @@ def test_a_revision_is_shown_with_its_difference_before_it_runs(build: Build, to
     assert len(tools.named("search")) == 1
 
 
-def test_a_step_that_a_revision_changed_is_pending_until_it_runs_and_its_old_failure_is_told_on(
+async def test_a_step_that_a_revision_changed_is_pending_until_it_runs_and_its_old_failure_is_told_on(
     saver: Any, build: Build, tools: LoggedTools
 ) -> None:
     changed = {"keep": ["c"], "steps": [step("b", "search", query="instead")]}
@@ -75,7 +74,7 @@ def test_a_step_that_a_revision_changed_is_pending_until_it_runs_and_its_old_fai
     graph.invoke({"goal": "g"}, on_thread())
 
     shown = graph.invoke(Command(resume="approve"), on_thread())
-    run = asyncio.run(_recorded(saver))
+    run = await _recorded(saver)
     told = graph.invoke(Command(resume="look elsewhere"), on_thread())
     ended = graph.invoke(Command(resume="approve"), on_thread())
 

@@ -1,6 +1,5 @@
 """A run that ended goes on: what succeeded stays, what failed is tried again, and no effect happens twice."""
 
-import asyncio
 from pathlib import Path
 from typing import Any
 
@@ -208,36 +207,28 @@ def test_another_plan_is_reviewed_and_what_succeeded_stays(
     assert ended.step_status == dict.fromkeys(("first", "second", "third", "fourth"), "succeeded")
 
 
-def test_a_retry_without_a_valid_plan_leaves_the_plan_and_what_was_done_in_the_state(
+async def test_a_retry_without_a_valid_plan_leaves_the_plan_and_what_was_done_in_the_state(
     database: str, own: list[Any]
 ) -> None:
-    async def work() -> None:
-        agent = AsyncAgent.open(
-            database, planner=ScriptedModel(["Hm."] * 2), tools=own, approval="never", replan="never"
-        )
-        async with agent:
-            run = await agent.start("g", plan=mails_and_a_failure(), thread="t")
-            assert (await agent.retry("t", feedback="hurry")).status == "failed"
-            state = (await agent.graph.aget_state(on_thread("t"))).values
+    agent = AsyncAgent.open(database, planner=ScriptedModel(["Hm."] * 2), tools=own, approval="never", replan="never")
+    async with agent:
+        run = await agent.start("g", plan=mails_and_a_failure(), thread="t")
+        assert (await agent.retry("t", feedback="hurry")).status == "failed"
+        state = (await agent.graph.aget_state(on_thread("t"))).values
 
-        assert run.plan is not None and (state["status"], state["plan"]) == ("failed", run.plan.to_json())
-        assert [state["results"][name]["status"] for name in ("first", "second")] == ["succeeded", "succeeded"]
-
-    asyncio.run(work())
+    assert run.plan is not None and (state["status"], state["plan"]) == ("failed", run.plan.to_json())
+    assert [state["results"][name]["status"] for name in ("first", "second")] == ["succeeded", "succeeded"]
 
 
-def test_a_retry_whose_process_died_after_the_run_was_reopened_may_be_sent_again(
+async def test_a_retry_whose_process_died_after_the_run_was_reopened_may_be_sent_again(
     saver: InMemorySaver, own: list[Any], service: Service
 ) -> None:
     graph = build_graph(ScriptedModel([]), tools=own, checkpointer=saver, approval="never", replan="never")
     graph.invoke({"goal": "g", "plan": mails_and_a_failure()}, on_thread())
 
-    async def reopened() -> None:
-        ledger, run = await ledger_of(None, saver, lambda _: None)(), RunKey("thread", 1)
-        async with ledger.owned(run) as lease:
-            await ledger.append(lease, [drafted("run_reopened", {"again": ["third"]})])
-
-    asyncio.run(reopened())
+    ledger, run = await ledger_of(None, saver, lambda _: None)(), RunKey("thread", 1)
+    async with ledger.owned(run) as lease:
+        await ledger.append(lease, [drafted("run_reopened", {"again": ["third"]})])
     service.is_out = False
     assert graph.invoke({"operation": "retry"}, on_thread())["status"] == "succeeded"
 

@@ -1,6 +1,5 @@
 """Whatever is asked, and however it is answered: no payment is made whose rule on people nobody on record met."""
 
-import asyncio
 import getpass
 import json
 import tempfile
@@ -247,8 +246,8 @@ MOVES = ["approve", "approve", "approve", "later", "edit", "words", "supply", "s
         st.tuples(st.sampled_from(sorted(CALLERS)), st.sampled_from(MOVES), st.booleans()), min_size=3, max_size=8
     ),
 )
-def test_no_payment_is_made_whose_rule_was_not_met(
+async def test_no_payment_is_made_whose_rule_was_not_met(
     setting: Setting, starter: str, moves: list[tuple[str, str, bool]]
 ) -> None:
     with tempfile.TemporaryDirectory() as folder:
-        asyncio.run(oracle_of(setting, CALLERS[starter], moves, folder))
+        await oracle_of(setting, CALLERS[starter], moves, folder)

@@ -36,24 +36,18 @@ def test_invoke(graph: Any) -> None:
     assert graph.invoke(Command(resume="yes"), on_thread())["answer"] == "(<1>(2))"
 
 
-def test_ainvoke(graph: Any) -> None:
-    async def run() -> Any:
-        await graph.ainvoke({"goal": "g"}, on_thread())
-        return await graph.ainvoke(Command(resume="yes"), on_thread())
-
-    assert asyncio.run(run())["answer"] == "(<1>(2))"
+async def test_ainvoke(graph: Any) -> None:
+    await graph.ainvoke({"goal": "g"}, on_thread())
+    assert (await graph.ainvoke(Command(resume="yes"), on_thread()))["answer"] == "(<1>(2))"
 
 
-def test_invoke_inside_a_running_loop(graph: Any) -> None:
-    async def notebook_cell() -> Any:
-        graph.invoke({"goal": "g"}, on_thread())
-        return graph.invoke(Command(resume="yes"), on_thread())
-
-    assert asyncio.run(notebook_cell())["answer"] == "(<1>(2))"
+async def test_invoke_inside_a_running_loop(graph: Any) -> None:
+    graph.invoke({"goal": "g"}, on_thread())
+    assert graph.invoke(Command(resume="yes"), on_thread())["answer"] == "(<1>(2))"
 
 
-def test_each_call_may_come_from_another_loop_or_none(graph: Any) -> None:
-    asyncio.run(graph.ainvoke({"goal": "g"}, on_thread()))
+async def test_each_call_may_come_from_another_loop_or_none(graph: Any) -> None:
+    await graph.ainvoke({"goal": "g"}, on_thread())
     assert graph.invoke(Command(resume="yes"), on_thread())["answer"] == "(<1>(2))"
 
 

@@ -1,6 +1,5 @@
 """A run goes on under the terms that it was begun under, whoever takes it up: they only tighten in other hands."""
 
-import asyncio
 from pathlib import Path
 from typing import Any
 
@@ -272,21 +271,18 @@ def test_the_policy_is_stored_once_however_many_runs_are_under_it(tmp_path: Path
     assert max(sizes) < 10_000 and file.stat().st_size < 1_000_000
 
 
-def test_a_run_of_a_compiled_graph_is_compared_too(house: House) -> None:
-    async def main() -> None:
-        from planner_executor import AsyncAgent
+async def test_a_run_of_a_compiled_graph_is_compared_too(house: House) -> None:
+    from planner_executor import AsyncAgent
 
-        async with AsyncAgent.open(house.database, planner=ScriptedModel([PLAN]), tools=[house.tool("pay")]) as agent:
-            config: Any = {"configurable": {"thread_id": "t"}}
-            await agent.graph.ainvoke({"goal": "g"}, config)
-        async with AsyncAgent.open(house.database, planner="offline", tools=[house.tool("pay")]) as agent:
-            for given in (None, {"operation": "continue", "run": "t.1"}):
-                with pytest.raises(OtherTermsError, match="role planner"):
-                    await agent.graph.ainvoke(given, config)
-            await agent.cancel("t.1")
-            before = len(await agent.log("t.1"))
+    async with AsyncAgent.open(house.database, planner=ScriptedModel([PLAN]), tools=[house.tool("pay")]) as agent:
+        config: Any = {"configurable": {"thread_id": "t"}}
+        await agent.graph.ainvoke({"goal": "g"}, config)
+    async with AsyncAgent.open(house.database, planner="offline", tools=[house.tool("pay")]) as agent:
+        for given in (None, {"operation": "continue", "run": "t.1"}):
             with pytest.raises(OtherTermsError, match="role planner"):
-                await agent.graph.ainvoke({"operation": "retry"}, config)
-            assert len(await agent.log("t.1")) == before
-
-    asyncio.run(main())
+                await agent.graph.ainvoke(given, config)
+        await agent.cancel("t.1")
+        before = len(await agent.log("t.1"))
+        with pytest.raises(OtherTermsError, match="role planner"):
+            await agent.graph.ainvoke({"operation": "retry"}, config)
+        assert len(await agent.log("t.1")) == before

@@ -47,15 +47,12 @@ def test_a_long_text_comes_in_parts_that_say_so(site: Any, fetch: BaseTool) -> N
         fetch.invoke({"url": site.url(), "start": 10})
 
 
-def test_it_can_be_awaited_and_called_while_a_loop_runs(site: Any, fetch: BaseTool) -> None:
+async def test_it_can_be_awaited_and_called_while_a_loop_runs(site: Any, fetch: BaseTool) -> None:
     site.serve("/", "words", Content_Type="text/plain")
 
-    async def both() -> list[str]:
-        awaited = await fetch.ainvoke({"url": site.url()})
-        called = fetch.invoke({"url": site.url()})
-        return [awaited["text"], called["text"]]
-
-    assert asyncio.run(both()) == ["words", "words"]
+    awaited = await fetch.ainvoke({"url": site.url()})
+    called = fetch.invoke({"url": site.url()})
+    assert [awaited["text"], called["text"]] == ["words", "words"]
 
 
 @pytest.mark.parametrize(
@@ -159,18 +156,15 @@ def test_a_silent_server_is_left_at_the_time_limit(site: Any, guard: Any) -> Non
     assert failure.value.reason == "no complete answer within 0.2 seconds"
 
 
-def test_a_fetch_that_is_cancelled_ends_at_once(site: Any, fetch: BaseTool) -> None:
+async def test_a_fetch_that_is_cancelled_ends_at_once(site: Any, fetch: BaseTool) -> None:
     site.routes["/"] = lambda request: site.closing.wait() and None
 
-    async def cancel() -> None:
+    with pytest.raises(asyncio.CancelledError):
         fetching = asyncio.ensure_future(fetch.ainvoke({"url": site.url()}))
         while not site.asked:
             await asyncio.sleep(0.01)
         fetching.cancel()
         await fetching
-
-    with pytest.raises(asyncio.CancelledError):
-        asyncio.run(cancel())
 
 
 def test_it_declares_that_a_url_may_carry_data_out(fetch: BaseTool) -> None:

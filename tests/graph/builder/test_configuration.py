@@ -1,6 +1,5 @@
 """What a graph is built with: checked before anything starts, the stricter of two modes holds, files out of reach."""
 
-import asyncio
 import os
 import sys
 from pathlib import Path
@@ -173,15 +172,14 @@ def test_the_file_of_a_checkpointer_may_not_lie_there_either(workspace: Path) ->
             build_graph(**own(workspace), checkpointer=saver)
 
 
-def test_the_file_of_an_asynchronous_checkpointer_is_looked_at_before_anything_is_written(workspace: Path) -> None:
-    async def run() -> None:
+async def test_the_file_of_an_asynchronous_checkpointer_is_looked_at_before_anything_is_written(
+    workspace: Path,
+) -> None:
+    with pytest.raises(ConfigError, match="can write"):
         async with aiosqlite.connect(workspace / "runs.db") as connection:
             saver = AsyncSqliteSaver(connection, serde=strict_serializer())
             graph = build_graph(**own(workspace), checkpointer=saver)
             await graph.ainvoke({"goal": "g"}, on_thread())
-
-    with pytest.raises(ConfigError, match="can write"):
-        asyncio.run(run())
 
 
 def test_a_policy_may_not_lie_where_a_tool_writes(workspace: Path) -> None:

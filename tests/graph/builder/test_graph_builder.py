@@ -18,17 +18,14 @@ async def failing(error: BaseException) -> dict:
 
 
 @pytest.mark.parametrize("error", [ValueError("no"), SystemExit(3), asyncio.CancelledError("stopped")], ids=repr)
-def test_a_node_raises_the_same_inside_a_running_loop_and_outside(error: BaseException) -> None:
-    async def notebook_cell() -> None:
-        on_a_loop(failing(error))
-
+async def test_a_node_raises_the_same_inside_a_running_loop_and_outside(error: BaseException) -> None:
     with pytest.raises(type(error)):
         on_a_loop(failing(error))
     with pytest.raises(type(error)):
-        asyncio.run(notebook_cell())
+        on_a_loop(failing(error))
 
 
-def test_an_interrupted_node_inside_a_running_loop_leaves_no_work_behind() -> None:
+async def test_an_interrupted_node_inside_a_running_loop_leaves_no_work_behind() -> None:
     caller, ended = threading.get_ident(), threading.Event()
 
     async def node() -> dict:
@@ -39,12 +36,9 @@ def test_an_interrupted_node_inside_a_running_loop_leaves_no_work_behind() -> No
             ended.set()
         return {}
 
-    async def notebook_cell() -> None:
-        signal.signal(signal.SIGINT, signal.default_int_handler)  # as in a notebook's kernel
-        with pytest.raises(KeyboardInterrupt):
-            on_a_loop(node())
-
-    asyncio.run(notebook_cell())
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # as in a notebook's kernel
+    with pytest.raises(KeyboardInterrupt):
+        on_a_loop(node())
     assert ended.is_set()
 
 

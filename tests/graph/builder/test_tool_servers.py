@@ -34,15 +34,12 @@ def test_a_servers_tool_whose_name_is_taken_gets_its_servers_name_in_front(small
 
 
 @pytest.mark.parametrize("mcp", ["nowhere.json", {"x": {}}, {"x": {"command": "no-such-command"}}])
-def test_servers_that_cannot_be_used_are_a_fault_of_the_configuration(mcp: Any) -> None:
-    async def opened() -> None:
-        async with awith_servers(mcp, []):
-            raise AssertionError("they were started")
-
+async def test_servers_that_cannot_be_used_are_a_fault_of_the_configuration(mcp: Any) -> None:
     with pytest.raises(ConfigError), with_servers(mcp, []):
         raise AssertionError("they were started")
     with pytest.raises(ConfigError):
-        asyncio.run(opened())
+        async with awith_servers(mcp, []):
+            raise AssertionError("they were started")
 
 
 def test_the_facade_starts_the_servers_of_a_file_and_stops_them_at_its_end(small: Small, tmp_path: Path) -> None:
@@ -88,7 +85,7 @@ print(len(with_servers_to_the_end({{"small": {small.entry()!r}}}, [])))
 
 
 @pytest.mark.parametrize("place", ["workspace/servers.json", "link/servers.json"])
-def test_no_program_is_started_that_a_file_names_which_a_tool_can_write(
+async def test_no_program_is_started_that_a_file_names_which_a_tool_can_write(
     small: Small, tmp_path: Path, place: str
 ) -> None:
     (tmp_path / "workspace").mkdir()
@@ -96,12 +93,9 @@ def test_no_program_is_started_that_a_file_names_which_a_tool_can_write(
     (tmp_path / "workspace" / "servers.json").write_text(json.dumps({"mcpServers": {"small": small.entry()}}))
     own = default_tools(documents=tmp_path / "docs", workspace=tmp_path / "workspace")
 
-    async def opened() -> None:
-        async with awith_servers(tmp_path / place, own):
-            raise AssertionError("they were started")
-
     with pytest.raises(ConfigError, match="can write"), with_servers(tmp_path / place, own):
         raise AssertionError("they were started")
     with pytest.raises(ConfigError, match="can write"):
-        asyncio.run(opened())
+        async with awith_servers(tmp_path / place, own):
+            raise AssertionError("they were started")
     assert small.starts == []

@@ -1,6 +1,5 @@
 """The rules as a chat model."""
 
-import asyncio
 import json
 import time
 from pathlib import Path
@@ -43,10 +42,10 @@ def test_it_says_what_it_is_and_costs_nothing() -> None:
     assert "set of rules" in str(answer.text)
 
 
-def test_awaited_it_answers_the_same() -> None:
+async def test_awaited_it_answers_the_same() -> None:
     messages = planner_messages(Goal("What is 42?"), [], RunState(), {})
 
-    answer = asyncio.run(OfflineModel().ainvoke(messages))
+    answer = await OfflineModel().ainvoke(messages)
 
     assert answer.text == OfflineModel().invoke(messages).text
     assert json.loads(str(answer.text)) == {"steps": [], "answer": 42}

@@ -1,6 +1,5 @@
 """Models that take no tools are found out without being asked, and structured answers keep all they say."""
 
-import asyncio
 from typing import Any
 
 import pytest
@@ -75,7 +74,7 @@ class Counting(BaseCallbackHandler):
 
 
 @pytest.mark.parametrize("schema", [SCHEMA, None])
-def test_a_model_is_asked_alone_and_only_an_answer_by_schema_becomes_text(schema: Any) -> None:
+async def test_a_model_is_asked_alone_and_only_an_answer_by_schema_becomes_text(schema: Any) -> None:
     class Able(ScriptedModel):
         def bind_tools(self, tools: Any, **kwargs: Any) -> Any:
             return self
@@ -84,18 +83,18 @@ def test_a_model_is_asked_alone_and_only_an_answer_by_schema_becomes_text(schema
     model = Able([AIMessage("Sure", tool_calls=[call(1, answer="a")])])
     request = ModelRequest([HumanMessage("Where?")], schema=schema, config={"callbacks": [counting]})
 
-    answer = asyncio.run(Chat(model).once(request))
+    answer = await Chat(model).once(request)
 
     assert (counting.models, counting.chains) == (1, 0)
     assert (answer.text, len(answer.tool_calls)) == (('Sure\n{"answer": "a"}', 0) if schema else ("Sure", 1))
 
 
-def test_a_structured_model_of_another_make_is_asked_as_it_is() -> None:
+async def test_a_structured_model_of_another_make_is_asked_as_it_is() -> None:
     class Own(ScriptedModel):
         def with_structured_output(self, schema: Any, **kwargs: Any) -> Any:
             return RunnableLambda(lambda _: {"raw": AIMessage("", tool_calls=[call(1, answer="a")]), "parsed": None})
 
-    answer = asyncio.run(Chat(Own([])).once(ModelRequest([HumanMessage("Where?")], schema=SCHEMA)))
+    answer = await Chat(Own([])).once(ModelRequest([HumanMessage("Where?")], schema=SCHEMA))
 
     assert answer.text == '{"answer": "a"}'
 

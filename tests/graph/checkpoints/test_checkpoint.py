@@ -60,20 +60,14 @@ def test_a_file_that_is_refused_is_refused_when_the_graph_is_built(tmp_path: Pat
         ledger_of(tmp_path / "runs.db", None, refuse)
 
 
-def test_a_new_file_is_its_owners_alone(tmp_path: Path) -> None:
-    async def work() -> None:
-        async with open_checkpointer(tmp_path / "runs.db"):
-            pass
-
-    asyncio.run(work())
+async def test_a_new_file_is_its_owners_alone(tmp_path: Path) -> None:
+    async with open_checkpointer(tmp_path / "runs.db"):
+        pass
 
     assert stat.S_IMODE((tmp_path / "runs.db").stat().st_mode) == 0o600
 
 
-def test_a_file_that_cannot_be_opened_is_named(tmp_path: Path) -> None:
-    async def work() -> None:
+async def test_a_file_that_cannot_be_opened_is_named(tmp_path: Path) -> None:
+    with pytest.raises(LedgerUnavailableError, match="no folder"):
         async with open_checkpointer(tmp_path / "no folder" / "runs.db"):
             pass
-
-    with pytest.raises(LedgerUnavailableError, match="no folder"):
-        asyncio.run(work())

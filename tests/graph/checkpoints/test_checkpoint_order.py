@@ -64,8 +64,8 @@ def place(name: str, **more: str) -> Any:
     return {"configurable": {"checkpoint_id": name, **more}}
 
 
-def test_the_latest_checkpoint_and_the_list_follow_the_order_of_storing(database: str) -> None:
-    async def work(saver: Any) -> None:
+async def test_the_latest_checkpoint_and_the_list_follow_the_order_of_storing(database: str) -> None:
+    async with open_checkpointer(database) as saver:
         await put(saver, *IDS)
         assert await latest(saver) == ("1-one", "1-one")
         assert await listed(saver) == ["1-one", "7-seven", "5-five", "9-nine"]
@@ -76,11 +76,9 @@ def test_the_latest_checkpoint_and_the_list_follow_the_order_of_storing(database
         assert await listed(saver, filter={"step": 1}) == ["5-five"]
         assert await latest(saver, "another") is None
 
-    on(database, work)
 
-
-def test_a_checkpoint_of_the_same_id_in_another_thread_is_no_place_in_this_one(database: str) -> None:
-    async def work(saver: Any) -> None:
+async def test_a_checkpoint_of_the_same_id_in_another_thread_is_no_place_in_this_one(database: str) -> None:
+    async with open_checkpointer(database) as saver:
         await put(saver, "a", "b")
         await put(saver, "b", "a", thread="u")
         assert await listed(saver, before=place("b")) == ["a"]
@@ -88,31 +86,25 @@ def test_a_checkpoint_of_the_same_id_in_another_thread_is_no_place_in_this_one(d
         found = saver.alist(None, before=place("b", thread_id="t"))
         assert [one.config["configurable"]["thread_id"] async for one in found] == ["t"]
 
-    on(database, work)
 
-
-def test_a_subgraph_goes_back_to_what_it_had_stored_before_a_checkpoint_of_its_parent(database: str) -> None:
-    async def work(saver: Any) -> None:
+async def test_a_subgraph_goes_back_to_what_it_had_stored_before_a_checkpoint_of_its_parent(database: str) -> None:
+    async with open_checkpointer(database) as saver:
         for root, sub in (("9", "8"), ("3", "2"), ("6", "5")):
             await put(saver, root)
             await put(saver, sub, namespace="sub")
         found = saver.alist({"configurable": {"thread_id": "t", "checkpoint_ns": "sub"}}, before=place("6"), limit=1)
         assert [one.checkpoint["id"] async for one in found] == ["2"]
 
-    on(database, work)
 
-
-def test_a_checkpoint_that_is_stored_once_more_keeps_its_place(database: str) -> None:
-    async def work(saver: Any) -> None:
+async def test_a_checkpoint_that_is_stored_once_more_keeps_its_place(database: str) -> None:
+    async with open_checkpointer(database) as saver:
         await put(saver, "a", "b")
         await put(saver, "a")
         assert await listed(saver) == ["b", "a"] and await latest(saver) == ("b", "b")
 
-    on(database, work)
 
-
-def test_pruning_keeps_what_was_stored_last_of_each_namespace_with_its_write(database: str) -> None:
-    async def work(saver: Any) -> None:
+async def test_pruning_keeps_what_was_stored_last_of_each_namespace_with_its_write(database: str) -> None:
+    async with open_checkpointer(database) as saver:
         await put(saver, *IDS)
         await put(saver, "x", "a", namespace="sub")
         await put(saver, *IDS, thread="u")
@@ -120,8 +112,6 @@ def test_pruning_keeps_what_was_stored_last_of_each_namespace_with_its_write(dat
         assert sorted(await listed(saver)) == ["1-one", "a"] and len(await listed(saver, "u")) == 4
         assert await latest(saver) == ("1-one", "1-one") and await latest(saver, namespace="sub") == ("a", "a")
         assert (await saver.aget_tuple({"configurable": {"thread_id": "t"}})).parent_config is None
-
-    on(database, work)
 
 
 def test_a_copy_has_the_order_of_its_original(database: str, tmp_path: Path) -> None:

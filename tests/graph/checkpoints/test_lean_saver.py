@@ -138,15 +138,17 @@ def test_an_earlier_checkpoint_is_found_by_its_id_and_none_where_there_is_none(t
     assert len(history) == 2 and nothing is None
 
 
-def test_versions_count_up_from_langgraphs_own() -> None:
-    async def main() -> list[str]:
-        async with aiosqlite.connect(":memory:") as connection:
-            saver, theirs = LeanSaver(connection), AsyncSqliteSaver(connection)
-            first = theirs.get_next_version(None, None)
-            second = saver.get_next_version(first, None)
-            return [first, second, theirs.get_next_version(second, None), saver.get_next_version(None, None)]
-
-    first, second, third, ours = asyncio.run(main())
+async def test_versions_count_up_from_langgraphs_own() -> None:
+    async with aiosqlite.connect(":memory:") as connection:
+        saver, theirs = LeanSaver(connection), AsyncSqliteSaver(connection)
+        first = theirs.get_next_version(None, None)
+        second = saver.get_next_version(first, None)
+        first, second, third, ours = [
+            first,
+            second,
+            theirs.get_next_version(second, None),
+            saver.get_next_version(None, None),
+        ]
 
     assert first < second < third and ours < second
 

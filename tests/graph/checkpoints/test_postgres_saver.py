@@ -2,7 +2,8 @@
 
 import asyncio
 import inspect
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
@@ -23,15 +24,11 @@ def address() -> str:
     return new_schema()
 
 
-def on(address: str, work: Work) -> Any:
-    """Do work with the saver of a database."""
-
-    async def opened() -> Any:
-        async with open_checkpointer(address) as saver:
-            assert isinstance(saver, PostgresSaver)
-            return await work(saver)
-
-    return asyncio.run(opened())
+@asynccontextmanager
+async def opened(address: str) -> AsyncIterator[PostgresSaver]:
+    async with open_checkpointer(address) as saver:
+        assert isinstance(saver, PostgresSaver)
+        yield saver
 
 
 async def made(saver: BaseCheckpointSaver[Any], thread: str, *server_runs: str) -> list[str]:
@@ -62,35 +59,30 @@ def test_no_optional_method_of_the_interface_is_left_out() -> None:
     assert all(getattr(PostgresSaver, name) is not getattr(BaseCheckpointSaver, name) for name in served)
 
 
-def test_several_may_make_the_tables_at_once(address: str) -> None:
-    async def main() -> None:
-        async def one() -> None:
-            async with open_checkpointer(address) as saver:
-                await made(saver, "t", "run")
+async def test_several_may_make_the_tables_at_once(address: str) -> None:
+    async def one() -> None:
+        async with open_checkpointer(address) as saver:
+            await made(saver, "t", "run")
 
-        await asyncio.gather(*(one() for _ in range(4)))
-
-    asyncio.run(main())
+    await asyncio.gather(*(one() for _ in range(4)))
 
     assert execute(address, "SELECT count(*) FROM checkpoints") == [(4,)]
 
 
-def test_a_rollback_deletes_the_checkpoints_of_its_runs_on_all_threads_and_no_others(address: str) -> None:
-    async def work(saver: PostgresSaver) -> None:
+async def test_a_rollback_deletes_the_checkpoints_of_its_runs_on_all_threads_and_no_others(address: str) -> None:
+    async with opened(address) as saver:
         (_, kept_one, _), (other,) = await made(saver, "t", "a", "b", "c"), await made(saver, "other", "b")
         await saver.adelete_for_runs(["a", "c"])
         assert [found[0] for found in await kept(saver, "t")] == [kept_one]
         assert await kept(saver, "other") == [(other, [0], 1)]
-
-    on(address, work)
     orphans = (
         "SELECT count(*) FROM checkpoint_writes WHERE checkpoint_id NOT IN (SELECT checkpoint_id FROM checkpoints)"
     )
     assert execute(address, orphans) == [(0,)]
 
 
-def test_a_copy_holds_every_checkpoint_and_write_and_belongs_to_no_run_of_the_server(address: str) -> None:
-    async def work(saver: PostgresSaver) -> None:
+async def test_a_copy_holds_every_checkpoint_and_write_and_belongs_to_no_run_of_the_server(address: str) -> None:
+    async with opened(address) as saver:
         await made(saver, "t", "a", "b")
         await saver.acopy_thread("t", "copy")
         await saver.acopy_thread("t", "t")
@@ -100,11 +92,9 @@ def test_a_copy_holds_every_checkpoint_and_write_and_belongs_to_no_run_of_the_se
         found = await saver.aget_tuple({"configurable": {"thread_id": "copy"}})
         assert found is not None and found.metadata["thread_id"] == "copy"  # type: ignore[typeddict-item]
 
-    on(address, work)
 
-
-def test_pruning_keeps_the_latest_checkpoint_or_deletes_the_thread(address: str) -> None:
-    async def work(saver: PostgresSaver) -> None:
+async def test_pruning_keeps_the_latest_checkpoint_or_deletes_the_thread(address: str) -> None:
+    async with opened(address) as saver:
         for thread in ("a", "b", "c"):
             await made(saver, thread, "x", "y")
         (last, _) = await kept(saver, "a")
@@ -119,11 +109,11 @@ def test_pruning_keeps_the_latest_checkpoint_or_deletes_the_thread(address: str)
         with pytest.raises(asyncio.InvalidStateError):
             saver.delete_thread("c")
 
-    on(address, work)
 
-
-def test_pruning_removes_what_a_call_of_a_subgraph_left_with_the_checkpoint_it_was_made_from(address: str) -> None:
-    async def work(saver: PostgresSaver) -> None:
+async def test_pruning_removes_what_a_call_of_a_subgraph_left_with_the_checkpoint_it_was_made_from(
+    address: str,
+) -> None:
+    async with opened(address) as saver:
         first, last = await made(saver, "t", "x", "y")
         for root, namespace in ((first, "node:1"), (last, "node:2"), ("not yet stored", "node:3"), (first, "node")):
             config: Any = {"configurable": {"thread_id": "t", "checkpoint_ns": namespace}}
@@ -135,11 +125,9 @@ def test_pruning_removes_what_a_call_of_a_subgraph_left_with_the_checkpoint_it_w
         values = execute(address, "SELECT checkpoint_ns, version FROM checkpoint_blobs ORDER BY 1")
         assert values == [("", "1"), ("node", "1"), ("node:2", "1"), ("node:3", "1")]
 
-    on(address, work)
 
-
-def test_a_thread_whose_state_is_told_by_earlier_checkpoints_is_not_pruned(address: str) -> None:
-    async def work(saver: PostgresSaver) -> None:
+async def test_a_thread_whose_state_is_told_by_earlier_checkpoints_is_not_pruned(address: str) -> None:
+    async with opened(address) as saver:
         config: Any = {"configurable": {"thread_id": "t", "checkpoint_ns": ""}}
         for step in range(2):
             counters: Any = {"counters_since_delta_snapshot": {"a": step}}
@@ -148,49 +136,41 @@ def test_a_thread_whose_state_is_told_by_earlier_checkpoints_is_not_pruned(addre
             await saver.aprune(["t"])
         assert len([one async for one in saver.alist(None)]) == 2
 
-    on(address, work)
 
-
-def test_a_row_that_cannot_be_read_is_a_typed_error(address: str) -> None:
-    async def work(saver: PostgresSaver) -> None:
+async def test_a_row_that_cannot_be_read_is_a_typed_error(address: str) -> None:
+    async with opened(address) as saver:
         await made(saver, "t", "a")
         execute(address, "UPDATE checkpoint_blobs SET type = 'pickle'")
         with pytest.raises(LedgerUnavailableError, match="thread t"):
             await saver.aget_tuple({"configurable": {"thread_id": "t"}})
 
-    on(address, work)
-
 
 @pytest.mark.parametrize(("text", "kept"), [("a\0b", "a\0b"), ("\x01\x02", "\x01\x02"), ("a\ud800", "a?")])
-def test_a_text_that_jsonb_refuses_is_kept_in_the_state(address: str, text: str, kept: str) -> None:
+async def test_a_text_that_jsonb_refuses_is_kept_in_the_state(address: str, text: str, kept: str) -> None:
     config: Any = {"configurable": {"thread_id": "t", "checkpoint_ns": ""}}
 
-    async def work(saver: PostgresSaver) -> None:
+    async with opened(address) as saver:
         checkpoint = empty_checkpoint() | {"channel_values": {"goal": text}, "channel_versions": {"goal": "1"}}
         await saver.aput(config, checkpoint, {}, {"goal": "1"})
         found = [await saver.aget_tuple(config), *[one async for one in saver.alist(config)]]
 
         assert [one.checkpoint["channel_values"] for one in found if one] == [{"goal": kept}] * 2
 
-    on(address, work)
 
-
-def test_a_connection_that_the_server_ended_is_replaced(address: str) -> None:
-    async def work(saver: PostgresSaver) -> None:
+async def test_a_connection_that_the_server_ended_is_replaced(address: str) -> None:
+    async with opened(f"{address}&application_name=ended") as saver:
         await made(saver, "t", "a")
         ended = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'ended'"
         execute(address, ended)
         assert len(await kept(saver, "t")) == 1
 
-    on(f"{address}&application_name=ended", work)
 
-
-def test_a_run_waits_longer_than_for_a_server_that_is_away_while_others_work(
+async def test_a_run_waits_longer_than_for_a_server_that_is_away_while_others_work(
     address: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("planner_executor.graph.checkpoints.postgres_saver.PATIENCE_S", 0.2)
 
-    async def work(saver: PostgresSaver) -> list[str]:
+    async with opened(address) as saver:
         over = asyncio.Event()
 
         async def hold() -> None:
@@ -204,6 +184,4 @@ def test_a_run_waits_longer_than_for_a_server_that_is_away_while_others_work(
             done, _ = await asyncio.wait([waiting], timeout=1.0)
             assert not done
             over.set()
-        return waiting.result()
-
-    assert len(on(address, work)) == 1
+        assert len(waiting.result()) == 1

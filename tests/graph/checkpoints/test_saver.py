@@ -4,7 +4,8 @@ import asyncio
 import inspect
 import json
 import sqlite3
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -19,15 +20,11 @@ from planner_executor.graph.ledger.sqlite import busy_timeout
 Work = Callable[[SharingSaver], Awaitable[Any]]
 
 
-def on(folder: Path, work: Work) -> Any:
-    """Do work with the saver of a file."""
-
-    async def opened() -> Any:
-        async with open_checkpointer(folder / "runs.db") as saver:
-            assert isinstance(saver, SharingSaver)
-            return await work(saver)
-
-    return asyncio.run(opened())
+@asynccontextmanager
+async def opened(folder: Path) -> AsyncIterator[SharingSaver]:
+    async with open_checkpointer(folder / "runs.db") as saver:
+        assert isinstance(saver, SharingSaver)
+        yield saver
 
 
 async def made(saver: SharingSaver, thread: str, *server_runs: str) -> list[str]:
@@ -69,20 +66,20 @@ def test_no_optional_method_of_the_interface_is_left_out() -> None:
     assert [name for name in refuses if getattr(SharingSaver, name) is getattr(BaseCheckpointSaver, name)] == []
 
 
-def test_a_rollback_deletes_the_checkpoints_of_its_runs_on_all_threads_and_no_others(tmp_path: Path) -> None:
-    async def work(saver: SharingSaver) -> Any:
+async def test_a_rollback_deletes_the_checkpoints_of_its_runs_on_all_threads_and_no_others(tmp_path: Path) -> None:
+    async with opened(tmp_path) as saver:
         ids, other = await made(saver, "a", "r1", "r2", "r2", "r3"), await made(saver, "b", "r2", "r9")
         await saver.adelete_for_runs(["r2", "r3", "unknown"])
-        return ids, other, await kept(saver, "a"), await kept(saver, "b")
-
-    ids, other, left, left_over = on(tmp_path, work)
+        ids, other, left, left_over = (ids, other, await kept(saver, "a"), await kept(saver, "b"))
 
     assert left == [(ids[0], 1)] and left_over == [(other[1], 1)] and orphans(tmp_path) == 0
 
 
 @pytest.mark.parametrize("metadata", [b"no json", b'{"score": NaN}', b"[]", b'"r1"', None])
-def test_metadata_that_are_no_object_belong_to_no_run_and_stop_nothing(tmp_path: Path, metadata: bytes | None) -> None:
-    async def work(saver: SharingSaver) -> Any:
+async def test_metadata_that_are_no_object_belong_to_no_run_and_stop_nothing(
+    tmp_path: Path, metadata: bytes | None
+) -> None:
+    async with opened(tmp_path) as saver:
         await made(saver, "a", "r1", "r2")
         await saver.conn.execute(
             "UPDATE checkpoints SET metadata = ? WHERE CAST(metadata AS TEXT) LIKE '%r2%'", (metadata,)
@@ -91,20 +88,20 @@ def test_metadata_that_are_no_object_belong_to_no_run_and_stop_nothing(tmp_path:
         await saver.adelete_for_runs(["r1"])
         await saver.acopy_thread("a", "b")
         async with saver.conn.execute("SELECT thread_id, metadata FROM checkpoints ORDER BY 1") as rows:
-            return [tuple(row) for row in await rows.fetchall()]
-
-    assert on(tmp_path, work) == [("a", metadata), ("b", metadata)]
+            assert [tuple(row) for row in await rows.fetchall()] == [("a", metadata), ("b", metadata)]
 
 
-def test_a_copy_holds_every_checkpoint_and_write_and_belongs_to_no_run_of_the_server(tmp_path: Path) -> None:
-    async def work(saver: SharingSaver) -> Any:
+async def test_a_copy_holds_every_checkpoint_and_write_and_belongs_to_no_run_of_the_server(tmp_path: Path) -> None:
+    async with opened(tmp_path) as saver:
         await made(saver, "a", "r1", "r2")
         await saver.acopy_thread("a", "b")
         await saver.adelete_for_runs(["r1", "r2"])
         config: Any = {"configurable": {"thread_id": "b"}}
-        return await kept(saver, "a"), await kept(saver, "b"), [found async for found in saver.alist(config)]
-
-    left, copied, (latest, first) = on(tmp_path, work)
+        left, copied, (latest, first) = (
+            await kept(saver, "a"),
+            await kept(saver, "b"),
+            [found async for found in saver.alist(config)],
+        )
 
     assert left == [] and [writes for _, writes in copied] == [1, 1]
     assert latest.metadata == {"step": 1, "thread_id": "b"} and latest.checkpoint["channel_values"] == {"step": 1}
@@ -112,75 +109,67 @@ def test_a_copy_holds_every_checkpoint_and_write_and_belongs_to_no_run_of_the_se
     assert latest.parent_config["configurable"]["checkpoint_id"] == first.checkpoint["id"]
 
 
-def test_a_thread_that_is_copied_onto_itself_stays_as_it_is(tmp_path: Path) -> None:
-    async def work(saver: SharingSaver) -> Any:
+async def test_a_thread_that_is_copied_onto_itself_stays_as_it_is(tmp_path: Path) -> None:
+    async with opened(tmp_path) as saver:
         await made(saver, "a", "r1")
         await saver.acopy_thread("a", "a")
         async with saver.conn.execute("SELECT metadata FROM checkpoints") as rows:
-            return [json.loads(row[0])["run_id"] for row in await rows.fetchall()]
-
-    assert on(tmp_path, work) == ["r1"]
+            assert [json.loads(row[0])["run_id"] for row in await rows.fetchall()] == ["r1"]
 
 
-def test_pruning_keeps_the_latest_checkpoint_of_the_threads_named(tmp_path: Path) -> None:
-    async def work(saver: SharingSaver) -> Any:
+async def test_pruning_keeps_the_latest_checkpoint_of_the_threads_named(tmp_path: Path) -> None:
+    async with opened(tmp_path) as saver:
         ids, other = await made(saver, "a", "r1", "r2", "r3"), await made(saver, "b", "r1", "r2")
         await saver.aprune(["a", "unknown"])
         found = await saver.aget_tuple({"configurable": {"thread_id": "a"}})
-        return ids, other, await kept(saver, "a"), await kept(saver, "b"), found
-
-    ids, other, left, untouched, found = on(tmp_path, work)
+        ids, other, left, untouched, found = (ids, other, await kept(saver, "a"), await kept(saver, "b"), found)
 
     assert left == [(ids[-1], 1)] and untouched == [(name, 1) for name in reversed(other)]
     assert found.parent_config is None and orphans(tmp_path) == 0
 
 
 @pytest.mark.parametrize("strategy", ["delete", "delete_all"])
-def test_pruning_all_deletes_the_thread(tmp_path: Path, strategy: str) -> None:
-    async def work(saver: SharingSaver) -> Any:
+async def test_pruning_all_deletes_the_thread(tmp_path: Path, strategy: str) -> None:
+    async with opened(tmp_path) as saver:
         await made(saver, "a", "r1", "r2")
         await saver.aprune(["a"], strategy=strategy)
-        return await kept(saver, "a")
-
-    assert on(tmp_path, work) == [] and orphans(tmp_path) == 0
+        assert await kept(saver, "a") == [] and orphans(tmp_path) == 0
 
 
-def test_an_unknown_way_to_prune_is_an_error_and_deletes_nothing(tmp_path: Path) -> None:
-    async def work(saver: SharingSaver) -> Any:
+async def test_an_unknown_way_to_prune_is_an_error_and_deletes_nothing(tmp_path: Path) -> None:
+    async with opened(tmp_path) as saver:
         await made(saver, "a", "r1")
         with pytest.raises(InputError) as caught:
             await saver.aprune(["a"], strategy="keep_some")
-        return caught.value.field, await kept(saver, "a")
-
-    field, left = on(tmp_path, work)
+        field, left = (caught.value.field, await kept(saver, "a"))
 
     assert field == "strategy" and len(left) == 1
 
 
-def test_the_synchronous_twins_do_the_same_from_another_thread_and_refuse_the_savers_own_loop(tmp_path: Path) -> None:
+async def test_the_synchronous_twins_do_the_same_from_another_thread_and_refuse_the_savers_own_loop(
+    tmp_path: Path,
+) -> None:
     def twins(saver: SharingSaver) -> None:
         saver.copy_thread("a", "b")
         saver.prune(["b"])
         saver.delete_for_runs(["r2"])
         saver.delete_thread("c")
 
-    async def work(saver: SharingSaver) -> Any:
-        await made(saver, "a", "r1", "r2")
-        await made(saver, "c", "r3")
-        await asyncio.to_thread(twins, saver)
+    async with opened(tmp_path) as shared:
+        await made(shared, "a", "r1", "r2")
+        await made(shared, "c", "r3")
+        await asyncio.to_thread(twins, shared)
         with pytest.raises(asyncio.InvalidStateError):
-            saver.delete_thread("a")
-        return [len(await kept(saver, thread)) for thread in "abc"]
-
-    assert on(tmp_path, work) == [1, 1, 0]
+            shared.delete_thread("a")
+        assert [len(await kept(shared, thread)) for thread in "abc"] == [1, 1, 0]
 
 
-def test_a_locked_file_is_a_typed_error_and_nothing_is_half_deleted(
+async def test_a_locked_file_is_a_typed_error_and_nothing_is_half_deleted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(busy_timeout, "BUSY_S", 0.2)
 
-    async def work(saver: SharingSaver) -> Any:
+    async with opened(tmp_path) as saver:
         await made(saver, "a", "r1")
         other = sqlite3.connect(tmp_path / "runs.db", isolation_level=None)
         other.execute("BEGIN IMMEDIATE")
@@ -189,18 +178,16 @@ def test_a_locked_file_is_a_typed_error_and_nothing_is_half_deleted(
                 await saver.adelete_thread("a")
         finally:
             other.close()
-        return await kept(saver, "a")
-
-    assert len(on(tmp_path, work)) == 1
+        assert len(await kept(saver, "a")) == 1
 
 
-def test_of_the_writes_of_a_node_all_are_kept_or_none_if_the_file_is_locked_meanwhile(
+async def test_of_the_writes_of_a_node_all_are_kept_or_none_if_the_file_is_locked_meanwhile(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(busy_timeout, "BUSY_S", 0.05)
     inserts: list[str] = []
 
-    async def work(saver: SharingSaver) -> Any:
+    async with opened(tmp_path) as saver:
         await made(saver, "a", "r1")
         other = sqlite3.connect(tmp_path / "runs.db", isolation_level=None, check_same_thread=False)
         other.execute("BEGIN IMMEDIATE")
@@ -218,14 +205,10 @@ def test_of_the_writes_of_a_node_all_are_kept_or_none_if_the_file_is_locked_mean
             await saver.conn.set_trace_callback(lambda _: None)
             other.close()
         found = await saver.conn.execute_fetchall("SELECT channel FROM writes WHERE task_id = 'task'")
-        return [channel for (channel,) in found]
-
-    assert on(tmp_path, work) == [] and inserts
+        assert [channel for (channel,) in found] == [] and inserts
 
 
-def test_a_thread_whose_name_cannot_be_stored_is_a_fault_of_the_caller(tmp_path: Path) -> None:
-    async def work(saver: SharingSaver) -> None:
+async def test_a_thread_whose_name_cannot_be_stored_is_a_fault_of_the_caller(tmp_path: Path) -> None:
+    async with opened(tmp_path) as saver:
         with pytest.raises(InputError, match="clean text"):
             await saver.aget_tuple({"configurable": {"thread_id": "a\ud800"}})
-
-    on(tmp_path, work)

@@ -1,4 +1,3 @@
-import asyncio
 import threading
 from pathlib import Path
 
@@ -89,7 +88,7 @@ def test_a_valid_edit_is_told_with_what_it_changes(visit: Visit, waiting: str) -
     assert "The plan is valid" in typed.text and "changed: send" in typed.text
 
 
-def test_an_answer_after_the_end_decides_nothing_and_the_page_tells_why(tmp_path: Path) -> None:
+async def test_an_answer_after_the_end_decides_nothing_and_the_page_tells_why(tmp_path: Path) -> None:
     rules = {"approvers": {"roles": ["ops"], "decide_within": "1d"}}
     with served(tmp_path / "runs.db") as server:
         with server.agent(policy=rules) as agent:
@@ -98,7 +97,7 @@ def test_an_answer_after_the_end_decides_nothing_and_the_page_tells_why(tmp_path
         with server.visit() as visit:
             inbox, mine, run = visit.get("/").text, visit.get("/?for=me").text, "news.1"
             seen = visit.hidden(query("/review", run))
-            asyncio.run(closed(server.database, run))
+            await closed(server.database, run)
             answer = visit.post(query("/decide", run), {**seen, "decision": "approve"})
 
     assert inbox.count("decide until") == 2 and inbox.index("send the news") < inbox.index(other)

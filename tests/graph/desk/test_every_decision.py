@@ -1,6 +1,5 @@
 """Everything that a run can ask is decided at the desk, and has its effect whoever carries the run on."""
 
-import asyncio
 import html
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -300,7 +299,7 @@ def test_a_decision_is_kept_if_a_tool_of_the_run_is_not_here_and_the_page_says_w
     assert "needs mail" in page and "has decided" in page and server.tools.named("mail") == [SENT]
 
 
-def test_a_run_of_a_server_is_left_to_it_though_its_tools_are_here(tmp_path: Path) -> None:
+async def test_a_run_of_a_server_is_left_to_it_though_its_tools_are_here(tmp_path: Path) -> None:
     plan = Plan.model_validate(PLAN)
     shown = {"digest": plan.digest, "asked": ["run_plan"], "revision": 1, "shown": {"value": ["the plan"]}}
     events = [
@@ -309,11 +308,8 @@ def test_a_run_of_a_server_is_left_to_it_though_its_tools_are_here(tmp_path: Pat
         drafted("review_requested", shown),
     ]
 
-    async def begun() -> None:
-        async with open_runs(tmp_path / "runs.db") as runs:
-            await runs.ledger.open_run("t", events)
-
-    asyncio.run(begun())
+    async with open_runs(tmp_path / "runs.db") as runs:
+        await runs.ledger.open_run("t", events)
     with served(tmp_path / "runs.db", tools=tools_of_every_kind) as server, server.visit() as visit:
         inbox = visit.get("/").text
         decide(visit, "t.1", decision="approve")

@@ -184,10 +184,10 @@ def test_every_page_of_a_run_of_every_kind_is_a_page(tmp_path: Path) -> None:
     assert not {where: status for where, status in found.items() if status not in (200, 303, 400, 404)}
 
 
-def test_a_run_that_was_pruned_is_told_of_on_every_page(tmp_path: Path) -> None:
+async def test_a_run_that_was_pruned_is_told_of_on_every_page(tmp_path: Path) -> None:
     with served(tmp_path / "runs.db") as server, server.visit() as visit:
         STATES["cancelled"](server)
-        asyncio.run(pruned(server.database))
+        await pruned(server.database)
         found = {path: visit.get(query(path.removeprefix("/run"), "run.1")) for path in PAGES}
 
     assert {response.status_code for response in found.values()} == {404}

@@ -9,7 +9,7 @@ import httpx
 from desk_server import DeskServer, Visit, query
 
 from planner_executor.graph.desk.feed import Moment
-from planner_executor.graph.desk.records import MOST_RUNS, Records, ShownRun, open_records
+from planner_executor.graph.desk.records import MOST_RUNS, Records, open_records
 from planner_executor.graph.desk.watch import Watch
 from planner_executor.graph.ledger.run_store import Changes
 from planner_executor.graph.ledger.sqlite.ledger import SqliteLedger
@@ -68,20 +68,19 @@ def test_a_stream_needs_a_session(server: DeskServer, waiting: str) -> None:
         assert stranger.get(query("/live", waiting)).status_code == 303
 
 
-def test_streams_of_a_run_share_one_watch_that_ends_with_the_last_of_them(server: DeskServer, waiting: str) -> None:
-    async def read() -> tuple[list[Moment], list[Moment], int]:
-        async with open_records(server.database) as records:
-            watch, key = Watch(records, every_s=0.01), await records.runs.find(waiting)
-            streams = [watch.follow(key) for _ in range(3)]
-            first = [await anext(stream) for stream in streams]
-            await records.runs.cancel(waiting)
-            later = [await anext(stream) for stream in streams]
-            for stream in streams:
-                await stream.aclose()
-            assert watch._task is None
-            return first, later, len(watch.feeds)
-
-    first, later, left = asyncio.run(read())
+async def test_streams_of_a_run_share_one_watch_that_ends_with_the_last_of_them(
+    server: DeskServer, waiting: str
+) -> None:
+    async with open_records(server.database) as records:
+        watch, key = Watch(records, every_s=0.01), await records.runs.find(waiting)
+        streams = [watch.follow(key) for _ in range(3)]
+        first = [await anext(stream) for stream in streams]
+        await records.runs.cancel(waiting)
+        later = [await anext(stream) for stream in streams]
+        for stream in streams:
+            await stream.aclose()
+        assert watch._task is None
+        first, later, left = (first, later, len(watch.feeds))
 
     assert len({id(now) for now in first}) == len({id(now) for now in later}) == 1 and left == 0
     assert (first[0].status, later[0].status) == ("waiting", "cancelled")
@@ -109,22 +108,19 @@ def test_a_change_of_a_run_is_read_once_for_all_its_streams_and_only_what_is_new
     assert len([statement for statement in many if "seq >= 1 " in statement]) == 1 and sorted(alone) == sorted(many)
 
 
-def test_a_run_that_is_shown_again_is_read_from_its_last_event_on(server: DeskServer, waiting: str) -> None:
-    async def read() -> tuple[int, list[str]]:
-        async with open_records(server.database) as records:
-            found: list[str] = []
-            shown = await records.show(waiting)
-            await traced(records, found)
-            assert await records.show(waiting) == shown
-            await traced(records, None)
-            return shown.seq, [statement for statement in found if READS in statement]
-
-    seq, (statement,) = asyncio.run(read())
+async def test_a_run_that_is_shown_again_is_read_from_its_last_event_on(server: DeskServer, waiting: str) -> None:
+    async with open_records(server.database) as records:
+        found: list[str] = []
+        shown = await records.show(waiting)
+        await traced(records, found)
+        assert await records.show(waiting) == shown
+        await traced(records, None)
+        seq, (statement,) = (shown.seq, [statement for statement in found if READS in statement])
 
     assert f"seq >= {seq} " in statement
 
 
-def test_a_database_that_always_has_news_is_not_asked_all_the_time(tmp_path: Path) -> None:
+async def test_a_database_that_always_has_news_is_not_asked_all_the_time(tmp_path: Path) -> None:
     class Busy(SqliteLedger):
         asked = 0
 
@@ -135,19 +131,16 @@ def test_a_database_that_always_has_news_is_not_asked_all_the_time(tmp_path: Pat
         async def wait_for_news(self, most_s: float) -> None:
             return
 
-    async def read() -> int:
-        async with open_records(tmp_path / "runs.db") as records:
-            ledger = Busy(tmp_path / "runs.db")
-            run = await ledger.open_run("new", BEGUN)
-            stream = Watch(replace(records, runs=Runs(ledger))).follow(run)
-            await anext(stream)
-            for _ in range(100):  # each of them takes the time of a look
-                await ledger.changes()
-            await stream.aclose()
-            await ledger.close()
-            return ledger.asked - 100
-
-    assert asyncio.run(read()) < 10
+    async with open_records(tmp_path / "runs.db") as records:
+        ledger = Busy(tmp_path / "runs.db")
+        run = await ledger.open_run("new", BEGUN)
+        stream = Watch(replace(records, runs=Runs(ledger))).follow(run)
+        await anext(stream)
+        for _ in range(100):  # each of them takes the time of a look
+            await ledger.changes()
+        await stream.aclose()
+        await ledger.close()
+        assert (ledger.asked - 100) < 10
 
 
 def test_a_message_has_what_the_stream_lacks_and_says_how_much_is_left_out() -> None:
@@ -162,56 +155,46 @@ def test_a_message_has_what_the_stream_lacks_and_says_how_much_is_left_out() -> 
     assert (later["steps"], len(later["events"]), later["left_out"]) == ({"send": "running"}, 10, 0)
 
 
-def test_a_stream_ends_after_a_while_so_that_its_session_is_checked_again(server: DeskServer, waiting: str) -> None:
-    async def read() -> list[Moment]:
-        async with open_records(server.database) as records:
-            watch = Watch(records, every_s=0.01, lasts_s=0.05)
-            return [seen async for seen in watch.follow(await records.runs.find(waiting))]
-
-    assert len(asyncio.run(read())) == 1
-
-
-def test_a_list_is_told_of_a_run_that_another_owner_starts(server: DeskServer) -> None:
-    async def read() -> int:
-        async with open_records(server.database) as records, open_records(server.database) as other:
-            watch = Watch(records, every_s=0.01)
-            changes = watch.follow_list()
-            told = asyncio.ensure_future(anext(changes))
-            await asyncio.sleep(0.2)
-            assert not told.done()
-            await other.runs.ledger.open_run("new", BEGUN)
-            number = await asyncio.wait_for(told, 20)
-            await changes.aclose()
-            return number
-
-    assert asyncio.run(read()) == 1
+async def test_a_stream_ends_after_a_while_so_that_its_session_is_checked_again(
+    server: DeskServer, waiting: str
+) -> None:
+    async with open_records(server.database) as records:
+        watch = Watch(records, every_s=0.01, lasts_s=0.05)
+        assert len([seen async for seen in watch.follow(await records.runs.find(waiting))]) == 1
 
 
-def test_the_state_of_a_run_does_not_change_while_a_page_of_it_is_made(server: DeskServer, waiting: str) -> None:
-    async def read() -> tuple[int, int, str]:
-        async with open_records(server.database) as records:
-            shown = await records.show(waiting)
-            await records.runs.cancel(waiting)
-            async with shown.reading:
-                other = asyncio.ensure_future(records.show(waiting))
-                await asyncio.wait([other], timeout=0.2)
-                assert not other.done()
-                meanwhile = shown.record.seq
-            return shown.seq, meanwhile, (await other).run.status
+async def test_a_list_is_told_of_a_run_that_another_owner_starts(server: DeskServer) -> None:
+    async with open_records(server.database) as records, open_records(server.database) as other:
+        watch = Watch(records, every_s=0.01)
+        changes = watch.follow_list()
+        told = asyncio.ensure_future(anext(changes))
+        await asyncio.sleep(0.2)
+        assert not told.done()
+        await other.runs.ledger.open_run("new", BEGUN)
+        number = await asyncio.wait_for(told, 20)
+        await changes.aclose()
+        assert number == 1
 
-    before, meanwhile, status = asyncio.run(read())
+
+async def test_the_state_of_a_run_does_not_change_while_a_page_of_it_is_made(server: DeskServer, waiting: str) -> None:
+    async with open_records(server.database) as records:
+        shown = await records.show(waiting)
+        await records.runs.cancel(waiting)
+        async with shown.reading:
+            other = asyncio.ensure_future(records.show(waiting))
+            await asyncio.wait([other], timeout=0.2)
+            assert not other.done()
+            meanwhile = shown.record.seq
+        before, meanwhile, status = (shown.seq, meanwhile, (await other).run.status)
 
     assert before == meanwhile and status == "cancelled"
 
 
-def test_what_is_kept_of_a_run_grows_by_its_news(server: DeskServer, waiting: str) -> None:
-    async def read() -> tuple[ShownRun, ShownRun]:
-        async with open_records(server.database) as records:
-            before = await records.show(waiting)
-            await records.runs.cancel(waiting)
-            return before, await records.show(waiting)
-
-    before, after = asyncio.run(read())
+async def test_what_is_kept_of_a_run_grows_by_its_news(server: DeskServer, waiting: str) -> None:
+    async with open_records(server.database) as records:
+        before = await records.show(waiting)
+        await records.runs.cancel(waiting)
+        before, after = (before, await records.show(waiting))
 
     assert (before.run.status, after.run.status) == ("waiting", "cancelled")
     assert [event.seq for event in after.events] == list(range(1, after.seq + 1))

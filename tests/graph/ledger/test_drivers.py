@@ -48,6 +48,6 @@ def test_an_address_of_sqlite_is_refused_and_is_no_file_of_that_name(name: str) 
         open_ledger(name)
 
 
-def test_a_device_is_no_database() -> None:
+async def test_a_device_is_no_database() -> None:
     with pytest.raises(LedgerUnavailableError, match="no regular file; name a file"):
-        asyncio.run(open_ledger("/dev/null").runs())
+        await open_ledger("/dev/null").runs()

@@ -1,7 +1,7 @@
 """A run's state from one node to the next."""
 
-import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
@@ -35,15 +35,12 @@ class CountingLedger(MemoryLedger):
         return found
 
 
-def with_ledger(work: Callable[[CountingLedger, KnownRuns], Awaitable[Any]]) -> Any:
-    """Do work with a ledger in which the thread `t` has a run of two events."""
-
-    async def main() -> Any:
-        ledger = CountingLedger()
-        await ledger.open_run("t", [STARTED, PAUSED])
-        return await work(ledger, KnownRuns())
-
-    return asyncio.run(main())
+@asynccontextmanager
+async def known() -> AsyncIterator[tuple[CountingLedger, KnownRuns]]:
+    """Yield a ledger in which the thread `t` has a run of two events, and what is known of its runs."""
+    ledger = CountingLedger()
+    await ledger.open_run("t", [STARTED, PAUSED])
+    yield ledger, KnownRuns()
 
 
 async def node(runs: KnownRuns, ledger: CountingLedger, thread: str = "t") -> KnownRun:
@@ -58,72 +55,60 @@ async def write(ledger: CountingLedger, *drafts: Any) -> None:
     await ledger.write(RunKey("t", 1), drafts, after=0)
 
 
-def test_the_next_node_reads_only_what_was_written_since() -> None:
-    async def work(ledger: CountingLedger, runs: KnownRuns) -> None:
+async def test_the_next_node_reads_only_what_was_written_since() -> None:
+    async with known() as (ledger, runs):
         first = await node(runs, ledger)
         await write(ledger, PAUSED)
         second = await node(runs, ledger)
         assert ledger.read == [2, 1] and second.record is first.record
         assert second.record == project(await ledger.events(RunKey("t", 1)))
 
-    with_ledger(work)
 
-
-def test_the_next_node_has_the_models_of_the_plans_too() -> None:
-    async def work(ledger: CountingLedger, runs: KnownRuns) -> None:
+async def test_the_next_node_has_the_models_of_the_plans_too() -> None:
+    async with known() as (ledger, runs):
         first = await node(runs, ledger)
         await write(ledger, PAUSED)
         assert (await node(runs, ledger)).plans is first.plans
         await write(ledger, REDACTED)
         assert (await node(runs, ledger)).plans is not first.plans
 
-    with_ledger(work)
 
-
-def test_a_node_that_fails_or_is_interrupted_hands_nothing_on() -> None:
-    async def work(ledger: CountingLedger, runs: KnownRuns) -> None:
+async def test_a_node_that_fails_or_is_interrupted_hands_nothing_on() -> None:
+    async with known() as (ledger, runs):
         with pytest.raises(ZeroDivisionError), runs.handing_on():
             await runs.latest(ledger, "t")
             raise ZeroDivisionError
         await node(runs, ledger)
         assert ledger.read == [2, 2]
 
-    with_ledger(work)
 
-
-def test_a_run_is_taken_once_since_its_state_is_the_takers_to_change() -> None:
-    async def work(ledger: CountingLedger, runs: KnownRuns) -> None:
+async def test_a_run_is_taken_once_since_its_state_is_the_takers_to_change() -> None:
+    async with known() as (ledger, runs):
         await node(runs, ledger)
         one, other = await runs.latest(ledger, "t"), await runs.latest(ledger, "t")
         assert one is not None and other is not None and one.record is not other.record
         assert ledger.read == [2, 0, 2]
 
-    with_ledger(work)
 
-
-def test_a_run_in_which_a_value_was_redacted_meanwhile_is_read_anew() -> None:
-    async def work(ledger: CountingLedger, runs: KnownRuns) -> None:
+async def test_a_run_in_which_a_value_was_redacted_meanwhile_is_read_anew() -> None:
+    async with known() as (ledger, runs):
         first = await node(runs, ledger)
         await write(ledger, REDACTED, PAUSED)
         second = await node(runs, ledger)
         assert second.record is not first.record and second.record.seq == 4
 
-    with_ledger(work)
 
-
-def test_a_later_run_of_the_thread_is_read_whole() -> None:
-    async def work(ledger: CountingLedger, runs: KnownRuns) -> None:
+async def test_a_later_run_of_the_thread_is_read_whole() -> None:
+    async with known() as (ledger, runs):
         await node(runs, ledger)
         await ledger.open_run("t", [STARTED])
         later = await node(runs, ledger)
         assert later.key == RunKey("t", 2) and ledger.read == [2, 1]
         assert later.record == project(await ledger.events(later.key))
 
-    with_ledger(work)
 
-
-def test_runs_that_have_ended_are_not_kept_and_of_the_others_the_latest() -> None:
-    async def work(ledger: CountingLedger, runs: KnownRuns) -> None:
+async def test_runs_that_have_ended_are_not_kept_and_of_the_others_the_latest() -> None:
+    async with known() as (ledger, runs):
         await node(runs, ledger)
         await ledger.open_run("ended", [STARTED, ENDED])
         for thread in ("ended", "ended"):
@@ -137,22 +122,18 @@ def test_runs_that_have_ended_are_not_kept_and_of_the_others_the_latest() -> Non
             await node(runs, ledger, thread)
         assert ledger.read == [0, 2]
 
-    with_ledger(work)
 
-
-def test_a_node_on_a_thread_without_a_run_hands_nothing_on() -> None:
-    async def work(ledger: CountingLedger, runs: KnownRuns) -> None:
+async def test_a_node_on_a_thread_without_a_run_hands_nothing_on() -> None:
+    async with known() as (ledger, runs):
         with runs.handing_on():
             assert await runs.latest(ledger, "new") is None
         await ledger.open_run("new", [STARTED])
         await node(runs, ledger, "new")
         assert ledger.read == [0, 1]
 
-    with_ledger(work)
 
-
-def test_a_node_hands_on_what_it_opens_after_another_one_within_it() -> None:
-    async def work(ledger: CountingLedger, runs: KnownRuns) -> None:
+async def test_a_node_hands_on_what_it_opens_after_another_one_within_it() -> None:
+    async with known() as (ledger, runs):
         await ledger.open_run("inner", [STARTED])
         with runs.handing_on():
             await node(runs, ledger, "inner")
@@ -161,13 +142,11 @@ def test_a_node_hands_on_what_it_opens_after_another_one_within_it() -> None:
             await node(runs, ledger, thread)
         assert ledger.read == [1, 2, 0, 0]
 
-    with_ledger(work)
 
-
-def test_a_state_that_a_node_has_left_is_taken_up_once(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_state_that_a_node_has_left_is_taken_up_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(known_runs, "MOST_STATES", 1)
 
-    async def work(ledger: CountingLedger, runs: KnownRuns) -> None:
+    async with known() as (ledger, runs):
         key = RunKey("t", 1)
         with pytest.raises(ValueError, match="stop"), runs.handing_on():
             await runs.latest(ledger, "t")
@@ -179,5 +158,3 @@ def test_a_state_that_a_node_has_left_is_taken_up_once(monkeypatch: pytest.Monke
         await write(ledger, PAUSED)
         await node(runs, ledger)
         assert [runs.goes_on(key, 2), runs.goes_on(key, 3)] == [False, True]
-
-    with_ledger(work)

@@ -143,26 +143,23 @@ def test_a_run_of_a_living_owner_is_refused(table: Table) -> None:
     assert is_gone(table.owners[0])
 
 
-def test_a_claim_that_is_cancelled_is_taken_back_in_case_it_is_committed_all_the_same() -> None:
+async def test_a_claim_that_is_cancelled_is_taken_back_in_case_it_is_committed_all_the_same() -> None:
     table = Table()
 
-    async def main() -> None:
-        async def hangs(owner: str) -> Any:
-            table.owners.append(owner)
-            await asyncio.Event().wait()
+    async def hangs(owner: str) -> Any:
+        table.owners.append(owner)
+        await asyncio.Event().wait()
 
-        async def hold() -> None:
-            async with Ownership("db", table, table.held, QUICK).hold(hangs):
-                raise AssertionError("nothing was taken")
+    async def hold() -> None:
+        async with Ownership("db", table, table.held, QUICK).hold(hangs):
+            raise AssertionError("nothing was taken")
 
-        task = asyncio.create_task(hold())
-        while not table.owners:
-            await asyncio.sleep(0)
-        task.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await task
-
-    asyncio.run(main())
+    task = asyncio.create_task(hold())
+    while not table.owners:
+        await asyncio.sleep(0)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
 
     assert table.disowned == table.owners
     assert table.held == {}

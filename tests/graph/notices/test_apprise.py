@@ -1,6 +1,5 @@
 """The process that sends with Apprise takes no code from the folder that the command was started in."""
 
-import asyncio
 from pathlib import Path
 
 import pytest
@@ -13,7 +12,7 @@ PLANTED = "import os, pathlib; pathlib.Path({there!r}, 'seen').write_text(' '.jo
 
 
 @pytest.mark.parametrize("by", ["the current folder", "PYTHONPATH"])
-def test_a_file_named_like_a_module_is_not_run(tmp_path: Path, by: str, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_file_named_like_a_module_is_not_run(tmp_path: Path, by: str, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("apprise", reason="needs the extra notify")
     folder = tmp_path / "folder"
     folder.mkdir()
@@ -25,6 +24,6 @@ def test_a_file_named_like_a_module_is_not_run(tmp_path: Path, by: str, monkeypa
         monkeypatch.chdir(folder)
 
     with pytest.raises(NoticeError, match="does not know such an address"):
-        asyncio.run(apprise.send("no-such-kind://x", "title", "body"))
+        await apprise.send("no-such-kind://x", "title", "body")
 
     assert [file.name for file in tmp_path.iterdir()] == ["folder"]

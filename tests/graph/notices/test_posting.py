@@ -1,8 +1,8 @@
 """Deliveries: which become due about a run, how each is tried, and when one is given up."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
-from contextlib import suppress
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 from typing import Any, TypeVar
 
@@ -49,15 +49,13 @@ def test_tries_become_rarer_up_to_four_hours(tries: int, wait_s: float) -> None:
     assert again_s(24) is None
 
 
-def in_memory(work: Callable[[MemoryLedger], Awaitable[Result]]) -> Result:
-    async def main() -> Result:
-        ledger = MemoryLedger()
-        try:
-            return await work(ledger)
-        finally:
-            await ledger.close()
-
-    return asyncio.run(main())
+@asynccontextmanager
+async def in_memory() -> AsyncIterator[MemoryLedger]:
+    ledger = MemoryLedger()
+    try:
+        yield ledger
+    finally:
+        await ledger.close()
 
 
 async def ended(ledger: MemoryLedger, thread: str) -> RunKey:
@@ -83,8 +81,8 @@ async def due(ledger: MemoryLedger) -> list[str]:
     return [delivery.run.id for delivery in await ledger.outbox.claim(["ops"], 60)]
 
 
-def test_the_first_look_of_a_database_is_about_the_runs_of_its_process_alone() -> None:
-    async def work(ledger: MemoryLedger) -> list[list[str]]:
+async def test_the_first_look_of_a_database_is_about_the_runs_of_its_process_alone() -> None:
+    async with in_memory() as ledger:
         old, mine = await ended(ledger, "old"), await ended(ledger, "mine")
         await look(ledger, ADDRESSES, [mine])
         found = [await due(ledger)]
@@ -92,61 +90,53 @@ def test_the_first_look_of_a_database_is_about_the_runs_of_its_process_alone() -
         for also in ([], [old]):
             await look(ledger, ADDRESSES, also)
             found.append(await due(ledger))
-        return found
-
-    assert in_memory(work) == [["mine.1"], ["later.1"], ["old.1"]]
+        assert found == [["mine.1"], ["later.1"], ["old.1"]]
 
 
-def test_a_look_at_what_has_not_changed_adds_nothing_twice() -> None:
-    async def work(ledger: MemoryLedger) -> list[str]:
+async def test_a_look_at_what_has_not_changed_adds_nothing_twice() -> None:
+    async with in_memory() as ledger:
         run = await ended(ledger, "t")
         for also in ([run], [], [run]):
             await look(ledger, ADDRESSES, also)
-        return await due(ledger)
-
-    assert in_memory(work) == ["t.1"]
+        assert await due(ledger) == ["t.1"]
 
 
-def test_what_is_due_is_sent_once_and_said() -> None:
+async def test_what_is_due_is_sent_once_and_said() -> None:
     sent: list[str] = []
 
     async def send(address: Address, _: Addresses, delivery: Delivery) -> None:
         sent.append(f"{address.name}: {delivery.kind}")
 
-    async def work(ledger: MemoryLedger) -> list[object]:
+    async with in_memory() as ledger:
         await look(ledger, ADDRESSES, [await ended(ledger, "t")])
         said: list[object] = []
         for _ in range(2):
             await tell(ledger, ADDRESSES, said.append, send=send)
-        return said
-
-    assert in_memory(work) == ["notified ops: t.1 ended: failed"]
+        assert said == ["notified ops: t.1 ended: failed"]
     assert sent == ["ops: failed"]
 
 
 @pytest.mark.parametrize(
     ("tries", "then", "given_up"), [(0, "tried again in 30 s", 0), (MOST_TRIES - 1, "it is given up", 1)]
 )
-def test_what_did_not_arrive_is_tried_again_or_given_up(tries: int, then: str, given_up: int) -> None:
+async def test_what_did_not_arrive_is_tried_again_or_given_up(tries: int, then: str, given_up: int) -> None:
     async def send(*_: object) -> None:
         raise NoticeError("the receiver answered with 503")
 
-    async def work(ledger: MemoryLedger) -> tuple[list[str], int]:
+    async with in_memory() as ledger:
         await ledger.outbox.add([await failure(ledger, tries=tries)], "0")
         said: list[str] = []
         await tell(ledger, ADDRESSES, said.append, send=send)
-        return said, await ledger.outbox.given_up()
-
-    (said,), left = in_memory(work)
+        (said,), left = (said, await ledger.outbox.given_up())
 
     assert said == f"could not notify ops that t.1 ended: failed: the receiver answered with 503; {then}"
     assert left == given_up
 
 
-def test_a_notice_that_arrived_is_settled_as_delivered() -> None:
+async def test_a_notice_that_arrived_is_settled_as_delivered() -> None:
     async def send(*_: object) -> None: ...
 
-    async def work(ledger: MemoryLedger) -> list[Any]:
+    async with in_memory() as ledger:
         settled, settle = [], ledger.outbox.settle
 
         async def noted(*told: Any) -> None:
@@ -156,16 +146,14 @@ def test_a_notice_that_arrived_is_settled_as_delivered() -> None:
         ledger.outbox.settle = noted  # type: ignore[method-assign]
         await ledger.outbox.add([await failure(ledger)], "0")
         await tell(ledger, ADDRESSES, lambda _: None, send=send)
-        return settled
-
-    assert in_memory(work) == [(None,)]
+        assert settled == [(None,)]
 
 
-def test_a_receiver_that_does_not_answer_holds_up_no_other_and_none_that_comes_later() -> None:
+async def test_a_receiver_that_does_not_answer_holds_up_no_other_and_none_that_comes_later() -> None:
     told: list[str] = []
     in_time: list[bool] = []
 
-    async def work(ledger: MemoryLedger) -> None:
+    async with in_memory() as ledger:
         over = asyncio.Event()
 
         async def send(address: Address, _: Addresses, delivery: Delivery) -> None:
@@ -184,36 +172,32 @@ def test_a_receiver_that_does_not_answer_holds_up_no_other_and_none_that_comes_l
         await ledger.outbox.add([replace(one, address="ada") for one in slow], "0")
         both = Addresses(ADDRESSES.by_name, {**TOLD, "failed": ("ada",)})
         await tell(ledger, both, told.append, send=send)
-
-    in_memory(work)
     to_ada = [line for line in told if line.startswith("notified ada")]
     assert len(to_ada) == 31 and "later.1" in to_ada[-1]
     assert in_time and all(in_time)  # `ops` answered only after all of them had been sent
     assert len(told) == 35, "the address that was not reached is left alone until later"
 
 
-def test_the_new_runs_of_this_process_are_told_at_the_first_look_too() -> None:
+async def test_the_new_runs_of_this_process_are_told_at_the_first_look_too() -> None:
     told: list[str] = []
 
     async def send(*_: object) -> None: ...
 
-    async def work(ledger: MemoryLedger) -> None:
+    async with in_memory() as ledger:
         news = [[await ended(ledger, "t")]]
         await tell(ledger, ADDRESSES, told.append, lambda: news.pop() if news else (), send)
-
-    in_memory(work)
     assert told == ["notified ops: t.1 ended: failed"]
 
 
 @pytest.mark.parametrize("thing", ["another moment", "another kind", "a run that is gone"])
-def test_what_is_no_longer_so_is_dropped_and_not_given_up(thing: str) -> None:
+async def test_what_is_no_longer_so_is_dropped_and_not_given_up(thing: str) -> None:
     sent: list[object] = []
     told: list[str] = []
 
     async def send(*of: object) -> None:
         sent.append(of)
 
-    async def work(ledger: MemoryLedger) -> int:
+    async with in_memory() as ledger:
         so = await failure(ledger)
         changed = {
             "another moment": replace(so, since=so.since - 1.0),
@@ -223,14 +207,12 @@ def test_what_is_no_longer_so_is_dropped_and_not_given_up(thing: str) -> None:
         await ledger.outbox.add([changed[thing]], "0")
         for _ in range(2):
             await tell(ledger, Addresses(ADDRESSES.by_name, dict.fromkeys(KINDS, ())), told.append, send=send)
-        return await ledger.outbox.given_up()
-
-    assert in_memory(work) == 0 and sent == []
+        assert await ledger.outbox.given_up() == 0 and sent == []
     (sentence,) = told
     assert sentence.startswith("did not notify ops that ") and sentence.endswith(": it is no longer so")
 
 
-def test_what_is_on_its_way_is_stopped_if_the_ledger_fails() -> None:
+async def test_what_is_on_its_way_is_stopped_if_the_ledger_fails() -> None:
     stopped: list[bool] = []
 
     async def send(*_: object) -> None:
@@ -240,7 +222,8 @@ def test_what_is_on_its_way_is_stopped_if_the_ledger_fails() -> None:
             stopped.append(True)
             raise
 
-    async def work(ledger: MemoryLedger) -> None:
+    async with in_memory() as ledger:
+
         def report(_: str) -> None:
             raise LedgerUnavailableError("memory", "is away")
 
@@ -253,11 +236,11 @@ def test_what_is_on_its_way_is_stopped_if_the_ledger_fails() -> None:
             await tell(ledger, ADDRESSES, report, send=answer)
         assert stopped == [True]
 
-    in_memory(work)
-
 
 @pytest.mark.parametrize(("link", "body"), [("https://desk/{run}", "https://desk/t.1"), (None, "t.1 ended: failed")])
-def test_a_notice_is_sent_the_way_of_its_address(link: str | None, body: str, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_notice_is_sent_the_way_of_its_address(
+    link: str | None, body: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     sent: list[Any] = []
 
     async def note(*told: Any) -> None:
@@ -267,11 +250,9 @@ def test_a_notice_is_sent_the_way_of_its_address(link: str | None, body: str, mo
     monkeypatch.setattr(apprise, "send", note)
     addresses = Addresses(ADDRESSES.by_name, {**TOLD, "failed": ("ops", "ada")}, b"secret", link)
 
-    async def work(ledger: MemoryLedger) -> None:
+    async with in_memory() as ledger:
         await look(ledger, addresses, [await ended(ledger, "t")])
         await tell(ledger, addresses, lambda _: None)
-
-    in_memory(work)
     mail, hook = sorted(sent, key=len)
     assert mail == (ADA.url, "t.1 ended: failed", body)
     assert hook[:2] == (OPS.url, b"secret") and (hook[2]["run"], hook[2]["link"]) == ("t.1", link and body)

@@ -74,14 +74,14 @@ def test_another_answer_means_that_it_did_not_arrive(status: str, headers: list[
 
 
 @pytest.mark.parametrize("url", ["http://127.0.0.1:1/s3cret", "http://[s3cret", "http://xn--s3cret-/"])
-def test_a_receiver_that_is_not_reached_is_told_without_its_address(url: str) -> None:
+async def test_a_receiver_that_is_not_reached_is_told_without_its_address(url: str) -> None:
     with pytest.raises(NoticeError, match="the receiver was not reached") as failed:
-        asyncio.run(send(url, SECRET, CONTENT, 1000.0))
+        await send(url, SECRET, CONTENT, 1000.0)
 
     assert "s3cret" not in str(failed.value)
 
 
-def test_a_receiver_that_never_ends_its_answer_holds_nobody_up() -> None:
+async def test_a_receiver_that_never_ends_its_answer_holds_nobody_up() -> None:
     left = asyncio.Event()
 
     async def flood(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -93,10 +93,7 @@ def test_a_receiver_that_never_ends_its_answer_holds_nobody_up() -> None:
         writer.close()
         left.set()
 
-    async def main() -> None:
-        async with asyncio.timeout(20), await asyncio.start_server(flood, "127.0.0.1", 0) as server:
-            port = server.sockets[0].getsockname()[1]
-            await send(f"http://127.0.0.1:{port}/hook", SECRET, CONTENT, 1000.0)
-            await left.wait()
-
-    asyncio.run(main())
+    async with asyncio.timeout(20), await asyncio.start_server(flood, "127.0.0.1", 0) as server:
+        port = server.sockets[0].getsockname()[1]
+        await send(f"http://127.0.0.1:{port}/hook", SECRET, CONTENT, 1000.0)
+        await left.wait()

@@ -31,21 +31,18 @@ def scheduler_of(told: Sequence[tuple[str, dict[str, Any]]]) -> tuple[Scheduler,
     return Scheduler(recording, playback), playback, recording
 
 
-def test_a_model_that_was_asked_as_its_process_died_answers_whoever_asks_it_again() -> None:
-    async def work() -> tuple[Event, int]:
-        scheduler, playback, recording = scheduler_of([ASKED, EXECUTING, ASKED, ANSWERED])
-        playback.write([asked()], ())  # and no further
+async def test_a_model_that_was_asked_as_its_process_died_answers_whoever_asks_it_again() -> None:
+    scheduler, playback, recording = scheduler_of([ASKED, EXECUTING, ASKED, ANSWERED])
+    playback.write([asked()], ())  # and no further
 
-        async def ask() -> Event:
-            playback.write([drafted("executing")], ())
-            playback.write([asked()], ())
-            return await scheduler.outcome_of_prompt("d")
+    async def ask() -> Event:
+        playback.write([drafted("executing")], ())
+        playback.write([asked()], ())
+        return await scheduler.outcome_of_prompt("d")
 
-        asking = asyncio.create_task(ask())
-        await scheduler.conduct(asking, lambda: False)
-        return await asking, recording.count
-
-    answer, count = asyncio.run(work())
+    asking = asyncio.create_task(ask())
+    await scheduler.conduct(asking, lambda: False)
+    answer, count = (await asking, recording.count)
 
     assert (answer.seq, count) == (4, 3)
 
@@ -83,70 +80,61 @@ def test_who_writes_goes_on_once_the_outcome_that_comes_next_has_arrived() -> No
     assert order == ["answered", "goes on", "goes on", "answered"]
 
 
-def test_a_message_is_heeded_after_all_else_that_can_happen() -> None:
+async def test_a_message_is_heeded_after_all_else_that_can_happen() -> None:
     order: list[str] = []
 
-    async def work() -> None:
-        scheduler, playback, recording = scheduler_of([EXECUTING, ASKED, ANSWERED])
-        recording.play([0])
+    scheduler, playback, recording = scheduler_of([EXECUTING, ASKED, ANSWERED])
+    recording.play([0])
 
-        async def heed() -> None:
-            await scheduler.after_others()
-            order.append("heeded")
+    async def heed() -> None:
+        await scheduler.after_others()
+        order.append("heeded")
 
-        async def ask() -> None:
-            playback.write([asked()], ())
-            await scheduler.outcome_of_prompt("d")
-            order.append("answered")
+    async def ask() -> None:
+        playback.write([asked()], ())
+        await scheduler.outcome_of_prompt("d")
+        order.append("answered")
 
-        both = asyncio.ensure_future(asyncio.gather(heed(), ask()))
-        await scheduler.conduct(both, lambda: False)  # type: ignore[arg-type]
-        await both
-
-    asyncio.run(work())
+    both = asyncio.ensure_future(asyncio.gather(heed(), ask()))
+    await scheduler.conduct(both, lambda: False)  # type: ignore[arg-type]
+    await both
 
     assert order == ["answered", "heeded"]
 
 
-def test_a_step_is_cut_off_before_a_later_outcome_is_given() -> None:
+async def test_a_step_is_cut_off_before_a_later_outcome_is_given() -> None:
     order: list[str] = []
     late = ("step_finished", {"status": "failed", "error": "the step did not end within 5 s"})
 
-    async def work() -> None:
-        scheduler, playback, recording = scheduler_of([EXECUTING, ASKED, late, ANSWERED])
-        recording.play([0])
+    scheduler, playback, recording = scheduler_of([EXECUTING, ASKED, late, ANSWERED])
+    recording.play([0])
 
-        async def ends() -> None:
-            await scheduler.step_over("late", 5)
-            order.append("cut off")
-            recording.play([2])
+    async def ends() -> None:
+        await scheduler.step_over("late", 5)
+        order.append("cut off")
+        recording.play([2])
 
-        async def ask() -> None:
-            playback.write([asked()], ())
-            await scheduler.outcome_of_prompt("d")
-            order.append("answered")
+    async def ask() -> None:
+        playback.write([asked()], ())
+        await scheduler.outcome_of_prompt("d")
+        order.append("answered")
 
-        both = asyncio.ensure_future(asyncio.gather(ends(), ask()))
-        await scheduler.conduct(both, lambda: False)  # type: ignore[arg-type]
-        await both
-
-    asyncio.run(work())
+    both = asyncio.ensure_future(asyncio.gather(ends(), ask()))
+    await scheduler.conduct(both, lambda: False)  # type: ignore[arg-type]
+    await both
 
     assert order == ["cut off", "answered"]
 
 
-def test_a_step_that_is_over_its_limit_is_not_kept_from_its_next_turn_by_an_earlier_one() -> None:
+async def test_a_step_that_is_over_its_limit_is_not_kept_from_its_next_turn_by_an_earlier_one() -> None:
     late = ("step_finished", {"status": "failed", "error": "the step did not end within 5 s"})
 
-    async def work() -> None:
-        scheduler, _, recording = scheduler_of([EXECUTING, late])
-        recording.play([0])
-        watch = asyncio.create_task(scheduler.step_over("late", 5))
-        await asyncio.sleep(0)
-        watch.cancel()
-        await asyncio.wait([watch])
-        turn = asyncio.create_task(scheduler.in_turn(Draft(drafted("step_checked").data, "late")))
-        await asyncio.wait([turn], timeout=1)
-        assert turn.done()
-
-    asyncio.run(work())
+    scheduler, _, recording = scheduler_of([EXECUTING, late])
+    recording.play([0])
+    watch = asyncio.create_task(scheduler.step_over("late", 5))
+    await asyncio.sleep(0)
+    watch.cancel()
+    await asyncio.wait([watch])
+    turn = asyncio.create_task(scheduler.in_turn(Draft(drafted("step_checked").data, "late")))
+    await asyncio.wait([turn], timeout=1)
+    assert turn.done()

@@ -76,131 +76,104 @@ def house(tmp_path: Path, tools: LoggedTools) -> House:
     return House(tmp_path, tools)
 
 
-def test_a_worker_carries_out_what_was_decided_elsewhere_in_the_name_of_who_decided(house: House) -> None:
-    async def main() -> list[str]:
-        await house.start()
-        assert await house.work() == []  # nobody has decided
-        await house.respond()
-        assert (await house.show()).status == "paused"
-        lines = await house.work()
-        assert await house.work() == []
-        assert (await house.events("decided"))[-1]["approver"] == str(ADA)
-        async with house.agent() as agent:
-            assert (await agent.replay(RUN.id)).is_same
-        return lines
-
-    assert asyncio.run(main())[-1] == "t.1 succeeded: 1 of 1 steps succeeded"
+async def test_a_worker_carries_out_what_was_decided_elsewhere_in_the_name_of_who_decided(house: House) -> None:
+    await house.start()
+    assert await house.work() == []  # nobody has decided
+    await house.respond()
+    assert (await house.show()).status == "paused"
+    lines = await house.work()
+    assert await house.work() == []
+    assert (await house.events("decided"))[-1]["approver"] == str(ADA)
+    async with house.agent() as agent:
+        assert (await agent.replay(RUN.id)).is_same
+    assert lines[-1] == "t.1 succeeded: 1 of 1 steps succeeded"
     assert house.tools.named("pay") == [{"to": "ann"}]
 
 
-def test_the_owner_takes_it_up_when_the_run_is_resumed_without_a_decision(house: House) -> None:
-    async def main() -> str:
-        await house.start()
-        await house.respond()
-        async with house.agent() as agent:
-            return (await agent.resume(RUN.id)).status
-
-    assert asyncio.run(main()) == "succeeded" and len(house.tools.calls) == 1
+async def test_the_owner_takes_it_up_when_the_run_is_resumed_without_a_decision(house: House) -> None:
+    await house.start()
+    await house.respond()
+    async with house.agent() as agent:
+        assert (await agent.resume(RUN.id)).status == "succeeded" and len(house.tools.calls) == 1
 
 
 @pytest.mark.parametrize("second", ["stored", "direct"])
-def test_of_two_who_respond_the_first_counts_and_the_other_learns_who(house: House, second: str) -> None:
-    async def main() -> None:
-        await house.start()
-        await house.respond(stop=True)
-        with pytest.raises(NothingToDecideError, match=r"ada@example\.org has responded already"):
-            if second == "direct":
-                async with house.agent() as agent:
-                    await agent.resume(RUN.id, "approve", by=Person("bob"))
-            else:
-                async with open_runs(house.path) as runs:
-                    digest = (await house.events("response_given"))[-1]["digest"]
-                    await store_response(runs, RUN, {"decisions": [{"type": "approve"}], "digest": digest}, BOB)
-        await house.work()
-        assert (await house.show()).status == "rejected"
-
-    asyncio.run(main())
+async def test_of_two_who_respond_the_first_counts_and_the_other_learns_who(house: House, second: str) -> None:
+    await house.start()
+    await house.respond(stop=True)
+    with pytest.raises(NothingToDecideError, match=r"ada@example\.org has responded already"):
+        if second == "direct":
+            async with house.agent() as agent:
+                await agent.resume(RUN.id, "approve", by=Person("bob"))
+        else:
+            async with open_runs(house.path) as runs:
+                digest = (await house.events("response_given"))[-1]["digest"]
+                await store_response(runs, RUN, {"decisions": [{"type": "approve"}], "digest": digest}, BOB)
+    await house.work()
+    assert (await house.show()).status == "rejected"
     assert house.tools.calls == []
 
 
-def test_a_response_about_something_else_than_what_is_asked_is_refused(house: House) -> None:
-    async def main() -> None:
-        await house.start()
-        with pytest.raises(NothingToDecideError):
-            await house.respond(digest="0" * 64)
-        assert (await house.show()).status == "waiting"
-
-    asyncio.run(main())
+async def test_a_response_about_something_else_than_what_is_asked_is_refused(house: House) -> None:
+    await house.start()
+    with pytest.raises(NothingToDecideError):
+        await house.respond(digest="0" * 64)
+    assert (await house.show()).status == "waiting"
 
 
-def test_a_response_that_comes_to_nothing_is_refused_on_record_and_the_request_waits_again(house: House) -> None:
-    async def main() -> str:
-        await house.start()
-        await house.respond(approve=True, plan={"steps": [step("pay", "pay"), step("more", "nothing")]})
-        await house.work()
-        asked = (await house.events("review_requested"))[-2]
-        assert asked["approver"] == str(ADA) and "nothing" in asked["error"]
-        await house.respond(BOB)
-        await house.work()
-        async with house.agent() as agent:
-            assert (await agent.replay(RUN.id)).is_same
-        return (await house.show()).status
-
-    assert asyncio.run(main()) == "succeeded" and len(house.tools.calls) == 1
+async def test_a_response_that_comes_to_nothing_is_refused_on_record_and_the_request_waits_again(house: House) -> None:
+    await house.start()
+    await house.respond(approve=True, plan={"steps": [step("pay", "pay"), step("more", "nothing")]})
+    await house.work()
+    asked = (await house.events("review_requested"))[-2]
+    assert asked["approver"] == str(ADA) and "nothing" in asked["error"]
+    await house.respond(BOB)
+    await house.work()
+    async with house.agent() as agent:
+        assert (await agent.replay(RUN.id)).is_same
+    assert (await house.show()).status == "succeeded" and len(house.tools.calls) == 1
 
 
-def test_each_of_a_quorum_is_taken_up_before_the_next_responds(house: House) -> None:
+async def test_each_of_a_quorum_is_taken_up_before_the_next_responds(house: House) -> None:
     two = {"policy": {"approvers": {"tools": {"pay": {"quorum": 2}}}}, "identity": lambda person: person}
 
-    async def main() -> None:
-        await house.start(**two)
-        for one in (ADA, BOB):
-            await house.respond(one)
-            await house.work(**two)
-        assert (await house.events("decided"))[-1]["voters"] == [str(ADA), str(BOB)]
-        async with house.agent(**two) as agent:
-            assert (await agent.replay(RUN.id)).is_same
-
-    asyncio.run(main())
+    await house.start(**two)
+    for one in (ADA, BOB):
+        await house.respond(one)
+        await house.work(**two)
+    assert (await house.events("decided"))[-1]["voters"] == [str(ADA), str(BOB)]
+    async with house.agent(**two) as agent:
+        assert (await agent.replay(RUN.id)).is_same
     assert len(house.tools.calls) == 1
 
 
-def test_words_for_the_planner_are_taken_up_too(house: House) -> None:
-    async def main() -> Run:
-        await house.start()
-        await house.respond(feedback="pay bob")
-        await house.work(OTHER)
-        return await house.show()
-
-    run = asyncio.run(main())
+async def test_words_for_the_planner_are_taken_up_too(house: House) -> None:
+    await house.start()
+    await house.respond(feedback="pay bob")
+    await house.work(OTHER)
+    run = await house.show()
     assert run.status == "waiting" and run.plan is not None and run.plan.by_id["pay"].args == {"to": "bob"}
 
 
-def test_steering_closes_a_request_with_the_response_to_it(house: House) -> None:
-    async def main() -> None:
-        await house.start()
-        await house.respond()
-        async with house.agent(OTHER) as agent:
-            await agent.steer(RUN.id, add=["pay bob"])
-        await house.work(OTHER)
-        assert (await house.show()).status == "waiting"
-
-    asyncio.run(main())
+async def test_steering_closes_a_request_with_the_response_to_it(house: House) -> None:
+    await house.start()
+    await house.respond()
+    async with house.agent(OTHER) as agent:
+        await agent.steer(RUN.id, add=["pay bob"])
+    await house.work(OTHER)
+    assert (await house.show()).status == "waiting"
     assert house.tools.calls == []
 
 
-def test_a_server_that_is_asked_to_continue_takes_it_up(house: House) -> None:
-    async def main() -> str:
-        await house.start()
-        await house.respond()
-        async with house.agent() as agent:
-            graph: Any = (await agent._open.get()).graph
-            state = await graph.ainvoke(
-                {"operation": "continue", "run": RUN.id}, {"configurable": {"thread_id": RUN.thread}}
-            )
-        return str(state["status"])
-
-    assert asyncio.run(main()) == "succeeded" and len(house.tools.calls) == 1
+async def test_a_server_that_is_asked_to_continue_takes_it_up(house: House) -> None:
+    await house.start()
+    await house.respond()
+    async with house.agent() as agent:
+        graph: Any = (await agent._open.get()).graph
+        state = await graph.ainvoke(
+            {"operation": "continue", "run": RUN.id}, {"configurable": {"thread_id": RUN.thread}}
+        )
+    assert str(state["status"]) == "succeeded" and len(house.tools.calls) == 1
 
 
 def test_a_process_that_dies_with_the_decision_on_record_and_no_checkpoint_does_nothing_twice(
@@ -227,41 +200,35 @@ def test_a_process_that_dies_with_the_decision_on_record_and_no_checkpoint_does_
 
 
 @pytest.mark.parametrize("edit", [None, {"steps": [step("pay", "pay"), step("more", "nothing")]}])
-def test_the_ledger_has_the_request_as_it_was_shown(house: House, edit: Any) -> None:
+async def test_the_ledger_has_the_request_as_it_was_shown(house: House, edit: Any) -> None:
     asks = {"steps": [*PLAN["steps"], {"id": "who", "objective": "whom?", "ask": "Whom?", "output": {"enum": ["a"]}}]}
 
-    async def main() -> tuple[Mapping[str, Any], Mapping[str, Any]]:
-        async with house.agent() as agent:
-            run = await agent.start("g", plan=asks, thread=RUN.thread)
-            if edit is not None:
-                run = await agent.resume(RUN.id, run.decide(plan=edit, answers={"who": "a"}))
-            log = await agent.log(RUN.id)
-            kept = await open_request(agent.runs.ledger, project(log.events), log.events)
-        assert run.request is not None and kept is not None
-        return run.request, kept
-
-    shown, kept = asyncio.run(main())
+    async with house.agent() as agent:
+        run = await agent.start("g", plan=asks, thread=RUN.thread)
+        if edit is not None:
+            run = await agent.resume(RUN.id, run.decide(plan=edit, answers={"who": "a"}))
+        log = await agent.log(RUN.id)
+        kept = await open_request(agent.runs.ledger, project(log.events), log.events)
+    assert run.request is not None and kept is not None
+    shown, kept = (run.request, kept)
     assert kept == {name: shown[name] for name in kept} and digest_of_request(kept) == digest_of_request(shown)
     assert bool(kept["error"]) == (edit is not None)
 
 
-def test_a_response_that_was_given_in_time_counts_however_late_it_is_taken_up_and_a_later_one_does_not(
+async def test_a_response_that_was_given_in_time_counts_however_late_it_is_taken_up_and_a_later_one_does_not(
     house: House,
 ) -> None:
     rules = {"policy": {"approvers": {"roles": ["finance"], "decide_within": "1h"}}, "identity": lambda person: person}
 
-    async def main() -> None:
-        await house.start(**rules)
-        await house.respond()
-        async with open_runs(house.path) as runs:
-            later = time.time() + 7_200
-            with pytest.MonkeyPatch.context() as patch:
-                patch.setattr(type(runs.ledger), "now", lambda _: at(later))
-                assert await settle(runs.ledger, RUN) == ()
-                async with house.agent(**rules) as agent:
-                    assert (await agent.resume(RUN.id)).status == "succeeded"
-
-    asyncio.run(main())
+    await house.start(**rules)
+    await house.respond()
+    async with open_runs(house.path) as runs:
+        later = time.time() + 7_200
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(type(runs.ledger), "now", lambda _: at(later))
+            assert await settle(runs.ledger, RUN) == ()
+            async with house.agent(**rules) as agent:
+                assert (await agent.resume(RUN.id)).status == "succeeded"
     assert len(house.tools.calls) == 1
 
 
@@ -286,25 +253,22 @@ async def at(moment: float) -> float:
     return moment
 
 
-def test_a_response_of_one_who_may_not_decide_is_refused_on_record_when_it_comes_and_blocks_nobody(
+async def test_a_response_of_one_who_may_not_decide_is_refused_on_record_when_it_comes_and_blocks_nobody(
     house: House,
 ) -> None:
-    async def main() -> None:
-        rules = {"approvers": {"tools": {"pay": {"roles": ["finance"], "four_eyes": True}}}}
-        await house.start(policy=rules, identity=lambda by: by)
-        others = (Approver("kim@example.org", "server"), Approver("ada@example.org", "claimed"), EVE)
-        for by in others:
-            with pytest.raises(InputError, match="the role finance"):
-                await house.respond(by)
-        refused = [(one["approver"], "the role finance" in one["error"]) for one in await house.events("late_answer")]
-        assert refused == [(str(by), True) for by in others]
-        assert (await house.show()).status == "waiting" and await house.events("response_given") == []
-        await house.respond(BOB)
-        assert (await house.work(policy=rules))[-1] == "t.1 succeeded: 1 of 1 steps succeeded"
-        async with house.agent(policy=rules, identity=lambda by: by) as agent:
-            assert (await agent.replay(RUN.id)).is_same
-
-    asyncio.run(main())
+    rules = {"approvers": {"tools": {"pay": {"roles": ["finance"], "four_eyes": True}}}}
+    await house.start(policy=rules, identity=lambda by: by)
+    others = (Approver("kim@example.org", "server"), Approver("ada@example.org", "claimed"), EVE)
+    for by in others:
+        with pytest.raises(InputError, match="the role finance"):
+            await house.respond(by)
+    refused = [(one["approver"], "the role finance" in one["error"]) for one in await house.events("late_answer")]
+    assert refused == [(str(by), True) for by in others]
+    assert (await house.show()).status == "waiting" and await house.events("response_given") == []
+    await house.respond(BOB)
+    assert (await house.work(policy=rules))[-1] == "t.1 succeeded: 1 of 1 steps succeeded"
+    async with house.agent(policy=rules, identity=lambda by: by) as agent:
+        assert (await agent.replay(RUN.id)).is_same
     assert len(house.tools.calls) == 1
 
 

@@ -118,20 +118,17 @@ def test_a_thread_that_is_there_is_not_copied_over(database: Database) -> None:
         copied(first, second)
 
 
-def test_a_run_that_is_worked_on_or_has_a_message_is_not_copied(database: Database) -> None:
+async def test_a_run_that_is_worked_on_or_has_a_message_is_not_copied(database: Database) -> None:
     first, second = database("sqlite"), database("sqlite")
 
-    async def main() -> None:
-        ledger = SqliteLedger(first, pace=Pace(beat_s=0.01, look_s=0.005))
-        run = await ledger.open_run("t", [drafted("run_started", {"goal": "g", "constraints": []})])
-        async with open_place(first) as source, open_place(second) as target:
-            async with ledger.owned(run):
-                with pytest.raises(RunOwnedError):
-                    await copy_thread(source, target, "t")
-            await ledger.post(run, "pause")
-            with pytest.raises(InputError):
+    ledger = SqliteLedger(first, pace=Pace(beat_s=0.01, look_s=0.005))
+    run = await ledger.open_run("t", [drafted("run_started", {"goal": "g", "constraints": []})])
+    async with open_place(first) as source, open_place(second) as target:
+        async with ledger.owned(run):
+            with pytest.raises(RunOwnedError):
                 await copy_thread(source, target, "t")
-            assert await target.ledger.last_run("t") is None
-        await ledger.close()
-
-    asyncio.run(main())
+        await ledger.post(run, "pause")
+        with pytest.raises(InputError):
+            await copy_thread(source, target, "t")
+        assert await target.ledger.last_run("t") is None
+    await ledger.close()

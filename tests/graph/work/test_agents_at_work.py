@@ -89,49 +89,40 @@ def house(tmp_path: Path, tools: LoggedTools) -> House:
     return House(tmp_path, tools)
 
 
-def test_a_run_that_was_broken_off_goes_on_where_it_stood(house: House) -> None:
-    async def main() -> None:
-        await house.begin()
-        await house.work()
-        assert await house.status() == "succeeded"
-
-    asyncio.run(main())
+async def test_a_run_that_was_broken_off_goes_on_where_it_stood(house: House) -> None:
+    await house.begin()
+    await house.work()
+    assert await house.status() == "succeeded"
     assert [name for name, _ in house.tools.calls] == ["look", "pay"]
     assert house.lines == ["t.1 taken up", "t.1 succeeded: 2 of 2 steps succeeded"]
 
 
-def test_a_worker_that_is_stopped_hands_its_run_over_before_the_next_call(house: House) -> None:
-    async def main() -> None:
-        await house.begin()
+async def test_a_worker_that_is_stopped_hands_its_run_over_before_the_next_call(house: House) -> None:
+    await house.begin()
 
-        def stop_in_look(worker: Worker) -> None:
-            async def stop() -> None:
-                worker.stop()
-                await LettingGo.asked.wait()
+    def stop_in_look(worker: Worker) -> None:
+        async def stop() -> None:
+            worker.stop()
+            await LettingGo.asked.wait()
 
-            house.in_look = stop
+        house.in_look = stop
 
-        await house.work(stop_in_look)
-        assert [name for name, _ in house.tools.calls] == ["look"] and await house.status() == "paused"
-        async with open_runs(house.path) as runs:
-            log = await runs.log(RUN)
-            assert [event.payload["reason"] for event in log if event.kind == "paused"][-1] == "handed over"
-        await house.work()
-        assert await house.status() == "succeeded"
-
-    asyncio.run(main())
+    await house.work(stop_in_look)
+    assert [name for name, _ in house.tools.calls] == ["look"] and await house.status() == "paused"
+    async with open_runs(house.path) as runs:
+        log = await runs.log(RUN)
+        assert [event.payload["reason"] for event in log if event.kind == "paused"][-1] == "handed over"
+    await house.work()
+    assert await house.status() == "succeeded"
     assert [name for name, _ in house.tools.calls] == ["look", "pay"]
 
 
-def test_a_hand_over_that_was_meant_for_an_earlier_owner_stops_nobody(house: House) -> None:
-    async def main() -> None:
-        await house.begin()
-        async with open_runs(house.path) as runs:
-            await runs.ledger.post(RUN, hand_over(1))
-        await house.work()
-        assert await house.status() == "succeeded"
-
-    asyncio.run(main())
+async def test_a_hand_over_that_was_meant_for_an_earlier_owner_stops_nobody(house: House) -> None:
+    await house.begin()
+    async with open_runs(house.path) as runs:
+        await runs.ledger.post(RUN, hand_over(1))
+    await house.work()
+    assert await house.status() == "succeeded"
 
 
 LEFT: list[tuple[dict[str, Any], str]] = [
@@ -155,37 +146,28 @@ def given(house: House, changes: dict[str, Any]) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(("changes", "why"), LEFT)
-def test_a_run_under_other_terms_is_left_and_what_is_missing_is_named(
+async def test_a_run_under_other_terms_is_left_and_what_is_missing_is_named(
     house: House, changes: dict[str, Any], why: str
 ) -> None:
-    async def main() -> None:
-        await house.begin()
-        await house.work(**given(house, changes))
-        assert await house.status() == "paused"
-
-    asyncio.run(main())
+    await house.begin()
+    await house.work(**given(house, changes))
+    assert await house.status() == "paused"
     (line,) = house.lines
     assert line.startswith("t.1 left: ") and why in line and house.tools.calls == []
 
 
 @pytest.mark.parametrize(("changes", "how"), TAKEN_UP)
-def test_a_run_goes_on_under_the_stricter_terms_and_the_worker_says_how(
+async def test_a_run_goes_on_under_the_stricter_terms_and_the_worker_says_how(
     house: House, changes: dict[str, Any], how: str
 ) -> None:
-    async def main() -> None:
-        await house.begin()
-        await house.work(**given(house, changes))
-        assert await house.status() == "succeeded"
-
-    asyncio.run(main())
+    await house.begin()
+    await house.work(**given(house, changes))
+    assert await house.status() == "succeeded"
     assert house.lines[0] == f"t.1 taken up: {how}" and [name for name, _ in house.tools.calls] == ["look", "pay"]
 
 
-def test_a_run_whose_tool_the_worker_denies_waits_for_a_person(house: House) -> None:
-    async def main() -> None:
-        await house.begin()
-        await house.work(policy={"tools": {"pay": {"verdict": "deny"}}})
-        assert await house.status() == "waiting"
-
-    asyncio.run(main())
+async def test_a_run_whose_tool_the_worker_denies_waits_for_a_person(house: House) -> None:
+    await house.begin()
+    await house.work(policy={"tools": {"pay": {"verdict": "deny"}}})
+    assert await house.status() == "waiting"
     assert house.tools.calls == [] and "pay is not mentioned" in house.lines[0]

@@ -58,62 +58,45 @@ async def on_server() -> Candidate:
 
 
 @pytest.mark.parametrize("refusal", [None, 409, 422])
-def test_a_run_is_continued_by_an_operation_unless_the_server_works_on_it(refusal: int | None) -> None:
+async def test_a_run_is_continued_by_an_operation_unless_the_server_works_on_it(refusal: int | None) -> None:
     client = Client(refusal, {"metadata": {"assistant_id": "a-1"}})
 
-    async def main() -> None:
-        run, place = await on_server(), ByServer(URL, client)
-        assert await place.fit(run) == Fit()
-        await place.go_on(run)
-
-    asyncio.run(main())
+    run, place = await on_server(), ByServer(URL, client)
+    assert await place.fit(run) == Fit()
+    await place.go_on(run)
     assert client.asked == [("t", "a-1", {"operation": "continue", "run": "t.1"}, "reject", "continue")]
 
 
-def test_a_run_under_other_terms_than_the_servers_is_left_once_with_what_to_do() -> None:
+async def test_a_run_under_other_terms_than_the_servers_is_left_once_with_what_to_do() -> None:
     raised = OtherTermsError("t.1", "role planner: needs scripted, here is offline")
     answer = {"__error__": {"error": "OtherTermsError", "message": str(raised)}}
     client, told = Client(thread={}, answer=answer), list[str]()
 
-    async def main() -> None:
-        ledger = MemoryLedger()
-        await ledger.open_run("t", [STARTED])
-        place = ByPlace(ByServer("http://elsewhere", Client()), ByServer(URL, client))
-        now_s = iter(range(0, 10_000, 100))
-        worker = Worker(
-            Runs(ledger), place, lambda one: told.append(one.line()), pace=AT_ONCE, clock=lambda: next(now_s)
-        )
-        for _ in range(3):
-            await worker.run(once=True)
-
-    asyncio.run(main())
+    ledger = MemoryLedger()
+    await ledger.open_run("t", [STARTED])
+    place = ByPlace(ByServer("http://elsewhere", Client()), ByServer(URL, client))
+    now_s = iter(range(0, 10_000, 100))
+    worker = Worker(Runs(ledger), place, lambda one: told.append(one.line()), pace=AT_ONCE, clock=lambda: next(now_s))
+    for _ in range(3):
+        await worker.run(once=True)
     assert told == ["t.1 taken up", f"t.1 left: {raised.sentence}"] and len(client.asked) == 1
     assert "needs scripted" in told[1] and "--take-over" in told[1]
 
 
 @pytest.mark.parametrize("answer", [None, [], {"__error__": "text"}, {"__error__": {"error": "ValueError"}}])
-def test_any_other_answer_of_a_server_is_no_reason_to_leave_a_run(answer: Any) -> None:
-    async def main() -> None:
-        await ByServer(URL, Client(thread={}, answer=answer)).go_on(await on_server())
-
-    asyncio.run(main())
+async def test_any_other_answer_of_a_server_is_no_reason_to_leave_a_run(answer: Any) -> None:
+    await ByServer(URL, Client(thread={}, answer=answer)).go_on(await on_server())
 
 
-def test_a_server_that_refuses_is_named() -> None:
-    async def main() -> None:
-        with pytest.raises(ConfigError, match=r"localhost:2024 cannot be used: status 500"):
-            await ByServer(URL, Client(500, {})).go_on(await on_server())
-
-    asyncio.run(main())
+async def test_a_server_that_refuses_is_named() -> None:
+    with pytest.raises(ConfigError, match=r"localhost:2024 cannot be used: status 500"):
+        await ByServer(URL, Client(500, {})).go_on(await on_server())
 
 
 @pytest.mark.parametrize("answer", [[], "text", 17, {"metadata": "text"}])
-def test_another_service_at_the_address_is_named_and_ends_no_worker(answer: Any) -> None:
-    async def main() -> None:
-        with pytest.raises(ConfigError, match="is not that of LangGraph's API"):
-            await ByServer(URL, Client(thread=answer)).fit(await on_server())
-
-    asyncio.run(main())
+async def test_another_service_at_the_address_is_named_and_ends_no_worker(answer: Any) -> None:
+    with pytest.raises(ConfigError, match="is not that of LangGraph's API"):
+        await ByServer(URL, Client(thread=answer)).fit(await on_server())
 
 
 def test_a_page_instead_of_an_answer_is_named_and_so_is_a_missing_token() -> None:
@@ -134,34 +117,26 @@ def test_what_is_no_address_of_a_server_is_refused_at_once(url: str) -> None:
         ByServer(url)
 
 
-def test_an_address_is_named_without_its_password() -> None:
-    async def main() -> str:
-        return (await ByServer("http://ada:s3cret@localhost:2024", Client()).fit(await on_server())).lacks
-
-    assert asyncio.run(main()) == f"{URL} does not know thread t"
-
-
-def test_a_thread_that_the_server_does_not_know_is_missing() -> None:
-    async def main() -> str:
-        return (await ByServer(URL, Client()).fit(await on_server())).lacks
-
-    assert asyncio.run(main()) == f"{URL} does not know thread t"
+async def test_an_address_is_named_without_its_password() -> None:
+    assert (
+        await ByServer("http://ada:s3cret@localhost:2024", Client()).fit(await on_server())
+    ).lacks == f"{URL} does not know thread t"
 
 
-def test_without_a_server_its_runs_are_left() -> None:
-    async def main() -> str:
-        return (await ByPlace(ByServer("http://elsewhere", Client())).fit(await on_server())).lacks
+async def test_a_thread_that_the_server_does_not_know_is_missing() -> None:
+    assert (await ByServer(URL, Client()).fit(await on_server())).lacks == f"{URL} does not know thread t"
 
-    assert asyncio.run(main()) == "a LangGraph server keeps its checkpoints: name it with --server"
+
+async def test_without_a_server_its_runs_are_left() -> None:
+    assert (
+        await ByPlace(ByServer("http://elsewhere", Client())).fit(await on_server())
+    ).lacks == "a LangGraph server keeps its checkpoints: name it with --server"
 
 
 @pytest.mark.parametrize(("configurable", "origin"), [({}, None), ({"assistant_id": "a", "graph_id": "g"}, "server")])
-def test_the_record_says_that_a_server_started_the_run(configurable: dict[str, Any], origin: str | None) -> None:
+async def test_the_record_says_that_a_server_started_the_run(configurable: dict[str, Any], origin: str | None) -> None:
     ledger = MemoryLedger()
     app = build_graph(ScriptedModel(['{"steps": [], "answer": "yes"}']), ledger=ledger)
 
-    async def main() -> str | None:
-        await app.ainvoke({"goal": "g"}, {"configurable": {"thread_id": "t", **configurable}})
-        return project(await ledger.events(RunKey("t", 1))).assignment.origin
-
-    assert asyncio.run(main()) == origin
+    await app.ainvoke({"goal": "g"}, {"configurable": {"thread_id": "t", **configurable}})
+    assert project(await ledger.events(RunKey("t", 1))).assignment.origin == origin

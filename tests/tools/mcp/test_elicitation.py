@@ -1,6 +1,5 @@
 """Forms of servers: rebuilt from plain fields, and refused in words if a person cannot be asked that here."""
 
-import asyncio
 import json
 from typing import Any
 
@@ -123,8 +122,8 @@ def test_a_server_of_an_earlier_revision_is_not_told_that_people_answer(small: S
     assert offered and all("elicitation" not in one for one in offered)
 
 
-def test_a_server_that_asks_while_a_call_is_held_open_is_told_why_not_and_what_else(small: Small) -> None:
+async def test_a_server_that_asks_while_a_call_is_held_open_is_told_why_not_and_what_else(small: Small) -> None:
     with McpServers({"small": small.entry()}) as servers:
         (survey,) = [tool for tool in servers.tools() if tool.name.endswith("survey")]
         with pytest.raises(ToolException, match=r"nobody can be asked while a call is held open.*as an argument"):
-            asyncio.run(survey.ainvoke({}))
+            await survey.ainvoke({})

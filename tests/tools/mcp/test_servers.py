@@ -73,16 +73,13 @@ def test_the_servers_are_started_and_left_in_asynchronous_code_too_also_when_it_
     assert [is_alive(process) for process in small.starts] == [False]
 
 
-def test_starting_that_is_cancelled_leaves_nothing_behind(small: Small, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_starting_that_is_cancelled_leaves_nothing_behind(small: Small, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("planner_executor.tools.mcp.servers.START_TIMEOUT_S", 3_600.0)  # who waits for it hangs
     small.behave("deaf")
 
-    async def main() -> None:
+    with pytest.raises(TimeoutError):
         async with asyncio.timeout(0.5), McpServers({"small": small.entry()}, start_timeout_s=3600):
             raise AssertionError("it never answers")
-
-    with pytest.raises(TimeoutError):
-        asyncio.run(main())
     assert [is_alive(process) for process in small.starts] == [False]
 
 
@@ -185,12 +182,12 @@ def test_a_server_that_does_not_answer_in_half_the_time_has_not_been_called(smal
     assert small.calls == []
 
 
-def test_tools_are_of_no_use_after_the_block(small: Small) -> None:
+async def test_tools_are_of_no_use_after_the_block(small: Small) -> None:
     with McpServers({"small": small.entry()}) as servers:
         (echo,) = (tool for tool in servers.tools() if tool.name == "echo")
 
     with pytest.raises(McpUnavailable):
-        asyncio.run(echo.arun({"text": "x"}))
+        await echo.arun({"text": "x"})
 
 
 @pytest.mark.parametrize(

@@ -201,7 +201,7 @@ def test_unsigned_words_change_nothing_that_the_token_says(client: Provider, pro
         ({"jwks_uri": "{issuer}/list"}, "its answer is no JSON object"),
     ],
 )
-def test_a_provider_that_describes_itself_wrongly_is_not_used(
+async def test_a_provider_that_describes_itself_wrongly_is_not_used(
     client: Provider, provider: OidcProvider, discovered: dict[str, Any], words: str
 ) -> None:
     provider.discovered = {
@@ -209,7 +209,7 @@ def test_a_provider_that_describes_itself_wrongly_is_not_used(
     }
 
     with pytest.raises(SignInError, match=words):
-        asyncio.run(client.begin("/"))
+        await client.begin("/")
 
 
 def test_a_slash_at_the_end_of_an_issuer_is_a_part_of_its_name(client: Provider, provider: OidcProvider) -> None:
@@ -252,12 +252,12 @@ def test_an_error_without_words_is_named() -> None:
 
 
 @pytest.mark.parametrize("id_token", ["a.b.c", None])
-def test_signing_out_leads_to_the_provider_and_back_to_the_login(
+async def test_signing_out_leads_to_the_provider_and_back_to_the_login(
     client: Provider, provider: OidcProvider, id_token: str | None
 ) -> None:
     provider.discovered = {"end_session_endpoint": f"{provider.issuer}/end?from=desk"}
 
-    asked = dict(httpx.URL(str(asyncio.run(client.sign_out(id_token)))).params)
+    asked = dict(httpx.URL(str(await client.sign_out(id_token))).params)
 
     assert asked.pop("id_token_hint", None) == id_token
     assert asked == {
@@ -271,9 +271,9 @@ def test_signing_out_leads_to_the_provider_and_back_to_the_login(
     "discovered",
     [{}, {"end_session_endpoint": "http://evil.example/end"}, {"issuer": "https://evil.example"}],
 )
-def test_a_provider_that_signs_nobody_out_is_not_asked_to(
+async def test_a_provider_that_signs_nobody_out_is_not_asked_to(
     client: Provider, provider: OidcProvider, discovered: dict[str, str]
 ) -> None:
     provider.discovered = discovered
 
-    assert asyncio.run(client.sign_out("a.b.c")) is None
+    assert await client.sign_out("a.b.c") is None

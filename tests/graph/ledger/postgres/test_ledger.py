@@ -48,45 +48,36 @@ def until(is_so: Callable[[], bool]) -> None:
         pass
 
 
-def test_a_newer_database_is_refused_and_left_as_it_is(address: str) -> None:
-    async def main() -> str:
-        ledger = open_ledger(address)
-        await ledger.open_run("t", [STARTED])
-        await ledger.close()
-        execute(address, "UPDATE ledger_schema SET version = 99")
-        execute(address, "DROP TABLE ledger_tags")
-        with pytest.raises(LedgerUnavailableError) as caught:
-            await open_ledger(address).runs()
-        return str(caught.value)
-
-    said = asyncio.run(main())
+async def test_a_newer_database_is_refused_and_left_as_it_is(address: str) -> None:
+    ledger = open_ledger(address)
+    await ledger.open_run("t", [STARTED])
+    await ledger.close()
+    execute(address, "UPDATE ledger_schema SET version = 99")
+    execute(address, "DROP TABLE ledger_tags")
+    with pytest.raises(LedgerUnavailableError) as caught:
+        await open_ledger(address).runs()
+    said = str(caught.value)
     assert "version 99" in said and f"version {VERSION};" in said
     assert execute(address, "SELECT to_regclass('ledger_tags')") == [(None,)]
 
 
-def test_events_are_read_as_they_were_hashed_if_the_server_shortens_numbers(address: str) -> None:
-    async def main() -> int:
-        ledger = open_ledger(address.replace("=-c", "=-cextra_float_digits%3D0%20-c"))
-        await ledger.open_run("t", [STARTED])
-        kept = await ledger.events(RunKey("t", 1))
-        await ledger.close()
-        return len(kept)
-
-    assert asyncio.run(main()) == 1
+async def test_events_are_read_as_they_were_hashed_if_the_server_shortens_numbers(address: str) -> None:
+    ledger = open_ledger(address.replace("=-c", "=-cextra_float_digits%3D0%20-c"))
+    await ledger.open_run("t", [STARTED])
+    kept = await ledger.events(RunKey("t", 1))
+    await ledger.close()
+    assert len(kept) == 1
 
 
 @pytest.mark.parametrize("table", ["ledger_runs (id int)", "checkpoints (id int)"])
-def test_a_table_of_another_application_is_left_alone_and_the_error_names_the_next_move(
+async def test_a_table_of_another_application_is_left_alone_and_the_error_names_the_next_move(
     address: str, table: str
 ) -> None:
     execute(address, f"CREATE TABLE {table}")
 
-    async def main() -> None:
+    with pytest.raises(LedgerUnavailableError, match="name a schema of your own"):
         async with open_checkpointer(address):
             await open_ledger(address).runs()
-
-    with pytest.raises(LedgerUnavailableError, match="name a schema of your own"):
-        asyncio.run(main())
 
 
 def test_a_database_in_another_encoding_is_refused() -> None:
@@ -113,24 +104,21 @@ def test_a_new_database_may_be_opened_by_several_at_once(address: str) -> None:
     assert failures == []
 
 
-def test_connections_are_shared_and_end_with_their_last_user(address: str, name: str) -> None:
-    async def main() -> None:
-        ledgers = [open_ledger(address) for _ in range(5)]
-        await asyncio.gather(*(ledger.open_run("t", [STARTED]) for ledger in ledgers))
-        until(lambda: in_use(name) == 2)  # one for the runs' lane, one for notices
-        for ledger in ledgers[1:]:
-            await ledger.close()
-        assert in_use(name) == 2 and await ledgers[0].last_run("t") == RunKey("t", 5)
-        await ledgers[0].close()
-        until(lambda: in_use(name) == 0)
-        assert await ledgers[0].last_run("t") == RunKey("t", 5)
-        await ledgers[0].close()
-
-    asyncio.run(main())
+async def test_connections_are_shared_and_end_with_their_last_user(address: str, name: str) -> None:
+    ledgers = [open_ledger(address) for _ in range(5)]
+    await asyncio.gather(*(ledger.open_run("t", [STARTED]) for ledger in ledgers))
+    until(lambda: in_use(name) == 2)  # one for the runs' lane, one for notices
+    for ledger in ledgers[1:]:
+        await ledger.close()
+    assert in_use(name) == 2 and await ledgers[0].last_run("t") == RunKey("t", 5)
+    await ledgers[0].close()
+    until(lambda: in_use(name) == 0)
+    assert await ledgers[0].last_run("t") == RunKey("t", 5)
+    await ledgers[0].close()
 
 
-def test_a_ledger_that_is_dropped_lets_go_of_its_connections(address: str, name: str) -> None:
-    asyncio.run(open_ledger(address).open_run("t", [STARTED]))
+async def test_a_ledger_that_is_dropped_lets_go_of_its_connections(address: str, name: str) -> None:
+    await open_ledger(address).open_run("t", [STARTED])
     gc.collect()
 
     until(lambda: in_use(name) == 0)
@@ -184,67 +172,55 @@ def test_an_event_loop_that_ends_in_the_middle_of_a_call_disturbs_nobody(address
     assert asyncio.run(take()) == ["pause"]
 
 
-def test_the_event_loop_goes_on_while_the_database_is_locked(address: str) -> None:
-    async def main() -> int:
-        ledger = open_ledger(address)
-        run = await ledger.open_run("t", [STARTED])
-        with connected(address) as other:
-            other.execute("BEGIN")
-            other.execute("SELECT * FROM ledger_runs FOR UPDATE")
-            writing = asyncio.create_task(ledger.write(run, [NOTE], after=1))
-            for _ in range(100):
-                await asyncio.sleep(0)
-            assert not writing.done()
-            other.execute("COMMIT")
-        found = await writing
-        await ledger.close()
-        return found[0].seq
-
-    assert asyncio.run(main()) == 2
+async def test_the_event_loop_goes_on_while_the_database_is_locked(address: str) -> None:
+    ledger = open_ledger(address)
+    run = await ledger.open_run("t", [STARTED])
+    with connected(address) as other:
+        other.execute("BEGIN")
+        other.execute("SELECT * FROM ledger_runs FOR UPDATE")
+        writing = asyncio.create_task(ledger.write(run, [NOTE], after=1))
+        for _ in range(100):
+            await asyncio.sleep(0)
+        assert not writing.done()
+        other.execute("COMMIT")
+    found = await writing
+    await ledger.close()
+    assert found[0].seq == 2
 
 
-def test_a_run_that_is_locked_does_not_hold_up_runs_of_other_threads(address: str) -> None:
-    async def main() -> None:
-        ledger = open_ledger(address)
-        runs = [await ledger.open_run(thread, [STARTED]) for thread in ("a", "b")]
-        with connected(address) as other:
-            other.execute("BEGIN")
-            other.execute("SELECT * FROM ledger_runs WHERE thread = 'a' FOR UPDATE")
-            writing = asyncio.create_task(ledger.write(runs[0], [NOTE], after=1))
-            assert [event.seq for event in await ledger.write(runs[1], [NOTE], after=1)] == [2]
-            assert not writing.done()
-            other.execute("COMMIT")
-        await writing
-        await ledger.close()
-
-    asyncio.run(main())
+async def test_a_run_that_is_locked_does_not_hold_up_runs_of_other_threads(address: str) -> None:
+    ledger = open_ledger(address)
+    runs = [await ledger.open_run(thread, [STARTED]) for thread in ("a", "b")]
+    with connected(address) as other:
+        other.execute("BEGIN")
+        other.execute("SELECT * FROM ledger_runs WHERE thread = 'a' FOR UPDATE")
+        writing = asyncio.create_task(ledger.write(runs[0], [NOTE], after=1))
+        assert [event.seq for event in await ledger.write(runs[1], [NOTE], after=1)] == [2]
+        assert not writing.done()
+        other.execute("COMMIT")
+    await writing
+    await ledger.close()
 
 
 @pytest.mark.parametrize("full", [True, False])
-def test_only_what_must_survive_a_crash_waits_for_the_disk_and_a_session_keeps_nothing(
+async def test_only_what_must_survive_a_crash_waits_for_the_disk_and_a_session_keeps_nothing(
     address: str, full: bool
 ) -> None:
-    async def main() -> None:
-        workers = Workers(Server(address), lambda: None)
-        asked = "SELECT current_setting('synchronous_commit'), (SELECT count(*) FROM pg_prepared_statements)"
-        assert await workers.run(lambda tx: tx.ask(asked), full=full) == [("on" if full else "off", 0)]
-        settings = "SELECT current_setting('lock_timeout'), current_setting('idle_in_transaction_session_timeout')"
-        assert await workers.run(lambda tx: tx.ask(settings), writes=False) == [("0", "0")]
-        workers.stop()
-        await workers.ended()
-
-    asyncio.run(main())
+    workers = Workers(Server(address), lambda: None)
+    asked = "SELECT current_setting('synchronous_commit'), (SELECT count(*) FROM pg_prepared_statements)"
+    assert await workers.run(lambda tx: tx.ask(asked), full=full) == [("on" if full else "off", 0)]
+    settings = "SELECT current_setting('lock_timeout'), current_setting('idle_in_transaction_session_timeout')"
+    assert await workers.run(lambda tx: tx.ask(settings), writes=False) == [("0", "0")]
+    workers.stop()
+    await workers.ended()
 
 
-def test_the_size_of_a_database_is_that_of_all_its_tables(address: str) -> None:
-    async def main() -> int:
-        ledger = open_ledger(address)
-        await ledger.open_run("t", [STARTED])
-        size = (await ledger.health()).file
-        await ledger.close()
-        return size
-
+async def test_the_size_of_a_database_is_that_of_all_its_tables(address: str) -> None:
     sizes = (
         "SELECT sum(pg_total_relation_size(oid)) FROM pg_class WHERE relkind = 'r' AND relnamespace = current_schema()"
     )
-    assert asyncio.run(main()) == execute(address, f"{sizes}::regnamespace")[0][0]
+    ledger = open_ledger(address)
+    await ledger.open_run("t", [STARTED])
+    size = (await ledger.health()).file
+    await ledger.close()
+    assert size == execute(address, f"{sizes}::regnamespace")[0][0]

@@ -24,35 +24,29 @@ def address() -> Iterator[str]:
         yield made
 
 
-def test_who_waits_is_woken_by_a_notice_and_finds_the_change(address: str) -> None:
-    async def main() -> None:
-        ledger = open_ledger(address)
-        since = (await ledger.changes()).position
-        waiting = asyncio.create_task(ledger.wait_for_news(3_600))
-        while not execute(address, LISTENING):
-            await asyncio.sleep(0)
-        run = await ledger.open_run("t", [STARTED])
-        async with asyncio.timeout(30):
-            await waiting
-        assert (await ledger.changes(since)).runs == (run,)
-        await ledger.close()
-
-    asyncio.run(main())
+async def test_who_waits_is_woken_by_a_notice_and_finds_the_change(address: str) -> None:
+    ledger = open_ledger(address)
+    since = (await ledger.changes()).position
+    waiting = asyncio.create_task(ledger.wait_for_news(3_600))
+    while not execute(address, LISTENING):
+        await asyncio.sleep(0)
+    run = await ledger.open_run("t", [STARTED])
+    async with asyncio.timeout(30):
+        await waiting
+    assert (await ledger.changes(since)).runs == (run,)
+    await ledger.close()
 
 
-def test_writes_cause_at_most_ten_notices_a_second(address: str) -> None:
+async def test_writes_cause_at_most_ten_notices_a_second(address: str) -> None:
     began_s = time.monotonic()
 
-    async def main() -> None:
+    with connected(address) as other:
+        other.execute("LISTEN planner_executor")
         ledger = open_ledger(address)
         async with ledger.begun("t", [STARTED]) as owned:
             for _ in range(200):
                 await ledger.append(owned.lease, [NOTE])
         await ledger.close()
-
-    with connected(address) as other:
-        other.execute("LISTEN planner_executor")
-        asyncio.run(main())
         other.execute("NOTIFY planner_executor, 'last'")
         told = 0
         for notice in other.notifies():
@@ -62,15 +56,12 @@ def test_writes_cause_at_most_ten_notices_a_second(address: str) -> None:
     assert 1 <= told <= 10 * (time.monotonic() - began_s) + 1
 
 
-def test_who_is_told_nothing_looks_when_the_time_is_over(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_who_is_told_nothing_looks_when_the_time_is_over(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PLANNER_EXECUTOR_DB_DIRECT", "postgresql://nobody@/nowhere?host=/nonexistent")
 
-    async def main() -> None:
-        ledger = open_ledger(address)
-        since = (await ledger.changes()).position
-        await ledger.wait_for_news(0.01)
-        run = await ledger.open_run("t", [STARTED])
-        assert (await ledger.changes(since)).runs == (run,)
-        await ledger.close()
-
-    asyncio.run(main())
+    ledger = open_ledger(address)
+    since = (await ledger.changes()).position
+    await ledger.wait_for_news(0.01)
+    run = await ledger.open_run("t", [STARTED])
+    assert (await ledger.changes(since)).runs == (run,)
+    await ledger.close()

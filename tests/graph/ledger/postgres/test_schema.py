@@ -59,22 +59,19 @@ def as_version_3(address: str) -> None:
     execute(address, "UPDATE ledger_schema SET version = 3")
 
 
-def test_tables_of_version_3_get_families_and_the_calls_that_they_have_begun(address: str) -> None:
+async def test_tables_of_version_3_get_families_and_the_calls_that_they_have_begun(address: str) -> None:
     call = {"key": "k", "call": 0, "tool": "pay", "args": {"amount": 980}, "repeatable": False, "revision": 1}
 
-    async def main() -> None:
-        ledger = open_ledger(address)
-        await ledger.open_run("t", [STARTED, drafted("call_started", call, "paid")])
-        await ledger.open_run("t", [STARTED, drafted("call_started", {**call, "repeatable": True}, "looked")])
-        await ledger.open_run("fork", [STARTED, drafted("run_forked", {"source": "t.1", "again": []})])
-        await ledger.open_run("other", [STARTED])
-        await ledger.close()
-        as_version_3(address)
-        ledger = open_ledger(address)
-        await ledger.runs()
-        await ledger.close()
-
-    asyncio.run(main())
+    ledger = open_ledger(address)
+    await ledger.open_run("t", [STARTED, drafted("call_started", call, "paid")])
+    await ledger.open_run("t", [STARTED, drafted("call_started", {**call, "repeatable": True}, "looked")])
+    await ledger.open_run("fork", [STARTED, drafted("run_forked", {"source": "t.1", "again": []})])
+    await ledger.open_run("other", [STARTED])
+    await ledger.close()
+    as_version_3(address)
+    ledger = open_ledger(address)
+    await ledger.runs()
+    await ledger.close()
     families = execute(address, "SELECT array_agg(thread ORDER BY id) FROM ledger_runs GROUP BY family ORDER BY 1")
     assert families == [(["other"],), (["t", "t", "fork"],)]
     begun = "SELECT thread, n, tool, digest, step FROM ledger_effects JOIN ledger_runs ON ledger_runs.id = run"
@@ -82,20 +79,17 @@ def test_tables_of_version_3_get_families_and_the_calls_that_they_have_begun(add
     assert execute(address, "SELECT version FROM ledger_schema") == [(VERSION,)]
 
 
-def test_tables_of_version_1_get_numbered_appends_and_keep_their_runs(address: str) -> None:
-    async def main() -> None:
-        ledger = open_ledger(address)
-        first = await ledger.open_run("t", [STARTED])
-        await ledger.close()
-        as_version_1(address)
-        ledger = open_ledger(address)
-        since = (await ledger.changes()).position
-        second = await ledger.open_run("t", [STARTED])
-        assert (await ledger.changes(since)).runs == (second,)
-        assert await ledger.runs() == [second, first]
-        await ledger.close()
-
-    asyncio.run(main())
+async def test_tables_of_version_1_get_numbered_appends_and_keep_their_runs(address: str) -> None:
+    ledger = open_ledger(address)
+    first = await ledger.open_run("t", [STARTED])
+    await ledger.close()
+    as_version_1(address)
+    ledger = open_ledger(address)
+    since = (await ledger.changes()).position
+    second = await ledger.open_run("t", [STARTED])
+    assert (await ledger.changes(since)).runs == (second,)
+    assert await ledger.runs() == [second, first]
+    await ledger.close()
     assert execute(address, "SELECT version FROM ledger_schema") == [(VERSION,)]
 
 
@@ -119,49 +113,40 @@ def test_tables_of_a_build_between_get_what_they_lack(address: str, first: int) 
     assert execute(address, "SELECT version FROM ledger_schema") == [(VERSION,)]
 
 
-def test_an_older_database_gets_the_new_tables_and_knows_its_artifacts(address: str) -> None:
+async def test_an_older_database_gets_the_new_tables_and_knows_its_artifacts(address: str) -> None:
     kept = keep("x" * 9_000)
 
-    async def main() -> None:
-        ledger = open_ledger(address)
-        run = await ledger.open_run("t", [STARTED, drafted("call_finished", kept.fields(), "a")], [kept])
-        await ledger.close()
-        as_version_1(address)
-        await open_ledger(address).remove([await open_ledger(address).transcript(run)], "os:ada")
-
-    asyncio.run(main())
+    ledger = open_ledger(address)
+    run = await ledger.open_run("t", [STARTED, drafted("call_finished", kept.fields(), "a")], [kept])
+    await ledger.close()
+    as_version_1(address)
+    await open_ledger(address).remove([await open_ledger(address).transcript(run)], "os:ada")
     assert execute(address, "SELECT count(*) FROM ledger_artifacts") == [(0,)]
     assert execute(address, "SELECT version FROM ledger_schema") == [(VERSION,)]
 
 
-def test_standing_approvals_of_an_earlier_version_end_90_days_after_the_migration(address: str) -> None:
+async def test_standing_approvals_of_an_earlier_version_end_90_days_after_the_migration(address: str) -> None:
     before = time.time()
     ends = {"no end": None, "late": before + 1e9, "soon": before + 60.0}
 
-    async def main() -> dict[str, float | None]:
-        ledger = open_ledger(address)
-        for name, until in ends.items():
-            await ledger.give_standing(StandingApproval(name, "pay", {}, 2, "f", "p", ("os:ada",), before, until=until))
-        await ledger.close()
-        execute(address, "UPDATE ledger_schema SET version = 3")
-        ledger = open_ledger(address)
-        found = {use.approval.id: use.approval.until for use in await ledger.standing()}
-        await ledger.close()
-        return found
-
-    left = asyncio.run(main())
+    ledger = open_ledger(address)
+    for name, until in ends.items():
+        await ledger.give_standing(StandingApproval(name, "pay", {}, 2, "f", "p", ("os:ada",), before, until=until))
+    await ledger.close()
+    execute(address, "UPDATE ledger_schema SET version = 3")
+    ledger = open_ledger(address)
+    found = {use.approval.id: use.approval.until for use in await ledger.standing()}
+    await ledger.close()
+    left = found
     assert left["soon"] == ends["soon"] and left["late"] == left["no end"] is not None
     assert 0 <= left["late"] - before - LONGEST_S < 600
 
 
-def test_an_older_database_in_which_a_run_goes_on_is_left_as_it_is(address: str) -> None:
-    async def main() -> None:
-        ledger = open_ledger(address)
-        async with ledger.owned(await ledger.open_run("t", [STARTED])):
-            as_version_1(address)
-            with pytest.raises(LedgerUnavailableError, match=r"t\.1 is being worked on"):
-                Server(address).connect()
-        await ledger.close()
-
-    asyncio.run(main())
+async def test_an_older_database_in_which_a_run_goes_on_is_left_as_it_is(address: str) -> None:
+    ledger = open_ledger(address)
+    async with ledger.owned(await ledger.open_run("t", [STARTED])):
+        as_version_1(address)
+        with pytest.raises(LedgerUnavailableError, match=r"t\.1 is being worked on"):
+            Server(address).connect()
+    await ledger.close()
     assert execute(address, "SELECT to_regclass('ledger_uses')") == [(None,)]

@@ -1,6 +1,5 @@
 """Which runs are looked into for calls that a person has to be asked about."""
 
-import asyncio
 from contextlib import closing
 from pathlib import Path
 
@@ -18,16 +17,13 @@ BEGUN = drafted(
 ENDED = drafted("call_finished", {"call": 0, "status": "succeeded", "value": "a long receipt " * 100}, "a")
 
 
-def test_runs_in_which_all_went_well_are_not_read_and_an_index_finds_the_others(tmp_path: Path) -> None:
+async def test_runs_in_which_all_went_well_are_not_read_and_an_index_finds_the_others(tmp_path: Path) -> None:
     path = tmp_path / "runs.db"
 
-    async def fill() -> None:
-        ledger = SqliteLedger(path)
-        for drafts in ([BEGUN, ENDED],) * 5 + ([BEGUN],):
-            await ledger.open_run("t", [STARTED, *drafts])
-        await ledger.close()
-
-    asyncio.run(fill())
+    ledger = SqliteLedger(path)
+    for drafts in ([BEGUN, ENDED],) * 5 + ([BEGUN],):
+        await ledger.open_run("t", [STARTED, *drafts])
+    await ledger.close()
 
     with closing(Connection(str(path))) as db:
         assert other_runs(db, RunKey("t", 9), is_fork=False).to_know == [RunKey("t", 6)]

@@ -37,35 +37,29 @@ def rows(db: sqlite3.Connection) -> list[int]:
     return [number for (number,) in db.execute("SELECT n FROM t ORDER BY rowid")]
 
 
-def test_work_is_done_on_one_thread_which_is_not_the_loops() -> None:
-    async def main() -> set[int]:
-        writer = WriterThread(connect_to(":memory:"))
-        idents = {await writer.run(lambda _: threading.get_ident()) for _ in range(5)}
-        await writer.close()
-        return idents
-
-    idents = asyncio.run(main())
+async def test_work_is_done_on_one_thread_which_is_not_the_loops() -> None:
+    writer = WriterThread(connect_to(":memory:"))
+    idents = {await writer.run(lambda _: threading.get_ident()) for _ in range(5)}
+    await writer.close()
+    idents = idents
 
     assert len(idents) == 1
     assert threading.get_ident() not in idents
 
 
-def test_a_function_that_raises_leaves_nothing_behind_and_its_neighbours_alone() -> None:
-    async def main() -> tuple[list[Any], list[int]]:
-        writer = WriterThread(connect_to(":memory:"))
-        work = [writer.run(insert(number, fails=number % 2 == 0)) for number in range(10)]
-        outcomes = await asyncio.gather(*work, return_exceptions=True)
-        found = await writer.run(rows)
-        await writer.close()
-        return outcomes, found
-
-    outcomes, found = asyncio.run(main())
+async def test_a_function_that_raises_leaves_nothing_behind_and_its_neighbours_alone() -> None:
+    writer = WriterThread(connect_to(":memory:"))
+    work = [writer.run(insert(number, fails=number % 2 == 0)) for number in range(10)]
+    outcomes = await asyncio.gather(*work, return_exceptions=True)
+    found = await writer.run(rows)
+    await writer.close()
+    outcomes, found = (outcomes, found)
 
     assert found == [1, 3, 5, 7, 9]
     assert [type(outcome) for outcome in outcomes] == [KeyError, int] * 5
 
 
-def test_what_waits_meanwhile_shares_one_commit(tmp_path: Path) -> None:
+async def test_what_waits_meanwhile_shares_one_commit(tmp_path: Path) -> None:
     commits = []
     blocked, go = threading.Event(), threading.Event()
 
@@ -78,48 +72,37 @@ def test_what_waits_meanwhile_shares_one_commit(tmp_path: Path) -> None:
         blocked.set()
         go.wait(10)
 
-    async def main() -> None:
-        writer = WriterThread(connect)
-        first = asyncio.create_task(writer.run(wait))
-        await asyncio.to_thread(blocked.wait, 10)
-        others = [asyncio.create_task(writer.run(insert(number))) for number in range(20)]
-        await asyncio.sleep(0)
-        go.set()
-        await asyncio.gather(first, *others)
-        await writer.close()
-
-    asyncio.run(main())
+    writer = WriterThread(connect)
+    first = asyncio.create_task(writer.run(wait))
+    await asyncio.to_thread(blocked.wait, 10)
+    others = [asyncio.create_task(writer.run(insert(number))) for number in range(20)]
+    await asyncio.sleep(0)
+    go.set()
+    await asyncio.gather(first, *others)
+    await writer.close()
 
     assert len(commits) == 2
 
 
-def test_what_must_survive_a_power_cut_is_committed_so_whatever_came_before() -> None:
+async def test_what_must_survive_a_power_cut_is_committed_so_whatever_came_before() -> None:
     asked = [True, True, False, False, True, False]
 
-    async def main() -> list[int]:
-        writer = WriterThread(connect_to(":memory:"))
-        modes = [
-            await writer.run(lambda db: int(db.execute("PRAGMA synchronous").fetchone()[0]), full=f) for f in asked
-        ]
-        await writer.close()
-        return modes
-
-    assert asyncio.run(main()) == [2 if full else 1 for full in asked]
+    writer = WriterThread(connect_to(":memory:"))
+    modes = [await writer.run(lambda db: int(db.execute("PRAGMA synchronous").fetchone()[0]), full=f) for f in asked]
+    await writer.close()
+    assert modes == [2 if full else 1 for full in asked]
 
 
-def test_answers_are_given_after_the_commit(tmp_path: Path) -> None:
+async def test_answers_are_given_after_the_commit(tmp_path: Path) -> None:
     path = tmp_path / "x.db"
 
-    async def main() -> list[int]:
-        writer = WriterThread(connect_to(path))
-        await writer.run(insert(7))
-        other = sqlite3.connect(path)
-        found = rows(other)
-        other.close()
-        await writer.close()
-        return found
-
-    assert asyncio.run(main()) == [7]
+    writer = WriterThread(connect_to(path))
+    await writer.run(insert(7))
+    other = sqlite3.connect(path)
+    found = rows(other)
+    other.close()
+    await writer.close()
+    assert found == [7]
 
 
 def test_a_disk_that_is_full_undoes_the_work_and_lets_the_next_one_through() -> None:
@@ -141,7 +124,7 @@ def test_a_disk_that_is_full_undoes_the_work_and_lets_the_next_one_through() -> 
     assert asyncio.run(main()) == [1, 2]
 
 
-def test_a_connection_that_cannot_be_made_is_told_to_everyone_who_waits_and_tried_again() -> None:
+async def test_a_connection_that_cannot_be_made_is_told_to_everyone_who_waits_and_tried_again() -> None:
     attempts = []
 
     def connect() -> sqlite3.Connection:
@@ -150,48 +133,39 @@ def test_a_connection_that_cannot_be_made_is_told_to_everyone_who_waits_and_trie
             raise sqlite3.OperationalError("not yet")
         return connect_to(":memory:")()
 
-    async def main() -> list[Any]:
-        writer = WriterThread(connect)
-        with pytest.raises(sqlite3.OperationalError):
-            await writer.run(insert(1))
-        found = [await writer.run(insert(2)), await writer.run(rows)]
-        await writer.close()
-        return found
-
-    assert asyncio.run(main()) == [2, [2]]
+    writer = WriterThread(connect)
+    with pytest.raises(sqlite3.OperationalError):
+        await writer.run(insert(1))
+    found = [await writer.run(insert(2)), await writer.run(rows)]
+    await writer.close()
+    assert found == [2, [2]]
 
 
-def test_closing_finishes_what_was_asked(tmp_path: Path) -> None:
-    async def main() -> list[int]:
-        writer = WriterThread(connect_to(tmp_path / "x.db"))
-        work = [asyncio.create_task(writer.run(insert(number))) for number in range(10)]
-        await asyncio.sleep(0)
-        await writer.close()
-        return await asyncio.gather(*work)
-
-    assert asyncio.run(main()) == list(range(10))
+async def test_closing_finishes_what_was_asked(tmp_path: Path) -> None:
+    writer = WriterThread(connect_to(tmp_path / "x.db"))
+    work = [asyncio.create_task(writer.run(insert(number))) for number in range(10)]
+    await asyncio.sleep(0)
+    await writer.close()
+    assert await asyncio.gather(*work) == list(range(10))
 
 
-def test_closing_what_was_never_used_is_nothing() -> None:
-    asyncio.run(WriterThread(connect_to(":memory:")).close())
+async def test_closing_what_was_never_used_is_nothing() -> None:
+    await WriterThread(connect_to(":memory:")).close()
 
 
-def test_the_event_loop_goes_on_while_a_function_works() -> None:
+async def test_the_event_loop_goes_on_while_a_function_works() -> None:
     go = threading.Event()
 
-    async def main() -> str:
-        writer = WriterThread(connect_to(":memory:"))
-        work = asyncio.create_task(writer.run(lambda _: go.wait(10)))
-        await asyncio.sleep(0)
-        go.set()  # reached only because the loop does not wait
-        assert await work
-        await writer.close()
-        return "done"
-
-    assert asyncio.run(main()) == "done"
+    writer = WriterThread(connect_to(":memory:"))
+    work = asyncio.create_task(writer.run(lambda _: go.wait(10)))
+    await asyncio.sleep(0)
+    go.set()  # reached only because the loop does not wait
+    assert await work
+    await writer.close()
+    assert "done" == "done"
 
 
-def test_the_pulse_goes_on_while_the_event_loop_is_blocked() -> None:
+async def test_the_pulse_goes_on_while_the_event_loop_is_blocked() -> None:
     thrice, idents = threading.Event(), []
 
     def pulse() -> list[Callable[[sqlite3.Connection], None]]:
@@ -200,33 +174,27 @@ def test_the_pulse_goes_on_while_the_event_loop_is_blocked() -> None:
             thrice.set()
         return []
 
-    async def main() -> bool:
-        writer = WriterThread(connect_to(":memory:"), pulse, pulse_s=0.01)
-        await writer.run(insert(1))
-        went_on = thrice.wait(30)
-        await writer.close()
-        return went_on
-
-    assert asyncio.run(main())
+    writer = WriterThread(connect_to(":memory:"), pulse, pulse_s=0.01)
+    await writer.run(insert(1))
+    went_on = thrice.wait(30)
+    await writer.close()
+    assert went_on
     assert threading.get_ident() not in idents
 
 
-def test_what_the_pulse_asks_for_is_committed_and_a_failure_of_it_disturbs_nobody(tmp_path: Path) -> None:
+async def test_what_the_pulse_asks_for_is_committed_and_a_failure_of_it_disturbs_nobody(tmp_path: Path) -> None:
     path, asked = tmp_path / "x.db", iter(range(2, 100_000))
 
     def pulse() -> list[Callable[[sqlite3.Connection], Any]]:
         return [insert(next(asked)), insert(0, fails=True)]
 
-    async def main() -> list[int]:
-        writer = WriterThread(connect_to(path), pulse, pulse_s=0.005)
-        await writer.run(insert(1))
-        while len(await writer.run(rows)) < 4:
-            pass
-        found = await writer.run(rows)
-        await writer.close()
-        return found
-
-    found = asyncio.run(main())
+    writer = WriterThread(connect_to(path), pulse, pulse_s=0.005)
+    await writer.run(insert(1))
+    while len(await writer.run(rows)) < 4:
+        pass
+    found = await writer.run(rows)
+    await writer.close()
+    found = found
 
     assert sorted(found) == list(range(1, len(found) + 1))
 
@@ -258,28 +226,25 @@ def test_a_caller_whose_event_loop_is_closed_meanwhile_disturbs_nobody(
     assert asyncio.run(come_later()) == [1] and not caplog.records
 
 
-def test_a_caller_who_gave_up_before_its_turn_is_passed_over() -> None:
+async def test_a_caller_who_gave_up_before_its_turn_is_passed_over() -> None:
     blocked, go = threading.Event(), threading.Event()
 
     def wait(_: sqlite3.Connection) -> None:
         blocked.set()
         go.wait(10)
 
-    async def main() -> list[int]:
-        writer = WriterThread(connect_to(":memory:"))
-        first = asyncio.create_task(writer.run(wait))
-        await asyncio.to_thread(blocked.wait, 10)
-        second = asyncio.create_task(writer.run(insert(1)))
-        await asyncio.sleep(0)
-        second.cancel()
-        await asyncio.wait([second])
-        go.set()
-        await first
-        found = await writer.run(rows)
-        await writer.close()
-        return found
-
-    assert asyncio.run(main()) == []
+    writer = WriterThread(connect_to(":memory:"))
+    first = asyncio.create_task(writer.run(wait))
+    await asyncio.to_thread(blocked.wait, 10)
+    second = asyncio.create_task(writer.run(insert(1)))
+    await asyncio.sleep(0)
+    second.cancel()
+    await asyncio.wait([second])
+    go.set()
+    await first
+    found = await writer.run(rows)
+    await writer.close()
+    assert found == []
 
 
 @pytest.mark.parametrize(("writes", "statement"), [(True, "BEGIN IMMEDIATE"), (False, "BEGIN")])
@@ -296,7 +261,9 @@ def test_a_transaction_that_writes_takes_the_lock_at_once_and_one_that_reads_tak
     assert said == [statement]
 
 
-def test_work_writes_unless_it_is_said_otherwise_and_one_that_writes_decides_for_all_that_share_its_commit() -> None:
+async def test_work_writes_unless_it_is_said_otherwise_and_one_that_writes_decides_for_all_that_share_its_commit() -> (
+    None
+):
     asked: list[bool] = []
     blocked, go = threading.Event(), threading.Event()
 
@@ -308,22 +275,19 @@ def test_work_writes_unless_it_is_said_otherwise_and_one_that_writes_decides_for
         blocked.set()
         go.wait(10)
 
-    async def main() -> None:
-        writer = WriterThread(connect_to(":memory:"), begin=begin)
-        first = asyncio.create_task(writer.run(wait, writes=False))
-        await asyncio.to_thread(blocked.wait, 10)
-        others = [asyncio.create_task(writer.run(rows, writes=False)), asyncio.create_task(writer.run(insert(1)))]
-        await asyncio.sleep(0)
-        go.set()
-        await asyncio.gather(first, *others)
-        await writer.close()
-
-    asyncio.run(main())
+    writer = WriterThread(connect_to(":memory:"), begin=begin)
+    first = asyncio.create_task(writer.run(wait, writes=False))
+    await asyncio.to_thread(blocked.wait, 10)
+    others = [asyncio.create_task(writer.run(rows, writes=False)), asyncio.create_task(writer.run(insert(1)))]
+    await asyncio.sleep(0)
+    go.set()
+    await asyncio.gather(first, *others)
+    await writer.close()
 
     assert asked == [False, True]
 
 
-def test_one_that_must_survive_a_power_cut_decides_for_all_that_share_its_commit() -> None:
+async def test_one_that_must_survive_a_power_cut_decides_for_all_that_share_its_commit() -> None:
     blocked, go = threading.Event(), threading.Event()
 
     def mode(db: sqlite3.Connection) -> int:
@@ -333,22 +297,19 @@ def test_one_that_must_survive_a_power_cut_decides_for_all_that_share_its_commit
         blocked.set()
         go.wait(10)
 
-    async def main() -> list[int]:
-        writer = WriterThread(connect_to(":memory:"))
-        first = asyncio.create_task(writer.run(wait))
-        await asyncio.to_thread(blocked.wait, 10)
-        others = [asyncio.create_task(writer.run(mode, full=full)) for full in (False, True, False)]
-        await asyncio.sleep(0)
-        go.set()
-        await first
-        modes = [*await asyncio.gather(*others), await writer.run(mode)]
-        await writer.close()
-        return modes
-
-    assert asyncio.run(main()) == [2, 2, 2, 1]
+    writer = WriterThread(connect_to(":memory:"))
+    first = asyncio.create_task(writer.run(wait))
+    await asyncio.to_thread(blocked.wait, 10)
+    others = [asyncio.create_task(writer.run(mode, full=full)) for full in (False, True, False)]
+    await asyncio.sleep(0)
+    go.set()
+    await first
+    modes = [*await asyncio.gather(*others), await writer.run(mode)]
+    await writer.close()
+    assert modes == [2, 2, 2, 1]
 
 
-def test_what_the_pulse_asks_for_does_not_wait_for_the_disk() -> None:
+async def test_what_the_pulse_asks_for_does_not_wait_for_the_disk() -> None:
     modes: list[int] = []
     seen = threading.Event()
 
@@ -356,36 +317,30 @@ def test_what_the_pulse_asks_for_does_not_wait_for_the_disk() -> None:
         modes.append(int(db.execute("PRAGMA synchronous").fetchone()[0]))
         seen.set()
 
-    async def main() -> None:
-        writer = WriterThread(connect_to(":memory:"), lambda: [look], pulse_s=0.01)
-        await writer.run(lambda _: None)
-        await asyncio.to_thread(seen.wait, 10)
-        await writer.close()
-
-    asyncio.run(main())
+    writer = WriterThread(connect_to(":memory:"), lambda: [look], pulse_s=0.01)
+    await writer.run(lambda _: None)
+    await asyncio.to_thread(seen.wait, 10)
+    await writer.close()
 
     assert set(modes) == {1}
 
 
-def test_a_caller_who_gave_up_in_the_middle_of_its_work_is_told_nothing() -> None:
+async def test_a_caller_who_gave_up_in_the_middle_of_its_work_is_told_nothing() -> None:
     blocked, go, faults = threading.Event(), threading.Event(), []
 
     def wait(_: sqlite3.Connection) -> None:
         blocked.set()
         go.wait(10)
 
-    async def main() -> None:
-        asyncio.get_running_loop().set_exception_handler(lambda _loop, context: faults.append(context))
-        writer = WriterThread(connect_to(":memory:"))
-        task = asyncio.create_task(writer.run(wait))
-        await asyncio.to_thread(blocked.wait, 10)
-        task.cancel()
-        await asyncio.wait([task])
-        go.set()
-        await writer.run(rows)
-        await writer.close()
-
-    asyncio.run(main())
+    asyncio.get_running_loop().set_exception_handler(lambda _loop, context: faults.append(context))
+    writer = WriterThread(connect_to(":memory:"))
+    task = asyncio.create_task(writer.run(wait))
+    await asyncio.to_thread(blocked.wait, 10)
+    task.cancel()
+    await asyncio.wait([task])
+    go.set()
+    await writer.run(rows)
+    await writer.close()
 
     assert faults == []
 
@@ -394,42 +349,36 @@ def threads() -> list[threading.Thread]:
     return [thread for thread in threading.enumerate() if thread.name == "ledger-writer" and thread.is_alive()]
 
 
-def test_the_thread_holds_up_no_exit_and_ends_as_the_writer_is_closed() -> None:
+async def test_the_thread_holds_up_no_exit_and_ends_as_the_writer_is_closed() -> None:
     before = len(threads())
 
-    async def main() -> None:
-        writer = WriterThread(connect_to(":memory:"))
-        await writer.run(rows)
-        assert len(threads()) == before + 1 and all(thread.daemon for thread in threads())
-        await writer.close()
-
-    asyncio.run(main())
+    writer = WriterThread(connect_to(":memory:"))
+    await writer.run(rows)
+    assert len(threads()) == before + 1 and all(thread.daemon for thread in threads())
+    await writer.close()
 
     assert len(threads()) == before
 
 
-def test_a_process_that_forks_has_no_connection_open_until_the_fork_is_over(tmp_path: Path) -> None:
+async def test_a_process_that_forks_has_no_connection_open_until_the_fork_is_over(tmp_path: Path) -> None:
     opened: list[sqlite3.Connection] = []
 
     def connect() -> sqlite3.Connection:
         opened.append(sqlite3.connect(tmp_path / "x.db", isolation_level=None, check_same_thread=False))
         return opened[-1]
 
-    async def main() -> list[int]:
-        writer = WriterThread(connect)
-        await writer.run(lambda db: db.execute("CREATE TABLE t (n)"))
-        over = writer.rest()
-        with pytest.raises(sqlite3.ProgrammingError):
-            opened[0].execute("SELECT 1")
-        waiting = asyncio.create_task(writer.run(rows))
-        await asyncio.sleep(0)
-        assert len(opened) == 1
-        over()
-        found = await waiting
-        await writer.close()
-        return found
-
-    assert asyncio.run(main()) == []
+    writer = WriterThread(connect)
+    await writer.run(lambda db: db.execute("CREATE TABLE t (n)"))
+    over = writer.rest()
+    with pytest.raises(sqlite3.ProgrammingError):
+        opened[0].execute("SELECT 1")
+    waiting = asyncio.create_task(writer.run(rows))
+    await asyncio.sleep(0)
+    assert len(opened) == 1
+    over()
+    found = await waiting
+    await writer.close()
+    assert found == []
     assert len(opened) == 2
 
 
@@ -437,20 +386,17 @@ def test_a_writer_that_was_never_used_lets_a_fork_go_on_at_once() -> None:
     WriterThread(connect_to(":memory:")).rest()()
 
 
-def test_the_first_pulse_comes_after_its_time() -> None:
+async def test_the_first_pulse_comes_after_its_time() -> None:
     pulses: list[int] = []
 
     def pulse() -> list[Callable[[sqlite3.Connection], None]]:
         pulses.append(1)
         return []
 
-    async def main() -> None:
-        writer = WriterThread(connect_to(":memory:"), pulse, pulse_s=3_600)
-        await writer.run(rows)
-        await writer.run(rows)
-        await writer.close()
-
-    asyncio.run(main())
+    writer = WriterThread(connect_to(":memory:"), pulse, pulse_s=3_600)
+    await writer.run(rows)
+    await writer.run(rows)
+    await writer.close()
 
     assert pulses == []
 

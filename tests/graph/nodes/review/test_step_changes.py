@@ -5,10 +5,9 @@ from typing import Any
 
 import pytest
 from langchain_core.messages import AIMessage, HumanMessage
-from run_in_memory import planned, with_run
+from run_in_memory import planned, run_in_memory
 
 from planner_executor.graph.nodes.review.step_changes import change_in_words, take_changes
-from planner_executor.graph.nodes.run.context import RunContext
 from planner_executor.graph.policy.approvers import ApproverRule, Approvers
 from planner_executor.graph.policy.policy import Policy
 from planner_executor.graph.review.step_change import Skip, Supply
@@ -44,17 +43,15 @@ def test_without_words_of_the_user_nothing_changes(state: dict[str, Any]) -> Non
     assert change_in_words(state) is None
 
 
-def taken(state: Any, *before: Any, words: bool = False, **settings: Any) -> list[tuple[str, str | None]]:
+async def taken(state: Any, *before: Any, words: bool = False, **settings: Any) -> list[tuple[str, str | None]]:
     """Return the kind and step of each event that a state leads to, taken twice."""
 
-    async def work(run: RunContext) -> list[tuple[str, str | None]]:
+    async with run_in_memory(PLAN, *before, **settings) as run:
         known = run.record.seq
         for _ in range(2):
             await take_changes(run, state, **({"words": True} if words else {}))
             run.record.checkpoints.clear()
         return [(event.kind, event.step) for event in await run.ledger.events(run.key, known)]
-
-    return with_run(work, PLAN, *before, **settings)
 
 
 def chat(words: str) -> dict[str, Any]:
@@ -72,8 +69,8 @@ def chat(words: str) -> dict[str, Any]:
     ],
     ids=["both", "one", "none", "an empty state", "words that are not asked for"],
 )
-def test_the_changes_of_a_state_are_written_once(state: Any, changed: list[Any]) -> None:
-    assert taken(state) == changed
+async def test_the_changes_of_a_state_are_written_once(state: Any, changed: list[Any]) -> None:
+    assert await taken(state) == changed
 
 
 @pytest.mark.parametrize(
@@ -87,51 +84,43 @@ def test_the_changes_of_a_state_are_written_once(state: Any, changed: list[Any])
     ],
     ids=["a command", "beside data", "the goal", "other words", "no words"],
 )
-def test_the_words_of_a_chat_are_one_more_change(state: Any, changed: list[Any]) -> None:
-    assert taken(state, words=True) == changed
+async def test_the_words_of_a_chat_are_one_more_change(state: Any, changed: list[Any]) -> None:
+    assert await taken(state, words=True) == changed
 
 
-def test_a_goal_that_reads_like_a_command_is_the_goal() -> None:
-    async def work(run: RunContext) -> int:
+async def test_a_goal_that_reads_like_a_command_is_the_goal() -> None:
+    async with run_in_memory(PLAN) as run:
         run.record.assignment = replace(run.record.assignment, goal="skip mail")
         await take_changes(run, chat("skip mail"), words=True)
-        return len(await run.ledger.events(run.key))
-
-    assert with_run(work, PLAN) == 2
+        assert len(await run.ledger.events(run.key)) == 2
 
 
-def test_a_change_that_is_made_already_is_left_out_and_the_others_are_not() -> None:
+async def test_a_change_that_is_made_already_is_left_out_and_the_others_are_not() -> None:
     made = drafted("step_skipped", {"why": "not needed"}, "mail")
 
-    assert taken({"changes": NOT_NEEDED, **chat("skip note")}, made, words=True) == [("step_skipped", "note")]
+    assert await taken({"changes": NOT_NEEDED, **chat("skip note")}, made, words=True) == [("step_skipped", "note")]
 
 
 @pytest.mark.parametrize("case", ["here before", "ended"])
-def test_nothing_changes_at_a_checkpoint_that_was_worked_at_or_after_the_end(case: str) -> None:
-    async def work(run: RunContext) -> int:
+async def test_nothing_changes_at_a_checkpoint_that_was_worked_at_or_after_the_end(case: str) -> None:
+    before = [drafted("run_ended")] if case == "ended" else []
+    async with run_in_memory(PLAN, *before) as run:
         run.record.checkpoints |= {run.checkpoint} if case == "here before" else set()
         await take_changes(run, {"changes": {"supply": {"look": 1}}})
-        return len(await run.ledger.events(run.key))
-
-    before = [drafted("run_ended")] if case == "ended" else []
-    assert with_run(work, PLAN, *before) == 2 + len(before)
+        assert len(await run.ledger.events(run.key)) == 2 + len(before)
 
 
-def test_a_large_result_is_kept_beside_its_event() -> None:
-    async def work(run: RunContext) -> str:
+async def test_a_large_result_is_kept_beside_its_event() -> None:
+    async with run_in_memory(PLAN) as run:
         await take_changes(run, {"changes": {"supply": {"look": LARGE}}})
         artifact = run.record.steps.results["look"].artifact
-        return await run.ledger.artifact(artifact["id"]) if artifact else ""
-
-    assert with_run(work, PLAN) == f'"{LARGE}"'
+        assert (await run.ledger.artifact(artifact["id"]) if artifact else "") == f'"{LARGE}"'
 
 
-def test_a_result_is_taken_from_anybody_with_the_rules_on_people_that_they_met() -> None:
+async def test_a_result_is_taken_from_anybody_with_the_rules_on_people_that_they_met() -> None:
     policy = Policy(approvers=Approvers(ApproverRule(names=("server:ada",))))
 
-    async def work(run: RunContext) -> Any:
+    async with run_in_memory(PLAN, policy=policy) as run:
         await take_changes(run, {"changes": {"supply": {"mail": 1}}})
-        return run.record.people.values["step mail"].met
-
-    assert with_run(work, PLAN, policy=policy) == {"send": ()}
-    assert taken({"changes": NOT_NEEDED}, policy=policy) == [("step_skipped", "mail")]
+        assert run.record.people.values["step mail"].met == {"send": ()}
+    assert await taken({"changes": NOT_NEEDED}, policy=policy) == [("step_skipped", "mail")]

@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from run_in_memory import with_run
+from run_in_memory import run_in_memory
 
 from planner_executor.graph.caller import Caller, invoked_by
 from planner_executor.graph.nodes.review.outcome import Outcome
@@ -33,16 +33,14 @@ EDITS_CALL = ReviewVerdict(edits={"k": {"to": "x"}}, decisions=(EDITED,))
 REFUSES_CALL = ReviewVerdict(rejected={"k": "no"}, calls=("l",), decisions=(YES, Decision("reject", message="no")))
 
 
-def ballots(
+async def ballots(
     approvers: Approvers, *answers: tuple[Approver, ReviewVerdict], starter: str = "server:eve"
 ) -> list[Ballot]:
     """Return what each answer to one request comes to, with the votes of those before on record."""
 
-    async def work(run: RunContext) -> list[Ballot]:
+    async with run_in_memory(policy=Policy(approvers=approvers)) as run:
         run.record.people.askers = (starter,)
         return [await _cast(run, by, verdict) for by, verdict in answers]
-
-    return with_run(work, policy=Policy(approvers=approvers))
 
 
 async def _cast(run: RunContext, by: Approver, verdict: ReviewVerdict) -> Ballot:
@@ -54,10 +52,10 @@ async def _cast(run: RunContext, by: Approver, verdict: ReviewVerdict) -> Ballot
     return ballot
 
 
-def test_without_rules_anybody_decides_alone() -> None:
-    (ballot,) = ballots(Approvers(), (NOBODY, APPROVED))
+async def test_without_rules_anybody_decides_alone() -> None:
+    (ballot,) = await ballots(Approvers(), (NOBODY, APPROVED))
     assert (ballot, ballot.is_proposal) == (Ballot(APPROVED, (NOBODY,)), False)
-    assert ballots(Approvers(), (NOBODY, replace(APPROVED, unseen=True)))[0].voters == (NOBODY,)
+    assert (await ballots(Approvers(), (NOBODY, replace(APPROVED, unseen=True))))[0].voters == (NOBODY,)
 
 
 @pytest.mark.parametrize(
@@ -70,18 +68,18 @@ def test_without_rules_anybody_decides_alone() -> None:
     ],
     ids=["unseen", "unverified", "without the role", "a rejection without the role"],
 )
-def test_who_may_not_decide_is_refused(by: Approver, verdict: ReviewVerdict, why: str) -> None:
+async def test_who_may_not_decide_is_refused(by: Approver, verdict: ReviewVerdict, why: str) -> None:
     with pytest.raises(InvalidResponse, match=why):
-        ballots(ONE, (by, verdict))
+        await ballots(ONE, (by, verdict))
 
 
-def test_one_person_whom_the_rule_admits_decides_if_it_takes_one() -> None:
-    assert ballots(ONE, (ADA, APPROVED)) == [Ballot(APPROVED, (ADA,), met={})]
+async def test_one_person_whom_the_rule_admits_decides_if_it_takes_one() -> None:
+    assert await ballots(ONE, (ADA, APPROVED)) == [Ballot(APPROVED, (ADA,), met={})]
 
 
-def test_two_approvals_of_the_same_decide_and_each_person_counts_once() -> None:
+async def test_two_approvals_of_the_same_decide_and_each_person_counts_once() -> None:
     same = replace(ADA, name="Ada")
-    first, again, second = ballots(TWO, (ADA, APPROVED), (same, APPROVED), (BOB, APPROVED))
+    first, again, second = await ballots(TWO, (ADA, APPROVED), (same, APPROVED), (BOB, APPROVED))
 
     for ballot, label in ((first, "server:ada"), (again, "server:Ada")):
         assert ballot.voters == () and ballot.vote is not None and ballot.vote.approver == label
@@ -90,10 +88,10 @@ def test_two_approvals_of_the_same_decide_and_each_person_counts_once() -> None:
     assert second == Ballot(APPROVED, (same, BOB), met={})
 
 
-def test_approvals_of_different_things_do_not_add_up() -> None:
+async def test_approvals_of_different_things_do_not_add_up() -> None:
     other = replace(APPROVED, decisions=(YES, YES))
 
-    assert [ballot.vote is None for ballot in ballots(TWO, (ADA, APPROVED), (BOB, other), (LEA, APPROVED))] == [
+    assert [ballot.vote is None for ballot in await ballots(TWO, (ADA, APPROVED), (BOB, other), (LEA, APPROVED))] == [
         False,
         False,
         True,
@@ -101,39 +99,39 @@ def test_approvals_of_different_things_do_not_add_up() -> None:
 
 
 @pytest.mark.parametrize("verdict", [REJECTS, WISHES], ids=["an end", "feedback"])
-def test_one_who_may_decide_rejects_alone(verdict: ReviewVerdict) -> None:
-    assert ballots(TWO, (ADA, verdict)) == [Ballot(verdict, (ADA,), met=None if verdict.stop else {})]
+async def test_one_who_may_decide_rejects_alone(verdict: ReviewVerdict) -> None:
+    assert await ballots(TWO, (ADA, verdict)) == [Ballot(verdict, (ADA,), met=None if verdict.stop else {})]
 
 
 @pytest.mark.parametrize("approvers", [TWO, FOUR_EYES], ids=["a quorum", "four eyes"])
 @pytest.mark.parametrize("verdict", [EDITS_PLAN, EDITS_CALL], ids=["of the plan", "of a call"])
-def test_an_edit_is_put_to_others_without_what_was_approved_beside_it(approvers: Approvers, verdict: Any) -> None:
+async def test_an_edit_is_put_to_others_without_what_was_approved_beside_it(approvers: Approvers, verdict: Any) -> None:
     proposed = replace(verdict, calls=(), standing={})
 
-    assert ballots(approvers, (ADA, verdict)) == [Ballot(proposed, (ADA,), is_proposal=True, met={})]
+    assert await ballots(approvers, (ADA, verdict)) == [Ballot(proposed, (ADA,), is_proposal=True, met={})]
 
 
 @pytest.mark.parametrize("verdict", [EDITS_PLAN, EDITS_CALL], ids=["of the plan", "of a call"])
-def test_an_edit_is_carried_out_if_one_person_decides(verdict: ReviewVerdict) -> None:
-    assert ballots(ONE, (ADA, verdict)) == [Ballot(verdict, (ADA,), met={})]
+async def test_an_edit_is_carried_out_if_one_person_decides(verdict: ReviewVerdict) -> None:
+    assert await ballots(ONE, (ADA, verdict)) == [Ballot(verdict, (ADA,), met={})]
 
 
-def test_whoever_asked_does_not_decide_under_four_eyes() -> None:
+async def test_whoever_asked_does_not_decide_under_four_eyes() -> None:
     with pytest.raises(InvalidResponse, match="asked for this"):
-        ballots(FOUR_EYES, (ADA, APPROVED), starter="server:ada")
-    assert ballots(FOUR_EYES, (BOB, APPROVED), starter="server:ada") == [Ballot(APPROVED, (BOB,), met={})]
+        await ballots(FOUR_EYES, (ADA, APPROVED), starter="server:ada")
+    assert await ballots(FOUR_EYES, (BOB, APPROVED), starter="server:ada") == [Ballot(APPROVED, (BOB,), met={})]
 
 
-def test_one_rejection_of_a_call_decides_about_it_and_approves_nothing_beside_it() -> None:
+async def test_one_rejection_of_a_call_decides_about_it_and_approves_nothing_beside_it() -> None:
     alone = replace(NOTHING, rejected={"k": "no"}, decisions=REFUSES_CALL.decisions)
 
-    assert ballots(TWO, (ADA, REFUSES_CALL)) == [Ballot(alone, (ADA,), met={})]
-    assert ballots(ONE, (ADA, REFUSES_CALL)) == [Ballot(REFUSES_CALL, (ADA,), met={})]
+    assert await ballots(TWO, (ADA, REFUSES_CALL)) == [Ballot(alone, (ADA,), met={})]
+    assert await ballots(ONE, (ADA, REFUSES_CALL)) == [Ballot(REFUSES_CALL, (ADA,), met={})]
 
 
-def test_a_raised_budget_is_decided_by_the_rule_on_what_it_may_cost() -> None:
+async def test_a_raised_budget_is_decided_by_the_rule_on_what_it_may_cost() -> None:
     dear = Approvers(costs=((5.0, ApproverRule(roles=("finance",), quorum=2)),))
     raised = [replace(APPROVED, budget=Budget(cost_usd=cost)) for cost in (5.0, 6.0)]
 
-    cheap, costly = [ballots(dear, (ADA, verdict))[0] for verdict in raised]
+    cheap, costly = [(await ballots(dear, (ADA, verdict)))[0] for verdict in raised]
     assert (cheap.vote, costly.vote is None) == (None, False)

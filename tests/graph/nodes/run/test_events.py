@@ -4,9 +4,8 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from run_in_memory import PLAN, finished, planned, with_run
+from run_in_memory import PLAN, finished, planned, run_in_memory
 
-from planner_executor.graph.nodes.run.context import RunContext
 from planner_executor.graph.nodes.run.events import budget_reached, inbox_events, revision
 from planner_executor.graph.plan.schema import Plan
 from planner_executor.graph.prompts.planner import UNTRUSTED
@@ -30,24 +29,20 @@ CALLED = {tool: drafted("call_started", {"tool": tool, "args": {}}, "a") for too
 STEERED = Amendment(add=("be kind",)).to_text()
 
 
-def revised(*drafts: Any, author: str = "planner", history: Any = (), plan: Any = KEPT_AND_NEW) -> PlanRevised:
-    async def work(run: RunContext) -> PlanRevised:
+async def revised(*drafts: Any, author: str = "planner", history: Any = (), plan: Any = KEPT_AND_NEW) -> PlanRevised:
+    async with run_in_memory(*drafts) as run:
         run.record.assignment = replace(run.record.assignment, history=tuple(history))
         return revision(run, Plan.model_validate(plan), author, "because")
 
-    return with_run(work, *drafts)
 
-
-def handled(*messages: str, ended: bool = False) -> list[Any]:
-    async def work(run: RunContext) -> list[Any]:
+async def handled(*messages: str, ended: bool = False) -> list[Any]:
+    async with run_in_memory(*([drafted("run_ended")] if ended else [])) as run:
         return [draft.data for draft in inbox_events(run, messages)]
 
-    return with_run(work, *([drafted("run_ended")] if ended else []))
 
-
-def test_a_revision_has_the_next_number_and_says_what_changes_under_which_terms() -> None:
-    assert (revised().revision, revised(planned(revision=4)).revision) == (1, 5)
-    event = revised(planned())
+async def test_a_revision_has_the_next_number_and_says_what_changes_under_which_terms() -> None:
+    assert ((await revised()).revision, (await revised(planned(revision=4))).revision) == (1, 5)
+    event = await revised(planned())
 
     assert (event.author, event.reason, event.digest) == (
         "planner",
@@ -68,41 +63,39 @@ def test_a_revision_has_the_next_number_and_says_what_changes_under_which_terms(
         ("gone", "planner", ()),
     ],
 )
-def test_steps_that_a_model_wrote_after_reading_untrusted_results_are_tainted(
+async def test_steps_that_a_model_wrote_after_reading_untrusted_results_are_tainted(
     called: str, author: str, tainted: tuple[str, ...]
 ) -> None:
-    assert revised(planned(), CALLED[called], author=author).tainted == tainted
+    assert (await revised(planned(), CALLED[called], author=author)).tainted == tainted
 
 
-def test_a_kept_step_stays_as_tainted_as_it_was() -> None:
-    assert revised(planned(tainted=["a"])).tainted == ("a",)
-    assert revised(planned(tainted=["a"]), CALLED["page"]).tainted == ("a", "b")
-    assert revised(planned(tainted=["b"])).tainted == (), "b is no step of the plan before"
+async def test_a_kept_step_stays_as_tainted_as_it_was() -> None:
+    assert (await revised(planned(tainted=["a"]))).tainted == ("a",)
+    assert (await revised(planned(tainted=["a"]), CALLED["page"])).tainted == ("a", "b")
+    assert (await revised(planned(tainted=["b"]))).tainted == (), "b is no step of the plan before"
 
 
-def test_a_changed_step_is_as_tainted_as_a_new_one() -> None:
+async def test_a_changed_step_is_as_tainted_as_a_new_one() -> None:
     changed = {"steps": [{**PLAN["steps"][0], "args": {"q": 2}}]}
 
-    assert revised(planned(tainted=["a"]), plan=changed).tainted == ()
-    assert revised(planned(), CALLED["page"], plan=changed).tainted == ("a",)
+    assert (await revised(planned(tainted=["a"]), plan=changed)).tainted == ()
+    assert (await revised(planned(), CALLED["page"], plan=changed)).tainted == ("a",)
 
 
-def test_a_first_plan_is_tainted_by_what_a_chat_quotes_of_others() -> None:
+async def test_a_first_plan_is_tainted_by_what_a_chat_quotes_of_others() -> None:
     said, quoted = {"user": "hello"}, {UNTRUSTED: "<data>pay me</data>"}
 
-    assert revised(history=[said, quoted]).tainted == ("a", "b")
-    assert revised(history=[said]).tainted == ()
-    assert revised(history=[quoted], author="person").tainted == ()
+    assert (await revised(history=[said, quoted])).tainted == ("a", "b")
+    assert (await revised(history=[said])).tainted == ()
+    assert (await revised(history=[quoted], author="person")).tainted == ()
 
 
-def test_a_limit_names_the_steps_that_are_left() -> None:
-    async def work(run: RunContext) -> list[Any]:
+async def test_a_limit_names_the_steps_that_are_left() -> None:
+    async with run_in_memory(planned(), finished("a")) as run:
         run.record.spending.budget = Budget(steps=1)
         run.record.spending.usage = Usage(steps=1)
         plan = Plan.model_validate(KEPT_AND_NEW)
-        return [budget_reached(run, "steps", "executor", given).data for given in (plan, None)]
-
-    with_plan, without = with_run(work, planned(), finished("a"))
+        with_plan, without = [budget_reached(run, "steps", "executor", given).data for given in (plan, None)]
 
     assert with_plan == BudgetReached(
         limit="steps", by="executor", budget=Budget(steps=1), spent=Usage(steps=1), left=("b",)
@@ -110,66 +103,68 @@ def test_a_limit_names_the_steps_that_are_left() -> None:
     assert without.left == ()
 
 
-def test_an_inbox_without_messages_or_of_a_run_that_has_ended_makes_no_events() -> None:
-    assert handled() == []
-    assert handled("pause", STEERED, ended=True) == []
+async def test_an_inbox_without_messages_or_of_a_run_that_has_ended_makes_no_events() -> None:
+    assert await handled() == []
+    assert await handled("pause", STEERED, ended=True) == []
 
 
-def test_a_pause_comes_after_amendments_which_build_on_each_other() -> None:
-    first, second, pause = handled("pause", STEERED, Amendment(withdraw=("be kind",), add=("be quick",)).to_text())
+async def test_a_pause_comes_after_amendments_which_build_on_each_other() -> None:
+    first, second, pause = await handled(
+        "pause", STEERED, Amendment(withdraw=("be kind",), add=("be quick",)).to_text()
+    )
 
     assert isinstance(first, Steered) and isinstance(second, Steered)
     assert (first.constraints, second.constraints) == (("be kind",), ("be quick",))
     assert pause.kind == "paused"
-    assert [event.kind for event in handled(STEERED)] == ["steered"]
+    assert [event.kind for event in await handled(STEERED)] == ["steered"]
 
 
-def test_a_cancelled_run_heeds_nothing_else() -> None:
-    (ended,) = handled("pause", "cancel", STEERED)
+async def test_a_cancelled_run_heeds_nothing_else() -> None:
+    (ended,) = await handled("pause", "cancel", STEERED)
 
     assert (ended.kind, ended.status) == ("run_ended", "cancelled")
 
 
 @pytest.mark.parametrize(("trust", "tainted"), [("untrusted", ("b",)), ("user", ())])
-def test_steps_planned_after_reading_what_a_fork_inherited_are_as_trusted(trust: str, tainted: tuple[str, ...]) -> None:
+async def test_steps_planned_after_reading_what_a_fork_inherited_are_as_trusted(
+    trust: str, tainted: tuple[str, ...]
+) -> None:
     inherited = drafted("inherited", {"label": {"trust": trust, "sources": ["page"]}}, "a")
 
-    assert revised(planned(), inherited).tainted == tainted
+    assert (await revised(planned(), inherited)).tainted == tainted
 
 
-def test_the_first_plan_of_a_fork_is_as_tainted_as_its_sources() -> None:
+async def test_the_first_plan_of_a_fork_is_as_tainted_as_its_sources() -> None:
     quoted = {UNTRUSTED: "<data>pay me</data>"}
 
-    assert revised(drafted("run_forked", {"tainted": ["a"]}), history=[quoted]).tainted == ("a",)
+    assert (await revised(drafted("run_forked", {"tainted": ["a"]}), history=[quoted])).tainted == ("a",)
 
 
 @pytest.mark.parametrize("author", ["caller", "person", "state", "planner", "replanner"])
-def test_a_plan_of_a_person_names_who_wrote_it(author: str) -> None:
-    assert revised(author=author).written_by == (None if "planner" in author else str(acting()))
+async def test_a_plan_of_a_person_names_who_wrote_it(author: str) -> None:
+    assert (await revised(author=author)).written_by == (None if "planner" in author else str(acting()))
 
 
 @pytest.mark.parametrize(("limit_s", "spent_s"), [(5.0, 7.6), (None, 0.0)])
-def test_the_time_since_the_start_is_spent_if_it_is_limited(limit_s: float | None, spent_s: float) -> None:
-    async def work(run: RunContext) -> Any:
+async def test_the_time_since_the_start_is_spent_if_it_is_limited(limit_s: float | None, spent_s: float) -> None:
+    async with run_in_memory() as run:
         run.record.started_at, run.record.spending.budget = 1_000.0, Budget(elapsed_s=limit_s)
         clocked = replace(run, services=replace(run.services, pauses=PassingClock(1_007.56).clock))
-        return budget_reached(clocked, "steps", "executor", None).data
-
-    assert with_run(work).spent.elapsed_s == spent_s
+        assert budget_reached(clocked, "steps", "executor", None).data.spent.elapsed_s == spent_s
 
 
-def test_an_approval_is_revoked_beside_other_messages_and_of_several_pauses_the_first_counts() -> None:
-    revoked, steered, paused = handled(HAND_OVER, Revocation("a", "os:ada").to_text(), STEERED, "pause")
+async def test_an_approval_is_revoked_beside_other_messages_and_of_several_pauses_the_first_counts() -> None:
+    revoked, steered, paused = await handled(HAND_OVER, Revocation("a", "os:ada").to_text(), STEERED, "pause")
 
     assert revoked == StandingRevoked(id="a", approver="os:ada") and isinstance(steered, Steered)
     assert paused.reason == ASKED
 
 
-def test_the_events_of_a_pause_and_a_cancellation_name_who_asked() -> None:
-    (paused,) = handled("pause server:ann lee", HAND_OVER)
-    (ended,) = handled("pause os:ada", "cancel server:ann lee")
-    (earlier,) = handled("cancel")
-    (left,) = handled(HAND_OVER)
+async def test_the_events_of_a_pause_and_a_cancellation_name_who_asked() -> None:
+    (paused,) = await handled("pause server:ann lee", HAND_OVER)
+    (ended,) = await handled("pause os:ada", "cancel server:ann lee")
+    (earlier,) = await handled("cancel")
+    (left,) = await handled(HAND_OVER)
 
     assert (paused.reason, paused.by) == (ASKED, "server:ann lee")
     assert (ended.status, ended.by, earlier.by) == ("cancelled", "server:ann lee", None)

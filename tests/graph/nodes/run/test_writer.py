@@ -1,10 +1,11 @@
 """Writing to a run's record: owning it, heeding its inbox, and events that say what the record does not yet say."""
 
+from contextlib import nullcontext
 from dataclasses import replace
 from typing import Any
 
 import pytest
-from run_in_memory import PLAN, begun, finished, planned, services, with_run
+from run_in_memory import PLAN, begun, finished, planned, run_in_memory, services
 
 from planner_executor.graph.calls.tool_call import Admitted, CallHeld
 from planner_executor.graph.errors import CapReachedError, LeaseLostError, RunOwnedError, RunPausedError
@@ -39,21 +40,19 @@ async def under_other_terms(run: RunContext, **settings: Any) -> RunContext:
     return replace(run, services=services, terms_here=terms)
 
 
-def test_the_first_events_are_written_as_the_run_is_taken_if_it_is_as_it_was_read() -> None:
-    async def work(run: RunContext) -> Any:
+async def test_the_first_events_are_written_as_the_run_is_taken_if_it_is_as_it_was_read() -> None:
+    async with run_in_memory() as run:
         writer = RunWriter(run)
         assert (writer.lease, writer.opened) == (None, False)
         async with writer.owned(NOTE):
             assert (writer.opened, run.record.last_kind) == (True, "executing")
         assert writer.lease is None
         (event,) = [event for event in await run.ledger.events(run.key) if event.kind == "executing"]
-        return event.payload["checkpoint"]
-
-    assert with_run(work) == "c"
+        assert event.payload["checkpoint"] == "c"
 
 
-def test_the_first_events_wait_if_stricter_terms_have_to_be_recorded_before() -> None:
-    async def work(run: RunContext) -> Any:
+async def test_the_first_events_wait_if_stricter_terms_have_to_be_recorded_before() -> None:
+    async with run_in_memory() as run:
         run = await under_other_terms(run, max_replans=1)
         writer = RunWriter(run)
         async with writer.owned(NOTE):
@@ -61,45 +60,41 @@ def test_the_first_events_wait_if_stricter_terms_have_to_be_recorded_before() ->
             assert not writer.opened
             await writer.write(NOTE)
             await writer.write(NOTE)
-        return await kinds(run)
-
-    assert with_run(work) == ["configured", "executing", "executing"]
+        assert await kinds(run) == ["configured", "executing", "executing"]
 
 
 @pytest.mark.parametrize("ended", [False, True])
-def test_stricter_terms_are_recorded_before_what_they_decide_unless_the_run_has_ended(ended: bool) -> None:
-    async def work(run: RunContext) -> Any:
-        run = await under_other_terms(run, max_replans=1)
-        await RunWriter(run).write(NOTE)
-        return (await kinds(run))[int(ended) :]
-
+async def test_stricter_terms_are_recorded_before_what_they_decide_unless_the_run_has_ended(ended: bool) -> None:
     drafts = [drafted("run_ended")] if ended else []
 
-    assert with_run(work, *drafts) == (["executing"] if ended else ["configured", "executing"])
+    async with run_in_memory(*drafts) as run:
+        run = await under_other_terms(run, max_replans=1)
+        await RunWriter(run).write(NOTE)
+        assert (await kinds(run))[int(ended) :] == (["executing"] if ended else ["configured", "executing"])
 
 
-def test_weaker_terms_are_not_recorded_and_those_on_record_hold() -> None:
-    async def work(run: RunContext) -> Any:
+async def test_weaker_terms_are_not_recorded_and_those_on_record_hold() -> None:
+    async with run_in_memory() as run:
         run = await under_other_terms(run, max_replans=9, budget=Budget(steps=1))
         await RunWriter(run).write(NOTE)
         await RunWriter(run).write(NOTE)
-        return await kinds(run), run.services.settings.max_replans, run.record.spending.budget
+        assert (await kinds(run), run.services.settings.max_replans, run.record.spending.budget) == (
+            ["configured", "executing", "executing"],
+            2,
+            Budget(steps=1),
+        )
 
-    assert with_run(work) == (["configured", "executing", "executing"], 2, Budget(steps=1))
 
-
-def test_what_was_written_meanwhile_is_read_as_the_run_is_taken() -> None:
-    async def work(run: RunContext) -> Any:
+async def test_what_was_written_meanwhile_is_read_as_the_run_is_taken() -> None:
+    async with run_in_memory() as run:
         async with run.ledger.owned(run.key) as lease:
             await run.ledger.append(lease, [planned()])
         async with RunWriter(run).owned():
-            return run.record.plan_state.revision
-
-    assert with_run(work) == 1
+            assert run.record.plan_state.revision == 1
 
 
-def test_an_owner_heeds_what_was_left_in_the_inbox_before_and_since() -> None:
-    async def work(run: RunContext) -> Any:
+async def test_an_owner_heeds_what_was_left_in_the_inbox_before_and_since() -> None:
+    async with run_in_memory() as run:
         writer = RunWriter(run)
         await run.ledger.post(run.key, STEERED)
         async with writer.owned(NOTE):
@@ -107,9 +102,7 @@ def test_an_owner_heeds_what_was_left_in_the_inbox_before_and_since() -> None:
             await writer.read_messages()
             await run.ledger.post(run.key, Amendment(withdraw=("be kind",)).to_text())
             await writer.read_messages()
-            return run.record.assignment.constraints
-
-    assert with_run(work) == ()
+            assert run.record.assignment.constraints == ()
 
 
 @pytest.mark.parametrize(
@@ -117,8 +110,8 @@ def test_an_owner_heeds_what_was_left_in_the_inbox_before_and_since() -> None:
     [(["pause"], True, None), (["pause", "cancel"], False, "cancelled"), (["cancel"], False, "cancelled")],
     ids=str,
 )
-def test_a_message_pauses_the_run_unless_it_is_cancelled(messages: list[str], pauses: bool, status: Any) -> None:
-    async def work(run: RunContext) -> Any:
+async def test_a_message_pauses_the_run_unless_it_is_cancelled(messages: list[str], pauses: bool, status: Any) -> None:
+    async with run_in_memory() as run:
         writer = RunWriter(run)
         async with writer.owned():
             for message in messages:
@@ -129,24 +122,20 @@ def test_a_message_pauses_the_run_unless_it_is_cancelled(messages: list[str], pa
                 assert run.record.last_kind == "paused"
             else:
                 await writer.read_messages()
-            return run.record.ended and run.record.ended.status
-
-    assert with_run(work) == status
+            assert (run.record.ended and run.record.ended.status) == status
 
 
-def test_a_run_that_has_ended_is_not_paused() -> None:
-    async def work(run: RunContext) -> Any:
+async def test_a_run_that_has_ended_is_not_paused() -> None:
+    async with run_in_memory(drafted("run_ended")) as run:
         async with (writer := RunWriter(run)).owned():
             await run.ledger.post(run.key, "pause")
             await writer.read_messages()
             await writer.read_messages()
-        return await kinds(run)
-
-    assert with_run(work, drafted("run_ended")) == ["run_ended"]
+        assert await kinds(run) == ["run_ended"]
 
 
-def test_events_are_written_with_or_without_owning_the_run_and_the_record_follows() -> None:
-    async def work(run: RunContext) -> Any:
+async def test_events_are_written_with_or_without_owning_the_run_and_the_record_follows() -> None:
+    async with run_in_memory() as run:
         writer = RunWriter(run)
         await writer.write(NOTE)
         assert run.record.seq == 2
@@ -156,13 +145,11 @@ def test_events_are_written_with_or_without_owning_the_run_and_the_record_follow
                 await other.write(NOTE)
             await writer.write(planned())
             await writer.write(NOTE)
-        return run.record.seq, run.record.plan_state.revision
-
-    assert with_run(work) == (4, 1)
+        assert (run.record.seq, run.record.plan_state.revision) == (4, 1)
 
 
-def test_a_gate_counts_the_time_of_work_from_its_making() -> None:
-    async def work(_run: RunContext) -> Any:
+async def test_a_gate_counts_the_time_of_work_from_its_making() -> None:
+    async with run_in_memory() as _run:
         now = [100.0]
         run = await begun(replace(services(), clock=lambda: now[0]), budget=Budget(wall_s=60))
         async with (writer := RunWriter(run)).owned():
@@ -173,45 +160,35 @@ def test_a_gate_counts_the_time_of_work_from_its_making() -> None:
             finished = await gate.perform(call)
             now[0] += 7
             await gate.commit([finished], [])
-        return (await run.ledger.events(run.key))[-1].payload["worked_s"]
-
-    assert with_run(work) == 7.0
+        assert (await run.ledger.events(run.key))[-1].payload["worked_s"] == 7.0
 
 
 @pytest.mark.parametrize("approval", ["always", "never"])
-def test_a_gate_asks_about_untrusted_arguments_unless_nobody_is_asked(approval: str) -> None:
-    async def work(run: RunContext) -> Any:
-        async with (writer := RunWriter(run)).owned():
-            step = Step(id="a", objective="o", tools=("send",))
-            try:
-                return type(await writer.gate().admit(step, "send", {"to": "x"}, {}, UNTRUSTED))
-            except CallHeld as held:
-                return type(held)
-
-    assert with_run(work, approval=approval) is (Admitted if approval == "never" else CallHeld)
+async def test_a_gate_asks_about_untrusted_arguments_unless_nobody_is_asked(approval: str) -> None:
+    step = Step(id="a", objective="o", tools=("send",))
+    async with run_in_memory(approval=approval) as run, (writer := RunWriter(run)).owned():
+        with nullcontext() if approval == "never" else pytest.raises(CallHeld):
+            assert isinstance(await writer.gate().admit(step, "send", {"to": "x"}, {}, UNTRUSTED), Admitted)
 
 
 @pytest.mark.parametrize("last", [False, True])
-def test_a_revision_is_recorded_and_the_run_is_kept_unless_it_is_the_last_event(last: bool) -> None:
-    async def work(run: RunContext) -> Any:
-        async with (writer := RunWriter(run)).owned():
-            plan = Plan.model_validate(PLAN)
-            await writer.revise(plan, "planner", "because", **({"last": True} if last else {}))
-            assert run.record.plan_state.digest == plan.digest
-            assert run.recorded_plan() is plan, "it is not validated again"
-            if last:
-                with pytest.raises(LeaseLostError):
-                    await writer.write(NOTE)
-            else:
+async def test_a_revision_is_recorded_and_the_run_is_kept_unless_it_is_the_last_event(last: bool) -> None:
+    async with run_in_memory() as run, (writer := RunWriter(run)).owned():
+        plan = Plan.model_validate(PLAN)
+        await writer.revise(plan, "planner", "because", **({"last": True} if last else {}))
+        assert run.record.plan_state.digest == plan.digest
+        assert run.recorded_plan() is plan, "it is not validated again"
+        if last:
+            with pytest.raises(LeaseLostError):
                 await writer.write(NOTE)
+        else:
+            await writer.write(NOTE)
 
-    with_run(work)
 
-
-def end_with(answer: Any, *drafts: Any) -> Any:
+async def end_with(answer: Any, *drafts: Any) -> Any:
     """Return the recorded answer of a run that ends so, which releases the run."""
 
-    async def work(run: RunContext) -> Any:
+    async with run_in_memory(*drafts) as run:
         async with (writer := RunWriter(run)).owned():
             await writer.end(Ending("succeeded", "done", answer), NOTE)
             with pytest.raises(LeaseLostError):
@@ -222,18 +199,16 @@ def end_with(answer: Any, *drafts: Any) -> Any:
             assert await run.ledger.artifact(content.artifact["id"]) == f'"{answer}"'
         return content
 
-    return with_run(work, *drafts)
+
+async def test_a_small_answer_is_recorded_itself_even_if_it_follows_from_a_result() -> None:
+    assert (await end_with("done", planned(), finished("a"))).value == "done"
+    assert (await end_with("x" * (ANSWER_BYTES - 2))).artifact is None
 
 
-def test_a_small_answer_is_recorded_itself_even_if_it_follows_from_a_result() -> None:
-    assert end_with("done", planned(), finished("a")).value == "done"
-    assert end_with("x" * (ANSWER_BYTES - 2)).artifact is None
-
-
-def test_a_large_answer_that_follows_from_a_result_is_not_stored_again() -> None:
+async def test_a_large_answer_that_follows_from_a_result_is_not_stored_again() -> None:
     kept = finished("a", LARGE)
 
-    assert end_with(LARGE, planned(), kept).artifact["of"] == "results"
+    assert (await end_with(LARGE, planned(), kept)).artifact["of"] == "results"
 
 
 @pytest.mark.parametrize(
@@ -241,37 +216,33 @@ def test_a_large_answer_that_follows_from_a_result_is_not_stored_again() -> None
     [(planned(), finished("a")), (planned({**PLAN, "answer": "{a_result.gone}"}), finished("a")), ()],
     ids=["another result", "an answer without a value", "no plan"],
 )
-def test_a_large_answer_that_follows_from_nothing_is_stored(drafts: Any) -> None:
-    assert "id" in end_with(LARGE, *drafts).artifact
+async def test_a_large_answer_that_follows_from_nothing_is_stored(drafts: Any) -> None:
+    assert "id" in (await end_with(LARGE, *drafts)).artifact
 
 
-def test_a_cap_across_runs_that_is_reached_pauses_the_run_until_it_allows_more() -> None:
-    async def work(run: RunContext) -> Any:
+async def test_a_cap_across_runs_that_is_reached_pauses_the_run_until_it_allows_more() -> None:
+    async with run_in_memory() as run:
         clocked = replace(run, services=replace(run.services, pauses=PassingClock(1_000.0).clock))
         with pytest.raises(RunPausedError) as paused:
             async with RunWriter(clocked).pausing():
                 raise CapReachedError("db", "tool_calls", "at most 1 tool call a day", 60.0)
         (event,) = [event for event in await run.ledger.events(run.key) if event.kind == "paused"]
-        return event.payload["reason"], event.payload["due_at"], paused.value.due_at
-
-    assert with_run(work) == ("at most 1 tool call a day, used up", 1_060.0, 1_060.0)
+        assert (event.payload["reason"], event.payload["due_at"], paused.value.due_at) == (
+            "at most 1 tool call a day, used up",
+            1_060.0,
+            1_060.0,
+        )
 
 
 @pytest.mark.parametrize("happened", [True, False])
-def test_a_call_that_did_not_happen_gives_back_what_it_took_of_the_day(happened: bool) -> None:
-    cap = DayCap("calls.send", 1)
+async def test_a_call_that_did_not_happen_gives_back_what_it_took_of_the_day(happened: bool) -> None:
+    cap, policy = DayCap("calls.send", 1), Policy(per_day=DayLimits(Budget(calls={"send": 1})))
 
-    async def work(run: RunContext) -> bool:
+    async with run_in_memory(planned(), drafted("call_started", {}, "a"), policy=policy) as run:
         async with run.ledger.owned(run.key) as lease:
             await run.ledger.append(lease, [], caps=[CapUse("k", ((cap, 1.0),))])
         settled = [{"key": "k", "happened": happened}]
         await RunWriter(run).write(NOTE, drafted("decided", {"decision": "settle", "settled": settled}))
         async with run.ledger.owned(run.key) as lease:
-            try:
+            with pytest.raises(CapReachedError) if happened else nullcontext():
                 await run.ledger.append(lease, [], caps=[CapUse("l", ((cap, 1.0),))])
-            except CapReachedError:
-                return False
-        return True
-
-    policy = Policy(per_day=DayLimits(Budget(calls={"send": 1})))
-    assert with_run(work, planned(), drafted("call_started", {}, "a"), policy=policy) is not happened
