@@ -156,6 +156,7 @@ LEAST: Mapping[str, Mapping[str, Any]] = {
     "call_started": {"key": "k", "call": 0, "tool": "send", "args": {}, "repeatable": False, "revision": 1},
     "call_finished": {"call": 0, "status": "succeeded"},
     "call_asked": {"key": "k", "call": 0, "tool": "send", "questions": [], "revision": 1},
+    "call_previewed": {"previews": [{"key": "k", "place": "a", "tool": "send"}]},
     "call_refused": {"tool": "send", "args": {}, "why": "not granted", "revision": 1},
     "step_held": {"key": "k", "tool": "send", "args": {}, "labels": {}, "revision": 1},
     "step_uncertain": {"key": "k", "tool": "send", "args": {}, "calls": [], "revision": 1},

@@ -1,10 +1,12 @@
 """Previews at the choke point: what a tool says that a call would do, which is not made.
 
-A preview is a call of its own kind: it is checked as the call would be, has a time limit, takes the turn and the caps
-of its tool if it leaves the machine, and is kept with the event that it is made for (decision 151).
+A preview is a call of its own kind: it is checked as the call would be, has a time limit, and is kept with the event
+that it is made for. One that leaves the machine takes the turn and the caps of its tool, and its intent is on record
+before (decision 151).
 """
 
 import asyncio
+from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
@@ -21,13 +23,16 @@ from planner_executor.graph.errors import CapReachedError
 from planner_executor.graph.plan.canonical import digest
 from planner_executor.graph.plan.catalog import ToolSpec
 from planner_executor.graph.plan.schema import Step
-from planner_executor.graph.record.call_preview import MOST, CallPreview
+from planner_executor.graph.record.call_preview import BEYOND, MOST, CallPreview
+from planner_executor.graph.record.events import CallPreviewed, Draft
 from planner_executor.graph.record.known_calls import known_calls
 from planner_executor.graph.record.values import normalise, to_text
 
 TIMEOUT_S = 10.0
 UNTRUSTED = "its arguments come from results that are not known to be trusted"
 LEAVES = "its preview leaves this machine, and the policy does not name the tool in leaving_previews"
+Likeness = tuple[str, str, bool]
+"""What calls with one preview have in common: the tool, the digest of the arguments, whether these are untrusted."""
 CHANGED = "what its tool says that it would do has changed since people saw it"
 
 
@@ -36,8 +41,9 @@ class CallPreviews:
 
     def __init__(self, run: OwnedRun) -> None:
         self._run, self._known = run, run.record.review_state.previews
-        held = [held for held in run.record.waiting_calls if held.key in self._known.by_key]
-        self._left = MOST - len(held)
+        self._left = MOST - len(self._known.counted(held.key for held in run.record.waiting_calls))
+        self._of_held: dict[Likeness, CallPreview] = {}
+        self._in_turn: defaultdict[Likeness, asyncio.Lock] = defaultdict(asyncio.Lock)
 
     async def of_plan(self, steps: Sequence[Step], untrusted: Collection[str]) -> list[CallPreview]:
         """Return the previews of the first calls that are known and have one, without those on record.
@@ -53,7 +59,7 @@ class CallPreviews:
         toolbox = self._run.toolbox
         having = (step for step in steps if step.tool and toolbox[step.tool].preview is not None)
         calls = islice(known_calls(self._run.record.id, having), max(self._left, 0))
-        made: dict[tuple[str, str, bool], CallPreview] = {}
+        made: dict[Likeness, CallPreview] = {}
         found = []
         for one in calls:
             is_untrusted = one.step in untrusted
@@ -70,25 +76,47 @@ class CallPreviews:
         """Return the preview of a call that is due: if people were shown one, or wrote the arguments themselves."""
         revised = self._run.record.plan_state.revised
         is_edited = bool(call.edited) or (revised is not None and revised.author == "person")
-        was = self._known.shown.get(call.key)
+        was = self._known.shown.get(call.name)
         if was is None and not is_edited:
             return None
-        found = await self.of(call)
+        found = await self._of(call)
         return found if found is None or was is None or not was.is_like(found) else _same(found)
 
-    async def of(self, call: ToolCall) -> CallPreview | None:
-        """Return the preview of a call with these arguments, None if its tool has none or enough were made."""
+    async def of_held(self, call: ToolCall) -> CallPreview | None:
+        """Return the preview of a call that is held; calls of a tool with the same arguments have one."""
+        like = call.tool, call.args_digest, _is_untrusted(call)
+        async with self._in_turn[like]:
+            if (made := self._of_held.get(like)) is not None and self._counts(call):
+                return replace(made, key=call.name, place=_place(call))
+            found = await self._of(call)
+            if found is not None and not found.is_beyond:
+                self._of_held[like] = found
+            return found
+
+    def may_be_made(self, tool: str) -> bool:
+        """Whether previews of calls of a tool are made, for which they wait."""
+        return self._run.asks and self._run.toolbox[tool].preview is not None
+
+    def is_missing(self, call: ToolCall) -> bool:
+        """Whether none is on record of a call whose tool has some: a person gave it other arguments."""
+        if call.name in self._known.by_key or not self._run.asks:
+            return False
+        return self.may_be_made(call.tool) or self._run.toolbox.preview_on_record(call.name) is not None
+
+    def _counts(self, call: ToolCall) -> bool:
+        """Count a preview, and return whether a request has room for it."""
+        self._left -= call.name not in self._known.shown
+        return self._left >= 0
+
+    async def _of(self, call: ToolCall) -> CallPreview | None:
+        """Return the preview of a call with these arguments, None if its tool has none."""
         if not self._run.asks:
             return None
         if self._run.toolbox[call.tool].preview is None:
-            return self._run.toolbox.preview_on_record(call.key)
-        if call.key not in self._known.shown:
-            self._left -= 1
-        if self._left < 0:
-            return None
-        is_untrusted = any(label.trust in ("undeclared", "untrusted") for label in call.labels.values())
-        place = call.step if call.item is None else f"{call.step}[{call.item}]"
-        return await self._made(call.key, place, call.tool, call.args, is_untrusted=is_untrusted)
+            return self._run.toolbox.preview_on_record(call.name)
+        if not self._counts(call):
+            return CallPreview(call.name, _place(call), call.tool, none=BEYOND)
+        return await self._made(call.name, _place(call), call.tool, call.args, is_untrusted=_is_untrusted(call))
 
     def changed(self, due: CallPreview | None) -> str | None:
         """Return why a person has to see a call whose preview is another one than was shown, None if nobody has."""
@@ -103,8 +131,14 @@ class CallPreviews:
         spec = self._run.toolbox.specs[tool]
         if why := self._refusal(spec, args, is_untrusted=is_untrusted):
             return CallPreview(key, place, tool, none=why)
+        preview = self._run.toolbox[tool].preview
         try:
-            output = await self._within_time(spec, key, args)
+            if preview is not None and preview.leaves:
+                await self._take_turn(CallPreview(key, place, tool))
+        except CapReachedError as reached:
+            return CallPreview(key, place, tool, none=f"{reached.words}, used up")
+        try:
+            output = await self._within_time(spec, args)
             text = output if isinstance(output, str) else to_text(normalise(output))
             return CallPreview.of(key, place, tool, text.encode(errors="replace").decode())
         except asyncio.CancelledError:
@@ -112,8 +146,6 @@ class CallPreviews:
             if task is not None and task.cancelling():
                 raise
             return CallPreview(key, place, tool, none="the tool cancelled itself")
-        except CapReachedError as reached:
-            return CallPreview(key, place, tool, none=f"{reached.words}, used up")
         except Exception as error:  # noqa: BLE001  (a tool's own code; what it raises is data)
             return CallPreview(key, place, tool, none=error_of(failure_words(error)))
 
@@ -126,23 +158,32 @@ class CallPreviews:
         is_named = spec.name in self._run.policy.leaving_previews
         return LEAVES if preview is not None and preview.leaves and not is_named else None
 
-    async def _within_time(self, spec: ToolSpec, key: str, args: Mapping[str, JsonValue]) -> Any:
+    async def _within_time(self, spec: ToolSpec, args: Mapping[str, JsonValue]) -> Any:
         bound = self._run.toolbox[spec.name]
-        if bound.preview is not None and bound.preview.leaves:
-            await self._take_turn(spec.name, key)
         limit_s = self._run.limits.lowest(spec.attempt_limits).timeout_s
         most_s = TIMEOUT_S if limit_s is None else min(limit_s, TIMEOUT_S)
         return await within(most_s, bound.previewed(args), stoppable=bound.is_preview_awaitable)
 
-    async def _take_turn(self, tool: str, key: str) -> None:
-        """Wait for a turn of the tool, and count the preview against its caps as a call.
+    async def _take_turn(self, begun: CallPreview) -> None:
+        """Wait for a turn of the tool, and write the intent, which counts against its caps as a call does.
 
         Raises:
             CapReachedError: A cap across runs allows it only later.
+            LedgerError: The intent cannot be written, so nothing may leave.
         """
-        await self._run.clock.sleep(self._run.turns.wait_s(tool))
-        if (use := self._run.caps.of_tool(tool, digest([key, "preview"]))) is not None:
-            await in_turn(lambda: self._run.ledger.append(self._run.lease, [], caps=[use]), self._run.clock)
+        await self._run.clock.sleep(self._run.turns.wait_s(begun.tool))
+        use = self._run.caps.of_tool(begun.tool, digest([begun.key, "preview"]))
+        intent = Draft(CallPreviewed(previews=(begun,)), begun.place.partition("[")[0])
+        append, lease = self._run.ledger.append, self._run.lease
+        await in_turn(lambda: append(lease, [intent], caps=[use] if use is not None else []), self._run.clock)
+
+
+def _is_untrusted(call: ToolCall) -> bool:
+    return any(label.trust in ("undeclared", "untrusted") for label in call.labels.values())
+
+
+def _place(call: ToolCall) -> str:
+    return call.step if call.item is None else f"{call.step}[{call.item}]"
 
 
 def _same(found: CallPreview) -> CallPreview:

@@ -53,8 +53,7 @@ class HeldCalls:
             CallHeld: Nobody has decided about it yet.
             RejectedByPerson: A person rejected it, or nobody decided in time.
         """
-        # A call that a person edited is asked about under the name of the one that it replaces (decision 72).
-        name, review = call.replaces or call.key, self._run.record.review_state
+        name, review = call.name, self._run.record.review_state
         spec = self._run.toolbox.specs[call.tool]
         added = self._added(step, call.tool) if step is not None else None
         asks = self._run.policy.asks(spec, call.args)
@@ -78,9 +77,8 @@ class HeldCalls:
             return standing
         known = review.held.get(name)
         asked = changed or asked
-        if known is None or known.within != within or is_seen:
-            found = previewed or await self._previews.of(call)
-            told = replace(found, key=name) if found is not None else None
+        if known is None or known.within != within or is_seen or self._previews.is_missing(call):
+            told = previewed or await self._previews.of_held(call)
             held, shown = hold(replace(call, key=name), within.revision, unseen, before, asked, unmet, told)
             await self._write(held, shown)
         known_why = asked or (unmet.why if unmet else "its arguments come from untrusted results")

@@ -39,6 +39,11 @@ class ToolCall:
     edited: tuple[str, ...] = ()
     replaces: str | None = None
 
+    @property
+    def name(self) -> str:
+        """The key under which people are asked about it: that of the call that it replaces (decision 72)."""
+        return self.replaces or self.key
+
 
 @dataclass(frozen=True)
 class Admitted:

@@ -93,6 +93,11 @@ class Toolbox(Mapping[str, BoundTool]):
         """Return the preview of a call that is due, as a record has it."""
         return None
 
+    @property
+    def previews_on_record(self) -> tuple[CallPreview, ...]:
+        """The previews of a plan that a person proposed, as a record has them."""
+        return ()
+
     def file(self, path: str) -> str | None:
         """Describe the regular file at a path in the tools' folders, None if absent; links out are not followed."""
         for folder in self.folders:

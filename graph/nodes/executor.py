@@ -47,7 +47,7 @@ class Executor:
         await take_changes(run, state)
         shown = _digest_shown(state)
         if not run.record.ended and self._approved(run, shown) is None:
-            return state_update(run, "review", doubts=[])
+            return await self._unapproved(run)
         due = run.record.plan_state.steered or run.record.spending.replanner_is_due or run.record.ended
         writer = RunWriter(run)
         async with writer.owned(*([] if due else [_executing(run)])):
@@ -57,6 +57,15 @@ class Executor:
             if run.record.ended or plan is None:
                 return state_at_end(run) if run.record.ended else state_update(run, "review", doubts=[])
             return await self._carry_out(writer, plan)
+
+    async def _unapproved(self, run: RunContext) -> StateUpdate:
+        """Return the way to the review, with the previews of a plan that a person proposed: a review makes none."""
+        plan, revised = run.recorded_plan(), run.record.plan_state.revised
+        if plan is not None and revised is not None and revised.author == "person":
+            writer = RunWriter(run)
+            async with writer.owned():
+                await writer.preview_proposal(plan, revised)
+        return state_update(run, "review", doubts=[])
 
     async def _carry_out(self, writer: RunWriter, plan: Plan) -> StateUpdate:
         """Run the plan as far as possible; the run is owned."""

@@ -17,6 +17,7 @@ from planner_executor.graph.record.events import (
     CallAsked,
     CallFinished,
     CallInherited,
+    CallPreviewed,
     CallRefused,
     CallStarted,
     CapReached,
@@ -113,6 +114,7 @@ def _level(data: EventData) -> int:
             | ConditionEvaluated()
             | StepChecked() | ValueRedacted() | RunForked() | Inherited() | CallInherited() | StandingGiven()
             | StandingRevoked() | Voted() | ReviewReminded() | ReviewEscalated() | ReviewExpired() | LateAnswer()
+            | CallPreviewed()
         ):  # fmt: skip
             return logging.DEBUG
         case _:

@@ -26,6 +26,7 @@ from planner_executor.graph.record.events import (
     CallAsked,
     CallFinished,
     CallInherited,
+    CallPreviewed,
     CallRefused,
     CallStarted,
     CapReached,
@@ -175,7 +176,7 @@ class OtelObserver:
                 | ConditionEvaluated()
                 | ValueRedacted() | RunEnded() | RunReopened() | StepSkipped() | ResultSupplied() | RunForked()
                 | Inherited() | CallInherited() | StandingGiven() | StandingRevoked() | Voted() | ResponseGiven()
-                | ReviewReminded() | ReviewEscalated() | ReviewExpired() | LateAnswer()
+                | ReviewReminded() | ReviewEscalated() | ReviewExpired() | LateAnswer() | CallPreviewed()
             ):  # fmt: skip
                 pass
             case _:

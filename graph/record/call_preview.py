@@ -10,6 +10,8 @@ CHARACTERS = 2_000
 """Most characters of a preview that are kept and shown."""
 MOST = 20
 """Most previews of one request."""
+BEYOND = f"a request has {MOST} at most"
+"""Why there is none of a call that is held beside that many."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,7 +19,8 @@ class CallPreview(Coded):
     """The preview of a call, in the words of its tool, or why there is `none`.
 
     `key` is that of the call, `place` its step with the index of the item. Of a long text the beginning is kept, with
-    the `length` and the digest of the `whole`. `same`: it was made again, and is the one on record.
+    the `length` and the digest of the `whole`. `same`: it was made again, and is the one on record. With neither it is
+    about to be made.
     """
 
     key: str
@@ -39,6 +42,16 @@ class CallPreview(Coded):
         if len(text) <= CHARACTERS:
             return cls(key, place, tool, text)
         return cls(key, place, tool, text[:CHARACTERS], len(text), digest(text))
+
+    @property
+    def is_begun(self) -> bool:
+        """Whether it is about to be made."""
+        return self.text is None and self.none is None and not self.same
+
+    @property
+    def is_beyond(self) -> bool:
+        """Whether none was made because there were enough for a request."""
+        return self.none == BEYOND
 
     def is_like(self, other: "CallPreview") -> bool:
         """Whether a person would be told the same; two failures are alike, whatever their words."""
@@ -63,7 +76,7 @@ class Previews:
 
     def made(self, found: Iterable[CallPreview]) -> None:
         """Add previews."""
-        self.by_key.update({one.key: one for one in found if not one.same})
+        self.by_key.update({one.key: one for one in found if not (one.same or one.is_begun)})
 
     def made_again(self, found: CallPreview) -> bool:
         """Add the preview of a call that is held, and return whether people saw another one."""
@@ -77,4 +90,14 @@ class Previews:
 
     def were_shown(self, keys: Iterable[str]) -> None:
         """Note that people see these now."""
-        self.shown.update({key: self.by_key[key] for key in keys if key in self.by_key})
+        known = {key: self.by_key[key] for key in keys if key in self.by_key}
+        self.shown.update({key: one for key, one in known.items() if not one.is_beyond})
+
+    def forget(self, key: str) -> None:
+        """Remove those of a call that a person gave other arguments."""
+        for known in (self.by_key, self.shown, self.before):
+            known.pop(key, None)
+
+    def counted(self, keys: Iterable[str]) -> list[str]:
+        """Return the keys of the calls of which there is one, as far as a request shows them."""
+        return [key for key in keys if key in self.by_key and not self.by_key[key].is_beyond][:MOST]

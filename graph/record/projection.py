@@ -9,6 +9,7 @@ from planner_executor.graph.record.events import (
     CallAsked,
     CallFinished,
     CallInherited,
+    CallPreviewed,
     CallRefused,
     CallStarted,
     CapReached,
@@ -151,6 +152,8 @@ def _apply(record: RunState, event: Event, data: EventData) -> None:  # noqa: C9
             record.calls.found_elsewhere(other_calls(data))
         case CallRefused():
             record.review_state.call_refused(event, data)
+        case CallPreviewed():
+            record.review_state.previews.made(data.previews)
         case BudgetReached():
             record.spending.budget_reached(data)
             record.spending.passed(event.at - record.started_at)

@@ -209,6 +209,7 @@ class ReviewState:
         self.rejected.update(said)
         for key, args in data.replaced.items():
             self.replaced[key] = args
+            self.previews.forget(key)
             self.held[key] = self.held[key].replaced_by(args, within)
         if data.decision == "approve":
             bound = event.seq, data.digest or "", data.binding or "", data.by, data.approver

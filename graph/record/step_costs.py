@@ -11,6 +11,7 @@ from planner_executor.graph.record.events import (
     CallAsked,
     CallFinished,
     CallInherited,
+    CallPreviewed,
     CallRefused,
     CallStarted,
     CapReached,
@@ -92,7 +93,7 @@ def unjudged_steps(plan: Plan | None, events: Iterable[Event]) -> list[str]:  # 
                 | ConditionEvaluated()
                 | Paused() | ValueRedacted() | RunEnded() | RunForked() | CallInherited() | StandingGiven()
                 | StandingRevoked() | Voted() | ResponseGiven() | CapReached() | ReviewReminded() | ReviewEscalated()
-                | ReviewExpired() | LateAnswer() | None
+                | ReviewExpired() | LateAnswer() | CallPreviewed() | None
             ):  # fmt: skip
                 pass
             case _ as never:

@@ -11,6 +11,7 @@ from planner_executor.graph.record.events import (
     CallAsked,
     CallFinished,
     CallInherited,
+    CallPreviewed,
     CallRefused,
     CallStarted,
     CapReached,
@@ -119,7 +120,7 @@ class StepHistory:
                 | StepChecked() | BudgetReached() | Paused() | ValueRedacted() | RunEnded() | RunReopened()
                 | StepSkipped() | ResultSupplied() | RunForked() | Inherited() | CallInherited() | StandingGiven()
                 | StandingRevoked() | Voted() | ResponseGiven() | CapReached() | ReviewReminded() | ReviewEscalated()
-                | ReviewExpired() | LateAnswer()
+                | ReviewExpired() | LateAnswer() | CallPreviewed()
             ):  # fmt: skip
                 pass
             case _:

@@ -7,6 +7,7 @@ from planner_executor.graph.record.events import (
     CallAsked,
     CallFinished,
     CallInherited,
+    CallPreviewed,
     CallRefused,
     CallStarted,
     CapReached,
@@ -67,7 +68,7 @@ def is_by_others(event: Event) -> bool:
             | ModelStarted() | ModelFinished() | StepFinished() | StepChecked() | BudgetReached() | Paused()
             | ConditionEvaluated()
             | RunReopened() | RunForked() | Inherited() | CallInherited() | StandingGiven() | Voted() | CapReached()
-            | None
+            | CallPreviewed() | None
         ):  # fmt: skip
             return False
         case _ as never:

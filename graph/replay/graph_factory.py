@@ -53,7 +53,7 @@ def staged(
         return ledger
 
     recording = ledger.recording
-    seen = recording.file_seen, recording.preview_seen
+    seen = recording.file_seen, recording.preview_seen, recording.previews_next
     tools = RecordedTools(specs, cues.outcome_of_call, transcript.artifacts, *seen)
     turns = RateLimiter({}, ledger.time.seconds)
     clock = Clock(ledger.time.now, _at_once, step_over=cues.step_over, dated=ledger.recording.date_told)

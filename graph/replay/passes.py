@@ -8,6 +8,7 @@ from planner_executor.graph.record.events import (
     CallAsked,
     CallFinished,
     CallInherited,
+    CallPreviewed,
     CallRefused,
     CallStarted,
     CapReached,
@@ -89,7 +90,7 @@ def is_of_step(data: EventData | None) -> bool:
             | ReviewRequested() | Decided() | Steered() | Executing() | BudgetReached() | Paused() | ValueRedacted()
             | RunEnded() | RunReopened() | StepSkipped() | ResultSupplied() | RunForked() | Inherited()
             | CallInherited() | StandingRevoked() | Voted() | ResponseGiven() | ReviewReminded() | ReviewEscalated()
-            | ReviewExpired() | LateAnswer() | None
+            | ReviewExpired() | LateAnswer() | CallPreviewed() | None
         ):  # fmt: skip
             return False
         case _:

@@ -74,9 +74,10 @@ class RecordedTools(Toolbox):
         artifacts: Mapping[str, str],
         file_seen: Callable[[str], str | None],
         preview_seen: Callable[[str], CallPreview | None],
+        previews_next: Callable[[], tuple[CallPreview, ...]],
     ) -> None:
         super().__init__(())
-        self._file_seen, self._preview_seen = file_seen, preview_seen
+        self._file_seen, self._preview_seen, self._previews_next = file_seen, preview_seen, previews_next
         for spec in specs:
             self._tools[spec.name] = RecordedTool(spec, _nothing(spec), True, outcome=outcome, artifacts=artifacts)
         self.specs = {spec.name: spec for spec in specs}
@@ -88,6 +89,11 @@ class RecordedTools(Toolbox):
     def preview_on_record(self, key: str) -> CallPreview | None:
         """Return the preview of a call that is due, as it was made."""
         return self._preview_seen(key)
+
+    @property
+    def previews_on_record(self) -> tuple[CallPreview, ...]:
+        """The previews of a plan that a person proposed, if they come next."""
+        return self._previews_next()
 
     def file(self, path: str) -> str | None:
         """Return the recorded file at a path."""

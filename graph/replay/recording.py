@@ -12,6 +12,7 @@ from planner_executor.graph.record.call_preview import CallPreview
 from planner_executor.graph.record.events import (
     WORDING,
     CallFinished,
+    CallPreviewed,
     CallStarted,
     CapReached,
     Draft,
@@ -73,6 +74,8 @@ class Recording:
     def is_aside(self, event: Event | Draft) -> bool:
         """Whether an event is one of those that are not compared."""
         data = event.data if isinstance(event, Draft) else event.data_if_known
+        if isinstance(data, CallPreviewed):  # a replay asks no tool
+            return data.is_intent
         return isinstance(data, ModelStarted | ModelFinished) and data.role in self._aside
 
     def place(self, drafts: Sequence[Draft]) -> tuple[list[int], Divergence | None]:
@@ -186,7 +189,13 @@ class Recording:
         left = (at for at in range(self._front, self._barrier_place) if not self._played[at])
         events = (self.events[at].data_if_known for at in left)
         due = (data for data in events if isinstance(data, StepHeld | CallStarted))
-        return next((data.previewed for data in due if data.key == key), None)
+        named = ((getattr(data, "replaces", None) or data.key, data.previewed) for data in due)
+        return next((previewed for name, previewed in named if name == key), None)
+
+    def previews_next(self) -> tuple[CallPreview, ...]:
+        """Return the previews of a proposed plan, if they come next."""
+        data = self.next.data_if_known if self.next is not None else None
+        return data.previews if isinstance(data, CallPreviewed) else ()
 
     def messages_ahead(self) -> list[str]:
         """Return the messages left for the run before the next barrier, reconstructed from the events they caused."""

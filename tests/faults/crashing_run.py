@@ -18,6 +18,7 @@ from planner_executor import Agent
 from planner_executor.graph.testing import ScriptedModel, step
 
 ANY = {"type": "object", "properties": {}, "additionalProperties": True}
+NAME = {"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]}
 PLAN = {
     "steps": [
         step("a", "look", name="a"),
@@ -82,7 +83,8 @@ LOOP = [
     *map(asks_for, ("a", "odd", "c")),
     "looked around",
 ]
-POLICY = {"tools": {"pay": {"args": {"name": {"one_of": ["c", "d"]}}}}}
+POLICY: dict[str, Any] = {"tools": {"pay": {"args": {"name": {"one_of": ["c", "d"]}}}}}
+PREVIEWING = {"leaving_previews": ["order"]}
 OWN_STEP = {"id": "rent", "objective": "pay the rent", "tools": ["pay"]}
 REFUSED: dict[str, list[Any]] = {
     "policy": [{"steps": [OWN_STEP]}, asks_for("too much", "pay")],
@@ -97,6 +99,7 @@ PLANS: dict[str, list[Any]] = {
     "branch": BRANCH,
     "each": EACH,
     "loop": LOOP,
+    "previewed": [{"steps": [step("o", "order", name="o")]}],
     **REFUSED,
 }
 
@@ -124,7 +127,9 @@ def tools(log: Path, kill_at: str) -> list[BaseTool]:
 
     look = StructuredTool(name="look", description="look", args_schema=ANY, func=effect, metadata={"effect": "read"})
     pay = StructuredTool(name="pay", description="pay", args_schema=ANY, func=effect)
-    return [look, pay]
+    seen = {"effect": "external", "preview": lambda name: effect(f"preview-{name}")}
+    order = StructuredTool(name="order", description="order", args_schema=NAME, func=effect, metadata=seen)
+    return [look, pay, order]
 
 
 if __name__ == "__main__":
@@ -132,6 +137,7 @@ if __name__ == "__main__":
     plans = PLANS[named[0] if named else "chain"]
     model = MortalModel(plans) if kill == "model" else ScriptedModel(plans)
     own = tools(Path(log_name), kill)
-    with Agent.open(database, planner=model, tools=own, policy=POLICY, replan="never", max_concurrency=1) as agent:
+    policy = PREVIEWING if named == ["previewed"] else POLICY
+    with Agent.open(database, planner=model, tools=own, policy=policy, replan="never", max_concurrency=1) as agent:
         run = agent.start("pay once", thread="crash")
         agent.resume(run.id, "approve")

@@ -4,7 +4,7 @@ import signal
 from pathlib import Path
 
 import pytest
-from crashing_run import PLANS, REFUSED, tools
+from crashing_run import PLANS, PREVIEWING, REFUSED, tools
 from langchain_core.tools import BaseTool
 from warm_process import run_warm
 
@@ -146,3 +146,18 @@ def test_a_call_that_was_refused_before_the_kill_fails_its_step_whatever_the_mod
     assert (run.status, run.answer) == ("failed", None)
     assert run.results["rent"].error == f"its call of pay was refused: {why}"
     assert effects(log) == ["c"] * (kind == "number of calls")
+
+
+def test_a_preview_that_left_before_the_kill_is_on_record_and_made_again(tmp_path: Path, database: str) -> None:
+    log = crash(tmp_path, database, "after:preview-o", "previewed")
+
+    model, own = ScriptedModel(PLANS["previewed"]), surviving_tools(log)
+    with Agent.open(database, planner=model, tools=own, policy=PREVIEWING) as agent:
+        (left,) = [event.payload["previews"][0] for event in agent.log("crash.1") if event.kind == "call_previewed"]
+        run = agent.resume("crash")
+        assert run.request is not None
+        assert run.request["review"]["actions"][0]["previews"][0]["text"] == "did preview-o"
+        assert agent.resume("crash", "approve").status == "succeeded"
+
+    assert (left["place"], left["tool"]) == ("o", "order") and "text" not in left
+    assert effects(log) == ["preview-o", "preview-o", "preview-o", "o"]

@@ -1,12 +1,14 @@
 """What tools say that calls would do: made before people decide, again when a call is due, and never in a review."""
 
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from langchain_core.messages import AIMessage
 
-from planner_executor import Agent, tool
+from planner_executor import Agent, Person, tool
 from planner_executor.graph.desk.views.review_content import action_tables, review_of
 from planner_executor.graph.runs import Run
 from planner_executor.graph.testing import LoggedTools, ScriptedModel, step
@@ -15,6 +17,8 @@ from planner_executor.tools.write_file import write_file
 
 APPROVE = {"type": "approve"}
 WRITE = step("w", "write_file", path="a.txt", content="new\n", overwrite=True)
+
+EVE, ADA, BOB = (Person(f"{name}@example.org", proof="token") for name in ("eve", "ada", "bob"))
 
 Open = Callable[..., Agent]
 
@@ -183,19 +187,47 @@ def test_calls_of_a_tool_with_the_same_arguments_have_one_preview(opened: Open) 
     finishes(agent, agent.resume(run.id, APPROVE))
 
 
+def test_held_calls_with_the_same_arguments_have_one_preview(opened: Open) -> None:
+    made: list[str] = []
+
+    @tool("write", trusted=True, preview=lambda text: made.append(text) or f"+ {text}")
+    def note(text: str) -> str:
+        """Note a text."""
+        return text
+
+    @tool("read", trusted=True)
+    def say() -> str:
+        """Say what to note."""
+        return "x"
+
+    agent = opened({"tools": {"note": {"verdict": "ask"}}}, own=[note, say])
+    plan = {"steps": [step("r", "say"), *(step(name, "note", after=["r"], text="{r_result}") for name in "ab")]}
+    run = agent.resume(agent.start("g", plan=plan).id, APPROVE)
+
+    assert run.request is not None and made == ["x"]
+    shown = [one["preview"] for one in run.request["review"]["actions"]]
+    assert [(one["place"], one["text"]) for one in shown] == [("a", "+ x"), ("b", "+ x")]
+    finishes(agent, agent.resume(run.id, {"decisions": [APPROVE, APPROVE]}))
+
+
 def test_previews_of_held_calls_count_among_the_twenty(opened: Open) -> None:
     agent = opened({"approval": "side_effects", "tools": {"write_file": {"verdict": "ask"}}})
     steps = [step(f"w{n}", "write_file", path=f"{n}.txt", content="x") for n in range(25)]
     later = {**APPROVE, "ask_later": [f"w{n}" for n in range(25)]}
-    run = agent.start("g", plan={"steps": steps})
+    run, is_beyond = agent.start("g", plan={"steps": steps}), False
 
     while run.status == "waiting":
         assert run.request is not None
         actions = run.request["review"]["actions"]
-        shown = sum("preview" in one for one in actions) + sum(len(one.get("previews", ())) for one in actions)
-        assert shown <= 20
         is_plan = actions[0]["name"] == "run_plan"
+        found = actions[0]["previews"] if is_plan else [one["preview"] for one in actions]
+        assert sum("text" in one for one in found) <= 20
+        if not is_plan and len(found) == 25:
+            (none,) = {one["none"] for one in found if "text" not in one}
+            assert "20 at most" in none and f"no preview by write_file: {none}" in str(run.request)
+            is_beyond = True
         run = agent.resume(run.id, later if is_plan else {"decisions": [APPROVE] * len(actions)})
+    assert is_beyond
     finishes(agent, run)
 
 
@@ -221,6 +253,8 @@ def test_a_preview_that_leaves_the_machine_is_made_if_the_policy_names_its_tool(
     run = agent.start("g", plan=plan)
 
     assert content(run)["previews"][0]["text"] == '{"costs":"3 EUR"}' and asked == ["ann"]
+    kinds = [event.kind for event in agent.log(run.id)]
+    assert kinds.index("call_previewed") < kinds.index("plan_revised"), "its intent is on record before"
     run = agent.start("g", plan=plan)
     run = agent.start("g", plan=plan)
     assert "used up" in content(run)["previews"][0]["none"] and asked == ["ann", "ann"]
@@ -302,3 +336,67 @@ def test_a_preview_is_made_once_before_people_decide_and_once_when_it_is_due(ope
 
     finishes(again, again.resume(run.id, APPROVE))
     assert made == ["x", "y", "x", "y"]
+
+
+def test_a_slow_preview_lets_the_other_steps_that_are_ready_start(opened: Open) -> None:
+    shown, other, waited = threading.Event(), threading.Event(), list[bool]()
+
+    def preview(text: str) -> str:
+        if shown.is_set():  # made again, before the call
+            waited.append(other.wait(9))
+        return f"+ {text}"
+
+    @tool("write", trusted=True, preview=preview)
+    def note(text: str) -> str:
+        """Note a text."""
+        return text
+
+    @tool("read", trusted=True)
+    def begin() -> str:
+        """Begin."""
+        other.set()
+        return "x"
+
+    agent = opened(own=[note, begin])
+    run = agent.start("g", plan={"steps": [step("n", "note", text="x"), step("b", "begin")]})
+    shown.set()
+    run = agent.resume(run.id, APPROVE)
+
+    assert waited == [True]
+    finishes(agent, run)
+
+
+EYES = {"approvers": {"four_eyes": True}}
+
+
+def edit(name: str, **args: Any) -> dict[str, Any]:
+    return {"type": "edit", "edited_action": {"name": name, "args": args}}
+
+
+def test_an_edit_that_others_decide_about_has_its_preview_made_anew(opened: Open, folder: Path) -> None:
+    agent = opened(EYES, identity=lambda by: by)
+    run = agent.start("g", plan={"steps": [WRITE]}, by=EVE)
+    edited = step("w", "write_file", path="a.txt", content="edited\n", overwrite=True)
+    run = agent.resume(run.id, edit("run_plan", plan={"steps": [edited]}), by=ADA)
+
+    assert content(run)["previews"][0]["text"].endswith("-old\n+edited")
+
+    (folder / "a.txt").write_text("by another\n")
+    run = agent.resume(run.id, APPROVE, by=BOB)
+    assert "-old" in content(run)["preview"]["was"] and "-by another" in content(run)["preview"]["text"]
+    finishes(agent, agent.resume(run.id, APPROVE, by=BOB))
+    assert (folder / "a.txt").read_text() == "edited\n"
+
+
+def test_a_held_call_with_other_arguments_has_their_preview_before_others_decide(opened: Open, folder: Path) -> None:
+    asks = AIMessage("", tool_calls=[{"name": "write_file", "args": WRITE["args"], "id": "1"}])
+    agent = opened({**EYES, "tools": {"write_file": {"verdict": "ask"}}}, asks, "done", identity=lambda by: by)
+    plan = {"steps": [{"id": "w", "objective": "write it", "tools": ["write_file"]}]}
+    run = agent.resume(agent.start("g", plan=plan, by=EVE).id, APPROVE, by=ADA)
+    assert content(run)["preview"]["text"].endswith("-old\n+new")
+
+    run = agent.resume(run.id, edit("run_step", args={**WRITE["args"], "content": "edited\n"}), by=ADA)
+
+    assert content(run)["preview"]["text"].endswith("-old\n+edited") and "was" not in content(run)["preview"]
+    finishes(agent, agent.resume(run.id, APPROVE, by=BOB))
+    assert (folder / "a.txt").read_text() == "edited\n"

@@ -8,6 +8,7 @@ from planner_executor.graph.record.events import (
     CallAsked,
     CallFinished,
     CallInherited,
+    CallPreviewed,
     CallRefused,
     CallStarted,
     CapReached,
@@ -80,7 +81,7 @@ def part_of_event(data: EventData | None) -> Part:
             | ModelStarted() | ModelFinished() | StepFinished() | StepChecked() | BudgetReached() | ValueRedacted()
             | ConditionEvaluated()
             | RunForked() | Inherited() | CallInherited() | StandingGiven() | StandingRevoked() | CapReached()
-            | ReviewReminded() | None
+            | ReviewReminded() | CallPreviewed() | None
         ):  # fmt: skip
             return Part.NONE
         case _:

@@ -1,5 +1,7 @@
 """A tool step is one call through the gate, once or per item of a list."""
 
+from collections.abc import Mapping
+
 from pydantic import JsonValue
 
 from planner_executor.graph.calls.tool_call import Admitted, CallHeld, CallUncertain, Finished
@@ -7,9 +9,10 @@ from planner_executor.graph.errors import CapReachedError
 from planner_executor.graph.execution.for_each import ItemOutcome
 from planner_executor.graph.execution.kinds.start import KindStart
 from planner_executor.graph.execution.model_step import StepFailed
-from planner_executor.graph.execution.step_outcome import StepOutcome, not_now
+from planner_executor.graph.execution.step_outcome import NOT_NOW, StepOutcome, not_now
 from planner_executor.graph.execution.step_work import Started, StepWork, Task, evaluated
 from planner_executor.graph.plan.schema import ITEM, Step
+from planner_executor.graph.policy.grants import Refused
 
 
 async def start(work: StepWork, step: Step) -> Started:
@@ -21,10 +24,26 @@ async def start(work: StepWork, step: Step) -> Started:
     """
     assert step.tool is not None
     args = await evaluated(dict(step.args), lambda: step.filled_args(work.values_for(step)))
+    # A preview takes its time, in which the other steps that are ready start.
+    if work.gate.previews.may_be_made(step.tool) and step.id not in work.record.steps.succeeded:
+        return lambda: _admit_aside(work, step, args)
     admitted = await work.gate.admit(step, step.tool, args, work.argument_labels(step))
     if isinstance(admitted, Finished):
         return _recalled(work, step, admitted)
     return (lambda: _make_in_turn(work, step, admitted)) if admitted.has_turn else admitted
+
+
+async def _admit_aside(work: StepWork, step: Step, args: Mapping[str, JsonValue]) -> StepOutcome:
+    try:
+        admitted = await work.gate.admit(step, str(step.tool), args, work.argument_labels(step))
+    except Refused as refusal:
+        return work.attempt(step).failed(str(refusal))
+    except NOT_NOW as reason:
+        return not_now(step.id, reason)
+    if isinstance(admitted, Finished):
+        found = _recalled(work, step, admitted)
+        return found if isinstance(found, StepOutcome) else await found()
+    return await _make_in_turn(work, step, admitted)
 
 
 async def make(work: StepWork, step: Step, admitted: Admitted) -> StepOutcome:

@@ -1,7 +1,9 @@
 """The previews that a request shows, from the record alone: no tool is asked here."""
 
+from dataclasses import replace
+
 from planner_executor.graph.plan.schema import Plan
-from planner_executor.graph.record.call_preview import MOST, CallPreview
+from planner_executor.graph.record.call_preview import BEYOND, MOST, CallPreview
 from planner_executor.graph.record.known_calls import known_calls
 from planner_executor.graph.record.remaining import steps_left
 from planner_executor.graph.record.run_state import RunState
@@ -20,8 +22,9 @@ def previews_of(record: RunState, plan: Plan) -> tuple[tuple[PreviewContent, ...
     most = MOST - len(held_keys(record))
     steps = (step for step in steps_left(plan, record.steps.results) if step.tool in tools)
     for call in known_calls(record.id, steps):
-        if call.key in known.by_key and len(found) < most:
-            found.append(_content(known.by_key[call.key], None))
+        one = known.by_key.get(call.key)
+        if one is not None and not one.is_beyond and len(found) < most:
+            found.append(_content(one, None))
         else:
             others.append(call.place)
     return tuple(found), tuple(others)
@@ -30,15 +33,17 @@ def previews_of(record: RunState, plan: Plan) -> tuple[tuple[PreviewContent, ...
 def preview_of(record: RunState, key: str) -> PreviewContent | None:
     """Return the preview of a call that is held, and what people saw of it before if that differs."""
     known = record.review_state.previews
-    if key not in known.by_key or key not in held_keys(record):
+    found = known.by_key.get(key)
+    if found is None:
         return None
-    return _content(known.by_key[key], known.before.get(key))
+    if key not in held_keys(record):
+        found = replace(found, text=None, length=None, whole=None, none=BEYOND)
+    return _content(found, known.before.get(key))
 
 
 def held_keys(record: RunState) -> list[str]:
     """Return the keys of the held calls whose previews a request shows."""
-    known = record.review_state.previews.by_key
-    return [held.key for held in record.waiting_calls if held.key in known][:MOST]
+    return record.review_state.previews.counted(held.key for held in record.waiting_calls)
 
 
 def _content(found: CallPreview, was: CallPreview | None) -> PreviewContent:

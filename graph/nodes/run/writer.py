@@ -19,7 +19,7 @@ from planner_executor.graph.plan.schema import Plan
 from planner_executor.graph.record.call_preview import CallPreview
 from planner_executor.graph.record.caps import CapCorrection
 from planner_executor.graph.record.ending import Ending
-from planner_executor.graph.record.events import Configured, Decided, Draft, Paused, PlanRevised
+from planner_executor.graph.record.events import CallPreviewed, Configured, Decided, Draft, Paused, PlanRevised
 from planner_executor.graph.record.hand_over import heeded
 from planner_executor.graph.record.projection import apply_events
 from planner_executor.graph.record.remaining import steps_left
@@ -188,6 +188,11 @@ class RunWriter:
         await self.write(Draft(revised), last=last)
         if (recorded := self.run.record.plan_state.plan) is not None:
             self.run.plans.keep(recorded, plan)
+
+    async def preview_proposal(self, plan: Plan, revised: PlanRevised) -> None:
+        """Write what tools say of a plan that a person proposed, before others decide about it."""
+        if previews := await self._previews(plan, revised) or self.run.services.toolbox.previews_on_record:
+            await self.write(Draft(CallPreviewed(previews=previews)))
 
     async def _previews(self, plan: Plan, revised: PlanRevised) -> tuple[CallPreview, ...]:
         """Return the previews of a plan that people are shown; a review, which takes one from the state, makes none."""

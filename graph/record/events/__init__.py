@@ -5,7 +5,7 @@ handle it.
 """
 
 from planner_executor.graph.record.events.by_person import ResultSupplied, StepSkipped
-from planner_executor.graph.record.events.call import CallFinished, CallRefused, CallStarted
+from planner_executor.graph.record.events.call import CallFinished, CallPreviewed, CallRefused, CallStarted
 from planner_executor.graph.record.events.call_asked import AskedQuestion, CallAsked
 from planner_executor.graph.record.events.cap import CapReached
 from planner_executor.graph.record.events.content import Arguments, Content
@@ -61,6 +61,7 @@ __all__ = [
     "CallAsked",
     "CallFinished",
     "CallInherited",
+    "CallPreviewed",
     "CallRefused",
     "CallStarted",
     "CapReached",

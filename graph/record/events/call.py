@@ -69,6 +69,24 @@ class CallFinished(Payload):
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class CallPreviewed(Payload):
+    """What tools say that the calls of a plan would do which a person proposed; one that is begun leaves the machine.
+
+    The previews of other plans, and of calls that are held or due, are fields of the events that they are made for.
+    """
+
+    kind: ClassVar[Literal["call_previewed"]] = "call_previewed"
+    is_aside: ClassVar[bool] = True
+
+    previews: tuple[CallPreview, ...]
+
+    @property
+    def is_intent(self) -> bool:
+        """Whether it was written before a preview that leaves the machine."""
+        return any(preview.is_begun for preview in self.previews)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class CallRefused(Payload):
     """A call that the step's grant or the policy does not allow."""
 

@@ -8,7 +8,7 @@ from planner_executor.graph.errors import UnknownEventError
 from planner_executor.graph.plan.lazy import lazy
 from planner_executor.graph.record.codec import Json
 from planner_executor.graph.record.events.by_person import ResultSupplied, StepSkipped
-from planner_executor.graph.record.events.call import CallFinished, CallRefused, CallStarted
+from planner_executor.graph.record.events.call import CallFinished, CallPreviewed, CallRefused, CallStarted
 from planner_executor.graph.record.events.call_asked import CallAsked
 from planner_executor.graph.record.events.cap import CapReached
 from planner_executor.graph.record.events.deadline import LateAnswer, ReviewEscalated, ReviewExpired, ReviewReminded
@@ -47,6 +47,7 @@ EventData = (
     | CallFinished
     | CallAsked
     | CallRefused
+    | CallPreviewed
     | StepHeld
     | StepUncertain
     | ModelStarted

@@ -13,6 +13,7 @@ from planner_executor.graph.record.events import (
     CallAsked,
     CallFinished,
     CallInherited,
+    CallPreviewed,
     CallRefused,
     CallStarted,
     CapReached,
@@ -102,7 +103,7 @@ def _formatted(data: EventData, step: str) -> Formatted:  # noqa: C901  (one lin
             | RunReopened()
         ):
             return format_run(data)
-        case PlanRevised() | PlanRefused() | Steered() | Executing():
+        case PlanRevised() | PlanRefused() | CallPreviewed() | Steered() | Executing():
             return format_plan(data)
         case ReviewRequested() | Decided() | Voted() | ResponseGiven():
             return format_review(data)

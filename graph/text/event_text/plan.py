@@ -6,7 +6,7 @@ from typing import Any, assert_never
 from planner_executor.graph.plan.kinds.table import kind_spec
 from planner_executor.graph.plan.step_kind import kind_of
 from planner_executor.graph.record.amendment import amendment_words
-from planner_executor.graph.record.events import Executing, PlanRefused, PlanRevised, Steered
+from planner_executor.graph.record.events import CallPreviewed, Executing, PlanRefused, PlanRevised, Steered
 from planner_executor.graph.text.event_text.sections import Formatted, Words
 from planner_executor.graph.text.event_text.values import (
     content,
@@ -16,7 +16,7 @@ from planner_executor.graph.text.event_text.values import (
     value_text,
 )
 
-PlanEvent = PlanRevised | PlanRefused | Steered | Executing
+PlanEvent = PlanRevised | PlanRefused | CallPreviewed | Steered | Executing
 
 
 def format_plan(data: PlanEvent) -> Formatted:
@@ -26,6 +26,8 @@ def format_plan(data: PlanEvent) -> Formatted:
             return ("plans",), _plan_revised(data)
         case PlanRefused():
             return ("plans",), _plan_refused(data)
+        case CallPreviewed():
+            return ("plans",), _previewed(data)
         case Steered():
             return ("plans", "decisions"), _steered(data)
         case Executing():
@@ -78,6 +80,11 @@ def _plan_refused(data: PlanRefused) -> Words:
     yield from issue_lines(data.issues)
     if data.brought is not None:
         yield f"the caller's plan: {content(data.brought)}"
+
+
+def _previewed(data: CallPreviewed) -> Words:
+    yield "a preview leaves this machine" if data.is_intent else "what tools say of the calls of the proposed plan"
+    yield from map(preview_text, data.previews)
 
 
 def _steered(data: Steered) -> Words:

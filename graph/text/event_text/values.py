@@ -28,6 +28,8 @@ def truncated(text: str) -> str:
 
 def preview_text(found: CallPreview) -> str:
     """Return what a tool says that a call would do."""
+    if found.is_begun:
+        return f"{found.tool} is asked what it would do in {found.place}"
     if found.same:
         return f"{found.tool} says of {found.place} what it said before"
     if found.text is None:

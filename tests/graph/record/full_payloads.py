@@ -189,6 +189,7 @@ FULL: dict[str, dict[str, Any]] = {
         "worked_s": 1002.25,
         "again": True,
     },
+    "call_previewed": {"previews": [PREVIEW]},
     "call_refused": {"tool": "send", **HELD_ARGS, "why": "it is not granted", "revision": 2},
     "call_asked": {
         "key": "c" * 64,

@@ -1,4 +1,4 @@
-from planner_executor.graph.record.call_preview import CHARACTERS, CallPreview, Previews
+from planner_executor.graph.record.call_preview import BEYOND, CHARACTERS, MOST, CallPreview, Previews
 
 
 def said(text: str, key: str = "k") -> CallPreview:
@@ -33,3 +33,30 @@ def test_what_differs_from_what_was_shown_stays_beside_it_until_it_differs_no_mo
     assert previews.before["k"] == said("two"), "a request that is built again says the same"
     assert not previews.made_again(CallPreview("k", "step_1", "note", same=True))
     assert previews.before == {} and previews.by_key["k"] == said("three")
+
+
+def test_one_that_is_begun_is_known_as_none() -> None:
+    previews = Previews()
+    previews.made([CallPreview("k", "step_1", "note")])
+
+    assert previews.by_key == {}
+
+
+def test_of_more_than_a_request_shows_the_others_were_seen_by_nobody() -> None:
+    previews, many = Previews(), [f"k{n}" for n in range(MOST + 2)]
+    previews.made(said("one", key) for key in many[1:])
+    previews.made([CallPreview(many[0], "step_1", "note", none=BEYOND)])
+    previews.were_shown(many)
+
+    assert previews.counted(many) == many[1 : MOST + 1]
+    assert many[0] not in previews.shown and not previews.made_again(said("one", many[0]))
+
+
+def test_a_call_with_other_arguments_has_none_until_it_is_made_anew() -> None:
+    previews = Previews()
+    previews.made([said("one")])
+    previews.were_shown(["k"])
+    previews.made_again(said("two"))
+    previews.forget("k")
+
+    assert (previews.by_key, previews.shown, previews.before) == ({}, {}, {})
