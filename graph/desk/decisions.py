@@ -1,12 +1,12 @@
 """Reading the form of an open request: its fields become the response that the review takes."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from planner_executor.graph.desk.records import ShownRun
 from planner_executor.graph.desk.views.plan_form import plan_of_form, plan_of_text
 from planner_executor.graph.desk.views.request import answer_schema
-from planner_executor.graph.desk.views.schema_form import fields_of, value_in
+from planner_executor.graph.desk.views.schema_form import faults_in, fields_of, value_in
 from planner_executor.graph.desk.views.standing_form import standing_wish
 from planner_executor.graph.errors import InputError
 from planner_executor.graph.plan.depth import parse_json_or_text
@@ -114,8 +114,20 @@ def _answers(shown: ShownRun, request: RequestJson, fields: Fields) -> dict[str,
         prefix = f"answer:{step}:"
         texts = {name.removeprefix(prefix): text for name, text in fields.items() if name.startswith(prefix)}
         if any(texts.values()):
-            answers[step] = value_in(fields_of(answer_schema(shown, action)), texts)
+            schema = answer_schema(shown, action)
+            answers[step] = value_in(fields_of(schema), None, texts)
+            _check(prefix, faults_in(schema, answers[step], fields_of(schema)))
     return answers
+
+
+def _check(prefix: str, faults: Sequence[tuple[str, str]]) -> None:
+    """Refuse a form whose fields have faults.
+
+    Raises:
+        InputError: They have; the first one is named, with its field.
+    """
+    for name, why in faults:
+        raise InputError(prefix + name, why)
 
 
 def _calls(request: RequestJson, fields: Fields) -> dict[str, Any]:

@@ -205,5 +205,14 @@ def _is_open(error: ValidationError, unresolved: Collection[str]) -> bool:
 
 
 def _fault(error: ValidationError) -> tuple[str, str]:
-    path = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in error.absolute_path)
+    parts = (*error.absolute_path, *_missing(error))
+    path = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in parts)
     return f"args{path}", describe_schema_error(error)
+
+
+def _missing(error: ValidationError) -> list[str]:
+    """Return the property that an error misses: there is one error for each, which begins with its name."""
+    if error.validator != "required":
+        return []
+    names: Any = error.validator_value
+    return [name for name in names if error.message == f"{name!r} is a required property"][:1]

@@ -107,7 +107,7 @@ KINDS = {
         NO_APPROVE,
         approvals=1,
         wrong=[APPROVE, edit("answer_question", step="ask", answer={"count": "many"})],
-        form={'value="many"': {"decision": "answer", "answer:ask:count": "many"}},
+        form={'value="many"': {"decision": "answer", "answer:ask:/count": "many"}},
         typed="\n",
     ),
     "uncertain call": Kind(

@@ -1,21 +1,44 @@
-"""The form of an answer: fields from a JSON Schema, and the value from what a person filled in."""
+"""Fields for a JSON Schema and a value, and the value that a person made of them (decision 158).
+
+A field that was left alone leaves its value as it is. What cannot be read as its type stays text, such as a reference
+in the place of a number; whether it may stand there is for the schema's own check to say.
+"""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from copy import deepcopy
+from dataclasses import dataclass, replace
+from datetime import date
 from typing import Any, Literal
 
+from pydantic import JsonValue
+
+from planner_executor.graph.plain_text.sanitize import one_line, visible, visible_json
+from planner_executor.graph.plan.catalog import ToolSpec
 from planner_executor.graph.plan.depth import parse_json_or_text
+from planner_executor.graph.plan.schema_shape import LocalReferences, subschemas
 from planner_executor.graph.record.values import to_text
 
-Input = Literal["text", "long", "number", "choice", "json"]
-MOST_FIELDS = 50
-LONG_FROM = 120
+Input = Literal["text", "long", "number", "choice", "date", "lines", "json"]
+MOST_FIELDS, DEEPEST = 50, 4
+"""Fields of a form, and objects within objects that have fields; what has more is JSON text."""
+LONG_FROM, MOST_WORDS = 120, 80
+BOUNDS = {
+    "minimum": "at least {}",
+    "maximum": "at most {}",
+    "maxLength": "at most {} characters",
+    "default": "{} if empty",
+}
+EMPTY: Mapping[Input, JsonValue] = {"text": "", "long": "", "lines": []}
+"""What a required value becomes that is emptied; any other value is left out."""
 
 
 @dataclass(frozen=True)
 class FormField:
-    """One field: `name` is empty if the form is a single value; `choices` are JSON texts with their words."""
+    """A field: `name` is the JSON Pointer of its value, empty for the whole; `text` is what stands in it at first.
+
+    `choices` are JSON texts with their words, `item` is the input of each line.
+    """
 
     name: str
     label: str
@@ -23,71 +46,228 @@ class FormField:
     input: Input
     required: bool
     choices: Sequence[tuple[str, str]] = ()
+    text: str = ""
+    item: Input = "text"
+
+    @property
+    def keys(self) -> list[str]:
+        """The keys that lead to its value."""
+        return [part.replace("~1", "/").replace("~0", "~") for part in self.name.split("/")[1:]]
+
+    @property
+    def place(self) -> str:
+        """Its value as a fault of arguments names it, such as `args.address.city`."""
+        return "args" + "".join(f".{key}" for key in self.keys)
+
+    def read(self, text: str) -> JsonValue:
+        """Return the value of a text."""
+        return _read(self.input, text, self.item)
 
 
-def fields_of(schema: Any) -> list[FormField]:
-    """Return the fields of a schema; one field for any value if it says too little.
+def fields_of(schema: Any, value: JsonValue = None, label: str = "Answer") -> list[FormField]:
+    """Return the fields of a schema for a value; one field for all of it if the schema says too little, or too much.
 
-    >>> [field.input for field in fields_of({"type": "object", "properties": {"n": {"type": "integer"}}})]
-    ['number']
+    `label` is that of a field for all.
+
+    >>> [(field.name, field.text) for field in fields_of({"properties": {"n": {"type": "integer"}}}, {"n": 4})]
+    [('/n', '4')]
     """
-    if isinstance(schema, Mapping) and schema.get("type") == "object" and 0 < len(_properties(schema)) <= MOST_FIELDS:
-        required = schema.get("required", ())
-        return [_field(str(name), part, name in required) for name, part in _properties(schema).items()]
-    return [_field("", schema if isinstance(schema, Mapping) else {}, True)]
+    root = schema if isinstance(schema, Mapping) else {}
+    known = LocalReferences(root, subschemas(root))
+    found: list[FormField] = []
+    for field in _fields(FormField("", "", "", "json", True), root, value, known):
+        found.append(field)
+        if len(found) > MOST_FIELDS:
+            return [_filled(FormField("", label, "", "json", True), value)]
+    return [field if field.name else replace(field, label=field.label or label) for field in found]
 
 
-def value_in(fields: Sequence[FormField], texts: Mapping[str, str]) -> Any:
-    """Return the value of a filled form; empty fields that may be left out are left out.
+def value_in(fields: Sequence[FormField], value: JsonValue, texts: Mapping[str, str]) -> Any:
+    """Return the value with the fields that were changed; one that is empty and may be left out is left out.
 
-    >>> value_in(fields_of({"type": "object", "properties": {"n": {"type": "integer"}}}), {"n": "4"})
+    Args:
+        fields: Those of the value, see `fields_of`.
+        value: The value before, None if there was none.
+        texts: Names of fields -> what stands in them now.
+
+    >>> value_in(fields_of({"properties": {"n": {"type": "integer"}}}), None, {"/n": "4"})
     {'n': 4}
     """
-    if len(fields) == 1 and not fields[0].name:
-        return _value(fields[0], texts.get("", ""))
-    return {
-        field.name: _value(field, texts.get(field.name, ""))
-        for field in fields
-        if field.required or texts.get(field.name, "")
-    }
+    if "" in texts and all(field.name for field in fields):
+        return _read("json", texts[""])
+    made = deepcopy(value)
+    for field in fields:
+        text = _line(texts.get(field.name, field.text))
+        if text == _line(field.text):
+            continue
+        made = _put(made, field.keys, field.read(text)) if text else _emptied(made, field)
+    return made
 
 
-def _properties(schema: Mapping[str, Any]) -> Mapping[str, Any]:
-    found = schema.get("properties", {})
-    return found if isinstance(found, Mapping) else {}
+def faults_in(schema: Any, value: JsonValue, fields: Sequence[FormField]) -> list[tuple[str, str]]:
+    """Return (place, what is wrong) for an object that does not match a schema; the place as `FormField.place`."""
+    if not isinstance(schema, Mapping) or not isinstance(value, Mapping):
+        return []
+    found = ToolSpec("the form", "", schema).argument_faults(value)
+    return [(at.name if (at := field_at(fields, place)) is not None else "", why) for place, why in found]
 
 
-def _field(name: str, schema: Any, required: bool) -> FormField:
-    schema = schema if isinstance(schema, Mapping) else {}
-    label = str(schema.get("title") or name or "Answer")
-    hint = str(schema.get("description") or "")
-    kind = schema.get("type")
+def field_at(fields: Sequence[FormField], place: str) -> FormField | None:
+    """Return the field that a fault at a place is about: the value's own, one around it, or the first one within it."""
+    around = [one for one in fields if place == one.place or place.startswith((f"{one.place}.", f"{one.place}["))]
+    within = [one for one in fields if one.place.startswith(f"{place}.")]
+    return max(around, key=lambda one: len(one.name), default=None) or next(iter(within), None)
+
+
+def _fields(made: FormField, schema: Any, value: Any, known: LocalReferences) -> Iterator[FormField]:
+    """Yield the fields of a part of a schema; `made` is what is known of it."""
+    schema = _plain(schema, known)
+    named = schema.get("properties")
+    labelled = replace(made, label=": ".join(filter(None, (made.label, str(schema.get("title") or _last(made))))))
+    if not isinstance(named, Mapping) or not named or len(made.keys) >= DEEPEST or not _may_hold(value, schema):
+        labelled = replace(labelled, hint=str(schema.get("description") or ""))
+        yield _filled(_typed(labelled, schema, value, known), value)
+        return
+    within = value if isinstance(value, Mapping) else {}
+    required = schema.get("required", ())
+    for name in dict.fromkeys((*named, *within)):
+        pointer = f"{made.name}/{str(name).replace('~', '~0').replace('/', '~1')}"
+        inner = replace(made, name=pointer, label=labelled.label if made.name else "", required=name in required)
+        yield from _fields(inner, named.get(name, {}), within.get(name), known)
+
+
+def _last(made: FormField) -> str:
+    return made.keys[-1] if made.name else ""
+
+
+def _may_hold(value: Any, schema: Mapping[str, Any]) -> bool:
+    return (value is None or isinstance(value, Mapping)) and schema.get("type", "object") == "object"
+
+
+def _plain(schema: Any, known: LocalReferences) -> Mapping[str, Any]:
+    """Return a schema without a reference at its root, and without null as another choice: that is an empty field."""
+    for _ in range(DEEPEST):
+        if not isinstance(schema, Mapping):
+            return {}
+        some = [one for one in schema.get("anyOf", ()) if not isinstance(one, Mapping) or one.get("type") != "null"]
+        kinds = [kind for kind in schema["type"] if kind != "null"] if isinstance(schema.get("type"), list) else []
+        if len(kinds) == 1:
+            schema = {**schema, "type": kinds[0]}
+        elif len(some) == 1 and isinstance(some[0], Mapping):
+            schema = {**{name: part for name, part in schema.items() if name != "anyOf"}, **some[0]}
+        elif "$ref" in schema and isinstance(target := known.at(schema["$ref"]), Mapping):
+            schema = {**target, **{name: part for name, part in schema.items() if name != "$ref"}}
+        else:
+            return schema
+    return {}
+
+
+def _typed(made: FormField, schema: Mapping[str, Any], value: Any, known: LocalReferences) -> FormField:
+    kind, bounds = schema.get("type"), _bounds(schema)
+    made = replace(made, hint=", ".join(filter(None, (made.hint, bounds))))
     if isinstance(schema.get("enum"), list):
         choices = [(json.dumps(one), one if isinstance(one, str) else to_text(one)) for one in schema["enum"]]
-        return FormField(name, label, hint, "choice", required, choices)
-    if kind == "boolean":
-        return FormField(name, label, hint, "choice", required, [("true", "yes"), ("false", "no")])
-    if kind in ("integer", "number"):
-        return FormField(name, label, ", ".join(filter(None, [hint, _bounds(schema)])), "number", required)
-    if kind == "string":
-        most = schema.get("maxLength")
-        short = name and (isinstance(most, int) and most <= LONG_FROM)
-        return FormField(name, label, hint, "text" if short else "long", required)
-    return FormField(name, label, hint, "long" if kind is None else "json", required)
+        return replace(made, input="choice", choices=_with(value, choices))
+    match kind:
+        case "boolean":
+            return replace(made, input="choice", choices=_with(value, [("true", "yes"), ("false", "no")]))
+        case "integer" | "number":
+            return replace(made, input="number")
+        case "string" if schema.get("format") == "date" and (value is None or _is_date(value)):
+            return replace(made, input="date")
+        case "string":
+            most = schema.get("maxLength")
+            is_short = made.name and isinstance(most, int) and most <= LONG_FROM and "\n" not in str(value)
+            return replace(made, input="text" if is_short else "long")
+        case "array" if (item := _plain(schema.get("items"), known).get("type")) in ("string", "integer", "number"):
+            hint = ", ".join(filter(None, ("one a line", made.hint)))
+            return replace(made, input="lines", item="text" if item == "string" else "number", hint=hint)
+        case None:
+            return made
+        case _:
+            return replace(made, hint=", ".join(filter(None, ("JSON", made.hint))))
+
+
+def _with(value: Any, choices: list[tuple[str, str]]) -> Sequence[tuple[str, str]]:
+    """Return the choices with the value that stands there now, such as a reference."""
+    now = json.dumps(value)
+    return choices if value is None or now in dict(choices) else [*choices, (now, visible_json(value))]
 
 
 def _bounds(schema: Mapping[str, Any]) -> str:
-    return ", ".join(_each_bound(schema))
+    given = {name: to_text(schema[name]) for name in BOUNDS if schema.get(name) is not None}
+    return ", ".join(BOUNDS[name].format(one_line(text, MOST_WORDS)) for name, text in given.items())
 
 
-def _each_bound(schema: Mapping[str, Any]) -> Iterator[str]:
-    if "minimum" in schema:
-        yield f"at least {schema['minimum']}"
-    if "maximum" in schema:
-        yield f"at most {schema['maximum']}"
+def _is_date(value: Any) -> bool:
+    try:
+        return bool(date.fromisoformat(value).isoformat() == value)
+    except (TypeError, ValueError):
+        return False
 
 
-def _value(field: FormField, text: str) -> Any:
-    if field.input in ("text", "long"):
-        return text
-    return parse_json_or_text(text)
+def _filled(field: FormField, value: Any) -> FormField:
+    """Return a field with the text of a value: as JSON if it would be read as another value, or not be seen."""
+    if value is None:
+        return field
+    text = _text(field, value)
+    if _is_same(field.read(_line(text)), value) and visible(text) == text:
+        return replace(field, text=text)
+    return replace(field, text=visible_json(value), input="json")
+
+
+def _text(field: FormField, value: Any) -> str:
+    if field.input == "choice":
+        return json.dumps(value)
+    if field.input == "lines" and isinstance(value, list):
+        return "\n".join(one if isinstance(one, str) else visible_json(one) for one in value)
+    return value if isinstance(value, str) else visible_json(value)
+
+
+def _is_same(one: Any, other: Any) -> bool:
+    return json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True)
+
+
+def _read(kind: Input, text: str, item: Input = "text") -> JsonValue:
+    match kind:
+        case "text" | "long" | "date":
+            return text
+        case "lines":
+            return [_read(item, line) for line in map(str.strip, text.split("\n")) if line]
+        case "number":
+            found = _json_or_text(text)
+            return found if isinstance(found, int | float) and not isinstance(found, bool) else text
+        case _:
+            return _json_or_text(text)
+
+
+def _json_or_text(text: str) -> JsonValue:
+    found: JsonValue = parse_json_or_text(text)
+    return found
+
+
+def _line(text: str) -> str:
+    """Return a text as a form sends it."""
+    return text.replace("\r\n", "\n").strip()
+
+
+def _put(whole: Any, keys: Sequence[str], value: JsonValue) -> Any:
+    if not keys:
+        return value
+    within = whole if isinstance(whole, dict) else {}
+    return {**within, keys[0]: _put(within.get(keys[0]), keys[1:], value)}
+
+
+def _emptied(whole: Any, field: FormField) -> Any:
+    if field.required and field.input in EMPTY:
+        return _put(whole, field.keys, deepcopy(EMPTY[field.input]))
+    return _without(whole, field.keys)
+
+
+def _without(whole: Any, keys: Sequence[str]) -> Any:
+    """Return an object without a value, and without an object within it that has nothing left."""
+    if not keys or not isinstance(whole, dict):
+        return None
+    inner = _without(whole[keys[0]], keys[1:]) if len(keys) > 1 and keys[0] in whole else None
+    rest = {name: part for name, part in whole.items() if name != keys[0]}
+    return {**rest, keys[0]: inner} if inner else rest

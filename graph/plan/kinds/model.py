@@ -32,11 +32,16 @@ def _faults(draft: StepDraft, tools: Mapping[str, ToolSpec]) -> Iterator[tuple[s
     for name, value in draft.known_args.items() if specs else ():
         takers = [spec for spec in specs if spec.takes(name)]
         faults = [spec.argument_faults({name: value}, {name} if references[name] else ()) for spec in takers]
-        wrong = [[fault for fault in found if fault[0] != "args"] for found in faults]
+        # A tool that lacks other arguments is none that refuses this value: the model gives them.
+        wrong = [[fault for fault in found if _is_about(name, fault[0])] for found in faults]
         if not takers:
             yield "args", f"none of its tools has an argument {name!r}"
         elif all(wrong):
             yield from wrong[0]
+
+
+def _is_about(name: str, place: str) -> bool:
+    return place == f"args.{name}" or place.startswith((f"args.{name}.", f"args.{name}["))
 
 
 def _doer(step: Step, show: Show) -> str:

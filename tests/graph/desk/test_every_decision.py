@@ -114,7 +114,7 @@ CASES = {
     ),
     "answer a question": Case(
         ASKED,
-        {"decision": "approve", "answer:ask:size": '"M"', "answer:ask:count": "2"},
+        {"decision": "approve", "answer:ask:/size": '"M"', "answer:ask:/count": "2"},
         mails=[{"size": "M", "count": 2}],
     ),
     "pass a gate": Case(GATED, {"decision": "approve"}, mails=[{"to": "ann"}]),

@@ -10,7 +10,6 @@ from planner_executor.graph.desk.views.plan_form import plan_of_form, step_forms
 from planner_executor.graph.desk.views.plan_graph import Links, Shown, drawn_plan
 from planner_executor.graph.desk.views.review_content import READING_STEPS, action_tables, review_of
 from planner_executor.graph.desk.views.revisions import step_changes
-from planner_executor.graph.desk.views.schema_form import fields_of, value_in
 from planner_executor.graph.desk.views.step_marks import EFFECTS, HELD, UNTRUSTED
 from planner_executor.graph.desk.views.timeline import UNITS, spans_of_people, timeline
 from planner_executor.graph.desk.views.word_diff import word_diff
@@ -210,25 +209,6 @@ def test_steps_are_added_removed_and_put_in_order_in_the_form() -> None:
         ],
         "answer": "{think_result}",
     }
-
-
-def test_a_schema_becomes_fields_and_the_fields_its_value() -> None:
-    schema = {
-        "type": "object",
-        "properties": {
-            "name": {"type": "string"},
-            "agree": {"type": "boolean"},
-            "many": {"type": "integer"},
-            "list": {"type": "array"},
-            "left": {"type": "string"},
-        },
-        "required": ["name"],
-    }
-
-    value = value_in(fields_of(schema), {"name": "7", "agree": "true", "many": "3", "list": "[1]", "left": ""})
-
-    assert value == {"name": "7", "agree": True, "many": 3, "list": [1]}
-    assert value_in(fields_of(None), {"": "12:30"}) == "12:30"
 
 
 def test_a_request_of_an_earlier_release_or_a_redacted_one_has_no_value() -> None:

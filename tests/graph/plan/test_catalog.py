@@ -33,7 +33,7 @@ def test_json_schema_counts_a_number_without_fraction_as_an_integer(value: Any) 
 def test_a_missing_argument_is_named() -> None:
     (place, message), *others = INTEGER.argument_faults({})
 
-    assert (place, others) == ("args", [])
+    assert (place, others) == ("args.n", [])
     assert "'n'" in message
 
 
@@ -79,7 +79,7 @@ def test_all_faults_of_a_call_are_listed() -> None:
 
     places = [place for place, _ in tool.argument_faults({"a": 1, "b": 3, "c": -1, "z": 0})]
 
-    assert sorted(places) == ["args", "args", "args.a", "args.b", "args.c"]
+    assert sorted(places) == ["args", "args.a", "args.b", "args.c", "args.d"]
 
 
 def test_a_fault_deep_inside_is_named_by_its_place() -> None:
@@ -168,7 +168,7 @@ def test_only_the_argument_with_the_reference_is_left_unchecked() -> None:
 
     places = [place for place, _ in tool.argument_faults({"a": "{x_result}", "b": "5"}, {"a"})]
 
-    assert sorted(places) == ["args", "args.b"]
+    assert sorted(places) == ["args.b", "args.c"]
 
 
 def test_an_extra_argument_with_a_reference_is_still_extra() -> None:

@@ -71,7 +71,7 @@ def test_every_fault_of_a_plan_is_listed_at_once() -> None:
         ("into_itself", "args.x"),
         ("unknown", "tool"),
         ("misfit", "args.query"),
-        ("missing", "args"),
+        ("missing", "args.query"),
         ("extra", "args"),
         ("both", "tool"),
         ("left", "depends_on"),
@@ -116,7 +116,7 @@ def test_a_step_without_an_id_is_called_by_its_place_and_checked_all_the_same() 
     assert [issue.partition(":")[0] for issue in issues] == [
         "steps[1].id",
         "steps[1].args",
-        "steps[1].args",
+        "steps[1].args.query",
         "a.depends_on",
         "steps[1].depends_on",
     ]
