@@ -1,5 +1,5 @@
 // Made of the schemas beside it by `make snapshots`; the SHA-256 of what it was made of is
-// 66350c63941844fae339001bd864daf95b953ac57e08e418593bf2db86bf5e2b
+// 540c39dd715bd379e07f8334bedf27160ca744a0c0c26b6478886ed0c19854ab
 
 export type Answer =
   | Decisions
@@ -38,7 +38,7 @@ export interface Decisions {
 export interface Approval {
   type: "approve";
   digest?: string | null;
-  standing?: StandingWish | null;
+  standing?: StandingWish | StandingWishOfPlaybook | null;
   reason?: string | null;
   ask_later?: string[] | null;
 }
@@ -52,6 +52,18 @@ export interface StandingWish {
     };
   };
   at_most: number;
+  until?: string;
+}
+/**
+ * The wish that further runs of a playbook be covered, with `params` in its constraints; it needs an end.
+ */
+export interface StandingWishOfPlaybook {
+  params?: {
+    [k: string]: {
+      [k: string]: JsonValue;
+    };
+  };
+  at_most?: number;
   until?: string;
 }
 /**

@@ -166,9 +166,12 @@ class AsyncAgent:
                 the playbook is missing or another one than when it was kept.
         """
         session, thread = await self._open.get(), thread or token_hex(4)
+        named: Mapping[str, Any] | None = None
         if playbook is not None:
             plan = _plan_of(playbook, params, plan, session)
-            goal, tags = goal or playbook.goal(params or {}), [*tags, playbook.name]
+            described, tags = playbook.goal(params or {}), [*tags, playbook.name]
+            named = playbook.named if goal in (None, described) else {**playbook.named, "goal": "given"}
+            goal = goal or described
         elif params is not None:
             raise InputError("params", "parameters are those of a playbook; name one")
         if goal is None:
@@ -176,7 +179,6 @@ class AsyncAgent:
         given: dict[str, Any] = {"goal": goal, "constraints": list(constraints), "tags": list(tags)}
         if plan is not None:
             given["plan"] = plan
-        named = playbook.named if playbook is not None else None
         await session.drive(given, Caller.facade(thread, setup, by=session.acts(by), playbook=named), on_progress)
         return await session.latest(thread)
 

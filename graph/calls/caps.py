@@ -29,7 +29,7 @@ def user_of(label: str) -> str:
     ('person:ada@example.org', 'unverified', 'unverified')
     """
     who = Approver.of_label(label)
-    return f"person:{who.person}" if who.is_verified else UNVERIFIED
+    return f"person:{who.person}" if who.is_known else UNVERIFIED
 
 
 @dataclass(frozen=True)

@@ -57,7 +57,9 @@ class HeldCalls:
         spec = self._run.toolbox.specs[call.tool]
         added = self._added(step, call.tool) if step is not None else None
         asks = self._run.policy.asks(spec, call.args)
-        asked = added if asks and self._ruled.is_settled(call.key, call.step, spec) else asks or added
+        ahead = await self._standing.of_plan(call) if asks else None
+        is_settled = ahead is not None or self._ruled.is_settled(call.key, call.step, spec)
+        asked = added if asks and is_settled else asks or added
         unseen = self._run.policy.arguments_to_review(spec, call.labels) if self._run.asks else {}
         before = self._effects.happened_elsewhere(call)
         changed, is_seen = self._previews.changed(previewed), bool(review.seen & {name, call.key})
@@ -65,7 +67,7 @@ class HeldCalls:
             return None
         unmet = self._ruled.unmet(call.step, spec) if not is_seen else None
         if not (asked or unseen or before or unmet or changed):
-            return None
+            return ahead
         within = self._run.record.plan_state.current_pass
         if why := review.rejection(name, within):
             raise RejectedByPerson(why)

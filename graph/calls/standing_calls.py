@@ -14,7 +14,12 @@ from planner_executor.graph.policy.policy import Policy
 from planner_executor.graph.policy.standing import consent_fault, covers
 from planner_executor.graph.record.events import Draft, StandingGiven
 from planner_executor.graph.record.run_state import RunState
-from planner_executor.graph.record.standing_approval import StandingApproval, StandingCall, StandingUse
+from planner_executor.graph.record.standing_approval import (
+    OF_PLAYBOOKS,
+    StandingApproval,
+    StandingCall,
+    StandingUse,
+)
 from planner_executor.graph.record.trust_label import TrustLabel
 
 CONSENTS = ("gate", "limit")
@@ -35,6 +40,7 @@ class StandingCalls:
     _looked_up: set[str] = field(default_factory=set)
     _admitted: defaultdict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
     _noted: set[str] = field(default_factory=set)
+    _ahead: dict[str, str | None] = field(default_factory=dict)
 
     async def covering(
         self, tool: ToolSpec, call: ToolCall, untrusted: Mapping[str, TrustLabel], *, is_unmet: bool
@@ -56,11 +62,29 @@ class StandingCalls:
                 return use.approval.id
         return None
 
+    async def of_plan(self, call: ToolCall) -> str | None:
+        """Return the standing approval by which the plan in force passed, None if none did or it was revoked.
+
+        It covers the calls that the policy asks about, unless people have rejected one.
+        """
+        review, within = self.record.review_state, self.record.plan_state.current_pass
+        ahead = review.approval.standing if review.approval is not None else None
+        if ahead is None or review.rejection(call.replaces or call.key, within):
+            return None
+        if ahead not in self._ahead:
+            uses = await self.ledger.standing(OF_PLAYBOOKS, [ahead])
+            holds = any(use.approval.id == ahead and use.revoked_by is None for use in uses)
+            self._ahead[ahead] = ahead if holds else None
+        return self._ahead[ahead]
+
     def counted(self, calls: Iterable[Admitted]) -> tuple[list[Draft], Sequence[StandingCall]]:
         """Return what is written with the intents of calls: the approvals that hold in any run, and their uses."""
         drafts, uses = [], []
         for admitted in calls:
             use, call = self._of_any_run.get(admitted.approval or ""), admitted.call
+            if admitted.approval is not None and self._ahead.get(admitted.approval) is not None:
+                # The run was counted when its plan passed: this finds out only that nobody has revoked it since.
+                uses.append(StandingCall(admitted.approval, self.record.id, self.record.id))
             if use is None:
                 continue
             uses.append(StandingCall(use.approval.id, call.key, self.record.id))

@@ -76,6 +76,12 @@ Standing = Annotated[
         "--standing", metavar="STEP=JSON", help='Approve the call and further ones: {"at_most": 5, "args": ...}.'
     ),
 ]
+StandingRuns = Annotated[
+    str | None,
+    typer.Option(
+        "--standing-runs", metavar="JSON", help='With --approve: further runs of the playbook: {"at_most": 5, ...}.'
+    ),
+]
 Raise = Annotated[
     list[str] | None,
     typer.Option("--raise", metavar="NAME=VALUE", help="New limit for the whole run; may be repeated."),
@@ -108,6 +114,7 @@ class DecisionOptions:
     approve_call: ApproveCall = None
     reject_call: RejectCall = None
     standing: Standing = None
+    standing_runs: StandingRuns = None
     raise_: Raise = None
     finish: Finish = False
     yes: options.Yes = False
@@ -130,6 +137,7 @@ class DecisionOptions:
             answers=parse_answers(answers),
             args=parse_objects(options.texts(self.args or []), "--args"),
             standing=parse_objects(options.texts(self.standing or []), "--standing"),
+            standing_runs=_object(self.standing_runs, "--standing-runs", "it") if self.standing_runs else {},
             rejected=parse_answers(options.texts(self.reject_call or []), "--reject-call", "WHY"),
             happened=tuple(self.happened or ()),
             results=tuple(results),
@@ -162,6 +170,8 @@ class DecisionOptions:
             raise InputError("--reason", "a reason goes with --approve, or with an edit")
         if self.ask_later and not self.approve:
             raise InputError("--ask-later", "it names calls that --approve leaves out; give both")
+        if self.standing_runs and not self.approve:
+            raise InputError("--standing-runs", "it goes with the approval of a plan; give --approve too")
         if self.why is not None and not self.reject:
             raise InputError("WHY", f"{self.why!r} needs --reject; quote text of several words")
 
@@ -172,14 +182,17 @@ def parse_objects(entries: Iterable[str], option: str) -> dict[str, Any]:
     Raises:
         InputError: An entry is not STEP=JSON with an object, or a step is named twice.
     """
-    found = {}
-    for step, text in parse_answers(entries, option, "JSON").items():
-        try:
-            found[step] = json.loads(text)
-        except (ValueError, RecursionError) as error:
-            raise InputError(option, f"the value for {step} is not valid JSON: {error}") from error
-        if not isinstance(found[step], dict):
-            raise InputError(option, f"the value for {step} must be a JSON object")
+    given = parse_answers(entries, option, "JSON").items()
+    return {step: _object(text, option, f"the value for {step}") for step, text in given}
+
+
+def _object(text: str, option: str, what: str) -> dict[str, Any]:
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise InputError(option, f"{what} is not valid JSON: {error}") from error
+    if not isinstance(found, dict):
+        raise InputError(option, f"{what} must be a JSON object")
     return found
 
 

@@ -11,6 +11,7 @@ from planner_executor.graph.ledger.protocol import Lease, Proof, RunKey
 from planner_executor.graph.ledger.reading import Snapshot
 from planner_executor.graph.record.caps import CapEntry
 from planner_executor.graph.record.events import Draft, Event
+from planner_executor.graph.record.standing_approval import StandingCall
 from planner_executor.graph.record.values import Kept
 
 ALONE = "alone"
@@ -24,6 +25,7 @@ class Batch(NamedTuple):
     artifacts: Sequence[Kept]
     control_seq: int | None
     caps: Sequence[CapEntry]
+    uses: Sequence[StandingCall] = ()
 
 
 class OwnedWriter(CheckedReader):
@@ -41,14 +43,15 @@ class OwnedWriter(CheckedReader):
         control_seq: int | None = None,
         and_release: bool = False,
         caps: Sequence[CapEntry] = (),
+        uses: Sequence[StandingCall] = (),
     ) -> list[Event]:
         """Write events and return those after the run's `after`-th, in one transaction."""
         run = by if isinstance(by, RunKey) else by.run
-        found = await self._written(by, Batch(drafts, artifacts, control_seq, caps), after, and_release)
+        found = await self._written(by, Batch(drafts, artifacts, control_seq, caps, uses), after, and_release)
         if found is None:  # owned by another process, which may be dead: only its heartbeat can tell
             async with self.owned(run) as lease:
                 return await self.write(
-                    lease, drafts, after=after, artifacts=artifacts, control_seq=control_seq, caps=caps
+                    lease, drafts, after=after, artifacts=artifacts, control_seq=control_seq, caps=caps, uses=uses
                 )
         if and_release and isinstance(by, Lease):
             self._ownership.held.pop(by, None)

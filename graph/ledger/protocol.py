@@ -223,6 +223,7 @@ class Ledger(Protocol):
         control_seq: int | None = None,
         and_release: bool = False,
         caps: Sequence[CapEntry] = (),
+        uses: Sequence[StandingCall] = (),
     ) -> list[Event]:
         """Write events, all or none, and return those after the run's `after`-th, all in one transaction.
 
@@ -235,6 +236,7 @@ class Ledger(Protocol):
             and_release: Whether to release the lease in the same transaction. If the events are refused, the run stays
                 owned.
             caps: See `append`.
+            uses: See `append`; that of a playbook's approval is counted for the run.
 
         Raises:
             RunOwnedError: Another owner of the run is alive; nothing was written.

@@ -12,6 +12,7 @@ from langgraph.types import interrupt
 
 from planner_executor.graph.caller import caller_on, invoked_by
 from planner_executor.graph.context import Services
+from planner_executor.graph.errors import StandingSpentError
 from planner_executor.graph.large_work import done_aside
 from planner_executor.graph.ledger.protocol import Lease
 from planner_executor.graph.ledger.refusals import check_control_seq
@@ -25,6 +26,7 @@ from planner_executor.graph.nodes.review.outcome import Outcome, outcome_of
 from planner_executor.graph.nodes.review.people import is_open
 from planner_executor.graph.nodes.review.reasons import check_reasons
 from planner_executor.graph.nodes.review.request import cause_of_asking_anew, request_about
+from planner_executor.graph.nodes.review.standing import approved_ahead, passed_ahead
 from planner_executor.graph.nodes.review.step_changes import take_changes
 from planner_executor.graph.nodes.review.subject import Subject, plan_in, subject_of
 from planner_executor.graph.nodes.review.votes import Ballot, ballot_of, check_decider
@@ -41,6 +43,7 @@ from planner_executor.graph.nodes.run.state_view import (
 )
 from planner_executor.graph.nodes.run.writer import RunWriter
 from planner_executor.graph.plain_text.sanitize import escaped
+from planner_executor.graph.plan.schema import Plan
 from planner_executor.graph.policy.scope import in_force, within_approved
 from planner_executor.graph.record.ending import Ending
 from planner_executor.graph.record.events import Draft, ResponseGiven
@@ -92,6 +95,8 @@ class Review:
         request = await _request(run, subject)
         if not request.actions:
             return await self._passed(writer, subject)
+        if await self._passed_ahead(writer, subject, request):
+            return state_with_plan(run, run.recorded_plan() or Plan(), "execute", doubts=[])
         return await self._asked(writer, state, subject, request)
 
     async def _passed(self, writer: RunWriter, subject: Subject) -> StateUpdate:
@@ -103,6 +108,22 @@ class Review:
             rule = "within what was approved" if within else f"approval={run.services.settings.approval}"
             await writer.write(passed(run, plan, rule))
         return state_with_plan(run, plan, "execute", doubts=[])
+
+    async def _passed_ahead(self, writer: RunWriter, subject: Subject, request: ReviewRequest) -> bool:
+        """Let a playbook's plan pass that people have approved ahead, and return whether one was (decision 162).
+
+        What else is asked comes up where it is due: in the executor, which returns here.
+        """
+        run, plan = writer.run, subject.plan
+        approval = await approved_ahead(run, request, plan)
+        if approval is None or plan is None:
+            return False
+        events, use = passed_ahead(run, approval, plan)
+        try:
+            await writer.write(*events, uses=[use])
+        except StandingSpentError:  # another run took the last one meanwhile, or it was revoked
+            return False
+        return True
 
     async def _asked(self, writer: RunWriter, state: State, subject: Subject, request: ReviewRequest) -> StateUpdate:
         """Ask until there is a decision; a response counts only at the checkpoint at which the request was last shown.

@@ -249,7 +249,7 @@ def alone_fault(rules: Sequence[ApproverRule], approver: Approver, askers: Seque
 
 def quorum_of(rule: ApproverRule, askers: Sequence[str]) -> int:
     """Return how many it takes: under four eyes two, if it is not verified who asked, since one of two did not."""
-    is_known = all(Approver.of_label(label).is_verified for label in askers) and bool(askers)
+    is_known = all(Approver.of_label(label).is_known for label in askers) and bool(askers)
     return max(rule.quorum, 1 if is_known or not rule.four_eyes else 2)
 
 

@@ -53,13 +53,15 @@ def needs_person(record: RunState, plan: Plan, terms: ExecutionTerms) -> bool:
         return True
     if in_force(record, plan, terms):
         return False
+    approval = record.review_state.approval
+    if approval is not None and approval.standing is not None:
+        return terms.needs_person(plan)  # what was approved ahead is this one plan (decision 162)
     if state.has_refused or (state.is_edited and terms.rules_on(plan)):
         return True
     if state.is_wished and terms.are_changes_proposed(plan):
         return terms.needs_person(plan)
     if within_approved(record, plan, terms):
         return False
-    approval = record.review_state.approval
     if terms.mode != "side_effects" or approval is None or not terms.needs_person(plan):
         return terms.needs_person(plan)
     approved = Plan.model_validate(record.plan_state.approved_plan)

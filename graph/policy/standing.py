@@ -6,7 +6,7 @@ Decision 74 says why a changed tool or policy ends it.
 import re
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import JsonValue
 
@@ -21,29 +21,32 @@ from planner_executor.graph.record.standing_approval import LONGEST_S, StandingA
 from planner_executor.graph.record.trust_label import TrustLabel
 from planner_executor.graph.words.tables import read
 
-FIELDS = ("args", "at_most", "until")
 MOST_CALLS = 1_000
-"""No standing approval covers more calls."""
+"""No standing approval covers more calls, or runs of a playbook."""
+Bounds = Literal["args", "params"]
+"""What is bounded: the arguments of calls, or the parameters of a playbook."""
 
 
-def standing_fault(wish: Any, now: float, longest_s: float = LONGEST_S) -> str | None:
-    """Return what is wrong with a requested standing approval, None if nothing is: see `FIELDS`.
+def standing_fault(wish: Any, now: float, longest_s: float = LONGEST_S, *, bounds: Bounds = "args") -> str | None:
+    """Return what is wrong with a requested standing approval, None if nothing is.
 
     Args:
         wish: `{"args": {argument: constraint}, "at_most": 5, "until": "2026-12-01T08:00:00Z"}`; without `until` it
-            holds in this run.
+            holds in this run. That of a playbook has `params` for `args`, and needs one of the two others.
         now: The time, in Unix seconds.
         longest_s: How long one may hold beyond its run.
+        bounds: What it bounds.
     """
+    fields = (bounds, "at_most", "until")
     if not isinstance(wish, Mapping):
         return "standing must be an object such as {'at_most': 5}"
-    if unknown := sorted(map(str, set(wish) - set(FIELDS))):
-        return f"standing has no {', '.join(unknown)}; it has {', '.join(FIELDS)}"
-    most = wish.get("at_most")
+    if unknown := sorted(map(str, set(wish) - set(fields))):
+        return f"standing has no {', '.join(unknown)}; it has {', '.join(fields)}"
+    most = wish.get("at_most", MOST_CALLS if bounds == "params" and "until" in wish else None)
     if type(most) is not int or not 1 <= most <= MOST_CALLS:
         return f"standing.at_most must be an integer from 1 to {MOST_CALLS}"
-    for path, why in read(Constraints, wish.get("args", {}))[1]:
-        return f"{'.'.join(('standing', 'args', *path))} {why}"
+    for path, why in read(Constraints, wish.get(bounds, {}))[1]:
+        return f"{'.'.join(('standing', bounds, *path))} {why}"
     if "until" not in wish:
         return None
     until = time_of(wish["until"])
@@ -75,7 +78,7 @@ def standing_args(wish: Mapping[str, Any], shown: Mapping[str, JsonValue]) -> di
 
 
 def wide_fault(rules: Sequence[ApproverRule], givers: Sequence[Approver], askers: Sequence[str]) -> str | None:
-    """Return why people may not approve calls of other runs ahead, None if they may.
+    """Return why people may not approve calls of other runs, or such runs, ahead; None if they may.
 
     Args:
         rules: The rules on the call in a run, without those to whom a request is escalated.
@@ -84,9 +87,9 @@ def wide_fault(rules: Sequence[ApproverRule], givers: Sequence[Approver], askers
     """
     if unknown := next((giver for giver in givers if not giver.is_verified), None):
         known = f"{unknown} is only claimed" if unknown.source == "claimed" else "it is not known who answers"
-        return f"standing.until is for runs of a verified person, and {known}; without until it holds in this run"
+        return f"it is for runs of a verified person, and {known}"
     if why := missing(rules, givers, askers):
-        return f"standing.until is for other runs too, and takes {why}; without until it holds in this run"
+        return f"it is for other runs too, and takes {why}"
     return None
 
 
@@ -125,19 +128,27 @@ def covers(
     """
     if (approval.tool, approval.fingerprint, approval.policy) != (tool.name, tool.fingerprint, policy.digest):
         return False
-    if _lasts_too_long(approval, policy.standing_s):
+    if approval.playbook is not None or lasts_too_long(approval, policy.standing_s) or not is_whole(approval):
         return False
-    constraints, faults = read(Constraints, approval.args)
-    if faults:  # a redaction may have changed a bound
-        return False
+    constraints, _ = read(Constraints, approval.args)
     if any(name not in constraints or not constraints[name].admits(label.sources) for name, label in untrusted.items()):
         return False
-    values = {**tool.defaults(constraints), **args}
+    return admits_all(approval, {**tool.defaults(constraints), **args})
+
+
+def is_whole(approval: StandingApproval) -> bool:
+    """Whether all bounds can be read; a redaction may have changed one."""
+    return not read(Constraints, approval.args)[1]
+
+
+def admits_all(approval: StandingApproval, values: Mapping[str, JsonValue]) -> bool:
+    """Whether values are within the bounds of an approval, which are whole: each needs one, and each bound a value."""
+    constraints, _ = read(Constraints, approval.args)
     is_bound = all(name in constraints and _is_met(constraints[name], value) for name, value in values.items())
     return is_bound and all(name in values or constraint.optional for name, constraint in constraints.items())
 
 
-def _lasts_too_long(approval: StandingApproval, longest_s: float) -> bool:
+def lasts_too_long(approval: StandingApproval, longest_s: float) -> bool:
     """Whether an approval has a later end than it could be given; a migration has shortened those of before."""
     if approval.run is not None or approval.roles is None:
         return False

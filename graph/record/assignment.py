@@ -54,6 +54,11 @@ class Assignment:
     keeps_names: bool = False
     playbook: Mapping[str, Any] = field(default_factory=dict)
 
+    @property
+    def own_goal(self) -> bool:
+        """Whether a run of a playbook was given another goal than the playbook's description."""
+        return "goal" in self.playbook
+
     def run_started(self, data: RunStarted) -> "Assignment":
         """Return the assignment at the start of the run; settings already on record stay if the event has none."""
         return Assignment(

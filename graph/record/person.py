@@ -7,9 +7,9 @@ from typing import Any, Literal
 
 from planner_executor.graph.plain_text.sanitize import visible
 
-Source = Literal["server", "os", "claimed", "unverified"]
+Source = Literal["server", "os", "schedule", "claimed", "unverified"]
 """How a person is known: to a server or an adapter of the settings, to the operating system, by what calling code says
-alone, or not at all."""
+alone, or not at all. A `schedule` of the settings asks for runs and is nobody: it decides nothing."""
 VERIFIED: tuple[Source, ...] = ("server", "os")
 MAX_CHARACTERS = 200
 
@@ -58,7 +58,7 @@ class Approver:
         'ada@example.org'
         """
         source, _, name = label.partition(":")
-        known: Source | None = next((one for one in ("server", "os", "claimed") if one == source), None)
+        known: Source | None = next((one for one in ("server", "os", "schedule", "claimed") if one == source), None)
         return cls(name, known, tuple(roles)) if known is not None and name else NOBODY
 
     @property
@@ -67,9 +67,14 @@ class Approver:
         return self.source in VERIFIED
 
     @property
+    def is_known(self) -> bool:
+        """Whether it is certain who asks: a verified person, or a schedule, which is no person."""
+        return self.is_verified or self.source == "schedule"
+
+    @property
     def person(self) -> str:
-        """The name by which one person is told from another, however each is known."""
-        return same_name(self.name)
+        """The name by which one person is told from another, however each is known; a schedule has nobody's."""
+        return same_name(str(self) if self.source == "schedule" else self.name)
 
     @property
     def identity(self) -> str:
@@ -77,7 +82,7 @@ class Approver:
         return f"{self.source}:{exact_name(self.name)}"
 
     def __str__(self) -> str:
-        """Return the label of the record: `server:ada`, `os:ada`, `claimed:ada` or `unverified`."""
+        """Return the label of the record: `server:ada`, `os:ada`, `schedule:nightly`, `claimed:ada` or `unverified`."""
         return "unverified" if self.source == "unverified" else f"{self.source}:{self.name}"
 
 

@@ -5,6 +5,7 @@ from typing import assert_never
 
 from planner_executor.graph.record.events import (
     ASIDE,
+    WITHOUT_ANSWER,
     BudgetReached,
     CallAsked,
     CallFinished,
@@ -254,8 +255,10 @@ def _decided(record: RunState, event: Event, data: Decided) -> None:
     record.review_state.decided(event, data, record.plan_state.current_pass, record.plan_state.plan)
     record.plan_state.decided(data)
     record.people.decided(data)
-    if data.by != "policy":
+    if data.by not in WITHOUT_ANSWER:
         record.people.has_acted(data.approver)
+    if data.standing is not None:
+        record.standing.used(data.standing, record.id)
     record.spending.decided(data)
     for settled in data.settled:
         _settle(record, settled)

@@ -33,7 +33,7 @@ from planner_executor.graph.record.run_pass import Pass
 
 @dataclass(frozen=True)
 class Approval:
-    """A decision that lets a plan run: digest, terms, and its author: a `person`, `unseen`, or the `policy`.
+    """A decision that lets a plan run: digest, terms, and by whom, see `Decided`; `standing` as there.
 
     `met` maps each tool whose calls people approved, with this plan or with one before, to the rules on people that
     they met; None for all, by a record of an earlier release. They decided at the event `people_seq`.
@@ -46,6 +46,7 @@ class Approval:
     approver: str = ""
     met: Mapping[str, tuple[Mapping[str, Any], ...] | None] = field(default_factory=dict)
     people_seq: int = 0
+    standing: str | None = None
 
 
 @dataclass(frozen=True)
@@ -213,7 +214,8 @@ class ReviewState:
             self.held[key] = self.held[key].replaced_by(args, within)
         if data.decision == "approve":
             bound = event.seq, data.digest or "", data.binding or "", data.by, data.approver
-            self.approval = Approval(*bound, *self._people(event, data, shown, dict.fromkeys(tools_in(plan))))
+            people = self._people(event, data, shown, dict.fromkeys(tools_in(plan)))
+            self.approval = Approval(*bound, *people, data.standing)
         elif data.budget is not None and self.approval is not None:
             self.approval = replace(self.approval, binding=data.binding or "")
 

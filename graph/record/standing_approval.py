@@ -1,4 +1,7 @@
-"""Standing approvals: further calls of a tool, within bounds, that a person approved ahead (decision 74)."""
+"""Standing approvals: further calls of a tool, or runs of a playbook, that people approved ahead, within bounds.
+
+See decisions 74 and 162.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -8,6 +11,9 @@ from planner_executor.graph.record.person import Approver
 
 LONGEST_S = 90 * 86_400.0
 """How long a standing approval holds beyond its run at most, in seconds, unless the policy has another time."""
+OF_PLAYBOOKS = ""
+"""The tool of standing approvals of playbooks, which are of none."""
+OPTIONAL = ("roles", "of_givers", "playbook")
 
 
 @dataclass(frozen=True)
@@ -17,6 +23,9 @@ class StandingApproval:
     They hold in the run named `run`, or beyond it until `until` (Unix seconds): in runs that its givers ask for if
     `of_givers`, else in any. `fingerprint` is that of the tool's face and `policy` the digest of the policy when it was
     given; `given_by` are the labels of all who gave it, `roles` those of each by label, None on a record of before.
+
+    One of a playbook is of no tool: `args` bound parameters, `at_most` is a number of runs, and `fingerprint` is that
+    of all tools of its plan. `playbook` has its name, version and digest, and `plan`, that of the plan without values.
     """
 
     id: str
@@ -31,6 +40,14 @@ class StandingApproval:
     until: float | None = None
     roles: Mapping[str, tuple[str, ...]] | None = None
     of_givers: bool = False
+    playbook: Mapping[str, Any] | None = None
+
+    @property
+    def about(self) -> str:
+        """What it lets happen, in words: a tool, or a playbook with its version."""
+        if self.playbook is None:
+            return self.tool
+        return f"playbook {self.playbook.get('name')} {self.playbook.get('version')}"
 
     @property
     def givers(self) -> tuple[Approver, ...]:
@@ -40,11 +57,12 @@ class StandingApproval:
 
     def to_json(self) -> dict[str, Any]:
         """Return it as the ledger keeps it."""
-        known = {name: value for name, value in vars(self).items() if name not in ("roles", "of_givers")}
+        known = {name: value for name, value in vars(self).items() if name not in OPTIONAL}
         args = {name: _plain(constraint) for name, constraint in self.args.items()}
         roles = {} if self.roles is None else {"roles": {label: list(own) for label, own in self.roles.items()}}
         of_givers = {"of_givers": True} if self.of_givers else {}
-        return {**known, "args": args, "given_by": list(self.given_by), **roles, **of_givers}
+        playbook = {} if self.playbook is None else {"playbook": dict(self.playbook)}
+        return {**known, "args": args, "given_by": list(self.given_by), **roles, **of_givers, **playbook}
 
     @classmethod
     def from_json(cls, raw: Mapping[str, Any]) -> "StandingApproval":
@@ -55,6 +73,7 @@ class StandingApproval:
         """
         until, at_most, args, by = raw.get("until"), raw["at_most"], raw["args"], raw["given_by"]
         roles = raw.get("roles")
+        playbook = raw.get("playbook")
         is_whole = type(at_most) is int and isinstance(until, float | int | None) and isinstance(args, Mapping)
         return cls(
             id=str(raw["id"]),
@@ -69,12 +88,15 @@ class StandingApproval:
             until=until if isinstance(until, float | int) else None,
             roles=None if roles is None else _roles(roles),
             of_givers=raw.get("of_givers") is not None,  # also if it was redacted
+            playbook=playbook if isinstance(playbook, Mapping | None) else {},
         )
 
 
 @dataclass(frozen=True)
 class StandingUse:
     """A standing approval with the keys of the calls that it let through, and who revoked it, if anybody did.
+
+    One of a playbook has the ids of runs among them, which alone are counted.
 
     `is_replayed`: it lets them through again, since that they were covered was decided when they were recorded.
     """
@@ -100,7 +122,7 @@ class StandingUse:
 
 @dataclass(frozen=True)
 class StandingCall:
-    """The use of a standing approval, named `approval`, for the call with this key in this run."""
+    """The use of a standing approval, named `approval`, for the call with this key in this run, or for the run."""
 
     approval: str
     call: str

@@ -119,6 +119,7 @@ class ReplayLedger:
         control_seq: int | None = None,
         and_release: bool = False,  # noqa: ARG002  (a replay has one owner)
         caps: Sequence[CapEntry] = (),  # noqa: ARG002  (a replay counts nothing)
+        uses: Sequence[StandingCall] = (),  # noqa: ARG002  (a replay counts nothing)
     ) -> list[Event]:
         """Write events, under a lease or owning the run just for that, and return those after the `after`-th."""
         if isinstance(by, RunKey):

@@ -26,12 +26,21 @@ class StandingWish(TypedDict):
 
 
 @with_config(CLOSED)
+class StandingWishOfPlaybook(TypedDict):
+    """The wish that further runs of a playbook be covered, with `params` in its constraints; it needs an end."""
+
+    params: NotRequired[Mapping[str, Json]]
+    at_most: NotRequired[Annotated[int, Field(ge=1, le=1_000)]]
+    until: NotRequired[str]
+
+
+@with_config(CLOSED)
 class Approval(TypedDict):
     """Lets what was shown happen; `ask_later` are steps of a plan whose calls are asked about when they are due."""
 
     type: Literal["approve"]
     digest: NotRequired[str | None]
-    standing: NotRequired[StandingWish | None]
+    standing: NotRequired[StandingWish | StandingWishOfPlaybook | None]
     reason: NotRequired[str | None]
     ask_later: NotRequired[list[str] | None]
 

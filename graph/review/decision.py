@@ -162,8 +162,10 @@ def _read_decision(decision: Any, action: ReviewAction, digests: Sequence[str]) 
 def _read_standing(wish: Any, action: ReviewAction) -> Mapping[str, Any] | None:
     if wish is None:
         return None
-    if action.name != "run_step" or action.key is None:
-        raise InvalidResponse(f"a standing approval covers calls of a tool, and {action.name} is no call to be made")
+    if action.name != "run_plan" and (action.name != "run_step" or action.key is None):
+        raise InvalidResponse(
+            f"a standing approval covers calls of a tool or runs of a playbook, and {action.name} is neither"
+        )
     if action.digest is not None:
         raise InvalidResponse(f"{action.args['step']} has a call that is new in this plan: decide it without standing")
     if not isinstance(wish, dict):

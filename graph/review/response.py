@@ -38,10 +38,11 @@ class ReviewResponse:
     of questions. `happened` states for each uncertain call, in the order shown, whether it took effect; `results`
     lists the results of those that did. `args` maps steps to the arguments that their held calls are to be made with
     instead, `rejected` maps steps to the reason why their held calls are not to be made, `standing` approves held calls
-    and further ones (see `graph.policy.standing`); of several calls of one step the n-th shown is `step#n`. `limits`
-    are the changed limits of the budget. `finish` ends the run with the results so far if the budget is spent, `stop`
-    ends it as rejected. `feedback` requests a new plan with this text, as do `comments`, pairs of a step and what is
-    said of it; without `happened` uncertain calls stay open. `reason` is why all this is approved,
+    and further ones (see `graph.policy.standing`); of several calls of one step the n-th shown is `step#n`.
+    `standing_runs` approves the plan and further runs of its playbook. `limits` are the changed limits of the budget.
+    `finish` ends the run with the results so far if the budget is spent, `stop` ends it as rejected. `feedback`
+    requests a new plan with this text, as do `comments`, pairs of a step and what is said of it; without `happened`
+    uncertain calls stay open. `reason` is why all this is approved,
     and `ask_later` names steps whose calls its approval does not cover.
     """
 
@@ -54,6 +55,7 @@ class ReviewResponse:
     args: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     rejected: Mapping[str, str] = field(default_factory=dict)
     standing: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    standing_runs: Mapping[str, Any] = field(default_factory=dict)
     limits: Mapping[str, Any] = field(default_factory=dict)
     feedback: str | None = None
     comments: Sequence[tuple[str, str]] = ()
@@ -154,8 +156,11 @@ def _decision(action: ActionJson, response: ReviewResponse) -> dict[str, Any] | 
     # One yes does not answer for what a revision adds: such a call has a digest of its own (decision 121).
     if not response.approve or name not in ("run_plan", "run_step") or is_new(action):
         return None
-    later = {"ask_later": [*response.ask_later]} if name == "run_plan" and response.ask_later else {}
-    return {"type": "approve", **later}
+    if name != "run_plan":
+        return {"type": "approve"}
+    later = {"ask_later": [*response.ask_later]} if response.ask_later else {}
+    further = {"standing": dict(response.standing_runs)} if response.standing_runs else {}
+    return {"type": "approve", **later, **further}
 
 
 def _sent_back(name: str, response: ReviewResponse) -> dict[str, Any]:
@@ -260,6 +265,8 @@ def _unmatched_plan(response: ReviewResponse) -> Iterator[tuple[str, str]]:
         yield "comment", "no plan is under review; give feedback instead"
     if response.plan is not None:
         yield "edit", "there is no plan to approve"
+    if response.standing_runs:
+        yield "standing_runs", "no plan is under review; it covers runs of a playbook"
     if response.ask_later:
         yield "ask_later", "no plan is under review; a call that is asked about is due"
 

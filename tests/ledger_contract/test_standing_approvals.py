@@ -48,6 +48,29 @@ def test_calls_are_counted_with_their_events_and_none_beyond_the_bound(driver: D
     assert with_run(driver, work) == ([1, 1, 0], ["run_started", "paused", "paused", "paused"])
 
 
+@pytest.mark.parametrize("is_leased", [True, False])
+def test_a_run_is_counted_with_the_event_that_lets_it_pass_and_a_refused_one_is_not(
+    driver: Driver, is_leased: bool
+) -> None:
+    async def work(run: RunKey, ledger: RunStore) -> int:
+        await ledger.give_standing(approval(at_most=1))
+
+        async def write(by: Any, name: str) -> None:
+            await ledger.write(by, [NOTE], after=0, uses=[StandingCall(GIVEN["id"], name, name)])
+
+        async with ledger.owned(run) as lease:
+            if is_leased:
+                await write(lease, run.id)
+                await write(lease, run.id)
+        if not is_leased:
+            await write(run, run.id)
+        with pytest.raises(StandingSpentError):
+            await write(run, "other.1")
+        return len(await ledger.events(run))
+
+    assert with_run(driver, work) == (3 if is_leased else 2)
+
+
 def test_a_refused_write_counts_no_call(driver: Driver) -> None:
     async def work(run: RunKey, ledger: RunStore) -> int:
         await ledger.give_standing(approval())

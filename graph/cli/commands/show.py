@@ -158,7 +158,11 @@ def decisions(found: RecordedRun) -> list[dict[str, Any]]:
 
 def decision_line(made: dict[str, Any]) -> str:
     """Return a decision on one line."""
-    who = {"person": f"a person, {made['approver']}", "unseen": f"{made['approver']}, unseen"}
+    who = {
+        "person": f"a person, {made['approver']}",
+        "unseen": f"{made['approver']}, unseen",
+        "standing": f"a standing approval of {made['approver']}",
+    }
     by = escaped(who.get(made["by"], f"the {made['by']}"))
     about = (
         f"revision {made['revision']}, digest {made['digest'][:DIGEST_CHARACTERS]}"

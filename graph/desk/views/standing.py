@@ -30,7 +30,7 @@ class StandingRow:
     """
 
     id: str
-    tool: str
+    about: str
     run: str | None
     of_givers: bool
     until: float | None
@@ -48,7 +48,7 @@ def standing_row(use: StandingUse, now: float) -> StandingRow:
     approval = use.approval
     return StandingRow(
         id=approval.id,
-        tool=approval.tool,
+        about=approval.about,
         run=approval.run,
         of_givers=approval.of_givers,
         until=approval.until,

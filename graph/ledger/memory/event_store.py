@@ -102,11 +102,7 @@ class EventStore(OwnedWriter, EventReader):
         def write() -> int:
             stored = self._refused(lease, control_seq, require_empty_inbox)
             self._store.check_family(self.name, stored, effects_in(drafts), seen)
-            standing = counted(self._store, self.name, uses)
-            seq = self._write_capped(stored, drafts, artifacts, caps)
-            for name, rows in standing.items():
-                self._store.standing[name] = rows
-            return seq
+            return self._write_counted(stored, Batch(drafts, artifacts, control_seq, caps, uses))
 
         return await self._do(write)
 
@@ -119,7 +115,7 @@ class EventStore(OwnedWriter, EventReader):
 
         def write() -> Snapshot:
             stored = self._refused(by, batch.control_seq)
-            self._write_capped(stored, batch.drafts, batch.artifacts, batch.caps)
+            self._write_counted(stored, batch)
             if and_release:
                 stored.release(by.token)
             return stored.found(after)
@@ -172,17 +168,17 @@ class EventStore(OwnedWriter, EventReader):
             return None
         if batch.control_seq is not None:
             check_control_seq(self.name, run, batch.control_seq, stored.control_seq)
-        self._write_capped(stored, batch.drafts, batch.artifacts, batch.caps)
+        self._write_counted(stored, batch)
         stored.hold(row, self._beat_s)
         stored.release(row.token)
         return stored.found(after)
 
-    def _write_capped(
-        self, stored: StoredRun, drafts: Sequence[Draft], artifacts: Sequence[Kept], caps: Sequence[CapEntry]
-    ) -> int:
-        """Write events, and count what they take of caps once they are written."""
-        entered = self._store.caps.entered(self.name, caps) if caps else None
-        seq = self._write(stored, drafts, artifacts)
+    def _write_counted(self, stored: StoredRun, batch: Batch) -> int:
+        """Write events, and count what they take of standing approvals and caps once they are written."""
+        standing = counted(self._store, self.name, batch.uses)
+        entered = self._store.caps.entered(self.name, batch.caps) if batch.caps else None
+        seq = self._write(stored, batch.drafts, batch.artifacts)
+        self._store.standing.update(standing)
         if entered is not None:
             self._store.caps.keep(entered)
         return seq

@@ -160,6 +160,7 @@ class EventStore(OwnedWriter, EventReader):
                 head = self._writer.write(tx, head, replacement(head.holder))
                 head = head._replace(holder=Holder(ALONE, lease.token))
                 self._known.check(self.name, head, lease, batch.control_seq)
+            count(tx, self.name, batch.uses)
             enter(tx, self.name, batch.caps)
             left = self._writer.write(tx, head, batch.drafts, batch.artifacts)
             if isinstance(by, Lease):

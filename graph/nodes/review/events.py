@@ -9,8 +9,17 @@ from planner_executor.graph.nodes.review.votes import Ballot
 from planner_executor.graph.nodes.run.context import RunContext
 from planner_executor.graph.plan.schema import Plan
 from planner_executor.graph.policy.scope import rebind
-from planner_executor.graph.record.events import Content, Decided, Draft, ReviewRequested, SettledCall, SettledWithPlan
+from planner_executor.graph.record.events import (
+    Content,
+    Decided,
+    Draft,
+    Met,
+    ReviewRequested,
+    SettledCall,
+    SettledWithPlan,
+)
 from planner_executor.graph.record.run_state import RunState
+from planner_executor.graph.record.standing_approval import StandingApproval
 from planner_executor.graph.record.values import Kept, keep, keep_anything
 from planner_executor.graph.review.call_form import form_of
 from planner_executor.graph.review.request import ReviewRequest
@@ -81,10 +90,15 @@ def decided(
     )
 
 
-def passed(run: RunContext, plan: Plan, rule: str) -> Draft:
-    """Return the event of an approval by policy, with the rule that applied."""
-    about = _about(run, plan, NOTHING, approves=True)
-    return Draft(Decided(**about, decision="approve", by="policy", approver="policy", message=rule))
+def passed(
+    run: RunContext, plan: Plan, rule: str, *, by: StandingApproval | None = None, met: Met | None = None
+) -> Draft:
+    """Return the event of an approval without an answer, by the policy or by a standing approval."""
+    about = {**_about(run, plan, NOTHING, approves=True), "decision": "approve", "message": rule}
+    if by is None:
+        return Draft(Decided(**about, by="policy", approver="policy"))
+    voters = by.given_by if len(by.given_by) > 1 else ()
+    return Draft(Decided(**about, by="standing", approver=by.given_by[0], voters=voters, met=met or {}, standing=by.id))
 
 
 def _about(run: RunContext, plan: Plan | None, verdict: ReviewVerdict, approves: bool) -> dict[str, Any]:

@@ -22,6 +22,7 @@ from planner_executor.graph.nodes.run.context import RunContext
 from planner_executor.graph.plain_text.markdown import code
 from planner_executor.graph.plain_text.sanitize import escaped
 from planner_executor.graph.plan.schema import Plan
+from planner_executor.graph.record.events import WITHOUT_ANSWER
 from planner_executor.graph.review.request import ReviewRequest
 from planner_executor.graph.state import REVIEW, State, StateUpdate
 from planner_executor.graph.text.decision import decision_text, refused_text
@@ -61,7 +62,7 @@ def message_of(run: RunContext, request: ReviewRequest) -> AIMessage:
 def _message_of_decision(run: RunContext) -> AIMessage | None:
     """Return the message of the decision that was made at this checkpoint, None if there is none on record."""
     decided = run.record.review_state.decided_at.get(run.checkpoint)
-    if decided is None or decided.by == "policy":
+    if decided is None or decided.by in WITHOUT_ANSWER:
         return None
     calls = {call.key: call for call in (run.record.calls.find(said.key) for said in decided.settled) if call}
     text = decision_text(decided, run.record.plan_state.revision, calls)

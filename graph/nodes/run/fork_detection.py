@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from planner_executor.graph.nodes.run.context import RunContext
+from planner_executor.graph.record.events import WITHOUT_ANSWER
 from planner_executor.graph.state import int_or_zero
 
 
@@ -24,13 +25,18 @@ def is_fork(run: RunContext, state: Mapping[str, Any]) -> bool:
 
 
 def _passes_again(run: RunContext, state: Mapping[str, Any], seen: int) -> bool:
-    """Whether the only decision after the state is the policy's, about the plan in the state, in an open run.
+    """Whether the only decision after the state is one without an answer, about the plan in the state, in an open run.
 
     With `durability="async"` a process may die after the policy has approved a plan and before the checkpoint of that
     decision is stored. LangGraph then makes the checkpoint again, under another id.
     """
     approval, record = run.record.review_state.approval, run.record
-    if approval is None or approval.by != "policy" or record.ended or state.get("plan") != record.plan_state.plan:
+    if (
+        approval is None
+        or approval.by not in WITHOUT_ANSWER
+        or record.ended
+        or state.get("plan") != record.plan_state.plan
+    ):
         return False
     return approval.seq == record.review_state.last_decision_seq and record.review_state.decision_before_seq <= seen
 

@@ -23,6 +23,7 @@ from planner_executor.graph.record.events import CallPreviewed, Configured, Deci
 from planner_executor.graph.record.hand_over import heeded
 from planner_executor.graph.record.projection import apply_events
 from planner_executor.graph.record.remaining import steps_left
+from planner_executor.graph.record.standing_approval import StandingCall
 from planner_executor.graph.record.stop_request import cancel_in, pause_in
 from planner_executor.graph.record.values import Kept
 
@@ -103,8 +104,17 @@ class RunWriter:
             if pause_in(messages) is not None and cancel_in(messages) is None:
                 raise RunPausedError(self.run.record.id)
 
-    async def write(self, *drafts: Draft, artifacts: Sequence[Kept] = (), last: bool = False) -> None:
-        """Write events based on the record as read, and apply them; with `last`, release the run."""
+    async def write(
+        self,
+        *drafts: Draft,
+        artifacts: Sequence[Kept] = (),
+        last: bool = False,
+        uses: Sequence[StandingCall] = (),
+    ) -> None:
+        """Write events based on the record as read, and apply them; with `last`, release the run.
+
+        `uses` are counted in the same transaction.
+        """
         run, (configured, tools) = self.run, self._newly_configured()
         found = await run.ledger.write(
             self.lease or run.key,  # by its key, the run is owned for this write alone
@@ -114,6 +124,7 @@ class RunWriter:
             control_seq=run.record.control_seq,
             and_release=last,
             caps=self._given_back(drafts),
+            uses=uses,
         )
         apply_events(run.record, found)
 

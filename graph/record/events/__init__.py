@@ -19,7 +19,13 @@ from planner_executor.graph.record.events.payload import Payload
 from planner_executor.graph.record.events.plan import Executing, PlanRefused, PlanRevised, Steered
 from planner_executor.graph.record.events.response import ResponseGiven
 from planner_executor.graph.record.events.retry import RunReopened
-from planner_executor.graph.record.events.review import Decided, ReviewRequested, SettledCall, SettledWithPlan
+from planner_executor.graph.record.events.review import (
+    WITHOUT_ANSWER,
+    Decided,
+    ReviewRequested,
+    SettledCall,
+    SettledWithPlan,
+)
 from planner_executor.graph.record.events.run import (
     ASKED,
     BY_FACADE,
@@ -53,6 +59,7 @@ __all__ = [
     "NO_CONFIGURATION",
     "ON_SERVER",
     "TYPES",
+    "WITHOUT_ANSWER",
     "WORDING",
     "Arguments",
     "AskedQuestion",

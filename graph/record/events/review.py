@@ -72,9 +72,13 @@ class SettledWithPlan(Coded):
     met: tuple[Mapping[str, Any], ...] = ()
 
 
+WITHOUT_ANSWER = ("policy", "standing")
+"""By what a plan passes that nobody is asked about."""
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Decided(Payload):
-    """A decision was made: `by` a `person`, `unseen`, or the `policy`.
+    """A decision was made: `by` a `person`, `unseen`, or without an answer by the `policy` or a `standing` approval.
 
     `decisions` are the decisions as parsed, `given` has answers to questions by step, `steps` the keys of calls
     approved with the shown arguments, or with those of `replaced`, which has the arguments that a person gave instead
@@ -82,7 +86,8 @@ class Decided(Payload):
     for calls that asked, by key of the call and id of the question (null if declined), `budget` the raised budget.
     `approver` has these `roles`; `voters` are all whose approvals counted, if it took several. `met` maps the tools
     that it is about, and those that its values reach, to the rules on people that they met, None if none were recorded.
-    `with_plan` are the calls that the approval of a plan settles beside it, None if they stay as they were.
+    `with_plan` are the calls that the approval of a plan settles beside it, None if they stay as they were. `standing`
+    is the id of the standing approval of a playbook that let the plan pass.
     """
 
     kind: ClassVar[Literal["decided"]] = "decided"
@@ -108,3 +113,4 @@ class Decided(Payload):
     voters: tuple[str, ...] = ()
     met: Met | None = None
     with_plan: tuple[SettledWithPlan, ...] | None = None
+    standing: str | None = None

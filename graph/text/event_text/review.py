@@ -58,7 +58,8 @@ def _review_requested(data: ReviewRequested) -> Words:
 
 def _decided(data: Decided) -> Words:
     who = data.approver
-    by = {"person": f"a person ({who})", "unseen": f"{who}, unseen"}.get(data.by, f"the {data.by}")
+    ahead = f"the standing approval {data.standing} of {who}"
+    by = {"person": f"a person ({who})", "unseen": f"{who}, unseen", "standing": ahead}.get(data.by, f"the {data.by}")
     about = f"digest {short_digest(data.digest)}" if data.digest else "no valid plan"
     words = f": {data.message}" if data.message and data.message != data.decision else ""
     yield f"{DECIDED.get(data.decision, data.decision)} by {by}, about {about}{words}"

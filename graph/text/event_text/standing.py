@@ -27,20 +27,22 @@ def standing_line(use: StandingUse) -> str:
     """Return a standing approval as one line: what it covers, what is left of it, and who gave it."""
     approval = use.approval
     left = f"revoked: {use.revoked_by}" if use.revoked_by is not None else f"{use.left} of {approval.at_most} left"
-    return f"{approval.id}  {approval.tool} {_extent(approval)}, {left}, by {', '.join(approval.given_by)}"
+    return f"{approval.id}  {approval.about} {_extent(approval)}, {left}, by {', '.join(approval.given_by)}"
 
 
 def ahead_line(use: StandingUse) -> str:
     """Return which calls of a run a standing approval let through, and who gave it."""
     approval = use.approval
     calls = counted(len(use.calls), f"call of {approval.tool}", f"calls of {approval.tool}")
+    if approval.playbook is not None:
+        calls = f"the plan of {approval.about}"
     return f"{calls} approved ahead by {', '.join(approval.given_by)} (standing approval {approval.id})"
 
 
 def _given(approval: StandingApproval) -> Words:
     who = ", ".join(approval.given_by)
-    calls = counted(approval.at_most, "further call")
-    yield f"{who} approved {calls} of {approval.tool} {_extent(approval)}: {approval.id}"
+    what = counted(approval.at_most, "further call" if approval.playbook is None else "run")
+    yield f"{who} approved {what} of {approval.about} {_extent(approval)}: {approval.id}"
     for name, constraint in approval.args.items():
         yield f"{name} within {value_text(constraint)}"
 

@@ -154,6 +154,7 @@ FULL: dict[str, dict[str, Any]] = {
         "voters": ["os:somebody", "server:another"],
         "met": {"send": [{"roles": ["finance"], "quorum": 2}], "look": []},
         "with_plan": [{"key": "k" * 64, "place": "step_2[1]", "tool": "pay", "met": [{"roles": ["finance"]}]}],
+        "standing": "3f2a91c0b7de",
     },
     "steered": {
         "constraints": ["be quick", "be kind"],
@@ -335,6 +336,7 @@ FULL: dict[str, dict[str, Any]] = {
         "until": None,
         "roles": {"server:ada@example.org": ["finance"]},
         "of_givers": True,
+        "playbook": {"name": "report-topic", "version": 1, "digest": "d" * 64, "plan": "e" * 64},
     },
     "voted": {
         "request": 3,
