@@ -7,39 +7,18 @@ from pathlib import Path
 from typing import get_type_hints
 
 import pytest
+from authority import ROWS
 
 from planner_executor.graph.cli.run_options import RunOptions
 from planner_executor.graph.cli.setup import Setup
 from planner_executor.graph.client_context import Context
-from planner_executor.graph.settings.settings import DEFAULTS, REMEMBERED, SETTINGS, TYPES, GivenSettings, Setting
+from planner_executor.graph.settings.settings import REMEMBERED, SETTINGS, TYPES, GivenSettings, Setting
 
 ROOT = Path(__file__).parents[2]
 ADDED = {
     "max_wishes": Setting("Wishes per run, at most", least=1, client="lowers", option="N"),
     "wonder": Setting("What is wondered at"),
 }
-TAKEN = ("approval", "policy", "replan", "instructions", "budget")
-"""Their cells in the table say what they take, too."""
-WORDS = {
-    "look": "none",
-    "horizon": "all at once",
-    "attempts": "1",
-    "timeout_s": "none",
-    "backoff_s": "1",
-    "time_zone": '`"UTC"`',
-    "record_prompts": "`True`",
-}
-"""How the table writes a default that is no number."""
-
-
-def page(name: str) -> str:
-    """Return a page of the documentation without the addresses of its links."""
-    return re.sub(r"\[([^\]]+)\]\([^)]+\)", r"\1", (ROOT / "docs" / name).read_text())
-
-
-def clause(told: Setting) -> str:
-    """Return what a setting sets, as a cell of a table begins it."""
-    return f"{told.help[0].lower()}{told.help[1:]}"
 
 
 def named(cell: str) -> set[str]:
@@ -47,23 +26,13 @@ def named(cell: str) -> set[str]:
     return set(re.findall(r"`(\w+)`", cell))
 
 
-def undocumented(settings: Mapping[str, Setting]) -> Iterator[str]:
-    """Yield each file that lacks a setting, with the line that it lacks."""
+def unknown(settings: Mapping[str, Setting]) -> Iterator[str]:
+    """Yield each file that lacks a setting."""
     seen = {name for name, told in settings.items() if told.client == "sees"}
     lowered = {name for name, told in settings.items() if told.client == "lowers"}
-    python, studio, security = page("python.md"), page("studio.md"), page("security.md")
-    for name, told in settings.items():
-        default = WORDS.get(name) or f"{DEFAULTS.get(name, 0):,}" if name not in TAKEN else ""
-        row = f"| `{name}` | " + (f"{clause(told)} | {default} |" if name not in TAKEN else "")
-        if f"\n{row}" not in python:
-            yield f"docs/python.md: {row}"
-        if name in lowered and f"\n| `{name}` | {clause(told)}; can only lower the server's limit |" not in studio:
-            yield f"docs/studio.md: | `{name}` | {clause(told)}; can only lower the server's limit |"
-    if not any(named(cell) == seen for cell in re.findall(r"\n\| (`approval`, [^|]+) \| shown only", studio)):
-        yield f"docs/studio.md: {', '.join(seen)} | shown only"
-    cells = [named(cell) for cell in re.findall(r"\n\| (`max_[^|]+) \| yes \| (?:only lower|no)", security)]
+    cells = [named(row.what) for row in ROWS if row.what.startswith("`max_")]
     if cells != [lowered, seen - {"approval", "budget"}]:
-        yield f"docs/security.md: {cells}"
+        yield f"tests/scenarios/authority.py: {cells}"
     if {each.name for each in fields(RunOptions)} & set(settings) != {"policy"} | {
         name for name, told in settings.items() if told.option
     }:
@@ -73,14 +42,16 @@ def undocumented(settings: Mapping[str, Setting]) -> Iterator[str]:
 
 
 def test_each_setting_is_where_people_read_of_it_and_write_it() -> None:
-    assert not list(undocumented(SETTINGS))
+    assert not list(unknown(SETTINGS))
 
 
 def test_who_adds_a_setting_is_led_to_the_files_that_the_architecture_names() -> None:
-    (row,) = re.findall(r"^\| which settings there are \| (.+) \|$", page("architecture.md"), re.MULTILINE)
+    (row,) = re.findall(
+        r"^\| which settings there are \| (.+) \|$", (ROOT / "docs/architecture.md").read_text(), re.MULTILINE
+    )
     places = re.findall(r"`([^`]+)`", row)
 
-    assert {found.split(":")[0] for found in undocumented({**SETTINGS, **ADDED})} == set(places)
+    assert {found.split(":")[0] for found in unknown({**SETTINGS, **ADDED})} == set(places)
 
 
 def test_a_caller_gives_settings_of_the_types_that_they_have() -> None:

@@ -1,4 +1,4 @@
-"""Who may say what: the rows of the table in docs/security.md, and for each what somebody says who may not.
+"""Who may say what: the rows of the table in docs/authority.md, and for each what somebody says who may not.
 
 A cell is `yes`, `no`, or in which bounds. `said` is an attempt beyond all bounds: whoever has `no` or bounds in a row
 tries it by every way they have, and nothing may come of it.
@@ -222,6 +222,6 @@ ROWS = (
 
 
 def table() -> list[str]:
-    """Return the lines of the table in docs/security.md."""
+    """Return the lines of the table in docs/authority.md."""
     head = f"| what | {' | '.join(ACTORS)} |"
     return [head, "|" + "---|" * (len(ACTORS) + 1), *(each.line for each in ROWS)]

@@ -1,18 +1,16 @@
 """However text reaches an argument: the call is made under the approval that the table names, and no other."""
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
-from text_ways import ANN, READ, RESULT, THOUGHT, TRUST, WAYS, Way, send, table
+from text_ways import ANN, READ, RESULT, THOUGHT, TRUST, WAYS, Way, send
 
 from planner_executor import Agent, build_graph
 from planner_executor.graph.testing import LoggedTools, ScriptedModel, on_thread
 
-PAGE = Path(__file__).parents[2] / "docs" / "authorisation.md"
 APPROVE = {"type": "approve"}
 TAKES_TO = {"type": "object", "properties": {"to": {"type": "string"}}, "required": ["to"]}
 
@@ -88,10 +86,6 @@ def test_a_call_is_made_under_the_approval_that_the_table_names(way: Way, trust:
         assert all(action["name"] == "run_step" for actions in requests for action in actions)
     elif way.revision is None:
         assert end_told(requests[0][0]["description"]) == way.end(trust)
-
-
-def test_the_page_has_the_table() -> None:
-    assert table() in PAGE.read_text(), f"docs/authorisation.md must have this table:\n{table()}"
 
 
 @pytest.mark.parametrize("by", ["supply", "edit"])

@@ -158,7 +158,7 @@ WAYS = (
 
 
 def table() -> str:
-    """Return the table of `docs/authorisation.md`: what lets a call be made, by the trust in the tool's results."""
+    """Return the table of `docs/trust.md`: what lets a call be made, by the trust in the tool's results."""
     rows = [f"| {way.words} | {' | '.join(ENDS[end] for end in way.ends)} |" for way in WAYS]
     head = f"| How the text reaches the argument | {' | '.join(TRUST)} |"
     return "\n".join([head, "|---|---|---|---|", *rows])

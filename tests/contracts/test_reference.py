@@ -1,0 +1,186 @@
+"""The pages of the reference that are made from the code; `make snapshots` writes them."""
+
+import os
+import re
+import tomllib
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from inspect import getdoc
+from pathlib import Path
+from typing import Any
+
+import authority
+import pytest
+import text_ways
+from full_payloads import FULL
+from typer.core import TyperGroup
+from typer.main import get_command
+
+from planner_executor.graph.cli import app
+from planner_executor.graph.record.events import TYPES
+from planner_executor.graph.settings.settings import DEFAULTS, SETTINGS, Setting
+
+ROOT = Path(__file__).parents[2]
+PROMISES: dict[str, dict[str, list[str]]] = tomllib.loads((Path(__file__).parent / "promises.toml").read_text())
+CLIENT = {"lowers": "may lower it", "sees": "is shown it", "ignores": ""}
+COMMON = 4
+"""An option of so many commands, with the same words, is told once for all of them."""
+
+
+def cell(text: str) -> str:
+    """Return text as a cell of a table, on one line."""
+    return " ".join(text.split()).replace("|", "\\|")
+
+
+def table(*rows: tuple[str, ...]) -> str:
+    head, *others = (f"| {' | '.join(row)} |" for row in rows)
+    return "\n".join([head, "|---" * len(rows[0]) + "|", *others])
+
+
+def settings() -> Iterator[str]:
+    yield "# Settings"
+    yield (
+        "Arguments of `build_graph` and `Agent`; those with an option are options of `run`, `resume` and others too. "
+        "[Terms](when-a-run-stops.md#the-terms-of-a-run) are compared with these when a run goes on."
+    )
+    yield table(
+        ("Setting", "Sets", "Default", "Option", "A client of a server", "In a suite"),
+        *(setting_row(name, told) for name, told in SETTINGS.items()),
+    )
+
+
+def setting_row(name: str, told: Setting) -> tuple[str, ...]:
+    default = DEFAULTS.get(name)
+    shown = f"{default:,}" if isinstance(default, int) and not isinstance(default, bool) else f"`{default}`"
+    option = f"`--{name.replace('_', '-')} {told.option}`" if told.option else ""
+    shown = shown if isinstance(default, int | str) else "none"
+    return (f"`{name}`", told.help, shown, option, CLIENT[told.client], "yes" if told.suite else "")
+
+
+@dataclass(frozen=True)
+class Option:
+    """An option or argument of a command, as `--help` says it."""
+
+    names: str
+    metavar: str
+    help: str
+    is_option: bool
+
+    @classmethod
+    def of(cls, parameter: Any) -> "Option":
+        names = "`, `".join([*parameter.opts, *parameter.secondary_opts])
+        metavar = "" if getattr(parameter, "is_flag", False) else parameter.metavar or ""
+        return cls(names, metavar, parameter.help or "", parameter.param_type_name == "option")
+
+    @property
+    def row(self) -> tuple[str, str]:
+        return cell(f"`{self.names} {self.metavar}`" if self.metavar else f"`{self.names}`"), cell(self.help)
+
+
+def leaves(command: Any, name: str = "planner-executor") -> Iterator[tuple[str, Any]]:
+    """Yield each command that does something, with its full name."""
+    for part, child in command.commands.items():
+        if isinstance(child, TyperGroup):
+            yield from leaves(child, f"{name} {part}")
+        else:
+            yield f"{name} {part}", child
+
+
+def commands() -> Iterator[str]:
+    known = {name: (child, [Option.of(each) for each in child.params]) for name, child in leaves(get_command(app))}
+    number = Counter(option for _, options in known.values() for option in options if option.is_option)
+    common = [option for option, times in number.items() if times >= COMMON]
+    yield "# Commands"
+    yield (
+        "What `--help` says. RUN is a thread and a number, such as `demo.1`; a thread alone is its latest run, and "
+        "a unique beginning is enough. See [Command line](command-line.md) for decisions and exit codes."
+    )
+    for name, (child, options) in known.items():
+        arguments = " ".join(option.metavar for option in options if not option.is_option)
+        yield f"## {cell(f'{name} {arguments}'.strip())}"
+        yield re.sub(r"\n\n|\n", lambda found: "\n\n" if found[0] == "\n\n" else " ", child.help or "")
+        rows = [option.row for option in options if option not in common]
+        if rows:
+            yield table(("Option", "Meaning"), *rows)
+        shared = [f"`{option.names}`" for option in options if option in common]
+        if shared:
+            yield f"[Common options](#common-options): {', '.join(shared)}."
+    yield "## Common options"
+    yield table(("Option", "Meaning"), *(option.row for option in common))
+
+
+def events() -> Iterator[str]:
+    yield "# Events"
+    yield (
+        "The kinds of events in the [ledger](records.md). An empty field may be absent; a field that holds a value may "
+        "hold `artifact` instead, and an event written by a node has its `checkpoint`."
+    )
+    rows = (
+        (f"`{kind}`", cell((getdoc(made) or "").partition("\n\n")[0]), ", ".join(f"`{name}`" for name in fields(kind)))
+        for kind, made in TYPES.items()
+    )
+    yield table(("Kind", "Meaning", "Fields"), *rows)
+
+
+def fields(kind: str) -> list[str]:
+    return list(TYPES[kind].from_json(FULL[kind]).to_json())
+
+
+def promises() -> Iterator[str]:
+    yield "# Promises, and the tests that hold them"
+    yield "What [Security](security.md) and its neighbours promise, each with the tests that fail if it is broken."
+    for section, told in PROMISES.items():
+        yield f"## {section}"
+        yield table(
+            ("Promise", "Tests"), *((says, "<br>".join(f"`{test}`" for test in tests)) for says, tests in told.items())
+        )
+
+
+def who_may_say_what() -> Iterator[str]:
+    yield "# Who may say what"
+    yield (
+        "By which way a word can come; [Security](security.md#who-may-say-what) says who is who. What is forbidden by "
+        "`no`, or outside the bounds of a row, is refused or ignored. Tests try each of these cells by every way that "
+        "its column has."
+    )
+    yield "\n".join(authority.table())
+
+
+def trust() -> Iterator[str]:
+    yield "# Trust of text in arguments"
+    yield (
+        "What lets a call with an effect be made, by the way on which text of a tool's result reaches an argument, and "
+        "by what that tool declares; see [Side effects](side-effects.md#trust). Each cell is tried by a test."
+    )
+    yield text_ways.table()
+
+
+PAGES: dict[str, Callable[[], Iterator[str]]] = {
+    "authority.md": who_may_say_what,
+    "commands.md": commands,
+    "events.md": events,
+    "promises.md": promises,
+    "settings.md": settings,
+    "trust.md": trust,
+}
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_page_of_the_reference_is_what_the_code_says(name: str) -> None:
+    page = ROOT / "docs" / name
+    text = "\n\n".join(PAGES[name]()) + "\n"
+    if os.environ.get("RENEW_SNAPSHOTS"):
+        page.write_text(text)
+
+    assert page.read_text() == text, f"{page} differs; `make snapshots` writes it anew"
+
+
+def test_each_promise_is_held_by_tests_that_are_there() -> None:
+    lost = []
+    for tests in (tests for told in PROMISES.values() for tests in told.values()):
+        assert tests
+        for file, _, test in (each.partition("::") for each in tests):
+            text = (ROOT / file).read_text() if (ROOT / file).is_file() else ""
+            lost += [f"{file}::{test}"] if f"def {test}" not in text else []
+    assert lost == []
