@@ -16,7 +16,7 @@ from benchmarks.simulated import SimulatedModel, simulated_tools
 from benchmarks.sizes import Sizes
 from planner_executor import AsyncAgent, Playbook
 
-RUNS = 60
+RUNS = 20
 STEPS = 8
 MOST_TIMES = 1.1
 

@@ -56,15 +56,13 @@ def test_the_test_of_the_project_passes_in_a_folder_of_its_own_with_warnings_as_
     assert "2 passed" in done.stdout, done.stdout
 
 
-@pytest.mark.slow
-def test_a_strict_type_checker_and_the_linter_of_this_project_find_nothing_in_it(folder: Path) -> None:
+def test_the_linter_of_this_project_finds_nothing_in_it(folder: Path) -> None:
     write_project(folder / "bills")
 
-    types = in_the_project(folder / "bills", "mypy", "--strict", ".")
     rules = Path(__file__).parents[2] / "pyproject.toml"
     style = in_the_project(folder / "bills", "ruff", "check", "--config", str(rules), "--ignore", "D103,I001", ".")
 
-    assert (types.returncode, style.returncode) == (0, 0), types.stdout + style.stdout
+    assert style.returncode == 0, style.stdout
 
 
 def in_the_project(folder: Path, module: str, *words: str) -> "subprocess.CompletedProcess[str]":

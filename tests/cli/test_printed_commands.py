@@ -121,7 +121,9 @@ def test_each_answer_to_a_request_is_accepted_as_printed(cli: Cli, folder: Path,
     offered = printed(begin(cli, folder, shop, option), plan)
     assert offered
 
-    for at in range(len(offered)):
+    # What an option adds is the same in all of them: each is given with a few options, and all with one.
+    first = list(OPTIONS).index(option)
+    for at in range(len(offered)) if option == "--tools" else {first % len(offered), (first + 1) % len(offered)}:
         accepted(cli, printed(begin(cli, folder, shop, option), plan)[at])
 
 

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from planner_executor import Agent, AsyncAgent, build_graph
+from planner_executor.graph.cli.commands.new import write_project
 from planner_executor.graph.errors import AgentError, ConfigError, InputError
 from planner_executor.graph.runs import Run
 
@@ -22,7 +23,7 @@ PUBLIC = [name for name, value in vars(Agent).items() if name in vars(AsyncAgent
 def found(tool: str, folder: Path) -> dict[str, set[int]]:
     """Return file -> lines, of the errors that a type checker finds in a folder."""
     mypy, pyright = ["--strict", "--cache-dir", "cache"], ["--pythonpath", sys.executable, "--level", "error"]
-    files = sorted(file.name for file in folder.glob("*.py"))
+    files = sorted(file.relative_to(folder) for file in folder.rglob("*.py"))
     program = Path(sys.executable).parent / tool
     arguments = [program, *(mypy if tool == "mypy" else pyright), *files]
     done = subprocess.run(arguments, cwd=folder, capture_output=True, text=True)
@@ -35,7 +36,8 @@ def found(tool: str, folder: Path) -> dict[str, set[int]]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("tool", ["mypy", "basedpyright"])
-def test_a_type_checker_finds_a_users_mistakes_and_none_in_the_page_on_python(tool: str, tmp_path: Path) -> None:
+def test_a_type_checker_finds_a_users_mistakes_and_none_in_a_page_or_a_new_project(tool: str, tmp_path: Path) -> None:
+    write_project(tmp_path)
     blocks = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "python.md").read_text(), re.DOTALL)
     for n, block in enumerate(blocks):
         (tmp_path / f"block_{n}.py").write_text(block)

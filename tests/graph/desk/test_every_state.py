@@ -210,7 +210,7 @@ def answer(visit: Visit, path: str, run: str = "run.1") -> int:
 
 
 def ways(path: str) -> list[dict[str, str]]:
-    more: list[dict[str, str]] = [{}, {"part": "2"}, {"part": "x"}, {"revision": "1"}, {"from": "1", "to": "2"}]
+    more: list[dict[str, str]] = [{}, {"part": "x"}, {"part": "2", "revision": "1", "from": "1", "to": "2"}]
     if re.search("step|value|download", path):
         more += [{"step": name} for name in ("a", "look", "send", "nowhere", "")]
     return more
