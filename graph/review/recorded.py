@@ -23,12 +23,11 @@ def request_on_record(
         asked_before: The number of earlier requests of the run that asked for the same about the same plan.
     """
     found = [dict(action) for action in shown.actions]
-    cannot_run = any(action["name"] == "run_plan" for action in found)  # the event has only plans with faults
     if "run_plan" in shown.asked and not any(action["name"] == "run_plan" for action in found):
         found.insert(0, {"name": "run_plan", "args": {"plan": dict(plan)}})
     return {
         "action_requests": [{**action, "description": text} for action, text in zip(found, texts, strict=True)],
-        "review_configs": [_config(action, cannot_run=cannot_run) for action in found],
+        "review_configs": [_config(action) for action in found],
         "run": run,
         "revision": shown.revision or 0,
         "digest": shown.digest,
@@ -39,6 +38,5 @@ def request_on_record(
     }
 
 
-def _config(action: Mapping[str, Any], *, cannot_run: bool) -> dict[str, Any]:
-    name, is_gate = action["name"], action["args"].get("tool") == GATE
-    return config(name, allowed_for(name, is_gate=is_gate, cannot_run=cannot_run and name == "run_plan"))
+def _config(action: Mapping[str, Any]) -> dict[str, Any]:
+    return config(action["name"], allowed_for(action["name"], is_gate=action["args"].get("tool") == GATE))

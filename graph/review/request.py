@@ -22,6 +22,9 @@ UNCHANGED = "the plan stays as it was"
 ANEW = "; review the request below"
 """End of the error of a request that takes the place of the one that was answered."""
 
+PLAN_LINE = "Plan: "
+"""Beginning of the line with the digest of the plan that a call, a gate or a question is in."""
+
 ALLOWED: Mapping[ActionName, tuple[DecisionType, ...]] = {
     "run_plan": ("approve", "edit", "reject"),
     "run_step": ("approve", "edit", "reject"),
@@ -37,7 +40,7 @@ class ReviewAction:
 
     `key` identifies the call or the limit in question, `answer_schema` is the JSON Schema of an answer. `digest` is set
     for a call that a revision adds: its own, since the plan's does not cover it. `content` says as data what the
-    description says in words. A plan that `cannot_run` as it is has faults, and nobody can approve it.
+    description says in words. A plan that `cannot_run` as it is has faults.
     A rejection of the plan takes the comments `collected` along.
     """
 
@@ -53,8 +56,13 @@ class ReviewAction:
 
     @property
     def allowed(self) -> tuple[DecisionType, ...]:
-        """The types of decisions that this action accepts; a gate, which no call belongs to, has nothing to edit."""
-        return allowed_for(self.name, is_gate=self.name == "run_step" and self.key is None, cannot_run=self.cannot_run)
+        """The types of decisions that this action accepts; nobody can approve a plan that cannot run."""
+        return tuple(one for one in self.configured if one != "approve" or not self.cannot_run)
+
+    @property
+    def configured(self) -> tuple[DecisionType, ...]:
+        """The types of which clients of LangChain are told, which look them up by the name of the action."""
+        return allowed_for(self.name, is_gate=self.name == "run_step" and self.key is None)
 
     def to_json(self) -> dict[str, Any]:
         """Return the action as JSON, without its description."""
@@ -109,10 +117,13 @@ class ReviewRequest:
         return digest([self.digest, self.binding, len(actions), _beside_plans(actions)])
 
     @property
-    def digests(self) -> tuple[str, str, str]:
-        """The digests that a response may name: that of the plan, of all actions, or of this very request."""
-        request = self.to_json()
-        return self.digest, digest_of_all(request), digest_of_request(request)
+    def digests(self) -> tuple[str, str]:
+        """The digests that a response may name: that of the plan, or of this very request."""
+        return self.digest, self._own_digest
+
+    @property
+    def _own_digest(self) -> str:
+        return _digest_of(self.digest, [action.to_json() for action in self.actions], self.asked_before)
 
     def digests_for(self, action: ReviewAction) -> tuple[str, ...]:
         """The digests that a decision about an action may name; the plan's is none for a call with one of its own."""
@@ -128,7 +139,7 @@ class ReviewRequest:
             "action_requests": [
                 {**action.to_json(), "description": self._described(action)} for action in self.actions
             ],
-            "review_configs": [config(action.name, action.allowed) for action in self.actions],
+            "review_configs": [config(action.name, action.configured) for action in self.actions],
             "run": self.run,
             "revision": self.revision,
             "digest": self.digest,
@@ -144,13 +155,21 @@ class ReviewRequest:
     def _described(self, action: ReviewAction) -> str:
         people = self.people if action is self.actions[0] else ""
         error = asked_again(self.error) if self.error else ""
-        return "\n\n".join(filter(None, (action.description, people, digest_line(action.digest or self.digest), error)))
+        return "\n\n".join(filter(None, (action.description, people, self._digest_lines(action), error)))
+
+    def _digest_lines(self, action: ReviewAction) -> str:
+        """Return the digest of what a decision about the action binds: beside those of plans that of the request."""
+        if action.digest is not None or action.name == "run_plan":
+            return digest_line(action.digest or self.digest)
+        of_plan = (
+            f"{PLAN_LINE}{self.digest}\n\n" if self.binding else ""
+        )  # a budget may be spent before there is a plan
+        return f"{of_plan}{digest_line(self._own_digest)}"
 
 
-def allowed_for(name: ActionName, *, is_gate: bool, cannot_run: bool) -> tuple[DecisionType, ...]:
-    """Return the types of decisions that an action accepts, see `ReviewAction.allowed`."""
-    without = {"edit"} if is_gate else {"approve"} if cannot_run else set()
-    return tuple(one for one in ALLOWED[name] if one not in without)
+def allowed_for(name: ActionName, *, is_gate: bool) -> tuple[DecisionType, ...]:
+    """Return the types of decisions about an action; a gate, which no call belongs to, has nothing to edit."""
+    return tuple(one for one in ALLOWED[name] if one != "edit" or not is_gate)
 
 
 def config(name: ActionName, allowed: Sequence[DecisionType]) -> dict[str, Any]:
@@ -180,8 +199,11 @@ def digest_of_all(request: Mapping[str, Any]) -> str:
 
 def digest_of_request(request: Mapping[str, Any]) -> str:
     """Return the digest that names one request of a run; the plan's would also name a later one about the same plan."""
-    actions, before = request["action_requests"], request.get("asked_before")
-    return digest([request["digest"], len(actions), _beside_plans(actions), *([before] if before else [])])
+    return _digest_of(request["digest"], request["action_requests"], request.get("asked_before"))
+
+
+def _digest_of(plan: str, actions: Sequence[Mapping[str, Any]], before: int | None) -> str:
+    return digest([plan, len(actions), _beside_plans(actions), *([before] if before else [])])
 
 
 def _beside_plans(actions: Sequence[Mapping[str, Any]]) -> list[JsonValue]:

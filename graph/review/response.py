@@ -85,10 +85,9 @@ def asked(request: RequestJson, name: str) -> list[ActionJson]:
 
 def allowed(request: RequestJson, *names: ActionName) -> frozenset[str]:
     """Return the types of decisions that a request accepts for its actions, or for those of these names alone."""
-    configs = request["review_configs"]
-    return frozenset(
-        kind for one in configs if not names or one["action_name"] in names for kind in one["allowed_decisions"]
-    )
+    exact = [(one["name"], one["decisions"]) for one in _content(request).get("actions", ())]
+    known = exact or [(one["action_name"], one["allowed_decisions"]) for one in request["review_configs"]]
+    return frozenset(kind for name, kinds in known if not names or name in names for kind in kinds)
 
 
 def settled_steps(request: RequestJson) -> list[str]:

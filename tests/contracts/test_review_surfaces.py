@@ -1,6 +1,6 @@
 """Every surface shows each field of a review's value, or says what it folds away; and what an approval binds.
 
-Chat and Studio show the description, terminal and notebook lay it out anew, the desk shows tables. A field that changes
+Chat and Studio show the description, terminal and notebook lay it out anew, the desk has a page. A field that changes
 without changing what is shown is hidden: it has to stand in a table below, with the place where a reader finds it.
 """
 
@@ -10,24 +10,22 @@ from copy import deepcopy
 from fnmatch import fnmatch
 from html import unescape
 from io import StringIO
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from desk_server import query, served
 from pydantic import ValidationError
 from rich.console import Console
 
 from planner_executor.graph.cli.request_view import show_request
 from planner_executor.graph.cli.screen import Screen
-from planner_executor.graph.desk.views.review_content import action_tables, people_table
+from planner_executor.graph.desk.templates import environment
+from planner_executor.graph.desk.views.request import request_view
 from planner_executor.graph.plan.catalog import ToolSpec
 from planner_executor.graph.plan.schema import Plan
 from planner_executor.graph.policy.approval_scope import ExecutionTerms
 from planner_executor.graph.review.content import ReviewContent, review_schema
 from planner_executor.graph.review.request import ReviewAction, ReviewRequest
-from planner_executor.graph.testing import step
 from planner_executor.graph.text.review.bound import NOT_SHOWN
 from planner_executor.graph.text.review.description import description
 from planner_executor.graph.text.review.people import people_paragraph
@@ -171,10 +169,8 @@ DESK = {
     "goal": "the heading of the run",
     "* name": FORM,
     "* kind": FORM,
-    "* decisions": BUTTONS,
     "run_plan revision": "the heading of the plan",
     "* digest": "beside the buttons, that of the whole request, which covers it",
-    "answer_question step": "the heading of the question",
 }
 FOLDED = {"description": WORDS, "terminal": WORDS, "notebook": WORDS, "desk": DESK}
 
@@ -208,8 +204,22 @@ def shown_by_notebook(review: ReviewContent, args: dict[str, Any]) -> object:
     return view.bundle()["text/html"]
 
 
+DESK_PAGE: Any = environment().get_template("run_review.html")
+PARTS = environment().get_template("_parts.html").module
+
+
 def shown_by_desk(review: ReviewContent, args: dict[str, Any]) -> object:
-    return action_tables(review.actions[0], args), people_table(review)
+    """Return the page below the head of the run, as a reviewer sees it, without the form of the plan."""
+    step = {"step": getattr(review.actions[0], "step", "")}
+    request = request_of(review, args if "plan" in args else {**step, **args})
+    run = SimpleNamespace(id="r.1", request={**request, "review": review.to_json()}, plan=plan_in(args))
+    shown: Any = SimpleNamespace(run=run, record=SimpleNamespace(asking_calls=()), seq=9)
+    values = {
+        "view": request_view(shown), "shown": shown, "run": run, "now": 0.0, "can_decide": True, "has_voted": False,
+        "link": lambda *_, **__: "", "left": lambda *_: "", "parts": PARTS, "drawing": None, "token": "", "wrong": "",
+        "given": {}, "faults": {}, "bounds": {}, "looks": {}, "steps": [], "forms": [],
+    }  # fmt: skip
+    return unescape("".join(DESK_PAGE.blocks["panel"](DESK_PAGE.new_context(values))))
 
 
 SURFACES: dict[str, Show] = {
@@ -300,7 +310,7 @@ def bound_parts() -> dict[str, Any]:
     return ExecutionTerms({"look": ToolSpec("look", "d", {}, "read")}).bound(plan)
 
 
-@pytest.mark.parametrize("surface", ["description", "terminal", "notebook"])
+@pytest.mark.parametrize("surface", SURFACES)
 def test_each_part_of_what_an_approval_binds_is_shown_or_named(surface: str) -> None:
     value, args = value_of("plan")
     told = " ".join(str(SURFACES[surface](ReviewContent.model_validate(value), args)).replace("\\n", " ").split())
@@ -308,20 +318,3 @@ def test_each_part_of_what_an_approval_binds_is_shown_or_named(surface: str) -> 
     assert set(bound_parts()) == {"plan", *NOT_SHOWN}
     assert [name for name in NOT_SHOWN.values() if name not in told] == []
     assert "pay it" in told
-
-
-@pytest.mark.slow
-def test_the_whole_page_of_the_desk_has_the_tables_and_names_what_an_approval_binds(tmp_path: Path) -> None:
-    plan = {"steps": [step("a", "mail", to="ann@example.com")]}
-    with served(tmp_path / "runs.db") as server, server.agent() as agent:
-        run = agent.start("send the news", plan=plan, thread="t")
-        with server.visit() as visit:
-            page = unescape(visit.get(query("/review", run.id)).text)
-        assert run.request is not None
-    review = ReviewContent.model_validate(run.request["review"])
-    tables = [*action_tables(review.actions[0], run.request["action_requests"][0]["args"]), people_table(review)]
-
-    cells = [cell for table in tables for row in (table.heads, *table.rows) for cell in row]
-    assert [cell for cell in cells if cell not in page] == []
-    assert [name for name in NOT_SHOWN.values() if name not in page] == []
-    assert "send the news" in page and "Plan, revision 1" in page and run.request["digest"] in page

@@ -24,6 +24,7 @@ from planner_executor import Agent, AsyncAgent
 from planner_executor.graph.cli.prompts import Prompter
 from planner_executor.graph.cli.request_view import show_decision_commands
 from planner_executor.graph.cli.screen import Screen
+from planner_executor.graph.review.response import allowed
 from planner_executor.graph.runs import Run
 from planner_executor.graph.testing import ScriptedModel, on_thread, step
 
@@ -173,15 +174,15 @@ def waiting(kind: Kind, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterat
 
 def by_interrupt(asked: Asked) -> set[str]:
     (open_now,) = asked.in_graph(lambda graph: graph.aget_state(on_thread("t"))).interrupts
-    return {one for config in open_now.value["review_configs"] for one in config["allowed_decisions"]}
+    return {one for action in open_now.value["review"]["actions"] for one in action["decisions"]}
 
 
 def by_python(asked: Asked) -> set[str]:
     request = asked.now.request
     assert request is not None
     configs = {one for config in request["review_configs"] for one in config["allowed_decisions"]}
-    assert configs == {one for action in request["review"]["actions"] for one in action["decisions"]}
-    return configs
+    assert configs >= allowed(request), "those of a plan are always the three, for clients that know the name alone"
+    return {*allowed(request)}
 
 
 def by_desk(asked: Asked) -> set[str]:

@@ -10,7 +10,7 @@ from planner_executor.graph.record.ending import EndStatus
 from planner_executor.graph.record.events.content import NO_CONTENT, Content
 from planner_executor.graph.record.events.payload import Payload
 
-WORDING = 9
+WORDING = 10
 """Version of the wording of prompts and reviews, raised when the wording changes. Absent means 1."""
 
 BY_FACADE = "facade"

@@ -7,9 +7,10 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from planner_executor.graph.review.request import asked_again, digest_line, digest_of_all
+from planner_executor.graph.review.request import PLAN_LINE, asked_again, digest_line, digest_of_all
 
-_DIGEST = re.compile(rf"\n\n{digest_line('[0-9a-f]{64}')}(?=\n\n|\Z)")
+_HEX = "[0-9a-f]{64}"
+_DIGEST = re.compile(rf"(?:\n\n{PLAN_LINE}{_HEX})?\n\n{digest_line(_HEX)}(?=\n\n|\Z)")
 
 
 def screen_descriptions(request: Mapping[str, Any]) -> list[str]:

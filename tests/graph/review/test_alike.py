@@ -13,7 +13,13 @@ def request(run: str, to: Any = "ann", *, content: Step | None = None, plan: Ste
     """A request for a plan of one call, as it stands on record."""
     said = {"id": "r", "status": "pending", "args": {"pay": {"to": {"origin": "plan", "trust": "user"}}}}
     step = {"id": "r", "objective": "do r", "tool": "pay", "args": {"to": to, "amount": 5}, **(plan or {})}
-    action = {"name": "run_plan", "revision": 1, "tools": [{"name": "pay"}], "steps": [{**said, **(content or {})}]}
+    action = {
+        "name": "run_plan",
+        "decisions": ["approve"],
+        "revision": 1,
+        "tools": [{"name": "pay"}],
+        "steps": [{**said, **(content or {})}],
+    }
     return {
         "run": run,
         "action_requests": [{"name": "run_plan", "args": {"plan": {"steps": [step]}}}],
@@ -64,7 +70,7 @@ ALONE = {
     "turned down": {"error": "no"},
     "of an earlier release": {"review": None},
     "a call beside it": {"action_requests": [{"name": "run_plan", "args": {}}, {"name": "run_step", "args": {}}]},
-    "cannot run": {"review_configs": [{"action_name": "run_plan", "allowed_decisions": ["edit", "reject"]}]},
+    "cannot run": {"review": {"actions": [{"name": "run_plan", "decisions": ["edit", "reject"]}]}},
 }
 
 

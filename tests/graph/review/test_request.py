@@ -12,7 +12,7 @@ from planner_executor.graph.desk.pages.lists import ASKS
 from planner_executor.graph.plan.canonical import digest
 from planner_executor.graph.plan.issues import Issue
 from planner_executor.graph.record.deadline import Deadline
-from planner_executor.graph.review.request import ALLOWED, ActionName, ReviewAction, ReviewRequest
+from planner_executor.graph.review.request import ALLOWED, ActionName, ReviewAction, ReviewRequest, digest_of_all
 from planner_executor.graph.review.response import WORDS
 from planner_executor.graph.text.inbox import ASKED
 
@@ -77,15 +77,16 @@ def test_the_digest_of_all_is_the_plans_if_only_the_plan_is_asked_about_once() -
     others = [replace(REQUEST, actions=(PLAN, replace(DOUBT, args={**DOUBT.args, "step": s}))) for s in ("a", "b")]
     again = [replace(request, asked_before=1) for request in (alone, *others)]
 
-    assert alone.digests[:2] == (alone.digest, alone.digest)
+    assert digest_of_all(alone.to_json()) == alone.digest
+    assert len({digest_of_all(request.to_json()) for request in (alone, *others, *again)}) == 6
     assert len({request.digests[1] for request in (alone, *others, *again)}) == 6
-    assert len({request.digests[2] for request in (alone, *others, *again)}) == 6
     assert {request.to_json()["digest"] for request in (alone, *others, *again)} == {alone.digest}
 
 
-def test_a_description_ends_with_the_digest_and_then_why_it_is_asked_again() -> None:
-    for action in REQUEST.again("the answer was blank", ()).to_json()["action_requests"]:
-        assert action["description"].endswith(f"Digest: {REQUEST.digest}\n\nAsked again: `the answer was blank`")
+def test_a_description_ends_with_the_digest_of_what_it_is_about_and_then_why_it_is_asked_again() -> None:
+    again = REQUEST.again("the answer was blank", ()).to_json()
+    for action, bound in zip(again["action_requests"], (REQUEST.digest, digest_of_all(again)), strict=True):
+        assert action["description"].endswith(f"Digest: {bound}\n\nAsked again: `the answer was blank`")
 
 
 def test_asked_again_says_why_in_the_value_and_in_every_description() -> None:
@@ -152,14 +153,17 @@ def test_who_decides_is_said_once_and_until_when_if_there_is_an_end() -> None:
 def test_a_description_has_nothing_but_the_digest_after_it_if_anybody_decides() -> None:
     described = [action["description"] for action in REQUEST.to_json()["action_requests"]]
 
-    assert described == [f"{action.description}\n\nDigest: {REQUEST.digest}" for action in (PLAN, DOUBT)]
+    assert described == [
+        f"{PLAN.description}\n\nDigest: {REQUEST.digest}",
+        f"{DOUBT.description}\n\nPlan: {REQUEST.digest}\n\nDigest: {digest_of_all(REQUEST.to_json())}",
+    ]
 
 
 def test_a_first_request_has_the_digest_that_it_had_before_requests_were_counted() -> None:
     beside: list[JsonValue] = [[DOUBT.name, dict(DOUBT.args)]]
 
-    assert REQUEST.digests[2] == digest([REQUEST.digest, 2, beside])
-    assert replace(REQUEST, asked_before=3).digests[2] == digest([REQUEST.digest, 2, beside, 3])
+    assert REQUEST.digests[1] == digest([REQUEST.digest, 2, beside])
+    assert replace(REQUEST, asked_before=3).digests[1] == digest([REQUEST.digest, 2, beside, 3])
 
 
 @pytest.mark.parametrize("where", WORDED)

@@ -27,7 +27,7 @@ def request(*actions: ReviewAction) -> ReviewRequest:
 def decisions(said: ReviewResponse, *actions: ReviewAction) -> list[dict[str, Any]]:
     answer = build_response(request(*actions).to_json(), said)
     read_answer(answer, request(*actions))  # the review understands it
-    assert answer["digest"] == request(*actions).digests[2]
+    assert answer["digest"] == request(*actions).digests[1]
     return answer["decisions"]
 
 
