@@ -44,7 +44,7 @@ def alike() -> list[str]:
     decided = "; ".join(re.sub(r"<[^>]*>", "", one) for one in told)
     return [
         "## Alike requests\n",
-        "Six refunds that are [decided in one go](who-approves-what.md#alike-requests), and a seventh to another\n"
+        "Six refunds that are [decided in one go](policy.md#alike-requests), and a seventh to another\n"
         "kind of recipient, which is left out. `inbox --alike` in a terminal of 80 columns:\n",
         f"```text\n{(folder / 'terminal_80.txt').read_text('utf-8').strip()}\n```\n",
         f"On the desk, where each has a box to untick:\n\n{unlinked}\n",

@@ -1,4 +1,4 @@
-"""The policy of the page "Who approves what" does what the page says."""
+"""The policies of the section "Who approves what" does what the page says."""
 
 import re
 import time
@@ -14,7 +14,7 @@ from planner_executor.graph.errors import NothingToDecideError
 from planner_executor.graph.ledger.sqlite.ledger import SqliteLedger
 from planner_executor.graph.testing import LoggedTools, ScriptedModel, step
 
-PAGE = Path(__file__).parents[2] / "docs" / "who-approves-what.md"
+PAGE = (Path(__file__).parents[2] / "docs" / "policy.md").read_text().partition("\n## Who approves what\n")[2]
 ADA, BOB = (Person(f"{name}@example.org", ["staff", "accounts"], proof=True) for name in ("ada", "bob"))
 EVE = Person("eve@example.org", ["staff"], proof=True)
 APPROVE = {"type": "approve"}
@@ -31,7 +31,7 @@ def tools() -> LoggedTools:
 @pytest.fixture(params=[0])
 def agent(request: pytest.FixtureRequest, tmp_path: Path, tools: LoggedTools) -> Iterator[Agent]:
     """An agent under one of the policies of the page, the first unless a test says otherwise."""
-    policy = re.findall(r"```toml\n(.*?)```", PAGE.read_text(), re.DOTALL)[request.param]
+    policy = re.findall(r"```toml\n(.*?)```", PAGE, re.DOTALL)[request.param]
     own = [
         tools.tool("pay", paid, effect="external", trusted=True),
         tools.tool("mail", effect="external", trusted=True),
