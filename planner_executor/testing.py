@@ -4,8 +4,10 @@
 PYTEST_DONT_REWRITE: the assertions here say what they found in words of their own.
 """
 
+import asyncio
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
+from pathlib import Path
 from typing import Any, Protocol, Unpack
 
 import pytest
@@ -13,6 +15,9 @@ from langchain_core.tools import BaseTool, StructuredTool, tool
 
 from planner_executor.graph.agent import Agent
 from planner_executor.graph.calls.toolbox import Toolbox
+from planner_executor.graph.evaluation.case_run import run_case
+from planner_executor.graph.playbooks import Playbook
+from planner_executor.graph.playbooks.case import Case, cases_beside, folder_of_cases
 from planner_executor.graph.record.events import CallStarted
 from planner_executor.graph.runs import Log, Run
 from planner_executor.graph.session import AgentOptions
@@ -24,6 +29,7 @@ __all__ = [
     "ScriptedModel",
     "assert_asked",
     "assert_called",
+    "assert_cases_pass",
     "assert_not_called",
     "new_agent",
     "plan",
@@ -115,6 +121,15 @@ def assert_not_called(log: Log, tool: str) -> None:
     """Assert that a run called a tool not once."""
     calls = [args for name, args in _calls(log) if name == tool]
     assert not calls, f"{tool} was called with {calls}"
+
+
+def assert_cases_pass(playbook: str | Path, tools: Sequence[Tool]) -> None:
+    """Assert that a playbook passes each case beside its file, of which there has to be one; no tool is called."""
+    found, cases = Playbook.load(playbook), cases_beside(str(playbook))
+    assert cases, f"there are no cases in {folder_of_cases(str(playbook))}"
+    for name, file in cases.items():
+        result = asyncio.run(run_case(found, name, Case.load(file), Toolbox(tools)))
+        assert not result.faults, f"case {name}: {'; '.join(result.faults)}"
 
 
 def _calls(log: Log) -> list[tuple[str, dict[str, Any]]]:

@@ -91,7 +91,8 @@ class ToolRunner:
         deadline = CallDeadline(limit_s) if limit_s is not None and self._run.toolbox.is_timed else None
         progress = told_of_progress(self._progress_callback(call, deadline))
         with with_idempotency_key(call.key), progress, with_replies(admitted.replies):
-            about = {"run": self._run.record.id, "revision": self._run.record.plan_state.revision, "step": call.step}
+            about = {"run": self._run.record.id, "revision": self._run.record.plan_state.revision}
+            about |= {"step": call.step, "call": call.number, "item": call.item}
             prove = None if bound.spec.repeatable else self._prove
             work = bound.call(call.args, about, self._is_direct[call.tool], prove)
             return await (work if deadline is None else within(deadline, work, bound.awaitable))

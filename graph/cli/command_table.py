@@ -90,6 +90,7 @@ COMMANDS = {
     "eval": Row("eval", "evaluate", "Run each goal of a suite in three arms and compare success and cost."),
     "models": Row("models", "models", "The models of the roles."),
     "playbook": Row("playbook", "playbook", "Plans that are kept as files, and run again with other values."),
+    "case": Row("case", "case", "Cases of playbooks, made of runs."),
     "policy": Row("policy", "policy", "Rules that allow, review and deny."),
 }
-"""Command by name, in the order of `--help`; `models`, `playbook` and `policy` have subcommands."""
+"""Command by name, in the order of `--help`; `models`, `playbook`, `case` and `policy` have subcommands."""

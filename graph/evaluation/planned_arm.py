@@ -2,7 +2,7 @@
 
 import time
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -50,18 +50,27 @@ class PlannedRun:
             services = Services(self.settings, self.toolbox, self.models, ledger, self.rate_limiter)
             agent = AsyncAgent.over(compiled(services, checkpointer), runs)
             started_s = time.perf_counter()
-            run = await agent.start(goal, constraints=constraints, thread=self.thread)
-            questions, last = 0, run.request
-            while run.request is not None:
-                last = run.request
-                questions += last["error"] is None
-                run = await agent.resume(run.id, decide(last), unseen=is_single_plan(last))
+            run, asked = await decided(
+                agent, await agent.start(goal, constraints=constraints, thread=self.thread), decide
+            )
+            questions, last = sum(one["error"] is None for one in asked), asked[-1] if asked else None
             seconds = time.perf_counter() - started_s
             answer = await agent.value(run.id) if run.answer is not None else None
             events = (await agent.log(run.id)).events
         if last is not None and (actions := unanswerable(last)) and run.status == "rejected":
             run = replace(run, reason=f"an evaluation cannot answer these requests: {actions}")
         return ended(run, answer, events, seconds, questions)
+
+
+async def decided(
+    agent: AsyncAgent, run: Run, decide: Callable[[Mapping[str, Any]], Any]
+) -> tuple[Run, list[Mapping[str, Any]]]:
+    """Return a run that waits for nobody any more, after these decisions, and the requests that it had."""
+    asked: list[Mapping[str, Any]] = []
+    while run.request is not None:
+        asked.append(run.request)
+        run = await agent.resume(run.id, decide(run.request), unseen=is_single_plan(run.request))
+    return run, asked
 
 
 def unanswerable(request: Mapping[str, Any]) -> str:

@@ -79,7 +79,7 @@ class RecordedTools(Toolbox):
         super().__init__(())
         self._file_seen, self._preview_seen, self._previews_next = file_seen, preview_seen, previews_next
         for spec in specs:
-            self._tools[spec.name] = RecordedTool(spec, _nothing(spec), True, outcome=outcome, artifacts=artifacts)
+            self._tools[spec.name] = RecordedTool(spec, never_called(spec), True, outcome=outcome, artifacts=artifacts)
         self.specs = {spec.name: spec for spec in specs}
 
     async def would_replace(self, plan: Plan) -> list[str]:  # noqa: ARG002  (taken from the record)
@@ -178,7 +178,7 @@ def _why(finished: ModelFinished, role: str) -> str:
     return str(finished.error).removeprefix(f"the {role} model {finished.model} failed: ")
 
 
-def _nothing(spec: ToolSpec) -> StructuredTool:
+def never_called(spec: ToolSpec) -> StructuredTool:
     """Return a tool that models may be shown; it is never called."""
 
     async def never(**_: Any) -> None:

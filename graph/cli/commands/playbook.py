@@ -1,9 +1,10 @@
 """`planner-executor playbook`: plans kept as files, with parameters."""
 
-from collections.abc import Mapping
+import asyncio
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from shlex import quote
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -14,14 +15,15 @@ from planner_executor.graph.cli.epilog import EPILOG
 from planner_executor.graph.cli.exit_codes import ENDED_OTHERWISE, exit_code, report_errors
 from planner_executor.graph.cli.json_stream import json_observers, write_open_request
 from planner_executor.graph.cli.option_groups import with_option_groups
+from planner_executor.graph.cli.playbook_options import File, Values, pair, playbook_given, values_given
 from planner_executor.graph.cli.run_driver import start
 from planner_executor.graph.cli.run_lookup import with_run
 from planner_executor.graph.cli.run_options import RunOptions, ToolOptions
 from planner_executor.graph.cli.screen import DIGEST_CHARACTERS, Screen
 from planner_executor.graph.cli.setup import Setup
 from planner_executor.graph.errors import InputError
-from planner_executor.graph.plan.depth import parse_json_or_text
-from planner_executor.graph.playbooks.folder import folder_of, found_in, named
+from planner_executor.graph.playbooks.case import Case, cases_beside
+from planner_executor.graph.playbooks.folder import folder_of, found_in
 from planner_executor.graph.playbooks.playbook import Playbook
 from planner_executor.graph.playbooks.saving import playbook_of_run
 from planner_executor.graph.settings.settings_file import settings_file
@@ -29,22 +31,14 @@ from planner_executor.graph.settings.trust import content_trusted, trust
 from planner_executor.graph.text.changed_lines import changed_lines
 from planner_executor.graph.text.plan_yaml import to_yaml
 from planner_executor.graph.text.review.values import shown
+from planner_executor.graph.words.name_list import counted
 
-File = Annotated[
-    Path,
-    typer.Argument(
-        parser=options.path_of,
-        metavar="FILE|NAME",
-        help="The playbook: a YAML file, or a name in the settings' folder.",
-    ),
-]
+if TYPE_CHECKING:
+    from planner_executor.graph.evaluation.case_run import CaseResult
+
 Other = Annotated[
     Path | None,
     typer.Argument(parser=options.path_of, metavar="[OTHER]", help="The playbook after it, likewise."),
-]
-Values = Annotated[
-    list[str] | None,
-    typer.Option("--param", metavar="NAME=VALUE", help="The value of a parameter, text or JSON; may be repeated."),
 ]
 Places = Annotated[
     list[str] | None,
@@ -79,6 +73,22 @@ steps:
 answer: '{{find_result.passages}}'
 """
 
+One = Annotated[
+    Path | None,
+    typer.Argument(
+        parser=options.path_of,
+        metavar="[FILE|NAME]",
+        help="The playbook. Default: each one in the settings' folder.",
+    ),
+]
+Junit = Annotated[
+    Path | None,
+    typer.Option("--junit", parser=options.path_of, metavar="FILE", help="Write the results as JUnit XML too."),
+]
+Reads = Annotated[
+    bool, typer.Option("--reads", help="Call the tools that only read, and compare the shape of their answers.")
+]
+
 playbook = typer.Typer(
     name="playbook",
     cls=CommandGroup,
@@ -111,7 +121,7 @@ def show(file: File, json: options.AsJson = False, config: options.ConfigFile = 
     """Show a playbook: its parameters, its steps and its tools."""
     screen = Screen.here()
     with report_errors(screen):
-        found = _playbook(file, config)
+        found = playbook_given(file, config)
         if json:
             screen.show_json({**found.to_json(), "digest": found.digest})
             return
@@ -133,10 +143,10 @@ def check(file: File, given: ToolOptions, param: Values = None, config: options.
     screen = Screen.here()
     with report_errors(screen):
         given.check()
-        found = _playbook(file, config)
+        found = playbook_given(file, config)
         with Setup.default().changed(**given.tool_settings, config=config).opened() as built:
             specs = build_graph(**built).services.toolbox.specs
-        values = _values(found, param or []) or found.example()
+        values = values_given(found, param or []) or found.example()
         faults = [f"{name} can write where it lies" for name in found.writers(specs)]
         faults += [*found.changes(specs), *(found.issues(specs, values) if values is not None else ())]
         for fault in faults:
@@ -152,8 +162,8 @@ def diff(file: File, other: Other = None, config: options.ConfigFile = None) -> 
     """Compare a playbook with another one, or with what it was when it was trusted; comments do not count."""
     screen = Screen.here()
     with report_errors(screen):
-        now = _playbook(file if other is None else other, config, trusted=False)
-        before = _as_trusted(now) if other is None else _playbook(file, config, trusted=False)
+        now = playbook_given(file if other is None else other, config, trusted=False)
+        before = _as_trusted(now) if other is None else playbook_given(file, config, trusted=False)
         for line in changed_lines(before.text, now.text):
             screen.say(line)
         if before.digest != now.digest:
@@ -189,10 +199,10 @@ def run(
     screen = Screen.beside_json() if json else Screen.here()
     with report_errors(screen):
         given.check()
-        found = _playbook(file, given.config)
+        found = playbook_given(file, given.config)
         setup = Setup.default().changed(**given.settings)
         with setup.opened() as built:
-            request = {"playbook": found, "params": _values(found, param or [])}
+            request = {"playbook": found, "params": values_given(found, param or [])}
             ended = start(
                 screen,
                 db,
@@ -202,6 +212,74 @@ def run(
             )
         write_open_request(ended, json)
         raise typer.Exit(exit_code(ended))
+
+
+@playbook.command(epilog="Exit codes: 0 every case passed; 1 one failed; 2 there is no case, or one cannot be read.")
+@with_option_groups
+def test(
+    file: One = None,
+    *,
+    given: ToolOptions,
+    reads: Reads = False,
+    junit: Junit = None,
+    config: options.ConfigFile = None,
+) -> None:
+    """Run playbooks against the cases beside them; tools and models answer from the case, and nothing has an effect."""
+    screen = Screen.here()
+    with report_errors(screen):
+        given.check()
+        cases = [
+            (one, name, Case.load(path))
+            for one in _tested(file, config)
+            for name, path in cases_beside(one.path).items()
+        ]
+        if not cases:
+            raise InputError("playbook", "there are no cases; make one of a run: `planner-executor case add RUN`")
+        with Setup.default().changed(**given.tool_settings, config=config).opened() as built:
+            results = _run_cases(cases, built, reads)
+        for result in results:
+            screen.say(f"{result.playbook} {result.case}: {'failed' if result.faults else 'passed'}")
+            for fault in result.faults:
+                screen.complain(f"- {fault}")
+        failed = sum(bool(result.faults) for result in results)
+        screen.say(f"{counted(len(results), 'case')}, {failed} failed")
+        if junit is not None:
+            _write_junit(junit, results)
+        if failed:
+            raise typer.Exit(ENDED_OTHERWISE)
+
+
+def _tested(file: Path | None, config: Path | None) -> list[Playbook]:
+    """Return the playbook, or each one in the settings' folder, in the version that is run; a test trusts none."""
+    if file is not None:
+        return [playbook_given(file, config, trusted=False)]
+    folder = folder_of(settings_file(config))
+    if folder is None:
+        raise InputError("playbooks", "name a playbook, or a folder of them in the settings")
+    return [one.playbook for one in found_in(folder) if one.playbook is not None]
+
+
+def _run_cases(
+    cases: Sequence[tuple[Playbook, str, Case]], built: Mapping[str, Any], reads: bool
+) -> "list[CaseResult]":
+    from planner_executor.graph.builder.graph_builder import build_graph
+    from planner_executor.graph.evaluation.case_run import run_case
+
+    toolbox = build_graph(**built).services.toolbox
+
+    async def run_all() -> "list[CaseResult]":
+        return [await run_case(one, name, case, toolbox, reads=reads) for one, name, case in cases]
+
+    return asyncio.run(run_all())
+
+
+def _write_junit(file: Path, results: "Sequence[CaseResult]") -> None:
+    from planner_executor.graph.evaluation.junit import junit_xml
+
+    try:
+        file.write_text(junit_xml(results), "utf-8")
+    except OSError as error:
+        raise InputError("--junit", f"{file}: {error.strerror}; name another file") from error
 
 
 @playbook.command(epilog=EPILOG)
@@ -217,7 +295,7 @@ def save(
     """Keep the plan of a run that was approved last as a playbook, with parameters in place of values."""
     screen = Screen.here()
     with report_errors(screen):
-        file, places = out or Path(f"{name}.yaml"), [_pair(one, "NAME=PLACE") for one in param or []]
+        file, places = out or Path(f"{name}.yaml"), [pair(one, "NAME=PLACE") for one in param or []]
         head = {"name": name, "version": version}
         made = with_run(db, run, lambda runs: playbook_of_run(runs, run, head, places, keep or []))
         content = to_yaml(made.to_json()).encode()
@@ -239,32 +317,6 @@ def _as_trusted(found: Playbook) -> Playbook:
     if before is None:
         raise InputError("playbook", f"{found.path} was never trusted; name another file to compare it with")
     return Playbook.parse(before, found.path)
-
-
-def _playbook(file: Path, config: Path | None, *, trusted: bool = True) -> Playbook:
-    """Return the playbook in a file that the user names, or of a name in the folder of the settings.
-
-    A file that is called like a name takes no trusted playbook's place.
-    """
-    folder = None if file.suffix or file.name != str(file) else folder_of(settings_file(config))
-    return Playbook.load(file) if folder is None else named(str(file), folder, trusted=trusted)
-
-
-def _values(found: Playbook, given: list[str]) -> dict[str, Any]:
-    """Return parameter -> value; where text fits, the value is text."""
-    texts = dict(_pair(one, "NAME=VALUE") for one in given)
-    return {name: _read(found.parameters.get(name, {}), text) for name, text in texts.items()}
-
-
-def _read(schema: Mapping[str, Any], text: str) -> Any:
-    return text if schema.get("type", "string") == "string" else parse_json_or_text(text)
-
-
-def _pair(given: str, form: str) -> tuple[str, str]:
-    name, equals, value = given.partition("=")
-    if not equals or not name:
-        raise InputError("--param", f"{given!r:.80} is not {form}")
-    return name, value
 
 
 def _usual(schema: Mapping[str, Any]) -> str:

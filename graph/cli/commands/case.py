@@ -1,0 +1,89 @@
+"""`planner-executor case`: cases of playbooks, made of runs."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from planner_executor.graph.cli import options
+from planner_executor.graph.cli.command_group import CommandGroup
+from planner_executor.graph.cli.epilog import EPILOG
+from planner_executor.graph.cli.exit_codes import report_errors
+from planner_executor.graph.cli.playbook_options import Values, playbook_given, values_given
+from planner_executor.graph.cli.prompts import Postponed, read_answer
+from planner_executor.graph.cli.run_lookup import with_run
+from planner_executor.graph.cli.screen import Screen
+from planner_executor.graph.errors import InputError
+from planner_executor.graph.playbooks.case import Case, folder_of_cases
+from planner_executor.graph.playbooks.case_of_run import case_of_run, playbook_named_by
+from planner_executor.graph.text.review.values import shown
+
+Of = Annotated[
+    Path | None,
+    typer.Option(
+        "--playbook",
+        parser=options.path_of,
+        metavar="FILE|NAME",
+        help="The playbook that it is a case of. Default: the one that the run was started by.",
+    ),
+]
+Name = Annotated[str | None, typer.Option("--as", metavar="NAME", help="Its name. Default: the run's.")]
+Yes = Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")]
+
+case = typer.Typer(name="case", cls=CommandGroup, help="Cases of playbooks.", no_args_is_help=True)
+
+
+@case.command(epilog=EPILOG)
+def add(
+    run: options.RunName,
+    playbook: Of = None,
+    name: Name = None,
+    param: Values = None,
+    yes: Yes = False,
+    config: options.ConfigFile = None,
+    db: options.Database = options.DATABASE,
+) -> None:
+    """Make a run a case of its playbook: what it was given, what its calls answered, what it did and how it ended."""
+    screen = Screen.here()
+    with report_errors(screen):
+        named = playbook or with_run(db, run, lambda runs: playbook_named_by(runs, run))
+        if named is None:
+            raise InputError("--playbook", f"{run} was not started by a playbook; name the one that it is a case of")
+        found = playbook_given(Path(named), config, trusted=False)
+        values = values_given(found, param or [])
+        made = with_run(db, run, lambda runs: case_of_run(runs, run, found, values))
+        file = folder_of_cases(found.path) / f"{name or run.replace('/', '_')}.yaml"
+        for line in _values_of(made):
+            screen.say(line)
+        if not yes and not _is_confirmed(screen, file):
+            raise InputError("--yes", "nothing was written, because nothing was confirmed; answer y, or give --yes")
+        _write(file, made)
+        screen.say(f"wrote {file}; it expects the run to end {made.ends}")
+
+
+def _values_of(made: Case) -> list[str]:
+    """Return every value that the file will hold, a line for each."""
+    lines = [f"{name}: {shown(value)}" for name, value in made.params.items()]
+    for one in made.answers:
+        who = one.tool or (f"the {one.role}" if one.role else "a person")
+        place = one.step if one.item is None else f"{one.step}[{one.item}]"
+        said = f"failed: {shown(one.error)}" if one.error is not None else shown(one.answer)
+        lines.append(f"{place}, {who}: {said}")
+    return [*lines, *(f"expected call: {one}" for one in made.calls)]
+
+
+def _is_confirmed(screen: Screen, file: Path) -> bool:
+    try:
+        answer = read_answer(screen, f"Write these values to {file}? [y/N] ")
+    except Postponed:
+        return False
+    return answer.lower() in ("y", "yes")
+
+
+def _write(file: Path, made: Case) -> None:
+    try:
+        file.parent.mkdir(exist_ok=True)
+        with file.open("x", encoding="utf-8") as target:
+            target.write(made.to_text())
+    except OSError as error:
+        raise InputError("--as", f"{file}: {error.strerror}; give another name") from error
