@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 from _pytest.doctest import DoctestModule
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from postgres_server import new_schema
@@ -29,7 +29,9 @@ from planner_executor.graph.prompts.replanner import REPLANNER
 from planner_executor.graph.testing import LoggedTools, ScriptedModel
 
 for profile, examples in {"check": 10, "test": 50, "many": 2_000}.items():
-    settings.register_profile(profile, max_examples=examples, deadline=None)  # how fast the machine is decides nothing
+    # How fast the machine is decides nothing, and a property's examples share its folder and its patches.
+    quiet = [HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
+    settings.register_profile(profile, max_examples=examples, deadline=None, suppress_health_check=quiet)
 settings.load_profile("test")
 FROM_OUTSIDE = {"chat_browser", "node_package", "serve", "time_server"}
 """Fixtures that start a program which is none of ours: who asks for one is an `e2e` test."""

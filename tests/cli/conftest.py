@@ -83,7 +83,7 @@ def process() -> Callable[..., "subprocess.CompletedProcess[str]"]:
 def read_until() -> Callable[..., str]:
     """Return a function that reads from a pipe or a terminal until the words come, or its end."""
 
-    def read(file: int, words: str, seconds: float = 60) -> str:
+    def read(file: int, words: str, seconds: float = 300) -> str:
         got, deadline = b"", time.monotonic() + seconds
         while words.encode() not in got:
             if not select.select([file], [], [], max(0, deadline - time.monotonic()))[0]:

@@ -19,7 +19,7 @@ from types import ModuleType
 
 import psutil
 import pytest
-from hypothesis import Phase, settings
+from hypothesis import HealthCheck, Phase, settings
 
 ROOT = Path(__file__).parents[2]
 PATIENCE, SHORTEST_S, LONGEST_S, IDLE_S = 5, 4.0, 300.0, 8.0
@@ -36,7 +36,12 @@ QUIET = (
 SAME_EXAMPLES = ("--hypothesis-seed=0", "--hypothesis-profile=mutants")
 ALONE = "--noconftest"
 settings.register_profile(
-    "mutants", max_examples=30, deadline=None, database=None, phases=(Phase.explicit, Phase.generate)
+    "mutants",
+    max_examples=30,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
+    database=None,
+    phases=(Phase.explicit, Phase.generate),
 )
 
 

@@ -13,7 +13,7 @@ from typing import Any
 from planner_executor.graph.notices.webhook import signature_fault
 
 SECRET = "0123456789abcdef"
-ARRIVE_S = 30.0
+ARRIVE_S = 120.0
 
 
 @dataclass

@@ -112,7 +112,7 @@ def our_threads() -> int:
 def kept(ours: int) -> tuple[int, int]:
     """Return how many threads and descriptors there are, once no more of our threads are left than there were."""
     gc.collect()
-    give_up = time.monotonic() + 10
+    give_up = time.monotonic() + 60
     while our_threads() > ours and time.monotonic() < give_up:
         time.sleep(0.001)
     return our_threads(), len(list(Path("/proc/self/fd").iterdir()))

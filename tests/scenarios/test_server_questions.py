@@ -3,7 +3,6 @@
 import socket
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -37,9 +36,8 @@ def over_http(folder: Path) -> Iterator[dict[str, Any]]:
     log = (folder / "server.log").open("wb")
     with log, subprocess.Popen([sys.executable, str(SERVER), str(folder), str(port)], stderr=log) as process:
         try:
-            deadline = time.monotonic() + 60
             while not _listens(port):
-                assert process.poll() is None and time.monotonic() < deadline, (folder / "server.log").read_text()
+                assert process.poll() is None, (folder / "server.log").read_text()
                 with_patience(process)
             yield {"shop": {"url": f"http://127.0.0.1:{port}/mcp"}}
         finally:

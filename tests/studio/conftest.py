@@ -23,8 +23,8 @@ import pytest
 
 REPOSITORY = Path(__file__).parents[2]
 CHAT = REPOSITORY / "tests" / "node" / "chat" / "dist"
-START_S = 90.0
-WAIT_S = 30.0
+START_S = 300.0
+WAIT_S = 120.0
 
 
 @dataclass

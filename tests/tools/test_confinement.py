@@ -3,7 +3,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from planner_executor.tools.confinement import inside
@@ -59,7 +59,7 @@ def test_a_link_within_the_folder_is_followed(tmp_path: Path) -> None:
     assert inside(tmp_path, "link/a.md") == (tmp_path / "real" / "a.md").resolve()
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(deadline=None)
 @given(st.lists(PARTS, max_size=6).map("/".join))
 def test_no_path_escapes(tmp_path: Path, path: str) -> None:
     folder = tmp_path / "folder"

@@ -3,7 +3,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from planner_executor.tools.documents.library import Library
@@ -205,7 +205,7 @@ def test_many_threads_may_search_while_files_change(tmp_path: Path) -> None:
         assert all(count > 0 for count in pool.map(once, range(80)))
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(st.lists(st.sampled_from(LINES), min_size=1, max_size=20), st.sampled_from(["\n", "\r\n"]))
 def test_any_citation_opens_at_its_line(tmp_path: Path, lines: list[str], line_end: str) -> None:
     (tmp_path / "a.md").write_bytes(line_end.join(lines).encode())
@@ -218,7 +218,7 @@ def test_any_citation_opens_at_its_line(tmp_path: Path, lines: list[str], line_e
         assert all(words in line for words, line in zip(passage["text"].split("\n"), standing, strict=True))
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(deadline=None)
 @given(st.text(min_size=1, max_size=100))
 def test_any_query_is_answered_or_finds_nothing(tmp_path: Path, query: str) -> None:
     (tmp_path / "a.md").write_text("The letters a b c and 1 2 3.")

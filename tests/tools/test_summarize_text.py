@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from planner_executor.tools.documents.library import Library
@@ -205,7 +205,7 @@ def test_deeply_nested_lists_end_in_an_error_and_not_in_a_crash() -> None:
         summarize(nested)
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(st.lists(st.sampled_from(SENTENCES), min_size=1, max_size=15))
 def test_every_statement_is_verbatim_at_its_citation(tmp_path: Path, parts: list[str]) -> None:
     (tmp_path / "a.md").write_text("\n".join(parts))

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from planner_executor.tools.errors import FileNotWritten, PathRefused
@@ -181,7 +181,7 @@ def test_a_file_in_place_of_a_folder_is_an_error(tmp_path: Path) -> None:
     assert error.value.path == "a/b.md"
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(deadline=None)
 @given(st.lists(st.sampled_from(["..", ".", "a", "out", "", "~", "b.md", "c.md"]), max_size=5).map("/".join))
 def test_no_path_writes_outside_the_workspace(tmp_path: Path, path: str) -> None:
     workspace, outside = tmp_path / "workspace", tmp_path / "outside"

@@ -63,8 +63,15 @@ def test_a_facade_that_is_cancelled_stops_its_servers(small: Small, tmp_path: Pa
         async with AsyncAgent.open(tmp_path / "runs.db", mcp={"small": small.entry()}, approval="never") as agent:
             await agent.start("Wait", plan=plan)
 
-    with pytest.raises(TimeoutError):
-        asyncio.run(asyncio.wait_for(main(), 2))
+    async def cancelled() -> None:
+        work = asyncio.create_task(main())
+        while not small.calls:
+            await asyncio.sleep(0.01)
+        work.cancel()
+        await work
+
+    with pytest.raises(asyncio.CancelledError):
+        asyncio.run(cancelled())
 
     assert [tool for tool, _ in small.calls] == ["slow"]
     (process,) = small.starts

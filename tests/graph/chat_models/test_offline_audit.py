@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from planner_executor.graph.calls.toolbox import Toolbox
@@ -290,7 +290,7 @@ def possible(plan: Plan, outcome: Callable[[], StepResult]) -> dict[str, StepRes
     return results
 
 
-@settings(deadline=None, max_examples=80, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(deadline=None, max_examples=80)
 @given(data=st.data())
 def test_whatever_failed_the_answer_is_a_valid_revision_without_the_failed_calls_or_words(
     data: st.DataObject, planned: Planned, replan: Ask, toolbox: Toolbox

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from planner_executor.graph.chat_models.json_text import NoJson, json_from
@@ -356,7 +356,7 @@ ERRORS = [NOTHING, "no answer within 60 s", "documents folder 'x' is not a folde
 WISHES = ["no web", "search for hydrogen", "write it to other.md", "make it rhyme"]
 
 
-@settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(deadline=None, max_examples=60)
 @given(data=st.data())
 def test_whatever_failed_the_answer_is_a_valid_revision_without_the_failed_calls_or_words(
     data: st.DataObject, planned: Planned, replan: Ask, specs: Mapping[str, ToolSpec]

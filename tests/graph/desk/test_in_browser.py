@@ -41,7 +41,7 @@ def page_on(browser: Any, server: DeskServer, **context: Any) -> Iterator[Any]:
 def opened_page(browser: Any, **context: Any) -> Iterator[Any]:
     """A page of a new browser's; an answer such as 404 is no error of the page."""
     opened = browser.new_context(**context)
-    opened.set_default_timeout(15_000)
+    opened.set_default_timeout(60_000)
     page = opened.new_page()
     errors: list[str] = []
     page.on("pageerror", lambda error: errors.append(str(error)))

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import Any, TypeVar
 
@@ -151,7 +151,6 @@ async def test_a_notice_that_arrived_is_settled_as_delivered() -> None:
 
 async def test_a_receiver_that_does_not_answer_holds_up_no_other_and_none_that_comes_later() -> None:
     told: list[str] = []
-    in_time: list[bool] = []
 
     async with in_memory() as ledger:
         over = asyncio.Event()
@@ -162,9 +161,7 @@ async def test_a_receiver_that_does_not_answer_holds_up_no_other_and_none_that_c
             if delivery.run.thread == "later":
                 over.set()
             if address is OPS:
-                with suppress(TimeoutError):
-                    await asyncio.wait_for(over.wait(), 5.0)
-                in_time.append(over.is_set())
+                await over.wait()  # it answers only after all of the others have been sent
                 raise NoticeError("it did not answer")
 
         slow = [await failure(ledger, f"t{n}") for n in range(30)]
@@ -174,7 +171,6 @@ async def test_a_receiver_that_does_not_answer_holds_up_no_other_and_none_that_c
         await tell(ledger, both, told.append, send=send)
     to_ada = [line for line in told if line.startswith("notified ada")]
     assert len(to_ada) == 31 and "later.1" in to_ada[-1]
-    assert in_time and all(in_time)  # `ops` answered only after all of them had been sent
     assert len(told) == 35, "the address that was not reached is left alone until later"
 
 

@@ -7,7 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from planner_executor.tools.errors import FileNotReadable, FileNotWritten, NoSuchFile, PathRefused
@@ -239,7 +239,7 @@ PARTS = st.sampled_from(
 )
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=300)
 @given(path=st.lists(PARTS, max_size=6).map("/".join), lead=st.sampled_from(["", "/", "./", "../folder/"]))
 def test_no_path_reads_or_writes_anything_outside(root: Root, path: str, lead: str) -> None:
     outside = root.path.parent / "outside"

@@ -5,7 +5,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from planner_executor.tools.tables.csv_table import query
@@ -22,7 +22,7 @@ def asked(tmp_path: Path, content: bytes, sql: str = "SELECT * FROM data") -> di
         return query(os.dup(stream.fileno()), sql, [], 100, True, 5)
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(deadline=None)
 @given(rows=ROWS, delimiter=st.sampled_from(",;\t|"))
 def test_what_was_written_is_read_again(tmp_path: Path, rows: list[tuple[str, str, str]], delimiter: str) -> None:
     stream = io.StringIO(newline="")
@@ -41,7 +41,7 @@ def test_what_was_written_is_read_again(tmp_path: Path, rows: list[tuple[str, st
                 assert read == (float(cell) if cell.strip() else None)
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(deadline=None)
 @given(st.binary(max_size=300) | st.text(st.sampled_from('a1,;|\t"\n\r .-é'), max_size=80).map(str.encode))
 def test_whatever_a_file_holds_the_answer_is_json_or_a_fault(tmp_path: Path, content: bytes) -> None:
     try:

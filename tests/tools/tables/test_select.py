@@ -4,7 +4,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from planner_executor.tools.tables.select import select, statement_fault
@@ -36,7 +36,7 @@ def file(tmp_path: Path) -> Path:
     return tmp_path / "a.db"
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=400)
+@settings(deadline=None, max_examples=400)
 @given(sql=STATEMENTS | st.builds(str.__add__, BEFORE, WRITES))
 def test_no_statement_changes_anything_even_if_the_file_is_open_for_writing(file: Path, sql: str) -> None:
     before = file.read_bytes()
