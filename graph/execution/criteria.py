@@ -98,6 +98,7 @@ class Criteria:
         if made:
             await self.gate.commit([replace(event, unchecked=True) for event in made], [])
         asked = (step.id, to_text(end.value))
+        # A retry with the same result gets the same opinion: to ask again would be to try one's luck.
         if asked not in self.opinions:
             self.opinions[asked] = await self._opinion(step, end.value, before)
         return replace(end, events=tuple(event for event in end.events if event not in made)), Assessment(

@@ -120,6 +120,7 @@ class Dataflow:
 
         If the run has changed meanwhile, no call may: running steps finish first, then the error is raised.
         """
+        # Taken before the write: what ends during it is part of the next one.
         ended, self._unwritten = self._unwritten, []
         evaluated, self.work.evaluated = self.work.evaluated, []
         events = [*evaluated, *(event for end in ended for event in end.events)]
@@ -134,6 +135,7 @@ class Dataflow:
 
     async def _next_ends(self) -> list[StepOutcome]:
         """Wait until a step ends or a slot becomes free, and return all steps that have ended by then."""
+        # All that have ended by now share one transaction, since each waits for the disk.
         ended = [await self._ended.get()]
         while not self._ended.empty():
             ended.append(self._ended.get_nowait())
@@ -191,6 +193,7 @@ class Dataflow:
     async def _await_slot(self) -> None:
         await self.work.slots.acquire()
         self._free_slots, self._waits_for_slot = self._free_slots + 1, False
+        # Wakes `_drive`, which waits for ends alone.
         self._ended.put_nowait(None)
 
     @property
@@ -210,14 +213,17 @@ class Dataflow:
         try:
             end = await work
         except StaleRunError as error:
+            # Kept, not raised: the group would cancel the steps whose calls are under way.
             self._stale = error
             end = StepOutcome(step, StepResult("interrupted"))
         self._ended.put_nowait(end)
 
     def _settle(self, end: StepOutcome) -> None:
         self.results[end.step] = end.result
+        # A result that is recalled from the record has no events, and is no progress.
         self.progressed = self.progressed or bool(end.events)
         self.limit = self.limit or end.limit
+        # The run goes on when the first of its caps allows a call again.
         if end.cap is not None and (self.cap is None or end.cap.wait_s < self.cap.wait_s):
             self.cap = end.cap
         self.uncertain_calls += [key for key in end.uncertain_calls if key not in self.uncertain_calls]

@@ -39,6 +39,7 @@ class StepLimit:
         if self.ends_at is None:
             return await turns
         try:
+            # The clock ends it and not the loop: a replay knows from the record which step was cut off.
             async with asyncio.timeout(None) as limit:
                 watch = asyncio.create_task(self._watch(limit, self.ends_at))
                 try:
@@ -46,6 +47,7 @@ class StepLimit:
                 finally:
                     watch.cancel()
         except TimeoutError:
+            # Some tools raise `TimeoutError` themselves: that is not the end of this limit.
             if not limit.expired():
                 raise
             raise StepTimedOut(f"{LATE} {self.limit_s} s") from None

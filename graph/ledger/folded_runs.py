@@ -98,4 +98,5 @@ class FoldedRuns:
 
     def forget(self, run_id: int) -> None:
         """Fold a run anew at its next event: earlier events have changed."""
+        # Not left out: a fold that was read before has the earlier events too, and must not be taken.
         self._runs[run_id] = None

@@ -76,6 +76,7 @@ class KnownRuns:
 
     async def latest(self, ledger: Ledger, thread: str) -> KnownRun | None:
         """Return the thread's latest run, None if it has none."""
+        # Taken out: two nodes side by side must not fold events into the same state.
         known = self._left.pop(thread, None)
         found = await ledger.latest(thread, *((known.key, known.record.seq) if known is not None else ()))
         if found is None:

@@ -41,6 +41,7 @@ def claimed(now: Holder | None, owner: str) -> Holder | None:
     """Return the row after a claim, or None if the run is owned; `now` is None before the first claim."""
     if now is None:
         return Holder(owner, token=1)
+    # A released row keeps its token, so that the next one is higher than any that was given.
     return None if now.owner else taken_over(now, now, owner)
 
 

@@ -131,6 +131,7 @@ class Ownership:
         found = await attempt.claim(owner)
         if not isinstance(found, Holder):
             return found
+        # A process of this machine that is gone sends no heartbeat, so nobody has to wait for the next one.
         is_dead = await asyncio.to_thread(is_gone, found.owner)
         taken = await attempt.take_over(owner, found if is_dead else await self._outlast(attempt, found))
         if taken is None:

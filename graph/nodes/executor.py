@@ -42,6 +42,7 @@ class Executor:
     async def __call__(self, state: State, config: RunnableConfig) -> StateUpdate:
         """Return the results, and the route: to a person, to a revision, or to the end."""
         run = await open_run(self.services, state, config)
+        # No approval is inherited: the review begins the run of a fork, and asks about its plan (decision 3).
         if run is None or is_fork(run, state):
             return {**headed("review"), "doubts": []}
         await take_changes(run, state)
@@ -51,6 +52,7 @@ class Executor:
         due = run.record.plan_state.steered or run.record.spending.replanner_is_due or run.record.ended
         writer = RunWriter(run)
         async with writer.owned(*([] if due else [_executing(run)])):
+            # Looked up again: what was read before the run was owned may have changed.
             plan = self._approved(run, shown)
             if run.record.plan_state.steered or run.record.spending.replanner_is_due:
                 return state_update(run, "revise", doubts=[])
@@ -148,6 +150,7 @@ class Executor:
             return state_update(run, "revise", results=results, doubts=[])
         if run.replan_policy.cause(plan, run.record, progressed=flow.progressed):
             return state_update(run, "revise", results=results, doubts=[])
+        # Last of all: a run pauses for a cap only if nothing else can be done until then (decision 85).
         if flow.cap is not None:
             raise flow.cap
         ending = await done_aside(len(plan.steps), partial(run.ending_with, plan, reached, flow.work.values))

@@ -45,6 +45,7 @@ async def fork_source(services: Services, state: Mapping[str, Any], thread: str)
     Raises:
         InputError: The input names no such run or step.
     """
+    # What the facade hands over is trusted; what an input names is looked for on its own thread alone.
     caller = caller_on(thread)
     if caller.inherited:
         return ForkSource(caller.inherited, caller.values, source=caller.forked)

@@ -71,6 +71,7 @@ class Planner:
         try:
             return await self._taken_in(state, config)
         except InputError as refused:
+            # An error would leave the chat without its open request, and so without the buttons.
             run = await waiting_in_chat(self.services, state, config)
             if run is None:
                 raise
@@ -81,6 +82,7 @@ class Planner:
     async def _taken_in(self, state: State, config: RunnableConfig) -> StateUpdate:
         thread = thread_of(state, config)
         source = await fork_source(self.services, state, thread)
+        # A fork that a client names has the plan of its source, unless the input brings another.
         if source.goal is not None and brought_plan(state, source.goal) is None:
             state = {**state, "plan": source.plan, "digest": None}
         run = await run_to_continue(self.services, state, config)
@@ -156,6 +158,7 @@ class Planner:
     async def _plan(self, writer: RunWriter, state: State) -> StateUpdate:
         run = writer.run
         goal = Goal(run.record.assignment.goal, run.record.assignment.constraints)
+        # The plan of the input was the first proposal: after feedback it would be proposed again and again.
         changed = run.record.plan_state.feedback or run.record.plan_state.steered
         brought = brought_plan(state, goal) if not changed else None
         proposal = await self._read(run, brought) if brought is not None else await self._ask(writer, goal)

@@ -102,13 +102,16 @@ async def propose(
         if parsed.cannot:
             return Proposal(None, parsed.cannot, explained=True, cannot=True)
         if isinstance(parsed, ParsedLook) and looks is not None and looks.left > 0:
+            # A look is no fault: it takes no attempt, and has a bound of its own.
             seen = await looks.at(parsed.looks)
             call = replace(call, messages=[*call.messages, AIMessage(words), seen])
             continue
+        # A plan that cannot be read may have any number of faults, so one that can be read is an improvement.
         issues, explained, before = parsed.issues or NO_LOOKS, is_explanation(answer), faults
         faults = inf if _is_unread(issues) else len(issues)
         if flaw_of(answer) == "refused":  # a correction does not change a refusal
             break
+        # A model that makes no fewer faults will not get there, and each round costs the whole prompt.
         if attempt and faults >= before:
             break
         correction = repair_message(issues, lines_for(words))
@@ -168,6 +171,7 @@ def _parse_several(pieces: Sequence[Piece], read: Callable[[Any], ParsedPlan]) -
     """Return the plan if all pieces are the same plan in different spellings; never choose among differing plans."""
     parsed = [_parse_piece(piece, read) for piece in pieces] if len(pieces) <= MOST_READ else []
     digests = {each.plan.digest if each.plan is not None else each.cannot for each in parsed}
+    # Beside a piece that is no plan nobody knows which one was meant.
     if len(digests) == 1 and "" not in digests:
         return parsed[0]
     message = f"the answer holds {len(pieces)} differing plans; {ONE_PLAN}"

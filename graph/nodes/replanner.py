@@ -91,6 +91,7 @@ class Replanner:
         cause = run.replan_policy.cause(current, run.record)
         if cause is None:  # the executor did not send the run here; a client's `goto` did
             return self._to_review(run, current)
+        # Only failures count: a run that plans after each step would use the limit up without one.
         more = Usage(replans=int(cause == "failure"))
         if limit := reached(run.terms.bounds, run.usage, more):
             raise LimitReached(limit)

@@ -161,6 +161,7 @@ class Review:
         run = writer.run
         answer = await content_value(run.ledger, given.response)
         author = Approver.of_label(given.approver, given.roles)
+        # By its number too: an equal request that was asked since is another one (decision 100).
         is_shown = is_open(run, request) and given.request == run.record.review_state.requests
         with invoked_by(replace(caller_on(run.key.thread), by=author, unseen=False)):
             return await self._answered(writer, subject, request, answer, is_shown=is_shown, is_kept=True)
@@ -183,6 +184,7 @@ class Review:
         try:
             if not is_shown:
                 raise InvalidResponse(cause_of_asking_anew(run, request))
+            # Nobody looked, so a plan that goes in circles would do so without end.
             if unseen and run.record.plan_state.stalled is not None:
                 raise InvalidResponse("the plan makes no progress; a person has to review it")
             if unseen and run.record.plan_state.unchanged is not None:

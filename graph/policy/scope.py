@@ -33,6 +33,7 @@ def within_approved(record: RunState, plan: Plan, terms: ExecutionTerms) -> bool
     if record.review_state.approval is None or record.plan_state.approved_plan is None:
         return False
     approved = Plan.model_validate(record.plan_state.approved_plan)
+    # An approval holds under the terms that it was given under, whatever the plan.
     if terms.binding(approved) != record.review_state.approval.binding:
         return False
     return not uncovered_steps(approved, plan, terms.tools)

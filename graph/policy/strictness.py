@@ -76,6 +76,7 @@ def _conditions(policy: Policy, than: Policy) -> Iterator[str]:
         for effect in effects:
             spec = ToolSpec(tool, "", {}, effect)
             theirs = than.conditions(spec)
+            # Under these verdicts each call is shown or refused anyway; a looser verdict is a point of its own.
             is_covered = policy.verdict(spec) in ("ask", "deny") or than.verdict(spec) in ("ask", "deny")
             if theirs and not is_covered and not theirs.items() <= policy.conditions(spec).items():
                 yield f"{tool or f'a tool with effect {effect}'} is shown under other conditions"
@@ -115,6 +116,7 @@ def _numbers(policy: Policy, than: Policy) -> Iterator[str]:
     yield from (f"limits.{name} is higher or not set" for name in policy.limits.beyond(than.limits))
     yield from policy.per_day.looser(than.per_day)
     for name, rate in than.rates.items():
+        # No rate is no bound, and so looser than any.
         if policy.rates.get(name, rate + 1) > rate:
             yield f"the rate of {name} is higher or not set"
     for name, limit in than.steps.to_json().items():

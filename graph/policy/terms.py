@@ -181,6 +181,7 @@ def _policies(here: Terms, recorded: Terms) -> tuple[Policy, list[Difference]]:
         return here.policy, [Difference("policy", "stricter", _points(stricter, "on record "))]
     effects: dict[str, Effect] = {name: face.get("effect", "external") for name, face in recorded.tools.items()}
     joined = both(ours, theirs, effects)
+    # One policy cannot say all that two do: where it would allow more than one of them, the run is left.
     if apart := dict.fromkeys((*looser_points(joined, ours), *looser_points(joined, theirs))):
         return recorded.policy, [Difference("policy", "other", _points([*apart], "both cannot hold: "))]
     mode = replace(joined, approval=recorded.policy.approval)

@@ -119,6 +119,7 @@ class Scheduler:
         """
         turns, most = 0, FEW_TURNS if self._behind else STILL_TURNS
         while turns < most:
+            # Threads take their own time: turns of the loop say nothing while one is at work.
             if is_busy():
                 await asyncio.wait(watched, timeout=LOOK_S, return_when=asyncio.FIRST_COMPLETED)
                 turns = 0

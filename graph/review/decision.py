@@ -90,6 +90,7 @@ def read_answer(answer: Any, request: ReviewRequest) -> tuple[Decision, ...]:
         InvalidResponse: The response is not unambiguously a decision about the request.
     """
     if isinstance(answer, str):
+        # Chats send JSON as text; an object that breaks off must not be read as feedback.
         text, answer = answer, _from_text(answer)
         if isinstance(answer, str) and OBJECT.match(text) and (fault := json_fault(text)):
             raise InvalidResponse(f"the answer is not valid JSON: {fault}")
@@ -138,6 +139,7 @@ def _read_decision(decision: Any, action: ReviewAction, digests: Sequence[str]) 
     kind = next((one for one in action.allowed if one == decision["type"]), None)
     if kind is None:
         raise InvalidResponse(f"{action.name} takes {', '.join(action.allowed)}, not {decision['type']!r}")
+    # A wish that is not read would look granted, so an unknown key is refused.
     extra = {key for key, value in decision.items() if value is not None} - KEYS[kind]
     if extra:
         raise InvalidResponse(f"unknown keys in {kind}: {', '.join(sorted(map(str, extra)))}; remove them")
@@ -237,6 +239,7 @@ def _rejection(message: str | None, action: ReviewAction, final: bool = False, r
 def rejection(message: str | None, final: bool = False, comments: Sequence[Comment] = ()) -> Decision:
     """Return a rejection: feedback if there are words, the end of the run if there are none or one of `FINAL`."""
     text = storable((message or "").strip())
+    # A planner can make nothing of a bare no, or of a word that only means stop.
     ends = final or not (text or comments) or text.lower() in FINAL
     return Decision("reject", message=text or None, final=ends, comments=tuple(comments))
 
@@ -252,6 +255,7 @@ def _edited_args(edited: Any, action: ReviewAction) -> Mapping[str, Any]:
     args = {name: _as_shown(value, action.args[name], name) for name, value in edited["args"].items()}
     for path, message in json_faults({name: value for name, value in args.items() if name != "plan"}):
         raise InvalidResponse(f"{path.lstrip('.')}: {message}")
+    # Clients send the whole form back: another step or tool in it was meant for another request.
     for name in SUBJECT_ARGS & set(args):
         if (action.name, name) != ("run_step", "args") and args[name] != action.args[name]:
             raise InvalidResponse(f"the decision is about another {name} than the request; review the request again")

@@ -89,6 +89,7 @@ async def inbox(
         told = " ".join((row.goal, row.id, *row.tags)).casefold()
         return all(word in told for word in words)
 
+    # One more than is asked for: it says whether there is a next page.
     while asks not in STOPPED and len(found) <= limit and (chunk := await runs.ledger.waiting(CHUNK, place)):
         place = place_of(chunk[-1])
         rows = (row for row in await _settled(runs, chunk) if person is None or _is_for(person, row))

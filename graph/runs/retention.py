@@ -135,6 +135,7 @@ async def _removed(
     if export is not None:
         await run_sync(lambda: _export(export, read))
     try:
+        # Removed as it was read: if something was written since, the thread stays.
         await ledger.remove(read, by)
     except RunOwnedError:
         return KeptThread(last, "executing")
@@ -173,6 +174,7 @@ def _export(folder: Path, read: Sequence[Transcript]) -> None:
         for transcript in read:
             head = transcript.head.hex()[:HEAD_CHARACTERS]
             _write(folder / f"{_file_name(transcript.thread)}.{transcript.n}-{head}.jsonl", to_bytes(transcript))
+        # The names have to be on disk too, before the runs are gone.
         with _opened(folder) as listing:
             os.fsync(listing)
     except OSError as error:
@@ -180,6 +182,7 @@ def _export(folder: Path, read: Sequence[Transcript]) -> None:
 
 
 def _write(path: Path, content: bytes) -> None:
+    # A file that was only begun never has the name of a whole one.
     part = path.with_name(path.name + ".part")
     try:
         with os.fdopen(os.open(part, os.O_CREAT | os.O_TRUNC | os.O_WRONLY, 0o600), "wb") as file:

@@ -166,6 +166,7 @@ class Runs:
                 "withdraw", f"no constraint {missing[0]!r}; there are {listed(record.assignment.constraints)}"
             )
         if await self.ledger.is_worked_on(key):
+            # Only its owner writes a run that is worked on, and reads the inbox before each call.
             await self.ledger.post(key, steer.to_text())
             return True
         async with self.ledger.owned(key) as lease:

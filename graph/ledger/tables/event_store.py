@@ -116,6 +116,7 @@ class EventStore(OwnedWriter, EventReader):
         # An owner may know how its last write left the run, so the first try needs no query before it. The commit
         # checks the guess; after a wrong one the transaction is done again from what is stored.
         may_guess, begun = bool(drafts), effects_in(drafts)
+        # The time before the transaction: a proof counts from when it was asked for, however long the answer takes.
         full, is_proved, asked_s = must_sync(drafts), False, self._ownership.now_s()
 
         def write(tx: Transaction) -> int:
@@ -186,6 +187,7 @@ class EventStore(OwnedWriter, EventReader):
             head = locked(tx, self.name, lease.run)
             self._known.check(self.name, head, lease)
             taken = tx.ask("DELETE FROM ledger_inbox WHERE run = %s RETURNING id, message", lease.run_id)
+            # `RETURNING` promises no order.
             messages: list[Message] = [message for _, message in sorted(taken)]
             if drafts := answer(messages):
                 self._known.leave(lease, self._writer.write(tx, head, drafts))

@@ -24,6 +24,7 @@ def calls_for(request: ReviewRequest) -> list[ToolCall]:
     action = request.actions[0]
     of_step = {"step": action.args["step"]} if "step" in action.args else {}
     again = f":{request.asked_before}" if request.asked_before else ""
+    # The same at each checkpoint that shows the request, and another once it is asked again.
     name = sha256(f"{request.run}:{request.subject}{again}".encode()).hexdigest()[:24]
     args = {"run": request.run, "revision": request.revision, **of_step}
     return [ToolCall(name=action.name, args=args, id=f"{CALL}{name}", type="tool_call")]

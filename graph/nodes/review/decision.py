@@ -136,6 +136,7 @@ async def _stop(writer: RunWriter, subject: Subject, verdict: ReviewVerdict, sto
 async def _send_back(writer: RunWriter, subject: Subject, ballot: Ballot, words: str) -> StateUpdate:
     """Return to the planner with feedback, at most `max_feedback` times."""
     run = writer.run
+    # A model may never please, and each round costs a plan.
     most = run.services.settings.max_feedback
     if run.record.plan_state.feedback_rounds >= most:
         stop = Decision("reject", message=f"no agreement after {most} rounds")

@@ -69,6 +69,7 @@ def _check(run: RunContext, held: HeldCall, args: Mapping[str, JsonValue]) -> No
     spec = run.services.toolbox.specs.get(held.tool)
     if spec is None:
         raise InvalidResponse(f"the tool {held.tool} is there no longer; reject the call")
+    # The gate would refuse the call later, when nobody is there to mend it.
     if faults := spec.argument_faults(args) or run.terms.policy.faults(spec, args):
         words = "; ".join(f"{place}: {why}" for place, why in faults)
         raise InvalidResponse(f"{held.step} cannot call {held.tool} with the edited arguments: {words}")
@@ -110,6 +111,7 @@ def _changed(step: Step, before: Mapping[str, JsonValue], args: Mapping[str, Jso
     """Return the step, as JSON, with the arguments that a person changed as literals; references elsewhere stay."""
     own = {name: value for name, value in args.items() if not _same(before, args, name)}
     kept = {name: value for name, value in step.args.items() if name in args and name not in own}
+    # What a person writes is a value: nothing in it is a reference, whatever it looks like.
     literal = {*step.literal, *(name for name, value in own.items() if any(mark in to_text(value) for mark in MARKS))}
     raw = {**step.to_json(), "args": {**kept, **own}, "literal": sorted(literal & {*kept, *own})}
     return {name: value for name, value in raw.items() if name != "literal" or value}

@@ -25,6 +25,7 @@ async def answered_late(run: RunContext) -> bool:
     if state.last_expired is None:
         return False
     try:
+        # The only way to an answer that LangGraph holds for this checkpoint; nobody is asked.
         answer: Any = interrupt(None)
     except GraphInterrupt:  # nobody has answered
         return False

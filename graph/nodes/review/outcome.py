@@ -72,6 +72,7 @@ def _with_reach(run: RunContext, outcome: Outcome) -> Outcome:
     verdict, plan, proposed = outcome.verdict, outcome.plan, run.record.review_state.replaced
     if plan is None or run.terms.policy.approvers == NO_APPROVERS:
         return outcome
+    # Who writes a value decides about the calls that rest on it, so their rules have to be met (decision 115).
     values = values_given(
         run.record,
         given=verdict.given,
@@ -110,6 +111,7 @@ def _edited(run: RunContext, edit: Decision) -> tuple[Plan, Draft | None]:
     if reading.plan is None:
         faults = "; ".join(map(str, reading.issues))
         raise InvalidResponse(f"the edited plan cannot run: {faults}", reading.issues)
+    # Equal to the plan on record: that is no edit, and needs no revision.
     if reading.plan.digest == run.record.plan_state.digest:
         return reading.plan, None
     edited = revision(run, reading.plan, "person", "edited in review", notes=reading.notes)

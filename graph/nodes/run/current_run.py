@@ -147,6 +147,7 @@ def _started(
         checkpoint=checkpoint_id(),
         started_by=str(caller_on(thread).by or acting(services.identity)),
         keeps_names=True,
+        # A facade knows better where its run comes from.
         **{"origin": _origin(), **caller_on(thread).started},
     )
     return Draft(started), [*stored, *attached]

@@ -18,6 +18,7 @@ def is_fork(run: RunContext, state: Mapping[str, Any]) -> bool:
     client can name that invocation (docs/decisions/0071-repeated-invocations.md). Nor does it if the
     previous node left the state: then another invocation has decided meanwhile.
     """
+    # A client may have written anything here; 0 makes it the oldest state there is.
     seen = int_or_zero(state["run"].get("seq"))
     may_be = not (run.here_before or run.is_repeated or run.goes_on)
     closed = may_be and run.record.review_state.last_decision_seq > seen

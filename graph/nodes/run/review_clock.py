@@ -88,6 +88,7 @@ async def bring_up(ledger: Ledger, run: RunKey, record: RunState) -> Sequence[Ev
         return ()
     async with ledger.owned_and_read(run, record.seq) as owned:
         apply_events(record, owned.news.events)
+        # Asked again once the run is owned: another process may have written it in between.
         drafts, artifacts = await _due(ledger, record, await ledger.now())
         if drafts:
             found = await ledger.write(
@@ -160,6 +161,7 @@ async def _expired(
     """
     calls, why = record.waiting_calls, expired_in_words(deadline.until)
     others = {name for name in request.asked if name != CALL}
+    # A gate is asked about as a call is, but holds none: without an answer the run cannot pass it.
     has_gate = request.asked.count(CALL) > len(calls)
     ends = deadline.on_expire == "end" or bool(others) or has_gate
     rejected: Mapping[str, str] = {} if ends else {call.key: why for call in calls}

@@ -123,6 +123,7 @@ class RunWriter:
             artifacts=[*tools, *artifacts],
             control_seq=run.record.control_seq,
             and_release=last,
+            # In the transaction of the decision: a use is given back once, and only if the decision stands.
             caps=self._given_back(drafts),
             uses=uses,
         )
@@ -138,6 +139,7 @@ class RunWriter:
 
     def _placed(self, drafts: Sequence[Draft]) -> list[Draft]:
         """Return the events with the id of the node's checkpoint."""
+        # By it a repeated node finds what it has done, and a fork is told from a crash (decision 3).
         return [draft.at(self.run.checkpoint) for draft in drafts]
 
     def _newly_configured(self) -> tuple[list[Draft], list[Kept]]:
