@@ -1,4 +1,4 @@
-"""The events of the `custom` stream: a contract with whoever draws a run as it works (docs/streaming.md).
+"""The events of the `custom` stream: a contract with whoever draws a run as it works (docs/observability.md).
 
 Their JSON Schema is `schemas/stream.json`.
 """

@@ -1,4 +1,4 @@
-"""How far a run is, as the route of the server tells it (docs/streaming.md); JSON Schema `schemas/progress.json`."""
+"""How far a run is, as the route of the server tells it (docs/observability.md): `schemas/progress.json`."""
 
 from collections.abc import Sequence
 from typing import Any, Literal

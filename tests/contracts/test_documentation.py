@@ -1,7 +1,6 @@
 """What README and docs show is run: each Python block on its own, in an empty folder; each link leads somewhere."""
 
 import re
-from dataclasses import fields
 from inspect import signature
 from pathlib import Path
 from typing import Any
@@ -16,7 +15,6 @@ from planner_executor.graph.ledger.tables.ended_sessions import NAMED as ENDED_S
 from planner_executor.graph.ledger.tables.schema import TABLES
 from planner_executor.graph.record.ending import ENDS
 from planner_executor.graph.route import STATUS
-from planner_executor.graph.settings.settings import Settings
 from planner_executor.graph.state import Input
 
 ROOT = Path(__file__).parents[2]
@@ -78,18 +76,9 @@ def first_cells(page: str, heading: str) -> str:
     return "\n".join(re.findall(r"^\| (.*?) \|", section, re.MULTILINE))
 
 
-@pytest.mark.parametrize(("command", "heading"), [("run", "Options of `run`"), ("resume", "Decisions with `resume`")])
-def test_every_option_is_in_its_table(command: str, heading: str) -> None:
-    commands: Any = get_command(app)
-    known, of_run = ({name for each in commands.commands[one].params for name in each.opts} for one in (command, "run"))
-    expected = known if command == "run" else known - of_run
-
-    shown = set(re.findall(r"--[\w-]+", first_cells("command-line.md", heading)))
-    assert {name for name in expected if name.startswith("--")} <= shown <= known
-
-
 def test_every_argument_of_build_graph_is_in_its_table() -> None:
-    known = {*signature(build_graph).parameters, *(each.name for each in fields(Settings))} - {"settings"}
+    """Settings have a page of their own, which is made of them."""
+    known = {*signature(build_graph).parameters} - {"settings"}
 
     assert set(re.findall(r"`(\w+)`", first_cells("python.md", "Arguments of `build_graph`"))) == known
 
@@ -100,13 +89,6 @@ def test_every_table_in_postgresql_is_in_its_table() -> None:
 
 def test_every_field_of_an_input_is_in_its_table() -> None:
     assert set(re.findall(r"`(\w+)`", first_cells("studio.md", "Input"))) == set(Input.__annotations__)
-
-
-def test_every_command_is_in_the_table_of_commands() -> None:
-    page = (ROOT / "docs" / "command-line.md").read_text()
-    commands: Any = get_command(app)
-
-    assert set(re.findall(r"^\| `planner-executor ([\w-]+)", page, re.MULTILINE)) == set(commands.commands)
 
 
 def blocks(page: Path) -> str:

@@ -215,7 +215,7 @@ async def _judged_by_the_ledger(database: str, most: int) -> list[str]:
     for run in runs:
         events = await ledger.events(run)
         faults += _repeated(events)
-        if not any(event.kind == "paused" for event in events):  # see docs/audit.md on replays of paused runs
+        if not any(event.kind == "paused" for event in events):  # see docs/records.md on replays of paused runs
             played = await replayed(await ledger.transcript(run))
             faults += [] if played.is_same else [str(played)]
         faults += [] if project(events).ended else [f"the ledger knows of no end of {run}"]

@@ -8,7 +8,7 @@ from planner_executor.graph.record.cost import StepCost
 from planner_executor.graph.record.results import StepResult
 from planner_executor.graph.record.stream_event import PREVIEW_CHARACTERS, VERSION, StreamEvent, preview_of
 
-PAGE = Path(__file__).parents[3] / "docs" / "streaming.md"
+PAGE = Path(__file__).parents[3] / "docs" / "observability.md"
 
 
 def event(result: StepResult) -> StreamEvent:
