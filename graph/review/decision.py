@@ -102,8 +102,17 @@ def read_answer(answer: Any, request: ReviewRequest) -> tuple[Decision, ...]:
             raise InvalidResponse(_count_message(request))
         return (_read_decision(answer, request.actions[0], request.digests_for(request.actions[0])),)
     if single and request.actions[0].name == "run_plan":
-        return (_read_short(answer, request),)
+        found = _read_short(answer, request)
+        _check_allowed(found.type, request.actions[0])
+        return (found,)
     raise InvalidResponse(_count_message(request))
+
+
+def _check_allowed(said: str, action: ReviewAction) -> DecisionType:
+    kind = next((one for one in action.allowed if one == said), None)
+    if kind is None:
+        raise InvalidResponse(f"{action.name} takes {', '.join(action.allowed)}, not {said!r}")
+    return kind
 
 
 def _from_text(text: str) -> Any:
@@ -136,9 +145,7 @@ def _count_message(request: ReviewRequest) -> str:
 def _read_decision(decision: Any, action: ReviewAction, digests: Sequence[str]) -> Decision:
     if not isinstance(decision, dict) or not isinstance(decision.get("type"), str):
         raise InvalidResponse('a decision must be an object with "type"')
-    kind = next((one for one in action.allowed if one == decision["type"]), None)
-    if kind is None:
-        raise InvalidResponse(f"{action.name} takes {', '.join(action.allowed)}, not {decision['type']!r}")
+    kind = _check_allowed(decision["type"], action)
     # A wish that is not read would look granted, so an unknown key is refused.
     extra = {key for key, value in decision.items() if value is not None} - KEYS[kind]
     if extra:

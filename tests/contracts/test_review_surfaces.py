@@ -8,19 +8,17 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from copy import deepcopy
 from fnmatch import fnmatch
-from html import unescape
 from io import StringIO
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from desk_server import panel_of
 from pydantic import ValidationError
 from rich.console import Console
 
 from planner_executor.graph.cli.request_view import show_request
 from planner_executor.graph.cli.screen import Screen
-from planner_executor.graph.desk.templates import environment
-from planner_executor.graph.desk.views.request import request_view
 from planner_executor.graph.plan.catalog import ToolSpec
 from planner_executor.graph.plan.schema import Plan
 from planner_executor.graph.policy.approval_scope import ExecutionTerms
@@ -204,22 +202,13 @@ def shown_by_notebook(review: ReviewContent, args: dict[str, Any]) -> object:
     return view.bundle()["text/html"]
 
 
-DESK_PAGE: Any = environment().get_template("run_review.html")
-PARTS = environment().get_template("_parts.html").module
-
-
 def shown_by_desk(review: ReviewContent, args: dict[str, Any]) -> object:
     """Return the page below the head of the run, as a reviewer sees it, without the form of the plan."""
     step = {"step": getattr(review.actions[0], "step", "")}
     request = request_of(review, args if "plan" in args else {**step, **args})
     run = SimpleNamespace(id="r.1", request={**request, "review": review.to_json()}, plan=plan_in(args))
     shown: Any = SimpleNamespace(run=run, record=SimpleNamespace(asking_calls=()), seq=9)
-    values = {
-        "view": request_view(shown), "shown": shown, "run": run, "now": 0.0, "can_decide": True, "has_voted": False,
-        "link": lambda *_, **__: "", "left": lambda *_: "", "parts": PARTS, "drawing": None, "token": "", "wrong": "",
-        "given": {}, "faults": {}, "bounds": {}, "looks": {}, "steps": [], "forms": [],
-    }  # fmt: skip
-    return unescape("".join(DESK_PAGE.blocks["panel"](DESK_PAGE.new_context(values))))
+    return panel_of(shown)
 
 
 SURFACES: dict[str, Show] = {

@@ -2,29 +2,43 @@
 
 Surfaces: the graph (chat and server clients answer its interrupt), Python, the desk's form, and the terminal, at the
 prompt and by the commands that it prints. Kinds: all that a review can ask, and a plan that cannot run as it is.
+Answers of any sort go to each surface's function alone; a few go through a run.
 """
 
 import asyncio
 import html
 import io
+import json
 import re
 import shlex
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from desk_server import decide, ended, query, served, tools_of_every_kind
+from desk_server import decide, ended, panel_of, query, served, tools_of_every_kind
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from langgraph.types import Command
 from rich.console import Console
+from typer import BadParameter
 
 from planner_executor import Agent, AsyncAgent
+from planner_executor.graph.cli.decision_options import DecisionOptions
 from planner_executor.graph.cli.prompts import Prompter
 from planner_executor.graph.cli.request_view import show_decision_commands
 from planner_executor.graph.cli.screen import Screen
-from planner_executor.graph.review.response import allowed
+from planner_executor.graph.desk.decisions import response_in
+from planner_executor.graph.desk.views.plan_form import step_forms
+from planner_executor.graph.errors import InputError
+from planner_executor.graph.plan.schema import Plan
+from planner_executor.graph.review.content import ReviewContent
+from planner_executor.graph.review.decision import Decision, InvalidResponse, read_answer
+from planner_executor.graph.review.request import ReviewAction, ReviewRequest
+from planner_executor.graph.review.response import ReviewResponse, allowed, build_response
 from planner_executor.graph.runs import Run
 from planner_executor.graph.testing import ScriptedModel, on_thread, step
 
@@ -201,8 +215,13 @@ def on_page(page: str) -> set[str]:
 
 
 def by_commands(asked: Asked) -> set[str]:
+    return in_commands(asked.now)
+
+
+def in_commands(run: Any) -> set[str]:
+    """Return the decisions for which the terminal prints a command."""
     out = io.StringIO()
-    show_decision_commands(screen(out), asked.now, "runs.db")
+    show_decision_commands(screen(out), run, "runs.db")
     printed = [set(shlex.split(line)) for line in out.getvalue().splitlines() if " resume " in line]
     edits = {"--edit", "--args", "--answer", "--happened", "--raise"}
     ways = {
@@ -289,6 +308,271 @@ def test_no_surface_offers_to_approve_a_plan_that_cannot_run(tmp_path: Path, mon
             assert offered(asked) == dict.fromkeys(OFFERS, NO_APPROVE), yes
         assert in_question(prompted(asked, "y\n")) == NO_APPROVE
         assert asked.now.status == "waiting" and asked.server.tools.calls == []
+
+
+WHOLE = Plan.model_validate(ASKED)
+STEP: dict[str, Any] = {"step": "send", "tool": "mail", "args": {"to": "ann"}}
+DIGEST = "d" * 64
+
+
+class Draft:
+    """A plan as a person left it in an editor."""
+
+    def is_about(self, run: Any) -> bool:
+        return True
+
+    def refused(self, issues: Any) -> None: ...
+
+    def edit(self) -> Any:
+        return PLAN
+
+    def changes(self, plan: Any, columns: int) -> str:
+        return "changed: send"
+
+
+@dataclass(frozen=True)
+class Asks:
+    """An action, and an answer by each surface for each decision that it allows; what is `unclear` decides nothing.
+
+    Surfaces: the graph, Python, the desk's form, the options of the terminal, and its prompt.
+    """
+
+    action: ReviewAction
+    answers: Mapping[str, tuple[Any, Mapping[str, Any], Mapping[str, str], Mapping[str, Any], str]]
+    unclear: Sequence[str] = ("", "ye")
+
+    @property
+    def request(self) -> ReviewRequest:
+        return ReviewRequest("t.1", 1, DIGEST, "b" * 64, (self.action,), goal="g")
+
+
+def asks(name: Any, args: dict[str, Any], content: dict[str, Any], answers: Any, **more: Any) -> Asks:
+    found = ReviewContent.model_validate({"version": 1, "goal": "g", "actions": [{"name": name, **content}]})
+    key = "k" if content.get("kind") == "call" else None
+    cannot_run = bool(content.get("cannot_run"))
+    action = ReviewAction(name, args, "What is asked.", key, content=found.actions[0], cannot_run=cannot_run)
+    return Asks(action, answers, **more)
+
+
+SAID = "another town"
+NO: Any = (
+    {"type": "reject", "message": SAID},
+    {"feedback": SAID},
+    {"decision": "feedback", "message": SAID},
+    {"reject": True, "why": SAID},
+    SAID,
+)
+YES: Any = (APPROVE, {"approve": True}, {"decision": "approve"}, {"approve": True}, "y")
+EDIT_PLAN: Any = (edit("run_plan", plan=PLAN), {"plan": PLAN},
+                  {"decision": "edit", "edit_as": "text", "plan": json.dumps(PLAN)}, {"edit": "plan.json"},
+                  "e\ny")  # fmt: skip
+OF_PLAN = {"revision": 1, "digest": DIGEST}
+ASKED_OF: Mapping[str, Asks] = {
+    "run_plan": asks("run_plan", {"plan": ASKED}, OF_PLAN, {"approve": YES, "edit": EDIT_PLAN, "reject": NO}),
+    "a plan that cannot run": asks(
+        "run_plan", {"plan": FAULTY}, {**OF_PLAN, "cannot_run": True}, {"edit": EDIT_PLAN, "reject": NO},
+        unclear=("", "ye", "y"),
+    ),
+    "call": asks(
+        "run_step", STEP, {"kind": "call", "step": "send"},
+        {
+            "approve": YES,
+            "edit": (edit("run_step", args={"to": "bob"}), {"args": {"send": {"to": "bob"}}},
+                     {"decision": "approve", "call:send": "edit", "call:send:args": '{"to": "bob"}'},
+                     {"args": ['send={"to": "bob"}']}, '{"to": "bob"}'),
+            "reject": ({"type": "reject", "message": SAID}, {"rejected": {"send": SAID}},
+                       {"decision": "refuse", "message": SAID}, {"reject_call": [f"send={SAID}"]}, SAID),
+        },
+        unclear=("", "ye", "{to: ann"),
+    ),
+    "gate": asks(
+        "run_step", {**STEP, "tool": "gate"}, {"kind": "gate", "step": "send"}, {"approve": YES, "reject": NO}
+    ),
+    "question": asks(
+        "answer_question", {"step": "ask", "question": "How many?", "answer": None}, {"step": "ask", "answer": SIZES},
+        {
+            "edit": (edit("answer_question", answer={"count": 3}), {"answers": {"ask": {"count": 3}}},
+                     {"decision": "answer", "answer:ask:/count": "3"}, {"answer": ['ask={"count": 3}']},
+                     '{"count": 3}'),
+            "reject": (*NO[:-1], f":again {SAID}"),
+        },
+        unclear=("",),
+    ),
+    "uncertain call": asks(
+        "settle_effect", {**STEP, "happened": None, "result": None}, {"step": "send", "failure": "it timed out"},
+        {
+            "edit": (edit("settle_effect", happened=False), {"happened": (False,)}, {"decision": "not_happened"},
+                     {"happened": [False]}, "no"),
+            "reject": (REJECT, {"stop": True}, {"decision": "stop"}, {"reject": True}, "stop"),
+        },
+        unclear=("", "ye", "perhaps", "y"),
+    ),
+    "budget": asks(
+        "raise_budget", {"budget": {"tool_calls": 1}, "spent": {"tool_calls": 1}}, {"limit": "tool_calls"},
+        {
+            "edit": (edit("raise_budget", budget={"tool_calls": 9}), {"limits": {"tool_calls": 9}},
+                     {"decision": "answer", "limit:tool_calls": "9"}, {"raise_": ["tool_calls=9"]}, "tool_calls=9"),
+            "reject": NO,
+        },
+        unclear=("", "ye", "y", "tool_calls=lots"),
+    ),
+}  # fmt: skip
+
+
+def run_with(request: ReviewRequest) -> Any:
+    """Return what the surfaces read of a run that waits with this request."""
+    value = request.to_json()
+    return SimpleNamespace(id="t.1", request=value, plan=WHOLE, results={}, setup={}, unproven_setup={})
+
+
+def shown_with(request: ReviewRequest) -> Any:
+    return SimpleNamespace(run=run_with(request), record=SimpleNamespace(asking_calls=()), seq=9)
+
+
+def page_with(request: ReviewRequest, given: Mapping[str, str], wrong: str = "") -> str:
+    """Return the desk's page below its head, with what was filled in before."""
+    plan = request.actions[0].args.get("plan")
+    forms = step_forms(plan, frozenset()) if plan is not None else []
+    return panel_of(shown_with(request), given=given, wrong=wrong, forms=forms, is_large=True, steps=["send"])
+
+
+def typed_to(request: ReviewRequest, lines: str) -> Any:
+    """Return the answer that the prompt makes of these lines, None if it is left open."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("sys.stdin", io.StringIO(lines))
+        draft: Any = Draft()
+        found = Prompter(screen(io.StringIO()), "runs.db", draft).reply(run_with(request))
+    return None if found is None else found.decisions
+
+
+def answered(surface: str, request: ReviewRequest, answer: Any) -> tuple[Decision, ...] | None:
+    """Return the decisions that a surface makes of an answer, None if it is refused."""
+    value = request.to_json()
+    try:
+        match surface:
+            case "graph":
+                made = answer
+            case "Python":
+                made = build_response(value, ReviewResponse(**answer))
+            case "desk":
+                made = build_response(value, response_in(shown_with(request), value, answer))
+            case "options":
+                made = build_response(value, DecisionOptions(**answer).response())
+            case _:
+                made = typed_to(request, answer)
+        return None if made is None else read_answer(made, request)
+    except (InvalidResponse, InputError, BadParameter):
+        return None
+
+
+ANSWERED = ("graph", "Python", "desk", "options", "prompt")
+TEXTS = st.one_of(
+    st.text(max_size=12), st.sampled_from(["", "y", "approve", "true", "{", "{}", "[]", "4", "send", "no"])
+)
+JSON = st.recursive(st.one_of(st.none(), st.booleans(), st.integers(), TEXTS), lambda one: st.lists(one, max_size=2)
+                    | st.dictionaries(TEXTS, one, max_size=2), max_leaves=4)  # fmt: skip
+TYPES = st.sampled_from(["approve", "edit", "reject", "explode"])
+NAMES = st.sampled_from(["send", "ask", "look"])
+OF_STEPS = st.dictionaries(NAMES, TEXTS, max_size=1)
+AS_OPTIONS = st.lists(st.builds("{}={}".format, NAMES, TEXTS), max_size=1)
+PRESSED = st.sampled_from(
+    ["approve", "edit", "feedback", "finish", "answer", "stop", "refuse", "happened", "not_happened", "explode"]
+)
+BITS = st.lists(st.booleans(), max_size=2)
+ANYTHING: Mapping[str, st.SearchStrategy[Any]] = {
+    "graph": st.one_of(
+        JSON,
+        st.fixed_dictionaries(
+            {"type": TYPES},
+            optional=dict.fromkeys(("message", "edited_action", "comments", "ask_later", "digest", "final"), JSON),
+        ),
+    ),
+    "Python": st.fixed_dictionaries(
+        {},
+        optional={
+            **dict.fromkeys(("approve", "stop", "finish"), st.booleans()), "feedback": TEXTS, "happened": BITS,
+            **dict.fromkeys(("answers", "rejected"), OF_STEPS), "limits": st.dictionaries(TEXTS, JSON, max_size=1),
+            "plan": JSON, "approved": st.lists(NAMES, max_size=1),
+        },
+    ),
+    "desk": st.fixed_dictionaries(
+        {"decision": PRESSED},
+        optional={
+            **dict.fromkeys(("message", "plan", "call:send", "call:send:args", "call:send:why", "happened:0"), TEXTS),
+            **dict.fromkeys(("answer:ask:/count", "result:0", "limit:tool_calls", "comment:send"), TEXTS),
+            "edit_as": st.just("text"),
+        },
+    ),
+    "options": st.fixed_dictionaries(
+        {},
+        optional={
+            **dict.fromkeys(("approve", "reject", "finish"), st.booleans()), "why": TEXTS, "feedback": TEXTS,
+            **dict.fromkeys(("answer", "args", "reject_call", "comment", "raise_"), AS_OPTIONS), "happened": BITS,
+            "result": st.lists(TEXTS, max_size=1), "approve_call": st.lists(NAMES, max_size=1),
+        },
+    ),
+    "prompt": st.lists(TEXTS.filter(lambda text: not {"\n", "\r"} & {*text}), max_size=3).map("\n".join),
+}  # fmt: skip
+"""Answers of any sort, as each surface takes them."""
+
+
+@pytest.fixture
+def plan_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "plan.json").write_text(json.dumps(PLAN))
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.mark.usefixtures("plan_file")
+@pytest.mark.parametrize("name", ASKED_OF)
+def test_each_decision_that_a_request_allows_can_be_made_on_each_surface_and_no_other_is_offered(name: str) -> None:
+    kind, request = ASKED_OF[name], ASKED_OF[name].request
+    assert set(kind.answers) == set(kind.action.allowed)
+    for decision, answers in kind.answers.items():
+        for surface, answer in zip(ANSWERED, answers, strict=True):
+            given = {**answer, "edit": Path(answer["edit"])} if surface == "options" and "edit" in answer else answer
+            (made,) = answered(surface, request, given) or [None]
+            assert made is not None and made.type == decision, (surface, decision)
+    for again in (request, request.again("that was no answer", ())):
+        run, shown = run_with(again), page_with(again, {})
+        assert on_page(shown) == in_commands(run) == set(kind.action.allowed)
+
+
+@pytest.mark.parametrize("surface", ANSWERED)
+@given(data=st.data())
+@settings(max_examples=60)
+def test_whatever_is_answered_decides_only_what_is_allowed_and_what_is_refused_changes_nothing(
+    surface: str, data: st.DataObject
+) -> None:
+    name = data.draw(st.sampled_from([*ASKED_OF]))
+    kind, answer = ASKED_OF[name], data.draw(ANYTHING[surface])
+    made = answered(surface, kind.request, answer)
+    if made is not None:
+        assert {one.type for one in made} <= set(kind.action.allowed)
+        return
+    again = kind.request.again("that was no answer", ())
+    assert again.subject == kind.request.subject and again.digests == kind.request.digests
+    decision, (answers) = data.draw(st.sampled_from([*kind.answers.items()]))
+    valid = answers[ANSWERED.index(surface)]
+    if surface != "options" or "edit" not in valid:
+        (after,) = answered(surface, again, valid) or [None]
+        assert after is not None and after.type == decision
+    if surface == "desk":
+        shown = page_with(kind.request, answer, "that was no answer")
+        fields = {field for field, text in answer.items() if f'name="{field}"' in shown and field not in CHOSEN}
+        assert [field for field in fields if html.unescape(answer[field]) not in shown] == []
+
+
+CHOSEN = {"decision", "edit_as", "call:send", "happened:0"}
+"""Fields of buttons and lists, which hold no text of one's own."""
+
+
+@pytest.mark.parametrize("name", ASKED_OF)
+def test_a_prompt_asks_again_until_it_is_answered(name: str) -> None:
+    kind = ASKED_OF[name]
+    for decision, (*_, valid) in kind.answers.items():
+        (made,) = read_answer(typed_to(kind.request, "\n".join([*kind.unclear, valid, "", ""])), kind.request)
+        assert made.type == decision
+    assert typed_to(kind.request, "\n".join(kind.unclear)) is None
 
 
 @pytest.mark.parametrize("surface", ["interrupt", "Python", "desk"])

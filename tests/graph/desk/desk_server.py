@@ -21,6 +21,8 @@ from planner_executor.graph.desk.drives import agents_with
 from planner_executor.graph.desk.security.identity import proxy_identity, trusted_proxies
 from planner_executor.graph.desk.security.people import ALL, People, Permissions
 from planner_executor.graph.desk.settings import DeskSettings
+from planner_executor.graph.desk.templates import environment
+from planner_executor.graph.desk.views.request import request_view
 from planner_executor.graph.testing import LoggedTools, ScriptedModel, step
 
 NO_TLS = False
@@ -168,3 +170,19 @@ def ended(server: DeskServer, run: str) -> str:
         future.result(20)
     with server.agent() as agent:
         return agent.show(run).status
+
+
+REVIEW, PARTS, FIELDS = (
+    environment().get_template(name) for name in ("run_review.html", "_parts.html", "_fields.html")
+)
+
+
+def panel_of(shown: Any, **more: Any) -> str:
+    """Return the page of an open request below the head of its run, as a reviewer sees it, without a server."""
+    values = {
+        "view": request_view(shown), "shown": shown, "run": shown.run, "now": 0.0, "can_decide": True, "text": "",
+        "link": lambda *_, **__: "", "left": lambda *_: "", "drawing": None, "token": "", "wrong": "", "given": {},
+        "faults": {}, "bounds": {}, "looks": {}, "steps": [], "forms": [], "has_voted": False,
+        "parts": PARTS.module, "fields": FIELDS.module, **more,
+    }  # fmt: skip
+    return html.unescape("".join(REVIEW.blocks["panel"](REVIEW.new_context(values))))
