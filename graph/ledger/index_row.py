@@ -7,7 +7,6 @@ from functools import lru_cache
 from typing import Any
 
 from planner_executor.graph.record.counters import Counts
-from planner_executor.graph.record.events import Inherited, ResultSupplied, RunReopened, StepSkipped
 from planner_executor.graph.record.open_review import OpenReview
 from planner_executor.graph.record.summary import RunSummary
 
@@ -15,8 +14,6 @@ COLUMNS = RunSummary._fields[2:]
 SELECT = (
     f"SELECT thread, n, {', '.join(COLUMNS)} FROM ledger_index JOIN ledger_runs ON ledger_runs.id = ledger_index.run"
 )
-RENEWED = (Inherited.kind, ResultSupplied.kind, RunReopened.kind, StepSkipped.kind)
-"""Kinds of events that rows of earlier versions do not count in."""
 _LISTS = ("asks", "people", "tags")
 
 

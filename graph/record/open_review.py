@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from planner_executor.graph.record.deadline import Deadline
+from planner_executor.graph.record.events import AskedEffect
 from planner_executor.graph.record.run_state import RunState
 
 
@@ -13,8 +14,9 @@ from planner_executor.graph.record.run_state import RunState
 class OpenReview:
     """An open request; `rules` are those of the policy on who decides, as the request recorded them.
 
-    `askers` and `voters` are the labels of those who asked for it and of those who have approved it. Of the deadline
-    all up to `handled_s` was done; `reminded_at` and `escalated_at` are the times of such events, in Unix seconds.
+    `effects` are the first of those that it asks for, and so many are `left_out`. `askers` and `voters` are the labels
+    of those who asked for it and of those who have approved it. Of the deadline all up to `handled_s` was done;
+    `reminded_at` and `escalated_at` are the times of such events, in Unix seconds.
     """
 
     request: int
@@ -28,6 +30,8 @@ class OpenReview:
     escalated_s: float = 0.0
     reminded_at: float | None = None
     escalated_at: float | None = None
+    effects: tuple[AskedEffect, ...] = ()
+    left_out: int = 0
 
     def __hash__(self) -> int:
         return hash((self.request, self.subject, self.voters, self.handled_s))
@@ -41,7 +45,11 @@ class OpenReview:
         """Return it as JSON, unset fields left out."""
         deadline = self.deadline.to_json() if self.deadline is not None else None
         own = {**vars(self), "deadline": deadline, "rules": list(self.rules), "estimate": dict(self.estimate)}
-        lists = {"askers": list(self.askers), "voters": list(self.voters)}
+        lists = {
+            "askers": list(self.askers),
+            "voters": list(self.voters),
+            "effects": [one.to_json() for one in self.effects],
+        }
         return {name: value for name, value in {**own, **lists}.items() if value}
 
     def to_text(self) -> str:
@@ -53,6 +61,8 @@ class OpenReview:
         """Parse the output of `to_text`."""
         raw = json.loads(text)
         lists = {name: tuple(raw[name]) for name in ("rules", "askers", "voters") if name in raw}
+        if "effects" in raw:
+            lists["effects"] = tuple(map(AskedEffect.from_json, raw["effects"]))
         deadline = {"deadline": Deadline.from_json(raw["deadline"])} if "deadline" in raw else {}
         return cls(**{**raw, **lists, **deadline})
 
@@ -75,4 +85,6 @@ def open_review(record: RunState) -> OpenReview | None:
         request.escalated_s,
         request.reminded_at,
         request.escalated_at,
+        request.effects,
+        request.left_out,
     )

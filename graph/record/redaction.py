@@ -39,7 +39,7 @@ CONTENT = frozenset((
     "plan", "args", "value", "response", "prompt", "shown", "content", "answer", "brought", "artifact", "error",
     "message", "issues", "diff", "decisions", "actions", "history", "setup", "goal", "constraints", "reason",
     "settings", "configured", "questions", "replies", "stalled", "state", "checkpoint", "result", "given", "checks",
-    "judged",
+    "judged", "effects",
 ))  # fmt: skip
 """Fields whose digests, if they hold any, are somebody's content and rest on nothing of ours."""
 RESTS_ON_MORE = frozenset({"inputs", "failures"})

@@ -13,6 +13,7 @@ from planner_executor.graph.record.call import HeldCall, RejectedCall, WaitingCa
 from planner_executor.graph.record.call_preview import Previews
 from planner_executor.graph.record.deadline import Deadline, moment_in_words
 from planner_executor.graph.record.events import (
+    AskedEffect,
     CallRefused,
     Decided,
     EarlierCall,
@@ -64,7 +65,8 @@ class RecordedRequest:
     `takes` is what was said that the plan may take, None if no plan was shown. Of its deadline all up to `handled_s`
     after the beginning was done; others may decide too since `escalated_s`. `reminded_at` and `escalated_at` are the
     times of such events, `since` the time since which a person has been asked, in Unix seconds. `tools` are those that
-    it showed, `digest` is that of its plan, `rules` are those on who decides, `askers` those who asked for it.
+    it showed, `digest` is that of its plan, `rules` are those on who decides, `askers` those who asked for it,
+    `effects` the first of those that it asks for, `left_out` the number of the others.
     """
 
     number: int
@@ -86,6 +88,8 @@ class RecordedRequest:
     since: float = 0.0
     reminded_at: float | None = None
     escalated_at: float | None = None
+    effects: tuple[AskedEffect, ...] = ()
+    left_out: int = 0
 
 
 @dataclass
@@ -152,6 +156,8 @@ class ReviewState:
             estimate=data.estimate,
             askers=askers,
             since=since,
+            effects=data.effects,
+            left_out=data.left_out,
         )
         if before is not None and before.number == asked.number:
             asked = replace(

@@ -12,6 +12,8 @@ from planner_executor.graph.record.summary import CHANGED, DAMAGED, PERSON, RunS
 
 GOAL_CHARACTERS = 300
 """A longer goal is cut; the run's first event has the whole of it."""
+PERSON_CHARACTERS = 200
+"""A longer name of who started the run is cut."""
 PEOPLE = 20
 """At most this many people are named."""
 
@@ -68,4 +70,5 @@ class Summarizer:
             cost_usd=spending.total.known_usd,
             due_at=review.due_at if review is not None else None,
             review=review,
+            started_by=record.people.askers[0][:PERSON_CHARACTERS] if record.people.askers else "",
         )

@@ -23,9 +23,9 @@ class RunSummary(NamedTuple):
     """A summary of a run from its events, which do not show whether a process executes it.
 
     A waiting run `waits_for` a person, and `asks` names the open requests, such as `run_plan`. `people` are those who
-    decided or steered. `steps` counts the steps of the plan in force, `succeeded` the succeeded ones. Times are Unix
-    seconds; `ended_at` and `waiting_since` are None if they do not apply. `review` is the open request, `due_at` when
-    something falls due for it: a reminder, an escalation, or its end.
+    decided or steered, `started_by` who started the run. `steps` counts the steps of the plan in force, `succeeded` the
+    succeeded ones. Times are Unix seconds; `ended_at` and `waiting_since` are None if they do not apply. `review` is
+    the open request, `due_at` when something falls due for it: a reminder, an escalation, or its end.
     """
 
     thread: str
@@ -51,6 +51,7 @@ class RunSummary(NamedTuple):
     cost_usd: float = 0.0
     due_at: float | None = None
     review: OpenReview | None = None
+    started_by: str = ""
 
     @property
     def id(self) -> str:

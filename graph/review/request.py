@@ -99,16 +99,20 @@ class ReviewRequest:
     reason_for: tuple[str, ...] = ()
 
     @property
-    def content(self) -> dict[str, Any]:
-        """What a person decides about, as data, see `graph.review.content`."""
+    def review(self) -> ReviewContent:
+        """What a person decides about, see `graph.review.content`."""
         found = [(action, action.content) for action in self.actions]
         actions = tuple(
             one.model_copy(update={"decisions": action.allowed}) for action, one in found if one is not None
         )
-        content = ReviewContent(
+        return ReviewContent(
             version=1, goal=self.goal, actions=actions, people=self.decided_by, reason_for=self.reason_for
         )
-        return content.to_json()
+
+    @property
+    def content(self) -> dict[str, Any]:
+        """The same as data."""
+        return self.review.to_json()
 
     @property
     def subject(self) -> str:

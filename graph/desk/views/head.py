@@ -4,41 +4,21 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from pydantic import JsonValue
-
-from planner_executor.graph.plain_text.sanitize import visible_json
 from planner_executor.graph.policy.approvers import ApproverRule
-from planner_executor.graph.review.content import (
-    CallContent,
-    GateContent,
-    PlanContent,
-    ReviewContent,
-    StepContent,
-    Tool,
-    UncertainContent,
-)
+from planner_executor.graph.record.events import AskedEffect
+from planner_executor.graph.review.asked_effects import asked_effects
+from planner_executor.graph.review.content import PlanContent, ReviewContent
 from planner_executor.graph.text.expectation import takes_in_words
 
 CHIPS = 8
 """Effects in the head; the tables below it have all."""
-VALUE = 60
-"""Characters of an argument in a chip."""
-
-
-@dataclass(frozen=True)
-class Chip:
-    """An effect in a few words, which may be from outside; `undo` is False if it cannot be undone."""
-
-    words: str
-    effect: str
-    undo: bool | None
 
 
 @dataclass(frozen=True)
 class Head:
     """The effects and the number of those left out, what it takes, who decides, and until when in Unix seconds."""
 
-    chips: Sequence[Chip]
+    chips: Sequence[AskedEffect]
     more: int
     takes: str
     deciders: Sequence[str]
@@ -59,7 +39,7 @@ class Answer:
 
 def head_of(review: ReviewContent, actions: Sequence[Mapping[str, Any]]) -> Head:
     """Return the head of a request with these actions."""
-    chips = list(_chips(review, actions))
+    chips = list(asked_effects(review, actions))
     works = [content.work for content in review.actions if isinstance(content, PlanContent)]
     takes = " ".join(words for work in works for words in _takes(work))
     people = review.people
@@ -94,42 +74,3 @@ def _takes(work: Mapping[str, Any]) -> Iterator[str]:
     if calls := work.get("tool_calls"):
         yield f"At most {calls} tool call{'s' * (calls != 1)}."
     yield takes_in_words(work.get("takes", {}))
-
-
-def _chips(review: ReviewContent, actions: Sequence[Mapping[str, Any]]) -> Iterator[Chip]:
-    for content, action in zip(review.actions, actions, strict=True):
-        args = action["args"]
-        match content:
-            case PlanContent():
-                planned = {step["id"]: step.get("args", {}) for step in args["plan"]["steps"]} if content.left else {}
-                tools = {tool.name: tool for tool in content.tools if tool.acts}
-                for step in content.left:
-                    yield from _of_step(step, planned[step.id], tools)
-            case CallContent() if content.tool is not None and content.tool.acts:
-                yield _chip(content.tool, content.does, args["args"])
-            case UncertainContent() if content.tool is not None:
-                yield _chip(content.tool, content.does, args["args"])
-            case GateContent():
-                for one in content.through:
-                    yield _chip(one.tool, one.does, {})
-            case _:
-                pass
-
-
-def _of_step(step: StepContent, args: Mapping[str, JsonValue], tools: Mapping[str, Tool]) -> Iterator[Chip]:
-    named = [name for name in tools if step.id in tools[name].steps]
-    often = f", for each of at most {step.most_items}" if step.most_items is not None else ""
-    for name in named:
-        made = _chip(tools[name], step.does.get(name), args)
-        yield Chip(made.words + often, made.effect, made.undo)
-
-
-def _chip(tool: Tool, does: str | None, args: Mapping[str, JsonValue]) -> Chip:
-    """Return a call in the words of its tool; a tool without words is named, with its arguments."""
-    told = ", ".join(f"{name}: {_short(value)}" for name, value in args.items())
-    return Chip(does or f"{tool.name} {told}".strip(), tool.effect, tool.reversible)
-
-
-def _short(value: JsonValue) -> str:
-    text = value if isinstance(value, str) else visible_json(value)
-    return text if len(text) <= VALUE else f"{text[: VALUE - 1]}…"

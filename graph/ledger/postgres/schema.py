@@ -2,7 +2,7 @@
 
 from planner_executor.graph.ledger.tables.transaction import Transaction
 
-VERSION = 4
+VERSION = 5
 """Version 1 had nothing of what `add` makes, and builds before the first release called part of that version 2;
 version 3 had no families, and its standing approvals could last for any time."""
 

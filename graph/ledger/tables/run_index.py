@@ -4,8 +4,8 @@ from collections.abc import Iterator, Sequence
 
 from planner_executor.graph.ledger.folded_runs import FoldedRuns, IndexChange, RunFold
 from planner_executor.graph.ledger.head import Head
-from planner_executor.graph.ledger.index_row import COLUMNS, RENEWED, SELECT, changed, stored, stored_counts
-from planner_executor.graph.ledger.tables.dialect import AMONG, either
+from planner_executor.graph.ledger.index_row import COLUMNS, SELECT, changed, stored, stored_counts
+from planner_executor.graph.ledger.tables.dialect import either
 from planner_executor.graph.ledger.tables.runs import read_rows
 from planner_executor.graph.ledger.tables.schema import OF_THE_INDEX
 from planner_executor.graph.ledger.tables.transaction import PATIENCE, Transaction
@@ -24,10 +24,6 @@ _SHARE = either("", ", share")
 _COUNT = (
     f"INSERT INTO ledger_counters AS counted (name, labels, value{_SHARE}) VALUES {{}} "
     f"ON CONFLICT (name, labels{_SHARE}) DO UPDATE SET value = counted.value + excluded.value"
-)
-_OLDER = (
-    "SELECT run, thread, n FROM ledger_index JOIN ledger_runs ON ledger_runs.id = run "
-    f"WHERE waits_for IS NOT NULL OR run IN (SELECT run FROM ledger_events WHERE kind {AMONG})"
 )
 
 
@@ -95,8 +91,8 @@ def rebuild(tx: Transaction) -> int:
 
 
 def renew_rows(tx: Transaction) -> None:
-    """Write the rows anew in which an earlier version had no open request, or other counts."""
-    for run_id, thread, n in tx.ask(_OLDER, tx.many(RENEWED)):
+    """Write all rows anew: in those of earlier versions something is missing, or counted otherwise."""
+    for run_id, thread, n in tx.ask("SELECT id, thread, n FROM ledger_runs ORDER BY id"):
         put(tx, run_id, RunFold(thread, n).apply(_events(tx, run_id)).row)
 
 

@@ -203,7 +203,12 @@ DEADLINES = "CREATE INDEX IF NOT EXISTS ledger_index_due ON ledger_index (due_at
 
 NEW = (RECORDS, either("", APPENDS), INDEX)
 ADDED = (RETENTION, either("", CHANGES), NOTICES, STANDING, CAPS, HISTORY, DEADLINES, FAMILIES)
-ADDED_COLUMNS = (("ledger_index", "due_at", REAL), ("ledger_index", "review", TEXT), ("ledger_runs", "family", INT))
+ADDED_COLUMNS = (
+    ("ledger_index", "due_at", REAL),
+    ("ledger_index", "review", TEXT),
+    ("ledger_index", "started_by", TEXT),
+    ("ledger_runs", "family", INT),
+)
 """Table, column and type. `review` is the open request of a run, as JSON, and something falls due for it at `due_at`;
 `family` is the number of the first run of its family."""
 _HAS_COLUMN = either(

@@ -21,6 +21,7 @@ from planner_executor.graph.record.events import (
 from planner_executor.graph.record.run_state import RunState
 from planner_executor.graph.record.standing_approval import StandingApproval
 from planner_executor.graph.record.values import Kept, keep, keep_anything
+from planner_executor.graph.review.asked_effects import first_effects
 from planner_executor.graph.review.call_form import form_of
 from planner_executor.graph.review.request import ReviewRequest
 from planner_executor.graph.review.verdict import NOTHING, ReviewVerdict
@@ -33,6 +34,7 @@ def requested(
 
     `answer` is the response that was refused; `skip` means that a response was given at this checkpoint.
     """
+    first, left_out = first_effects(request)
     shown = keep([action["description"] for action in request.to_json()["action_requests"]])
     content = keep(request.content)
     is_answered = skip or answer is not None
@@ -59,6 +61,8 @@ def requested(
         rules=tuple(rule.to_json() for rule in request.rules),
         deadline=request.deadline,
         askers=request.askers,
+        effects=first,
+        left_out=left_out,
         estimate={name: value for name, value in request.estimate.items() if name != "takes"},
     )
     return Draft(event), [shown, content, given]

@@ -8,11 +8,20 @@ from pydantic import JsonValue
 
 from planner_executor.graph.plan.issues import Issue
 from planner_executor.graph.record.budget import Budget
-from planner_executor.graph.record.codec import Coded, Needed, Written
+from planner_executor.graph.record.codec import Coded, Needed, Shown, Written
 from planner_executor.graph.record.deadline import Deadline
 from planner_executor.graph.record.events.content import NO_CONTENT, Content
 from planner_executor.graph.record.events.met import Met
 from planner_executor.graph.record.events.payload import Payload
+
+
+@dataclass(frozen=True, slots=True)
+class AskedEffect(Coded):
+    """An effect that is asked for, in a few words, perhaps from outside; `undo` is False if it cannot be undone."""
+
+    words: str
+    effect: str
+    undo: bool | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -24,7 +33,8 @@ class ReviewRequested(Payload):
     the number of responses stored at the checkpoint before this request. `approver`, with these `roles`, gave the
     response. `takes` is what was said that the plan may take, `estimate` bounds the rest of the run. `rules` say who
     decides, and `deadline` until when; `askers` are those who asked for what is shown beside those who asked for the
-    run. `content` says as data what `shown` says in words.
+    run. `content` says as data what `shown` says in words, `effects` what the first few effects are, for lists; so many
+    are `left_out` there.
     """
 
     kind: ClassVar[Literal["review_requested"]] = "review_requested"
@@ -50,6 +60,8 @@ class ReviewRequested(Payload):
     estimate: Mapping[str, Any] = field(default_factory=dict)
     askers: tuple[str, ...] = ()
     content: Content | None = None
+    effects: tuple[AskedEffect, ...] = ()
+    left_out: Shown[int] = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -133,6 +133,8 @@ FULL: dict[str, dict[str, Any]] = {
         "estimate": {"steps": 2},
         "askers": ["claimed:another"],
         "content": {"value": {"version": 1, "goal": "g", "actions": []}},
+        "effects": [{"words": "refund 129.90 EUR", "effect": "external", "undo": False}],
+        "left_out": 2,
     },
     "decided": {
         "request": 3,

@@ -6,6 +6,7 @@ import pytest
 from planner_executor import Agent
 from planner_executor.graph.record.deadline import Deadline
 from planner_executor.graph.record.events import Event
+from planner_executor.graph.record.open_review import OpenReview
 from planner_executor.graph.record.projection import project
 from planner_executor.graph.record.summarizer import Summarizer
 from planner_executor.graph.record.summary import DAMAGED, RunSummary
@@ -37,6 +38,16 @@ def test_a_run_is_summarised_event_by_event() -> None:
     ended = waiting.apply([decided, *worked, event(9, "run_ended", status="succeeded", reason="2 of 2")]).summary
     assert (ended.status, ended.waits_for, ended.waiting_since, ended.ended_at) == ("succeeded", None, None, 109.0)
     assert (ended.people, ended.succeeded, ended.tool_calls, ended.reason) == (("os:ada",), 2, 1, "2 of 2")
+
+
+def test_a_row_says_who_started_the_run_and_what_the_open_request_would_do() -> None:
+    effects = [{"words": "refund 129.90 EUR", "effect": "external", "undo": False}]
+    asked = event(2, "review_requested", asked=["run_plan"], error=None, effects=effects, left_out=2)
+    row = Summarizer("t", 1).apply([event(1, "run_started", **GOAL, started_by="os:ada"), asked]).summary
+
+    assert row.started_by == "os:ada" and row.review is not None
+    assert [one.to_json() for one in row.review.effects] == effects and row.review.left_out == 2
+    assert OpenReview.from_text(row.review.to_text()) == row.review
 
 
 def test_a_run_that_is_asked_again_has_waited_since_it_was_asked_first() -> None:
