@@ -40,6 +40,7 @@ from planner_executor.graph.runs.alike import Outcome, alike_requests, decide_ea
 from planner_executor.graph.runs.approvals import revoke, standing_approvals
 from planner_executor.graph.runs.forking import fork_of
 from planner_executor.graph.runs.inbox import Inbox, inbox
+from planner_executor.graph.runs.inbox_filter import InboxFilter, InboxOrder
 from planner_executor.graph.runs.record_service import audited, exported, redacted, verified, verified_file
 from planner_executor.graph.runs.step_changes import skip_step, supply_result
 from planner_executor.graph.runs.taking import taking, with_known_arguments
@@ -487,20 +488,33 @@ class AsyncAgent:
         """
         return await (await self._all_runs()).page(wanted)
 
-    async def inbox(self, for_: Person | None = None, *, limit: int = 50, after: str | None = None) -> Inbox:
-        """Return the requests that wait for people, the longest wait first.
+    async def inbox(
+        self,
+        for_: Person | None = None,
+        *,
+        limit: int = 50,
+        after: str | None = None,
+        text: str = "",
+        asks: Sequence[str] = (),
+        order: InboxOrder = "age",
+    ) -> Inbox:
+        """Return what needs a person: open requests, and runs that died, failed or are paused.
 
         Args:
             for_: Only those that this person may decide, by the rules of the policy, and has not approved yet. A person
                 whom the adapter of the settings does not verify may decide nothing that has a rule. Default: all.
             limit: How many, at most.
             after: For the next page: `page.next`.
+            text: Words in goal, name, tags, effects, or the name of who started the run.
+            asks: What is asked, such as `run_plan`, or how a run stopped, such as `died`. Default: all.
+            order: What comes first: the longest wait (`age`), the next `deadline`, or the highest `cost` so far.
 
         Raises:
-            InputError: `limit` is less than 1, or `after` is no place in the inbox.
+            InputError: `limit` is less than 1, `after` is no place in the inbox, or `asks` or `order` is unknown.
         """
         person = await self._actor(for_) if for_ is not None else None
-        return await inbox(await self._all_runs(), person, limit=limit, after=after)
+        wanted = InboxFilter(person=person, text=text, asks=tuple(asks), order=order)
+        return await inbox(await self._all_runs(), wanted, limit=limit, after=after)
 
     async def alike(self, for_: Person | None = None, *, limit: int = 50) -> Sequence[Batch]:
         """Return requests for plans that differ in arguments alone, each batch with a table of these.

@@ -16,6 +16,7 @@ from planner_executor.graph.record.events import Event
 from planner_executor.graph.text.drawing.statuses import ALL_LOOKS
 from planner_executor.graph.text.event_text import event_text
 from planner_executor.graph.text.review.bound import BOUND
+from planner_executor.graph.text.table import took
 from planner_executor.graph.words.name_list import counted
 
 LINE_CHARACTERS = 400
@@ -85,21 +86,6 @@ def moment(unix_s: float) -> Markup:
     return Markup('<time datetime="{}">{}</time>').format(
         at.isoformat(timespec="seconds"), at.strftime("%Y-%m-%d %H:%M UTC")
     )
-
-
-def took(seconds: float) -> str:
-    """Return a span of time in two units at most.
-
-    >>> took(0.0421), took(75), took(7200)
-    ('42 ms', '1 min 15 s', '2 h 0 min')
-    """
-    if seconds < 1:
-        return f"{seconds * 1000:.0f} ms"
-    if seconds < 60:
-        return f"{seconds:.1f} s"
-    if seconds < 3600:
-        return f"{int(seconds // 60)} min {int(seconds % 60)} s"
-    return f"{int(seconds // 3600)} h {int(seconds % 3600 // 60)} min"
 
 
 def anchor(name: str) -> str:

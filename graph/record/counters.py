@@ -51,6 +51,7 @@ _BUCKETS = (*(f"{bound:g}" for bound in BOUNDS_S), "+Inf")
 _BUCKET, _SUM = f"{STEP_SECONDS}_bucket", f"{STEP_SECONDS}_sum"
 GAUGES: Mapping[str, str] = {
     "runs_waiting": "Runs that wait, by what they wait for.",
+    "runs_stopped": "Runs that died, are paused, or failed within a week, 50 of each at most, by how they stopped.",
     "oldest_wait_seconds": "How long the run that has waited longest has waited.",
 }
 

@@ -9,6 +9,8 @@ from planner_executor.graph.words.name_list import right_name
 
 RunStatus = Literal["planning", "running", "waiting", "paused", EndStatus, "damaged"]
 STATUSES: tuple[RunStatus, ...] = get_args(RunStatus)
+RunOrder = Literal["latest", "cost", "duration"]
+ORDERS: tuple[RunOrder, ...] = get_args(RunOrder)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -16,14 +18,17 @@ class RunFilter:
     """Conditions that all runs of a page meet; unset ones are ignored.
 
     `status` is a run status, or several, `since` the earliest start in Unix seconds, `text` a part of the goal or of
-    the thread's name; the case of ASCII letters is ignored. The page has at most `limit` runs, the latest first, and
-    begins after the run named `before`.
+    the thread's name; the case of ASCII letters is ignored. `by` is the label of who started it, or a part of it. The
+    page has at most `limit` runs, in an `order`, and begins after the run named `before`. The latest, the highest cost
+    or the longest duration comes first; a run that goes on has lasted until its last event.
     """
 
     status: RunStatus | tuple[RunStatus, ...] | None = None
     tag: str | None = None
     since: float | None = None
     text: str | None = None
+    by: str | None = None
+    order: RunOrder = "latest"
     limit: int = 50
     before: str | None = None
 
@@ -31,10 +36,12 @@ class RunFilter:
         """Check the filter.
 
         Raises:
-            InputError: No run has such a status, or a page would be empty.
+            InputError: No run has such a status, there is no such order, or a page would be empty.
         """
         for wrong in (one for one in self.statuses if one not in STATUSES):
             raise InputError("status", f"no run is {wrong!r}; {right_name(wrong, STATUSES)}")
+        if self.order not in ORDERS:
+            raise InputError("order", f"there is no order {self.order!r}; {right_name(self.order, ORDERS)}")
         if self.limit < 1:
             raise InputError("limit", f"limit must be an integer >= 1, got {self.limit}")
 

@@ -57,3 +57,8 @@ class RunSummary(NamedTuple):
     def id(self) -> str:
         """The name of the run: thread and number."""
         return run_name(self.thread, self.n)
+
+    @property
+    def took_s(self) -> float:
+        """How long the run took from its start to its end, or to its last event if it goes on, in seconds."""
+        return (self.updated_at if self.ended_at is None else self.ended_at) - self.started_at

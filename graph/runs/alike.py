@@ -12,6 +12,7 @@ from planner_executor.graph.review.request import digest_of_request
 from planner_executor.graph.review.response import RequestJson, ReviewResponse, build_response
 from planner_executor.graph.runs import Run, Runs
 from planner_executor.graph.runs.inbox import inbox
+from planner_executor.graph.runs.inbox_filter import InboxFilter
 from planner_executor.graph.runs.stored_responses import open_request
 
 
@@ -25,7 +26,8 @@ class Outcome:
 
 async def alike_requests(runs: Runs, person: Approver | None = None, limit: int = 50) -> list[Batch]:
     """Return the alike requests among those that wait longest, or among those that a person may decide."""
-    asked = [row.run for row in await inbox(runs, person, limit=limit) if row.asks == ("run_plan",)]
+    wanted = InboxFilter(person=person, asks=("run_plan",))
+    asked = [row.run for row in await inbox(runs, wanted, limit=limit) if row.asks == ("run_plan",)]
     found = [await _request_of(runs, run) for run in asked]
     return batches([request for request in found if request is not None])
 

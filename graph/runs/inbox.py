@@ -3,41 +3,40 @@
 Every surface reads it here: the desk, the command line, notebooks and programs.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import isfinite
-from typing import Any, Literal, overload
+from typing import Any, overload
 
 from planner_executor.graph.errors import InputError, LedgerError
 from planner_executor.graph.ledger.protocol import RunKey
 from planner_executor.graph.ledger.run_store import Waiting, place_of
 from planner_executor.graph.ledger.search import run_in
 from planner_executor.graph.nodes.run.review_clock import settle
-from planner_executor.graph.notices.notice import FAILURES
-from planner_executor.graph.policy.approvers import ApproverRule, approver_refusal, have_to_approve, people_rules
+from planner_executor.graph.policy.approvers import ApproverRule, have_to_approve, people_rules
 from planner_executor.graph.record.open_review import OpenReview
-from planner_executor.graph.record.person import Approver
-from planner_executor.graph.record.run_filter import RunFilter
 from planner_executor.graph.record.summary import PERSON, RunSummary
 from planner_executor.graph.runs import Runs
-from planner_executor.graph.text.inbox import STOPPED, InboxRow, StoppedRow, inbox_bundle
+from planner_executor.graph.runs.inbox_filter import EVERYTHING, InboxFilter
+from planner_executor.graph.runs.stopped import stopped_runs
+from planner_executor.graph.text.inbox import How, InboxRow, StoppedRow, inbox_bundle
 
-CHUNK = 200
-"""Rows of the index that are read at a time."""
-FAILED_S, MOST_STOPPED = 7 * 86_400.0, 50
-"""How long a failure needs a person, and how many runs that stopped are named."""
+CHUNK, MOST_READ = 200, 2_000
+"""Rows of the index that are read at a time, and so many that they are counted or put in another order."""
 
 
 @dataclass(frozen=True)
 class Inbox(Sequence[InboxRow]):
     """Some open requests, the longest wait first; `next` is the value of `after` for the next page.
 
-    The first page has beside them the runs that `stopped`: those that died, failed or are paused.
+    The first page has beside them the runs that `stopped`: those that died, failed or are paused. `total` is the number
+    of requests on all pages, None if it was not counted: on later pages, and if there are very many.
     """
 
     rows: tuple[InboxRow, ...]
     next: str | None = None
     stopped: tuple[StoppedRow, ...] = ()
+    total: int | None = None
 
     @overload
     def __getitem__(self, place: int) -> InboxRow: ...
@@ -52,81 +51,57 @@ class Inbox(Sequence[InboxRow]):
     def to_json(self) -> dict[str, Any]:
         """Return the page as JSON."""
         stopped = [row.to_json() for row in self.stopped]
-        return {"inbox": [row.to_json() for row in self.rows], "next": self.next, "stopped": stopped}
+        rows = [row.to_json() for row in self.rows]
+        return {"inbox": rows, "next": self.next, "stopped": stopped, "total": self.total}
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
         """Show a row for each request."""
         return inbox_bundle(self.rows, self.next)
 
 
-async def inbox(
-    runs: Runs,
-    person: Approver | None = None,
-    *,
-    limit: int = 50,
-    after: str | None = None,
-    text: str = "",
-    asks: str | None = None,
-) -> Inbox:
+async def inbox(runs: Runs, wanted: InboxFilter = EVERYTHING, *, limit: int = 50, after: str | None = None) -> Inbox:
     """Return a page of what needs a person; what is due for an open request is written first.
 
     Args:
         runs: The runs of the ledger.
-        person: Only those that this person may decide and has not approved yet. Default: all.
+        wanted: What is looked for, and what comes first. Default: all, the longest wait first.
         limit: How many, at most.
         after: The place of the last request of the page before, see `Inbox.next`.
-        text: Only runs with these words in goal, name or tags.
-        asks: Only what asks for this, such as `run_plan`, or has stopped this way, such as `died`.
 
     Raises:
         InputError: `limit` is less than 1, or `after` is no such place.
     """
     if limit < 1:
         raise InputError("limit", f"limit must be an integer >= 1, got {limit}")
-    place, found, words = _place(after), list[RunSummary](), text.casefold().split()
-
-    def is_wanted(row: RunSummary) -> bool:
-        told = " ".join((row.goal, row.id, *row.tags)).casefold()
-        return all(word in told for word in words)
-
-    # One more than is asked for: it says whether there is a next page.
-    while asks not in STOPPED and len(found) <= limit and (chunk := await runs.ledger.waiting(CHUNK, place)):
-        place = place_of(chunk[-1])
-        rows = (row for row in await _settled(runs, chunk) if person is None or _is_for(person, row))
-        found += [row for row in rows if is_wanted(row) and (asks is None or asks in row.asks)]
-    stopped = [
-        _stopped_row(how, row)
-        for how, row in (await _stopped(runs) if after is None and (asks is None or asks in STOPPED) else ())
-        if is_wanted(row) and asks in (None, how)
-    ]
-    last = place_of(found[limit - 1]) if len(found) > limit else None
-    return Inbox(tuple(map(_row, found[:limit])), last and f"{last.since!r}@{last.thread}.{last.n}", tuple(stopped))
-
-
-How = Literal["died", "failed", "paused"]
+    place = _place(after)
+    start = place if wanted.order == "age" else None
+    found, read, is_whole = list[RunSummary](), 0, start is None
+    async for chunk in _requests(runs, start, wanted):
+        found += filter(wanted.has, chunk)
+        read += len(chunk)
+        # One more than is asked for: it says whether there is a next page.
+        if len(found) > limit and (wanted.is_all or read >= MOST_READ):
+            is_whole = False
+            break
+    rows = sorted((row for row in found if place is None or wanted.place(row) > place), key=wanted.place)
+    stopped = await stopped_runs(runs.ledger) if after is None and wanted.stops else ()
+    last = wanted.place(rows[limit - 1]) if len(rows) > limit else None
+    return Inbox(
+        tuple(map(_row, rows[:limit])),
+        last and place_in_words(last),
+        tuple(_stopped_row(how, row) for how, row in stopped if wanted.has_stopped(how, row)),
+        len(found) if is_whole else None,
+    )
 
 
-async def _stopped(runs: Runs) -> list[tuple[How, RunSummary]]:
-    """Return the runs that stopped and how, the most urgent first; what a later run of its thread replaced is over."""
-    ledger = runs.ledger
-    left = {one.run: one for one in await ledger.unfinished() if one.is_dead or one.holder is None}
-    rows = await ledger.summaries([*left][-MOST_STOPPED:])
-    under_way: list[tuple[How, RunSummary]] = [
-        ("died" if left[RunKey(row.thread, row.n)].is_dead else "paused", row) for row in rows
-    ]
-    failed = await ledger.page(RunFilter(status=tuple(sorted(FAILURES)), limit=MOST_STOPPED))
-    since = await ledger.now() - FAILED_S
-    latest = [
-        row
-        for row in failed
-        if (row.ended_at or 0.0) >= since and await ledger.last_run(row.thread) == RunKey(row.thread, row.n)
-    ]
-    urgency = list(STOPPED)
-    found: list[tuple[How, RunSummary]] = [*under_way, *(("failed", row) for row in latest)]
-    return sorted(found, key=lambda one: (urgency.index(one[0]), -one[1].updated_at))
+async def _requests(runs: Runs, after: Waiting | None, wanted: InboxFilter) -> AsyncIterator[Sequence[RunSummary]]:
+    """Yield the open requests behind a place, the longest wait first, some at a time."""
+    while wanted.asks_people and (chunk := await runs.ledger.waiting(CHUNK, after)):
+        after = place_of(chunk[-1])
+        yield await _settled(runs, chunk)
 
 
-def _stopped_row(how: str, run: RunSummary) -> StoppedRow:
+def _stopped_row(how: How, run: RunSummary) -> StoppedRow:
     return StoppedRow(
         run=run.id,
         goal=run.goal,
@@ -138,23 +113,13 @@ def _stopped_row(how: str, run: RunSummary) -> StoppedRow:
         succeeded=run.succeeded,
         cost_usd=run.cost_usd,
         tokens=run.tokens,
+        started_by=run.started_by,
     )
-
-
-def _is_for(person: Approver, run: RunSummary) -> bool:
-    review = run.review or OpenReview(0)
-    rules = people_rules(_rules(review), review.escalated_s)
-    voted = {Approver.of_label(label).person for label in review.voters}
-    return person.person not in voted and (not rules or approver_refusal(rules, person, review.askers) is None)
-
-
-def _rules(review: OpenReview) -> Iterator[ApproverRule]:
-    return map(ApproverRule.from_json, review.rules)
 
 
 def _row(run: RunSummary) -> InboxRow:
     review = run.review or OpenReview(0)
-    rules = people_rules(_rules(review), review.escalated_s)
+    rules = people_rules(map(ApproverRule.from_json, review.rules), review.escalated_s)
     estimate: Mapping[str, Any] = review.estimate
     until = review.deadline.until if review.deadline is not None else None
     return InboxRow(
@@ -173,6 +138,9 @@ def _row(run: RunSummary) -> InboxRow:
         succeeded=run.succeeded,
         cost_usd=run.cost_usd,
         tokens=run.tokens,
+        effects=review.effects,
+        left_out=review.left_out,
+        started_by=run.started_by,
     )
 
 
@@ -191,6 +159,11 @@ async def _is_written(runs: Runs, key: RunKey) -> bool:
         return bool(await settle(runs.ledger, key))
     except LedgerError:  # a damaged record, of which whoever opens the run is told
         return False
+
+
+def place_in_words(place: Waiting) -> str:
+    """Return a place as `Inbox.next` has it."""
+    return f"{place.since!r}@{place.thread}.{place.n}"
 
 
 def _place(after: str | None) -> Waiting | None:

@@ -27,6 +27,7 @@ from planner_executor.graph.record.run_state import RunState, run_name
 from planner_executor.graph.record.stop_request import CANCEL, PAUSE, StopRequest
 from planner_executor.graph.runs.lists import Log, RunPage
 from planner_executor.graph.runs.run import Run, run_of
+from planner_executor.graph.runs.stopped import stopped_gauges, stopped_runs
 from planner_executor.graph.words.name_list import listed
 
 NO_RESULT = StepResult("pending")
@@ -127,8 +128,9 @@ class Runs:
         return RunPage(runs, runs[-1].id if len(found) > wanted.limit else None)
 
     async def counters(self) -> Counters:
-        """Return counts over all runs."""
-        return await self.ledger.counters()
+        """Return counts over all runs, and gauges of those that need a person."""
+        found = await self.ledger.counters()
+        return replace(found, gauges={**found.gauges, **stopped_gauges(await stopped_runs(self.ledger))})
 
     async def cancel(self, name: str, by: str | None = None) -> Run:
         """End a run: at once, or before its next call if a process executes it. An ended run is left unchanged.

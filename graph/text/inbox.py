@@ -2,8 +2,9 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal, assert_never
 
+from planner_executor.graph.record.events import AskedEffect
 from planner_executor.graph.text.expectation import takes_in_words
 from planner_executor.graph.text.review.plan import estimate_text
 from planner_executor.graph.text.table import Bundle, local, table_bundle
@@ -24,6 +25,7 @@ class InboxRow:
 
     `estimate` bounds the rest of the run, see `graph.review.estimate`, and says as `takes` what it may take; `deciders`
     are the people by each rule of the policy in words, `policy` says who has to approve, and `voters` have approved.
+    `effects` are the first that it asks for, without so many `left_out`; `started_by` is the label of who started it.
     """
 
     run: str
@@ -41,6 +43,16 @@ class InboxRow:
     succeeded: int = 0
     cost_usd: float = 0.0
     tokens: int = 0
+    effects: tuple[AskedEffect, ...] = ()
+    left_out: int = 0
+    started_by: str = ""
+
+    @property
+    def does(self) -> str:
+        """What it would do, as a list; empty if it has no effect, or none is on record."""
+        more = [f"and {self.left_out} more"] if self.left_out else []
+        told = (f"{one.words} (cannot be undone)" if one.undo is False else one.words for one in self.effects)
+        return ", ".join([*told, *more])
 
     @property
     def asked(self) -> str:
@@ -59,10 +71,12 @@ class InboxRow:
     def to_json(self) -> dict[str, Any]:
         """Return the request as JSON."""
         lists = {name: list(getattr(self, name)) for name in ("asks", "deciders", "voters", "tags")}
-        return {**vars(self), **lists, "estimate": dict(self.estimate)}
+        effects = [one.to_json() for one in self.effects]
+        return {**vars(self), **lists, "estimate": dict(self.estimate), "effects": effects}
 
 
-STOPPED: Mapping[str, str] = {
+How = Literal["died", "failed", "paused"]
+STOPPED: Mapping[How, str] = {
     "died": "its process died: resume it, or leave it to a worker",
     "failed": "ended with less than it was to do: look at it, retry or fork it",
     "paused": "paused: resume it",
@@ -76,7 +90,7 @@ class StoppedRow:
 
     run: str
     goal: str
-    how: str
+    how: How
     status: str
     since: float
     tags: tuple[str, ...] = ()
@@ -84,6 +98,7 @@ class StoppedRow:
     succeeded: int = 0
     cost_usd: float = 0.0
     tokens: int = 0
+    started_by: str = ""
 
     @property
     def told(self) -> str:
@@ -93,6 +108,30 @@ class StoppedRow:
     def to_json(self) -> dict[str, Any]:
         """Return the run as JSON."""
         return {**vars(self), "tags": list(self.tags)}
+
+
+Grouping = Literal["what", "who", "tag"]
+GROUPS: Mapping[Grouping, str] = {"what": "what is asked", "who": "who started it", "tag": "tag"}
+"""By what requests are grouped, and how that is called."""
+
+
+def grouped(rows: Sequence[InboxRow], by: Grouping | None) -> list[tuple[str, list[InboxRow]]]:
+    """Return requests under headings, in the order in which these come first; without one if they are not grouped."""
+    found: dict[str, list[InboxRow]] = {}
+    for row in rows:
+        match by:
+            case "what":
+                heading = row.asked
+            case "who":
+                heading = row.started_by or "nobody on record"
+            case "tag":
+                heading = ", ".join(row.tags) or "no tag"
+            case None:
+                heading = ""
+            case _:
+                assert_never(by)
+        found.setdefault(heading, []).append(row)
+    return list(found.items())
 
 
 def asked_in_words(asks: Sequence[str]) -> str:
@@ -118,12 +157,21 @@ def left_in_words(until: float, now: float) -> str:
     return "less than a minute" if left > 0 else "over"
 
 
+def age_in_words(since: float, now: float) -> str:
+    """Return how long something has waited, roughly.
+
+    >>> age_in_words(0.0, 7_300.0), age_in_words(5.0, 0.0)
+    ('2 h', 'less than a minute')
+    """
+    return left_in_words(max(now, since + 1.0), since)
+
+
 def inbox_bundle(rows: Sequence[InboxRow], following: str | None) -> Bundle:
     """Return open requests as a table; `following` is the value of `after` for the next page."""
     untils = (local(row.until) if row.until is not None else "-" for row in rows)
     cells = [
-        (row.run, row.asked, local(row.since), until, row.may_take, row.goal)
+        (row.run, row.asked, row.does, local(row.since), until, row.may_take, row.goal)
         for row, until in zip(rows, untils, strict=True)
     ]
     more = f"there are more: inbox(after={following!r})" if following else ""
-    return table_bundle(("run", "asks for", "since", "until", "may take", "goal"), cells, more)
+    return table_bundle(("run", "asks for", "would", "since", "until", "may take", "goal"), cells, more)

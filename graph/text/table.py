@@ -43,3 +43,18 @@ def _lines(rows: Sequence[Sequence[str]]) -> list[str]:
         "  ".join(cell + " " * (width - wide(cell)) for cell, width in zip(row, widths, strict=True)).rstrip()
         for row in rows
     ]
+
+
+def took(seconds: float) -> str:
+    """Return a span of time in two units at most.
+
+    >>> took(0.0421), took(75), took(7200)
+    ('42 ms', '1 min 15 s', '2 h 0 min')
+    """
+    if seconds < 1:
+        return f"{seconds * 1000:.0f} ms"
+    if seconds < 60:
+        return f"{seconds:.1f} s"
+    if seconds < 3600:
+        return f"{int(seconds // 60)} min {int(seconds % 60)} s"
+    return f"{int(seconds // 3600)} h {int(seconds % 3600 // 60)} min"

@@ -42,6 +42,13 @@ def test_the_inbox_lists_what_waits_for_all_or_for_one(cli: Cli, start: Any) -> 
     assert listed.index("first") < listed.index("second") and "a plan to approve" in listed
     assert "(1 day left)" in listed and "policy  the role finance has to approve" in listed
     assert "takes   1 step; at most 1 tool call" in listed
+    assert (
+        "does    write_file path: first.txt, content: x (cannot be undone)" in listed
+        and f", by os:{getpass.getuser()}" in listed
+    )
+    assert "second" not in cli("inbox", "--asks", "run_plan", "--text", "first.txt").stdout
+    assert "group   a plan to approve: 2 requests" in cli("inbox", "--group", "what", "--sort", "deadline").stdout
+    assert "use one of run_plan" in cli("inbox", "--asks", "everything").stderr
     for whose in (["--mine"], ["--as", "ada@example.org", "--role", "finance"]):
         mine = cli("inbox", *whose).stdout
         assert "second" in mine and "first" not in mine

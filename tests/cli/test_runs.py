@@ -110,6 +110,16 @@ def test_a_migration_names_no_index_that_is_there_already(cli: Cli, folder: Path
     assert f"from version 2 to {VERSION}: " in told and "new events may be packed" in told and "index" not in told
 
 
+def test_a_wide_terminal_says_what_each_run_took_and_cost_and_who_started_it() -> None:
+    out = StringIO()
+    console = Console(file=out, width=140, force_terminal=True, color_system=None, markup=False, highlight=False)
+    run = RunSummary("demo", 1, 9, "failed", goal="g", ended_at=75.0, cost_usd=1.5, started_by="os:ada")
+
+    show_runs(Screen(console, console), RunPage((run,)))
+
+    assert all(words in out.getvalue() for words in ("1 min 15 s", "1.50 USD", "os:ada"))
+
+
 @pytest.mark.parametrize("width", [60, 80, 120])
 def test_a_list_of_runs_names_each_with_its_status_on_a_terminal_of_any_width(width: int) -> None:
     out = StringIO()

@@ -69,6 +69,28 @@ async def test_runs_with_standing_approvals_of_their_own_are_paged_until_they_en
         assert [[run.thread for run in page] for page in pages] == [["c", "b"], ["a"], ["a"], []]
 
 
+@pytest.mark.parametrize("order", ["latest", "cost", "duration"])
+async def test_runs_are_paged_in_an_order_also_of_some_statuses_or_of_one_person(driver: Driver, order: Any) -> None:
+    def spent(usd: float) -> Draft:
+        return drafted("model_finished", {"key": "k", "usage": {"total_tokens": 1}, "cost_usd": usd})
+
+    async with opened(driver) as (ledger,):
+        for name, usd, more in (("a", 0.5, [ENDED]), ("b", 0.0, [ASKED]), ("c", 0.9, [ENDED]), ("d", 0.0, [])):
+            by = f"os:{'ada' if name in 'ac' else 'bob'}"
+            call = drafted("model_started", {"key": "k", "role": "planner", "model": "m"})
+            await ledger.open_run(name, [begun(started_by=by), call, spent(usd), *more])
+        rows = await ledger.page(RunFilter())
+        wanted = {"latest": lambda _: 0.0, "cost": lambda run: run.cost_usd, "duration": lambda run: run.took_s}[order]
+        expected = [run.id for run in sorted(rows, key=wanted, reverse=True)]
+
+        first = await ids(ledger, order=order, limit=2)
+        assert [*first, *await ids(ledger, order=order, limit=2, before=first[-1])] == expected
+        some = await ids(ledger, order=order, status=("succeeded", "waiting"))
+        assert some == [name for name in expected if name != "d.1"]
+        assert await ids(ledger, order=order, by="ADA") == [name for name in expected if name in ("a.1", "c.1")]
+        assert await ids(ledger, order=order, before="nowhere.1") == []
+
+
 async def test_what_was_refused_leaves_no_trace_in_row_and_counters(driver: Driver) -> None:
     async with opened(driver) as (ledger,):
         run = await ledger.open_run("t", [begun()])

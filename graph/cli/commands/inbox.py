@@ -31,14 +31,32 @@ from planner_executor.graph.review.response import RequestJson, ReviewResponse, 
 from planner_executor.graph.runs import Run
 from planner_executor.graph.runs.alike import alike_requests
 from planner_executor.graph.runs.inbox import Inbox, inbox
-from planner_executor.graph.text.inbox import InboxRow, left_in_words
+from planner_executor.graph.runs.inbox_filter import ASKS, ORDERS, InboxFilter, InboxOrder
+from planner_executor.graph.text.inbox import GROUPS, Grouping, InboxRow, age_in_words, grouped, left_in_words
 from planner_executor.graph.words.name_list import counted
 
-GOAL_CHARACTERS = 160
+GOAL_CHARACTERS, NAME_CHARACTERS = 160, 60
 QUESTION = "{run}: d: look at it and decide, s: stop, anything else: the next one: "
 
 First = Annotated[int, typer.Option("--first", min=1, max=1_000, metavar="N", help="Number of requests, at most.")]
 After = Annotated[str | None, typer.Option("--after", metavar="PLACE", help="The next page: what the last one names.")]
+Asks = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--asks", metavar="WHAT", help=f"Only what asks for this, or stopped so: {', '.join(ASKS)}. Repeatable."
+    ),
+]
+Text = Annotated[
+    str | None,
+    typer.Option(
+        "--text",
+        callback=options.text,
+        metavar="WORDS",
+        help="Only with these words in goal, name, tag, effect or starter.",
+    ),
+]
+Sort = Annotated[InboxOrder, typer.Option("--sort", metavar="ORDER", help=f"What comes first: {', '.join(ORDERS)}.")]
+Group = Annotated[Grouping | None, typer.Option("--group", metavar="BY", help=f"Group by: {', '.join(GROUPS)}.")]
 TOGETHER = "y: approve these, RUN ...: approve all but these, s: stop, anything else: decide none of them: "
 Alike = Annotated[bool, typer.Option("--alike", help="Plans that differ in arguments alone, decided in one go.")]
 Mine = Annotated[bool, typer.Option("--mine", help="Only what the user of this process may decide.")]
@@ -49,12 +67,16 @@ def inbox_command(
     given: RunOptions,
     mine: Mine = False,
     alike: Alike = False,
+    asks: Asks = None,
+    text: Text = None,
+    sort: Sort = "age",
+    group: Group = None,
     first: First = 20,
     after: After = None,
     json: options.Json = False,
     db: options.Database = options.DATABASE,
 ) -> None:
-    """List what waits for a decision, the longest wait first, and decide it one by one.
+    """List what needs a person, the longest wait first, and decide it one by one.
 
     Below stand the runs that died, failed within a week, or are paused.
     With `--as` or `--mine` only what that person may decide, by the policy that the runs recorded. Options of `resume`
@@ -69,31 +91,27 @@ def inbox_command(
         if is_missing(db):
             found = Inbox(())
         else:
-            found = with_runs(db, partial(inbox, person=_person(given, mine), limit=first, after=after))
+            wanted = InboxFilter(person=_person(given, mine), text=text or "", asks=tuple(asks or ()), order=sort)
+            found = with_runs(db, partial(inbox, wanted=wanted, limit=first, after=after))
         if json:
             print(json_format.dumps(found.to_json(), ensure_ascii=False, indent=2))  # noqa: T201  (the document)
             return
-        for line in lines(found, time.time()):
+        for line in lines(found, time.time(), group):
             screen.show_fact(line)
         if not found and not found.stopped:
-            screen.say(f"nothing waits for a decision in {shown(db)}")
+            screen.say(f"nothing {'of that kind ' * bool(asks or text)}waits for a decision in {shown(db)}")
         elif found and screen.interactive:
             with suppress(Postponed):  # the input is at its end
                 _decide_each(screen, db, given, found)
 
 
-def lines(found: Inbox, now: float) -> Iterator[str]:
+def lines(found: Inbox, now: float, group: Grouping | None = None) -> Iterator[str]:
     """Yield the lines of a page; untrusted text never starts a line (decision 0030)."""
-    for row in found:
-        yield f"run     {escaped(row.run)}: {row.asked}"
-        yield f"goal    {one_line(row.goal, GOAL_CHARACTERS)}"
-        yield f"since   {local_time(row.since, '%H:%M')}{_until(row, now)}"
-        if row.may_take:
-            yield f"takes   {escaped(row.may_take.removeprefix('To do: '))}"
-        if row.policy:
-            so_far = f"; approved so far by {', '.join(row.voters)}" if row.voters else ""
-            yield f"policy  {escaped(row.policy + so_far)}"
-        yield ""
+    for heading, rows in grouped(found, group):
+        if heading:
+            yield f"group   {one_line(heading, NAME_CHARACTERS)}: {counted(len(rows), 'request')}"
+        for row in rows:
+            yield from _row(row, now)
     for stopped in found.stopped:
         yield f"run     {escaped(stopped.run)}: {stopped.told}"
         yield f"goal    {one_line(stopped.goal, GOAL_CHARACTERS)}"
@@ -102,6 +120,23 @@ def lines(found: Inbox, now: float) -> Iterator[str]:
         yield ""
     if found.next:
         yield f"next page: --after {escaped(found.next)}"
+
+
+def _row(row: InboxRow, now: float) -> Iterator[str]:
+    yield f"run     {escaped(row.run)}: {row.asked}"
+    yield f"goal    {one_line(row.goal, GOAL_CHARACTERS)}"
+    if row.does:
+        yield f"does    {one_line(row.does, GOAL_CHARACTERS)}"
+    by = f", by {one_line(row.started_by, NAME_CHARACTERS)}" if row.started_by else ""
+    yield f"since   {local_time(row.since, '%H:%M')} ({age_in_words(row.since, now)}){_until(row, now)}{by}"
+    if row.may_take:
+        yield f"takes   {escaped(row.may_take.removeprefix('To do: '))}"
+    if row.cost_usd:
+        yield f"cost    {row.cost_usd:.2f} USD so far"
+    if row.policy:
+        so_far = f"; approved so far by {', '.join(row.voters)}" if row.voters else ""
+        yield f"policy  {escaped(row.policy + so_far)}"
+    yield ""
 
 
 def _alike(db: str | Path, person: Approver | None, first: int) -> list[Batch]:

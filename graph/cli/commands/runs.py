@@ -2,9 +2,9 @@
 
 import json
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
-from typing import Annotated, Any
+from typing import Annotated, Any, cast
 
 import typer
 from rich.table import Table
@@ -19,16 +19,22 @@ from planner_executor.graph.cli.run_lookup import page
 from planner_executor.graph.cli.screen import Screen, cell
 from planner_executor.graph.ledger.drivers import shown
 from planner_executor.graph.plain_text.sanitize import one_line
-from planner_executor.graph.record.run_filter import STATUSES, RunFilter, RunStatus
+from planner_executor.graph.record.run_filter import ORDERS, STATUSES, RunFilter, RunOrder, RunStatus
 from planner_executor.graph.record.summary import RunSummary
 from planner_executor.graph.runs import RunPage
 from planner_executor.graph.text.drawing.labels import columns, cut_words
+from planner_executor.graph.text.table import took
 
-GOAL_CHARACTERS = 100
+GOAL_CHARACTERS, NAME_CHARACTERS = 100, 24
 LEAST_ROOM = 24
 """Columns for goals, below which each run has two lines."""
 GAP = "  "
-HEAD = ("run", "status", "steps", "changed")
+ROOM_FOR_MORE = 48
+"""Columns for goals, above which a row has the time and the cost of its run too."""
+HEAD, HEAD_WITH_MORE = (
+    ("run", "status", "steps", "changed"),
+    ("run", "status", "steps", "changed", "took", "cost", "by"),
+)
 
 
 Last = Annotated[int, typer.Option("--last", min=1, max=10_000, metavar="N", help="Number of runs to list, at most.")]
@@ -39,9 +45,13 @@ Before = Annotated[
     ),
 ]
 OfStatus = Annotated[
-    RunStatus | None,
-    typer.Option("--status", metavar="STATUS", help=f"Only runs with this status: {', '.join(STATUSES)}."),
+    list[str] | None,
+    typer.Option("--status", metavar="STATUS", help=f"Only runs with this status: {', '.join(STATUSES)}. Repeatable."),
 ]
+By = Annotated[
+    str | None, typer.Option("--by", callback=options.text, metavar="NAME", help="Only runs that this person started.")
+]
+Sort = Annotated[RunOrder, typer.Option("--sort", metavar="ORDER", help=f"What comes first: {', '.join(ORDERS)}.")]
 Tag = Annotated[
     str | None, typer.Option("--tag", callback=options.text, metavar="TAG", help="Only runs with this tag.")
 ]
@@ -66,15 +76,19 @@ def runs(
     tag: Tag = None,
     since: Since = None,
     text: Text = None,
+    by: By = None,
+    sort: Sort = "latest",
     before: Before = None,
     as_json: options.AsJson = False,
     db: options.Database = options.DATABASE,
 ) -> None:
-    """List runs, latest first."""
+    """List runs, the latest first, or those that cost most or took longest."""
     screen = Screen.here()
     with report_errors(screen):
         wanted = RunFilter(
-            status=status,
+            status=cast("tuple[RunStatus, ...]", tuple(status or ())) or None,
+            by=by,
+            order=sort,
             tag=tag,
             text=text,
             before=before,
@@ -94,10 +108,12 @@ def runs(
 
 def show_runs(screen: Screen, found: RunPage) -> None:
     """Print a line for each run, or two on a terminal that has no columns for goals."""
-    width, facts = screen.out.width, zip(HEAD, *map(_facts, found), strict=True)
-    taken = sum(max(columns(one_line(words)) for words in cells) + len(GAP) for cells in facts)
-    if width - taken >= LEAST_ROOM:
-        screen.show(table_of(found, width - taken))
+    width = screen.out.width
+    more, few = [HEAD_WITH_MORE, *map(_more_facts, found)], [HEAD, *map(_facts, found)]
+    if (room := width - _width(more)) >= ROOM_FOR_MORE:
+        screen.show(table_of(more, found, room))
+    elif (room := width - _width(few)) >= LEAST_ROOM:
+        screen.show(table_of(few, found, room))
     else:
         for line in lines_of(found, width):
             screen.show_text(line)
@@ -118,13 +134,22 @@ def _facts(run: RunSummary) -> tuple[str, ...]:
     return run.id, run.status, _steps(run), local_time(run.updated_at, "%H:%M")
 
 
-def table_of(found: RunPage, room: int) -> Table:
-    """Return a table with a row per run; `room` are the columns for goals."""
-    table = Table(*HEAD, "goal", box=None, pad_edge=False, header_style="bold")
+def _more_facts(run: RunSummary) -> tuple[str, ...]:
+    cost = f"{run.cost_usd:.2f} USD" if run.cost_usd else "-"
+    return *_facts(run), took(run.took_s), cost, one_line(run.started_by, NAME_CHARACTERS)
+
+
+def _width(facts: Sequence[Sequence[str]]) -> int:
+    return sum(max(columns(one_line(words)) for words in cells) + len(GAP) for cells in zip(*facts, strict=True))
+
+
+def table_of(facts: Sequence[Sequence[str]], found: RunPage, room: int) -> Table:
+    """Return a table with a row per run, of facts below their heads; `room` are the columns for goals."""
+    table = Table(*facts[0], "goal", box=None, pad_edge=False, header_style="bold")
     for column in table.columns:
         column.no_wrap = True
-    for run in found:
-        table.add_row(*map(cell, _facts(run)), TableText(cut_words(one_line(run.goal), min(room, GOAL_CHARACTERS))))
+    for cells, run in zip(facts[1:], found, strict=True):
+        table.add_row(*map(cell, cells), TableText(cut_words(one_line(run.goal), min(room, GOAL_CHARACTERS))))
     return table
 
 

@@ -2,9 +2,9 @@
 
 import re
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, cast
 from urllib.parse import urlencode
 
 from starlette.requests import Request
@@ -13,12 +13,14 @@ from starlette.responses import Response
 from planner_executor.graph.desk.pages.respond import desk_of, go_to, page, root_of, run_link, shows, visitor_of
 from planner_executor.graph.desk.security.visitor import verified
 from planner_executor.graph.errors import InputError
-from planner_executor.graph.record.run_filter import STATUSES, RunFilter
+from planner_executor.graph.record.run_filter import STATUSES, RunFilter, RunOrder
 from planner_executor.graph.record.summary import PERSON
 from planner_executor.graph.review.request import ActionName
 from planner_executor.graph.runs.inbox import inbox as open_requests
+from planner_executor.graph.runs.inbox import place_in_words
+from planner_executor.graph.runs.inbox_filter import InboxFilter, InboxOrder
 from planner_executor.graph.settings.identity import named
-from planner_executor.graph.text.inbox import STOPPED, left_in_words
+from planner_executor.graph.text.inbox import GROUPS, STOPPED, age_in_words, grouped, left_in_words
 
 PAGE, ME = 50, "me"
 SPANS: Mapping[str, int] = {"1h": 3_600, "24h": 86_400, "7d": 604_800, "30d": 2_592_000}
@@ -29,44 +31,93 @@ ASKS: Mapping[ActionName, str] = {
     "settle_effect": "uncertain call",
     "raise_budget": "budget",
 }
+INBOX_ORDERS: Mapping[InboxOrder, str] = {
+    "age": "longest wait first",
+    "deadline": "next deadline first",
+    "cost": "highest cost first",
+}
+RUN_ORDERS: Mapping[RunOrder, str] = {
+    "latest": "latest first",
+    "cost": "highest cost first",
+    "duration": "longest first",
+}
 WAITING = ("runs_waiting", (("waits_for", PERSON),))
 """The gauge of open requests."""
 
 
 @shows
 async def inbox(request: Request) -> Response:
-    """Show what waits for a decision, the longest wait first; with `for=me` what the visitor may decide."""
-    records, is_mine = await desk_of(request).records(), request.query_params.get("for") == ME
-    person = named(visitor_of(request).person, verified) if is_mine else None
-    given = {name: request.query_params.get(name, "").strip()[:200] for name in ("find", "asks")}
-    found = await open_requests(
-        records.runs,
-        person,
-        limit=PAGE,
-        after=request.query_params.get("after"),
-        text=given["find"],
-        asks=given["asks"] or None,
-    )
-    query = urlencode({name: value for name, value in {"for": ME if is_mine else "", **given}.items() if value})
-    waiting = (await records.runs.counters()).gauges.get(WAITING, 0)
-    shared: Mapping[str, Any] = {"asks": ASKS, "stops": tuple(STOPPED), "now": time.time(), "left": left_in_words}
+    """Show what needs a person; with `for=me` what the visitor may decide."""
+    records, asked = await desk_of(request).records(), request.query_params
+    wanted, after = _wanted(request), asked.get("after")
+    found = await open_requests(records.runs, wanted, limit=PAGE, after=after)
+    waiting = found.total
+    if waiting is None and wanted.is_all:
+        waiting = int((await records.runs.ledger.counters()).gauges.get(WAITING, 0))
+    group = next((one for one in GROUPS if one == asked.get("group")), None)
+    given = {"find": wanted.text, "order": wanted.order if wanted.order != "age" else "", "group": group or ""}
+    query = _query(request, [*given.items(), *(("asks", one) for one in wanted.asks)])
+    shared: Mapping[str, Any] = {"stops": tuple(STOPPED), "orders": INBOX_ORDERS, "groups": GROUPS, "now": time.time()}
     return page(
-        request, "inbox.html", found=found, waiting=int(waiting), given=given, query=query, is_mine=is_mine, **shared
+        request,
+        "inbox.html",
+        found=found,
+        grouped=grouped(found, group),
+        waiting=waiting,
+        given=given,
+        chosen=wanted.asks,
+        query=query,
+        is_first=after is None,
+        is_mine=asked.get("for") == ME,
+        is_filtered=bool(wanted.text or wanted.asks),
+        asks=ASKS,
+        age=age_in_words,
+        left=left_in_words,
+        **shared,
     )
+
+
+def _wanted(request: Request) -> InboxFilter:
+    """Return what an address of the inbox looks for.
+
+    Raises:
+        InputError: Nothing is asked or ordered so.
+    """
+    asked = request.query_params
+    return InboxFilter(
+        person=named(visitor_of(request).person, verified) if asked.get("for") == ME else None,
+        text=asked.get("find", "").strip()[:200],
+        asks=tuple(one for one in asked.getlist("asks") if one),
+        order=cast("InboxOrder", asked.get("order") or "age"),
+    )
+
+
+def _query(request: Request, pairs: Sequence[tuple[str, str]]) -> str:
+    """Return the query of an inbox, without what is not given."""
+    mine = [("for", ME)] if request.query_params.get("for") == ME else []
+    return urlencode([*mine, *(pair for pair in pairs if pair[1])])
 
 
 @shows
 async def following(request: Request) -> Response:
-    """Lead to the request that the visitor may decide and that has waited longest, or to the inbox."""
+    """Lead to the request that the visitor may decide and that has waited longest, or to the inbox.
+
+    With `after`, the name of a run: to the one behind the request of that run, which stays undecided.
+    """
     records, person = await desk_of(request).records(), named(visitor_of(request).person, verified)
-    found = await open_requests(records.runs, person, limit=1)
+    after, wanted = request.query_params.get("after"), InboxFilter(person=person)
+    place = None
+    if after is not None:
+        passed = await records.runs.ledger.summaries([await records.runs.find(after)])
+        place = place_in_words(wanted.place(passed[0])) if passed else None
+    found = await open_requests(records.runs, wanted, limit=1, after=place)
     return go_to(run_link(request, "/review", found[0].run) if found else f"{root_of(request)}/?for={ME}")
 
 
 @shows
 async def runs(request: Request) -> Response:
     """Show runs, the latest first."""
-    given = {name: request.query_params.get(name, "").strip() for name in ("tag", "text", "since")}
+    given = {name: request.query_params.get(name, "").strip() for name in ("tag", "text", "since", "by", "order")}
     wanted: Any = {name: value for name, value in given.items() if value and name != "since"}
     chosen: Any = tuple(one for one in request.query_params.getlist("status") if one)
     records = await desk_of(request).records()
@@ -86,6 +137,7 @@ async def runs(request: Request) -> Response:
         spans=tuple(SPANS),
         following=following,
         is_first=before is None,
+        orders=RUN_ORDERS,
         now=time.time(),
     )
 

@@ -18,7 +18,15 @@ from planner_executor.graph.ledger.memory.store import StoredRun
 from planner_executor.graph.ledger.owner import is_gone, may_live, replacement
 from planner_executor.graph.ledger.protocol import Message, RunKey
 from planner_executor.graph.ledger.run_store import Changes, Health, Redacted, Unfinished, Waiting, place_of
-from planner_executor.graph.ledger.search import CANDIDATES, UNDER_WAY, UNFINISHED, as_shown, matches, run_in
+from planner_executor.graph.ledger.search import (
+    CANDIDATES,
+    UNDER_WAY,
+    UNFINISHED,
+    as_shown,
+    matches,
+    run_in,
+    value_in_order,
+)
 from planner_executor.graph.ledger.tombstone import Tombstone, Tombstones
 from planner_executor.graph.ledger.transcript import Transcript
 from planner_executor.graph.record.counters import Counters, waiting_gauges
@@ -108,6 +116,8 @@ class MemoryLedger(EventStore):
     async def page(self, wanted: RunFilter) -> list[RunSummary]:
         """Return a page of the index of runs, the latest first."""
         runs = await self._all()
+        if wanted.order != "latest":
+            runs.sort(key=lambda run: value_in_order(run.summary, wanted.order) if run.summary else 0.0, reverse=True)
         if wanted.before is not None:
             behind = next((place for place, run in enumerate(runs, 1) if run.key.id == wanted.before), len(runs))
             runs = runs[behind:]

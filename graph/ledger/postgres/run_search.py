@@ -6,7 +6,7 @@ from typing import Any
 from planner_executor.graph.ledger.index_row import COLUMNS, read
 from planner_executor.graph.ledger.owner import may_live
 from planner_executor.graph.ledger.search import as_shown, stored_statuses
-from planner_executor.graph.ledger.tables.search import CHUNK, conditions, place_of
+from planner_executor.graph.ledger.tables.search import CHUNK, conditions, order_of, place_condition, place_of
 from planner_executor.graph.ledger.tables.transaction import Rows, Transaction
 from planner_executor.graph.record.run_filter import RunFilter
 from planner_executor.graph.record.summary import RunSummary
@@ -30,10 +30,10 @@ def page(tx: Transaction, wanted: RunFilter, silent_s: float) -> list[RunSummary
 
 
 def _rows(tx: Transaction, wanted: RunFilter, before: int | None, limit: int, silent_s: float) -> Rows:
-    parts = [*conditions(wanted, before, "run"), *_conditions(wanted)]
+    parts = [*place_condition(wanted, before, "run"), *conditions(wanted), *_conditions(wanted)]
     where = f"WHERE {' AND '.join(condition for condition, _ in parts)}" if parts else ""
     values = [value for _, values in parts for value in values]
-    return tx.ask(f"{_SELECT} {where} ORDER BY run DESC LIMIT %s", silent_s, *values, limit)
+    return tx.ask(f"{_SELECT} {where} ORDER BY {order_of(wanted, 'run')} LIMIT %s", silent_s, *values, limit)
 
 
 def _shown(row: Sequence[Any]) -> RunSummary:

@@ -11,7 +11,7 @@ from planner_executor.graph.ledger.owner import may_live
 from planner_executor.graph.ledger.search import as_shown, stored_statuses
 from planner_executor.graph.ledger.sqlite.connection import Connection
 from planner_executor.graph.ledger.tables.dialect import in_sqlite
-from planner_executor.graph.ledger.tables.search import CHUNK, conditions, place_of
+from planner_executor.graph.ledger.tables.search import CHUNK, VALUES, conditions, order_of, place_condition, place_of
 from planner_executor.graph.record.run_filter import RunFilter
 from planner_executor.graph.record.summary import RunSummary
 
@@ -35,26 +35,27 @@ def page(db: Connection, wanted: RunFilter) -> list[RunSummary]:
 def _found(db: Connection, wanted: RunFilter) -> Iterator[RunSummary]:
     """Yield the runs that are wanted, the latest first, as far as they are asked for.
 
-    Those of each stored status come from the index of statuses, in order, so that no list is sorted.
+    Those of each stored status come from the index of statuses, in order, so that no list of the latest is sorted.
     """
     stored, before = stored_statuses(wanted.statuses) or (None,), place_of(db, wanted)
     found = [_rows(db, wanted, status, before) for status in stored]
     # The shown status depends on whether an owner lives, which no index knows: a wrong row is left out at the end.
-    for _, *row, owner in merge(*found, key=itemgetter(0), reverse=True):
+    for _, _, *row, owner in merge(*found, key=itemgetter(0, 1), reverse=True):
         summary = as_shown(read(row), may_live(owner))
         if wanted.has(summary.status):
             yield summary
 
 
 def _rows(db: Connection, wanted: RunFilter, status: str | None, before: int | None) -> Iterator[Sequence[Any]]:
-    """Yield the rows of a stored status, or of any, with the number of the run before each."""
+    """Yield the rows of a stored status, or of any, each behind its value in the order and its number."""
     table = "ledger_index" if wanted.tag is None else "ledger_tags"
     exact = [
         (f"{name} = %s", [value]) for name, value in (("status", status), ("tag", wanted.tag)) if value is not None
     ]
-    parts = [*conditions(wanted, before, f"{table}.run"), *exact]
+    parts = [*place_condition(wanted, before, f"{table}.run"), *conditions(wanted), *exact]
     where = f"WHERE {' AND '.join(condition for condition, _ in parts)}" if parts else ""
-    query = f"SELECT {table}.run, {_COLUMNS} FROM {_TABLES[table]} {where} ORDER BY {table}.run DESC"
+    value, order = VALUES.get(wanted.order, "0"), order_of(wanted, f"{table}.run")
+    query = f"SELECT {value}, {table}.run, {_COLUMNS} FROM {_TABLES[table]} {where} ORDER BY {order}"
     rows = db.execute(in_sqlite(query), [value for _, values in parts for value in values])
     while chunk := rows.fetchmany(min(CHUNK, wanted.limit)):
         yield from chunk

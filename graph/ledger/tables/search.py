@@ -1,6 +1,6 @@
 """Finding runs in the index, and the counts over all of them."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from planner_executor.graph.ledger.index_row import SELECT, read, read_counts
 from planner_executor.graph.ledger.lease import Holder
@@ -13,13 +13,19 @@ from planner_executor.graph.ledger.tables.runs import id_of, last_number
 from planner_executor.graph.ledger.tables.transaction import Transaction
 from planner_executor.graph.record.counters import Counters, waiting_gauges
 from planner_executor.graph.record.events import StandingGiven
-from planner_executor.graph.record.run_filter import RunFilter
+from planner_executor.graph.record.run_filter import RunFilter, RunOrder
 from planner_executor.graph.record.run_state import run_name
 from planner_executor.graph.record.summary import PERSON, RunSummary
 
 CHUNK = 200
 """Rows of a list that are read at a time."""
 _HOLDS = either("(goal LIKE %s ESCAPE '\\' OR thread LIKE %s ESCAPE '\\')", "(goal ILIKE %s OR thread ILIKE %s)")
+_BY = either("started_by LIKE %s ESCAPE '\\'", "started_by ILIKE %s")
+VALUES: Mapping[RunOrder, str] = {
+    "cost": "cost_usd",
+    "duration": "(coalesce(ended_at, updated_at) - started_at)",
+}
+"""By what a page is ordered that does not have the latest first; see `graph.ledger.search.value_in_order`."""
 IS_SILENT = either("%s < 0", "beat_at < clock_timestamp() - make_interval(secs => %s)")
 """Whether the owner of a run was silent for so many seconds; only a server has timed its heartbeats."""
 _RUNS = "SELECT thread, n{} FROM ledger_index JOIN ledger_runs ON ledger_runs.id = ledger_index.run"
@@ -58,14 +64,30 @@ def place_of(tx: Transaction, wanted: RunFilter) -> int | None:
     return (id_of(tx, run) or 0) if run is not None else 0
 
 
-def conditions(wanted: RunFilter, before: int | None, run: str) -> Iterator[tuple[str, Sequence[object]]]:
-    """Yield conditions for a page behind a run's number, and their values; `run` is the column of the numbers."""
-    if before is not None:
+def place_condition(wanted: RunFilter, before: int | None, run: str) -> Iterator[tuple[str, Sequence[object]]]:
+    """Yield the condition for a page behind a run's number, and its values; `run` is the column of the numbers."""
+    if before is None:
+        return
+    if (value := VALUES.get(wanted.order)) is None:
         yield f"{run} < %s", [before]
+    else:
+        yield f"({value}, {run}) < ((SELECT {value} FROM ledger_index WHERE run = %s), %s)", [before, before]
+
+
+def order_of(wanted: RunFilter, run: str) -> str:
+    """Return how a page is ordered; `run` is the column of the numbers."""
+    value = VALUES.get(wanted.order)
+    return f"{run} DESC" if value is None else f"{value} DESC, {run} DESC"
+
+
+def conditions(wanted: RunFilter) -> Iterator[tuple[str, Sequence[object]]]:
+    """Yield conditions for a page, and their values."""
     if wanted.since is not None:
         yield "started_at >= %s", [wanted.since]
     if wanted.text is not None:
         yield _HOLDS, [like_pattern(wanted.text)] * 2
+    if wanted.by is not None:
+        yield _BY, [like_pattern(wanted.by)]
 
 
 def summaries(tx: Transaction, runs: Sequence[RunKey]) -> list[RunSummary]:

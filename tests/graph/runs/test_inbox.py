@@ -1,5 +1,6 @@
 """What waits for people: for all, for one of them, page by page, and what is over is not in it."""
 
+import asyncio
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -10,6 +11,8 @@ import pytest
 from planner_executor import Agent, Person
 from planner_executor.graph.errors import InputError
 from planner_executor.graph.ledger.sqlite.ledger import SqliteLedger
+from planner_executor.graph.record.counters import Counters
+from planner_executor.graph.runs import open_runs
 from planner_executor.graph.testing import LoggedTools, ScriptedModel, step
 
 PAY = {"steps": [step("a", "pay", to="ann")]}
@@ -17,6 +20,14 @@ LOOK = {"steps": [step("a", "look", at="sky")]}
 ADA, BOB = (Person(f"{name}@example.org", ["finance"], proof="token") for name in ("ada", "bob"))
 EVE = Person("eve@example.org", ["guest"], proof="token")
 RULES = {"tools": {"pay": {"roles": ["finance"], "quorum": 2, "decide_within": "1d"}}}
+
+
+def counted(database: Path) -> Counters:
+    async def read() -> Counters:
+        async with open_runs(database) as runs:
+            return await runs.counters()
+
+    return asyncio.run(read())
 
 
 def verified(by: Person | None) -> Person | None:
@@ -102,6 +113,22 @@ def test_an_inbox_is_read_page_by_page_also_for_a_person(agent: Any) -> None:
     assert pages(EVE) == [[runs[0], runs[2]], [runs[4]]]
 
 
+def test_an_inbox_is_searched_by_effect_and_starter_counted_and_put_in_another_order(agent: Any) -> None:
+    own = agent({"tools": {"pay": {"decide_within": "1d"}}})
+    looked, paid = own.start("look", plan=LOOK, by=BOB), own.start("for ann", plan=PAY, by=ADA)
+
+    (row,) = own.inbox(text="PAY ann ada@example")
+    assert (row.run, row.started_by, row.does, row.left_out) == (paid.id, "server:ada@example.org", "pay to: ann", 0)
+    assert own.inbox()[0].does == "", "what only reads has no effect"
+    assert [one.run for one in own.inbox(order="deadline")] == [paid.id, looked.id]
+    first = own.inbox(order="deadline", limit=1)
+    assert [one.run for one in own.inbox(order="deadline", limit=1, after=first.next)] == [looked.id]
+    assert (own.inbox(limit=1, asks=["run_plan", "died"]).total, own.inbox(asks=["died"]).total) == (2, 0)
+    for wrong in ({"asks": ["run_plam"]}, {"order": "sideways"}):
+        with pytest.raises(InputError):
+            own.inbox(**wrong)
+
+
 @pytest.mark.parametrize(
     ("limit", "after"), [(0, None), (1, "x"), (1, "1.5@noNumber"), (1, "soon@a.1"), (1, "nan@a.1")]
 )
@@ -131,6 +158,8 @@ def test_runs_that_failed_or_are_paused_stand_beside_the_requests_until_a_later_
         (stopped,) = own.inbox().stopped
         assert (stopped.run, stopped.how, stopped.since > 0) == ("sky.1", "failed", True)
         assert own.inbox().to_json()["stopped"][0]["run"] == "sky.1"
+        assert counted(tmp_path / "runs.db").value("runs_stopped", how="failed") == 1
+        assert own.inbox(asks=["paused", "run_plan"]).stopped == ()
         own.start("look again", plan=LOOK, thread="sky")
 
         assert [row.run for row in own.inbox().stopped] == ["sky.2"]
