@@ -20,7 +20,6 @@ TURN = r"<\|start\|>\s*(?P<turn>[\w.-]{0,40})[^<]{0,100}(?:<\|message\|>)?"
 _TAG = re.compile(TAG, re.IGNORECASE)
 _FIRST_TAG = re.compile(rf"\s*(?:{TAG})", re.IGNORECASE)
 _NEXT_CHANNEL = re.compile(r"<\|(?:channel|start|end|return|call)\|>", re.IGNORECASE)
-_CHANNEL = re.compile(CHANNEL, re.IGNORECASE)
 _FINAL = re.compile(r"<\|start\|>\s*assistant\s*<\|channel\|>\s*final\b[^<]{0,200}<\|message\|>", re.IGNORECASE)
 _FIRST_CHANNEL = re.compile(rf"\s*(?:<\|start\|>\s*assistant\s*)?{CHANNEL}", re.IGNORECASE)
 _END = re.compile(r"<\|(?:end|return)\|>", re.IGNORECASE)

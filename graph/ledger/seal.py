@@ -39,7 +39,7 @@ class SealKey:
         """Return the seal of a run whose last event has this hash."""
         return hmac.digest(self.secret, b"planner-executor seal 1\0" + link, "sha256")
 
-    def fits(self, link: bytes, seal: bytes) -> bool:
+    def fits(self, link: bytes, seal: bytes | None) -> bool:
         """Whether the seal was made with this key for a run with this last hash."""
         return isinstance(seal, bytes) and hmac.compare_digest(self.seal(link), seal)
 
@@ -59,7 +59,7 @@ def seal_fault(key: SealKey | None, key_id: str | None, seal: bytes | None, link
         return f"is not sealed; it was begun without a key, or its seal was removed: go on without {VARIABLE}"
     if key_id != key.id:
         return f"is sealed with the key {key_id}, not with {key.id}"
-    if seal is None or not key.fits(link, seal):
+    if not key.fits(link, seal):
         return "has a seal that does not fit its last event: its record was written anew, or its end was cut off"
     return None
 

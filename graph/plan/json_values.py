@@ -1,7 +1,10 @@
 """Values allowed in plans: JSON of bounded depth, text without NUL or lone surrogates, 64-bit integers."""
 
+from collections.abc import Callable
 from math import isfinite
 from typing import Any, TypeGuard
+
+from pydantic import JsonValue
 
 from planner_executor.graph.plain_text.sanitize import is_utf8
 from planner_executor.graph.plan.shortening import short_repr
@@ -34,6 +37,19 @@ def json_faults(value: Any, most: int = 20) -> list[tuple[str, str]]:
         elif isinstance(item, list):
             stack += [(part, f"{path}[{place}]", depth + 1) for place, part in enumerate(item)]
     return faults
+
+
+def with_texts(value: JsonValue, change: Callable[[str], JsonValue]) -> JsonValue:
+    """Return `value` with each of its texts changed; keys stay as they are.
+
+    >>> with_texts({"a": ["b", 1]}, str.upper)
+    {'a': ['B', 1]}
+    """
+    if isinstance(value, str):
+        return change(value)
+    if isinstance(value, dict):
+        return {key: with_texts(item, change) for key, item in value.items()}
+    return [with_texts(item, change) for item in value] if isinstance(value, list) else value
 
 
 def is_number(value: Any) -> TypeGuard[float]:

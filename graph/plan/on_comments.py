@@ -28,7 +28,7 @@ def read_on_comments(
         commented: The steps that a planner was asked about.
         read: Reads a plan, or what stands in its place.
     """
-    found, notes = unwrap(raw, tools) if commented else (raw, [])
+    found, notes = unwrap(raw, tools)
     if not commented or not isinstance(found, dict) or ON_COMMENTS not in found:
         return read(raw)
     said = _words(found[ON_COMMENTS], commented)

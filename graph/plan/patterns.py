@@ -37,9 +37,7 @@ def pattern_fault(pattern: str) -> str | None:
     except UnicodeEncodeError:
         return f"{pattern!r} contains a lone surrogate"
     except re2.error as error:
-        reason = error.args[0] if error.args else "it cannot be read"
-        text = reason.decode(errors="replace") if isinstance(reason, bytes) else reason
-        return f"{pattern!r} is not a regular expression of RE2: {text}"
+        return f"{pattern!r} is not a regular expression of RE2: {error.args[0].decode(errors='replace')}"
     return None
 
 

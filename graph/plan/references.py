@@ -8,7 +8,7 @@ import json
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import groupby
 from typing import Any, overload
 
@@ -18,7 +18,7 @@ from planner_executor.graph.errors import ExpressionError, UnresolvedReferenceEr
 from planner_executor.graph.plan.expression_roots import roots_of, with_names
 from planner_executor.graph.plan.expressions import FUNCTIONS, MAX_CHARACTERS, Allowance, evaluate, expression_fault
 from planner_executor.graph.plan.issues import storable
-from planner_executor.graph.plan.json_values import json_kind
+from planner_executor.graph.plan.json_values import json_kind, with_texts
 from planner_executor.graph.plan.params import Param
 from planner_executor.graph.plan.reference_spans import bare_names, spans
 from planner_executor.graph.words.name_list import listed
@@ -179,21 +179,19 @@ def parameter_faults(value: JsonValue, params: Mapping[str, Param]) -> Iterator[
 
 def with_parameters(value: JsonValue, params: Mapping[str, JsonValue]) -> JsonValue:
     """Return `value` for people to read: each parameter replaced by its value, references as they are."""
-    if isinstance(value, dict):
-        return {key: with_parameters(item, params) for key, item in value.items()}
-    if isinstance(value, list):
-        return [with_parameters(item, params) for item in value]
-    if not isinstance(value, str) or not params:
-        return value
+    return with_texts(value, partial(_told, params=params)) if params else value
+
+
+def _told(text: str, params: Mapping[str, JsonValue]) -> JsonValue:
     told, end = [], 0
-    for span in spans(value, with_params=True):
+    for span in spans(text, with_params=True):
         if span.is_param and not span.is_literal:
             found = Parameter(span.step, span.path).value_in(params)
-            if (span.start, span.stop) == (0, len(value)):
+            if (span.start, span.stop) == (0, len(text)):
                 return found
-            told += [value[end : span.start - span.dollars // 2], _as_text(found)]
+            told += [text[end : span.start - span.dollars // 2], _as_text(found)]
             end = span.stop
-    return "".join([*told, value[end:]])
+    return "".join([*told, text[end:]])
 
 
 def references_in(value: JsonValue) -> tuple[Reference, ...]:
@@ -219,7 +217,7 @@ def resolve(
     >>> resolve({"a": "{s_result.n}", "b": "n=$${s_result.n} {{s_result}}"}, {"s": {"n": 4}})
     {'a': 4, 'b': 'n=$4 {s_result}'}
     """
-    return _resolve(value, _Known(results, params or {}, Allowance()))
+    return with_texts(value, partial(_resolve_text, known=_Known(results, params or {}, Allowance())))
 
 
 def is_read_anew(value: JsonValue, steps: Collection[str]) -> bool:
@@ -248,18 +246,13 @@ def renamed(value: JsonValue, names: Mapping[str, str]) -> JsonValue:
     >>> renamed("{a_result.n} of $${b_result}", {"a": "c"})
     '{c_result.n} of $${b_result}'
     """
-    if isinstance(value, str):
-        parts = pieces(value)
-        return (
-            value
-            if parts == (value,)
-            else join_pieces(part if isinstance(part, str) else part.renamed(names) for part in parts)
-        )
-    if isinstance(value, dict):
-        return {key: renamed(item, names) for key, item in value.items()}
-    if isinstance(value, list):
-        return [renamed(item, names) for item in value]
-    return value
+    return with_texts(value, partial(_renamed, names=names))
+
+
+def _renamed(text: str, names: Mapping[str, str]) -> str:
+    parts = pieces(text)
+    named = (part if isinstance(part, str) else part.renamed(names) for part in parts)
+    return text if parts == (text,) else join_pieces(named)
 
 
 def without(value: JsonValue, steps: Collection[str]) -> JsonValue:
@@ -268,17 +261,14 @@ def without(value: JsonValue, steps: Collection[str]) -> JsonValue:
     >>> without({"a": "{a_result.n}", "b": "{b_result} of {a_result}"}, {"a"})
     {'a': None, 'b': '{b_result} of null'}
     """
-    if isinstance(value, str):
-        parts = pieces(value)
-        left = [None if isinstance(part, Reference) and {*part.steps} <= {*steps} else part for part in parts]
-        if None not in left:
-            return value
-        return None if len(left) == 1 else join_pieces("null" if part is None else part for part in left)
-    if isinstance(value, dict):
-        return {key: without(item, steps) for key, item in value.items()}
-    if isinstance(value, list):
-        return [without(item, steps) for item in value]
-    return value
+    return with_texts(value, partial(_without, steps={*steps}))
+
+
+def _without(text: str, steps: set[str]) -> str | None:
+    left = [None if isinstance(part, Reference) and {*part.steps} <= steps else part for part in pieces(text)]
+    if None not in left:
+        return text
+    return None if len(left) == 1 else join_pieces("null" if part is None else part for part in left)
 
 
 def escape_references(text: str) -> str:
@@ -357,16 +347,6 @@ class _Known:
         found = part.value_in(self.params)
         self.allowance.hold(found)
         return found
-
-
-def _resolve(value: JsonValue, known: _Known) -> JsonValue:
-    if isinstance(value, str):
-        return _resolve_text(value, known)
-    if isinstance(value, dict):
-        return {key: _resolve(item, known) for key, item in value.items()}
-    if isinstance(value, list):
-        return [_resolve(item, known) for item in value]
-    return value
 
 
 def _resolve_text(text: str, known: _Known) -> JsonValue:

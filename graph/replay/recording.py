@@ -112,9 +112,7 @@ class Recording:
     @property
     def is_for_a_call(self) -> bool:
         """Whether a call is begun on record before the next barrier."""
-        end = self._barrier_place
-        ahead = (self.events[at].data_if_known for at in range(self._front, end) if not self._played[at])
-        return any(isinstance(data, CallStarted | ModelStarted) for data in ahead)
+        return any(isinstance(event.data_if_known, CallStarted | ModelStarted) for event in self._left_of_pass())
 
     @property
     def is_interrupted(self) -> bool:
@@ -124,7 +122,7 @@ class Recording:
     @property
     def checkpoint_ahead(self) -> str | None:
         """The checkpoint of the node that wrote the next events, None if none of them names it."""
-        return _first_named(self.events[at] for at in range(self._front, len(self.events)) if not self._played[at])
+        return _first_named(self._left())
 
     @property
     def checkpoint_behind(self) -> str | None:
@@ -153,9 +151,8 @@ class Recording:
 
     def cap_reached(self, step: str | None) -> CapReached | None:
         """Return the cap that refuses a call of a step in this pass over the plan, or of planning next, if one does."""
-        left = range(self._front, min(self._barrier_place + 1, len(self.events)))
-        found = (self.events[at] for at in left if not self._played[at] and self.events[at].step == step)
-        return next((data for event in found if isinstance(data := event.data_if_known, CapReached)), None)
+        found = (event.data_if_known for event in self._left(self._barrier_place + 1) if event.step == step)
+        return next((data for data in found if isinstance(data, CapReached)), None)
 
     def breaks_off(self, draft: Draft) -> bool:
         """Whether the recorded work of a step ends before this event in this pass over the plan.
@@ -166,28 +163,24 @@ class Recording:
         within = isinstance(data, CallFinished) and (data.unchecked or not data.is_the_step)
         if draft.step is None or not (within or isinstance(data, ModelFinished)) or not self.is_mid_pass:
             return False
-        left = (at for at in range(self._front, self._barrier_place) if not self._played[at])
-        return all(self.events[at].step != draft.step for at in left)
+        return all(event.step != draft.step for event in self._left_of_pass())
 
     def date_told(self, step: str, item: int | None) -> str | None:
         """Return the day that the model of a step was told when it began next on record, None if it was told none."""
-        left = (self.events[at] for at in range(self._front, len(self.events)) if not self._played[at])
-        begun = (event.data_if_known for event in left if event.step == step and event.kind == ModelStarted.kind)
+        begun = (event.data_if_known for event in self._left() if event.step == step)
         briefs = (data.brief for data in begun if isinstance(data, ModelStarted) and data.item == item)
         return next((brief.date for brief in briefs if brief is not None), None)
 
     def file_seen(self, path: str) -> str | None:
         """Return the file found at a path by a check of this pass over the plan, or None if there was none."""
-        left = (at for at in range(self._front, self._barrier_place) if not self._played[at])
-        events = (self.events[at].data_if_known for at in left)
+        events = (event.data_if_known for event in self._left_of_pass())
         checked = (finding for data in events if isinstance(data, StepChecked) for finding in data.checks)
         found = next((finding for finding in checked if finding.check.get("file_exists") == path), None)
         return str(found.seen) if found is not None and found.met else None
 
     def preview_seen(self, key: str) -> CallPreview | None:
         """Return the preview that was made of a call when it was due in this pass over the plan, None if none was."""
-        left = (at for at in range(self._front, self._barrier_place) if not self._played[at])
-        events = (self.events[at].data_if_known for at in left)
+        events = (event.data_if_known for event in self._left_of_pass())
         due = (data for data in events if isinstance(data, StepHeld | CallStarted))
         named = ((getattr(data, "replaces", None) or data.key, data.previewed) for data in due)
         return next((previewed for name, previewed in named if name == key), None)
@@ -200,6 +193,14 @@ class Recording:
     def messages_ahead(self) -> list[str]:
         """Return the messages left for the run before the next barrier, reconstructed from the events they caused."""
         return messages_of(self._from(self._barrier_place))
+
+    def _left(self, end: int | None = None) -> Iterator[Event]:
+        """Yield the events before a place that were not replayed yet; without one, all of them."""
+        places = range(len(self.events))[self._front : end]
+        return (self.events[at] for at in places if not self._played[at])
+
+    def _left_of_pass(self) -> Iterator[Event]:
+        return self._left(self._barrier_place)
 
     def _from(self, place: int) -> Iterator[Event]:
         return (self.events[at] for at in range(place, len(self.events)))

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from planner_executor.graph.chat_models.offline.prompt_document import PromptDocument
+from planner_executor.graph.plan.json_values import with_texts
 from planner_executor.graph.plan.json_writer import COMPACT, json_writer
 from planner_executor.graph.plan.lookalikes import lookalikes_in
 from planner_executor.graph.plan.references import Reference, escape_references, join_pieces, pieces, references_in
@@ -196,12 +197,9 @@ def _is_reference_to(step: str, parts: tuple[str | Reference, ...]) -> bool:
 
 def _rewritten(value: Any, step: str, write: Write) -> Any:
     """Return a value with each reference to a step replaced."""
-    if isinstance(value, dict):
-        return {key: _rewritten(item, step, write) for key, item in value.items()}
-    if isinstance(value, list):
-        return [_rewritten(item, step, write) for item in value]
-    if not isinstance(value, str) or not _refers(value, step):
-        return value
-    return join_pieces(
-        write(part) if isinstance(part, Reference) and step in part.steps else part for part in pieces(value)
-    )
+
+    def of_text(text: str) -> str:
+        parts = (write(part) if isinstance(part, Reference) and step in part.steps else part for part in pieces(text))
+        return join_pieces(parts) if _refers(text, step) else text
+
+    return with_texts(value, of_text)

@@ -38,12 +38,18 @@ def test_a_known_secret_is_taken_out_wherever_it_stands() -> None:
 
 def test_keys_of_the_environment_are_known(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ACME_API_KEY", "plainwords12")
+    monkeypatch.setenv("ACME_GREETING", "good morning")
 
-    assert without_secrets("echo: plainwords12") == "echo: [key]"
+    assert without_secrets("echo: plainwords12, good morning") == "echo: [key], good morning"
 
 
 def test_a_short_value_is_no_key() -> None:
     assert without_secrets("ab is not taken out", {"ab"}) == "ab is not taken out"
+    assert without_secrets("1234567 12345678", {"1234567", "12345678"}) == "1234567 [key]"
+
+
+def test_a_key_that_begins_like_another_leaves_no_rest() -> None:
+    assert without_secrets("hunter2hunter2", {"hunter2h", "hunter2hunter2"}) == "[key]"
 
 
 def test_the_secrets_of_a_chat_model_are_found_in_its_options_too() -> None:
@@ -59,3 +65,4 @@ def test_the_secrets_of_a_chat_model_are_found_in_its_options_too() -> None:
 
     assert {KEY, "abcdefghij", "tenant-1234", "signed-1234", "second-1234", "body-key-1234"} <= found
     assert "plain-user" not in found
+    assert secrets_of({"headers": [{"X-Tenant": ["tenant-1234"]}], "keys": ["plain"]}) == {"tenant-1234"}

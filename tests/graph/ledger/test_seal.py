@@ -13,7 +13,14 @@ from planner_executor.graph.errors import LedgerKeyError, LedgerSealError
 from planner_executor.graph.ledger.drivers import open_ledger
 from planner_executor.graph.ledger.protocol import RunKey
 from planner_executor.graph.ledger.run_store import RunStore
-from planner_executor.graph.ledger.seal import FILE_VARIABLE, VARIABLE, SealKey, key_from_environment, key_from_file
+from planner_executor.graph.ledger.seal import (
+    FILE_VARIABLE,
+    VARIABLE,
+    SealKey,
+    key_from_environment,
+    key_from_file,
+    seal_fault,
+)
 from planner_executor.graph.ledger.verification import Verification, verify
 from planner_executor.graph.testing import drafted
 
@@ -113,6 +120,27 @@ def test_a_run_goes_on_only_with_the_key_it_was_begun_with(
     assert len(use(path, then, lambda ledger: ledger.events(RUN))) == 1  # it can be looked at all the same
 
 
+@pytest.mark.parametrize(
+    ("key", "key_id", "seal", "fault"),
+    [
+        (None, None, None, None),
+        (None, KEY.id, None, "is sealed with the key"),
+        (None, None, b"seal", "is sealed with the key"),
+        (KEY, None, KEY.seal(b"link"), "is not sealed"),
+        (KEY, OTHER.id, OTHER.seal(b"link"), "is sealed with the key"),
+        (KEY, KEY.id, None, "has a seal that does not fit"),
+        (KEY, KEY.id, KEY.seal(b"other"), "has a seal that does not fit"),
+        (KEY, KEY.id, KEY.seal(b"link"), None),
+    ],
+)
+def test_a_run_goes_on_with_its_own_key_and_seal_alone(
+    key: SealKey | None, key_id: str | None, seal: bytes | None, fault: str | None
+) -> None:
+    found = seal_fault(key, key_id, seal, b"link")
+
+    assert found is fault if fault is None or found is None else found.startswith(fault)
+
+
 def test_a_seal_of_another_key_is_told_apart(path: Path) -> None:
     begin(path, KEY)
 
@@ -128,11 +156,12 @@ def test_a_changed_seal_is_a_broken_one(path: Path, column: str) -> None:
     assert not found(path, KEY).is_whole
 
 
-def test_the_environment_holds_the_key_or_names_its_file(tmp_path: Path) -> None:
+def test_the_environment_holds_the_key_or_names_its_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = tmp_path / "key"
     file.write_bytes(b"  a secret of many letters\n")
 
-    assert key_from_environment({}) is None
+    monkeypatch.setenv(VARIABLE, "a secret of many letters")
+    assert (key_from_environment(), key_from_environment({})) == (KEY, None)
     assert key_from_environment({VARIABLE: "a secret of many letters\n"}) == KEY
     assert key_from_environment({FILE_VARIABLE: str(file)}) == KEY
     assert len({KEY.id, OTHER.id}) == 2
@@ -140,7 +169,8 @@ def test_the_environment_holds_the_key_or_names_its_file(tmp_path: Path) -> None
 
 def test_a_key_that_cannot_be_used_is_refused_before_anything_is_written(tmp_path: Path) -> None:
     with pytest.raises(LedgerKeyError, match="16"):
-        SealKey(b"short")
+        SealKey(b"fifteen letters")
+    assert len(SealKey(b"sixteen letters!").id) == 16
     with pytest.raises(LedgerKeyError, match="no-such-file"):
         key_from_file(tmp_path / "no-such-file")
     with pytest.raises(LedgerKeyError, match="both"):

@@ -23,7 +23,7 @@ def test_the_words_stand_in_place_of_a_plan(raw: Any) -> None:
 
 
 def test_an_answer_without_the_key_is_read_as_a_plan() -> None:
-    assert read({"steps": []}) is PLAN and read("x") is PLAN
+    assert read({"steps": []}) is PLAN and read("x") is PLAN and read("I cannot") is PLAN
 
 
 @pytest.mark.parametrize(
@@ -42,7 +42,7 @@ def test_a_cannot_that_is_none_says_what_is_wrong(raw: Any, words: str) -> None:
 
 
 def test_words_are_bounded() -> None:
-    assert len(words_of("x" * 5_000) or "") <= WORDS_CHARACTERS and words_of(3) is None
+    assert len(words_of("x" * 5_000) or "") == WORDS_CHARACTERS == 1_000 and words_of(3) is None
 
 
 @pytest.mark.parametrize(
@@ -53,6 +53,7 @@ def test_words_are_bounded() -> None:
         ({"type": "object"}, True),
         ({"type": "object", "properties": {"cannot": {"type": "integer"}}}, True),
         ({"type": "object", "additionalProperties": False}, False),
+        ({"type": "object", "properties": {"n": {}}, "additionalProperties": False}, False),
         ({"type": "array"}, False),
     ],
 )

@@ -34,6 +34,7 @@ def test_whatever_is_said_the_plan_is_the_same(said: Any) -> None:
         ({"a": " one\n two "}, {"a": "one two"}, False),
         ({"a": "done", "z": "x"}, {"a": "done"}, True),
         ({"a": ["done"]}, {}, True),
+        ({"a": " "}, {}, True),
         ("done", {}, True),
         ({}, {}, False),
     ],
@@ -46,11 +47,16 @@ def test_what_is_no_text_for_a_commented_step_is_left_out_with_a_note(said: Any,
 
 
 def test_words_are_bounded() -> None:
-    assert len(read({**PLAN, "on_comments": {"a": "x" * 9_999}}, "a").on_comments["a"]) == WORDS_CHARACTERS
+    assert len(read({**PLAN, "on_comments": {"a": "x" * 9_999}}, "a").on_comments["a"]) == WORDS_CHARACTERS == 300
 
 
 def test_words_may_stand_beside_a_wrapped_plan() -> None:
-    assert read({"plan": PLAN, "on_comments": {"a": "done"}}, "a").on_comments == {"a": "done"}
+    for raw in ({"plan": PLAN, "on_comments": {"a": "done"}}, {"plan": {**PLAN, "on_comments": {"a": "done"}}}):
+        assert read(raw, "a").on_comments == {"a": "done"}
+
+
+def test_words_that_are_no_plan_are_none_about_comments() -> None:
+    assert read("on_comments", "a").issues and not read("on_comments", "a").on_comments
 
 
 def test_without_comments_the_key_is_a_fault() -> None:

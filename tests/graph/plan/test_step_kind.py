@@ -1,7 +1,7 @@
 from planner_executor.graph.plan.catalog import ToolSpec
 from planner_executor.graph.plan.reading import read_plan
 from planner_executor.graph.plan.schema import Step
-from planner_executor.graph.plan.step_kind import kind_of
+from planner_executor.graph.plan.step_kind import kind_of, named_kinds
 
 SEARCH = ToolSpec("search", "finds", {"type": "object", "properties": {"query": {"type": "string"}}}, effect="read")
 
@@ -10,6 +10,10 @@ def test_a_field_that_is_false_names_no_kind() -> None:
     step = Step(id="a", objective="o", tools=("search",), gather=False)
 
     assert step.kind == "model"
+
+
+def test_a_step_that_names_a_kind_is_no_model_step_whatever_else_it_says() -> None:
+    assert named_kinds({"model": "m", "tool": "search", "ask": None}) == ["tool"]
 
 
 def test_the_json_of_a_step_has_the_kind_of_the_step() -> None:

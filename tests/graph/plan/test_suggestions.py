@@ -35,6 +35,35 @@ def test_the_closest_id_is_suggested_and_rather_an_earlier_one(name: str, step: 
     assert words == f"did you mean {meant}? the steps are step_1, step_2, step_3"
 
 
+@pytest.mark.parametrize(("place", "is_close"), [(0, True), (199, True), (200, False), (201, False), (202, True)])
+def test_close_names_are_looked_for_among_the_last_and_the_first_of_many(place: int, is_close: bool) -> None:
+    ids = [f"n{number}" for number in range(402)]
+    ids[place] = "weather"
+
+    assert KnownSteps(ids).hint_for("wether").startswith("did you mean weather?") is is_close
+
+
+def test_a_plan_gets_so_many_hints_and_then_the_list_alone() -> None:
+    steps = KnownSteps(["step_1"])
+    hints = [steps.hint_for("step1") for _ in range(21)]
+
+    assert [hint != steps.listing for hint in hints] == [True] * 20 + [False]
+
+
+@pytest.mark.parametrize(
+    ("ids", "unnamed", "words"),
+    [
+        ([], [], "the plan has no steps"),
+        (["a"], [], "the steps are a"),
+        ([], ["steps[0]"], "steps[0] without an id"),
+        (["a"], ["steps[1]"], "the steps are a; steps[1] without an id"),
+        ([], list("abcdef"), "a, b, c, d, e and 1 more without an id"),
+    ],
+)
+def test_the_list_names_the_steps_and_those_without_an_id(ids: list[str], unnamed: list[str], words: str) -> None:
+    assert KnownSteps(ids, unnamed=unnamed).listing == words
+
+
 def test_where_nothing_is_close_the_steps_are_listed() -> None:
     assert STEPS.hint_for("weather", "step_2") == "the steps are step_1, step_2, step_3"
 
