@@ -5,7 +5,14 @@ from typing import Any
 
 import pytest
 
-from planner_executor.graph.plan.json_values import LONG_INTEGER, TOO_DEEP, is_number, json_faults, long_integer_fault
+from planner_executor.graph.plan.json_values import (
+    LONG_INTEGER,
+    TOO_DEEP,
+    is_number,
+    json_faults,
+    long_integer_fault,
+    with_texts,
+)
 
 LEAST, MOST = -9_223_372_036_854_775_808, 18_446_744_073_709_551_615
 """SQLite and PostgreSQL keep the first in 64 bits with a sign, JSON parsers of other languages the last without."""
@@ -71,3 +78,11 @@ def test_a_longer_integer_is_a_fault_wherever_it_is(value: Any) -> None:
 )
 def test_a_boolean_and_a_text_are_no_number(value: Any, is_one: bool) -> None:
     assert is_number(value) is is_one
+
+
+def test_texts_are_changed_wherever_they_stand_and_keys_stay() -> None:
+    assert with_texts({"a": ["b", 1, None, {"c": "d"}], "e": "f"}, str.upper) == {
+        "a": ["B", 1, None, {"c": "D"}],
+        "e": "F",
+    }
+    assert with_texts("a", len) == 1 and with_texts(2.5, str.upper) == 2.5
