@@ -4,6 +4,7 @@ import os
 import stat
 from collections.abc import Iterator, Sequence
 from fnmatch import fnmatchcase
+from itertools import islice
 from pathlib import Path, PurePosixPath
 
 from planner_executor.tools.confinement import inside
@@ -32,27 +33,34 @@ class Folder:
         Raises:
             PathRefused: The path leads out of the folder, or into a part of it that is not read.
         """
-        file = inside(self.path, path)
-        parts = file.relative_to(self.path.resolve()).parts
-        if any(is_private(part) for part in parts) or self._is_left_out(file.parent):
-            raise PathRefused(path, self.path, "leads into a hidden or skipped folder")
+        file = self.place(path)
         try:
             return file if stat.S_ISREG(file.stat().st_mode) else None
         except OSError:
             return None
 
-    def files(self) -> Iterator[str]:
-        """Yield relative paths in order, the first few thousand."""
-        count = 0
+    def place(self, path: str) -> Path:
+        """Return the real path of what may be there.
+
+        Raises:
+            PathRefused: The path leads out of the folder, or into a part of it that is not read.
+        """
+        file = inside(self.path, path)
+        parts = file.relative_to(self.path.resolve()).parts
+        if any(is_private(part) for part in parts) or self._is_left_out(file.parent):
+            raise PathRefused(path, self.path, "leads into a hidden or skipped folder")
+        return file
+
+    def walk(self) -> Iterator[str]:
+        """Yield the relative paths of all files that are read, in order."""
         for here, folders, names in os.walk(self.path):
             parent = Path(here)
             folders[:] = sorted(n for n in folders if not is_private(n) and not self._is_left_out(parent / n))
-            for name in sorted(names):
-                if is_private(name) or not f"{here}/{name}".isprintable():
-                    continue
-                if (count := count + 1) > _MOST_FILES:
-                    return
-                yield (parent / name).relative_to(self.path).as_posix()
+            yield from ((parent / n).relative_to(self.path).as_posix() for n in sorted(names) if not is_private(n))
+
+    def files(self) -> Iterator[str]:
+        """Yield relative paths in order, the first few thousand."""
+        return islice((path for path in self.walk() if f"{self.path}/{path}".isprintable()), _MOST_FILES)
 
     def matching(self, pattern: str) -> list[str]:
         """Return the relative paths that a pattern matches, in order; a path without `*?[` matches itself.

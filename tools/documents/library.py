@@ -3,19 +3,19 @@
 import os
 import stat
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
 from typing import Any
 
-from planner_executor.tools.confinement import inside
 from planner_executor.tools.coverage import coverage
 from planner_executor.tools.documents.conversion import CONVERTERS
 from planner_executor.tools.documents.loading import ACCEPTED, KINDS, load
 from planner_executor.tools.documents.passages import Document
 from planner_executor.tools.documents.pdf_blocks import PDF_BOUNDS
 from planner_executor.tools.errors import NothingFound, PathRefused, SourceNotReadable
+from planner_executor.tools.folder import Folder
 from planner_executor.tools.workers.process import Bounds
 
 LARGEST_FILE_BYTES = 5_000_000
@@ -23,7 +23,6 @@ _MOST_FILES = 5_000
 _LONGEST_LOOK_S = 40.0
 """How long new and changed files are read before the others have to wait; the tools stop at 60 seconds."""
 _FEW = 5
-_SKIPPED_FOLDERS = {"node_modules", "__pycache__", "venv", "site-packages"}
 
 Stamp = tuple[int, int, int]
 
@@ -51,8 +50,8 @@ class Library:
 
     def __init__(self, folder: Path, without: Sequence[Path] = (), pdf_bounds: Bounds = PDF_BOUNDS) -> None:
         self._pdf_bounds = pdf_bounds
-        self.folder = folder.absolute()
-        self._without = tuple(each.absolute() for each in without)
+        self._files = Folder(folder, without)
+        self.folder = self._files.path
         self._lock = Lock()
         self._read: dict[str, tuple[Stamp, Document | SourceNotReadable]] = {}
 
@@ -75,10 +74,7 @@ class Library:
             PathRefused: The name leads out of the folder, or into a part of it that is not read.
             SourceNotReadable: There is no such document.
         """
-        file = inside(self.folder, source)
-        parts = file.relative_to(self.folder.resolve()).parts
-        if any(_is_private(part) for part in parts) or self._is_left_out(file.parent):
-            raise PathRefused(source, self.folder, "leads into a hidden or skipped folder")
+        file = self._files.place(source)
         if file.suffix.lower() not in KINDS:
             raise SourceNotReadable(source, _other_kind(file.suffix.lower()))
         try:
@@ -93,7 +89,7 @@ class Library:
         known, self._read = self._read, {}
         skipped: dict[str, str] = {}
         enough = time.monotonic() + _LONGEST_LOOK_S
-        for source in self._sources():
+        for source in self._files.walk():
             if len(self._read) >= _MOST_FILES:
                 skipped["…"] = f"more than {_MOST_FILES} documents; the rest was not read"
                 break
@@ -123,24 +119,6 @@ class Library:
             return stamp, load(source, file, self._pdf_bounds)
         except SourceNotReadable as error:
             return stamp, error
-
-    def _sources(self) -> Iterator[str]:
-        """Yield relative paths of all files that are not hidden, in order."""
-        for here, folders, files in os.walk(self.folder):
-            parent = Path(here)
-            folders[:] = sorted(n for n in folders if not _is_private(n) and not self._is_left_out(parent / n))
-            for name in sorted(files):
-                if not _is_private(name):
-                    yield (parent / name).relative_to(self.folder).as_posix()
-
-    def _is_left_out(self, folder: Path) -> bool:
-        root, real = self.folder.resolve(), folder.resolve()
-        left_out = (path for item in self._without if (path := item.resolve()) != root and path.is_relative_to(root))
-        return any(real.is_relative_to(path) for path in left_out)
-
-
-def _is_private(name: str) -> bool:
-    return name.startswith(".") or name in _SKIPPED_FOLDERS
 
 
 def _fault(found: os.stat_result) -> str | None:
