@@ -80,6 +80,8 @@ async def measured(link: str) -> tuple[Mapping[str, list[float]], int]:
         await asyncio.sleep(15)  # the streams have opened
         pages = {"inbox": "/", "runs": "/runs", "runs, a text": "/runs?text=number+77", "policy": "/policy"}
         pages["runs, in the middle"] = "/runs?before=run-50000.1"
+        pages |= {"runs, the costliest": "/runs?order=cost", "runs, the longest": "/runs?order=duration"}
+        pages |= {"inbox, searched": "/?find=number+77", "inbox, by deadline": "/?order=deadline&group=what"}
         of_a_run = ("", "/step", "/timeline", "/results", "/revisions", "/effects", "/budget", "/audit")
         pages |= {f"run{page}": f"/run{page}?run=load-1.1&step=s1" for page in of_a_run}
         taken = {name: await page_ms(client, path) for name, path in pages.items()}

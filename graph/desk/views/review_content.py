@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, assert_never
+from typing import Any, Literal, assert_never
 
 from pydantic import JsonValue, ValidationError
 
@@ -35,6 +35,7 @@ from planner_executor.graph.text.expectation import takes_in_words
 from planner_executor.graph.text.literal_text import literal_lines
 from planner_executor.graph.text.review.asked_calls import LATER
 from planner_executor.graph.text.review.person import NO_ARGUMENTS
+from planner_executor.graph.text.word_diff import Piece, word_diff
 
 READING_STEPS = 60
 """Steps without an effect that are shown; the page of the plan has all."""
@@ -54,12 +55,20 @@ SHOWN_FOR = {
 
 
 @dataclass(frozen=True)
+class Words:
+    """A value before or after a change, in pieces; what differs is marked by this element."""
+
+    pieces: Sequence[Piece]
+    mark: Literal["del", "ins"]
+
+
+@dataclass(frozen=True)
 class Table:
     """Rows below a title; `is_folded`: one opens it to read them."""
 
     title: str
     heads: Row
-    rows: Sequence[Row]
+    rows: Sequence[Sequence[str | Words]]
     is_folded: bool = False
 
 
@@ -231,12 +240,19 @@ def _changes(content: PlanContent) -> Table:
     return Table(f"What changed, {since}{seen}", ("Step", "Change", "Field", "Before", "Now"), rows)
 
 
-def _change(change: Change) -> Iterator[Row]:
+def _change(change: Change) -> Iterator[tuple[str | Words, ...]]:
     if not change.fields:
         yield change.step, change.change, "", "", ""
     for one in change.fields:
-        was, now = (_value(value) if value is not None else "not given" for value in (one.was, one.now))
-        yield change.step, change.change, one.field, was, now
+        was, now = (_value(value) if value is not None else "" for value in (one.was, one.now))
+        old, new = word_diff(was, now)
+        yield (
+            change.step,
+            change.change,
+            one.field,
+            Words(old, "del") if one.was is not None else "not given",
+            Words(new, "ins") if one.now is not None else "not given",
+        )
 
 
 def _tools(tools: Iterable[Tool]) -> Table:

@@ -4,11 +4,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from planner_executor.graph.desk.views.word_diff import Piece, word_diff
 from planner_executor.graph.plain_text.sanitize import visible_json
 from planner_executor.graph.plan.revision import PlanDiff, difference
 from planner_executor.graph.plan.schema import Plan
 from planner_executor.graph.record.events import Event, PlanRevised
+from planner_executor.graph.text.word_diff import Piece, word_diff
 
 
 @dataclass(frozen=True)

@@ -5,14 +5,16 @@ from collections.abc import Iterator, Sequence
 from planner_executor.graph.plain_text.markdown import code
 from planner_executor.graph.plain_text.sanitize import visible
 from planner_executor.graph.plan.revision import PlanDiff
-from planner_executor.graph.review.content import Change, CommentContent, PlanContent, Shown
+from planner_executor.graph.record.values import to_text
+from planner_executor.graph.review.content import Change, CommentContent, FieldChange, PlanContent, Shown, Whole
 from planner_executor.graph.review.plan_changes import ANSWER
 from planner_executor.graph.text.drawing.labels import plain
 from planner_executor.graph.text.event_text import step_words
 from planner_executor.graph.text.review.frame import Block, Data, Prose, name, words
 from planner_executor.graph.text.review.layout import ITEM, entry
 from planner_executor.graph.text.review.values import cut, plain_value, told, value_lines
-from planner_executor.graph.words.name_list import enumerated
+from planner_executor.graph.text.word_diff import Piece, word_diff
+from planner_executor.graph.words.name_list import counted, enumerated
 
 MAX_CHANGES = 30
 """Number of changed or removed steps whose former work is shown."""
@@ -81,8 +83,29 @@ def _change(change: Change) -> list[str]:
     lines = entry(f"{change.step} (changed)")
     for one in change.fields:
         lines += entry(visible(plain(one.field)), "    ")
-        lines += [*entry(f"was {_value(one.was)}", "      "), *entry(f"now {_value(one.now)}", "      ")]
+        was, now = _before_and_now(one)
+        lines += [*entry(f"was {was}", "      "), *entry(f"now {now}", "      ")]
     return lines
+
+
+def _before_and_now(field: FieldChange) -> tuple[str, str]:
+    """Return a field before and now, on a line each; of long values what differs, and the words beside it."""
+    was, now = field.was, field.now
+    if isinstance(was, Whole) and isinstance(now, Whole):
+        before, after = (visible(to_text(one.value)) for one in (was, now))
+        if max(len(before), len(after)) > CHARACTERS:
+            old, new = word_diff(before, after)
+            return cut(_folded(old), CHARACTERS), cut(_folded(new), CHARACTERS)
+    return _value(was), _value(now)
+
+
+def _folded(pieces: Sequence[Piece]) -> str:
+    return "".join(
+        f" ... {counted(len(one.text.split()), 'word is', 'words are')} the same ... "
+        if one.kind == "folded"
+        else one.text
+        for one in pieces
+    )
 
 
 def _removed(change: Change) -> list[str]:

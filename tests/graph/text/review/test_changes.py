@@ -60,3 +60,14 @@ def test_of_a_large_value_both_ends_are_told_with_its_length_and_digest() -> Non
 
     assert 'was "first xxx' in said and f"... {LARGEST_VALUE + 13} bytes in all, digest " in said
     assert 'last" now 2' in said
+
+
+def test_of_a_long_value_the_words_that_differ_are_told_wherever_they_stand() -> None:
+    words = " ".join(f"w{number}" for number in range(400))
+    was = Plan(steps=(Step(id="a", objective=words),))
+    now = Plan(steps=(Step(id="a", objective=words.replace("w200", "other")),))
+
+    said = " ".join(to_text(change_blocks(changes_between(was, now), 1)).split())
+
+    assert "was" in said and "w199 w200 w201" in said and "w199 other w201" in said
+    assert said.count("words are the same") == 4 and "w20 " not in said
