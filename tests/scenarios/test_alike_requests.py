@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,15 @@ from planner_executor import Agent
 from planner_executor.graph.cli.commands.inbox import table
 from planner_executor.graph.cli.screen import Screen
 from planner_executor.graph.errors import InputError
-from planner_executor.graph.testing import LoggedTools, ScriptedModel, step
+from planner_executor.graph.record.events import Draft, Event
+from planner_executor.graph.record.person import Approver
+from planner_executor.graph.review.response import ReviewResponse
+from planner_executor.graph.runs import Run, open_runs
+from planner_executor.graph.runs.alike import alike_requests, decide_each
+from planner_executor.graph.runs.inbox import inbox
+from planner_executor.graph.runs.inbox_filter import InboxFilter
+from planner_executor.graph.runs.stored_responses import store_response
+from planner_executor.graph.testing import LoggedTools, ScriptedModel, drafted, step
 
 SNAPSHOTS = Path(__file__).parents[1] / "data" / "reviews" / "alike_refunds"
 NAMES = ("ada", "bob", "cleo", "dan", "eve", "finn")
@@ -62,6 +70,42 @@ def test_six_refunds_are_approved_in_one_go_and_a_seventh_that_the_table_shows_i
         (made,) = [event.payload for event in agent.log(run) if event.kind == "decided"]
         assert made["decisions"] == [{"type": "approve", "reason": "returned goods"}]
         assert agent.verify(run) and agent.replay(run).is_same
+
+
+NIGHT = 300
+
+
+@pytest.mark.slow
+async def test_a_night_of_300_plans_is_decided_from_the_inbox_a_table_of_each_page(
+    agent: Agent, tmp_path: Path
+) -> None:
+    events = [*agent.log(agent.start("refund ada", plan=refund("ada"), thread="first").id)]
+    agent.cancel("first.1")
+
+    def as_of(number: int, event: Event) -> Draft:
+        payload = {**event.payload, "thread": f"night-{number}"} if event.kind == "run_started" else event.payload
+        if event.kind == "plan_revised":
+            payload = {**payload, "plan": refund(f"customer {number}")}
+        return drafted(event.kind, payload, event.step)
+
+    async with open_runs(tmp_path / "runs.db") as runs:
+        for number in range(NIGHT):
+            await runs.ledger.open_run(f"night-{number}", [as_of(number, event) for event in events])
+        person, pages = Approver("ada", "token"), 0
+
+        async def stored(run: str, answer: Mapping[str, Any]) -> Run:
+            await store_response(runs, await runs.find(run), answer, person)
+            return await runs.show(run)
+
+        assert (await inbox(runs, InboxFilter(text="refund"))).total == NIGHT
+        while found := await alike_requests(runs):
+            for batch in found:
+                told = await decide_each(batch, (), ReviewResponse(approve=True), stored)
+                assert [one.fault for one in told] == [None] * len(batch.requests)
+            pages += 1
+        assert (len(await inbox(runs)), pages) == (0, 6)
+        given = [(await runs.log(f"night-{number}.1")).events[-1].payload["approver"] for number in (0, NIGHT - 1)]
+        assert given == [str(person)] * 2
 
 
 def test_one_that_was_decided_meanwhile_is_refused_and_leaves_the_others(agent: Agent, tools: LoggedTools) -> None:
