@@ -26,6 +26,7 @@ from planner_executor.graph.ledger.verification import Verification
 from planner_executor.graph.lifetime import OpenOnUse
 from planner_executor.graph.plain_text.sanitize import check_texts
 from planner_executor.graph.playbooks import Playbook
+from planner_executor.graph.playbooks.starting import plan_here
 from planner_executor.graph.policy.terms import Comparison
 from planner_executor.graph.record.amendment import Amendment
 from planner_executor.graph.record.person import Approver, Person
@@ -49,7 +50,6 @@ from planner_executor.graph.settings.identity import named
 from planner_executor.graph.text.audit import Audit
 from planner_executor.graph.text.event_text import Section
 from planner_executor.graph.text.notebook import changing_picture, draw_plans
-from planner_executor.graph.words.name_list import listed
 from planner_executor.graph.work.continuing import ByPlace, BySession
 from planner_executor.graph.work.report import Report
 from planner_executor.graph.work.server import ByServer
@@ -169,7 +169,9 @@ class AsyncAgent:
         session, thread = await self._open.get(), thread or token_hex(4)
         named: Mapping[str, Any] | None = None
         if playbook is not None:
-            plan = _plan_of(playbook, params, plan, session)
+            if plan is not None:
+                raise InputError("plan", "give a plan or a playbook, not both")
+            plan = plan_here(playbook, params, session.graph.services.toolbox.specs)
             described, tags = playbook.goal(params or {}), [*tags, playbook.name]
             named = playbook.named if goal in (None, described) else {**playbook.named, "goal": "given"}
             goal = goal or described
@@ -702,19 +704,3 @@ class AsyncAgent:
 
     async def _actor(self, by: Person | None) -> Approver:
         return named(by, (await self._open.get()).identity)
-
-
-def _plan_of(
-    playbook: Playbook, params: Mapping[str, JsonValue] | None, plan: JsonValue, session: AgentSession
-) -> dict[str, Any]:
-    """Return the plan of a playbook, whose tools have to be those that it was kept with."""
-    if plan is not None:
-        raise InputError("plan", "give a plan or a playbook, not both")
-    specs = session.graph.services.toolbox.specs
-    if writers := playbook.writers(specs):
-        where = f"{playbook.path} lies where {listed(writers)} can write"
-        raise InputError("playbook", f"{where}; keep it in a folder that no tool changes")
-    if changes := playbook.changes(specs):
-        again = "look at what changed, then keep the playbook anew"
-        raise InputError("playbook", f"{playbook.name}: {'; '.join(changes)}; {again}")
-    return playbook.plan(params)

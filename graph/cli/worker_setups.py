@@ -22,6 +22,8 @@ from planner_executor.graph.words.name_list import listed
 from planner_executor.graph.work.candidate import Candidate
 
 if TYPE_CHECKING:
+    from planner_executor.graph.playbooks.playbook import Playbook
+    from planner_executor.graph.playbooks.schedule import Schedule
     from planner_executor.graph.work.continuing import BySession, Fit
 
 OPEN = 16
@@ -97,13 +99,28 @@ class BySetup:
         """See `graph.work.continuing.Continuing`."""
         return await (await self._of(run)).way.let_go(run)
 
+    async def begin(self, playbook: "Playbook", schedule: "Schedule", thread: str) -> None:
+        """Begin a run of a playbook under the operator's setup, see `graph.work.due.begin`."""
+        from planner_executor.graph.work.due import begin
+
+        opened = await self._with(await run_sync(lambda: Setup.default().changed(**self.options)))
+        opened.in_hand += 1
+        try:
+            await begin(opened.way.session, playbook, schedule, thread)
+        finally:
+            opened.in_hand -= 1
+
     async def aclose(self) -> None:
         """Close the agents."""
         while self._opened:
             await self._opened.popitem()[1].closing.aclose()
 
     async def _of(self, run: Candidate) -> _Opened:
-        setup = await run_sync(lambda: setup_to_work(run_of(run.record, worked_on=False), self.options))
+        return await self._with(
+            await run_sync(lambda: setup_to_work(run_of(run.record, worked_on=False), self.options))
+        )
+
+    async def _with(self, setup: Setup) -> _Opened:
         name = repr(setup)
         async with self._opening:
             if name not in self._opened:

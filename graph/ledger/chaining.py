@@ -4,16 +4,26 @@ import secrets
 import time
 from collections.abc import Sequence
 
+from planner_executor.graph.errors import StaleRunError
 from planner_executor.graph.ledger.chain import SALT_BYTES, Row, link, payload_digest
 from planner_executor.graph.ledger.protocol import RunKey
 from planner_executor.graph.plan.json_writer import COMPACT, json_writer
-from planner_executor.graph.record.events import Draft, Event
+from planner_executor.graph.record.events import Draft, Event, RunStarted
+from planner_executor.graph.record.person import Approver
 
 compact_json = json_writer(separators=COMPACT, allow_nan=False)
 
 
-def of_run(run: RunKey, drafts: Sequence[Draft]) -> list[Draft]:
-    """Return the first events of a run, with its thread and number in `run_started`."""
+def of_run(database: str, run: RunKey, drafts: Sequence[Draft]) -> list[Draft]:
+    """Return the first events of a run, with its thread and number in `run_started`.
+
+    Raises:
+        StaleRunError: A schedule asks for the run, whose thread has one: each moment starts one run (decision 163).
+    """
+    started = drafts[0].data if drafts else None
+    by = Approver.of_label(started.started_by or "") if isinstance(started, RunStarted) else None
+    if run.n > 1 and by is not None and by.source == "schedule":
+        raise StaleRunError(database, run.id)
     return [draft.of_run(run.thread, run.n) for draft in drafts]
 
 

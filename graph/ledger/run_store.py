@@ -9,6 +9,7 @@ from planner_executor.graph.ledger.ended_sessions import EndedSessions
 from planner_executor.graph.ledger.lease import Holder
 from planner_executor.graph.ledger.outbox import Outbox
 from planner_executor.graph.ledger.protocol import Ledger, Message, RunKey
+from planner_executor.graph.ledger.timetable import Timetable
 from planner_executor.graph.ledger.tombstone import Tombstone, Tombstones
 from planner_executor.graph.ledger.transcript import Transcript
 from planner_executor.graph.record.counters import Counters
@@ -228,6 +229,10 @@ class RunStore(Ledger, Protocol):
     @property
     def ended_sessions(self) -> EndedSessions:
         """The sessions of the review desk that were signed out of."""
+
+    @property
+    def timetable(self) -> Timetable:
+        """The next moments of schedules."""
 
     async def wait_for_news(self, most_s: float) -> None:
         """Return after `most_s` seconds, or sooner if events may have been written; only `changes` tells whether."""

@@ -18,7 +18,7 @@ from planner_executor.graph.words.unreadable import unreadable
 
 FILE_VARIABLE = "PLANNER_EXECUTOR_CONFIG"
 FILE = Path("planner-executor.toml")
-TABLES = ("models", "policy", "tools", "pack", "look", "notify", "identity", "desk", "playbooks")
+TABLES = ("models", "policy", "tools", "pack", "look", "notify", "identity", "desk", "playbooks", "schedules")
 
 
 FROM_ENVIRONMENT = "env:"

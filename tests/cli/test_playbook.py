@@ -1,15 +1,21 @@
 """`playbook`: keep a plan that ran, look at it, check it, and run it again with other values."""
 
+import asyncio
 import json
 import re
 import shlex
+import time
 import traceback
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from typer.testing import Result
+
+from planner_executor.graph.cli.options import DATABASE
+from planner_executor.graph.runs import open_runs
 
 ROOT = Path(__file__).parents[2]
 Cli = Callable[..., Result]
@@ -213,3 +219,25 @@ def test_a_value_that_is_missing_or_unknown_starts_nothing(kept: str, cli: Cli, 
 
     assert refused.exit_code == 2
     assert cli("runs").output.count("succeeded") == 1
+
+
+def test_a_worker_begins_what_is_due_and_says_so(kept: str, cli: Cli, folder: Path) -> None:
+    (folder / "playbooks").mkdir()
+    (folder / "playbooks" / kept).write_bytes((folder / kept).read_bytes())
+    schedule = 'name = "nightly"\nplaybook = "about"\ncron = "0 0 1 1 *"\nparams = { topic = "sun" }\n'
+    (folder / "planner-executor.toml").write_text(f'playbooks = "playbooks"\n[[schedules]]\n{schedule}')
+    assert "planner-executor.toml is not trusted, and schedules" in cli("work", "--once").stderr
+    assert cli("trust", "--yes").exit_code == cli("trust", f"playbooks/{kept}", "--yes").exit_code == 0
+    assert "counts from when a worker sees it" in cli("playbook", "due").stdout
+    assert cli("work", "--once").exit_code == 0
+    assert "nightly: about at '0 0 1 1 * UTC', next 20" in cli("playbook", "due").stdout
+
+    async def pass_time() -> None:
+        async with open_runs(DATABASE) as runs:
+            (moment,) = await runs.ledger.timetable.moments()
+            assert await runs.ledger.timetable.replace(moment, replace(moment, due_at=time.time()))
+
+    asyncio.run(pass_time())
+    said = cli("work", "--once").stdout
+
+    assert "nightly of 20" in said and "has started run" in said and "waits for a person" in said

@@ -16,6 +16,7 @@ from planner_executor.graph.desk.desk_table import with_table
 from planner_executor.graph.desk.settings import DeskSettings
 from planner_executor.graph.errors import ConfigError
 from planner_executor.graph.notices.addresses import addresses_of
+from planner_executor.graph.playbooks.schedule import SCHEDULES
 from planner_executor.graph.settings.settings_file import TABLES, settings_file
 from planner_executor.graph.testing import step
 
@@ -150,6 +151,10 @@ ACTS = {
             "people sign in to the review desk by oidc: https://login.example",
         ],
     ),
+    "schedules": (
+        '[[schedules]]\nname = "nightly"\nplaybook = "report"\ncron = "30 2 * * *"\n',
+        ["schedules: nightly has workers run the playbook report at '30 2 * * * UTC'"],
+    ),
 }
 
 
@@ -163,6 +168,7 @@ def use(table: str) -> Any:
         "identity": lambda: identity_in_file(None),
         "notify": lambda: addresses_of(None),
         "desk": lambda: with_table(DeskSettings(), None),
+        "schedules": lambda: SCHEDULES.value_in(settings_file(None)),
     }
     return readers[table]()
 

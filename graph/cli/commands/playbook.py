@@ -17,7 +17,7 @@ from planner_executor.graph.cli.json_stream import json_observers, write_open_re
 from planner_executor.graph.cli.option_groups import with_option_groups
 from planner_executor.graph.cli.playbook_options import File, Values, pair, playbook_given, values_given
 from planner_executor.graph.cli.run_driver import start
-from planner_executor.graph.cli.run_lookup import with_run
+from planner_executor.graph.cli.run_lookup import with_run, with_runs
 from planner_executor.graph.cli.run_options import RunOptions, ToolOptions
 from planner_executor.graph.cli.screen import DIGEST_CHARACTERS, Screen
 from planner_executor.graph.cli.setup import Setup
@@ -26,6 +26,9 @@ from planner_executor.graph.playbooks.case import Case, cases_beside
 from planner_executor.graph.playbooks.folder import folder_of, found_in
 from planner_executor.graph.playbooks.playbook import Playbook
 from planner_executor.graph.playbooks.saving import playbook_of_run
+from planner_executor.graph.playbooks.schedule import SCHEDULES, Schedule
+from planner_executor.graph.record.deadline import moment_in_words
+from planner_executor.graph.record.moment import Moment
 from planner_executor.graph.settings.settings_file import settings_file
 from planner_executor.graph.settings.trust import content_trusted, trust
 from planner_executor.graph.text.changed_lines import changed_lines
@@ -114,6 +117,26 @@ def list_(config: options.ConfigFile = None) -> None:
             screen.say(f"{what}{'' if one.is_trusted else ', not trusted'}: {one.playbook.description}")
         if not found:
             screen.say(f"no playbooks in {folder}")
+
+
+@playbook.command(epilog=EPILOG)
+def due(config: options.ConfigFile = None, db: options.Database = options.DATABASE) -> None:
+    """Say what the schedules of the settings run, and when next; `work` runs them."""
+    screen = Screen.here()
+    with report_errors(screen):
+        schedules = SCHEDULES.value_in(settings_file(config)) or ()
+        moments = {one.schedule: one for one in with_runs(db, lambda runs: runs.ledger.timetable.moments())}
+        for one in schedules:
+            screen.say(f"{one.name}: {one.playbook} at {one.rule!r}, {_next(moments.get(one.name), one)}")
+        if not schedules:
+            screen.say("the settings have no schedules; write [[schedules]]")
+
+
+def _next(moment: Moment | None, schedule: Schedule) -> str:
+    if moment is None or moment.rule != schedule.rule:
+        return "counts from when a worker sees it"
+    waits = ", waits for the end of the run before it" if moment.waits else ""
+    return f"next {moment_in_words(moment.due_at)}{waits}"
 
 
 @playbook.command(epilog=EPILOG)

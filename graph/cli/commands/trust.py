@@ -33,6 +33,7 @@ HOMES = {
     "pack": "planner_executor.graph.builder.configuration",
     "identity": "planner_executor.graph.builder.configuration",
     "notify": "planner_executor.graph.notices.addresses",
+    "schedules": "planner_executor.graph.playbooks.schedule",
     "desk": "planner_executor.graph.desk.desk_table",
 }
 """The tables of a settings file, and the modules that read them; a policy is a file of its own."""

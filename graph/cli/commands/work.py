@@ -70,7 +70,7 @@ async def _work(
     try:
         async with open_runs(db) as runs:
             place = ByPlace(here, ByServer(server) if server is not None else None)
-            worker = Worker(runs, place, tell, concurrency, chores=chores_of(given["config"]))
+            worker = Worker(runs, place, tell, concurrency, chores=chores_of(given["config"], here.begin))
             return await _until_stopped(worker, once)
     finally:
         await here.aclose()

@@ -148,7 +148,7 @@ class EventStore(OwnedWriter, EventReader):
         thread.encode()
         run = self._store.next_key(thread)
         stored = StoredRun(run, self._store.opened + 1)
-        self._write(stored, of_run(run, drafts), artifacts)
+        self._write(stored, of_run(self.name, run, drafts), artifacts)
         self._store.add(stored)
         return stored
 

@@ -15,6 +15,7 @@ from planner_executor.graph.ledger.memory.event_store import EventStore
 from planner_executor.graph.ledger.memory.outbox import MemoryOutbox
 from planner_executor.graph.ledger.memory.removal import remove
 from planner_executor.graph.ledger.memory.store import StoredRun
+from planner_executor.graph.ledger.memory.timetable import MemoryTimetable
 from planner_executor.graph.ledger.owner import is_gone, may_live, replacement
 from planner_executor.graph.ledger.protocol import Message, RunKey
 from planner_executor.graph.ledger.run_store import Changes, Health, Redacted, Unfinished, Waiting, place_of
@@ -132,6 +133,11 @@ class MemoryLedger(EventStore):
     def ended_sessions(self) -> MemoryEndedSessions:
         """The sessions of the review desk that were signed out of."""
         return self._store.ended_sessions
+
+    @property
+    def timetable(self) -> MemoryTimetable:
+        """The next moments of schedules."""
+        return self._store.timetable
 
     @property
     def outbox(self) -> MemoryOutbox:

@@ -26,6 +26,7 @@ from planner_executor.graph.ledger.memory.artifact_uses import ArtifactUses
 from planner_executor.graph.ledger.memory.caps import MemoryCaps
 from planner_executor.graph.ledger.memory.ended_sessions import MemoryEndedSessions
 from planner_executor.graph.ledger.memory.outbox import MemoryOutbox
+from planner_executor.graph.ledger.memory.timetable import MemoryTimetable
 from planner_executor.graph.ledger.protocol import Lease, RunKey
 from planner_executor.graph.ledger.reading import Snapshot
 from planner_executor.graph.ledger.refusals import Standing, check_end, standing_after, thread_is_there, unknown_run
@@ -156,6 +157,7 @@ class Store:
     lock: threading.Lock = field(default_factory=threading.Lock)
     changes: int = 0
     ended_sessions: MemoryEndedSessions = field(default_factory=MemoryEndedSessions)
+    timetable: MemoryTimetable = field(default_factory=MemoryTimetable)
     outbox: MemoryOutbox = field(default_factory=MemoryOutbox)
     caps: MemoryCaps = field(default_factory=MemoryCaps)
     history: dict[str, list[Sample]] = field(default_factory=dict)

@@ -38,7 +38,7 @@ class EventWriter:
         run, run_id = open_row(tx, thread)
         put_family(tx, run_id, run, source)
         head = head_of(tx, self.database, run)
-        self.write(tx, head, of_run(run, drafts), artifacts)
+        self.write(tx, head, of_run(self.database, run, drafts), artifacts)
         return head
 
     def write(self, tx: Transaction, head: Head, drafts: Sequence[Draft], artifacts: Sequence[Kept] = ()) -> Head:

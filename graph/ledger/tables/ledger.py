@@ -29,6 +29,7 @@ from planner_executor.graph.ledger.tables.search import (
     waiting,
     with_approvals,
 )
+from planner_executor.graph.ledger.tables.timetable import SqlTimetable
 from planner_executor.graph.ledger.tables.transaction import Transaction
 from planner_executor.graph.ledger.tombstone import Tombstone, Tombstones
 from planner_executor.graph.ledger.transcript import Transcript
@@ -127,6 +128,11 @@ class SqlLedger(EventStore):
     def outbox(self) -> SqlOutbox:
         """The deliveries of notices."""
         return SqlOutbox(self._file)
+
+    @property
+    def timetable(self) -> SqlTimetable:
+        """The next moments of schedules."""
+        return SqlTimetable(self._file)
 
     async def waiting(self, limit: int, after: Waiting | None = None) -> list[RunSummary]:
         """Return rows of runs that wait for a person, the longest wait first."""

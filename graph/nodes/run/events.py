@@ -66,9 +66,18 @@ def revision(
         stalled=stalled,
         read_as=tuple(notes),
         on_comments=on_comments or {},
-        written_by=str(run.approver) if author in BY_PEOPLE else None,
+        written_by=_writer(run, author) if author in BY_PEOPLE else None,
         met_alone=_met_alone(run) if author in BY_PEOPLE and run.record.plan_state.revision else {},
     )
+
+
+def _writer(run: RunContext, author: str) -> str:
+    """Return the label of who wrote a plan: of one that came with the run, whoever began it at this checkpoint.
+
+    A process that died may be followed by one of somebody else, who repeats the node.
+    """
+    came = author == "caller" and run.here_before and not run.record.plan_state.revision
+    return run.record.people.starter if came else str(run.approver)
 
 
 def _met_alone(run: RunContext) -> Met:

@@ -60,6 +60,6 @@ def test_an_event_of_no_step_has_none() -> None:
 
 
 def test_the_first_event_names_its_run() -> None:
-    (started,) = of_run(RunKey("t", 3), [drafted("run_started")])
+    (started,) = of_run("runs.db", RunKey("t", 3), [drafted("run_started")])
 
     assert (started.payload["thread"], started.payload["n"]) == ("t", 3)
