@@ -27,7 +27,7 @@ PATIENCE, SHORTEST_S, LONGEST_S, IDLE_S = 5, 4.0, 300.0, 8.0
 without, and how long they may wait without using any: a machine with other work lets them take longer, not fail."""
 READY = (psutil.STATUS_RUNNING, psutil.STATUS_DISK_SLEEP)
 """What a process does that only others keep from going on."""
-PLUGINS = ("_hypothesis_pytestplugin", "pytest_timeout")
+PLUGINS = ("_hypothesis_pytestplugin", "pytest_timeout", "anyio.pytest_plugin")
 """The only plugins that tests here need; to load all that are installed takes longer than many tests."""
 QUIET = (
     *("-x", "-q", "--assert=plain", "-m", "not slow and not e2e", "-p", "no:cacheprovider"),
