@@ -48,7 +48,6 @@ class Terms:
 class Difference:
     """A term that is not the one on record; `what` is a phrase without a subject, such as `needs pay`."""
 
-    term: str
     standing: Standing
     what: str
 
@@ -115,7 +114,7 @@ def compare(here: Terms, recorded: Terms, ranks: Mapping[str, Rank | None]) -> C
         standing, settings[name] = _of_setting(ranks[name], value, recorded.settings.get(name, value))
         if standing is not None:
             before = _shown(recorded.settings[name])
-            found.append(Difference(name, standing, f"{name}: {before} on record, here is {_shown(value)}"))
+            found.append(Difference(standing, f"{name}: {before} on record, here is {_shown(value)}"))
     policy, about_policy = _policies(here, recorded)
     budget = recorded.budget.within(here.budget)
     found += [*about_policy, *_budgets(here.budget, recorded.budget)]
@@ -133,16 +132,16 @@ def compare(here: Terms, recorded: Terms, ranks: Mapping[str, Rank | None]) -> C
 def _tools(here: Mapping[str, Face], recorded: Mapping[str, Face]) -> Iterator[Difference]:
     if missing := [name for name in recorded if name not in here]:
         it = "it" if len(missing) == 1 else "them"
-        yield Difference("tools", "other", f"needs {listed(missing)}: name {it} with --tools or --mcp")
+        yield Difference("other", f"needs {listed(missing)}: name {it} with --tools or --mcp")
     both_have = [name for name in recorded if name in here]
     if changed := [name for name in both_have if _face(here[name], recorded[name]) != _face(recorded[name])]:
-        yield Difference("tools", "other", f"{listed(changed)} {'has' if len(changed) == 1 else 'have'} changed")
+        yield Difference("other", f"{listed(changed)} {'has' if len(changed) == 1 else 'have'} changed")
     for before, now in dict.fromkeys(_folders(recorded[name], here[name]) for name in both_have):
         if before not in ((), now):
             what = f"reads {listed(list(before))} on record, here {listed(list(now)) or 'no folder'}"
-            yield Difference("tools", "other", what)
+            yield Difference("other", what)
     if more := [name for name in here if name not in recorded]:
-        yield Difference("tools", "weaker", f"begun without {listed(more)}")
+        yield Difference("weaker", f"begun without {listed(more)}")
 
 
 def _face(tool: Face, recorded: Face | None = None) -> Face:
@@ -159,13 +158,13 @@ def _models(kind: str, here: Mapping[str, Any], recorded: Mapping[str, Any]) -> 
     for name in dict.fromkeys((*recorded, *here)):
         before, now = recorded.get(name), here.get(name)
         if before != now:
-            yield Difference("models", "other", f"{kind} {name}: needs {_shown(before)}, here is {_shown(now)}")
+            yield Difference("other", f"{kind} {name}: needs {_shown(before)}, here is {_shown(now)}")
 
 
 def _executors(here: Mapping[str, Any], recorded: Mapping[str, Any]) -> Iterator[Difference]:
     yield from _models("executor", {name: here[name] for name in here if name in recorded}, recorded)
     if more := [name for name in here if name not in recorded]:
-        yield Difference("models", "weaker", f"begun without executor {listed(more)}")
+        yield Difference("weaker", f"begun without executor {listed(more)}")
 
 
 def _policies(here: Terms, recorded: Terms) -> tuple[Policy, list[Difference]]:
@@ -175,19 +174,19 @@ def _policies(here: Terms, recorded: Terms) -> tuple[Policy, list[Difference]]:
         return recorded.policy, []
     looser, stricter = looser_points(ours, theirs), looser_points(theirs, ours)
     if not stricter:
-        found = [Difference("policy", "weaker", _points(looser))] if looser else []
+        found = [Difference("weaker", _points(looser))] if looser else []
         return recorded.policy, found
     if not looser:
-        return here.policy, [Difference("policy", "stricter", _points(stricter, "on record "))]
+        return here.policy, [Difference("stricter", _points(stricter, "on record "))]
     effects: dict[str, Effect] = {name: face.get("effect", "external") for name, face in recorded.tools.items()}
     joined = both(ours, theirs, effects)
     # One policy cannot say all that two do: where it would allow more than one of them, the run is left.
     if apart := dict.fromkeys((*looser_points(joined, ours), *looser_points(joined, theirs))):
-        return recorded.policy, [Difference("policy", "other", _points([*apart], "both cannot hold: "))]
+        return recorded.policy, [Difference("other", _points([*apart], "both cannot hold: "))]
     mode = replace(joined, approval=recorded.policy.approval)
     return mode, [
-        Difference("policy", "stricter", _points(stricter, "on record ")),
-        Difference("policy", "weaker", _points(looser)),
+        Difference("stricter", _points(stricter, "on record ")),
+        Difference("weaker", _points(looser)),
     ]
 
 
@@ -197,9 +196,9 @@ def _points(points: Sequence[str], before: str = "") -> str:
 
 def _budgets(here: Budget, recorded: Budget) -> Iterator[Difference]:
     if lower := recorded.beyond(here):
-        yield Difference("budget", "stricter", f"budget: {_limits(lower, recorded, here)}")
+        yield Difference("stricter", f"budget: {_limits(lower, recorded, here)}")
     if higher := here.beyond(recorded):
-        yield Difference("budget", "weaker", f"budget: {_limits(higher, recorded, here)}")
+        yield Difference("weaker", f"budget: {_limits(higher, recorded, here)}")
 
 
 def _limits(names: Sequence[str], recorded: Budget, here: Budget) -> str:

@@ -46,10 +46,10 @@ class Call:
 
     `unmet` is the reason why the step failed although the call succeeded: the result does not meet the criteria.
     `settled` means that a person confirmed the call, `asked` is set if it ended with questions to a person. `run` names
-    the run if it is another one of the thread. `begun_seq` and `ended_seq` are the numbers of the call's events,
-    `begun_at` is its start in Unix seconds, and `args_artifact` the id of the artifact of large arguments. `attempt`
-    counts how often the call was tried; `again` means that it failed and the next attempt follows. `left_by` is the
-    process that left the call without an outcome, None if the run was not taken from it.
+    the run if it is another one of the thread. `begun_seq` is the number of the event of its start, `begun_at` the time
+    of that in Unix seconds, and `args_artifact` the id of the artifact of large arguments. `attempt` counts how often
+    the call was tried; `again` means that it failed and the next attempt follows. `left_by` is the process that left
+    the call without an outcome, None if the run was not taken from it.
     """
 
     key: str
@@ -67,7 +67,6 @@ class Call:
     item: int | None = None
     begun_seq: int | None = None
     begun_at: float | None = None
-    ended_seq: int | None = None
     args_artifact: str | None = None
     run: str = ""
     attempt: int = 1
@@ -75,12 +74,10 @@ class Call:
     asked: AskedCall | None = None
     left_by: FormerOwner | None = None
 
-    def ended(self, result: StepResult, seq: int, *, nothing_happened: bool, again: bool = False) -> "Call":
-        """Return the call with its outcome; `seq` is the number of the event of the outcome."""
+    def ended(self, result: StepResult, *, nothing_happened: bool, again: bool = False) -> "Call":
+        """Return the call with its outcome."""
         # a long run has many calls: `replace` would take as long as all the rest of reading one
-        return Call(
-            **{**vars(self), "result": result, "ended_seq": seq, "nothing_happened": nothing_happened, "again": again}
-        )
+        return Call(**{**vars(self), "result": result, "nothing_happened": nothing_happened, "again": again})
 
     @property
     def is_uncertain(self) -> bool:

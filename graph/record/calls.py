@@ -120,7 +120,7 @@ class Calls:
     def call_finished(self, event: Event, data: CallFinished) -> Call:
         """Set the outcome of the last started call of this step, item and number, and return the call."""
         started = self.by_key[self.latest[event.step or "", data.item, data.call]]
-        ended = started.ended(data.result, event.seq, nothing_happened=data.nothing_happened, again=data.again)
+        ended = started.ended(data.result, nothing_happened=data.nothing_happened, again=data.again)
         self.by_key[started.key] = ended
         return ended
 
@@ -147,14 +147,14 @@ class Calls:
             if call.unmet is not None:
                 self.by_key[call.key] = replace(call, unmet=None)
 
-    def criteria_unmet(self, step: str, error: str | None, seq: int) -> None:
+    def criteria_unmet(self, step: str, error: str | None) -> None:
         """Forget the repeatable calls of a step, so that they are made again, and mark the others as unmet."""
         for call in self.of_step(step):
             # A model's calls (numbered from 1) answer from the record: its conversation goes on, with the criteria.
             if call.repeatable and call.number == 0:
                 self.by_key[call.key] = replace(call, result=None)
             elif not call.repeatable and not call.nothing_happened:
-                self.by_key[call.key] = replace(call, unmet=error, ended_seq=seq)
+                self.by_key[call.key] = replace(call, unmet=error)
 
     def settled(self, settled_call: SettledCall) -> Call:
         """Return an uncertain call as settled by a person: it happened, with this result, or it may be made again."""

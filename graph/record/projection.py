@@ -297,4 +297,4 @@ def _step_checked(record: RunState, event: Event, data: StepChecked) -> None:
     if record.steps.step_checked(step, data, record.plan_state.pass_of(data.revision)):
         record.calls.criteria_met(step)
     if not data.met:
-        record.calls.criteria_unmet(step, data.error, event.seq)
+        record.calls.criteria_unmet(step, data.error)

@@ -99,10 +99,10 @@ def test_criteria_that_are_not_met_free_a_read_and_mark_an_effect() -> None:
     started(calls, "act", call=1)
     finished(calls, call=1)
 
-    calls.criteria_unmet("a", "not ok", 9)
+    calls.criteria_unmet("a", "not ok")
 
     assert calls.by_key["read"].result is None
-    assert (calls.by_key["act"].unmet, calls.by_key["act"].ended_seq) == ("not ok", 9)
+    assert calls.by_key["act"].unmet == "not ok"
     assert calls.by_key["act"].is_uncertain
 
     calls.criteria_met("a")
@@ -182,7 +182,7 @@ def test_a_call_that_surely_had_no_effect_neither_acted_nor_is_marked() -> None:
     calls = started(Calls())
     finished(calls, DOWN, nothing_happened=True)
 
-    calls.criteria_unmet("a", "not ok", 9)
+    calls.criteria_unmet("a", "not ok")
 
     assert not calls.may_have_acted("a", None)
     assert (calls.by_key["k"].unmet, calls.by_key["k"].result) == (None, DOWN)
@@ -192,7 +192,7 @@ def test_reads_of_a_models_own_keep_their_results_if_its_criteria_are_not_met() 
     calls = started(Calls(), repeatable=True, call=1)
     finished(calls, call=1)
 
-    calls.criteria_unmet("a", "not ok", 9)
+    calls.criteria_unmet("a", "not ok")
 
     assert (calls.by_key["k"].result, calls.by_key["k"].unmet) == (SENT, None)
 
