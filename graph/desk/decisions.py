@@ -1,12 +1,12 @@
 """Reading the form of an open request: its fields become the response that the review takes."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from planner_executor.graph.desk.records import ShownRun
-from planner_executor.graph.desk.views.plan_form import plan_of_form, plan_of_text
-from planner_executor.graph.desk.views.request import answer_schema
-from planner_executor.graph.desk.views.schema_form import faults_in, fields_of, value_in
+from planner_executor.graph.desk.views.plan_form import NO_TOOLS, Tools, plan_of_form, plan_of_text
+from planner_executor.graph.desk.views.request import answer_schema, call_fields
+from planner_executor.graph.desk.views.schema_form import Faults, faults_in, fields_of, value_in
 from planner_executor.graph.desk.views.standing_form import standing_wish
 from planner_executor.graph.errors import InputError
 from planner_executor.graph.plan.depth import parse_json_or_text
@@ -20,6 +20,7 @@ from planner_executor.graph.review.response import (
     new_calls,
 )
 
+EDITED = "it is changed below: run the plan as edited, or take the change back and approve what is shown"
 Fields = Mapping[str, str]
 COMMENT = "comment:"
 """Beginning of the name of a field with a comment on a step."""
@@ -27,17 +28,18 @@ LATER = "later:"
 """Beginning of the name of a box that leaves the calls of a step out of the approval."""
 
 
-def response_in(shown: ShownRun, request: RequestJson, fields: Fields) -> ReviewResponse:
+def response_in(shown: ShownRun, request: RequestJson, fields: Fields, tools: Tools = NO_TOOLS) -> ReviewResponse:
     """Return a person's decisions.
 
     Args:
         shown: The run.
         request: Its open request.
+        tools: Those of the run, by name.
         fields: The fields of the form: `decision` is approve, refuse, happened, not_happened, edit, feedback, finish or
             stop; the others are `message`,
             `reason`, `edit_as`, `plan`, those of `plan_of_form`, `answer:<step>:<field>`, `happened:<number>`,
             `result:<number>`, `comment:<step>`, `later:<step>`, `limit:<name>`, `call:<name>` (approve, edit, reject or
-            standing) with `:args` and `:why`, and those of `standing_wish`.
+            standing) with `:args<field>` and `:why`, and those of `standing_wish`.
 
     Raises:
         InputError: A field is missing or cannot be read.
@@ -46,6 +48,8 @@ def response_in(shown: ShownRun, request: RequestJson, fields: Fields) -> Review
     decision = fields.get("decision", "")
     if decision == "stop":
         return ReviewResponse(stop=True)
+    if decision == "approve" and fields.get("edit_as") == "form" and _is_edited(request, fields, tools):
+        raise InputError("plan", EDITED)
     if decision not in ("approve", "edit", "feedback", "finish", "answer"):
         raise InputError("decision", "choose what to decide")
     says_nothing = not any(text for name, text in fields.items() if name.startswith("happened:"))
@@ -60,12 +64,12 @@ def response_in(shown: ShownRun, request: RequestJson, fields: Fields) -> Review
     can_approve = bool(asked(request, "run_plan") or asked(request, "run_step"))
     return ReviewResponse(
         approve=can_approve,
-        plan=edited_plan(request, fields) if decision == "edit" else None,
+        plan=edited_plan(request, fields, tools) if decision == "edit" else None,
         answers=_answers(shown, request, fields),
         limits=_limits(request, fields),
         reason=fields.get("reason") or (fields.get("message") if can_approve else None) or None,
         ask_later=tuple(name.removeprefix(LATER) for name in fields if name.startswith(LATER)),
-        **_calls(request, fields),
+        **_calls(request, fields, tools),
         **settled,
     )
 
@@ -87,11 +91,16 @@ def _pressed(request: RequestJson, fields: Fields) -> Fields:
     return fields
 
 
+def _is_edited(request: RequestJson, fields: Fields, tools: Tools) -> bool:
+    plans = asked(request, "run_plan")
+    return bool(plans) and edited_plan(request, fields, tools) != plans[0]["args"]["plan"]
+
+
 def _is_comment(name: str, text: str) -> bool:
     return name.startswith(COMMENT) and bool(text.strip())
 
 
-def edited_plan(request: RequestJson, fields: Fields) -> Any:
+def edited_plan(request: RequestJson, fields: Fields, tools: Tools = NO_TOOLS) -> Any:
     """Return the plan as a person edited it, in the form or as text.
 
     Raises:
@@ -104,7 +113,7 @@ def edited_plan(request: RequestJson, fields: Fields) -> Any:
         return plan_of_text(fields.get("plan", ""))
     if not isinstance(plan := plans[0]["args"]["plan"], Mapping):
         raise InputError("plan", "it cannot be shown as a form; edit it as text")
-    return plan_of_form(plan, fields)
+    return plan_of_form(plan, fields, tools)
 
 
 def _answers(shown: ShownRun, request: RequestJson, fields: Fields) -> dict[str, Any]:
@@ -116,35 +125,38 @@ def _answers(shown: ShownRun, request: RequestJson, fields: Fields) -> dict[str,
         if any(texts.values()):
             schema = answer_schema(shown, action)
             answers[step] = value_in(fields_of(schema), None, texts)
-            _check(prefix, faults_in(schema, answers[step], fields_of(schema)))
+            check_fields(step, faults_in(schema, answers[step], fields_of(schema)))
     return answers
 
 
-def _check(prefix: str, faults: Sequence[tuple[str, str]]) -> None:
+def check_fields(name: str, faults: Faults) -> None:
     """Refuse a form whose fields have faults.
 
     Raises:
-        InputError: They have; the first one is named, with its field.
+        InputError: They have; all are named, each with its field.
     """
-    for name, why in faults:
-        raise InputError(prefix + name, why)
+    if faults:
+        told = (f"{field.label}: {why}" if field is not None else why for field, why in faults)
+        raise InputError(name, "; ".join(told))
 
 
-def _calls(request: RequestJson, fields: Fields) -> dict[str, Any]:
+def _calls(request: RequestJson, fields: Fields, tools: Tools) -> dict[str, Any]:
     """Return the decisions about single calls: approved, also for further ones, changed or rejected."""
     args: dict[str, Any] = {}
     rejected: dict[str, str] = {}
     standing: dict[str, Any] = {}
     approved: list[str] = []
     new = new_calls(request["action_requests"])
-    for name in filter(None, call_names(request["action_requests"])):
+    for name, action in named_calls(request).items():
         match fields.get(f"call:{name}"):
             case "approve" if name in new:
                 approved.append(name)
             case None | "" if name in new:
                 raise InputError(name, "this call is new in the plan: say whether it is made")
             case "edit":
-                args[name] = _arguments(name, fields.get(f"call:{name}:args", ""))
+                args[name] = edited_arguments(name, action["args"], fields, tools)
+                faults = call_faults(action["args"], args[name], tools)
+                check_fields(name, faults)
             case "reject":
                 if not (why := fields.get(f"call:{name}:why", "")):
                     raise InputError(name, "say why the call is not to be made")
@@ -158,11 +170,28 @@ def _calls(request: RequestJson, fields: Fields) -> dict[str, Any]:
     return {"approved": tuple(approved), "args": args, "rejected": rejected, "standing": standing}
 
 
-def _arguments(name: str, text: str) -> dict[str, Any]:
-    found = parse_json_or_text(text)
+def named_calls(request: RequestJson) -> dict[str, Mapping[str, Any]]:
+    """Return the calls that a request asks about, by name."""
+    actions = request["action_requests"]
+    return {name: one for name, one in zip(call_names(actions), actions, strict=True) if name is not None}
+
+
+def edited_arguments(name: str, call: Mapping[str, Any], fields: Fields, tools: Tools) -> dict[str, Any]:
+    """Return the arguments of a call as a person edited them.
+
+    Raises:
+        InputError: They are no object.
+    """
+    texts = {field.removeprefix(f"call:{name}:args"): text for field, text in fields.items()}
+    found = value_in(call_fields(call, tools), call.get("args") or {}, texts)
     if not isinstance(found, dict):
         raise InputError(name, 'the arguments of a call are a JSON object, such as {"to": "ann@example.com"}')
     return found
+
+
+def call_faults(call: Mapping[str, Any], args: Mapping[str, Any], tools: Tools) -> Faults:
+    """Return what is wrong with the edited arguments of a call."""
+    return faults_in(tools[call["tool"]].schema, args, call_fields(call, tools)) if call["tool"] in tools else []
 
 
 def _settled(request: RequestJson, fields: Fields) -> dict[str, Any]:

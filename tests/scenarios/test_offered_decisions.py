@@ -432,8 +432,8 @@ def shown_with(request: ReviewRequest) -> Any:
 def page_with(request: ReviewRequest, given: Mapping[str, str], wrong: str = "") -> str:
     """Return the desk's page below its head, with what was filled in before."""
     plan = request.actions[0].args.get("plan")
-    forms = step_forms(plan, frozenset()) if plan is not None else []
-    return panel_of(shown_with(request), given=given, wrong=wrong, forms=forms, is_large=True, steps=["send"])
+    forms = step_forms(plan["steps"], frozenset(), {}, {}) if plan is not None else []
+    return panel_of(shown_with(request), forms, given=given, wrong=wrong)
 
 
 def typed_to(request: ReviewRequest, lines: str) -> Any:

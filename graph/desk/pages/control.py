@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from starlette.requests import Request
 from starlette.responses import Response
 
-from planner_executor.graph.desk.decisions import limits_in
+from planner_executor.graph.desk.decisions import check_fields, limits_in
 from planner_executor.graph.desk.drives import OpenedAgent, Work
 from planner_executor.graph.desk.pages.respond import Form, changes, desk_of, go_to, page, run_link, shows, visitor_of
 from planner_executor.graph.desk.pages.run_page import run_page, shown_run
@@ -14,6 +14,8 @@ from planner_executor.graph.desk.records import Records, ShownRun
 from planner_executor.graph.desk.security.visitor import verified
 from planner_executor.graph.desk.threads import on_thread
 from planner_executor.graph.desk.views.plan_form import plan_of_text
+from planner_executor.graph.desk.views.schema_form import faults_in, value_in
+from planner_executor.graph.desk.views.what_follows import result_fields
 from planner_executor.graph.errors import InputError
 from planner_executor.graph.plan.depth import parse_json_or_text
 from planner_executor.graph.record.amendment import Amendment
@@ -33,7 +35,9 @@ async def control(request: Request, form: Form) -> Response:
     act = ACTS.get(form.get("act"))
     if act is None:
         raise InputError("act", f"there is no action {form.get('act')!r}; reload the page")
-    return go_to(run_link(request, "", await act(request, records, shown, form)))
+    run = await act(request, records, shown, form)
+    is_reviewed = form.get("act") in ("skip", "supply") and shown.run.status == "waiting"
+    return go_to(run_link(request, "/review" if is_reviewed else "", run))
 
 
 @shows
@@ -73,6 +77,15 @@ async def _started(request: Request, form: Form) -> str:
             goal, constraints=constraints, tags=tags, plan=plan, thread=thread, setup=opened.setup, by=person
         )
 
+    return await started(request, thread, begin)
+
+
+async def started(request: Request, thread: str, begin: Work) -> str:
+    """Start a run on a thread of its own, and return its id once it is on record.
+
+    Raises:
+        InputError: It cannot be started, or not here.
+    """
     records = await desk_of(request).records()
     await _drive(request, records, thread, None, begin)
     key = await records.runs.ledger.last_run(thread)
@@ -150,13 +163,21 @@ async def _fork(request: Request, records: Records, shown: ShownRun, form: Form)
 
 
 async def _skip(request: Request, records: Records, shown: ShownRun, form: Form) -> str:
-    await skip_step(records.runs, shown.run.id, form.get("step"), form.get("why"), _actor(request))
+    step = request.query_params.get("step", "")
+    await skip_step(records.runs, shown.run.id, step, form.get(f"why:{step}"), _actor(request))
     return shown.run.id
 
 
 async def _supply(request: Request, records: Records, shown: ShownRun, form: Form) -> str:
-    value = parse_json_or_text(form.get("value"))
-    await supply_result(records.runs, shown.run.id, form.get("step"), value, _actor(request))
+    """Take a result that a person gives; one that does not fit is refused with the names of its fields."""
+    name = request.query_params.get("step", "")
+    step = shown.run.plan.by_id.get(name) if shown.run.plan is not None else None
+    fields, texts = result_fields(step) if step is not None else (), form.after(f"supply:{name}")
+    if not any(texts.values()):
+        raise InputError("result", f"give the result of {name}")
+    value = value_in(fields, None, texts)
+    check_fields(name, faults_in(step.output if step is not None else None, value, fields))
+    await supply_result(records.runs, shown.run.id, name, value, _actor(request))
     return shown.run.id
 
 

@@ -3,10 +3,18 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from markupsafe import Markup
 from starlette.requests import Request
 from starlette.responses import Response
 
-from planner_executor.graph.desk.decisions import edited_plan, response_in
+from planner_executor.graph.desk.decisions import (
+    COMMENT,
+    call_faults,
+    edited_arguments,
+    edited_plan,
+    named_calls,
+    response_in,
+)
 from planner_executor.graph.desk.pages.respond import Form, changes, desk_of, go_to, page, run_link, shows, visitor_of
 from planner_executor.graph.desk.pages.run_page import drawing_of, int_of, run_page, shown_run
 from planner_executor.graph.desk.records import Records, ShownRun
@@ -15,17 +23,29 @@ from planner_executor.graph.desk.threads import on_thread
 from planner_executor.graph.desk.views.event_part import Part, part_of_event
 from planner_executor.graph.desk.views.new_steps import FIRST, KIND_FORMS, new_steps
 from planner_executor.graph.desk.views.plan_form import (
+    FormFault,
+    StepForm,
+    Tools,
     answer_text,
+    argument_fields,
     by_step,
     changes_of,
+    found_steps,
     plan_as_text,
     read_edit,
     step_forms,
+    step_list,
 )
-from planner_executor.graph.desk.views.request import request_view
-from planner_executor.graph.desk.views.revisions import plan_of_revision, revision_rows, step_changes
+from planner_executor.graph.desk.views.request import RequestView, request_view
+from planner_executor.graph.desk.views.revisions import (
+    argument_changes,
+    plan_of_revision,
+    revision_rows,
+    step_changes,
+)
 from planner_executor.graph.desk.views.standing_form import BOUNDS
 from planner_executor.graph.desk.views.step_marks import step_marks
+from planner_executor.graph.desk.views.what_follows import what_follows
 from planner_executor.graph.errors import (
     AgentError,
     InputError,
@@ -36,9 +56,7 @@ from planner_executor.graph.errors import (
 )
 from planner_executor.graph.ledger.values import tools_of
 from planner_executor.graph.nodes.run.review_clock import refuse_late
-from planner_executor.graph.plan.catalog import ToolSpec
-from planner_executor.graph.plan.issues import Issue
-from planner_executor.graph.review.comments import step_ids
+from planner_executor.graph.plan.schema import Plan
 from planner_executor.graph.review.request import digest_of_all
 from planner_executor.graph.review.response import RequestJson, build_response
 from planner_executor.graph.runs.stored_responses import store_response
@@ -47,9 +65,11 @@ from planner_executor.graph.text.event_text import event_text
 from planner_executor.graph.text.inbox import left_in_words
 
 FAULTY = "nothing is decided: the plan as you edited it has faults"
-NO_FAULTS: Mapping[str, Sequence[Issue]] = {}
-INLINE_STEPS = 60
-"""With more steps the form of the plan is fetched when it is opened."""
+INLINE_STEPS = 30
+"""Of a plan with more steps, the panel of a step is fetched when it is opened."""
+MOST_FOUND = 20
+Check = Mapping[str, Any]
+"""What is wrong with an edit, `faults` by step and `wrong` as a whole, or what it `changes`."""
 
 
 @shows
@@ -63,16 +83,24 @@ async def review(request: Request) -> Response:
 
 @shows
 async def edit(request: Request) -> Response:
-    """Send the form of a large plan."""
+    """Send a part of the form of a plan: a step's panel, the fields of other tools, or steps that are looked for."""
     _, shown = await shown_run(request)
-    tools = await _tools(request, shown)
+    tools, wanted = await _tools(request, shown), request.query_params
 
     def made() -> Response:
-        view = request_view(shown)
+        view = request_view(shown, tools)
         if view is None or view.plan is None:
             raise InputError("plan", "the run asks about no plan any more; reload its page")
-        values = _edit_values(shown, view.plan, {}, tools, whole=True)
-        return page(request, "_edit_form.html", run=shown.run, given={}, **values)
+        step = next((one for one in step_list(view.plan) if one.get("id") == wanted.get("step")), {})
+        values = {
+            **_edit_values(shown, view, {}, tools, wanted.get("step", "")),
+            "run": shown.run,
+            "key": wanted.get("key", ""),
+            "args": argument_fields(step or {wanted.get("kind", FIRST): ""}, wanted.get("does", ""), tools),
+            "found": found_steps(view.plan, wanted.get("find-step", ""))[:MOST_FOUND],
+            "text": plan_as_text(shown, view.plan) if wanted.get("text") else "",
+        }
+        return page(request, "_edit_part.html", given={}, **values)
 
     async with shown.reading:
         return await on_thread(made)
@@ -84,31 +112,34 @@ async def review_page(
     fields: Mapping[str, str] | None = None,
     fault: str = "",
     status: int = 200,
-    faults: Mapping[str, Sequence[Issue]] = NO_FAULTS,
+    check: Check | None = None,
 ) -> Response:
     """Return the page of the open request; with what a person filled in before, and what is wrong with it.
 
-    `faults` are those of a plan that they edited, by step.
+    `check` is about a plan or a call that they edited.
     """
-    tools, given = await _tools(request, shown), fields or {}
+    tools, given, opened = await _tools(request, shown), fields or {}, request.query_params.get("step", "")
 
     def values() -> Mapping[str, Any]:
-        view, plan = request_view(shown), shown.run.plan
+        view, plan = request_view(shown, tools), shown.run.plan
         return {
             "view": view,
             "given": given,
             "wrong": fault,
-            "faults": faults,
-            "drawing": drawing_of(request, shown, step_marks(shown, plan, tools)) if plan is not None else None,
+            "check": check,
+            "drawing": _drawing(request, shown, plan, tools) if plan is not None else None,
             "bounds": BOUNDS,
             "left": left_in_words,
             "has_voted": _has_voted(request, shown),
             "looks": shown.record.calls.named_looks,
-            "steps": step_ids(view.plan)[:INLINE_STEPS] if view is not None else [],
-            **_edit_values(shown, view.plan if view is not None else None, given, tools),
+            **_edit_values(shown, view, given, tools, opened),
         }
 
     return await run_page(request, "run_review.html", "review", shown, values, status)
+
+
+def _drawing(request: Request, shown: ShownRun, plan: Plan, tools: Tools) -> Markup | None:
+    return drawing_of(request, shown, step_marks(shown, plan, tools), page="/review")
 
 
 def _has_voted(request: Request, shown: ShownRun) -> bool:
@@ -117,36 +148,56 @@ def _has_voted(request: Request, shown: ShownRun) -> bool:
     return asked is not None and person in shown.record.people.votes.get(asked.subject, {})
 
 
-async def _tools(request: Request, shown: ShownRun) -> Mapping[str, ToolSpec]:
+async def _tools(request: Request, shown: ShownRun) -> Tools:
     records = await desk_of(request).records()
     return await tools_of(records.runs.ledger, shown.record)
 
 
 def _edit_values(
-    shown: ShownRun,
-    plan: Mapping[str, Any] | None,
-    given: Mapping[str, str],
-    tools: Mapping[str, ToolSpec],
-    *,
-    whole: bool = False,
+    shown: ShownRun, view: RequestView | None, given: Mapping[str, str], tools: Tools, opened: str
 ) -> dict[str, Any]:
-    """Return what the form of a plan shows; that of a large plan is left out unless it is asked for or was sent."""
-    forms = step_forms(plan, frozenset(shown.record.steps.succeeded)) if plan is not None else []
-    by_id, added = {one.id: one for one in forms}, {f"new:{key}": form for key, form in new_steps(given).items()}
-    order = given.get("order", "").split(",")
-    is_large = len(forms) > INLINE_STEPS and given.get("decision") != "edit" and not whole
+    """Return what the form of a plan shows; a large one has the panels of the step that is opened and of those sent."""
+    plan = view.plan if view is not None and view.plan is not None else {}
+    steps, added = step_list(plan), {f"new:{key}": form for key, form in new_steps(given).items()}
+    is_large = len(steps) > INLINE_STEPS
+    if is_large:
+        sent = {name.split(":")[1] for name in given if name.startswith(("step:", COMMENT))}
+        steps = [step for step in steps if step.get("id") == opened or step.get("id") in sent]
+    forms = step_forms(steps, frozenset(shown.record.steps.succeeded), tools, given)
+    by_id, order = {one.id: one for one in forms}, given.get("order", "").split(",")
+    new = {
+        key: argument_fields({form.get("kind", FIRST): ""}, form.get("does", ""), tools) for key, form in added.items()
+    }
     return {
-        "forms": forms,
+        "can_edit": bool(plan),
+        "objectives": {str(step.get("id")): step.get("objective") for step in step_list(plan)},
         "is_large": is_large,
+        "opened": opened,
+        "is_open": bool(opened or given.get("decision") in ("edit", "preview") or _has_comment(given)),
         "forms_by_id": by_id,
         "added": added,
+        "new_args": new,
         "form_order": [key for key in dict.fromkeys((*order, *by_id, *added)) if key in by_id or key in added],
+        "befores": {} if is_large else _befores(forms, added),
+        "follows": {one.id: what_follows(shown, one.id) for one in forms},
+        "origins": view.origins if view is not None else {},
         "kinds": KIND_FORMS,
         "first_kind": FIRST,
         "tool_names": sorted(tools),
-        "answer": answer_text(plan.get("answer")) if plan is not None else None,
-        "text": given.get("plan") or (plan_as_text(shown, plan) if plan is not None and not is_large else ""),
+        "answer": answer_text(plan.get("answer")),
+        "text": given.get("plan") or (plan_as_text(shown, plan) if plan and not is_large else ""),
+        "found": found_steps(plan, "")[:MOST_FOUND] if is_large else (),
     }
+
+
+def _has_comment(given: Mapping[str, str]) -> bool:
+    return any(text for name, text in given.items() if name.startswith(COMMENT))
+
+
+def _befores(forms: Sequence[StepForm], added: Mapping[str, Mapping[str, str]]) -> dict[str, str]:
+    """Return the steps that another one may wait for: key -> objective."""
+    known = {one.id: one.objective or one.id for one in forms}
+    return known | {key: form.get("objective") or form.get("id", "") for key, form in added.items()}
 
 
 @changes
@@ -160,28 +211,27 @@ async def decide(request: Request, form: Form) -> Response:
         is_late = view is None and await refuse_late(records.runs.ledger, shown.key, said, by) is not None
         return await stale_page(request, await records.show(shown.run.id) if is_late else shown, seen)
     assert shown.run.request is not None
+    tools = await _tools(request, shown)
     try:
-        answer = await _answer(shown, shown.run.request, form)
-        if faults := await _faults_of_edit(request, shown, form):
-            return await review_page(request, shown, fields, FAULTY, 422, faults)
+        if form.get("decision") == "preview":
+            check = await _checked(shown, form, tools)
+            return await review_page(request, shown, fields, check["wrong"], check=check)
+        answer = await _answer(shown, shown.run.request, form, tools)
+        if form.get("decision") == "edit" and (check := await _checked(shown, form, tools))["faults"]:
+            return await review_page(request, shown, fields, FAULTY, 422, check)
         return await _carried_out(request, records, shown, answer, fields)
     except InputError as error:
         return await review_page(request, shown, fields, str(error), 422)
 
 
-async def _faults_of_edit(request: Request, shown: ShownRun, form: Form) -> Mapping[str, Sequence[Issue]]:
-    """Return the faults of an edited plan that is sent, by step."""
-    if form.get("decision") != "edit":
-        return NO_FAULTS
-    tools = await _tools(request, shown)
+async def _checked(shown: ShownRun, form: Form, tools: Tools, call: str = "") -> Check:
     async with shown.reading:
-        found: Mapping[str, Sequence[Issue]] = (await on_thread(lambda: _faults(shown, form, tools)))["faults"]
-    return found
+        return await on_thread(lambda: _check(shown, form, tools, call))
 
 
-async def _answer(shown: ShownRun, asked: RequestJson, form: Form) -> Mapping[str, Any]:
+async def _answer(shown: ShownRun, asked: RequestJson, form: Form, tools: Tools) -> Mapping[str, Any]:
     async with shown.reading:
-        return await on_thread(lambda: build_response(asked, response_in(shown, asked, form.after(""))))
+        return await on_thread(lambda: build_response(asked, response_in(shown, asked, form.after(""), tools)))
 
 
 async def _carried_out(
@@ -244,23 +294,44 @@ async def stale_page(request: Request, shown: ShownRun, seen: int) -> Response:
 
 @changes
 async def check(request: Request, form: Form) -> Response:
-    """Validate an edited plan while it is typed; each fault is shown at its step."""
-    records, shown = await shown_run(request)
-    tools = await tools_of(records.runs.ledger, shown.record)
-    async with shown.reading:
-        values = await on_thread(lambda: _faults(shown, form, tools))
-    return page(request, "_faults.html", **values)
+    """Validate an edited plan or call while it is typed; each fault is shown at its field."""
+    _, shown = await shown_run(request)
+    tools = await _tools(request, shown)
+    return page(request, "_faults.html", **await _checked(shown, form, tools, request.query_params.get("call", "")))
 
 
-def _faults(shown: ShownRun, form: Form, tools: Mapping[str, ToolSpec]) -> dict[str, Any]:
-    """Return what is wrong with an edited plan, by step, or what it changes."""
-    nothing = {"faults": {}, "wrong": "", "diff": ""}
-    if shown.run.request is None:
+def _check(shown: ShownRun, form: Form, tools: Tools, call: str) -> Check:
+    """Return what is wrong with an edited plan, or with the call of this name, or what it changes."""
+    fields = form.after("")
+    nothing = {"faults": {}, "wrong": "", "diff": "", "changes": (), "is_plan": not call}
+    if (asked := shown.run.request) is None:
         return {**nothing, "wrong": "the run waits for no decision any more"}
     try:
-        parsed = read_edit(shown, edited_plan(shown.run.request, form.after("")), tools)
+        return {**nothing, **(_of_call(asked, call, fields, tools) if call else _of_plan(shown, fields, tools))}
     except InputError as error:
         return {**nothing, "wrong": str(error)}
     except (TypeError, ValueError, AgentError) as error:
-        return {**nothing, "wrong": f"the plan cannot be read: {error}"}
-    return {**nothing, "faults": by_step(parsed.issues), "diff": changes_of(shown.run.plan, parsed)}
+        return {**nothing, "wrong": f"it cannot be read: {error}"}
+
+
+def _of_plan(shown: ShownRun, fields: Mapping[str, str], tools: Tools) -> Check:
+    assert shown.run.request is not None
+    edited = edited_plan(shown.run.request, fields, tools)
+    parsed = read_edit(shown, edited, tools)
+    keys = {form.get("id", ""): f"new:{number}:" for number, form in new_steps(fields).items()}
+    changes = step_changes(shown.run.plan, parsed.plan) if parsed.plan is not None else ()
+    faults = by_step(parsed.issues, edited, tools, keys)
+    return {"faults": faults, "diff": changes_of(shown.run.plan, parsed), "changes": changes}
+
+
+def _of_call(asked: RequestJson, name: str, fields: Mapping[str, str], tools: Tools) -> Check:
+    action = named_calls(asked).get(name)
+    if action is None:
+        raise InputError("call", f"there is no call {name!r} to decide; reload the page")
+    args = edited_arguments(name, action["args"], fields, tools)
+    found = [
+        FormFault(name, f"call:{name}:args{field.name if field is not None else ''}", field.label if field else "", why)
+        for field, why in call_faults(action["args"], args, tools)
+    ]
+    change = argument_changes(name, action["args"].get("args") or {}, args)
+    return {"faults": {name: found} if found else {}, "diff": name if change else "", "changes": change}

@@ -21,6 +21,7 @@ from planner_executor.graph.desk.views.step import step_view
 from planner_executor.graph.desk.views.step_marks import ALL, step_marks
 from planner_executor.graph.desk.views.step_rows import step_rows
 from planner_executor.graph.desk.views.timeline import spans_of_people, timeline
+from planner_executor.graph.desk.views.what_follows import what_follows
 from planner_executor.graph.errors import InputError
 from planner_executor.graph.ledger.values import tools_of
 from planner_executor.graph.plain_text.sanitize import document, visible_json
@@ -85,7 +86,8 @@ async def step(request: Request) -> Response:
         if found is None:
             raise InputError("step", f"the plan in force of {shown.run.id} has no step {name!r}; open one of its list")
         value = found.result.value if found.result is not None else None
-        return {"view": found, "value": visible_json(value) if value is not None else None, "part": PART}
+        shown_value = visible_json(value) if value is not None else None
+        return {"view": found, "value": shown_value, "part": PART, "follows": what_follows(shown, name)}
 
     return await run_page(request, "run_step.html", "plan", shown, values)
 

@@ -72,8 +72,12 @@ def _shared_values(request: Request, tab: str, shown: ShownRun) -> Mapping[str, 
     }
 
 
-def drawing_of(request: Request, shown: ShownRun, marks: StepMarks, looked: Looked = NOWHERE) -> Markup | None:
+def drawing_of(
+    request: Request, shown: ShownRun, marks: StepMarks, looked: Looked = NOWHERE, page: str = "/step"
+) -> Markup | None:
     """Return the drawing of a run's plan, None without steps; a large one is folded, except where somebody looks.
+
+    A step leads to this page.
 
     What does not depend on the statuses is made once for a plan and its folds.
     """
@@ -81,7 +85,7 @@ def drawing_of(request: Request, shown: ShownRun, marks: StepMarks, looked: Look
     if plan is None or not plan.steps:
         return None
     run, state = shown.run.id, shown.run.step_status
-    links = Links(run_link(request, "/step", run) + "&step=", run_link(request, "", run) + looked.query + "&open=")
+    links = Links(run_link(request, page, run) + "&step=", run_link(request, "", run) + looked.query + "&open=")
     found = looked.found(plan, state)
     drawn = desk_of(request).drawings.get(drawn_plan, plan, links, looked.folds(plan, found))
     return drawn.drawn(Shown(state, marks, found))

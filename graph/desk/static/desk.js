@@ -235,9 +235,12 @@
   const isKept = (field) => field.name && !["hidden", "password"].includes(field.type) && field.tagName !== "BUTTON" && field.tagName !== "FIELDSET";
   const valueOf = (field) => field.type === "checkbox" || field.type === "radio" ? field.checked : field.value;
   const first = new Map();  // field -> what the page came with
+  let pending = {};  // what a draft has for fields that the page does not have yet: panels and fields that are fetched
+  const nameOf = (field) => `${field.name} ${field.type === "radio" ? field.value : ""}`;
+  const know = () => { for (const field of find("#review")?.elements || []) if (isKept(field) && !first.has(field)) first.set(field, field.name.startsWith("new:") ? "" : valueOf(field)); };
   const keepDraft = () => {
-    const form = find("#review"), fields = {};
-    for (const field of form.elements) if (isKept(field) && first.has(field) && valueOf(field) !== first.get(field)) fields[`${field.name} ${field.type === "radio" ? field.value : ""}`] = valueOf(field);
+    const form = find("#review"), fields = {...pending};
+    for (const field of form.elements) if (isKept(field) && first.has(field) && valueOf(field) !== first.get(field)) fields[nameOf(field)] = valueOf(field);
     if (Object.keys(fields).length) sessionStorage.setItem(draftName(), JSON.stringify({digest: find("[name=digest]", form).value, fields}));
     else sessionStorage.removeItem(draftName());
   };
@@ -251,20 +254,30 @@
     place.hidden = false;
     find("button", place).addEventListener("click", () => { sessionStorage.removeItem(draftName()); place.hidden = true; });
   };
+  const fillDraft = () => {
+    const fetches = [];
+    for (const field of find("#review").elements) {
+      const value = pending[nameOf(field)];
+      if (!isKept(field) || value === undefined) continue;
+      delete pending[nameOf(field)];
+      if (typeof value === "boolean") field.checked = value; else field.value = value;
+      for (let part = field.closest("details"); part; part = part.parentElement.closest("details")) part.open = true;
+      if (field.name.endsWith(":does") || field.id === "edit-as-text") fetches.push(field);
+    }
+    for (const field of fetches) field.dispatchEvent(new Event("change", {bubbles: true}));
+  };
   const drafts = () => {
     if (person() === undefined) return;
     for (const name of Object.keys(sessionStorage)) if (name.startsWith(DRAFT) && JSON.parse(name.slice(DRAFT.length))[0] !== person()) sessionStorage.removeItem(name);
     const form = find("#review"), live = find("#live[data-run]"), draft = live && draftOf(draftName());
-    if (form) for (const field of form.elements) if (isKept(field)) first.set(field, valueOf(field));
+    know();
     if (draft && (live.dataset.status !== "waiting" || (draft.sent && find("[name=digest]")?.value !== draft.digest))) sessionStorage.removeItem(draftName());
     else if (draft && form && find("[name=digest]", form).value !== draft.digest) showDraft(draft);
     else if (draft && form && !find("#wrong")) {
-      for (const field of form.elements) {
-        const value = draft.fields[`${field.name} ${field.type === "radio" ? field.value : ""}`];
-        if (!isKept(field) || value === undefined) continue;
-        if (typeof value === "boolean") field.checked = value; else field.value = value;
-        field.closest("details")?.setAttribute("open", "");
-      }
+      pending = {...draft.fields};
+      for (const number of new Set(Object.keys(pending).filter((name) => name.startsWith("new:")).map((name) => name.split(":")[1]))) addStep(find("#edit"), number);
+      for (const id of new Set(Object.keys(pending).filter((name) => /^(step|comment):/.test(name)).map((name) => name.trim().split(":")[1]))) if (!panelOf(id)) fetchPanel(id);
+      fillDraft();
     }
     form?.addEventListener("input", keepDraft);
     form?.addEventListener("submit", () => { const now = draftOf(draftName()); if (now) sessionStorage.setItem(draftName(), JSON.stringify({...now, sent: true})); });
@@ -293,7 +306,7 @@
       "/": () => find("#find")?.focus(),
       a: () => find("#approve")?.focus(),
       r: () => find("#message")?.focus(),
-      e: () => { const edit = find("#edit"); if (edit) { edit.open = true; find("textarea:not([disabled]), input", edit).focus(); } },
+      e: () => { const edit = find("#edit"); if (edit) { edit.open = true; find(".step-form summary, input[type=search]", edit)?.focus(); } },
       i: () => { if (before === "g") find(".brand").click(); },
     };
     if (keys[event.key]) { event.preventDefault(); keys[event.key](); }
@@ -311,19 +324,30 @@
   const taken = (editor) => new Set([...all("[data-key]", editor).map((one) => one.dataset.key), ...all('[name$=":id"]', editor).map((one) => one.value)]);
   const reordered = (editor) => {
     const order = find("[name=order]", editor);
+    if (find("#find-step", editor)) return;  // not all steps are here: they stay as they are, and new ones come last
     order.value = all(".step-forms > [data-key]", editor).map((one) => one.dataset.key).join(",");
     order.dispatchEvent(new Event("input", {bubbles: true}));
   };
-  const addStep = (editor) => {
+  const addStep = (editor, wanted) => {
     const ids = taken(editor);
-    let number = 1, name = 1;
-    while (ids.has(`new:${number}`)) number += 1;
+    let number = wanted || 1, name = 1;
+    while (!wanted && ids.has(`new:${number}`)) number += 1;
     while (ids.has(`step_${name}`)) name += 1;
     const made = document.importNode(find("#new-step", editor).content, true);
     find("fieldset", made).dataset.key = `new:${number}`;
     for (const field of all("[name]", made)) field.name = field.name.replace("new:0:", `new:${number}:`);
+    for (const place of all("[data-fault-of]", made)) place.dataset.faultOf = place.dataset.faultOf.replace("new:0:", `new:${number}:`);
     find('[name$=":id"]', made).value = `step_${name}`;
+    // The others may wait for it, and it for new ones before it.
+    for (const after of all(".step-form:not(.new) .after", editor)) {
+      const box = document.createElement("label"), field = document.createElement("input");
+      Object.assign(field, {type: "checkbox", value: "1", name: find("[type=hidden]", after).name.replace("depends_on", `after:new:${number}`)});
+      box.className = "check";
+      box.append(field, ` the new step step_${name}`);
+      after.append(box);
+    }
     find(".step-forms", editor).append(made);
+    know();
     find(".step-forms > :last-child [name$=':id']", editor).select();
     reordered(editor);
   };
@@ -340,22 +364,67 @@
     if (!button) return;
     const step = button.closest("[data-edit-step]");
     if (button.id === "add-step") addStep(editor);
-    else if ("drop" in button.dataset) { step.remove(); reordered(editor); find("#add-step").focus(); }
+    else if ("drop" in button.dataset) {
+      for (const box of all(`[name$=":after:${step.dataset.key}"]`, editor)) box.closest("label").remove();
+      step.remove();
+      reordered(editor);
+      find("#add-step").focus();
+    }
     else if (button.dataset.move) moveStep(step, Number(button.dataset.move), button);
   });
 
-  // Each fault of an edited plan stands at its step.
+  // A click on a step of the drawing, or of the list, opens its panel; that of a large plan is fetched.
+  const panelOf = (id) => all("[data-edit-step]").find((one) => one.dataset.editStep === id);
+  const partOf = (values) => `${find("#edit").dataset.parts}&${new URLSearchParams(values)}`;
+  const fetchPanel = (id) => htmx.ajax("GET", partOf({step: id}), {target: "#edit .step-forms", swap: "beforeend"});
+  const openStep = async (id) => {
+    find("#edit").open = true;
+    if (!panelOf(id)) await fetchPanel(id);
+    const panel = panelOf(id);
+    if (!panel) return;
+    panel.open = true;
+    panel.scrollIntoView({block: "start"});
+    find("summary", panel).focus({preventScroll: true});
+  };
+  document.addEventListener("click", (event) => {
+    const to = event.target.closest("[data-open-step], #review .node[data-step]");
+    if (!to || !find("#edit") || event.ctrlKey || event.metaKey || event.shiftKey) return;
+    event.preventDefault();
+    openStep(to.dataset.openStep || to.dataset.step);
+  });
+  // Other tools take other arguments.
+  document.addEventListener("change", (event) => {
+    const field = event.target;
+    if (!field.name?.endsWith(":does")) return;
+    const form = field.closest(".step-form"), key = field.name.slice(0, -"does".length), place = find(".args", form);
+    const kind = find('[name$=":kind"]', form)?.value;
+    htmx.ajax("GET", partOf({key, does: field.value, ...(place.dataset.stepId ? {step: place.dataset.stepId} : {}), ...(kind ? {kind} : {})}), {target: place, swap: "innerHTML"});
+  });
+
+  // Each fault of an edit stands at its field, or else at its step.
   const faultsAtSteps = () => {
+    const faults = all("[data-fault-step]");
+    for (const place of all("[data-fault-of]")) {
+      const found = faults.filter((one) => one.dataset.faultName === place.dataset.faultOf);
+      place.textContent = found.map((one) => find("span", one).textContent.trim()).join("; ");
+      const field = document.getElementsByName(place.dataset.faultOf)[0];
+      place.id ||= `fault-${place.dataset.faultOf}`;
+      if (found.length) { field?.setAttribute("aria-invalid", "true"); field?.setAttribute("aria-describedby", place.id); }
+      else { field?.removeAttribute("aria-invalid"); field?.removeAttribute("aria-describedby"); }
+    }
     for (const place of all(".step-faults")) {
-      const name = place.dataset.faultsOf ?? find('[name$=":id"]', place.closest(".step-form")).value.trim();
-      const found = !name ? [] : all(`#faults [data-fault-step="${CSS.escape(name)}"]`).map((one) => one.textContent.trim());
-      place.textContent = found.join("; ");
-      place.closest(".step-form").classList.toggle("faulty", found.length > 0);
+      const form = place.closest(".step-form"), name = place.dataset.faultsOf ?? find('[name$=":id"]', form).value.trim();
+      const found = !name ? [] : faults.filter((one) => one.dataset.faultStep === name);
+      const apart = found.filter((one) => !all("[data-fault-of]", form).some((field) => field.dataset.faultOf === one.dataset.faultName));
+      place.textContent = apart.map((one) => one.textContent.trim()).join("; ");
+      form.classList.toggle("faulty", found.length > 0);
     }
   };
   document.addEventListener("htmx:after:swap", () => {
     fillIn();
     times();
+    know();
+    if (Object.keys(pending).length) fillDraft();
     faultsAtSteps();
   });
 

@@ -1,17 +1,24 @@
 """An open request, action by action, with the form of each."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from planner_executor.graph.desk.records import ShownRun
 from planner_executor.graph.desk.views.head import Answer, Head, answers_of, head_of
-from planner_executor.graph.desk.views.review_content import Table, action_tables, people_table, review_of
+from planner_executor.graph.desk.views.plan_form import NO_TOOLS, Tools
+from planner_executor.graph.desk.views.review_content import (
+    Table,
+    action_tables,
+    origin_in_words,
+    people_table,
+    review_of,
+)
 from planner_executor.graph.desk.views.schema_form import FormField, fields_of
 from planner_executor.graph.plain_text.sanitize import visible_json
 from planner_executor.graph.record.budget import Usage, read_budget
 from planner_executor.graph.review.call_form import form_of
-from planner_executor.graph.review.content import ActionContent
+from planner_executor.graph.review.content import ActionContent, Argument, CallContent, PlanContent
 from planner_executor.graph.review.human_steps import GATE
 from planner_executor.graph.review.request import digest_of_all
 from planner_executor.graph.review.response import call_names, can_approve, is_new, reason_for, settled_steps
@@ -22,8 +29,9 @@ from planner_executor.graph.text.review.frame import plain_description
 class ActionView:
     """One thing to decide; `number` counts the uncertain calls, `limits` are (name, amount).
 
-    `call` names a held call, see `graph.review.response.call_names`; `args` are its arguments as JSON,
-    `arg_names` their names. `is_new`: the plan adds it, and it has to be decided by itself.
+    `call` names a held call, see `graph.review.response.call_names`; `args` are the fields of its arguments,
+    `arg_names` their names, `origins` where each comes from. `is_new`: the plan adds it, and it has to be decided by
+    itself.
     """
 
     name: str
@@ -34,8 +42,9 @@ class ActionView:
     fields: Sequence[FormField] = ()
     limits: Sequence[tuple[str, str]] = ()
     call: str = ""
-    args: str = ""
+    args: Sequence[FormField] = ()
     arg_names: Sequence[str] = ()
+    origins: Mapping[str, str] = field(default_factory=dict)
     is_new: bool = False
 
     @property
@@ -46,7 +55,10 @@ class ActionView:
 
 @dataclass(frozen=True)
 class RequestView:
-    """A request; `digest` binds a decision to all of it, `people` has who decides."""
+    """A request; `digest` binds a decision to all of it, `people` has who decides.
+
+    `origins` says where the arguments of the plan come from, by step and name.
+    """
 
     digest: str
     revision: int
@@ -60,6 +72,7 @@ class RequestView:
     people: Table | None = None
     reason_for: Sequence[str] = ()
     settled: Sequence[str] = ()
+    origins: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
     @property
     def answers(self) -> Sequence[Answer]:
@@ -71,8 +84,8 @@ class RequestView:
         return answers_of(names, is_gate=is_gate, is_call=is_call, can_approve=self.can_approve)
 
 
-def request_view(shown: ShownRun) -> RequestView | None:
-    """Return the open request of a run, None if there is none."""
+def request_view(shown: ShownRun, tools: Tools = NO_TOOLS) -> RequestView | None:
+    """Return the open request of a run, None if there is none; fields of arguments are made of the run's `tools`."""
     request = shown.run.request
     if request is None:
         return None
@@ -80,7 +93,7 @@ def request_view(shown: ShownRun) -> RequestView | None:
     contents = review.actions if review is not None else [None] * len(request["action_requests"])
     calls = call_names(request["action_requests"])
     for action, call, content in zip(request["action_requests"], calls, contents, strict=True):
-        actions.append(_action(shown, action, content, uncertain, call or ""))
+        actions.append(_action(shown, action, content, uncertain, call or "", tools))
         uncertain += action["name"] == "settle_effect"
     plan = next((one["args"].get("plan") for one in request["action_requests"] if one["name"] == "run_plan"), None)
     return RequestView(
@@ -96,11 +109,22 @@ def request_view(shown: ShownRun) -> RequestView | None:
         people=people_table(review) if review is not None else None,
         reason_for=reason_for(request),
         settled=settled_steps(request),
+        origins=dict(_origins(contents)),
     )
 
 
+def _origins(contents: Sequence[ActionContent | None]) -> Iterator[tuple[str, Mapping[str, str]]]:
+    for content in contents:
+        for step in content.steps if isinstance(content, PlanContent) else ():
+            yield step.id, {name: words for args in step.args.values() for name, words in _in_words(args).items()}
+
+
+def _in_words(args: Mapping[str, Argument]) -> Mapping[str, str]:
+    return {name: ", ".join(filter(None, origin_in_words(argument))) for name, argument in args.items()}
+
+
 def _action(
-    shown: ShownRun, action: Mapping[str, Any], content: ActionContent | None, number: int, call: str
+    shown: ShownRun, action: Mapping[str, Any], content: ActionContent | None, number: int, call: str, tools: Tools
 ) -> ActionView:
     args, name = action["args"], str(action["name"])
     if content is not None:
@@ -116,10 +140,17 @@ def _action(
         fields=fields_of(answer_schema(shown, action)) if name == "answer_question" else (),
         limits=_limits(args) if name == "raise_budget" else (),
         call=call,
-        args=visible_json(args.get("args") or {}) if call else "",
+        args=call_fields(args, tools) if call else (),
         arg_names=tuple(args.get("args") or ()) if call else (),
+        origins=_in_words(content.args) if isinstance(content, CallContent) else {},
         is_new=is_new(action),
     )
+
+
+def call_fields(call: Mapping[str, Any], tools: Tools) -> list[FormField]:
+    """Return the fields for the arguments of a call that is asked about."""
+    schema = tools[call["tool"]].schema if call["tool"] in tools else None
+    return fields_of(schema, call.get("args") or None, "Arguments")
 
 
 def answer_schema(shown: ShownRun, action: Mapping[str, Any]) -> Any:

@@ -288,10 +288,11 @@ def _step(step: StepContent, plan: Plan) -> Iterator[Row]:
         for at, name in enumerate(named):
             head = (step.id, step.done_by, tool, does) if at == 0 else ("", "", "", "")
             value = _json(planned.args[name]) if name in planned.args else ""
-            yield *head, name, value, *(_origin(args[name]) if name in args else ("", ""))
+            yield *head, name, value, *(origin_in_words(args[name]) if name in args else ("", ""))
 
 
-def _origin(argument: Argument) -> Row:
+def origin_in_words(argument: Argument) -> Row:
+    """Return where an argument comes from, and how far it is trusted."""
     named = ", ".join(argument.steps)
     origin = {"plan": "the plan", "result": "result", "item": "item of the list", "model": "the model"}[argument.origin]
     trust = [argument.trust, *([f"by {', '.join(argument.sources)}"] if argument.sources else [])]
@@ -343,7 +344,7 @@ def _call(content: CallContent, args: Json) -> Iterator[Table]:
         [(one.what, one.step or "", ", ".join(one.by), one.value or "") for one in content.given],
     )
     rows = [
-        (name, _json(value), *(_origin(content.args[name]) if name in content.args else ("", "")))
+        (name, _json(value), *(origin_in_words(content.args[name]) if name in content.args else ("", "")))
         for name, value in args["args"].items()
     ]
     yield Table(f"Arguments of {args['tool']} in {content.step}", ("Argument", "Value", "From", "Trust"), rows)

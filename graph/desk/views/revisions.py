@@ -92,6 +92,12 @@ def step_changes(before: Plan | None, after: Plan) -> list[StepDifference]:
     return found
 
 
+def argument_changes(step: str, before: Mapping[str, Any], after: Mapping[str, Any]) -> list[StepDifference]:
+    """Return how the arguments of a call differ."""
+    found = list(_fields({"args": before}, {"args": after}))
+    return [StepDifference(step, "changed", found)] if found else []
+
+
 def _fields(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[FieldChange]:
     was, now = _flat(before), _flat(after)
     for name in dict.fromkeys((*was, *now)):

@@ -64,6 +64,10 @@ class FormField:
         return _read(self.input, text, self.item)
 
 
+Faults = Sequence[tuple[FormField | None, str]]
+"""What is wrong, each with its field, None for the whole."""
+
+
 def fields_of(schema: Any, value: JsonValue = None, label: str = "Answer") -> list[FormField]:
     """Return the fields of a schema for a value; one field for all of it if the schema says too little, or too much.
 
@@ -97,19 +101,19 @@ def value_in(fields: Sequence[FormField], value: JsonValue, texts: Mapping[str, 
         return _read("json", texts[""])
     made = deepcopy(value)
     for field in fields:
-        text = _line(texts.get(field.name, field.text))
-        if text == _line(field.text):
+        text = sent(texts.get(field.name, field.text))
+        if text == sent(field.text):
             continue
         made = _put(made, field.keys, field.read(text)) if text else _emptied(made, field)
     return made
 
 
-def faults_in(schema: Any, value: JsonValue, fields: Sequence[FormField]) -> list[tuple[str, str]]:
-    """Return (place, what is wrong) for an object that does not match a schema; the place as `FormField.place`."""
+def faults_in(schema: Any, value: Any, fields: Sequence[FormField]) -> Faults:
+    """Return the faults of an object that does not match a schema."""
     if not isinstance(schema, Mapping) or not isinstance(value, Mapping):
         return []
     found = ToolSpec("the form", "", schema).argument_faults(value)
-    return [(at.name if (at := field_at(fields, place)) is not None else "", why) for place, why in found]
+    return [(field_at(fields, place), why) for place, why in found]
 
 
 def field_at(fields: Sequence[FormField], place: str) -> FormField | None:
@@ -211,7 +215,7 @@ def _filled(field: FormField, value: Any) -> FormField:
     if value is None:
         return field
     text = _text(field, value)
-    if _is_same(field.read(_line(text)), value) and visible(text) == text:
+    if _is_same(field.read(sent(text)), value) and visible(text) == text:
         return replace(field, text=text)
     return replace(field, text=visible_json(value), input="json")
 
@@ -246,8 +250,8 @@ def _json_or_text(text: str) -> JsonValue:
     return found
 
 
-def _line(text: str) -> str:
-    """Return a text as a form sends it."""
+def sent(text: str) -> str:
+    """Return a text as a form hands it on."""
     return text.replace("\r\n", "\n").strip()
 
 

@@ -4,7 +4,7 @@ import html
 import re
 import socket
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,6 +22,7 @@ from planner_executor.graph.desk.security.identity import proxy_identity, truste
 from planner_executor.graph.desk.security.people import ALL, People, Permissions
 from planner_executor.graph.desk.settings import DeskSettings
 from planner_executor.graph.desk.templates import environment
+from planner_executor.graph.desk.views.plan_form import StepForm
 from planner_executor.graph.desk.views.request import request_view
 from planner_executor.graph.testing import LoggedTools, ScriptedModel, step
 
@@ -34,6 +35,33 @@ PLAN = {
         step("send", "mail", after=["look"], to="ann@example.com", text="{look_result}"),
     ]
 }
+
+
+REFUND = {
+    "type": "object",
+    "properties": {
+        "to": {"type": "string", "title": "Paid to", "maxLength": 80},
+        "amount": {"type": "number", "maximum": 500},
+        "currency": {"enum": ["EUR", "USD"]},
+    },
+    "required": ["to", "amount"],
+    "additionalProperties": False,
+}
+REFUNDED = {
+    "steps": [
+        step("order", "look_up", what="4711"),
+        step("pay", "refund", after=["order"], to="ann@example.com", amount="{order_result.total}", currency="EUR"),
+        step("tell", "look_up", after=["pay"], what="done"),
+    ]
+}
+
+
+def tools_of_a_shop(log: LoggedTools) -> list[Any]:
+    what = {"type": "object", "properties": {"what": {"type": "string"}}, "required": ["what"]}
+    return [
+        log.tool("look_up", lambda **_: {"total": 120}, effect="read", trusted=False, schema=what),
+        log.tool("refund", effect="external", schema=REFUND),
+    ]
 
 
 def kept_in(opened: httpx.Response) -> str:
@@ -177,12 +205,17 @@ REVIEW, PARTS, FIELDS = (
 )
 
 
-def panel_of(shown: Any, **more: Any) -> str:
+def panel_of(shown: Any, forms: Sequence[StepForm] = (), **more: Any) -> str:
     """Return the page of an open request below the head of its run, as a reviewer sees it, without a server."""
+    by_id: dict[str, StepForm] = {one.id: one for one in forms}
+    panels = {
+        "can_edit": bool(forms), "forms_by_id": by_id, "form_order": list(by_id), "follows": dict.fromkeys(by_id),
+        "is_large": False, "is_open": False, "opened": "", "added": {}, "befores": {}, "origins": {}, "kinds": {},
+        "first_kind": "", "tool_names": (), "answer": None, "text": "", "objectives": {}, "check": None,
+    }  # fmt: skip
     values = {
-        "view": request_view(shown), "shown": shown, "run": shown.run, "now": 0.0, "can_decide": True, "text": "",
-        "link": lambda *_, **__: "", "left": lambda *_: "", "drawing": None, "token": "", "wrong": "", "given": {},
-        "faults": {}, "bounds": {}, "looks": {}, "steps": [], "forms": [], "has_voted": False,
-        "parts": PARTS.module, "fields": FIELDS.module, **more,
+        "view": request_view(shown), "shown": shown, "run": shown.run, "now": 0.0, "can_decide": True, "token": "",
+        "link": lambda *_, **__: "", "left": lambda *_: "", "drawing": None, "wrong": "", "given": {}, "bounds": {},
+        "looks": {}, "has_voted": False, "parts": PARTS.module, "fields": FIELDS.module, **panels, **more,
     }  # fmt: skip
     return html.unescape("".join(REVIEW.blocks["panel"](REVIEW.new_context(values))))

@@ -69,11 +69,18 @@ def test_a_waiting_run_is_steered_and_asks_again(tmp_path: Path) -> None:
 
 
 def test_a_step_is_skipped_or_its_result_given(server: DeskServer, visit: Visit, waiting: str) -> None:
-    act(visit, waiting, "supply", step="look", value='"stormy"')
-    act(visit, waiting, "skip", step="send", why="nobody reads it")
+    panel = visit.get(query("/review", waiting)).text
+    empty = visit.send(query("/review", waiting), query("/control", waiting, step="look"), act="supply")
+    for fields in ({"act": "supply", "supply:look": '"stormy"'}, {"act": "skip", "why:send": "nobody reads it"}):
+        name = "look" if fields["act"] == "supply" else "send"
+        page = query("/step", waiting, step=name)
+        assert visit.send(page, query("/control", waiting, step=name), **fields).status_code == 303
 
     with server.agent() as agent:
         run = agent.show(waiting)
+    assert (
+        'If it is skipped, so are: <span dir="auto">do send</span>' in panel and "give the result of look" in empty.text
+    )
     assert run.step_status == {"look": "succeeded", "send": "skipped"} and run.results["look"].value == "stormy"
 
 

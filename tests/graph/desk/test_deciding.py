@@ -1,3 +1,4 @@
+import re
 import threading
 from pathlib import Path
 
@@ -134,7 +135,7 @@ def test_comments_on_steps_have_the_run_planned_again_and_the_next_page_says_wha
                 future.result(20)
             after = visit.get(query("/review", run)).text
 
-    assert f'name="comment:{first}"' in page and "Comment on steps" in page
+    assert f'name="comment:{first}"' in page and "comment on its steps" in page
     assert "say what to change" in empty.text
     assert "only last year" in after and "Comments on the plan before" in after
 
@@ -148,4 +149,4 @@ def test_a_comment_stays_on_the_page_whose_plan_cannot_be_read(tmp_path: Path) -
             page = decide(visit, run, decision="edit", **said).text
 
     assert 'name="comment:look" value="only last year"' in page and "shorter" in page
-    assert "<details open><summary>Comment on steps" in page
+    assert re.search(r'id="edit-look"[^>]* open', page) and re.search(r'id="edit"[^>]* open', page)

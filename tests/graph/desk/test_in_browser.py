@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from all_pages import PAGES, filled
-from desk_server import HOSTILE, PLAN, DeskServer, query, served, tools_of_every_kind
+from desk_server import HOSTILE, PLAN, REFUNDED, DeskServer, query, served, tools_of_a_shop, tools_of_every_kind
 from oidc_provider import CLIENT, SECRET, provided
 
 from planner_executor.graph.desk.security.claims import Oidc
@@ -100,9 +100,8 @@ def test_a_whole_run_from_goal_to_end_with_an_edit_and_a_replan(chat_browser: An
         page.get_by_label("Why, or what to change").fill("look at the sun")
         page.get_by_role("button", name="Plan again").click()
         page.get_by_role("link", name="Review", exact=True).first.click()
-        page.get_by_text("Edit the plan", exact=True).click()
-        objective = page.locator("[data-edit-step=send]").get_by_label("Objective")
-        objective.fill("tell Ann")
+        page.locator(".node[data-step=send]").click()
+        page.locator("[data-edit-step=send]").get_by_label("Objective").fill("tell Ann")
         page.get_by_text("The plan is valid. Changes: changed: send").wait_for()
         page.get_by_role("button", name="Add a step").click()
         added = page.get_by_role("group", name="New step")
@@ -445,7 +444,7 @@ def test_no_page_has_a_fault_that_axe_finds(chat_browser: Any, tmp_path: Path) -
             page.goto(server.url + path)
             faults += faults_of_all_looks(page)
         page.goto(server.url + query("/review", "plan.1"))
-        page.get_by_text("Edit the plan", exact=True).click()
+        page.locator("#edit > summary").click()
         page.get_by_role("button", name="Add a step").click()
         page.get_by_text("is missing").or_(page.get_by_text("unknown")).first.wait_for(state="attached")
         faults += faults_of_all_looks(page)
@@ -520,6 +519,82 @@ def test_what_was_written_stays_until_the_decision_and_is_shown_beside_another_r
         page.locator("#run-status [data-status=succeeded]").wait_for()
 
         assert page.evaluate(kept) == 0 and faults == []
+
+
+@pytest.mark.parametrize("width", [1440, 1024, 390])
+def test_an_argument_is_corrected_in_the_panel_of_its_step_and_the_draft_survives(
+    chat_browser: Any, tmp_path: Path, width: int
+) -> None:
+    with (
+        served(tmp_path / "runs.db", tools=tools_of_a_shop) as server,
+        page_on(chat_browser, server, viewport={"width": width, "height": 860}) as page,
+    ):
+        with server.agent() as agent:
+            run = agent.start("refund order 4711", plan=REFUNDED, thread="t").id
+        review = server.url + query("/review", run)
+        page.goto(review)
+        page.locator(".node[data-step=pay]").click()
+        panel = page.locator("[data-edit-step=pay]")
+        assert panel.locator("summary").first.evaluate("one => one === document.activeElement")
+        for _ in range(9):  # by keys alone, from the panel's head to the first argument
+            page.keyboard.press("Tab")
+            if page.evaluate("document.activeElement.name") == "step:pay:args/to":
+                break
+        page.keyboard.press("ControlOrMeta+a")
+        page.keyboard.type("ben@example.com")
+        panel.get_by_label("amount").fill("501")
+        panel.get_by_text("501 is greater than the maximum of 500").first.wait_for()
+        invalid = panel.locator("[aria-invalid=true]").get_attribute("name")
+        faults = faults_of_all_looks(page)
+        page.goto(server.url)
+        page.goto(review)
+        assert panel.get_by_label("Paid to").input_value() == "ben@example.com" and invalid == "step:pay:args/amount"
+        page.get_by_role("button", name="Add a step").click()
+        added = page.get_by_role("group", name="New step")
+        added.get_by_label("Tools", exact=True).fill("refund")
+        added.get_by_label("Objective").click()
+        added.get_by_label("Paid to").fill("cem@example.com")
+        added.get_by_label("do pay").check()
+        page.goto(server.url)
+        page.goto(review)
+        added.get_by_label("Paid to").wait_for()
+        assert (
+            added.get_by_label("Paid to").input_value() == "cem@example.com"
+            and added.get_by_label("do pay").is_checked()
+        )
+        added.get_by_role("button", name="Remove this step").click()
+        panel.get_by_label("amount").fill("12.5")
+        page.locator("#faults td.after", has_text="12.5").wait_for()
+        assert page.locator("#faults del", has_text="ann").count() == 1
+        faults += faults_of_all_looks(page)
+        page.get_by_role("button", name="Run the plan as edited").click()
+        page.locator("#run-status [data-status=succeeded]").wait_for()
+
+        assert server.tools.named("refund") == [{"to": "ben@example.com", "amount": 12.5, "currency": "EUR"}]
+        assert faults == []
+
+
+def test_a_panel_of_a_large_plan_is_found_by_words_and_fetched_when_it_is_opened(
+    chat_browser: Any, tmp_path: Path
+) -> None:
+    steps = [step(f"s{n}", "read", after=[f"s{(n - 1) // 3}"] if n else []) for n in range(60)]
+    with served(tmp_path / "runs.db") as server, page_on(chat_browser, server) as page:
+        with server.agent() as agent:
+            run = agent.start("read a lot", plan={"steps": steps}, thread="t").id
+        page.goto(server.url + query("/review", run))
+        page.locator("#edit > summary").click()
+        page.get_by_label("Find a step to edit").fill("s57")
+        page.locator("[data-open-step=s57]").wait_for()
+        page.keyboard.press("Tab")
+        page.keyboard.press("Enter")
+        page.locator("[data-edit-step=s57]").get_by_label("Objective").fill("read it twice")
+        page.get_by_text("Changes: changed: s57").wait_for()
+        faults = faults_of_all_looks(page)
+        page.reload()
+        page.locator("[data-edit-step=s57]").wait_for()
+
+        assert page.locator("[data-edit-step=s57]").get_by_label("Objective").input_value() == "read it twice"
+        assert faults == []
 
 
 def test_nothing_that_was_written_is_left_for_the_next_person_or_after_signing_out(

@@ -85,13 +85,19 @@ def test_a_plan_of_a_thousand_steps_is_shown_in_parts_and_its_form_is_fetched_wh
     with served(tmp_path / "runs.db") as server, server.visit() as visit:
         with server.agent() as agent:
             run = agent.start("read a lot", plan={"steps": steps}, thread="t").id
-        plan, review, form = whole(visit, "", run), whole(visit, "/review", run), whole(visit, "/edit", run)
+        plan, review, form = (
+            whole(visit, "", run),
+            whole(visit, "/review", run),
+            whole(visit, "/edit", run, step="s998"),
+        )
+        found, linked = whole(visit, "/edit", run, **{"find-step": "S99"}), whole(visit, "/review", run, step="s998")
         one, later = whole(visit, "/revisions", run), whole(visit, "/revisions", run, left="0", right="1", part="20")
         fields = {"edit_as": "form", "step:s999:objective": "read on"}
         typed = visit.send(query("/review", run), query("/check", run), **fields)
 
     assert plan.count("<tr data-row") == 100 and plan.count('class="node') <= 200 and "Page 1 of 10" in plan
-    assert "data-edit-step" not in review.split('<template id="new-step">')[0] and form.count("data-faults-of") == 1_000
+    assert "data-edit-step" not in review.split('<template id="new-step">')[0] and form.count("data-faults-of") == 1
+    assert found.count("data-open-step") == 11 and 'id="edit-s998" data-edit-step="s998" data-key="s998" open' in linked
     assert one.count('class="change"') == 50 and "1000 steps differ. Page 1 of 20" in one and "Page 20 of 20" in later
     assert "changed: s999" in typed.text
 

@@ -6,12 +6,14 @@ from hypothesis import strategies as st
 
 from planner_executor.graph.desk.views.looked import Looked
 from planner_executor.graph.desk.views.plan_folds import DRAWN, around, by_layers, opened, unfolded, waits_of
-from planner_executor.graph.desk.views.plan_form import plan_of_form, step_forms
+from planner_executor.graph.desk.views.plan_form import by_step, plan_of_form, step_forms
 from planner_executor.graph.desk.views.plan_graph import Links, Shown, drawn_plan
 from planner_executor.graph.desk.views.review_content import READING_STEPS, action_tables, review_of
 from planner_executor.graph.desk.views.revisions import step_changes
 from planner_executor.graph.desk.views.step_marks import EFFECTS, HELD, UNTRUSTED
 from planner_executor.graph.desk.views.timeline import UNITS, spans_of_people, timeline
+from planner_executor.graph.plan.catalog import ToolSpec
+from planner_executor.graph.plan.reading import read_plan
 from planner_executor.graph.plan.schedule import cycles
 from planner_executor.graph.plan.schema import Plan
 from planner_executor.graph.record.events import Event
@@ -143,19 +145,52 @@ def test_revisions_side_by_side_name_each_field_that_differs() -> None:
     assert (field.field, field.before, field.after) == ("args.what", "wind", "sun")
 
 
+SCHEMAS: dict[str, dict[str, Any]] = {
+    "mail": {
+        "type": "object",
+        "properties": {"n": {"type": "integer"}, "text": {"type": "string"}},
+        "required": ["text"],
+    },
+    "read": {"properties": {"what": {"type": "string"}}, "required": ["what"]},
+}
+
+
 def test_an_untouched_form_leaves_the_plan_as_it_is() -> None:
     plan = plan_of(
         {"id": "a", "objective": "x", "tools": ["read", "mail"], "output": "json", "max_calls": 2},
         {"id": "b", "objective": "y", "gate": "Go?", "depends_on": ["a"]},
         {"id": "c", "objective": "z", "tool": "mail", "args": {"n": 1, "text": "{a_result}"}},
     ).to_json()
+    tools = {name: ToolSpec(name, "", schema) for name, schema in SCHEMAS.items()}
     fields = {}
-    for one in step_forms(plan, frozenset()):
-        shown = {"objective": one.objective, "depends_on": one.depends_on, "success_criteria": one.success_criteria}
-        shown |= {"question": one.question} if one.asks else {"does": one.does, "args": one.args}
-        fields |= {f"step:{one.id}:{name}": text for name, text in shown.items()}
+    for one in step_forms(plan["steps"], frozenset(), tools, {}):
+        texts = {"objective": one.objective, "success_criteria": one.success_criteria, "depends_on": ""}
+        texts |= {"question": one.question} if one.asks else {"does": one.does}
+        texts |= {f"args{field.name}": field.text for field in one.args}
+        texts |= {f"after:{before}": "1" for before in one.depends_on}
+        fields |= {f"step:{one.id}:{name}": text for name, text in texts.items()}
 
-    assert plan_of_form(plan, fields) == plan
+    assert plan_of_form(plan, fields, tools) == plan
+
+
+def test_another_tool_keeps_the_arguments_that_it_takes_and_a_fault_stands_at_its_field() -> None:
+    tools = {name: ToolSpec(name, "", schema) for name, schema in SCHEMAS.items()}
+    plan = {"steps": [step("a", "read", what="x", text="hello")]}
+    fields = {
+        "step:a:does": "mail",
+        "step:a:args/n": "many",
+        "new:1:id": "b",
+        "new:1:does": "mail",
+        "new:1:args/n": "1",
+        "new:1:objective": "o",
+    }
+
+    edited = plan_of_form(plan, fields, tools)
+    issues = read_plan(edited, tools).issues
+    found = [one.name for faults in by_step(issues, edited, tools, {"b": "new:1:"}).values() for one in faults]
+
+    assert [one["args"] for one in edited["steps"]] == [{"text": "hello", "n": "many"}, {"n": 1}]
+    assert sorted(found) == ["new:1:args/text", "step:a:args/n"]
 
 
 def test_steps_are_added_removed_and_put_in_order_in_the_form() -> None:
@@ -171,7 +206,10 @@ def test_steps_are_added_removed_and_put_in_order_in_the_form() -> None:
         "new:2:kind": "model",
         "new:2:objective": "Think it over",
         "new:2:does": "read, mail",
-        "new:2:depends_on": "b",
+        "new:2:depends_on": "",
+        "new:2:after:b": "1",
+        "new:1:depends_on": "",
+        "new:1:after:new:2": "1",
         "new:2:question": "left over from another kind",
         "new:3:kind": "tool",
         "new:3:id": "",
@@ -182,7 +220,7 @@ def test_steps_are_added_removed_and_put_in_order_in_the_form() -> None:
         "steps": [
             {"id": "think", "objective": "Think it over", "tools": ["read", "mail"], "depends_on": ["b"]},
             step("b", "mail", to="ann"),
-            {"id": "ask", "gate": "Go?"},
+            {"id": "ask", "gate": "Go?", "depends_on": ["think"]},
         ],
         "answer": "{think_result}",
     }
