@@ -11,9 +11,10 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
-from planner_executor.graph.desk.desk import Desk, drives_of
+from planner_executor.graph.desk.desk import Desk, PlaybookFolder, drives_of
 from planner_executor.graph.desk.drives import Agents, SameAgents
 from planner_executor.graph.desk.pages import alike, approvals, control, lists, live, login, review, run, sign_in
+from planner_executor.graph.desk.pages import playbooks as programs
 from planner_executor.graph.desk.pages.respond import desk_of, page
 from planner_executor.graph.desk.policy_view import PolicyInForce
 from planner_executor.graph.desk.security.gate import Gate
@@ -32,6 +33,7 @@ def desk_application(
     settings: DeskSettings | None = None,
     policy: PolicyInForce | None = None,
     announce: Callable[[str, int | None], None] | None = None,
+    playbooks: PlaybookFolder | None = None,
 ) -> Starlette:
     """Return the desk of a database.
 
@@ -41,10 +43,11 @@ def desk_application(
         settings: Who may look and decide; default: whoever opens a link with a token of this process.
         policy: Returns the policy of runs that are started here; default: that of `agents_with`.
         announce: Receives the token of a link that a visitor asks for, and the port at which this process was asked.
+        playbooks: Returns the folder of playbooks; default: that of `agents_with`.
     """
-    if policy is None and isinstance(agents, SameAgents):
-        policy = agents.policy()
-    desk = Desk(database, settings or DeskSettings(), environment(), drives_of(agents), policy)
+    if isinstance(agents, SameAgents):
+        policy, playbooks = policy or agents.policy(), playbooks or agents.playbooks
+    desk = Desk(database, settings or DeskSettings(), environment(), drives_of(agents), policy, playbooks=playbooks)
     if announce is not None:
         desk.announce = announce
 
@@ -95,6 +98,9 @@ ROUTES = [
     Route("/live", live.list_stream),
     Route("/start", control.new),
     Route("/start", control.start, methods=["POST"]),
+    Route("/playbooks", programs.playbooks),
+    Route("/playbook", programs.playbook),
+    Route("/playbook", programs.start, methods=["POST"]),
     Route("/policy", control.policy),
     Route("/alike", alike.alike),
     Route("/alike", alike.decide, methods=["POST"]),

@@ -24,6 +24,10 @@ MOST_DRAWINGS = 16
 """Drawings that are kept: one of 1,000 steps has 1.5 MB."""
 
 
+PlaybookFolder = Callable[[], Path | None]
+"""Returns the folder of playbooks that the settings name, None if they name none."""
+
+
 def _nobody(_: str, __: int | None) -> None:
     """Drop a new link: there is no operator to announce it to."""
 
@@ -31,6 +35,8 @@ def _nobody(_: str, __: int | None) -> None:
 @dataclass
 class Desk:
     """A desk over one database. Without `drives` it continues no run. `announce` gives the operator a new link.
+
+    `playbooks` is read anew for each page, None if the desk has no settings.
 
     The database is opened on the first request, so that a desk works wherever it is mounted.
     """
@@ -41,6 +47,7 @@ class Desk:
     drives: Drives | None = None
     policy: PolicyInForce | None = None
     announce: Callable[[str, int | None], None] = _nobody
+    playbooks: PlaybookFolder | None = None
     watch: Watch | None = None
     drawings: Recent[PlanDrawing] = field(default_factory=lambda: Recent(MOST_DRAWINGS))
     door: Door = field(init=False)

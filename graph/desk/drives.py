@@ -19,6 +19,7 @@ from planner_executor.graph.desk.views.event_part import Part, part_of_event
 from planner_executor.graph.errors import AgentError, RunOwnedError
 from planner_executor.graph.ledger.protocol import RunKey
 from planner_executor.graph.lifetime import LoopThread
+from planner_executor.graph.playbooks.folder import folder_of
 from planner_executor.graph.runs import Run, Runs
 from planner_executor.graph.settings.settings_file import settings_file
 from planner_executor.graph.settings.trust import store_path
@@ -63,6 +64,10 @@ class SameAgents:
     def policy(self) -> KeptPolicy:
         """Return the policy of runs that these agents start."""
         return KeptPolicy(lambda: run_sync(lambda: asyncio.run(self._policy())), self._files)
+
+    def playbooks(self) -> Path | None:
+        """Return the folder of playbooks that the settings name."""
+        return folder_of(settings_file(self.options.get("config")))
 
     async def _policy(self) -> PolicyView:
         async with self(None) as opened:

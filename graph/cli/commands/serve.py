@@ -51,6 +51,8 @@ def serve(
             from planner_executor.graph.cli.desk_agents import DeskAgents
             from planner_executor.graph.cli.desk_policy import desk_policy
             from planner_executor.graph.desk.application import desk_application
+            from planner_executor.graph.playbooks.folder import folder_of
+            from planner_executor.graph.settings.settings_file import settings_file
 
             settings = desk.settings(given.config)
         except ImportError:
@@ -67,7 +69,14 @@ def serve(
             screen.say("or, if your browser does not find that,", whole=f"{address}/login?token={token}")
 
         agents = None if desk.read_only else DeskAgents(screen, db, given)
-        app = desk_application(db, agents=agents, settings=settings, policy=desk_policy(given), announce=announce)
+        app = desk_application(
+            db,
+            agents=agents,
+            settings=settings,
+            policy=desk_policy(given),
+            announce=announce,
+            playbooks=lambda: folder_of(settings_file(given.config)),
+        )
         if settings.links:
             announce(app.state.desk.door.links.issue())
         else:

@@ -7,6 +7,7 @@ from typing import Any
 
 from desk_server import DeskServer, query, served, tools_of_every_kind
 
+from planner_executor.graph.settings.trust import trust
 from planner_executor.graph.testing import step
 
 LONG = "n" * 200
@@ -37,6 +38,8 @@ PAGES: Mapping[str, tuple[str, ...]] = {
     "inbox.html": ("/", "/?for=me", "/?asks=failed", "/?find=nothing+of+that+kind"),
     "runs.html": ("/runs", "/runs?status=failed", "/runs?text=nothing+of+that+kind"),
     "start.html": ("/start",),
+    "playbooks.html": ("/playbooks",),
+    "playbook.html": ("/playbook?name=send-news",),
     "policy.html": ("/policy",),
     "alike.html": ("/alike",),
     "approvals.html": ("/approvals", "/approvals?before=nowhere"),
@@ -80,10 +83,30 @@ ELSEWHERE = {
 NO_PAGES = ("/next", "/live", "/run/live", "/run/download", "/run/audit.txt", "/run/edit", "/health", "/login/callback")
 
 
+PLAYBOOK = f"""\
+name: send-news
+version: 1
+description: {ARABIC}
+parameters:
+  to: {{type: string, title: {LONG}}}
+  size: {{enum: [S, M], default: S}}
+  on: {{type: string, format: date}}
+steps:
+  - id: send
+    objective: o
+    tool: mail
+    args: {{to: '{{param.to}}', size: '{{param.size}}', on: '{{param.on}}'}}
+"""
+
+
 @contextmanager
 def filled(folder: Path) -> Iterator[DeskServer]:
     """A desk over a run of every kind; each is on a thread of its name."""
-    with served(folder / "runs.db", tools=tools_of_every_kind) as server:
+    playbook = folder / "playbooks" / "send-news.yaml"
+    playbook.parent.mkdir()
+    playbook.write_text(PLAYBOOK)
+    trust(playbook, PLAYBOOK.encode())
+    with served(folder / "runs.db", tools=tools_of_every_kind, playbooks=lambda: playbook.parent) as server:
         for name, steps in STEPS.items():
             with server.agent(**OPTIONS.get(name, {})) as agent:
                 words = ["be short", ARABIC, LONG * 2]
