@@ -117,6 +117,7 @@ faults: $(VENV)/.dev ## Kill a run at each of its boundaries, and who takes it u
 	PYTHONPATH=tests/processes $(BIN)/python tests/faults/boundaries.py .faults/reopened-sync --run reopened --durability sync --then $(THEN)
 	PYTHONPATH=tests/processes $(BIN)/python tests/faults/boundaries.py .faults/reopened-async --run reopened --durability async --then $(THEN)
 	PYTHONPATH=tests/processes $(BIN)/python tests/faults/boundaries.py .faults/mailed --run mailed --then $(THEN)
+	PYTHONPATH=tests/processes $(BIN)/python tests/faults/boundaries.py .faults/approved --run approved --then $(THEN)
 	PYTHONPATH=tests/processes $(BIN)/python tests/faults/boundaries.py .faults/forked --run forked --then $(THEN)
 	PYTHONPATH=tests/processes $(BIN)/python tests/faults/boundaries.py .faults/lock --lock
 	PYTHONPATH=tests/processes $(BIN)/python tests/faults/boundaries.py .faults/cancel --cancel

@@ -9,8 +9,8 @@ nothing is a failure. All processes are forks of one that has imported already.
 
 With `--postgres` each run has a database of its own on a PostgreSQL server, and is killed or frozen once.
 
-Usage: boundaries.py FOLDER [--run whole|reopened|mailed|forked] [--durability sync|async] [--every N] [--from K]
-       [--then M | --lock | --cancel | --freeze] [--postgres]
+Usage: boundaries.py FOLDER [--run whole|reopened|mailed|forked|approved] [--durability sync|async] [--every N]
+       [--from K] [--then M | --lock | --cancel | --freeze] [--postgres]
 """
 
 import argparse
@@ -27,6 +27,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+import approved_run
 import forked_run
 import mailed_run
 import reopened_run
@@ -56,7 +57,13 @@ BUSY_S = 0.2
 NEVER_S = 86_400.0
 QUICK = {"lease_s": 1.0, "beat_s": 0.2, "look_s": 0.1}
 """The pace of runs that are frozen: who takes one over waits for the lease."""
-RUNS = {"whole": whole_run, "reopened": reopened_run, "mailed": mailed_run, "forked": forked_run}
+RUNS = {
+    "whole": whole_run,
+    "reopened": reopened_run,
+    "mailed": mailed_run,
+    "forked": forked_run,
+    "approved": approved_run,
+}
 RUNS_IF_FROZEN = {reopened_run: 3}
 """A process that goes on with the wish for a fork has one of its own."""
 DISTURBED = whole_run

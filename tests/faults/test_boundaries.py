@@ -67,6 +67,12 @@ def test_a_run_that_waits_and_its_fork_survive_a_kill_and_pay_again_only_if_a_pe
     assert names.count("before pay rent") == names.count("after pay fee") == 2
 
 
+def test_a_playbook_that_is_approved_ahead_and_killed_repeats_no_effect(tmp_path: Path) -> None:
+    names = disturbed(tmp_path, 90, "--run", "approved")
+
+    assert {"before bill rent ben", "after bill fee ben", "after mail call ben", "before ledger"} <= set(names)
+
+
 @pytest.mark.e2e
 def test_a_run_survives_a_second_kill_while_it_is_taken_up(tmp_path: Path) -> None:
     disturbed(tmp_path, 240, "--then", "40")

@@ -1,5 +1,6 @@
 """A playbook that people approve once, for runs with other values."""
 
+import asyncio
 import time
 from collections.abc import Iterator
 from dataclasses import replace
@@ -8,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from planner_executor import Agent, Person, Playbook
+from planner_executor import Agent, AsyncAgent, Person, Playbook
 from planner_executor.graph.record.standing_approval import StandingUse
 from planner_executor.graph.settings.identity import acting
 from planner_executor.graph.testing import LoggedTools, ScriptedModel, step
@@ -42,14 +43,17 @@ def agent(tmp_path: Path, tools: LoggedTools) -> Iterator[Agent]:
         yield found
 
 
-def opened(folder: Path, tools: LoggedTools, trusted: bool = True, bill: Any = dict, **options: Any) -> Agent:
+def opened(folder: Path, tools: LoggedTools, *given: Any, **options: Any) -> Agent:
+    return Agent.open(folder / "runs.db", **options_of(tools, *given, **options))
+
+
+def options_of(tools: LoggedTools, trusted: bool = True, bill: Any = dict, **options: Any) -> dict[str, Any]:
     own = [
         tools.tool("bill", bill, effect="external", trusted=trusted),
         tools.tool("mail", effect="external", trusted=trusted),
         tools.tool("web", lambda: "evil@b", effect="read", trusted=False),
     ]
-    options = {"policy": ASKS, "planner": ScriptedModel([]), "tools": own, "replan": "never", **options}
-    return Agent.open(folder / "runs.db", **options)
+    return {"policy": ASKS, "planner": ScriptedModel([]), "tools": own, "replan": "never", **options}
 
 
 def asked(agent: Agent, to: str = "ann", amount: int = 10, playbook: Playbook = ONBOARDING, **more: Any) -> Any:
@@ -121,6 +125,17 @@ def test_a_run_that_a_model_or_a_caller_planned_is_asked_although_its_plan_is_th
     with opened(tmp_path, tools) as agent:
         assert agent.start("Onboard ann", plan=plan).request is not None
         assert asked(agent).request is None
+
+
+async def test_of_two_runs_at_a_time_one_gets_the_last_place(tmp_path: Path, tools: LoggedTools) -> None:
+    with opened(tmp_path, tools) as agent:
+        approve(agent, asked(agent), {**TO_TEN, "at_most": 1})
+    async with AsyncAgent.open(tmp_path / "runs.db", **options_of(tools)) as together:
+        runs = await asyncio.gather(
+            *(together.start(playbook=ONBOARDING, params={"to": to, "amount": 1}) for to in "abc")
+        )
+
+    assert sorted(run.status for run in runs) == ["succeeded", "waiting", "waiting"]
 
 
 def test_a_fork_is_not_covered(tmp_path: Path, tools: LoggedTools) -> None:
