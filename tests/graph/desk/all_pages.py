@@ -35,8 +35,13 @@ OPTIONS: Mapping[str, Mapping[str, Any]] = {
 WAITING = tuple(name for name in STEPS if name not in ("ended", "long"))
 
 PAGES: Mapping[str, tuple[str, ...]] = {
-    "inbox.html": ("/", "/?for=me", "/?asks=failed", "/?find=nothing+of+that+kind"),
-    "runs.html": ("/runs", "/runs?status=failed", "/runs?text=nothing+of+that+kind"),
+    "inbox.html": (
+        "/",
+        "/?for=me",
+        "/?asks=failed&asks=run_plan&order=deadline&group=who",
+        "/?find=nothing+of+that+kind",
+    ),
+    "runs.html": ("/runs", "/runs?status=failed&status=waiting&order=cost&by=os", "/runs?text=nothing+of+that+kind"),
     "start.html": ("/start",),
     "playbooks.html": ("/playbooks",),
     "playbook.html": ("/playbook?name=send-news",),

@@ -173,16 +173,24 @@ def test_what_needs_a_person_is_found_and_counted_and_the_next_request_follows(t
         raise ValueError("cut off")
 
     def tools(log: object) -> list[object]:
-        return [log.tool("read", effect="read"), log.tool("cut", cut, effect="read")]  # type: ignore[attr-defined]
+        return [
+            log.tool("read", effect="read"),  # type: ignore[attr-defined]
+            log.tool("cut", cut, effect="read"),  # type: ignore[attr-defined]
+            log.tool("pay", effect="external"),  # type: ignore[attr-defined]
+        ]
 
     with served(tmp_path / "runs.db", tools=tools) as server, server.visit() as visit:
         with server.agent() as agent:
-            first = agent.start("pay the invoice", plan={"steps": [step("a", "read")]}, thread="pay").id
+            first = agent.start("pay the invoice", plan={"steps": [step("a", "pay", to="ann")]}, thread="pay").id
             agent.start("read the news", plan={"steps": [step("a", "read")]}, thread="news")
         with server.agent(approval="never") as agent:
             agent.start("tear", plan={"steps": [step("a", "cut")]}, thread="torn")
         pages = {query: visit.get(query).text for query in ("/", "/?find=pay", "/?asks=failed", "/?asks=run_plan")}
-        following = visit.get("/next")
+        following, skipped = visit.get("/next"), visit.get(f"/next?after={first}")
+        past_all = visit.get("/next?after=news.1")
+        grouped = visit.get("/?group=who&order=cost&asks=run_plan&asks=failed").text
+        costly = visit.get("/runs?order=duration&by=os").text
+        wrong_order = visit.get("/?order=odd"), visit.get("/runs?order=odd")
         several = visit.get("/runs?status=failed&status=waiting").text
         wrong = visit.get("/runs?status=odd")
 
@@ -191,7 +199,11 @@ def test_what_needs_a_person_is_found_and_counted_and_the_next_request_follows(t
         query: [name for name in ("pay", "news", "torn") if f"<code>{name}.1" in page] for query, page in pages.items()
     }
     assert list(shown.values()) == [["pay", "news", "torn"], ["pay"], ["torn"], ["pay", "news"]]
+    assert '<span dir="auto">pay to: ann</span>' in pages["/"] and "1 run stopped" in pages["/"]
     assert following.headers["location"] == query("/review", first)
+    assert skipped.headers["location"] == query("/review", "news.1") and past_all.headers["location"] == "/?for=me"
+    assert grouped.count("<h2 dir") == 1 and all(f"<code>{name}.1" in grouped for name in ("pay", "news", "torn"))
+    assert costly.count("<tr data-row") == 3 and {one.status_code for one in wrong_order} == {400}
     assert several.count("<tr data-row") == 3 and wrong.status_code == 400
 
 
