@@ -117,7 +117,7 @@ def under_load(database: Path) -> str:
     serve = [str(Path(sys.executable).parent / "planner-executor"), "serve", "--port", "0", "--db", str(database)]
     with subprocess.Popen(serve, stdout=subprocess.PIPE, text=True, cwd=database.parent) as desk:
         assert desk.stdout is not None
-        link = desk.stdout.readline().split()[-1]
+        link = next(found[0] for line in desk.stdout if (found := re.search(r"http://127\.0\.0\.1\S+", line)))
         with subprocess.Popen([sys.executable, "-c", EXECUTE, str(database)], env=environment) as worker:
             begun_s, before_s = time.perf_counter(), processor_s(desk.pid)
             taken, messages = asyncio.run(measured(link))
