@@ -11,6 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 from planner_executor.graph.cli import app
+from planner_executor.graph.cli.commands.inbox import said_of_all
 from planner_executor.graph.cli.screen import Screen
 
 Cli = Callable[..., Any]
@@ -86,7 +87,7 @@ def test_a_late_answer_is_refused_and_on_record(cli: Cli, start: Any, folder: Pa
     assert "rejected" in cli("show", latest()).stdout and cli("inbox", "--json").stdout.count('"run"') == 0
 
 
-def test_alike_plans_are_approved_together_but_for_those_that_are_named(
+def test_alike_plans_are_approved_or_rejected_together_but_for_those_that_are_named(
     cli: Cli, start: Any, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert "are alike" in cli("inbox", "--alike").stdout
@@ -102,3 +103,21 @@ def test_alike_plans_are_approved_together_but_for_those_that_are_named(
     CliRunner().invoke(app, ["inbox", "--alike"], input=f"{batch['rows'][2]['run']}\n")
 
     assert sorted(file.name for file in (folder / "workspace").glob("*.txt")) == ["first.txt", "second.txt"]
+
+    start("fourth", "")
+    CliRunner().invoke(app, ["inbox", "--alike"], input=f"n {batch['rows'][2]['run']}\n")
+    assert [row["goal"] for row in json.loads(cli("inbox", "--json").stdout)["inbox"]] == ["third"]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("y", (True, set())), ("a.1 b.1", (True, {"a.1", "b.1"})), ("n", (False, set())), ("No b.1", (False, {"b.1"})),
+        ("", None), ("y b.1", None), ("d.1", None), ("n d.1", None), ("a.1 b.1 c.1", None), ("n a.1 b.1 c.1", None),
+    ],
+)  # fmt: skip
+def test_what_is_said_of_alike_runs_holds_for_all_that_it_does_not_name(words: str, said: Any) -> None:
+    found = said_of_all(words, {"a.1", "b.1", "c.1"})
+
+    assert (found and (found[0].approve, found[1])) == said
+    assert found is None or found[0].stop is not found[0].approve

@@ -2,8 +2,9 @@
 
 import json as json_format
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Annotated
@@ -57,7 +58,10 @@ Text = Annotated[
 ]
 Sort = Annotated[InboxOrder, typer.Option("--sort", metavar="ORDER", help=f"What comes first: {', '.join(ORDERS)}.")]
 Group = Annotated[Grouping | None, typer.Option("--group", metavar="BY", help=f"Group by: {', '.join(GROUPS)}.")]
-TOGETHER = "y: approve these, RUN ...: approve all but these, s: stop, anything else: decide none of them: "
+TOGETHER = (
+    "y: approve these, RUN ...: approve all but these, n: reject these and end their runs, n RUN ...: reject all but "
+    "these, s: stop, anything else: decide none of them: "
+)
 Alike = Annotated[bool, typer.Option("--alike", help="Plans that differ in arguments alone, decided in one go.")]
 Mine = Annotated[bool, typer.Option("--mine", help="Only what the user of this process may decide.")]
 
@@ -169,22 +173,39 @@ def table(batch: Batch) -> Iterator[str]:
 
 
 def _decide_together(screen: Screen, db: str | Path, given: RunOptions, batch: Batch) -> bool:
-    """Approve the requests of a batch, each by itself; return whether to go on with the next one."""
-    runs = [run for run, _, _ in batch.rows]
+    """Decide the requests of a batch, each by itself; return whether to go on with the next one."""
     words = read_answer(screen, TOGETHER)
-    without = set() if words.lower() in ("y", "yes") else {*words.split()}
     if words.lower() in ("s", "stop"):
         return False
-    if (words and not without) or (without and without < {*runs}):
-        reason = read_answer(screen, "Why? The policy requires it: ") if reason_for(batch.requests[0]) else None
-        for request in batch.requests:
-            if request["run"] not in without:
-                _approve(screen, db, given, request, reason)
+    if (said := said_of_all(words, {run for run, _, _ in batch.rows})) is None:
+        return True
+    response, without = said
+    if response.approve and reason_for(batch.requests[0]):
+        response = replace(response, reason=read_answer(screen, "Why? The policy requires it: "))
+    for request in batch.requests:
+        if request["run"] not in without:
+            _give(screen, db, given, request, response)
     return True
 
 
-def _approve(screen: Screen, db: str | Path, given: RunOptions, request: RequestJson, reason: str | None) -> None:
-    response = ReviewResponse(approve=True, reason=reason)
+def said_of_all(words: str, runs: Set[str]) -> tuple[ReviewResponse, Set[str]] | None:
+    """Return what is said of the alike requests of some runs, and which are left out; None if nothing is decided.
+
+    >>> said_of_all("n a.1", {"a.1", "b.1"})[1]
+    {'a.1'}
+    """
+    first, *named = words.lower().split(maxsplit=1) or [""]
+    if first in ("n", "no"):
+        response, without = ReviewResponse(stop=True), {*words.split()[1:]}
+    else:
+        is_yes = first in ("y", "yes") and not named
+        response, without = ReviewResponse(approve=True), set() if is_yes else {*words.split()}
+        if not (is_yes or without):
+            return None
+    return (response, without) if without < runs else None
+
+
+def _give(screen: Screen, db: str | Path, given: RunOptions, request: RequestJson, response: ReviewResponse) -> None:
     try:
         run = find_run(db, request["run"])
         opened = partial(opened_setup, screen, run, given.settings)
