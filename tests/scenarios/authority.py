@@ -81,7 +81,8 @@ ROWS = (
     ),
     row(
         "a standing approval",
-        "with the approval of a call; beyond its run if the server knows the person",
+        "with the approval of a call, or of [a playbook's plan](playbooks.md#approved-once); "
+        "beyond its run if the server knows the person",
         "with the approval of a call, for its run",
         NO,
         NO,
