@@ -3,8 +3,9 @@
 from typing import Any
 
 import pytest
-from desk import Desk, at_desk
+from desk import PLAN, Desk, at_desk
 
+from planner_executor.graph.calls.held_calls import NOT_COVERED
 from planner_executor.graph.calls.tool_call import Admitted, CallAsks, CallHeld, CallUncertain
 from planner_executor.graph.plan.schema import Step
 from planner_executor.graph.policy.conditions import Conditions
@@ -113,6 +114,41 @@ async def test_a_proposed_edit_is_held_under_the_name_of_the_call_that_was_shown
     assert shown == [(key, {"to": "x"}), (key, {"to": "y"})]
 
 
+async def revised_and_decided(desk: Desk, **decision: Any) -> str:
+    """Add the plan's call to what was approved, and decide about the plan; return the call's key."""
+    plan = {"revision": 1, "plan": PLAN.to_json(), "digest": PLAN.digest, "author": "replanner"}
+    await desk.ledger.append(desk.lease, [drafted("plan_revised", {**plan, "new_effects": {"a": ["send"]}})])
+    (added,) = (await desk.record()).plan_state.effects_of(["a"])
+    about = {name: [added.key] if name == "steps" else {added.key: "no"} for name in decision.pop("names", ())}
+    await decide(desk, **{"decision": "approve", "digest": PLAN.digest, "by": "person", **about, **decision})
+    return str(added.key)
+
+
+async def test_a_call_that_a_revision_adds_is_held_if_only_the_plan_was_approved() -> None:
+    async with at_desk(SEND) as desk:
+        await revised_and_decided(desk)
+        with pytest.raises(CallHeld, match=NOT_COVERED):
+            await admitted(desk, PLAN.steps[0], USER)
+        with pytest.raises(CallHeld, match="the policy asks about every call of send"):
+            await admitted(desk, PLAN.steps[0], USER, policy=ASK)
+
+
+@pytest.mark.parametrize("decision", [{"names": ["steps"]}, {"by": "policy"}], ids=str)
+async def test_a_call_that_a_revision_adds_is_made_if_it_was_decided_by_itself_or_nobody_has_to_see_it(
+    decision: dict[str, Any],
+) -> None:
+    async with at_desk(SEND) as desk:
+        await revised_and_decided(desk, **decision)
+        await admitted(desk, PLAN.steps[0], USER)
+
+
+async def test_a_call_that_a_revision_adds_and_a_person_rejected_is_refused() -> None:
+    async with at_desk(SEND) as desk:
+        await revised_and_decided(desk, names=["rejected"])
+        with pytest.raises(RejectedByPerson, match="a person rejected this call: no"):
+            await admitted(desk, PLAN.steps[0], USER)
+
+
 AT_X: Conditions = {"to": Constraint(one_of=("x",))}
 
 
@@ -170,6 +206,14 @@ async def test_a_standing_approval_lets_a_call_through_and_the_intent_names_it()
             "sa-1",
             [],
         )
+
+
+async def test_a_standing_approval_does_not_cover_a_call_that_a_revision_adds() -> None:
+    async with at_desk(SEND) as desk:
+        await desk.ledger.append(desk.lease, [drafted("standing_given", approval(desk, ASK), "a")])
+        await revised_and_decided(desk)
+        with pytest.raises(CallHeld, match="the policy asks about every call of send"):
+            await admitted(desk, PLAN.steps[0], USER, policy=ASK)
 
 
 async def test_a_call_that_nobody_has_to_see_uses_no_standing_approval() -> None:
