@@ -55,7 +55,13 @@ def _rows(db: Connection, wanted: RunFilter, status: str | None, before: int | N
     parts = [*place_condition(wanted, before, f"{table}.run"), *conditions(wanted), *exact]
     where = f"WHERE {' AND '.join(condition for condition, _ in parts)}" if parts else ""
     value, order = VALUES.get(wanted.order, "0"), order_of(wanted, f"{table}.run")
-    query = f"SELECT {value}, {table}.run, {_COLUMNS} FROM {_TABLES[table]} {where} ORDER BY {order}"
+    found = f"FROM {_TABLES[table]} {where} ORDER BY {order}"
+    if wanted.order == "latest":
+        query = f"SELECT {value}, {table}.run, {_COLUMNS} {found}"
+    else:  # what is sorted are the places alone: whole rows are read as far as they are asked for
+        places = f"SELECT {value} AS place, {table}.run AS number {found} LIMIT -1"
+        whole = f"ledger_index ON ledger_index.run = number {_JOINED}"
+        query = f"SELECT place, number, {_COLUMNS} FROM ({places}) CROSS JOIN {whole}"
     rows = db.execute(in_sqlite(query), [value for _, values in parts for value in values])
     while chunk := rows.fetchmany(min(CHUNK, wanted.limit)):
         yield from chunk
