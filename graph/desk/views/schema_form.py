@@ -22,7 +22,7 @@ from planner_executor.graph.record.values import to_text
 Input = Literal["text", "long", "number", "choice", "date", "lines", "json"]
 MOST_FIELDS, DEEPEST = 50, 4
 """Fields of a form, and objects within objects that have fields; what has more is JSON text."""
-LONG_FROM, MOST_WORDS = 120, 80
+LONG_FROM, MOST_WORDS, MOST_CHOICES = 120, 80, 200
 BOUNDS = {
     "minimum": "at least {}",
     "maximum": "at most {}",
@@ -169,7 +169,7 @@ def _plain(schema: Any, known: LocalReferences) -> Mapping[str, Any]:
 def _typed(made: FormField, schema: Mapping[str, Any], value: Any, known: LocalReferences) -> FormField:
     kind, bounds = schema.get("type"), _bounds(schema)
     made = replace(made, hint=", ".join(filter(None, (made.hint, bounds))))
-    if isinstance(schema.get("enum"), list):
+    if isinstance(schema.get("enum"), list) and len(schema["enum"]) <= MOST_CHOICES:
         choices = [(json.dumps(one), one if isinstance(one, str) else to_text(one)) for one in schema["enum"]]
         return replace(made, input="choice", choices=_with(value, choices))
     match kind:

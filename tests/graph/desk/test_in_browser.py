@@ -385,14 +385,14 @@ def test_a_step_that_changes_keeps_the_form_that_is_being_filled_in(chat_browser
         run = agent.start("send", plan=PLAN, thread="t").id
         page.goto(server.url + query("/step", run, step="look"))
         page.locator("#connection[data-state=live]").wait_for()
-        page.get_by_text("Skip this step").click()
-        page.get_by_label("Reason").fill("no wind")
+        page.get_by_text("Skip it, or give").click()
+        page.get_by_label("Why it is skipped").fill("no wind")
         with page.expect_response(lambda answer: "/run/step" in answer.url):
             page.evaluate("htmx.trigger(document.querySelector('#live'), 'desk:changed')")
         page.locator(".htmx-request").wait_for(state="detached")
 
-        assert page.get_by_label("Reason").input_value() == "no wind"
-        assert page.evaluate("document.activeElement.name") == "why"
+        assert page.get_by_label("Why it is skipped").input_value() == "no wind"
+        assert page.evaluate("document.activeElement.name") == "why:look"
 
 
 def test_seven_tabs_load_since_a_tab_that_nobody_sees_keeps_no_stream(chat_browser: Any, tmp_path: Path) -> None:

@@ -4,7 +4,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from planner_executor.graph.desk.views.schema_form import DEEPEST, MOST_FIELDS, faults_in, field_at, fields_of, value_in
+from planner_executor.graph.desk.views.schema_form import (
+    DEEPEST,
+    MOST_CHOICES,
+    MOST_FIELDS,
+    faults_in,
+    field_at,
+    fields_of,
+    value_in,
+)
 
 ADDRESS = {
     "type": "object",
@@ -123,6 +131,8 @@ def test_what_has_too_many_fields_or_says_too_little_is_one_json_text() -> None:
         (field,) = fields_of(schema, {"a": "\u202e"})
         assert (field.name, field.input, "\\u202e" in field.text) == ("", "json", True)
         assert value_in([field], {"a": 1}, {"": '{"b": 2}'}) == {"b": 2}
+    (field,) = fields_of({"properties": {"unit": {"enum": [f"u{n}" for n in range(MOST_CHOICES + 1)]}}}, {"unit": "u1"})
+    assert (field.input, field.text, field.read("u2")) == ("json", "u1", "u2")
     (field,) = fields_of({"type": "object", "properties": {"more": {"$ref": "#"}}})
     assert (field.name, field.input) == ("/more" * DEEPEST, "json")
 

@@ -43,10 +43,10 @@ class House:
         ended(self.server, self.run)
         return status
 
-    def does(self, visit: Visit, act: str, **fields: str) -> int:
-        """Send a form of the run's other page."""
+    def does(self, visit: Visit, act: str, at: str = "", **fields: str) -> int:
+        """Send a form of the run's other page, or of a step."""
         token = visit.hidden(query("/more", self.run))["token"]
-        status = visit.post(query("/control", self.run), {"token": token, "act": act, **fields}).status_code
+        status = visit.post(query("/control", self.run, step=at), {"token": token, "act": act, **fields}).status_code
         with suppress(AgentError):
             ended(self.server, self.run)
         return status
@@ -111,7 +111,7 @@ def passes(house: House) -> None:
 
 def supplies(house: House) -> None:
     house.begin(LOOK, send("look", to="{look_result}"))
-    house.does(house.ann, "supply", step="look", value="eve")
+    house.does(house.ann, "supply", at="look", **{"supply:look": "eve"})
     house.does(house.ann, "continue")
 
 
