@@ -19,7 +19,7 @@ from referencing.exceptions import Unresolvable
 from referencing.jsonschema import SchemaRegistry
 
 from planner_executor.graph.plan.canonical import canonical_json
-from planner_executor.graph.plan.patterns import MAX_CHARACTERS, has_match, pattern_fault
+from planner_executor.graph.plan.patterns import MAX_CHARACTERS, has_match, is_match, pattern_fault
 from planner_executor.graph.plan.schema_shape import shape_fault, size_fault
 from planner_executor.graph.plan.work import WorkLimitExceeded, spend, spend_size, work_limit
 
@@ -160,7 +160,7 @@ def _pattern_properties(checker: Any, patterns: Any, value: Any, _: Any) -> Iter
         return
     for pattern, part in patterns.items():
         for name, item in value.items():
-            if matches(pattern, name):
+            if is_match(pattern, name):
                 yield from checker.descend(item, part, path=name, schema_path=pattern)
 
 
@@ -168,7 +168,7 @@ def _additional_properties(checker: Any, wanted: Any, value: Any, schema: Any) -
     if not checker.is_type(value, "object"):
         return
     known, patterns = schema.get("properties", {}), schema.get("patternProperties", {})
-    extras = [name for name in value if name not in known and not any(matches(pattern, name) for pattern in patterns)]
+    extras = [name for name in value if name not in known and not any(is_match(pattern, name) for pattern in patterns)]
     if checker.is_type(wanted, "object"):
         for name in extras:
             yield from checker.descend(value[name], wanted, path=name)
@@ -176,11 +176,6 @@ def _additional_properties(checker: Any, wanted: Any, value: Any, schema: Any) -
         listed = ", ".join(repr(name) for name in sorted(extras)[:20])
         verb = "was" if len(extras) == 1 else "were"
         yield ValidationError(f"Additional properties are not allowed ({listed} {verb} unexpected)")
-
-
-def matches(pattern: str, name: str) -> bool:
-    """Whether a property name matches a pattern; an unusable pattern matches nothing."""
-    return pattern_fault(pattern) is None and has_match(pattern, name)
 
 
 def _unique_items(checker: Any, wanted: Any, value: Any, _: Any) -> Iterator[ValidationError]:

@@ -4,20 +4,21 @@ from collections import deque
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-from jsonschema.exceptions import ValidationError
 from pydantic import JsonValue
-from referencing.exceptions import Unresolvable
 
 from planner_executor.graph.plan.attempts import AttemptLimits
-from planner_executor.graph.plan.bounded_schema import bounded_errors, known_schema_fault, matches
 from planner_executor.graph.plan.canonical import canonical_json, digest
+from planner_executor.graph.plan.patterns import is_match
 from planner_executor.graph.plan.schema_fast_path import ObjectPredicate, fast_object_test
 from planner_executor.graph.plan.schema_shape import LocalReferences, subschemas
 from planner_executor.graph.plan.shortening import describe_schema_error, short_repr
 from planner_executor.graph.plan.work import WorkLimitExceeded
 from planner_executor.graph.words.name_list import listed
+
+if TYPE_CHECKING:
+    from jsonschema.exceptions import ValidationError
 
 Effect = Literal["read", "write", "external"]
 """`read` looks at this machine only, `write` changes something here, `external` lets anything leave the machine."""
@@ -101,6 +102,8 @@ class ToolSpec:
 
     def schema_fault(self) -> str | None:
         """Return why the schema is invalid or unusable, or None if it is neither."""
+        from planner_executor.graph.plan.bounded_schema import known_schema_fault  # takes long to import
+
         return known_schema_fault(self.schema)
 
     def argument_faults(self, args: Mapping[str, JsonValue], unresolved: Collection[str] = ()) -> list[tuple[str, str]]:
@@ -112,6 +115,10 @@ class ToolSpec:
         """
         if self._fits(args, unresolved):
             return []
+        from referencing.exceptions import Unresolvable
+
+        from planner_executor.graph.plan.bounded_schema import bounded_errors  # takes long to import
+
         faults = [
             ("args", f"{self.name} has no argument {name!r}; it takes {', '.join(self.parameters) or 'none'}")
             for name in args
@@ -149,7 +156,7 @@ class ToolSpec:
         if argument in self.parameters:
             return True
         patterns = [pattern for part in self._parts for pattern in part.get("patternProperties", {})]
-        return any(matches(pattern, argument) for pattern in patterns) or any(
+        return any(is_match(pattern, argument) for pattern in patterns) or any(
             part.get(extras, False) is not False for part in self._parts for extras in EXTRAS
         )
 
@@ -197,20 +204,20 @@ def is_undeclared(tool: ToolSpec) -> bool:
     return not tool.declared and tool.trusted is None
 
 
-def _is_open(error: ValidationError, unresolved: Collection[str]) -> bool:
+def _is_open(error: "ValidationError", unresolved: Collection[str]) -> bool:
     """Whether the error may vanish once references are resolved; so may an error of a rule over all arguments."""
     if error.absolute_path:
         return error.absolute_path[0] in unresolved
     return bool(unresolved) and error.validator not in ("required", "maxProperties", "minProperties", *EXTRAS)
 
 
-def _fault(error: ValidationError) -> tuple[str, str]:
+def _fault(error: "ValidationError") -> tuple[str, str]:
     parts = (*error.absolute_path, *_missing(error))
     path = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in parts)
     return f"args{path}", describe_schema_error(error)
 
 
-def _missing(error: ValidationError) -> list[str]:
+def _missing(error: "ValidationError") -> list[str]:
     """Return the property that an error misses: there is one error for each, which begins with its name."""
     if error.validator != "required":
         return []

@@ -4,10 +4,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from pydantic import JsonValue
-from referencing.exceptions import Unresolvable
 
-from planner_executor.graph.plan import bounded_schema
-from planner_executor.graph.plan.bounded_schema import bounded_errors
 from planner_executor.graph.plan.schema_fast_path import fast_test
 from planner_executor.graph.plan.schema_shape import LocalReferences, subschemas
 from planner_executor.graph.plan.shortening import describe_schema_error
@@ -18,7 +15,9 @@ def inline_schema_fault(schema: Mapping[str, Any]) -> str | None:
     """Return why a schema cannot be used in a plan, or None if it can."""
     if not isinstance(schema.get("$schema", ""), str):
         return "$schema must be text"
-    return bounded_schema.schema_fault(schema) or _dangling_reference(schema)
+    from planner_executor.graph.plan.bounded_schema import schema_fault  # takes long to import
+
+    return schema_fault(schema) or _dangling_reference(schema)
 
 
 def schema_errors(schema: Mapping[str, Any], value: JsonValue, *, placed: bool = False) -> list[str]:
@@ -27,6 +26,10 @@ def schema_errors(schema: Mapping[str, Any], value: JsonValue, *, placed: bool =
     >>> schema_errors({"properties": {"n": {"items": {"type": "integer"}}}}, {"n": ["x"]}, placed=True)
     ["n[0]: 'x' is not of type 'integer'"]
     """
+    from referencing.exceptions import Unresolvable
+
+    from planner_executor.graph.plan.bounded_schema import bounded_errors  # takes long to import
+
     try:
         if fast_test(schema)(value):
             return []

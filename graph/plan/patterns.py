@@ -69,6 +69,11 @@ def has_match(pattern: str, text: str) -> bool:
     return is_searchable(text) and _for(pattern, text).search(text) is not None
 
 
+def is_match(pattern: str, text: str) -> bool:
+    """Whether a pattern matches anywhere in a text; an unusable one matches nothing."""
+    return pattern_fault(pattern) is None and has_match(pattern, text)
+
+
 def full_match(pattern: str, text: str) -> bool:
     """Whether a usable pattern matches a whole text, line ends included; false for texts that are too long.
 

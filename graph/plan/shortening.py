@@ -1,9 +1,10 @@
 """Messages of bounded length: quoted values are shortened, reasons are not."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from jsonschema.exceptions import ValidationError
+if TYPE_CHECKING:
+    from jsonschema.exceptions import ValidationError
 
 VALUE_CHARACTERS = 120
 MESSAGE_CHARACTERS = 1_000
@@ -45,7 +46,7 @@ def joined_messages(messages: Sequence[str], most: int = MESSAGE_CHARACTERS) -> 
     return "; ".join([*kept, f"and {more} more"] if more else kept)
 
 
-def describe_schema_error(error: ValidationError) -> str:
+def describe_schema_error(error: "ValidationError") -> str:
     """Return the message of a schema error, with the value and the schema's operand shortened."""
     message = error.message
     for value in (error.instance, error.validator_value):
@@ -59,7 +60,7 @@ def describe_schema_error(error: ValidationError) -> str:
     return shortened(message)
 
 
-def _reason(error: ValidationError) -> str:
+def _reason(error: "ValidationError") -> str:
     place = "".join(f"[{part!r}]" for part in error.relative_path)
     words = repr(error.instance)
     return shortened(f"{place} {error.message.replace(words, 'it')}".strip(), MESSAGE_CHARACTERS // 5)

@@ -17,7 +17,6 @@ from planner_executor.graph.plan.json_values import json_faults
 from planner_executor.graph.plan.params import NAME, Trust, value_faults
 from planner_executor.graph.plan.reading import read_plan
 from planner_executor.graph.plan.references import parameters_in, with_parameters
-from planner_executor.graph.text.plan_yaml import YamlFault, plan_from_yaml, to_yaml
 from planner_executor.graph.words.name_list import listed
 from planner_executor.graph.words.unreadable import unreadable
 
@@ -67,6 +66,8 @@ class Playbook:
         """
         if len(content) > LARGEST:
             raise InputError("playbook", f"{path} has more than {LARGEST} bytes")
+        from planner_executor.graph.text.plan_yaml import YamlFault, plan_from_yaml  # YAML takes long to import
+
         try:
             raw = plan_from_yaml(content.decode()).plan
         except UnicodeDecodeError as error:
@@ -112,6 +113,8 @@ class Playbook:
     @property
     def text(self) -> str:
         """What counts for its digest, as YAML."""
+        from planner_executor.graph.text.plan_yaml import to_yaml
+
         return to_yaml({name: value for name, value in self.to_json().items() if name != "source"})
 
     @property

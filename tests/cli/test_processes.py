@@ -158,11 +158,12 @@ def test_a_listing_into_a_closed_pipe_ends_without_a_traceback(command: Callable
     assert b"Traceback" not in listing.stderr
 
 
-def test_looking_loads_no_graph_and_no_model(folder: Path) -> None:
+def test_looking_loads_no_graph_no_model_and_no_schemas(folder: Path) -> None:
     look = (
         "import sys; from typer.testing import CliRunner; from planner_executor.graph.cli import app; "
         "result = CliRunner().invoke(app, ['runs']); assert result.exit_code == 0; "
-        "print([name for name in ('langgraph', 'langchain', 'langchain_core', 'openai') if name in sys.modules])"
+        "heavy = ('langgraph', 'langchain', 'langchain_core', 'openai', 'jsonschema', 'yaml'); "
+        "print([name for name in heavy if name in sys.modules])"
     )
 
     found = subprocess.run([sys.executable, "-c", look], capture_output=True, text=True, timeout=60, check=True)
