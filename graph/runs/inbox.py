@@ -22,7 +22,7 @@ from planner_executor.graph.runs.stopped import stopped_runs
 from planner_executor.graph.text.inbox import How, InboxRow, StoppedRow, inbox_bundle
 
 CHUNK, MOST_READ = 200, 2_000
-"""Rows of the index that are read at a time, and so many that they are counted or put in another order."""
+"""Rows of the index that are read at a time, and for one page: what is looked for goes on at its `next`."""
 
 
 @dataclass(frozen=True)
@@ -75,30 +75,34 @@ async def inbox(runs: Runs, wanted: InboxFilter = EVERYTHING, *, limit: int = 50
         raise InputError("limit", f"limit must be an integer >= 1, got {limit}")
     place = _place(after)
     start = place if wanted.order == "age" else None
-    found, read, is_whole = list[RunSummary](), 0, start is None
-    async for chunk in _requests(runs, start, wanted):
+    found, read, reached = list[RunSummary](), 0, None
+    async for behind, chunk in _requests(runs, start, wanted):
         found += filter(wanted.has, chunk)
         read += len(chunk)
         # One more than is asked for: it says whether there is a next page.
-        if len(found) > limit and (wanted.is_all or read >= MOST_READ):
-            is_whole = False
+        if read >= MOST_READ or (wanted.is_all and len(found) > limit):
+            reached = behind
             break
     rows = sorted((row for row in found if place is None or wanted.place(row) > place), key=wanted.place)
     stopped = await stopped_runs(runs.ledger) if after is None and wanted.stops else ()
-    last = wanted.place(rows[limit - 1]) if len(rows) > limit else None
+    last = reached if wanted.order == "age" else None
+    if len(rows) > limit:
+        last = wanted.place(rows[limit - 1])
     return Inbox(
         tuple(map(_row, rows[:limit])),
         last and place_in_words(last),
         tuple(_stopped_row(how, row) for how, row in stopped if wanted.has_stopped(how, row)),
-        len(found) if is_whole else None,
+        len(found) if start is None and reached is None else None,
     )
 
 
-async def _requests(runs: Runs, after: Waiting | None, wanted: InboxFilter) -> AsyncIterator[Sequence[RunSummary]]:
-    """Yield the open requests behind a place, the longest wait first, some at a time."""
+async def _requests(
+    runs: Runs, after: Waiting | None, wanted: InboxFilter
+) -> AsyncIterator[tuple[Waiting, Sequence[RunSummary]]]:
+    """Yield the open requests behind a place, the longest wait first, some at a time, with the place of the last."""
     while wanted.asks_people and (chunk := await runs.ledger.waiting(CHUNK, after)):
         after = place_of(chunk[-1])
-        yield await _settled(runs, chunk)
+        yield after, await _settled(runs, chunk)
 
 
 def _stopped_row(how: How, run: RunSummary) -> StoppedRow:

@@ -102,7 +102,7 @@ def inbox_command(
             return
         for line in lines(found, time.time(), group):
             screen.show_fact(line)
-        if not found and not found.stopped:
+        if not found and not found.stopped and not found.next:
             screen.say(f"nothing {'of that kind ' * bool(asks or text)}waits for a decision in {shown(db)}")
         elif found and screen.interactive:
             with suppress(Postponed):  # the input is at its end
