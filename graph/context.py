@@ -16,6 +16,7 @@ from planner_executor.graph.errors import ConfigError
 from planner_executor.graph.ledger.known_runs import KnownRuns
 from planner_executor.graph.ledger.protocol import Ledger
 from planner_executor.graph.notices.notifier import Notifier
+from planner_executor.graph.plan.library import Library
 from planner_executor.graph.policy.terms import Comparison, Terms
 from planner_executor.graph.prompts.offer import Offer
 from planner_executor.graph.recent import Recent
@@ -45,6 +46,8 @@ class Services:
     """Tools that a run which begins here does not have, for runs that were begun with them."""
     identity: Adapter | None = None
     """Verifies the people whom calling code names."""
+    library: Library = field(default_factory=dict)
+    """The playbooks that planners may choose, by name."""
     notifier: Notifier | None = field(default=None, repr=False, compare=False)
     """Sends notices of the runs, and is closed by whoever closes the ledger."""
     reviews: Recent[tuple[PlanContent, str]] = field(default_factory=Recent, repr=False, compare=False)
@@ -80,20 +83,20 @@ class Services:
 
     @cached_property
     def configuration(self) -> tuple[Configuration, list[Kept]]:
-        """The terms besides the budget, as the ledger keeps them, and the artifacts with the tools and the policy."""
-        terms, kept = self.terms, [self.toolbox.kept]
-        if policy := terms.policy.to_json():
-            kept.append(keep_constant(policy))
-        tools, *policies = (Content(artifact=each.named) for each in kept)
+        """The terms besides the budget, as the ledger keeps them, and their artifacts: tools, policy, playbooks."""
+        terms, tools = self.terms, self.toolbox.kept
+        policy = [keep_constant(raw)] if (raw := terms.policy.to_json()) else []
+        playbooks = [keep_constant([one.to_json() for one in self.library.values()])] if self.library else []
         configured = Configuration(
             settings=terms.settings,
             models=terms.models,
             executors=terms.executors,
-            tools=tools,
-            policy=policies[0] if policies else None,
-            limits=limits_of_a_run(policy),
+            tools=Content(artifact=tools.named),
+            policy=Content(artifact=policy[0].named) if policy else None,
+            playbooks=Content(artifact=playbooks[0].named) if playbooks else None,
+            limits=limits_of_a_run(raw),
         )
-        return configured, kept
+        return configured, [tools, *policy, *playbooks]
 
     @cached_property
     def offer(self) -> Offer:

@@ -59,8 +59,12 @@ from planner_executor.graph.notices.notifier import notifier_of
 from planner_executor.graph.observing.listener import Observer
 from planner_executor.graph.observing.observed import observed
 from planner_executor.graph.observing.otel_export import with_exported_spans
+from planner_executor.graph.plan.catalog import ToolSpec
+from planner_executor.graph.plan.library import Library
+from planner_executor.graph.playbooks.folder import folder_of, library_of
 from planner_executor.graph.settings.identity import Adapter
 from planner_executor.graph.settings.settings import GivenSettings
+from planner_executor.graph.settings.settings_file import settings_file
 from planner_executor.graph.state import Input, State, StateUpdate
 from planner_executor.graph.words.name_list import right_name
 
@@ -157,6 +161,7 @@ def build_graph(
         ledger=observed(opened, observers),
         turns=process_rate_limiter(chosen.policy.rates, SHORT_WAIT_S),
         identity=identity or identity_adapter(config, toolset.tools),
+        library=playbooks_in_file(config, everything.specs),
         notifier=notifier,
     )
     check(services, policy, config)
@@ -248,6 +253,16 @@ def identity_adapter(config: str | Path | None, tools: Sequence[Tool]) -> Adapte
     """
     named = identity_in_file(config)
     return adapter_named(named, Toolbox(tools).specs) if named is not None else None
+
+
+def playbooks_in_file(config: str | Path | None, tools: Mapping[str, ToolSpec]) -> Library:
+    """Return the playbooks that planners may choose: those of the settings file's folder, see `library_of`.
+
+    Raises:
+        ConfigError: The name of the folder is no text.
+    """
+    folder = folder_of(settings_file(config))
+    return library_of(folder, tools) if folder is not None and folder.is_dir() else {}
 
 
 def _warn_if_lax(checkpointer: Any) -> None:

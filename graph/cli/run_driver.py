@@ -116,7 +116,7 @@ class RunDriver:
         return self._decide_until_done(self._stage(fork, "working"))
 
     async def _say_change(self, agent: "AsyncAgent", playbook: "Playbook") -> None:
-        from planner_executor.graph.playbooks.history import other_than_ran
+        from planner_executor.graph.runs.playbooks import other_than_ran
 
         if changed := await other_than_ran(agent.runs, playbook):
             self._screen.say(changed)

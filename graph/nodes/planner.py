@@ -38,7 +38,6 @@ from planner_executor.graph.plan.canonical import digest
 from planner_executor.graph.plan.fragments import PlanShape
 from planner_executor.graph.plan.on_comments import with_on_comments
 from planner_executor.graph.plan.params import NO_PARAMS
-from planner_executor.graph.plan.reading import read_plan
 from planner_executor.graph.plan.revision import read_revision
 from planner_executor.graph.plan.schema import Plan
 from planner_executor.graph.plan.shortening import joined_messages
@@ -169,7 +168,8 @@ class Planner:
             return await self._answered(writer, proposal, brought)
         author = "planner" if brought is None else "caller"
         why, said = _why(run, brought), proposal.on_comments
-        await writer.revise(plan, author, why, notes=proposal.notes, on_comments=said, last=True)
+        used = proposal.playbooks
+        await writer.revise(plan, author, why, notes=proposal.notes, on_comments=said, playbooks=used, last=True)
         return await self._shown(run, brought=digest([goal.goal, plan.digest]) if brought is not None else "")
 
     async def _answered(self, writer: RunWriter, proposal: Proposal, brought: Any) -> StateUpdate:
@@ -201,10 +201,9 @@ class Planner:
         return state_at_end(writer.run, **without, issues=refused.to_json()["issues"], brought="")
 
     async def _read(self, run: RunContext, brought: Any) -> Proposal:
-        specs, most = run.services.toolbox.specs, run.services.settings.max_steps
-        reading = await done_aside(_steps(brought), lambda: run.allowed(read_plan(brought, specs, most)))
+        reading = await done_aside(_steps(brought), lambda: run.allowed(run.read(brought)))
         reason = "the given plan is refused: " + joined_messages([str(issue) for issue in reading.issues])
-        return Proposal(reading.plan, reason, reading.issues, reading.notes)
+        return Proposal(reading.plan, reason, reading.issues, reading.notes, playbooks=reading.playbooks)
 
     async def _ask(self, writer: RunWriter, goal: Goal) -> Proposal:
         run, record, specs = writer.run, writer.run.record, writer.run.services.toolbox.specs
@@ -225,9 +224,9 @@ class Planner:
         else:
             pictures = await content_value(run.ledger, record.assignment.attached) or []
             horizon, lines = replan_policy.horizon, offered.lines
-            messages = planner_messages(goal, offered.text, record, limits, horizon, pictures, lines)
+            messages = planner_messages(goal, offered.text, record, limits, horizon, pictures, lines, offered.playbooks)
             params = current.params if current is not None else NO_PARAMS
-            read = partial(read_plan, tools=specs, max_steps=most, params=params)
+            read = partial(run.read, params=params, by_model=True)
             schema = offered.plan_schema
         commented = record.plan_state.commented
         call = ModelCall("planner", label, messages, schema=with_on_comments(schema, commented))

@@ -7,6 +7,7 @@ from math import inf
 from typing import Any
 
 from langchain_core.messages import AIMessage
+from pydantic import JsonValue
 
 from planner_executor.graph.calls.model_call import ModelCall
 from planner_executor.graph.calls.model_gate import ModelGate
@@ -45,7 +46,8 @@ class Proposal:
     """A plan with notes on its normalized fields, or the reason why there is no plan.
 
     `explained` means that the reason is the embedded rules' own sentence, which needs no other before it; `cannot` that
-    the model says so, and that no plan is to be expected of it. `on_comments` is what it says of the comments on steps.
+    the model says so, and that no plan is to be expected of it. `on_comments` is what it says of the comments on steps,
+    `playbooks` those that are part of the plan.
     """
 
     plan: Plan | None
@@ -55,6 +57,7 @@ class Proposal:
     explained: bool = False
     cannot: bool = False
     on_comments: Mapping[str, str] = field(default_factory=dict)
+    playbooks: tuple[Mapping[str, JsonValue], ...] = ()
 
     def refusal(self, author: str, *, stays: bool = False) -> PlanRefused:
         """Return the event with the reason why there is no plan; with `stays` the one before waits again."""
@@ -98,7 +101,7 @@ async def propose(
         words = str(answer.text)
         parsed = _parse(answer, lambda raw: _read(raw, shape, marked, read), shape, marked)
         if parsed.plan is not None:
-            return Proposal(parsed.plan, notes=parsed.notes, on_comments=parsed.on_comments)
+            return Proposal(parsed.plan, notes=parsed.notes, on_comments=parsed.on_comments, playbooks=parsed.playbooks)
         if parsed.cannot:
             return Proposal(None, parsed.cannot, explained=True, cannot=True)
         if isinstance(parsed, ParsedLook) and looks is not None and looks.left > 0:

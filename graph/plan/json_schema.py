@@ -15,7 +15,7 @@ from planner_executor.graph.plan.catalog import ToolSpec
 from planner_executor.graph.plan.kinds.fields import ALWAYS
 from planner_executor.graph.plan.kinds.table import kind_spec
 from planner_executor.graph.plan.look import MOST_LOOKS
-from planner_executor.graph.plan.normalization import CANNOT, LOOK
+from planner_executor.graph.plan.normalization import CANNOT, LOOK, PLAYBOOK
 from planner_executor.graph.plan.schema import Plan
 from planner_executor.graph.plan.step_kind import KINDS, StepKind
 
@@ -47,13 +47,25 @@ DEFINITIONS = ("#/$defs/", "#/definitions/")
 
 
 def plan_schema(
-    tools: Sequence[ToolSpec], looks: Sequence[ToolSpec] = (), in_short: Collection[str] = ()
+    tools: Sequence[ToolSpec],
+    looks: Sequence[ToolSpec] = (),
+    in_short: Collection[str] = (),
+    playbooks: Sequence[str] = (),
 ) -> dict[str, Any]:
     """Return the schema of a plan that may call these tools, or of a look by means of some.
 
-    One form stands for the calls of those that the prompt shows `in_short`.
+    One form stands for the calls of those that the prompt shows `in_short`. The plan may be one of the playbooks, or
+    have some as steps.
     """
-    return _Schema(tools, looks, in_short).whole("plan", "A plan to review.", {})
+    schema = _Schema(tools, looks, in_short).whole("plan", "A plan to review.", {})
+    if playbooks:
+        named, params = _one_of(list(playbooks)), {"type": "object"}
+        step = {"id": {"type": "string"}, "objective": {"type": "string"}, PLAYBOOK: named, "params": params}
+        step["depends_on"] = {"type": "array", "items": {"type": "string"}, "maxItems": MOST_ITEMS}
+        schema["properties"]["steps"]["items"]["anyOf"].append(_closed(step, ["id", "objective", PLAYBOOK]))
+        schema["properties"] |= {PLAYBOOK: named, "params": params}
+        schema["required"] = []
+    return schema
 
 
 def revision_schema(

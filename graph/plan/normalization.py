@@ -30,8 +30,9 @@ STEP = "step"
 FIELDS = tuple(Step.model_fields)
 CANNOT = "cannot"
 LOOK = "look"
+PLAYBOOK = "playbook"
 ON_COMMENTS = "on_comments"
-PLAN_KEYS = ("steps", "keep", "plan", "answer", CANNOT, LOOK, ON_COMMENTS)
+PLAN_KEYS = ("steps", "keep", "plan", "answer", CANNOT, LOOK, ON_COMMENTS, PLAYBOOK)
 """Keys that identify a plan or a revision among other JSON."""
 ANSWERS = ("answer", CANNOT)
 """Keys that may stand without steps."""
@@ -44,7 +45,9 @@ CALL_KEYS = frozenset(("name", "arguments", "parameters", "args", "input", "id",
 ARGUMENTS = ("arguments", "parameters", "args", "input")
 PLAN_CALLS = ("plan", "revision")
 """Names of calls whose arguments are a plan even without steps; for any other name there must be steps."""
-STEP_KEYS = frozenset(("objective", "tool", "tools", "required_tools", "depends_on", "dependencies", "subgoal_id"))
+STEP_KEYS = frozenset(
+    (PLAYBOOK, "objective", "tool", "tools", "required_tools", "depends_on", "dependencies", "subgoal_id")
+)
 
 
 @dataclass
@@ -67,6 +70,8 @@ def looks_like_plan(raw: Any) -> bool:
     if isinstance(raw.get("plan"), dict | list):
         return True
     if isinstance(raw.get(LOOK), list) and set(raw) <= {*PLAN_KEYS, *COMMENTARY}:
+        return True
+    if isinstance(raw.get(PLAYBOOK), str) and set(raw) <= {PLAYBOOK, "params", *COMMENTARY}:
         return True
     is_answer = not raw.keys().isdisjoint(ANSWERS) and set(raw) <= {*PLAN_KEYS, *COMMENTARY}
     return is_answer or _called_with(raw, ()) is not None

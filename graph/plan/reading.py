@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any
 
-from pydantic import ValidationError
+from pydantic import JsonValue, ValidationError
 
 from planner_executor.graph.plan.broken_json import broken_json
 from planner_executor.graph.plan.catalog import ToolSpec
@@ -29,7 +29,8 @@ MAX_WORK = 10_000_000
 class ParsedPlan:
     """The outcome of reading: a valid plan, its issues, or why there can be none; `notes` describe normalizations.
 
-    `on_comments` is what a planner says beside it of the comments on steps: step id -> words.
+    `on_comments` is what a planner says beside it of the comments on steps: step id -> words. `playbooks` has
+    the playbooks that a planner chose: name, version, digest, and the step that it is, None for the whole plan.
     """
 
     plan: Plan | None
@@ -37,6 +38,7 @@ class ParsedPlan:
     notes: tuple[str, ...] = ()
     cannot: str = ""
     on_comments: Mapping[str, str] = field(default_factory=dict)
+    playbooks: tuple[Mapping[str, JsonValue], ...] = ()
 
 
 def read_plan(

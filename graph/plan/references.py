@@ -194,6 +194,26 @@ def _told(text: str, params: Mapping[str, JsonValue]) -> JsonValue:
     return "".join([*told, text[end:]])
 
 
+def moved_parameters(value: JsonValue, moves: Mapping[str, str]) -> JsonValue:
+    """Return `value` with other names of parameters, or references in their places; `moves` has what follows the brace.
+
+    >>> moved_parameters("to {param.who.mail}", {"who": "step_result.who"})
+    'to {step_result.who.mail}'
+    """
+    if isinstance(value, dict):
+        return {key: moved_parameters(item, moves) for key, item in value.items()}
+    if isinstance(value, list):
+        return [moved_parameters(item, moves) for item in value]
+    if not isinstance(value, str):
+        return value
+    told, end = [], 0
+    for span in spans(value, with_params=True):
+        if span.is_param and not span.is_literal and span.step in moves:
+            told += [value[end : span.start], f"{{{moves[span.step]}{span.path}}}"]
+            end = span.stop
+    return "".join([*told, value[end:]])
+
+
 def references_in(value: JsonValue) -> tuple[Reference, ...]:
     """Return every reference in the string values of `value`, in order, one for each step; keys are not searched."""
     if isinstance(value, str):

@@ -1,11 +1,14 @@
 """The folder of playbooks that the settings name; each file in it is trusted by itself, by its content."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from shlex import quote
 
 from planner_executor.graph.errors import InputError
+from planner_executor.graph.plan.catalog import ToolSpec
+from planner_executor.graph.plan.library import KnownPlaybook, Library
 from planner_executor.graph.playbooks.playbook import Playbook, content_of
 from planner_executor.graph.settings.settings_file import SettingsFile, Table, TextOrVariable
 from planner_executor.graph.settings.trust import is_trusted
@@ -68,6 +71,21 @@ def named(name: str, folder: Path, *, trusted: bool = True) -> Playbook:
         move = f"read it, then run `planner-executor trust {quote(str(path))}`"
         raise InputError("playbook", f"{path} is not trusted, or has changed since it was; {move}")
     return playbook
+
+
+def library_of(folder: Path, tools: Mapping[str, ToolSpec]) -> Library:
+    """Return the playbooks of a folder that planners may choose, by name: the latest of each, trusted, and unchanged.
+
+    One whose tools are others than when it was saved, or in whose place one of them can write, is left out.
+    """
+    known = {one.playbook.name for one in found_in(folder) if one.playbook is not None and one.is_trusted}
+    library: dict[str, KnownPlaybook] = {}
+    for name in sorted(known):
+        with suppress(InputError):  # the latest version is not trusted, or there are two of it
+            playbook = named(name, folder)
+            if not playbook.changes(tools) and not playbook.writers(tools):
+                library[name] = playbook.known
+    return library
 
 
 def acts_of(content: bytes, path: Path) -> Iterator[str]:

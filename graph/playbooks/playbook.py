@@ -14,8 +14,8 @@ from planner_executor.graph.plan.canonical import digest
 from planner_executor.graph.plan.catalog import ToolSpec
 from planner_executor.graph.plan.inline_schema import inline_schema_fault, schema_errors
 from planner_executor.graph.plan.json_values import json_faults
+from planner_executor.graph.plan.library import NO_LIBRARY, KnownPlaybook, Library, read_expanded
 from planner_executor.graph.plan.params import NAME, Trust, value_faults
-from planner_executor.graph.plan.reading import read_plan
 from planner_executor.graph.plan.references import parameters_in, with_parameters
 from planner_executor.graph.words.name_list import listed
 from planner_executor.graph.words.unreadable import unreadable
@@ -119,8 +119,15 @@ class Playbook:
 
     @property
     def named(self) -> dict[str, JsonValue]:
-        """What the record of a run says of it."""
-        return {"name": self.name, "version": self.version, "digest": self.digest}
+        """What the record of a run says that was started by its name; `by` is who chose it."""
+        return {"name": self.name, "version": self.version, "digest": self.digest, "by": "name"}
+
+    @property
+    def known(self) -> KnownPlaybook:
+        """The playbook as planners know it."""
+        return KnownPlaybook(
+            self.name, self.version, self.digest, self.description, self.parameters, self.steps, self.answer
+        )
 
     def plan(self, params: Mapping[str, JsonValue] | None = None, label: Trust = "user") -> dict[str, Any]:
         """Return the plan with these values, as JSON.
@@ -158,9 +165,11 @@ class Playbook:
         found = {name: [*_default(schema), *schema.get("examples", ())] for name, schema in self.parameters.items()}
         return {name: values[0] for name, values in found.items()} if all(found.values()) else None
 
-    def issues(self, tools: Mapping[str, ToolSpec], values: Mapping[str, JsonValue]) -> list[str]:
-        """Return the faults of the plan with these values, in words."""
-        return [str(issue) for issue in read_plan(self.plan(values), tools).issues]
+    def issues(
+        self, tools: Mapping[str, ToolSpec], values: Mapping[str, JsonValue], library: Library = NO_LIBRARY
+    ) -> list[str]:
+        """Return the faults of the plan with these values, in words; it may use playbooks of the library."""
+        return [str(issue) for issue in read_expanded(self.plan(values), tools, library, "user").issues]
 
     def changes(self, tools: Mapping[str, ToolSpec]) -> list[str]:
         """Return what is different about its tools since it was kept, in words."""

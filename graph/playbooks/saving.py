@@ -8,13 +8,10 @@ from typing import Any
 from pydantic import JsonValue
 
 from planner_executor.graph.errors import InputError
-from planner_executor.graph.ledger.values import tools_of
 from planner_executor.graph.plan.catalog import ToolSpec
 from planner_executor.graph.plan.json_values import json_kind
 from planner_executor.graph.plan.schema import Plan
 from planner_executor.graph.playbooks.playbook import Playbook, face_of
-from planner_executor.graph.record.projection import project
-from planner_executor.graph.runs import Runs
 from planner_executor.graph.words.name_list import listed
 
 Place = tuple[str | int, ...]
@@ -163,22 +160,3 @@ def _pattern(value: str | float) -> re.Pattern[str]:
 
 def _typed(value: JsonValue) -> dict[str, str]:
     return {"type": TYPES[type(value)]} if type(value) in TYPES else {}
-
-
-async def playbook_of_run(
-    runs: Runs, name: str, head: Mapping[str, Any], parameters: Sequence[tuple[str, str]], keep: Collection[str] = ()
-) -> Playbook:
-    """Return the playbook of the plan of a run that was approved last, see `kept_plan`.
-
-    Raises:
-        UnknownRunError: There is no such run.
-        InputError: No plan of it was approved; see also `kept_plan`.
-    """
-    record = project(await runs.ledger.events(await runs.find(name)))
-    approval, state = record.review_state.approval, record.plan_state
-    if state.approved_plan is None or approval is None:
-        raise InputError("run", f"no plan of {record.id} was approved; approve one first")
-    plan = Plan.model_validate(state.approved_plan)
-    source = {"run": record.id, "revision": state.approved_revision, "digest": plan.digest, "approved_by": approval.by}
-    described = {"description": record.assignment.goal, **head, "source": source}
-    return kept_plan(plan, await tools_of(runs.ledger, record), described, parameters, keep)

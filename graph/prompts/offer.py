@@ -7,6 +7,7 @@ from typing import Any
 
 from planner_executor.graph.plan.catalog import ToolSpec
 from planner_executor.graph.plan.json_schema import plan_schema, revision_schema
+from planner_executor.graph.plan.library import NO_LIBRARY, KnownPlaybook, Library, fitting
 from planner_executor.graph.plan.tool_choice import ToolChoice, named_in
 from planner_executor.graph.policy.policy import Policy
 from planner_executor.graph.prompts.tool_lines import tool_line, tools_in_short, tools_text
@@ -26,12 +27,14 @@ class Offer:
     """The tools that a plan may call under a policy; what is made of them is made once.
 
     `whole` names those that are shown whole after the goal, None if there are so few tools that all are, before it.
+    `playbooks` are those that fit what is wanted.
     """
 
     tools: tuple[ToolSpec, ...]
     policy: Policy
     looks: tuple[ToolSpec, ...] = ()
     whole: frozenset[str] | None = None
+    playbooks: tuple[KnownPlaybook, ...] = ()
 
     @classmethod
     def of(
@@ -60,16 +63,19 @@ class Offer:
         tools = tuple(tool for tool in self.tools if tool.name in names)
         return replace(self, tools=tools, looks=())
 
-    def about(self, wanted: Iterable[str], needed: Collection[str]) -> "Offer":
+    def about(self, wanted: Iterable[str], needed: Collection[str], library: Library = NO_LIBRARY) -> "Offer":
         """Return the offer as a prompt shows it.
 
         Args:
             wanted: Texts that say what is wanted.
             needed: The tools that are shown whole, whatever the texts say.
+            library: The playbooks, of which those are shown that fit.
         """
+        words = "\n".join(wanted)
+        playbooks = fitting(library, words) if library else ()
         if len(self.tools) <= MOST_WHOLE:
-            return self
-        return replace(self, whole=self._choice.of("\n".join(wanted), MOST_BY_WORDS, needed))
+            return replace(self, playbooks=playbooks) if playbooks else self
+        return replace(self, whole=self._choice.of(words, MOST_BY_WORDS, needed), playbooks=playbooks)
 
     @property
     def lookers(self) -> frozenset[str]:
@@ -96,7 +102,8 @@ class Offer:
     @cached_property
     def plan_schema(self) -> dict[str, Any]:
         """The schema of a plan."""
-        return plan_schema(self.tools, self.looks, self._in_short)
+        names = [one.name for one in self.playbooks]
+        return plan_schema(self.tools, self.looks, self._in_short, names)
 
     @cached_property
     def revision_schema(self) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from pydantic import JsonValue
 
 from planner_executor.graph.record.events import Event
 
-HOLDERS = ("prompt", "shown", "answer", "brought", "tools", "policy", "attached")
+HOLDERS = ("prompt", "shown", "answer", "brought", "tools", "policy", "playbooks", "attached")
 """Fields of events that hold `{"value": ...}` or `{"artifact": {...}}`."""
 
 TOLD_IN_PARTS = ("prompt", "tools", "policy")

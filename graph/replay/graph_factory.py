@@ -1,5 +1,6 @@
 """The real graph with everything outside of it replaced: models, tools, ledger, clock."""
 
+from dataclasses import replace
 from typing import Any
 
 from langgraph.checkpoint.base import BaseCheckpointSaver
@@ -14,6 +15,7 @@ from planner_executor.graph.context import Services
 from planner_executor.graph.errors import ConfigError, InputError
 from planner_executor.graph.ledger.transcript import Transcript
 from planner_executor.graph.plan.catalog import ToolSpec
+from planner_executor.graph.plan.library import KnownPlaybook
 from planner_executor.graph.record.budget import Budget
 from planner_executor.graph.record.events import Configuration, Content
 from planner_executor.graph.replay.inputs import held
@@ -45,6 +47,8 @@ def staged(
         policy = held(configured.policy, transcript.artifacts) if configured.policy is not None else {}
         settings = settings_of({"policy": policy, **current_settings(configured.settings), "budget": budget})
         specs = [ToolSpec.from_json(raw) for raw in held(configured.tools or Content(), transcript.artifacts)]
+        playbooks = held(configured.playbooks or Content([]), transcript.artifacts)
+        library = {raw["name"]: KnownPlaybook.from_json(raw) for raw in playbooks}
         models = _models(configured, cues, planner)
     except (ConfigError, TypeError, KeyError) as error:
         raise InputError("run", f"{transcript.run} was recorded by another version: {error}") from error
@@ -58,6 +62,7 @@ def staged(
     turns = RateLimiter({}, ledger.time.seconds)
     clock = Clock(ledger.time.now, _at_once, step_over=cues.step_over, dated=ledger.recording.date_told)
     services = Services(settings, tools, models, opened, turns, ledger.time.seconds, clock, judges_terms=False)
+    services = replace(services, library=library)
     return compiled(services, saver)
 
 

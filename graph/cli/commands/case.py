@@ -15,7 +15,7 @@ from planner_executor.graph.cli.run_lookup import with_run
 from planner_executor.graph.cli.screen import Screen
 from planner_executor.graph.errors import InputError
 from planner_executor.graph.playbooks.case import Case, folder_of_cases
-from planner_executor.graph.playbooks.case_of_run import case_of_run, playbook_named_by
+from planner_executor.graph.runs.case_of_run import case_of_run, playbook_named_by
 from planner_executor.graph.text.review.values import shown
 
 Of = Annotated[

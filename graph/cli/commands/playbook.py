@@ -25,10 +25,10 @@ from planner_executor.graph.errors import InputError
 from planner_executor.graph.playbooks.case import Case, cases_beside
 from planner_executor.graph.playbooks.folder import folder_of, found_in
 from planner_executor.graph.playbooks.playbook import Playbook
-from planner_executor.graph.playbooks.saving import playbook_of_run
 from planner_executor.graph.playbooks.schedule import SCHEDULES, Schedule
 from planner_executor.graph.record.deadline import moment_in_words
 from planner_executor.graph.record.moment import Moment
+from planner_executor.graph.runs.playbooks import playbook_of_run
 from planner_executor.graph.settings.settings_file import settings_file
 from planner_executor.graph.settings.trust import content_trusted, trust
 from planner_executor.graph.text.changed_lines import changed_lines
@@ -168,10 +168,14 @@ def check(file: File, given: ToolOptions, param: Values = None, config: options.
         given.check()
         found = playbook_given(file, config)
         with Setup.default().changed(**given.tool_settings, config=config).opened() as built:
-            specs = build_graph(**built).services.toolbox.specs
+            services = build_graph(**built).services
+        specs = services.toolbox.specs
         values = values_given(found, param or []) or found.example()
         faults = [f"{name} can write where it lies" for name in found.writers(specs)]
-        faults += [*found.changes(specs), *(found.issues(specs, values) if values is not None else ())]
+        faults += [
+            *found.changes(specs),
+            *(found.issues(specs, values, services.library) if values is not None else ()),
+        ]
         for fault in faults:
             screen.complain(fault)
         if faults:

@@ -12,6 +12,8 @@ from planner_executor.graph.errors import OtherTermsError
 from planner_executor.graph.ledger.protocol import Ledger, RunKey
 from planner_executor.graph.ledger.values import values_of
 from planner_executor.graph.plan.issues import Issue
+from planner_executor.graph.plan.library import read_expanded
+from planner_executor.graph.plan.params import Params, Trust
 from planner_executor.graph.plan.reading import ParsedPlan
 from planner_executor.graph.plan.schedule import waits_for
 from planner_executor.graph.plan.schema import Plan, Step
@@ -181,7 +183,14 @@ class RunContext:
         if step is not None:
             offer = offer.only(step.tools) if step.tools else offer
             return offer.about([*wanted, step.objective], step.tools)
-        return offer.about(wanted, [name for one in plan.steps for name in one.tool_names] if plan else [])
+        needed = [name for one in plan.steps for name in one.tool_names] if plan else []
+        return offer.about(wanted, needed, {} if self.replan_policy.horizon else self.services.library)
+
+    def read(self, raw: Any, params: Params | None = None, *, by_model: bool = False) -> ParsedPlan:
+        """Read a plan, with the playbooks in it expanded; one that a model writes brings no parameters of its own."""
+        label: Trust = "untrusted" if by_model and self.has_read_untrusted else "user"
+        services = self.services
+        return read_expanded(raw, services.toolbox.specs, services.library, label, services.settings.max_steps, params)
 
     @property
     def planner_limits(self) -> dict[str, Any]:

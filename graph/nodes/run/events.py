@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Literal
+from typing import Any, Literal
 
 from planner_executor.graph.ledger.protocol import Message
 from planner_executor.graph.nodes.run.context import RunContext
@@ -35,6 +35,7 @@ def revision(
     stalled: str | None = None,
     notes: Sequence[str] = (),
     on_comments: Mapping[str, str] | None = None,
+    playbooks: Sequence[Mapping[str, Any]] = (),
 ) -> PlanRevised:
     """Return the event that makes `plan` the run's next revision, under its current terms.
 
@@ -47,6 +48,7 @@ def revision(
         stalled: Why it makes no progress, None if it does.
         notes: Normalizations of the author's text.
         on_comments: What the author says of the comments on steps.
+        playbooks: The playbooks in the plan.
     """
     tainted = run.tainted_in(plan, by_model=author in BY_MODELS)
     return PlanRevised(
@@ -67,6 +69,7 @@ def revision(
         read_as=tuple(notes),
         on_comments=on_comments or {},
         written_by=_writer(run, author) if author in BY_PEOPLE else None,
+        playbooks=tuple({**one, "by": author} for one in playbooks),
         met_alone=_met_alone(run) if author in BY_PEOPLE and run.record.plan_state.revision else {},
     )
 

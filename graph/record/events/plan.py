@@ -31,6 +31,7 @@ class PlanRevised(Payload):
     do, unless that is on record. `written_by` is the user who wrote it, if it is a person's, and `met_alone` the rules
     on the calls of each tool that this user meets alone, where it replaces another plan. `on_comments` is what its
     author says of the comments on steps, by step: words, which no part of the plan rests on.
+    `playbooks` are those in the plan, see `ParsedPlan`, each with who chose it: `by` is a planner or a caller.
     """
 
     kind: ClassVar[Literal["plan_revised"]] = "plan_revised"
@@ -59,6 +60,7 @@ class PlanRevised(Payload):
     previews: tuple[CallPreview, ...] = ()
     met_alone: Met = field(default_factory=dict)
     on_comments: Mapping[str, str] = field(default_factory=dict)
+    playbooks: tuple[Mapping[str, Any], ...] = ()
 
     @property
     def answers_failure(self) -> bool:

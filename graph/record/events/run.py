@@ -29,6 +29,7 @@ class Configuration(Coded):
 
     `executors` has the models that steps may name. `policy` has the whole policy, stored once for all runs under it,
     None if there is none, and `limits` repeats what it allows a run. Earlier releases kept it among the settings.
+    `playbooks` are those that a planner may choose.
     """
 
     settings: Written[Mapping[str, Any]] = field(default_factory=dict)
@@ -36,6 +37,7 @@ class Configuration(Coded):
     executors: Written[Mapping[str, Any]] = field(default_factory=dict)
     tools: Content | None = None
     policy: Content | None = None
+    playbooks: Content | None = None
     limits: Mapping[str, Any] = field(default_factory=dict)
 
     @classmethod

@@ -98,6 +98,7 @@ FULL: dict[str, dict[str, Any]] = {
         "previews": [PREVIEW],
         "met_alone": {"send": [{"names": ["somebody"]}]},
         "on_comments": {"step_1": "It is sent once."},
+        "playbooks": [{"name": "report-topic", "version": 1, "digest": "d" * 64, "step": "step_1", "by": "planner"}],
     },
     "plan_refused": {
         "author": "caller",

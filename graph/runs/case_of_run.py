@@ -24,7 +24,7 @@ from planner_executor.graph.record.events import (
 )
 from planner_executor.graph.record.projection import project
 from planner_executor.graph.record.redaction import MARK
-from planner_executor.graph.runs import Runs
+from planner_executor.graph.runs.runs import Runs
 
 Place = tuple[str, int | None, int]
 """Step, item and number of a call."""

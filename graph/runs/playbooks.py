@@ -1,0 +1,54 @@
+"""Playbooks and runs: one made of a run's approved plan, and what the records of a database say of one."""
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+from planner_executor.graph.errors import InputError, LedgerCorruptError
+from planner_executor.graph.ledger.protocol import RunKey
+from planner_executor.graph.ledger.values import tools_of
+from planner_executor.graph.plan.schema import Plan
+from planner_executor.graph.playbooks import Playbook
+from planner_executor.graph.playbooks.saving import kept_plan
+from planner_executor.graph.record.projection import project
+from planner_executor.graph.record.run_filter import RunFilter
+from planner_executor.graph.record.summary import UNREADABLE
+from planner_executor.graph.runs.runs import Runs
+
+LOOKED_AT = 20
+"""Most runs with the name as a tag that are read; anybody may give a run that tag."""
+
+
+async def other_than_ran(runs: Runs, playbook: Playbook) -> str:
+    """Return the sentence that another playbook of this name and version ran last; empty if it was this one, or none.
+
+    A record that cannot be read says nothing.
+    """
+    for found in (await runs.page(RunFilter(tag=playbook.name, limit=LOOKED_AT))).runs:
+        try:
+            ran = project(await runs.ledger.events(RunKey(found.thread, found.n))).assignment.playbook
+        except (LedgerCorruptError, *UNREADABLE):
+            continue
+        if (ran.get("name"), ran.get("version")) == (playbook.name, playbook.version):
+            same = ran.get("digest") == playbook.digest
+            what = f"{playbook.name} {playbook.version} is not the playbook that ran as {found.id}"
+            return "" if same else f"{what}: it has changed since, and its version has not"
+    return ""
+
+
+async def playbook_of_run(
+    runs: Runs, name: str, head: Mapping[str, Any], parameters: Sequence[tuple[str, str]], keep: Collection[str] = ()
+) -> Playbook:
+    """Return the playbook of the plan of a run that was approved last, see `kept_plan`.
+
+    Raises:
+        UnknownRunError: There is no such run.
+        InputError: No plan of it was approved; see also `kept_plan`.
+    """
+    record = project(await runs.ledger.events(await runs.find(name)))
+    approval, state = record.review_state.approval, record.plan_state
+    if state.approved_plan is None or approval is None:
+        raise InputError("run", f"no plan of {record.id} was approved; approve one first")
+    plan = Plan.model_validate(state.approved_plan)
+    source = {"run": record.id, "revision": state.approved_revision, "digest": plan.digest, "approved_by": approval.by}
+    described = {"description": record.assignment.goal, **head, "source": source}
+    return kept_plan(plan, await tools_of(runs.ledger, record), described, parameters, keep)
