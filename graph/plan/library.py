@@ -9,10 +9,12 @@ from pydantic import JsonValue
 from planner_executor.graph.plan.catalog import ToolSpec
 from planner_executor.graph.plan.inline_schema import schema_errors
 from planner_executor.graph.plan.issues import Issue
+from planner_executor.graph.plan.kinds.table import kind_spec
 from planner_executor.graph.plan.normalization import ALIASES, COMMENTARY, PLAYBOOK, name_of, read_ids, unwrap
 from planner_executor.graph.plan.params import Params, Trust, params_json, value_faults
 from planner_executor.graph.plan.reading import MAX_STEPS, ParsedPlan, read_params, read_plan
 from planner_executor.graph.plan.references import moved_parameters, parameters_in, references_in, renamed
+from planner_executor.graph.plan.step_kind import KINDS
 from planner_executor.graph.plan.tool_choice import ToolChoice
 from planner_executor.graph.words.name_list import listed, right_name
 
@@ -25,9 +27,9 @@ WHOLE = frozenset({PLAYBOOK, "params", *COMMENTARY})
 STEP_FIELDS = ("id", "objective", PLAYBOOK, "params", "depends_on", "success_criteria", "checks")
 FILLED = ("args", "for_each", "gather", "when", "params")
 """The fields of a step in which references are filled in."""
-IN_WORDS = ("objective", "success_criteria", "ask", "gate")
-"""Those in which parameters are, and no reference."""
-ASKED = ("ask", "gate")
+ASKED = tuple(kind for kind in KINDS if kind_spec(kind).done_by == "person")
+IN_WORDS = ("objective", "success_criteria", *ASKED)
+"""Those in which parameters are, and no reference; people are asked with some of them."""
 
 
 @dataclass(frozen=True)

@@ -206,3 +206,23 @@ def test_the_example_of_the_documentation_says_what_the_page_says(
     result = cli("policy", "check", "policy.toml", "plan.json")
 
     assert (result.exit_code, result.stdout) == (offline.exit_code, offline.stdout) == (3, said)
+
+
+def test_a_policy_is_tried_on_recorded_runs_without_any_of_their_calls(folder: Path, cli: Cli) -> None:
+    assert cli("run", "add", "--plan", "plan.json", "--yes").exit_code == 0
+    written = next((folder / "workspace").rglob("*.md"))
+    written.unlink()
+    (folder / "strict.toml").write_text('[tools.write_report]\nverdict = "deny"\n')
+    (folder / "same.toml").write_text("")
+
+    strict, same = cli("policy", "try", "strict.toml", "--since", "30d"), cli("policy", "try", "same.toml")
+    data = json.loads(cli("policy", "try", "strict.toml", "--json").output)
+
+    assert same.exit_code == 0, same.output
+    assert strict.exit_code == 1 and not written.exists()
+    assert "write write_report: would be denied, was let through" in strict.output
+    assert "1 run, 3 plans or calls; otherwise: 0 asked, 2 denied, 0 let through, 0 unknown" in strict.output
+    assert [(one["step"], one["was"], one["would"]) for one in data] == [
+        (None, "asked", "denied"),
+        ("write", "let through", "denied"),
+    ]

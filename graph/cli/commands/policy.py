@@ -1,8 +1,10 @@
 """`planner-executor policy`: the effective rules, and a preview of their effect on a plan."""
 
+import time
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,24 +14,39 @@ from planner_executor.graph.cli import options
 from planner_executor.graph.cli.command_group import CommandGroup
 from planner_executor.graph.cli.epilog import EPILOG
 from planner_executor.graph.cli.exit_codes import ENDED_OTHERWISE, USAGE, WAITING, report_errors
+from planner_executor.graph.cli.moment import moment
 from planner_executor.graph.cli.option_groups import with_option_groups
 from planner_executor.graph.cli.plan_file import read_plan_file
+from planner_executor.graph.cli.run_lookup import is_missing, with_runs
 from planner_executor.graph.cli.run_options import ToolOptions
 from planner_executor.graph.cli.screen import DIGEST_CHARACTERS, Screen
 from planner_executor.graph.cli.setup import Setup
 from planner_executor.graph.plan.reading import read_plan
 from planner_executor.graph.policy.approval_scope import ExecutionTerms
 from planner_executor.graph.policy.plan_limits import limits_of_plan
+from planner_executor.graph.policy.policy import Policy
 from planner_executor.graph.policy.policy_preview import PolicyFinding, preview_policy
+from planner_executor.graph.runs import Runs
 from planner_executor.graph.text.policy import rule_sections
+from planner_executor.graph.words.name_list import counted
 
 if TYPE_CHECKING:
+    from planner_executor.graph.policy.policy_trial import Tried
     from planner_executor.graph.settings.settings import Settings
 
 File = Annotated[Path, typer.Argument(parser=options.path_of, metavar="FILE", help="The policy: a TOML file.")]
 InForce = Annotated[
     Path | None,
     typer.Argument(parser=options.path_of, metavar="[FILE]", help="The policy. Default: the one that a run would use."),
+]
+Since = Annotated[
+    str | None,
+    typer.Option(
+        "--since",
+        callback=options.text,
+        metavar="WHEN",
+        help="Only runs started since: 90m, 24h, 30d, or 2026-11-01[T09:30].",
+    ),
 ]
 PlanFile = Annotated[Path | None, typer.Argument(parser=options.path_of, metavar="[PLAN]", help="A plan as JSON.")]
 
@@ -87,6 +104,48 @@ def check(
         for limit in limits_of_plan(reading.plan, rules.terms):
             screen.say(limit)
         raise typer.Exit(exit_code_of(findings))
+
+
+@policy.command(
+    "try", epilog="Exit codes: 0 nothing would have gone otherwise; 1 something would, or it is not known; 2 no policy."
+)
+def try_(
+    file: File,
+    since: Since = None,
+    as_json: options.AsJson = False,
+    db: options.Database = options.DATABASE,
+) -> None:
+    """Say which plans and calls of recorded runs a policy would have asked about, denied or let through otherwise.
+
+    The records alone are read: no model is asked, and no tool is called.
+    """
+    screen = Screen.here()
+    with report_errors(screen):
+        from planner_executor.graph.builder.configuration import policy_of
+
+        wanted, first = policy_of(str(file)), moment(since, time.time(), "--since") if since else None
+        found = [] if is_missing(db) else with_runs(db, lambda runs: _tried(runs, wanted, first))
+        others = [(run, one) for run, tried in found for one in tried if one.differs]
+        if as_json:
+            screen.show_json([{"run": run, **asdict(one)} for run, one in others])
+        else:
+            for run, one in others:
+                where = f"{run} {one.step + ' ' if one.step else ''}{one.what}"
+                would = "not known" if one.would == "unknown" else f"would be {one.would}"
+                screen.say(f"{where}: {would}, was {one.was}" + (f": {one.why}" if one.why else ""))
+            counts = Counter(one.would for _, one in others)
+            said = ", ".join(f"{counts[answer]} {answer}" for answer in ("asked", "denied", "let through", "unknown"))
+            number = sum(len(tried) for _, tried in found)
+            looked_at = f"{counted(len(found), 'run')}, {counted(number, 'plan or call', 'plans or calls')}"
+            screen.say(f"{looked_at}; otherwise: {said}")
+        if any(one.differs or one.would == "unknown" for _, tried in found for one in tried):
+            raise typer.Exit(ENDED_OTHERWISE)
+
+
+async def _tried(runs: Runs, policy: Policy, since: float | None) -> "list[tuple[str, list[Tried]]]":
+    from planner_executor.graph.runs.policy_trial import tried_on_runs
+
+    return [found async for found in tried_on_runs(runs, policy, since)]
 
 
 @dataclass(frozen=True)

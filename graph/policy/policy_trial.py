@@ -1,0 +1,166 @@
+"""A policy tried on the past: what it would have said of the plans and calls of a recorded run, without any of them."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from pydantic import JsonValue, ValidationError
+
+from planner_executor.graph.plan.catalog import ToolSpec
+from planner_executor.graph.plan.kinds.table import kind_spec
+from planner_executor.graph.plan.schema import ITEM, Plan
+from planner_executor.graph.policy.approval_scope import ExecutionTerms
+from planner_executor.graph.record.events import (
+    WITHOUT_ANSWER,
+    CallRefused,
+    CallStarted,
+    Decided,
+    Event,
+    PlanRefused,
+    PlanRevised,
+    StepHeld,
+)
+from planner_executor.graph.record.redaction import MARK
+from planner_executor.graph.record.run_state import RunState
+from planner_executor.graph.record.trust_label import argument_labels, joined, label_of_item, label_of_tool
+
+Answer = Literal["asked", "denied", "let through", "unknown"]
+
+
+Args = Mapping[int, Mapping[str, JsonValue] | None]
+"""Number of an event -> the whole arguments of its call, None if they are kept no more."""
+BY_POLICY = "the policy "
+"""How the words of a policy's denial begin."""
+
+
+@dataclass(frozen=True)
+class Tried:
+    """A plan, without a step, or a call: what happened, and what would have, with the reason, also if it is unknown."""
+
+    what: str
+    was: Answer
+    would: Answer
+    why: str = ""
+    step: str | None = None
+
+    @property
+    def differs(self) -> bool:
+        """Whether it would have gone otherwise, or may have."""
+        return self.was != self.would
+
+
+@dataclass
+class PolicyTrial:
+    """A run under the policy on record, `was`, and under another one, `would`, with the tools that the run had."""
+
+    record: RunState
+    was: ExecutionTerms
+    would: ExecutionTerms
+    args: Args
+    plan: Plan | None = None
+    waits: bool = False
+    is_approved: bool = False
+    held: dict[str, StepHeld] = field(default_factory=dict)
+    with_plan: set[str] = field(default_factory=set)
+    done: set[str] = field(default_factory=set)
+
+    def of(self, events: Sequence[Event]) -> Iterator[Tried]:
+        """Yield what is found of each plan that came into force or was refused, and of each call, once."""
+        started = (event.data_if_known for event in events)
+        made = {data.key for data in started if isinstance(data, CallStarted)}
+        for event in events:
+            data = event.data_if_known
+            if isinstance(data, StepHeld):
+                self.held[data.key] = data
+                if data.key not in made:
+                    yield from self._of_call(event, data.key, data.tool, "asked")
+            elif isinstance(data, CallStarted):
+                was: Answer = "asked" if data.key in self.held or data.key in self.with_plan else "let through"
+                yield from self._of_call(event, data.key, data.tool, was)
+            elif isinstance(data, CallRefused) and BY_POLICY in data.why:
+                yield from self._of_call(event, f"refused {event.seq}", data.tool, "denied")
+            else:
+                yield from self._of_plans(event)
+
+    def _of_plans(self, event: Event) -> Iterator[Tried]:
+        """Follow the plans, and yield what is found of one when it is approved or refused."""
+        data = event.data_if_known
+        if isinstance(data, PlanRevised):
+            self.waits = True
+            try:
+                self.plan = Plan.model_validate(data.plan)
+            except ValidationError:
+                self.plan = None
+        elif isinstance(data, PlanRefused) and any(BY_POLICY in issue.message for issue in data.issues):
+            yield Tried("the plan", "denied", "unknown", "a refused plan is not on record")
+        elif isinstance(data, Decided):
+            self.with_plan |= {one.key for one in data.with_plan or ()}
+            if self.waits and data.decision == "approve":
+                self.waits = False
+                yield self._of_plan("let through" if data.by in WITHOUT_ANSWER else "asked")
+                self.is_approved = True
+
+    def _of_plan(self, was: Answer) -> Tried:
+        if self.plan is None or MARK in str(self.plan.to_json()):
+            return Tried("the plan", was, "unknown", "it was redacted")
+        named = {name for step in self.plan.steps for name in step.tool_names}
+        if missing := sorted(named - self.would.tools.keys()):
+            return Tried("the plan", was, "unknown", f"what {missing[0]} was is not on record")
+        if issues := self.would.policy.issues(self.plan, self.would.tools):
+            return Tried("the plan", was, "denied", str(issues[0]))
+        if self.would.needs_person(self.plan) and (was == "asked" or not self.is_approved):
+            return Tried("the plan", was, "asked", "it is shown before it runs")
+        # A revision that widened nothing asks nobody, and one that did is shown for what nobody approved.
+        stays = was == "asked" and self.is_approved
+        return Tried(
+            "the plan", was, "asked" if stays else "let through", "it widened what was approved" if stays else ""
+        )
+
+    def _of_call(self, event: Event, key: str, tool: str, was: Answer) -> Iterator[Tried]:
+        if key in self.done or not event.step:
+            return
+        self.done.add(key)
+        args, spec = self.args.get(event.seq), self.would.tools.get(tool)
+        if spec is None:
+            found: tuple[Answer, str] = ("unknown", f"what {tool} was is not on record")
+        elif args is None:
+            found = ("unknown", "its arguments are kept no more")
+        elif MARK in str(args):
+            found = ("unknown", "its arguments were redacted")
+        else:
+            found = self._answer(event.step, key, spec, args)
+        yield Tried(tool, was, *found, step=event.step)
+
+    def _answer(self, step: str, key: str, tool: ToolSpec, args: Mapping[str, JsonValue]) -> tuple[Answer, str]:
+        held = self.held.get(key)
+        if faults := self.would.policy.faults(tool, args):
+            return "denied", faults[0][1]
+        if why := self.would.policy.asks(tool, args):
+            return "asked", why
+        if held is not None and (held.before or held.values):
+            return "asked", "it happened before, or rests on what people gave"
+        if self.would.mode == "never":
+            return "let through", ""
+        labels = dict(held.labels) if held is not None else self._labels(step)
+        if labels is not None:
+            unseen = self.would.policy.arguments_to_review(tool, labels)
+            words = f"{', '.join(unseen)} came from untrusted data"
+            return ("asked", words) if unseen else ("let through", "")
+        worst = dict.fromkeys(args, joined(map(label_of_tool, self._seen())))
+        before, now = (terms.policy.arguments_to_review(tool, worst) for terms in (self.was, self.would))
+        if not now or (before and self.was.mode != "never"):  # it was not held, so that nothing in it was untrusted
+            return "let through", ""
+        return "unknown", f"whether {', '.join(now)} came from untrusted data is not on record"
+
+    def _labels(self, name: str) -> dict[str, Any] | None:
+        """Return the labels of a step's arguments, None if a model gave them or the plan is not known."""
+        step = self.plan.by_id.get(name) if self.plan is not None else None
+        if step is None or kind_spec(step.kind).done_by != "tool":
+            return None
+        known = self.record.steps.labels
+        return argument_labels(step, {**known, ITEM: label_of_item(step, known)})
+
+    def _seen(self) -> list[ToolSpec]:
+        """Return the tools whose results the model of a step may have seen: all of the plan's."""
+        named = {tool for step in self.plan.steps for tool in step.tool_names} if self.plan is not None else set()
+        return [self.would.tools[tool] for tool in sorted(named) if tool in self.would.tools]

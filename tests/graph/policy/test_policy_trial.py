@@ -1,0 +1,103 @@
+"""A policy is tried on what a run did: the same plans and calls, under other rules."""
+
+from typing import Any
+
+import pytest
+
+from planner_executor.graph.plan.catalog import ToolSpec
+from planner_executor.graph.policy.approval_scope import ExecutionTerms
+from planner_executor.graph.policy.policy_file import policy_from
+from planner_executor.graph.policy.policy_trial import PolicyTrial, Tried
+from planner_executor.graph.record.events import Draft, Event
+from planner_executor.graph.record.projection import project
+from planner_executor.graph.testing import drafted
+
+ANY = {"type": "object", "properties": {"to": {}, "eur": {}}}
+TOOLS = {
+    "find": ToolSpec("find", "finds", ANY, effect="read", trusted=False),
+    "pay": ToolSpec("pay", "pays", ANY, effect="external", trusted=True),
+}
+PLAN = {
+    "steps": [
+        {"id": "f", "objective": "o", "tool": "find", "args": {"to": "x"}},
+        {"id": "p", "objective": "o", "tool": "pay", "args": {"to": "ana", "eur": 400}},
+        {"id": "q", "objective": "o", "tool": "pay", "args": {"to": "{f_result}"}},
+        {"id": "m", "objective": "o", "tools": ["pay"]},
+    ]
+}
+
+
+def call(step: str, **args: Any) -> Draft:
+    tool = "find" if step == "f" else "pay"
+    return drafted("call_started", {"key": f"k{step}", "tool": tool, "args": args}, step)
+
+
+def events(*drafts: Draft) -> Any:
+    label = {"trust": "untrusted", "sources": ["find"]}
+    done = drafted("step_finished", {"result": {}, "status": "succeeded", "label": label}, "f")
+    begun = [drafted("run_started"), drafted("plan_revised", {"plan": PLAN}), drafted("decided")]
+    return [Event(place, one.kind, one.step, 0.0, one.payload) for place, one in enumerate([*begun, done, *drafts], 1)]
+
+
+def tried(policy: dict[str, Any], *drafts: Draft, was: Any = None, args: Any = None) -> list[Tried]:
+    happened = events(*drafts)
+    whole = {event.seq: event.payload.get("args") for event in happened}
+    before, after = (
+        ExecutionTerms(TOOLS, raw.get("approval", "always"), policy_from(raw, "p")) for raw in (was or {}, policy)
+    )
+    return list(PolicyTrial(project(happened), before, after, whole if args is None else args).of(happened))
+
+
+def test_the_same_policy_changes_nothing() -> None:
+    found = tried({}, call("f", to="x"), call("p", to="ana", eur=400))
+
+    assert [(one.what, one.was, one.would) for one in found] == [
+        ("the plan", "asked", "asked"),
+        ("find", "let through", "let through"),
+        ("pay", "let through", "let through"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("policy", "would", "why"),
+    [
+        ({"tools": {"pay": {"verdict": "deny"}}}, "denied", "the policy denies pay"),
+        ({"tools": {"pay": {"args": {"eur": {"maximum": 100}}}}}, "denied", "the policy forbids"),
+        ({"tools": {"pay": {"verdict": "ask"}}}, "asked", "asks about every call"),
+        ({"tools": {"pay": {"ask_when": {"eur": {"above": 100}}}}}, "asked", "the policy asks if"),
+    ],
+)
+def test_a_call_would_be_asked_about_or_denied(policy: dict[str, Any], would: str, why: str) -> None:
+    found = tried(policy, call("p", to="ana", eur=400))[-1]
+
+    assert (found.was, found.would, found.step) == ("let through", would, "p") and why in found.why
+
+
+def test_a_plan_that_was_shown_would_pass_or_be_denied() -> None:
+    assert tried({"approval": "never"})[0].would == "let through"
+    assert tried({"tools": {"pay": {"verdict": "deny"}}})[0].would == "denied"
+
+
+def test_a_held_call_would_be_let_through_by_a_policy_that_takes_its_source() -> None:
+    label = {"to": {"trust": "untrusted", "sources": ["find"]}}
+    held = drafted("step_held", {"key": "kq", "tool": "pay", "args": {"to": "eve"}, "labels": label}, "q")
+    takes = {"tools": {"pay": {"args": {"to": {"untrusted_from": ["find"]}}}}}
+
+    assert [one.would for one in tried({}, held, call("q", to="eve"))[1:]] == ["asked"]
+    assert [one.would for one in tried({}, call("q", to="eve"))[1:]] == ["asked"]
+    assert [one.would for one in tried(takes, held, call("q", to="eve"))[1:]] == ["let through"]
+    assert [one.was for one in tried(takes, held)[1:]] == ["asked"]
+
+
+def test_what_is_not_on_record_is_unknown() -> None:
+    def why(*drafts: Draft, **more: Any) -> str:
+        found = tried({}, *drafts, **more)[-1]
+        assert found.would == "unknown"
+        return found.why
+
+    assert "kept no more" in why(call("p", to="ana"), args={})
+    assert "redacted" in why(call("p", to="[redacted]"))
+    assert "what gone was" in why(drafted("call_started", {"key": "k", "tool": "gone"}, "p"))
+    takes = {"tools": {"pay": {"args": {"to": {"untrusted_from": ["find"]}}}}}
+    assert "whether to came from untrusted data" in why(call("m", to="ana"), was=takes)
+    assert tried({}, call("m", to="ana"))[-1].would == "let through"
