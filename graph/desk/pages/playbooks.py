@@ -18,10 +18,10 @@ from planner_executor.graph.desk.views.plan_form import FormFault
 from planner_executor.graph.desk.views.schema_form import FormField, faults_in, fields_of, value_in
 from planner_executor.graph.errors import InputError
 from planner_executor.graph.playbooks.folder import Found, found_in, named
-from planner_executor.graph.playbooks.history import other_than_ran
 from planner_executor.graph.playbooks.playbook import Playbook
 from planner_executor.graph.record.run_filter import RunFilter
 from planner_executor.graph.runs import Run
+from planner_executor.graph.runs.playbooks import other_than_ran
 
 PARAM = "param:"
 """Beginning of the name of a field with the value of a parameter."""
