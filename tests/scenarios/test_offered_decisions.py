@@ -433,7 +433,7 @@ def page_with(request: ReviewRequest, given: Mapping[str, str], wrong: str = "")
     """Return the desk's page below its head, with what was filled in before."""
     plan = request.actions[0].args.get("plan")
     forms = step_forms(plan["steps"], frozenset(), {}, {}) if plan is not None else []
-    return panel_of(shown_with(request), forms, given=given, wrong=wrong)
+    return panel_of(shown_with(request), forms, given=given, wrong=wrong, text=given.get("plan", ""))
 
 
 def typed_to(request: ReviewRequest, lines: str) -> Any:
