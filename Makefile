@@ -50,7 +50,7 @@ GOAL ?= Research how this agent keeps side effects safe and write a brief report
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help run studio test check tests rules coverage e2e static bench soak aegra faults fuzz mutants snapshots screenshots clean
+.PHONY: help run studio test check tests rules coverage e2e static bench worth soak aegra faults fuzz mutants snapshots screenshots clean
 
 help: ## Say what there is
 	@grep -E '^[a-z0-9]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -103,6 +103,9 @@ static: $(VENV)/.dev
 
 bench: $(VENV)/.dev ## Measure ours beside other ways to do the same work; writes docs/benchmarks.md
 	@$(BIN)/python -m benchmarks
+
+worth: $(VENV)/.dev ## Count without a model what this agent is worth and what not; writes worth.md [ALL=1: kill at every boundary]
+	@PYTHONPATH=.:tests/processes:tests/faults:tests/scenarios $(BIN)/python -m benchmarks.worth worth.md $(if $(ALL),--all)
 
 soak: $(VENV)/.dev ## Many runs with pruning on; memory, threads, descriptors and file size must stay flat [SOAK_RUNS=20000]
 	@$(BIN)/python -m benchmarks.soak --runs $(SOAK_RUNS)

@@ -51,13 +51,14 @@ class SimulatedModel(BaseChatModel):
         **kwargs: Any,  # noqa: ARG002  (LangChain's signature)
     ) -> ChatResult:
         with self._meter.spent(self._meter.models, "model"):
-            self._meter.prompts.append(sum(map(_characters, messages)))
+            self._meter.prompts.append(sum(map(characters, messages)))
             await asyncio.sleep(self._latency_s)
             answer = self._script(messages)
         return ChatResult(generations=[ChatGeneration(message=answer)])
 
 
-def _characters(message: BaseMessage) -> int:
+def characters(message: BaseMessage) -> int:
+    """Return how long a message is, its calls included."""
     calls = getattr(message, "tool_calls", None)
     return len(str(message.text)) + (len(json.dumps(calls)) if calls else 0)
 

@@ -72,7 +72,7 @@ class RecordedTask:
     calls: list[Call] = field(default_factory=list)
     attack: None = None
     wanted: Sequence[Call] = ()
-    is_ordered: bool = False
+    is_ordered = False
 
     @property
     def suite(self) -> Any:

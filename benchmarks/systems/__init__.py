@@ -1,4 +1,4 @@
-"""What is compared: ours, and three others in our own words, as small and as fair as we could make them."""
+"""What is compared: ours, and others in our own words, as small and as fair as we could make them."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from langchain_core.tools import BaseTool
 
 from benchmarks.database import Database
 from benchmarks.simulated import Script, SimulatedModel
-from benchmarks.systems import ours, plan_and_execute, react, waves
+from benchmarks.systems import ours, plan_and_execute, program, react, waves
 from benchmarks.workloads import Workload
 
 GOAL = "Find out what there is to know"
@@ -31,6 +31,7 @@ PLAN_AND_EXECUTE = System(
     plan_and_execute.script,
     {"goal": GOAL},
 )
+PROGRAM = System("one program", program.build, program.script, {"messages": [("user", GOAL)]})
 REACT = System("ReAct, one call at a time", react.build, react.one_by_one, {"messages": [("user", GOAL)]})
 REACT_PARALLEL = System("ReAct, parallel calls", react.build, react.in_parallel, {"messages": [("user", GOAL)]})
 WAVES = System("waves with Send", waves.build, waves.script, {"goal": GOAL})
