@@ -49,7 +49,8 @@ class ModelCall:
         Plans and revisions are JSON, which a chat client should not stream to its user.
         """
         quiet = [] if self.role == "executor" else ["nostream"]
-        metadata = {**about, "role": self.role, **({"step": self.step, "item": self.item} if self.step else {})}
+        of_step = {"step": self.step} if self.item is None else {"step": self.step, "item": self.item}
+        metadata = {**about, "role": self.role, **(of_step if self.step else {})}
         name = f"{self.role} {self.step}" if self.step else self.role
         config: RunnableConfig = {"tags": [*quiet, f"role:{self.role}"], "run_name": name, "metadata": metadata}
         return ModelRequest(self.messages, self.tools, self.schema, config, self.note)

@@ -14,9 +14,9 @@ class Row(NamedTuple):
 COMMANDS = {
     "new": Row("new", "new", "Write a small project of your own: three tools, settings, a policy, a plan and a test."),
     "run": Row("run", "run", "Plan a goal, review the plan and execute it."),
-    "runs": Row("runs", "runs", "List runs, latest first."),
+    "runs": Row("runs", "runs", "List runs, the latest first, or those that cost most or took longest."),
     "inbox": Row(
-        "inbox", "inbox_command", "List what waits for a decision, the longest wait first, and decide it one by one."
+        "inbox", "inbox_command", "List what needs a person, the longest wait first, and decide it one by one."
     ),
     "show": Row("show", "show", "Show a run: goal, plan, results, decisions and answer; or one result in full."),
     "resume": Row("resume", "resume", "Continue a run that waits, was paused or was killed."),
@@ -90,7 +90,7 @@ COMMANDS = {
     "eval": Row("eval", "evaluate", "Run each goal of a suite in three arms and compare success and cost."),
     "models": Row("models", "models", "The models of the roles."),
     "playbook": Row("playbook", "playbook", "Plans that are kept as files, and run again with other values."),
-    "case": Row("case", "case", "Cases of playbooks, made of runs."),
+    "case": Row("case", "case", "Cases of playbooks."),
     "policy": Row("policy", "policy", "Rules that allow, review and deny."),
 }
 """Command by name, in the order of `--help`; `models`, `playbook`, `case` and `policy` have subcommands."""

@@ -114,7 +114,7 @@ OF_WORDING: Mapping[str, frozenset[str]] = {
     RunStarted.kind: frozenset({"wording"}),
     PlanRevised.kind: frozenset({"stalled"}),
     PlanRefused.kind: frozenset({"issues", "stays"}),
-    ReviewRequested.kind: frozenset({"shown", "content", "subject", "error", "issues", "takes"}),
+    ReviewRequested.kind: frozenset({"shown", "content", "effects", "subject", "error", "issues", "takes"}),
     CallRefused.kind: frozenset({"why"}),
     ModelStarted.kind: frozenset({"key", "prompt", "prompt_digest", "reserved"}),
     ModelFinished.kind: frozenset({"key"}),
@@ -122,7 +122,10 @@ OF_WORDING: Mapping[str, frozenset[str]] = {
 }
 """Fields that follow from the texts of prompts, reviews and messages, which differ in records of another wording."""
 
-NEWER_FIELDS: Mapping[str, frozenset[str]] = {ModelStarted.kind: frozenset({"item", "brief"})}
+NEWER_FIELDS: Mapping[str, frozenset[str]] = {
+    ModelStarted.kind: frozenset({"item", "brief"}),
+    ReviewRequested.kind: frozenset({"effects", "left_out"}),
+}
 """Fields that earlier versions did not record; compared if they are on record."""
 
 

@@ -34,7 +34,7 @@ def test_completion_names_the_commands(cli: Cli, monkeypatch: pytest.MonkeyPatch
 @pytest.mark.parametrize(
     ("words", "why"),
     [
-        (("runs", "--status"), "'--status': 'zork' is not one of"),
+        (("runs", "--status"), "status: no run is 'zork'; use one of"),
         (("prune", "--older-than", "1d", "--status"), "--status: zork is no status of an ended run; use one of"),
     ],
 )

@@ -23,7 +23,7 @@ def test_runs_are_listed_with_the_latest_first(cli: Cli, waiting: str) -> None:
     cli("run", "What is 6 * 7?", "--yes")
 
     lines = cli("runs").stdout.splitlines()
-    assert lines[0].split() == ["run", "status", "steps", "changed", "goal"]
+    assert lines[0].split() == ["run", "status", "steps", "changed", "took", "cost", "by", "goal"]
     assert "succeeded  1/1" in lines[1]
     assert lines[1].rstrip().endswith("What is 6 * 7?")
     assert lines[2].startswith(f"{waiting}  waiting")
