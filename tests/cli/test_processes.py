@@ -27,6 +27,7 @@ from planner_executor.graph.cli.setup import Setup
 import json
 
 def hang(content, path="report.md", title=None, overwrite=False):
+    print("called", flush=True)
     threading.Event().wait()
 
 setup = Setup.default()
@@ -54,7 +55,7 @@ def stuck_in_the_second_step(read_until: Callable[..., str]) -> Iterator[tuple[W
     process = WarmProcess(["-c", STUCK], stdout=writer, env={**os.environ, "PYTHONUNBUFFERED": "1"})
     os.close(writer)
     try:
-        read_until(reader, "write running …")
+        read_until(reader, "called")
         yield process, lambda: read_until(reader, "\0 never said")
         process.wait()
     finally:
