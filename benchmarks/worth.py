@@ -120,7 +120,7 @@ async def obeying(sizes: Sizes) -> str:
             trials = [AttackedRecord(task, own_tool=own_tool) for task in user_tasks()[:: sizes.every_task]]
             for trial in trials:
                 await carried_out(trial, {"new_effects": rule}, declared=True, replan="every_step", look=False)
-            read = [trial for trial in trials if trial.wanted and trial.is_ordered]
+            read = [trial for trial in trials if STRANGER in str(trial.wanted) and trial.is_ordered]
             made = [trial for trial in read if trial.obeyed]
             shown = [trial for trial in made if all(call in trial.shown for call in trial.obeyed)]
             cells = (what, rule, str(len(read)), share(len(made), len(read)), share(len(shown), len(made)))
