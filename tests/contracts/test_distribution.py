@@ -50,6 +50,13 @@ def test_nothing_tells_one_to_install_a_distribution_that_is_not_published() -> 
     assert [str(file) for file in files if named.search(file.read_text(encoding="utf-8"))] == []
 
 
+def test_each_dependency_has_a_licence_that_asks_nothing_of_users() -> None:
+    looked = subprocess.run([sys.executable, ROOT / ".ci" / "licences"], capture_output=True, text=True)
+
+    assert looked.returncode == 0, looked.stderr
+    assert "| langgraph |" in looked.stdout
+
+
 @pytest.mark.e2e
 def test_the_sdist_and_the_wheel_are_complete_and_the_one_builds_the_other(tmp_path: Path) -> None:
     pytest.importorskip("hatchling", reason="hatchling, which builds the package, is not installed")
