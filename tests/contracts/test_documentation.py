@@ -21,6 +21,12 @@ ROOT = Path(__file__).parents[2]
 FOLLOWED = ("start.md", "embed.md")
 """Pages whose blocks need each other or a project: tests/cli/test_start_page.py, tests/scenarios/test_embedding.py."""
 PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
+TERMS = (
+    "artifact|attempt|blocked|budget|checkpoint|critical path|digest|effect|executor|fork|goal|grant|idempotent|intent"
+    "|lease|ledger|look|outcome|pack|parameter|plan|planner|playbook|policy|reference|replanner|retry|review request"
+    "|revision|run|standing approval|step|terms|thread|uncertain|worker|workspace"
+)
+"""Words that mean something of their own here, each by one name."""
 
 
 def python_blocks() -> list[Any]:
@@ -149,3 +155,10 @@ def test_every_page_is_on_the_map_once_and_the_readme_leads_to_the_start_and_to_
 
     assert sorted(mapped) == sorted(pages)
     assert re.findall(r"\]\((docs/.*?)\)", after) == ["docs/start.md", "docs/README.md"]
+
+
+def test_no_page_uses_a_term_that_the_glossary_lacks() -> None:
+    glossary = {word.lower() for word in re.findall(r"\*\*(.+?)\*\*", (ROOT / "docs" / "concepts.md").read_text())}
+    pages = "\n".join(page.read_text().lower() for page in (ROOT / "docs").glob("*.md") if page.name != "concepts.md")
+
+    assert set(re.findall(rf"\b(?:{TERMS})\b", pages)) - glossary == set()
