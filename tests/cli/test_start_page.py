@@ -131,7 +131,7 @@ class Reader:
         serving = WarmProcess(words, stdout=its_end, env=self.environment, cwd=self.folder)
         os.close(its_end)
         try:
-            link = httpx.URL(self._read_until(file, "\n").split()[-1])
+            link = httpx.URL(re.findall(r"http://\S+", self._read_until(file, "\n"))[0])
             here = {"Origin": f"http://{link.host}:{link.port}", "Host": f"{link.host}:{link.port}"}
             with httpx.Client(base_url=f"http://127.0.0.1:{link.port}", headers=here, timeout=30) as browser:
                 browser.get(link.raw_path.decode())
@@ -139,7 +139,8 @@ class Reader:
                 hidden = dict(re.findall(r'type="hidden" name="([^"]+)" value="([^"]*)"', page))
                 calls = re.findall(r'<select name="(call:[^":]+)"', page)
                 chosen = {"decision": "approve", **dict.fromkeys(calls, "approve")}
-                browser.post("/run/decide", params={"run": run}, data={**hidden, **chosen})
+                answer = browser.post("/run/decide", params={"run": run}, data={**hidden, **chosen})
+                assert answer.status_code < 400, answer.text
                 while "NR-7" not in (self.folder / "bank.csv").read_text():
                     time.sleep(0.1)
         finally:
