@@ -32,7 +32,7 @@ def killed_agents() -> str:
     paid = [_paid(at) for at in points]
     twice = sum(len(made) > len(set(made)) for made in paid)
     lost = sum(set(made) != set(PAYMENTS) for made in paid)
-    return f"{len(points)} runs killed, a payment made twice in {twice}, one missing in {lost}, nobody asked"
+    return f"{len(points)} runs killed: {twice} paid twice, {lost} missed a payment, none asked a person"
 
 
 def _paid(at: int) -> Sequence[str]:

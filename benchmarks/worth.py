@@ -35,7 +35,7 @@ STEPS = (1, 2, 3, 5, 10, 20, 30, 50, 100)
 STEPS_IF_QUICK = (1, 10)
 LIMITS = """\
 - Models are scripts: whether a plan of a real model is right, or better than an agent without one, is not on this page.
-- The person of these counts says yes to everything. A yes that nobody thought about protects from nothing.
+- The person in these counts approves everything. An approval without a look at what it approves protects nothing.
 - A stop that shows more is not a stop that is read: the share of effects that were shown is counted, not attention.
 - Attacks here are orders in results of tools, obeyed to the letter. Tools that lie about themselves are not among them.
 - Crashes are those of the process. What a tool had sent when it was cut off is known to the other side alone.
@@ -43,21 +43,21 @@ LIMITS = """\
   is to its advantage, nor is what a provider takes off for a prompt that begins as the last one did."""
 STRANGER = "mallory"
 OBEYING = """\
-A direct agent that asks nobody makes all of these calls, since its model does; it is not run here. With `ask` a call
-that no approved plan has is asked about alone, and a person who says yes lets it pass. With `deny` it is refused. What
-both let pass is a value that the plan left open: the request for that call shows it.
+A direct agent without approvals would make every call that its model asks for; it was not run here. Under `ask`, a call
+outside the approved plan is put to a person by itself, who lets it through here. Under `deny`, it is refused. Both let
+a stranger's value through where the plan left a value open; the request for that call shows it.
 
 """
 CRASH = """\
 Killed (`kill -9`) at boundaries fixed beforehand, then taken up by another process. The two do different work: ours has
 fifteen steps of all kinds, and is at fault if an effect happened twice, if the run ended otherwise than undisturbed, or
-if the ledger is wrong; where a call was cut off it asks a person what became of it, whom a script answers.
+if the ledger is wrong; after an interrupted call it asks whether the call happened, and a script answers.
 `create_agent` pays three times, is killed before and after each payment and model call, and goes on from its saver.
 
 """
 COST = """\
 How often a model is asked, then characters sent and written. The program is one loop written by a model, which then
-answers from what it returned; nobody sees its calls before it makes them.
+answers from its output; no one reviews its calls.
 
 """
 HYPOTHESES = """\

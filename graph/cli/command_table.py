@@ -36,7 +36,7 @@ COMMANDS = {
         "Give the result of a step of a waiting or paused run, which is then not executed; its checks still apply.",
     ),
     "cancel": Row("cancel", "cancel", "Cancel a run; steps that have finished are not undone."),
-    "work": Row("work", "work", "Continue the runs that nobody works on, until it is stopped."),
+    "work": Row("work", "work", "Continue runs that no process works on, until stopped."),
     "draw": Row("draw", "draw", "Draw a run's plan on the screen, or into a file in the format of its extension."),
     "audit": Row(
         "audit", "audit", "Print the history of a run: plans, calls, model calls and decisions, with author and reason."

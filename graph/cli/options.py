@@ -59,6 +59,17 @@ def texts(given: list[str]) -> list[str]:
     return [words for words in given if text(words)]
 
 
+Since = Annotated[
+    str | None,
+    typer.Option(
+        "--since",
+        callback=text,
+        metavar="WHEN",
+        help="Only runs started since: 90m, 24h, 30d, or 2026-11-01[T09:30].",
+    ),
+]
+
+
 def path_of(given: str | Path) -> Path:
     """Return a path; a blank one, as of an unset variable, would be the current folder."""
     if not str(given).strip():

@@ -25,12 +25,10 @@ from planner_executor.graph.record.run_state import RunState
 from planner_executor.graph.record.trust_label import argument_labels, joined, label_of_item, label_of_tool
 
 Answer = Literal["asked", "denied", "let through", "unknown"]
-
-
 Args = Mapping[int, Mapping[str, JsonValue] | None]
 """Number of an event -> the whole arguments of its call, None if they are kept no more."""
 BY_POLICY = "the policy "
-"""How the words of a policy's denial begin."""
+"""How the words of an issue begin by which a policy denies a plan."""
 
 
 @dataclass(frozen=True)
@@ -77,10 +75,20 @@ class PolicyTrial:
             elif isinstance(data, CallStarted):
                 was: Answer = "asked" if data.key in self.held or data.key in self.with_plan else "let through"
                 yield from self._of_call(event, data.key, data.tool, was)
-            elif isinstance(data, CallRefused) and BY_POLICY in data.why:
-                yield from self._of_call(event, f"refused {event.seq}", data.tool, "denied")
+            elif isinstance(data, CallRefused) and (refused := self._refused(event.seq, data.tool)) is not None:
+                yield from self._of_call(event, f"refused {event.seq}", data.tool, refused)
             else:
                 yield from self._of_plans(event)
+
+    def _refused(self, seq: int, tool: str) -> Answer | None:
+        """Return what the policy on record had to do with a refusal, None if it was refused for something else.
+
+        Its words are not read: they hold what a model wrote.
+        """
+        args, spec = self.args.get(seq), self.was.tools.get(tool)
+        if args is None or spec is None or MARK in str(args):
+            return "unknown"
+        return "denied" if self.was.policy.faults(spec, args) else None
 
     def _of_plans(self, event: Event) -> Iterator[Tried]:
         """Follow the plans, and yield what is found of one when it is approved or refused."""

@@ -27,7 +27,7 @@ async def test_an_order_is_asked_about_alone_and_refused_if_new_effects_are_deni
 def test_a_direct_agent_that_is_killed_after_a_payment_pays_again() -> None:
     ended = subprocess.run([sys.executable, "-m", "benchmarks.killed_agent"], capture_output=True, text=True)
 
-    assert "12 runs killed, a payment made twice in 3, one missing in 0" in ended.stdout, ended.stderr
+    assert "12 runs killed: 3 paid twice, 0 missed a payment" in ended.stdout, ended.stderr
 
 
 def test_the_page_begins_with_its_limits_and_ends_with_hypotheses() -> None:

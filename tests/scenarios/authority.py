@@ -213,7 +213,7 @@ ROWS = (
         brought="0" * 64,
         proof="0" * 64,
     ),
-    row("where the graph goes next", NO, NO, NO, NO, NO, route="execute"),
+    row("which node runs next", NO, NO, NO, NO, NO, route="execute"),
     row(
         "which run a thread is at",
         *(NO, NO, NO, NO, NO),

@@ -39,15 +39,6 @@ InForce = Annotated[
     Path | None,
     typer.Argument(parser=options.path_of, metavar="[FILE]", help="The policy. Default: the one that a run would use."),
 ]
-Since = Annotated[
-    str | None,
-    typer.Option(
-        "--since",
-        callback=options.text,
-        metavar="WHEN",
-        help="Only runs started since: 90m, 24h, 30d, or 2026-11-01[T09:30].",
-    ),
-]
 PlanFile = Annotated[Path | None, typer.Argument(parser=options.path_of, metavar="[PLAN]", help="A plan as JSON.")]
 
 policy = typer.Typer(name="policy", cls=CommandGroup, help="Rules that allow, review and deny.", no_args_is_help=True)
@@ -111,7 +102,7 @@ def check(
 )
 def try_(
     file: File,
-    since: Since = None,
+    since: options.Since = None,
     as_json: options.AsJson = False,
     db: options.Database = options.DATABASE,
 ) -> None:

@@ -59,22 +59,13 @@ Text = Annotated[
     str | None,
     typer.Option("--text", callback=options.text, metavar="TEXT", help="Only runs with this text in goal or name."),
 ]
-Since = Annotated[
-    str | None,
-    typer.Option(
-        "--since",
-        callback=options.text,
-        metavar="WHEN",
-        help="Only runs started since: 90m, 24h, 7d, or 2026-11-01[T09:30].",
-    ),
-]
 
 
 def runs(
     last: Last = 20,
     status: OfStatus = None,
     tag: Tag = None,
-    since: Since = None,
+    since: options.Since = None,
     text: Text = None,
     by: By = None,
     sort: Sort = "latest",

@@ -34,7 +34,7 @@ def work(
     json: options.Json = False,
     db: options.Database = options.DATABASE,
 ) -> None:
-    """Continue the runs that nobody works on, until it is stopped.
+    """Continue runs that no process works on, until stopped.
 
     Any number of workers may run, on any number of machines. A run is continued only under the tools, models and
     policy that it was begun with; for the others the worker says what is missing. Nothing is decided: a run that asks

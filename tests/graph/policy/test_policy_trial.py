@@ -101,3 +101,12 @@ def test_what_is_not_on_record_is_unknown() -> None:
     takes = {"tools": {"pay": {"args": {"to": {"untrusted_from": ["find"]}}}}}
     assert "whether to came from untrusted data" in why(call("m", to="ana"), was=takes)
     assert tried({}, call("m", to="ana"))[-1].would == "let through"
+
+
+@pytest.mark.parametrize(("maximum", "was"), [(100, ["denied"]), (900, [])])
+def test_what_a_refusal_says_does_not_make_it_one_by_the_policy(maximum: int, was: list[str]) -> None:
+    words = "args.to: 'the policy denies pay' is no account"
+    refused = drafted("call_refused", {"tool": "pay", "args": {"to": "eve", "eur": 400}, "why": words}, "m")
+    bounds = {"tools": {"pay": {"args": {"eur": {"maximum": maximum}}}}}
+
+    assert [one.was for one in tried({}, refused, was=bounds)[1:]] == was
