@@ -25,11 +25,6 @@ def saver() -> InMemorySaver:
     return InMemorySaver()
 
 
-@pytest.fixture
-def tools() -> LoggedTools:
-    return LoggedTools()
-
-
 class Case:
     """A graph and its thread; `decide` answers the open request."""
 

@@ -28,11 +28,6 @@ def verified(by: Person | None) -> Person | None:
 
 
 @pytest.fixture
-def tools() -> LoggedTools:
-    return LoggedTools()
-
-
-@pytest.fixture
 def agent(database: str, tools: LoggedTools) -> Iterator[Callable[..., Agent]]:
     opened: list[Agent] = []
     own = [

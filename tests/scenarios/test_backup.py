@@ -25,11 +25,6 @@ PLAN = {"steps": [step("pay", "pay", amount=40)], "answer": "{pay_result}"}
 
 
 @pytest.fixture
-def tools() -> LoggedTools:
-    return LoggedTools()
-
-
-@pytest.fixture
 def agent(tmp_path: Path, tools: LoggedTools) -> Iterator[Agent]:
     with opened(tmp_path / "runs.db", tools) as agent:
         yield agent

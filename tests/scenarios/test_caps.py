@@ -20,11 +20,6 @@ Open = Callable[..., Agent]
 
 
 @pytest.fixture
-def tools() -> LoggedTools:
-    return LoggedTools()
-
-
-@pytest.fixture
 def opened(tmp_path: Path, tools: LoggedTools) -> Iterator[Open]:
     """Return a function that opens an agent with a policy over one database."""
     agents: list[Agent] = []

@@ -47,11 +47,6 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     return found
 
 
-@pytest.fixture
-def tools() -> LoggedTools:
-    return LoggedTools()
-
-
 Make = Callable[..., Agent]
 
 

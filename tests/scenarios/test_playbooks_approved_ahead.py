@@ -33,11 +33,6 @@ ASKS: dict[str, Any] = {"tools": {"mail": {"verdict": "ask"}}}
 
 
 @pytest.fixture
-def tools() -> LoggedTools:
-    return LoggedTools()
-
-
-@pytest.fixture
 def agent(tmp_path: Path, tools: LoggedTools) -> Iterator[Agent]:
     with opened(tmp_path, tools) as found:
         yield found

@@ -29,11 +29,6 @@ Start = Callable[..., tuple[Any, Run]]
 
 
 @pytest.fixture
-def tools() -> LoggedTools:
-    return LoggedTools()
-
-
-@pytest.fixture
 def opened(database: str, tools: LoggedTools) -> Callable[..., Any]:
     def open_(*answers: Any, replans: Any = ({"keep": ["m"]},), **options: Any) -> Any:
         own = [

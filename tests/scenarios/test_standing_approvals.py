@@ -29,11 +29,6 @@ def in_days(days: float) -> str:
 
 
 @pytest.fixture
-def tools() -> LoggedTools:
-    return LoggedTools()
-
-
-@pytest.fixture
 def agent(tmp_path: Path, tools: LoggedTools) -> Iterator[Agent]:
     with opened(tmp_path, tools) as found:
         yield found

@@ -35,11 +35,6 @@ def database(tmp_path: Path) -> Path:
     return path
 
 
-@pytest.fixture
-def tools() -> LoggedTools:
-    return LoggedTools()
-
-
 def test_a_run_that_waits_is_approved_as_it_was_shown(database: Path, tools: LoggedTools) -> None:
     with Agent.open(database, planner=ScriptedModel([]), tools=as_they_were(tools)) as agent:
         run = agent.resume("asks", "approve")

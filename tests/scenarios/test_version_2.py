@@ -23,11 +23,6 @@ def database(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def tools() -> LoggedTools:
-    return LoggedTools()
-
-
-@pytest.fixture
 def agent(database: Path, tools: LoggedTools) -> Iterator[Agent]:
     """An agent with the tools that the runs were started with."""
     own = [

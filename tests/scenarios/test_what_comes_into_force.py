@@ -35,11 +35,6 @@ def verified(by: Person | None) -> Person | None:
     return by if by is not None and by.proof == "token" else None
 
 
-@pytest.fixture
-def tools() -> LoggedTools:
-    return LoggedTools()
-
-
 def failing(**_: Any) -> None:
     raise OSError("the line went dead")
 

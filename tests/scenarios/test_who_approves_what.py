@@ -23,11 +23,6 @@ NO_ANSWER = 13
 MAIL = {"steps": [step("m", "mail", to="x@example.org")]}
 
 
-@pytest.fixture
-def tools() -> LoggedTools:
-    return LoggedTools()
-
-
 @pytest.fixture(params=[0])
 def agent(request: pytest.FixtureRequest, tmp_path: Path, tools: LoggedTools) -> Iterator[Agent]:
     """An agent under one of the policies of the page, the first unless a test says otherwise."""
