@@ -59,7 +59,7 @@ class HeldCalls:
         asks = self._run.policy.asks(spec, call.args)
         ahead = await self._standing.of_plan(call) if asks else None
         is_settled = ahead is not None or self._ruled.is_settled(call.key, call.step, spec)
-        asked = added if asks and is_settled else asks or added
+        asked = added if is_settled else asks or added
         unseen = self._run.policy.arguments_to_review(spec, call.labels) if self._run.asks else {}
         before = self._effects.happened_elsewhere(call)
         changed, is_seen = self._previews.changed(previewed), bool(review.seen & {name, call.key})
