@@ -1,6 +1,5 @@
 """`docs/review-surfaces.md`: the surfaces of a review side by side, made from the files of tests/data/reviews."""
 
-import json
 import os
 import re
 from pathlib import Path
@@ -18,7 +17,7 @@ ON_PAGE = {
 }
 HEAD = """# A review on every surface
 
-Made by `make snapshots` from the files of `tests/data/reviews`, which tests compare with what each surface shows.
+Made from the code: the files of `tests/data/reviews`, which tests compare with what each surface shows.
 Terminal, chat, notebook and Studio show the words that are [made of the value](review.md#the-content-as-data) under
 `review`; the [desk](review-desk.md) shows the value in tables, above the form with which one decides.
 """
@@ -54,13 +53,12 @@ def alike() -> list[str]:
 
 
 def side_by_side(name: str, title: str) -> list[str]:
-    """Return the section of a case: a terminal, the desk and the value, and links to the other files."""
+    """Return the section of a case: a terminal, the desk, and links to the other files."""
     folder = SNAPSHOTS / name
     links = ", ".join(
         f"[{file}](../tests/data/reviews/{name}/{file})"
         for file in ("terminal_60.txt", "terminal_120.txt", "chat.md", "notebook.txt", "notebook.html", "studio.json")
     )
-    value = json.loads((folder / "studio.json").read_text("utf-8"))["review"]
     # A line of its own that is blank would end the HTML within Markdown.
     tables = re.sub(
         r"(?<=<td dir=\"auto\">)[^<]*",
@@ -72,7 +70,5 @@ def side_by_side(name: str, title: str) -> list[str]:
         "In a terminal of 80 columns:\n",
         f"```text\n{(folder / 'terminal_80.txt').read_text('utf-8').strip()}\n```\n",
         f"On the desk:\n\n{tables}",
-        "<details><summary>The value, as Studio and clients have it</summary>\n",
-        f"```json\n{json.dumps(value, ensure_ascii=False, indent=1)}\n```\n\n</details>\n",
-        f"Elsewhere: {links}.\n",
+        f"Elsewhere, and as clients have it (`studio.json`): {links}.\n",
     ]
