@@ -174,7 +174,7 @@ def test_the_playbook_of_an_incident_finds_the_line_in_another_one(
     (folder / "billing" / "edge" / "requests.log").write_text(f"{request}\n")
     (folder / "billing" / "edge" / "deploys.log").write_text("2027-02-03T09:59:00Z INFO deployed ledger 3.1\n")
 
-    first, save, again = told("From a run to a program")
+    first, save, again = told("From a run to a playbook")
     assert cli(*first).exit_code == 0
     assert json.loads(cli("show", latest(), "--json").output)["usage"]["model_calls"] > 0
     assert cli(*[latest() if word == "3aebeca1.1" else word for word in save]).exit_code == 0
