@@ -17,8 +17,8 @@ from planner_executor.tools.url_display import shortened
 
 Number = int | float
 
-_LONGEST_EXPRESSION = 500
-_MOST_BITS = 4096
+LONGEST_EXPRESSION = 500
+MOST_BITS = 4096
 _MOST_DIGITS_ROUNDED = 300
 _EXACT_FLOAT = 2**53
 _TOKEN = re.compile(r"(?P<number>(?:\d[\d_]*\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)|(?P<name>[^\W\d]\w*)|(?P<sign>[-+*/%(), ])")
@@ -33,7 +33,7 @@ class CalculatorArgs(ToolArgs):
 
     expression: str = Field(
         min_length=1,
-        max_length=_LONGEST_EXPRESSION,
+        max_length=LONGEST_EXPRESSION,
         description="arithmetic with + - * / // % ** ( ) and abs, round, min, max, sqrt; for example '(12 + 4) * 3'",
     )
 
@@ -108,7 +108,7 @@ def _error_text(error: BaseException) -> str:
 
 
 def _power(base: Number, exponent: Number) -> Number:
-    if isinstance(base, int) and isinstance(exponent, int) and base.bit_length() * abs(exponent) > _MOST_BITS * 2:
+    if isinstance(base, int) and isinstance(exponent, int) and base.bit_length() * abs(exponent) > MOST_BITS * 2:
         raise TooLargeError("the power is too large")
     result: Number = base**exponent
     return result
@@ -132,7 +132,7 @@ def _bounded(operation: Callable[..., Any]) -> Callable[..., Any]:
 
     def bounded(*numbers: Number) -> Any:
         result = operation(*numbers)
-        if isinstance(result, int) and result.bit_length() > _MOST_BITS:
+        if isinstance(result, int) and result.bit_length() > MOST_BITS:
             raise TooLargeError("a number on the way is too large")
         return result
 

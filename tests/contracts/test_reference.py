@@ -1,5 +1,6 @@
 """The pages of the reference that are made from the code; `make snapshots` writes them."""
 
+import json
 import os
 import re
 import tomllib
@@ -18,8 +19,24 @@ from typer.core import TyperGroup
 from typer.main import get_command
 
 from planner_executor.graph.cli import app
+from planner_executor.graph.plan import (
+    bounded_schema,
+    expressions,
+    json_values,
+    look,
+    lookalikes,
+    params,
+    patterns,
+    reading,
+    schema_shape,
+)
+from planner_executor.graph.plan.catalog import ToolSpec
+from planner_executor.graph.plan.normalization import ALIASES
 from planner_executor.graph.record.events import TYPES
 from planner_executor.graph.settings.settings import DEFAULTS, SETTINGS, Setting
+from planner_executor.tools import calculator
+from planner_executor.tools.documents import pdf_text
+from planner_executor.tools.documents.pdf_blocks import PDF_BOUNDS
 
 ROOT = Path(__file__).parents[2]
 PROMISES: dict[str, dict[str, list[str]]] = tomllib.loads((Path(__file__).parent / "promises.toml").read_text())
@@ -156,12 +173,120 @@ def trust() -> Iterator[str]:
     yield text_ways.table()
 
 
+def bounds() -> Iterator[str]:
+    yield "# Bounds"
+    yield (
+        "Work on input from outside is counted in steps, or done in a child process with bounds of time and memory. "
+        "Input that reaches its bound is refused; it never counts as allowed, as valid or as met. "
+        "[Tools](tools.md#bounds) has those of tools."
+    )
+    deep = f"nested {json_values.MAX_DEPTH:,} deep"
+    rows = (
+        ("a plan: input, file, edit, model's answer", "client, model", f"{DEFAULTS['max_steps']:,} steps, {deep}"),
+        ("answers, edits, resume values, states", "client", "as plans, also for JSON in text"),
+        ("values of `params`", "client, model", f"{params.MOST:,}, of {params.MAX_CHARACTERS:,} characters each"),
+        ("looks", "model", f"{look.MOST_LOOKS} in a proposal, {look.MOST_LOOKS_OF_A_RUN} in a run"),
+        (
+            "schemas in `output` and `checks`, and of tools",
+            "model, server",
+            f"{schema_shape.MAX_PARTS:,} parts, nested {schema_shape.MAX_DEPTH:,} deep, "
+            f"{schema_shape.MAX_IN_PLACE:,} for one value",
+        ),
+        (
+            "a value validated against a schema",
+            "model, tool",
+            f"{bounded_schema.MAX_WORK:,} steps, the first {bounded_schema.MAX_ERRORS} errors; all of a plan "
+            f"{reading.MAX_WORK:,} steps",
+        ),
+        (
+            "`pattern`, `matches`, a policy's `pattern`",
+            "model, server, operator",
+            f"[RE2](https://github.com/google/re2/wiki/Syntax); {patterns.MAX_LENGTH:,} characters, "
+            f"{patterns.MAX_BYTES:,} bytes compiled; texts of {patterns.MAX_CHARACTERS:,} characters",
+        ),
+        (
+            "an expression: in a reference, `when`, or `condition` and `of` of a check",
+            "model",
+            f"{expressions.MAX_CHARACTERS:,} characters, {expressions.MAX_DEPTH} levels, "
+            f"{expressions.MAX_WORK:,} steps",
+        ),
+        ("what the references of one step give", "model, tool", f"{expressions.MAX_SIZE:,} characters"),
+        ("drawings, review text", "model, client", "linear in steps and edges"),
+        ("policy, settings, suites, MCP configuration", "whoever writes the file", "linear; too deep is an error"),
+        (
+            "`calculator`",
+            "model",
+            f"{calculator.LONGEST_EXPRESSION} characters, numbers of {calculator.MOST_BITS:,} bits",
+        ),
+        ("exported runs", "anybody", "each line is parsed alone; a malformed record is refused"),
+        (
+            "PDFs in the folder of documents",
+            "anybody",
+            f"a child process: {PDF_BOUNDS.time_s} seconds, {PDF_BOUNDS.memory_bytes:,} bytes of memory, "
+            f"{pdf_text.MOST_CHARACTERS:,} characters",
+        ),
+    )
+    yield table(("Entry", "Who writes it", "Bound"), *rows)
+
+
+SEARCH = ToolSpec("search", "Search.", {"properties": {"query": {"type": "string"}}, "required": ["query"]})
+SPELLED: tuple[Any, ...] = (
+    [{"id": "a", "description": "Ask"}],
+    {"goal": "g", "thought": "t", "reasoning": "r", "steps": [{"subgoal_id": "a", "objective": "Ask"}]},
+    {"plan": {"steps": [{"step": 1, "objective": "Ask"}]}},
+    {"name": "plan", "arguments": {"steps": [{"id": "a", "step": "Ask Ann", "tool": "none"}]}},
+    [{"id": "1", "objective": "Ask"}, {"id": "b", "objective": "Tell", "dependencies": "1"}],
+    [{"id": "a", "objective": "Ask", "tool": "search", "input": "wind"}],
+    [{"id": "a", "objective": "Ask", "tool": "search", "arguments": '{"query": "wind"}'}],
+)
+"""Plans in other spellings than those of the format."""
+LIKE_REFERENCES = (
+    "{step_1} {{ step_1 }} ${step_1} $step_1 <step_1> <step_1_result> [step_1_result] #E1",
+    "{step_1.url} {step_1['url']} {{step_1.url}} $step_1.url {step_1_output.url} {{ step_1_result.url }} #E1.url",
+    "{results.step_1.url} {{ steps.step_1.output.url }} ${{ steps.step_1.outputs.url }} $(step_1.url)",
+)
+"""Text in the notation of other systems."""
+
+
+def spellings() -> Iterator[str]:
+    yield "# Other spellings"
+    yield (
+        "Names in common use are read as those of the [plan format](plan-format.md), and the record says so. Any other "
+        "unknown key is an error that names it; so is a field under two names, and a repeated key with other values."
+    )
+    names = {ours: [f"`{name}`" for name, field in ALIASES.items() if field == ours] for ours in ALIASES.values()}
+    yield table(("Written", "Field"), *((", ".join(theirs), f"`{ours}`") for ours, theirs in names.items()))
+    yield table(("Written", "Read as", "On record"), *map(spelling_row, SPELLED))
+    yield "## Text that looks like a reference"
+    yield (
+        "Text that looks like a reference to a step of the plan is a fault, which names the right spelling. "
+        "`${step_1_result.price}` is one too: `$${step_1_result.price}` is a dollar sign before the value."
+    )
+    found = [
+        (one.written, str(one.meant)) for text in LIKE_REFERENCES for one in lookalikes.lookalikes_in(text, ["step_1"])
+    ]
+    meant = {ours: ", ".join(f"`{written}`" for written, one in found if one == ours) for _, ours in found}
+    yield table(("Written", "The fault names"), *((cell(theirs), f"`{ours}`") for ours, theirs in meant.items()))
+
+
+def spelling_row(raw: Any) -> tuple[str, ...]:
+    read = reading.read_plan(raw, {"search": SEARCH})
+    assert read.plan is not None
+    return (
+        f"`{json.dumps(raw)}`",
+        f"`{json.dumps(read.plan.to_json())}`",
+        "<br>".join(f"`{note}`" for note in read.notes),
+    )
+
+
 PAGES: dict[str, Callable[[], Iterator[str]]] = {
     "authority.md": who_may_say_what,
+    "bounds.md": bounds,
     "commands.md": commands,
     "events.md": events,
     "promises.md": promises,
     "settings.md": settings,
+    "spellings.md": spellings,
     "trust.md": trust,
 }
 
