@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -12,6 +11,7 @@ from planner_executor.graph.calls.toolbox import Toolbox
 from planner_executor.graph.chat_models.retry import Clock
 from planner_executor.graph.chat_models.roles import RoleModels
 from planner_executor.graph.client_context import Context
+from planner_executor.graph.data_class import dataclass, field, replace
 from planner_executor.graph.errors import ConfigError
 from planner_executor.graph.ledger.known_runs import KnownRuns
 from planner_executor.graph.ledger.protocol import Ledger

@@ -2,13 +2,13 @@
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment
 
 from planner_executor.graph.checkpoints.checkpoint import open_checkpointer
+from planner_executor.graph.data_class import dataclass, field
 from planner_executor.graph.desk.drives import Agents, Drives
 from planner_executor.graph.desk.policy_view import PolicyInForce
 from planner_executor.graph.desk.records import Records, ShownRun, open_records

@@ -1,7 +1,6 @@
 """Runs one trial: a fresh sandbox, one run in its arm, and the checks."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from pathlib import Path
 from secrets import token_hex
 from typing import Any
@@ -11,6 +10,7 @@ from planner_executor.graph.calls.rate_limit import RateLimiter
 from planner_executor.graph.calls.threads import run_sync
 from planner_executor.graph.calls.toolbox import Toolbox
 from planner_executor.graph.chat_models.roles import RoleModels
+from planner_executor.graph.data_class import dataclass, replace
 from planner_executor.graph.evaluation.assessment import assess, constraints_of
 from planner_executor.graph.evaluation.direct import DirectRun
 from planner_executor.graph.evaluation.planned_arm import PlannedRun

@@ -1,9 +1,9 @@
 """A revision: a plan of the remaining work, merged with the steps that succeeded."""
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
 from typing import Any
 
+from planner_executor.graph.data_class import dataclass
 from planner_executor.graph.plan.canonical import canonical_json
 from planner_executor.graph.plan.catalog import ToolSpec
 from planner_executor.graph.plan.draft import StepDraft

@@ -1,7 +1,6 @@
 """The process that left a call without an outcome, once another one continues its run."""
 
-from dataclasses import dataclass
-
+from planner_executor.graph.data_class import dataclass
 from planner_executor.graph.record.codec import Coded
 
 

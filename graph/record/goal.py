@@ -1,6 +1,6 @@
 """The goal of a run."""
 
-from dataclasses import dataclass
+from planner_executor.graph.data_class import dataclass
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """Results as JSON: a tool's output is converted to JSON once or refused, never changed in silence."""
 
-import dataclasses
 import hashlib
+from dataclasses import is_dataclass
 from datetime import date, datetime, time
 from decimal import Decimal
 from enum import Enum
@@ -12,6 +12,7 @@ from uuid import UUID
 
 from pydantic import BaseModel, JsonValue
 
+from planner_executor.graph.data_class import dataclass, fields
 from planner_executor.graph.errors import ResultError
 from planner_executor.graph.plain_text.sanitize import is_utf8
 from planner_executor.graph.plan.issues import storable
@@ -55,7 +56,7 @@ def to_text(value: JsonValue) -> str:
     return _compact_json(value)
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclass(frozen=True)
 class Artifact:
     """A result too large or too wide for the state, addressed by content: `id` is the SHA-256 of its JSON text."""
 
@@ -68,7 +69,7 @@ class Artifact:
         return {"id": self.id, "size": self.size, "digest": f"sha256:{self.id}", "preview": self.preview}
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclass(frozen=True)
 class Kept:
     """A value to store, and its artifact if it is not inline."""
 
@@ -137,9 +138,9 @@ def _key(key: Any, path: str) -> str:
 def _other(value: Any, path: str, depth: int) -> JsonValue:
     if isinstance(value, BaseModel):
         return normalise(value.model_dump(mode="python"), path, depth)
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        fields = {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
-        return normalise(fields, path, depth)
+    if is_dataclass(value) and not isinstance(value, type):
+        held = {field.name: getattr(value, field.name) for field in fields(value)}
+        return normalise(held, path, depth)
     if isinstance(value, datetime | date | time):
         return value.isoformat()
     if isinstance(value, Decimal | UUID | PurePath):

@@ -1,9 +1,9 @@
 """Deciding alike requests together: each decision is judged and written by itself, and a refused one stops no other."""
 
 from collections.abc import Awaitable, Callable, Collection, Mapping
-from dataclasses import dataclass
 from typing import Any
 
+from planner_executor.graph.data_class import dataclass
 from planner_executor.graph.errors import AgentError, InputError
 from planner_executor.graph.record.person import Approver
 from planner_executor.graph.record.projection import known, project

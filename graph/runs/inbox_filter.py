@@ -1,9 +1,9 @@
 """What is looked for in an inbox, and what comes first there."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Literal
 
+from planner_executor.graph.data_class import dataclass
 from planner_executor.graph.errors import InputError
 from planner_executor.graph.ledger.run_store import Waiting
 from planner_executor.graph.policy.approvers import ApproverRule, approver_refusal, people_rules

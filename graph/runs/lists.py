@@ -1,9 +1,9 @@
 """The events of a run, and pages of runs."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any, overload
 
+from planner_executor.graph.data_class import dataclass
 from planner_executor.graph.record.events import Event
 from planner_executor.graph.record.summary import RunSummary
 from planner_executor.graph.runs.run import Run

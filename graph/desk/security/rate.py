@@ -4,7 +4,8 @@ import threading
 import time
 from collections import OrderedDict, deque
 from collections.abc import Callable
-from dataclasses import dataclass, field
+
+from planner_executor.graph.data_class import dataclass, field
 
 ATTEMPTS, WINDOW_S = 10, 60.0
 ADDRESSES = 10_000

@@ -1,8 +1,8 @@
 """The calls of a run that may have changed something, and the outcome of each."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from planner_executor.graph.data_class import dataclass
 from planner_executor.graph.desk.records import ShownRun
 from planner_executor.graph.plain_text.sanitize import visible_json
 from planner_executor.graph.record.call import Call

@@ -1,9 +1,9 @@
 """Editing a plan, in panels or as text; the faults of either stand at their fields (decisions 80 and 158)."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
+from planner_executor.graph.data_class import dataclass
 from planner_executor.graph.desk.records import ShownRun
 from planner_executor.graph.desk.views.new_steps import FIRST, KIND_FORMS, NAMED, empty_step, in_order, new_steps
 from planner_executor.graph.desk.views.schema_form import FormField, field_at, fields_of, sent, value_in

@@ -2,7 +2,8 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+
+from planner_executor.graph.data_class import dataclass, field
 
 
 @dataclass

@@ -1,7 +1,6 @@
 """The next moments of schedules in memory; see `graph.ledger.timetable`."""
 
-from dataclasses import dataclass, field
-
+from planner_executor.graph.data_class import dataclass, field
 from planner_executor.graph.record.moment import Moment
 
 

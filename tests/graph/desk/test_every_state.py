@@ -5,7 +5,6 @@ import re
 import sqlite3
 from collections.abc import Callable, Mapping
 from contextlib import closing
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, cast
 
@@ -15,6 +14,7 @@ from desk_server import PLAN, DeskServer, Visit, query, served
 from postgres_server import execute, new_schema
 
 from planner_executor.graph.agent import Agent
+from planner_executor.graph.data_class import dataclass
 from planner_executor.graph.desk.application import ROUTES
 from planner_executor.graph.ledger.protocol import RunKey
 from planner_executor.graph.policy.retention import Retention
