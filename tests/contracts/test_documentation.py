@@ -27,6 +27,19 @@ TERMS = (
     "|revision|run|standing approval|step|terms|thread|uncertain|worker|workspace"
 )
 """Words that mean something of their own here, each by one name."""
+FOR_USERS = ("Start", "How to", "Reference", "Security", "When not to use this")
+NOT_BY_HAND = ("made from the code", "measured or cited")
+"""What the map says of pages that nobody has to keep short."""
+MOST_WORDS = 44_000
+"""All pages for users together, with their code."""
+
+
+def user_pages() -> list[Path]:
+    """Return the pages for users that are written by hand, as the map lists them."""
+    sections = (ROOT / "docs" / "README.md").read_text().split("\n## ")
+    rows = [row for section in sections if section.startswith(FOR_USERS) for row in section.splitlines()]
+    listed = [row for row in rows if not row.rstrip(" |").endswith(NOT_BY_HAND)]
+    return [ROOT / "docs" / name for row in listed for name in re.findall(r"\]\(([\w-]+\.md)\)", row)]
 
 
 def python_blocks() -> list[Any]:
@@ -162,3 +175,20 @@ def test_no_page_uses_a_term_that_the_glossary_lacks() -> None:
     pages = "\n".join(page.read_text().lower() for page in (ROOT / "docs").glob("*.md") if page.name != "concepts.md")
 
     assert set(re.findall(rf"\b(?:{TERMS})\b", pages)) - glossary == set()
+
+
+def test_the_pages_for_users_have_a_bounded_number_of_words() -> None:
+    words = {page.name: len(page.read_text().split()) for page in user_pages()}
+
+    assert len(words) > 20 and sum(words.values()) <= MOST_WORDS, words
+
+
+@pytest.mark.parametrize("page", user_pages(), ids=lambda page: page.name)
+def test_a_page_for_users_has_one_word_for_each_thing(page: Path) -> None:
+    table = (ROOT / "docs" / "concepts.md").read_text().split("\n## One word for each\n")
+    avoided = ", ".join(re.findall(r"^\| .* \| (.*) \|$", table[1], re.MULTILINE)[1:]).split(", ")
+    text = re.sub(
+        r"```.*?```|`[^`\n]*`", "", (table[0] if page.name == "concepts.md" else page.read_text()), flags=re.DOTALL
+    )
+
+    assert re.findall(rf"\b(?:{'|'.join(avoided)})s?\b", text, re.IGNORECASE) == []
