@@ -156,7 +156,8 @@ class Attack:
     replanner: Mapping[str, Sequence[Any]] = field(default_factory=dict)
     planner: Mapping[str, Sequence[Any]] = field(default_factory=dict)
     duty: Sequence[Any] = ()
-    modes: Sequence[str] = ("always", "side_effects")
+    modes: Sequence[str] = ("side_effects",)
+    """Both, if people are asked for other things where all plans are approved, those without effects too."""
     policy: Mapping[str, Any] = field(default_factory=dict)
     budget: Mapping[str, Any] = field(default_factory=dict)
     feedback: str | None = None

@@ -38,14 +38,33 @@ REFUSED = ("context", "settings file")
 """Ways on which what is not allowed is an error; on the others it is not heard, or asked again."""
 
 
+UNREAD = ("result", "other files")
+"""Ways on which nobody looks for words: many are said at once, since none can be refused in another's place."""
+
+
 def attempts() -> list[Any]:
-    """Return (row, way) for each forbidden cell; a server's user has no way that a client has not."""
-    return [
-        pytest.param(row, actor, way, id=f"{row.what[:24]}-{actor}-{way}")
-        for row in ROWS
-        for actor in row.forbidden()
-        for way in WAYS.get(actor, ())
-    ]
+    """Return (actor, way, what is said) for each forbidden cell; a server's user has no way that a client has not."""
+    tried: list[Any] = []
+    for actor, way in ((actor, way) for actor, ways in WAYS.items() for way in ways):
+        forbidden = [row for row in ROWS if actor in row.forbidden()]
+        if way in UNREAD:
+            tried += [
+                pytest.param(actor, way, said, id=f"{actor}-{way}-{n}") for n, said in enumerate(joint(forbidden))
+            ]
+        else:
+            tried += [pytest.param(actor, way, row.said, id=f"{actor}-{way}-{row.what[:24]}") for row in forbidden]
+    return tried
+
+
+def joint(rows: list[Row]) -> list[dict[str, Any]]:
+    """Return what the rows say, put together as far as no word is said twice."""
+    together: list[dict[str, Any]] = []
+    for row in rows:
+        free = next((said for said in together if not said.keys() & row.said.keys()), None)
+        if free is None:
+            together.append(free := {})
+        free.update(row.said)
+    return together
 
 
 @dataclass
@@ -129,20 +148,20 @@ def carried_out(trial: Trial) -> list[tuple[str, dict[str, Any]]]:
     return trial.events()
 
 
-@pytest.mark.parametrize(("row", "actor", "way"), attempts())
+@pytest.mark.parametrize(("actor", "way", "said"), attempts())
 def test_a_forbidden_word_is_refused_or_changes_nothing(
-    tmp_path: Path, untouched: list[Any], row: Row, actor: str, way: str, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, untouched: list[Any], actor: str, way: str, said: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-    trial = Trial(tmp_path, dict(row.said), way)
+    trial = Trial(tmp_path, dict(said), way)
     if actor == "file":
-        put(tmp_path, way, row.said)
+        put(tmp_path, way, said)
 
     try:
         found = settings_of(carried_out(trial))
     except (AgentError, ValidationError):
-        assert (way in REFUSED or "fork_from" in row.said) and trial.tools.calls == []
+        assert (way in REFUSED or "fork_from" in said) and trial.tools.calls == []
         return
 
     assert all(run == untouched[0] for run in found)

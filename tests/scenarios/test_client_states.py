@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Callable, Iterator
-from itertools import cycle, product
 from pathlib import Path
 from typing import Any
 
@@ -261,10 +260,11 @@ def tried(moment: str, node: str | None, write: str, before: str | None = None) 
 
 
 def rotated() -> Iterator[tuple[str, str | None, str]]:
-    """Yield each write once, and each moment with each node once."""
-    moments, nodes, writes = cycle(MOMENTS), cycle(NODES[::-1]), cycle(reversed(WRITES))
-    yield from ((next(moments), next(nodes), write) for write in WRITES)
-    yield from ((moment, node, next(writes)) for moment, node in product(MOMENTS, NODES))
+    """Yield each write once, and each moment with each node at least once."""
+    moments = list(MOMENTS)
+    for n, write in enumerate(WRITES):
+        rounds, at = divmod(n, len(moments))
+        yield moments[at], NODES[(at + rounds) % len(NODES)], write
 
 
 @pytest.mark.parametrize(("moment", "node", "write"), list(rotated()))

@@ -156,8 +156,14 @@ def put_to_others(one: Agent, tools: LoggedTools, run: Run, others: list[Person]
     assert one.replay(run.id).is_same
 
 
-@pytest.mark.parametrize(("rules", "starter", "givers", "others"), GIVERS)
-@pytest.mark.parametrize("kind", ["answer", "gate", "limit"])
+@pytest.mark.parametrize(
+    ("rules", "starter", "givers", "others", "kind"),
+    [
+        pytest.param(*giver.values, kind, id=f"{kind}-{giver.id}")
+        for kind, givers in {"answer": GIVERS, "gate": GIVERS[::3], "limit": GIVERS[2::3]}.items()
+        for giver in givers
+    ],
+)
 def test_a_value_is_decided_by_those_who_decide_about_the_calls_that_it_reaches_or_these_calls_are_asked(
     agent: Callable[..., Agent], tools: LoggedTools, rules: Any, starter: Any, givers: Any, others: Any, kind: str
 ) -> None:
