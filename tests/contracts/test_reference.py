@@ -18,6 +18,8 @@ from full_payloads import FULL
 from typer.core import TyperGroup
 from typer.main import get_command
 
+from planner_executor import AllowedHost, default_tools
+from planner_executor.graph.calls.toolbox import Toolbox
 from planner_executor.graph.cli import app
 from planner_executor.graph.plan import (
     bounded_schema,
@@ -37,6 +39,7 @@ from planner_executor.graph.settings.settings import DEFAULTS, SETTINGS, Setting
 from planner_executor.tools import calculator
 from planner_executor.tools.documents import pdf_text
 from planner_executor.tools.documents.pdf_blocks import PDF_BOUNDS
+from planner_executor.tools.packs import PACKS
 
 ROOT = Path(__file__).parents[2]
 PROMISES: dict[str, dict[str, list[str]]] = tomllib.loads((Path(__file__).parent / "promises.toml").read_text())
@@ -142,6 +145,28 @@ def events() -> Iterator[str]:
 
 def fields(kind: str) -> list[str]:
     return list(TYPES[kind].from_json(FULL[kind]).to_json())
+
+
+def own_tools() -> Iterator[str]:
+    yield "# The project's own tools"
+    yield (
+        "What each declares, and what models are told of it; `planner-executor tools` has the arguments too. "
+        "[Tools](tools.md) says how packs are chosen, and what bounds the tools have."
+    )
+    yield table(
+        ("Pack", "Tools that", "There by default"),
+        *((f"`{name}`", pack.purpose, "yes" if pack.by_default else "by name") for name, pack in PACKS.items()),
+    )
+    hosts = [AllowedHost("https://api.example.org", ("GET", "POST"))]
+    specs = Toolbox(default_tools(Path("docs"), Path("workspace"), hosts, packs=tuple(PACKS))).specs
+    head = ("Tool", "Description", "Pack", "Effect", "Repeatable", "Seconds", "Output trusted")
+    yield table(head, *(tool_row(name, specs[tool]) for name, pack in PACKS.items() for tool in pack.tools))
+
+
+def tool_row(pack: str, spec: ToolSpec) -> tuple[str, ...]:
+    yes = {True: "yes", False: "no"}
+    declared = (spec.effect, yes[spec.repeatable], f"{spec.timeout_s:g}", yes[spec.trusted])
+    return (f"`{spec.name}`", cell(spec.description), pack, *declared)
 
 
 def promises() -> Iterator[str]:
@@ -284,6 +309,7 @@ PAGES: dict[str, Callable[[], Iterator[str]]] = {
     "bounds.md": bounds,
     "commands.md": commands,
     "events.md": events,
+    "own-tools.md": own_tools,
     "promises.md": promises,
     "settings.md": settings,
     "spellings.md": spellings,

@@ -28,25 +28,25 @@ def unknown(schema: str, tables: Mapping[str, Fate], pages: str) -> Iterator[str
         if fate is None or (fate.goes == "by run") != bool(re.search(r"^ *run ", columns, re.MULTILINE)):
             yield f"graph/ledger/tables/schema.py: {name}"
         if f"`{name}`" not in pages:
-            yield f"docs/records.md: {name}"
+            yield f"docs/architecture.md: {name}"
     yield from (f"graph/ledger/tables/schema.py: {name}" for name in tables.keys() - made.keys())
 
 
-def records() -> str:
-    return (ROOT / "docs" / "records.md").read_text()
+def page() -> str:
+    return (ROOT / "docs" / "architecture.md").read_text()
 
 
 def test_every_table_is_known_to_removal_redaction_index_and_documentation() -> None:
-    assert list(unknown(in_postgres(SCHEMA), TABLES, records())) == []
+    assert list(unknown(in_postgres(SCHEMA), TABLES, page())) == []
     only_on_a_server = {"ledger_appends"}
     assert set(dict(TABLE.findall(in_sqlite(SCHEMA)))) == TABLES.keys() - only_on_a_server
 
 
 def test_a_new_table_is_missed_in_the_files_that_the_architecture_names() -> None:
-    named = list(unknown(WITH_VOTES, TABLES, records()))
-    assert named == ["graph/ledger/tables/schema.py: ledger_votes", "docs/records.md: ledger_votes"]
+    named = list(unknown(WITH_VOTES, TABLES, page()))
+    assert named == ["graph/ledger/tables/schema.py: ledger_votes", "docs/architecture.md: ledger_votes"]
     told = {**TABLES, "ledger_votes": Fate("never")}
-    assert next(unknown(WITH_VOTES, told, records())) == named[0], "its rows go with their runs"
+    assert next(unknown(WITH_VOTES, told, page())) == named[0], "its rows go with their runs"
 
     steps = (ROOT / "docs/architecture.md").read_text().partition("To add a table")[2].partition("\n\n")[0]
     assert {name.partition(":")[0] for name in named} <= set(re.findall(r"`([\w/.]+)`", steps))
