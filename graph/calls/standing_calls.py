@@ -82,9 +82,9 @@ class StandingCalls:
         drafts, uses = [], []
         for admitted in calls:
             use, call = self._of_any_run.get(admitted.approval or ""), admitted.call
-            if admitted.approval is not None and self._ahead.get(admitted.approval) is not None:
+            if (ahead := self._ahead.get(admitted.approval or "")) is not None:
                 # The run was counted when its plan passed: this finds out only that nobody has revoked it since.
-                uses.append(StandingCall(admitted.approval, self.record.id, self.record.id))
+                uses.append(StandingCall(ahead, self.record.id, self.record.id))
             if use is None:
                 continue
             uses.append(StandingCall(use.approval.id, call.key, self.record.id))

@@ -14,12 +14,13 @@ from planner_executor.graph.plan.attempts import NO_LIMITS
 from planner_executor.graph.plan.catalog import ToolSpec
 from planner_executor.graph.policy.approvers import ApproverRule, Approvers
 from planner_executor.graph.policy.constraints import Constraint
+from planner_executor.graph.policy.decision_deadline import TimeLimit
 from planner_executor.graph.policy.policy import NO_POLICY, Policy
 from planner_executor.graph.record.budget import Budget
 from planner_executor.graph.record.events import StandingGiven
-from planner_executor.graph.record.standing_approval import StandingApproval, StandingCall
+from planner_executor.graph.record.standing_approval import OF_PLAYBOOKS, StandingApproval, StandingCall, StandingUse
 from planner_executor.graph.record.trust_label import TrustLabel
-from planner_executor.graph.testing import LoggedTools, drafted
+from planner_executor.graph.testing import LoggedTools, drafted, step
 
 PAY = ToolSpec("pay", "", {"properties": {"to": {}}})
 MAIL = replace(PAY, name="mail")
@@ -33,9 +34,10 @@ def approval(name: str = "sa-1", policy: Policy = NO_POLICY, **fields: Any) -> S
         "at_most": 2,
         "given_by": ("server:ada",),
         "until": time.time() + 3600,
+        "given_at": time.time(),
         **fields,
     }
-    return StandingApproval(name, "pay", fingerprint=PAY.fingerprint, policy=policy.digest, given_at=1.0, **known)
+    return StandingApproval(name, "pay", fingerprint=PAY.fingerprint, policy=policy.digest, **known)
 
 
 def of_run(name: str = "sa-1", **fields: Any) -> StandingApproval:
@@ -205,3 +207,132 @@ async def test_constraints_widen_an_approval() -> None:
     async with at_desk(TOOL) as desk:
         given = approval(args={"to": Constraint(pattern="a.*").to_json()})
         assert await names(await standing(desk, given), call(to="adam"), call("k2", to="bob")) == ["sa-1", None]
+
+
+PASSED = {"decision": "approve", "digest": "d", "binding": "b", "by": "standing", "standing": "sa-1"}
+
+
+async def of_plan(desk: Desk, *approvals: StandingApproval, **decided: Any) -> StandingCalls:
+    """Return the standing approvals of a run whose plan passed by one of a playbook."""
+    for one in approvals:
+        await desk.ledger.give_standing(one)
+    await desk.ledger.append(desk.lease, [drafted("decided", {**PASSED, **decided})])
+    return StandingCalls(desk.ledger, await desk.record(), NO_POLICY)
+
+
+def of_playbook(name: str = "sa-1") -> StandingApproval:
+    return replace(approval(name, args={}), tool=OF_PLAYBOOKS)
+
+
+async def test_the_approval_by_which_a_plan_passed_covers_its_calls_until_it_is_revoked() -> None:
+    async with at_desk(TOOL) as desk:
+        found = await of_plan(desk, of_playbook(), of_playbook("sa-2"))
+        assert [await found.of_plan(call()), await found.of_plan(call("k2"))] == ["sa-1", "sa-1"]
+        await desk.ledger.revoke_standing("sa-1", "os:ada")
+        assert await found.of_plan(call()) == "sa-1"  # read once in a pass: the intent finds out
+        assert await (await of_plan(desk)).of_plan(call()) is None
+
+
+async def test_a_plan_that_passed_by_no_standing_approval_or_by_none_that_is_known_has_none_for_its_calls() -> None:
+    async with at_desk(TOOL) as desk:
+        assert await StandingCalls(desk.ledger, await desk.record(), NO_POLICY).of_plan(call()) is None
+        assert await (await of_plan(desk, of_playbook("sa-2"))).of_plan(call()) is None
+        assert await (await of_plan(desk, of_playbook(), standing=None)).of_plan(call()) is None
+
+
+async def test_a_call_that_people_rejected_is_not_covered_by_the_approval_of_the_plan() -> None:
+    async with at_desk(TOOL) as desk:
+        found = await of_plan(desk, of_playbook(), rejected={"k1": "no"})
+        edited = replace(call("k9"), replaces="k1")
+        assert [await found.of_plan(one) for one in (call("k1"), edited, call("k2"))] == [None, None, "sa-1"]
+
+
+async def test_an_intent_finds_out_whether_the_approval_of_the_plan_was_revoked() -> None:
+    async with at_desk(TOOL) as desk:
+        found = await of_plan(desk, of_playbook())
+        assert found.counted([admitted(approval=await found.of_plan(call()))]) == (
+            [],
+            [StandingCall("sa-1", "t.1", "t.1")],
+        )
+        assert found.counted([admitted(approval="sa-2"), admitted()]) == ([], [])
+
+
+PLAN = {"steps": [step("a", "pay"), step("b", "pay")]}
+PLANNED = drafted("plan_revised", {"revision": 1, "plan": PLAN, "digest": "d"})
+
+
+@pytest.mark.parametrize(
+    ("given", "covered"),
+    [
+        (drafted("result_supplied", {"value": 1, "approver": "server:eve"}, "a"), [None]),
+        (drafted("result_supplied", {"value": 1, "approver": "server:eve"}, "b"), ["sa-1"]),
+        (drafted("result_supplied", {"value": 1, "approver": "server:ada"}, "a"), ["sa-1"]),
+        (drafted("decided", {"decision": "settle", "digest": None, "binding": None, "by": "person",
+                             "approver": "server:eve", "budget": {"cost_usd": 9}}), ["sa-1"]),
+    ],
+    ids=["what the call rests on", "of another step", "by who gave the approval", "a raised limit"],
+)  # fmt: skip
+async def test_who_gave_what_a_call_rests_on_has_asked_for_it_and_who_raised_a_limit_has_not(
+    given: Any, covered: list[str | None]
+) -> None:
+    async with at_desk(TOOL) as desk:
+        await desk.ledger.append(desk.lease, [PLANNED, given])
+        assert await names(await standing(desk, approval()), call()) == covered
+
+
+async def test_without_a_plan_those_alone_count_who_asked_for_the_run() -> None:
+    async with at_desk(TOOL) as desk:
+        raised = {"decision": "settle", "digest": None, "binding": None, "by": "person", "approver": "server:eve"}
+        await desk.ledger.append(desk.lease, [drafted("decided", {**raised, "budget": {"cost_usd": 9}})])
+        assert await names(await standing(desk, approval()), call()) == ["sa-1"]
+
+
+@pytest.mark.parametrize(("is_replayed", "covered"), [(True, ["sa-1"]), (False, [None])])
+async def test_a_replayed_approval_lets_through_what_it_did_whoever_asks_now(is_replayed: bool, covered: Any) -> None:
+    async with at_desk(TOOL) as desk:
+        found = await standing(desk, policy=EYES)
+        found.record.standing.by_id["sa-1"] = StandingUse(of_run(policy=EYES), is_replayed=is_replayed)
+        assert await names(found, call()) == covered
+
+
+ROLES = {"server:ada": ("finance",)}
+FINANCE, LEAD = (ApproverRule(roles=(name,)) for name in ("finance", "lead"))
+
+
+@pytest.mark.parametrize(
+    ("is_unmet", "roles", "covered"),
+    [
+        (False, {"server:ada": ("finance",)}, "sa-1"),
+        (True, {"server:ada": ("finance",)}, None),
+        (True, {"server:ada": ("finance", "lead")}, "sa-1"),
+    ],
+)
+async def test_of_a_call_whose_plan_met_no_rules_the_givers_have_to_meet_these_too(
+    is_unmet: bool, roles: Any, covered: str | None
+) -> None:
+    policy = Policy(approvers=Approvers(tools={"pay": LEAD}, calls=Approvers(FINANCE)))
+
+    async with at_desk(TOOL) as desk:
+        found = await standing(desk, approval(policy=policy, roles=roles), policy=policy)
+        assert await found.covering(PAY, call(), {}, is_unmet=is_unmet) == covered
+
+
+async def test_the_roles_of_the_givers_tell_whether_they_may_decide_about_a_run_that_costs_this_much() -> None:
+    policy = Policy(approvers=Approvers(costs=((10, FINANCE),)))
+
+    async with at_desk(TOOL) as desk:
+        found = await standing(desk, approval(policy=policy, roles=ROLES), policy=policy)
+        found.record.spending.budget = Budget(cost_usd=20)
+        assert await names(found, call()) == ["sa-1"]
+
+
+@pytest.mark.parametrize(("given", "covered"), [(of_run, ["sa-1"]), (approval, [None])], ids=["the run", "any run"])
+async def test_those_to_whom_a_request_was_escalated_give_an_approval_of_that_run_alone(
+    given: Any, covered: list[str | None]
+) -> None:
+    rule = ApproverRule(roles=("finance",), time=TimeLimit(60.0, escalate_after_s=30.0, to_roles=("lead",)))
+    policy = Policy(approvers=Approvers(calls=Approvers(rule)))
+
+    async with at_desk(TOOL) as desk:
+        found = await standing(desk, given(policy=policy, roles={"server:ada": ("lead",)}), policy=policy)
+        assert await names(found, call()) == covered

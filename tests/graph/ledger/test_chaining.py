@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from planner_executor.graph.errors import StaleRunError
 from planner_executor.graph.ledger.chain import fault_of, first_link, link, payload_digest
 from planner_executor.graph.ledger.chaining import chained, must_sync, of_run
 from planner_executor.graph.ledger.protocol import RunKey
@@ -63,3 +64,18 @@ def test_the_first_event_names_its_run() -> None:
     (started,) = of_run("runs.db", RunKey("t", 3), [drafted("run_started")])
 
     assert (started.payload["thread"], started.payload["n"]) == ("t", 3)
+
+
+@pytest.mark.parametrize(("n", "by"), [(1, "schedule:nightly"), (2, "server:ada"), (2, None)])
+def test_the_first_events_of_a_run_name_its_thread_and_number(n: int, by: str | None) -> None:
+    started = drafted("run_started", {"started_by": by} if by else {})
+
+    first, then = of_run("runs.db", RunKey("t", n), [started, NOTE])
+
+    assert (first.payload["thread"], first.payload["n"]) == ("t", n) and then == NOTE
+    assert of_run("runs.db", RunKey("t", n), []) == []
+
+
+def test_a_schedule_starts_no_second_run_on_its_thread() -> None:
+    with pytest.raises(StaleRunError):
+        of_run("runs.db", RunKey("t", 2), [drafted("run_started", {"started_by": "schedule:nightly"})])

@@ -3,11 +3,13 @@
 from dataclasses import replace
 from typing import Any
 
+import pytest
+
 from planner_executor.graph.record.assignment import Assignment
 from planner_executor.graph.record.call import Call
 from planner_executor.graph.record.calls import Calls
 from planner_executor.graph.record.events import Arguments, EarlierCall, StepHeld, StepUncertain
-from planner_executor.graph.record.other_runs import calls_to_know, other_calls
+from planner_executor.graph.record.other_runs import calls_to_know, is_kin, is_settled_by, other_calls
 from planner_executor.graph.record.results import StepResult
 from planner_executor.graph.record.run_pass import Pass
 from planner_executor.graph.record.run_state import RunState
@@ -89,3 +91,37 @@ def test_the_event_of_a_wait_names_calls_that_may_have_happened_and_why() -> Non
         (("succeeded", None), "short"),
     ]
     assert all(one.is_uncertain and not one.settled for one in found)
+
+
+@pytest.mark.parametrize(
+    ("other", "of_other", "own", "counts"),
+    [
+        ("s", None, None, True),
+        ("t", None, None, False),
+        ("t", "t.2", None, True),
+        ("t", None, "t.1", True),
+        ("t", "t.0", "t.0", True),
+        ("t", "t.0", None, False),
+        ("t", None, "t.0", False),
+    ],
+    ids=["another thread", "another goal", "its fork", "its origin", "a fork of the same", "a fork of another",
+         "a fork beside it"],
+)  # fmt: skip
+def test_what_succeeded_counts_in_a_fork_and_in_what_it_is_a_fork_of(
+    other: str, of_other: str | None, own: str | None, counts: bool
+) -> None:
+    assert is_kin(Assignment(other, 1, forked_from=of_other), "t", "t.2", own) == counts
+
+
+def test_what_succeeded_in_kin_has_happened_and_what_may_be_repeated_is_not_to_be_known() -> None:
+    one = run(1, call("sent", result=DONE), call("cut"), call("read", result=DONE, repeatable=True))
+
+    assert known(one) == [("cut", "t.1", True)]
+    found = [(each.key, each.settled) for each in calls_to_know([one], kin=["t.1"])]
+    assert found == [("sent", True), ("cut", False)]
+    nothing = run(1, call("n", result=DOWN, nothing_happened=True))
+    assert calls_to_know([nothing], kin=["t.1"]) == []
+
+
+def test_a_call_of_which_no_other_run_has_a_copy_is_settled_by_none() -> None:
+    assert not is_settled_by(call("k"), None)

@@ -79,3 +79,29 @@ def test_an_ended_run_is_retryable_by_its_status() -> None:
 def test_the_failed_steps_of_the_plan_in_force_are_tried_again() -> None:
     assert steps_to_retry(ended(a=DONE, d=DOWN, b=DOWN, gone=DOWN)) == ("b", "d")
     assert steps_to_retry(ended(plan=None, d=DOWN)) == ()
+
+
+EITHER = Plan(
+    steps=(step("a"), step("b"), Step(id="c", objective="o", depends_on=("a", "b"), run_if="any"), step("d", "c"))
+)
+
+
+@pytest.mark.parametrize(
+    ("results", "skipped"),
+    [
+        ({}, []),
+        ({"a": SKIPPED}, ["a"]),
+        ({"a": SKIPPED, "b": DONE}, ["a"]),
+        ({"a": SKIPPED, "b": SKIPPED}, ["a", "b", "c", "d"]),
+    ],
+)
+def test_a_step_that_takes_any_is_skipped_if_all_that_it_waits_for_are(
+    results: dict[str, StepResult], skipped: list[str]
+) -> None:
+    assert list(skipped_in(EITHER, results)) == skipped
+
+
+def test_a_step_that_takes_all_is_skipped_if_one_is_that_it_waits_for() -> None:
+    both = Plan(steps=(step("a"), step("b"), step("c", "a", "b")))
+
+    assert list(skipped_in(both, {"b": SKIPPED})) == ["b", "c"]

@@ -1,12 +1,13 @@
 """Standing approvals: how many calls they let through, until when, and what ends them."""
 
 import json
+from datetime import timedelta
 from types import MappingProxyType
 from typing import Any
 
 import pytest
 
-from planner_executor.graph.record.standing_approval import StandingApproval, StandingApprovals, StandingUse
+from planner_executor.graph.record.standing_approval import LONGEST_S, StandingApproval, StandingApprovals, StandingUse
 
 RAW: dict[str, Any] = {
     "id": "sa-1",
@@ -90,3 +91,39 @@ def test_all_end_together_and_who_revoked_one_before_stays_on_record() -> None:
 
     assert [use.revoked_by for use in standing.by_id.values()] == ["os:ada", "a retry"]
     assert not any(use.holds(0.0) for use in standing.by_id.values())
+
+
+def test_the_roles_of_those_who_gave_it_are_kept_and_a_redacted_one_is_none() -> None:
+    known = approval(roles={"server:ada": ["finance"], "server:ben": "[redacted]"})
+
+    assert [(str(giver), giver.roles) for giver in known.givers] == [("server:ada", ("finance",))]
+    assert known.to_json()["roles"] == {"server:ada": ["finance"]}
+    assert [giver.roles for giver in approval().givers] == [()]
+    assert approval(roles="[redacted]").roles == {}
+
+
+def test_one_of_its_givers_alone_stays_so_if_that_was_redacted() -> None:
+    assert approval(of_givers="[redacted]").to_json()["of_givers"] is True
+    assert not StandingApproval("sa-1", "pay", {}, 1, "f", "p", ("server:ada",), 0.0).of_givers
+
+
+def test_one_of_a_playbook_says_so_and_keeps_what_it_is_about() -> None:
+    playbook = {"name": "onboarding", "version": 2}
+
+    assert (approval().about, approval(playbook=playbook).about) == ("pay", "playbook onboarding 2")
+    assert approval(playbook=playbook).to_json()["playbook"] == playbook
+    assert approval(playbook="[redacted]").playbook == {} and "playbook" not in approval().to_json()
+
+
+def test_those_are_used_here_that_let_a_call_through() -> None:
+    standing = StandingApprovals()
+    for name in ("sa-1", "sa-2"):
+        standing.given(approval(id=name))
+    standing.used("sa-2", "k1")
+
+    assert [use.approval.id for use in standing.used_here] == ["sa-2"]
+    assert not standing.used_here[0].is_replayed
+
+
+def test_one_lasts_ninety_days_at_most() -> None:
+    assert timedelta(seconds=LONGEST_S) == timedelta(days=90)

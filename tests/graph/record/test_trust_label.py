@@ -1,13 +1,15 @@
 """Trust labels: never more trust than the least trusted of what a value was made from."""
 
 from itertools import permutations
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from planner_executor.graph.plan.catalog import ToolSpec
-from planner_executor.graph.plan.schema import Step
+from planner_executor.graph.plan.params import Param
+from planner_executor.graph.plan.schema import Plan, Step
 from planner_executor.graph.record.trust_label import (
     ORDER,
     PLAN,
@@ -15,6 +17,9 @@ from planner_executor.graph.record.trust_label import (
     TrustLabel,
     argument_labels,
     joined,
+    label_of_item,
+    label_of_params,
+    label_of_result,
     label_of_tool,
 )
 
@@ -137,3 +142,47 @@ def test_a_reference_to_a_step_that_has_no_label_says_nothing_of_the_argument() 
 
 def test_a_label_whose_trust_was_taken_out_of_the_record_is_untrusted() -> None:
     assert TrustLabel.from_json({"trust": "[redacted]", "sources": ["web"]}) == TrustLabel("untrusted", ("web",))
+
+
+def test_sources_are_named_as_unvouched_if_nobody_declared_that_they_may_be_trusted() -> None:
+    sources = ("web", "mail")
+
+    assert {trust: TrustLabel(trust, sources).unvouched for trust in ORDER} == {
+        "user": (), "trusted": (), "undeclared": ("mail", "web"), "untrusted": ("mail", "web"),
+    }  # fmt: skip
+
+
+def test_a_model_does_not_vouch_for_its_result_and_a_tool_does_not_change_what_it_read() -> None:
+    row = RESULTS["row"]
+    model, tool = Step(id="s", objective="o", tools=()), Step(id="s", objective="o", tool="t")
+
+    assert (label_of_result(model, row), label_of_result(tool, row)) == (row.by_model, row)
+
+
+PARAMS = {"mail": Param(value="x", label="untrusted"), "name": Param(value="y", label="user")}
+FROM_MAIL = TrustLabel("untrusted", ("the parameter mail",))
+
+
+def of_playbook(**fields: Any) -> Step:
+    (step,) = Plan(steps=(Step(id="s", objective="o", tool="t", **fields),), params=PARAMS).steps
+    return step
+
+
+def test_a_parameter_has_the_trust_of_who_gave_it_wherever_it_stands() -> None:
+    step = of_playbook(args={"to": "{param.mail}", "by": "{param.name}"})
+
+    assert argument_labels(step, {}) == {"to": FROM_MAIL, "by": USER}
+    assert label_of_params(step) == FROM_MAIL
+    assert (label_of_params(step, "{param.name}"), label_of_params(step, "{param.mail}")) == (USER, FROM_MAIL)
+
+
+def test_a_plan_without_parameters_takes_them_for_text() -> None:
+    assert label_of_params(Step(id="s", objective="o", tool="t"), "{param.mail}") == USER
+
+
+def test_an_item_is_as_trusted_as_the_results_and_parameters_that_its_list_is_made_of() -> None:
+    step = Step(id="s", objective="o", tool="t", for_each=["{page_result}", "{gone_result}"])
+
+    assert label_of_item(step, RESULTS) == RESULTS["page"]
+    assert label_of_item(step, {}) == USER
+    assert label_of_item(of_playbook(for_each=["{param.mail}"]), {}) == FROM_MAIL
