@@ -87,7 +87,7 @@ COMMANDS = {
     "migrate": Row(
         "migrate", "migrate", "Migrate the database to this version; any command that opens it does the same."
     ),
-    "eval": Row("eval", "evaluate", "Run each goal of a suite in three arms and compare success and cost."),
+    "eval": Row("eval", "evaluate", "Run each goal of a suite in several arms and compare success and cost."),
     "models": Row("models", "models", "The models of the roles."),
     "playbook": Row("playbook", "playbook", "Plans that are kept as files, and run again with other values."),
     "case": Row("case", "case", "Cases of playbooks."),

@@ -6,7 +6,6 @@ from typing import Any
 
 from planner_executor.graph.evaluation.formatting import format_interval, format_value
 from planner_executor.graph.evaluation.intervals import Interval
-from planner_executor.graph.evaluation.suite import ARMS, Arm
 from planner_executor.graph.evaluation.summary import MEASURES, Summary
 from planner_executor.graph.text.drawing.labels import plain
 from planner_executor.graph.words.name_list import counted
@@ -14,8 +13,9 @@ from planner_executor.graph.words.name_list import counted
 WIDTH, PANEL, COLUMNS, TOP, FOOT = 900, 290, 3, 84, 30
 LABEL, PLOT, ROW, HEAD = 86, 128, 26, 56
 LEGEND = "Dots: means over the cases; lines: 95 % confidence intervals. Lower is better, except for success."
-LIGHT: Mapping[Arm, str] = {"direct": "#9a6700", "static": "#8250df", "replanning": "#0969da"}
-DARK: Mapping[Arm, str] = {"direct": "#d29922", "static": "#bc8cff", "replanning": "#58a6ff"}
+LIGHT = ("#9a6700", "#8250df", "#0969da", "#1a7f37", "#bf3989", "#57606a")
+DARK = ("#d29922", "#bc8cff", "#58a6ff", "#3fb950", "#f778ba", "#8b949e")
+"""Colours of the arms in their order; a seventh arm has that of the first."""
 
 
 def chart_svg(about: Mapping[str, Any], summary: Summary) -> str:
@@ -50,16 +50,18 @@ def _below_title(about: Mapping[str, Any], summary: Summary) -> str:
     return f"{counted(len(about['cases']), 'case')} · trials: {trials or 'none'} · {models}"
 
 
-def _panel(left: float, top: float, name: str, figures: Mapping[Arm, Interval], arms: Sequence[Arm]) -> str:
+def _panel(left: float, top: float, name: str, figures: Mapping[str, Interval], arms: Sequence[str]) -> str:
     words = MEASURES.get(name, "success")
     most = (
         1.0 if name == "success" else max((_upper_bound(interval) for interval in figures.values()), default=0.0) or 1.0
     )
-    drawn = [_row(left, top + 32 + ROW * row, arm, name, figures.get(arm), most) for row, arm in enumerate(arms)]
+    drawn = [_row(left, top + 32 + ROW * row, (row, arm), name, figures.get(arm), most) for row, arm in enumerate(arms)]
     return "\n".join([_text(left, top + 10, words, "name"), *drawn])
 
 
-def _row(left: float, y: float, arm: Arm, name: str, interval: Interval | None, most: float) -> str:
+def _row(left: float, y: float, row: tuple[int, str], name: str, interval: Interval | None, most: float) -> str:
+    place, arm = row
+    colour = f"arm{place % len(LIGHT)}"
     label = _text(left, y + 4, arm, "faint")
     start = left + LABEL
     axis = f'<line class="axis" x1="{start}" x2="{start + PLOT}" y1="{y}" y2="{y}"/>'
@@ -72,8 +74,8 @@ def _row(left: float, y: float, arm: Arm, name: str, interval: Interval | None, 
     low, high = interval.low, interval.high
     whisker = ""
     if low is not None and high is not None:
-        whisker = f'<line class="{arm} line" x1="{x(low):.1f}" x2="{x(high):.1f}" y1="{y}" y2="{y}"/>'
-    dot = f'<circle class="{arm}" cx="{x(interval.value):.1f}" cy="{y}" r="4.5"/>'
+        whisker = f'<line class="{colour} line" x1="{x(low):.1f}" x2="{x(high):.1f}" y1="{y}" y2="{y}"/>'
+    dot = f'<circle class="{colour}" cx="{x(interval.value):.1f}" cy="{y}" r="4.5"/>'
     hint = f"<title>{_shown(f'{arm}: {format_interval(name, interval)}')}</title>"
     value = _text(start + PLOT + 10, y + 4, format_value(name, interval.value), "value")
     return f"<g>{hint}{label}{axis}{whisker}{dot}{value}</g>"
@@ -100,5 +102,5 @@ def _style() -> str:
     return f"{letters}{_colours(LIGHT)}@media(prefers-color-scheme:dark){{{dark}{_colours(DARK)}}}"
 
 
-def _colours(colours: Mapping[Arm, str]) -> str:
-    return "".join(f".{arm}{{fill:{colours[arm]};stroke:{colours[arm]}}}" for arm in ARMS)
+def _colours(colours: Sequence[str]) -> str:
+    return "".join(f".arm{place}{{fill:{colour};stroke:{colour}}}" for place, colour in enumerate(colours))

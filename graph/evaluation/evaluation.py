@@ -7,6 +7,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from pydantic import JsonValue
+
 from planner_executor.graph.builder.configuration import check
 from planner_executor.graph.calls.rate_limit import process_rate_limiter
 from planner_executor.graph.calls.threads import run_sync
@@ -17,12 +19,13 @@ from planner_executor.graph.checkpoints.checkpoint import ledger_of
 from planner_executor.graph.context import Services
 from planner_executor.graph.data_class import dataclass, replace
 from planner_executor.graph.errors import SuiteError
+from planner_executor.graph.evaluation.arms import arm_setups, for_any_plan
 from planner_executor.graph.evaluation.assessment import case_faults
 from planner_executor.graph.evaluation.chart import chart_svg
 from planner_executor.graph.evaluation.results_file import CHART, Results, lock_folder, read_results
 from planner_executor.graph.evaluation.run_trial import TrialRunner
 from planner_executor.graph.evaluation.sandbox import Toolset, allowed_tools, contents_digest
-from planner_executor.graph.evaluation.suite import ARMS, Arm, Suite
+from planner_executor.graph.evaluation.suite import PlaybookCase, Suite
 from planner_executor.graph.evaluation.trial import PlannedTrial, Trial
 from planner_executor.graph.plan.canonical import digest
 from planner_executor.graph.policy.policy import NO_POLICY, Policy
@@ -51,11 +54,11 @@ async def evaluate(
     """Run the trials of a suite and return the results, also written to `results.json` and `results.svg`.
 
     Trials run one at a time, and arms take turns at going first. Trials already in the folder are not repeated.
-    `arms_for` selects the arms.
+    `arm_setups` selects the arms.
 
     Args:
         suite: The cases, see `graph.evaluation.suite_file.read_suite`.
-        models: The models of the roles; the direct agent uses the planner's.
+        models: The models of the roles; the direct agent uses the planner's, and an arm may name another planner.
         toolset: Creates the tools over the folders of a trial.
         folder: Folder for results, records and the trials' files; created if missing.
         policy: The policy of all arms.
@@ -66,38 +69,45 @@ async def evaluate(
         LedgerError: The records cannot be written.
     """
     policy = replace(policy, prices={**policy.prices, **suite.prices})
-    runner = TrialRunner(suite, models, toolset, policy, process_rate_limiter(policy.rates), Path(folder))
-    evaluation = Evaluation(runner, arms_for(models), await run_sync(lambda: checked_tools(runner)))
-    await models.check()
+    runner, tools = await run_sync(
+        lambda: checked_runner(
+            TrialRunner(suite, {}, toolset, policy, process_rate_limiter(policy.rates), Path(folder)), models
+        )
+    )
+    evaluation = Evaluation(runner, models, tools)
+    for own in (models, *(arm.models for arm in runner.arms.values() if arm.models is not models)):
+        await own.check()
     with lock_folder(Path(folder)):
         return await evaluation.run(on_trial)
 
 
-def arms_for(models: RoleModels) -> tuple[Arm, ...]:
-    """Return the arms that these models support; the embedded rules can plan but not act as the direct agent."""
-    return tuple(arm for arm in ARMS if arm != "direct" or models.planner.name != OFFLINE)
-
-
-def checked_tools(runner: TrialRunner) -> tuple[str, ...]:
-    """Return the tools that the arms may use; check the whole configuration before anything is spent.
+def checked_runner(runner: TrialRunner, models: RoleModels) -> tuple[TrialRunner, tuple[str, ...]]:
+    """Return the runner with its arms, and the tools that they may use; check all of it before anything is spent.
 
     Raises:
         ConfigError: See `evaluate`.
     """
     suite = runner.suite
-    if not suite.budget.names and set(runner.models.names) != {OFFLINE}:
-        raise SuiteError(suite.name, "it has no budget; add one, such as tokens=200000")
     with TemporaryDirectory() as empty:
         documents = suite.documents_of(suite.cases[0]) or Path(empty)
         toolbox = Toolbox(runner.toolset(documents, Path(empty)))
         tools = tuple(allowed_tools(toolbox.specs.values(), suite, Path(empty)))
+        runner = replace(runner, arms=arm_setups(suite, models, toolbox.specs))
+        if not suite.budget.names and {name for arm in runner.arms.values() for name in arm.models.names} != {OFFLINE}:
+            raise SuiteError(suite.name, "it has no budget; add one, such as tokens=200000")
         settings = runner.settings("replanning", toolbox.specs, Path(empty), suite.run_budget.within(suite.budget))
         nowhere = ledger_of(None, None, lambda _: None)
-        check(Services(settings, toolbox, runner.models, nowhere, runner.rate_limiter))
+        for arm in runner.arms.values():
+            check(Services(settings, toolbox, arm.models, nowhere, runner.rate_limiter))
     for case in suite.cases:
+        if isinstance(case, PlaybookCase) and any(arm.kind != "playbook" for arm in runner.arms.values()):
+            try:
+                for_any_plan(case.recorded)
+            except ValueError as error:
+                raise SuiteError(suite.name, f"case {case.id}: {error}") from error
         for fault in case_faults(case, tools):
             raise SuiteError(suite.name, f"case {case.id}: {fault}")
-    return tools
+    return runner, tools
 
 
 @dataclass(frozen=True)
@@ -105,7 +115,7 @@ class Evaluation:
     """The trials of one evaluation; `tools` are the names of the allowed tools."""
 
     runner: TrialRunner
-    arms: tuple[Arm, ...]
+    models: RoleModels
     tools: tuple[str, ...]
 
     async def run(self, on_trial: OnTrial) -> Results:
@@ -131,13 +141,13 @@ class Evaluation:
 
     def slots(self) -> list[PlannedTrial]:
         """Return all trials in order: case by case, with another arm first each time."""
-        suite = self.runner.suite
+        suite, names = self.runner.suite, tuple(self.runner.arms)
         slots = []
         for repetition in range(1, suite.repetitions + 1):
             for place, case in enumerate(suite.cases):
                 # Rotate the arms, so that a server that slows down affects all of them alike.
-                first = (place + repetition) % len(self.arms)
-                arms = (*self.arms[first:], *self.arms[:first])
+                first = (place + repetition) % len(names)
+                arms = (*names[first:], *names[:first])
                 slots += [PlannedTrial(case.id, arm, repetition, self._basis_digest(place, arm)) for arm in arms]
         return slots
 
@@ -148,19 +158,21 @@ class Evaluation:
             "suite": suite.name,
             "cases": [case.id for case in suite.cases],
             "repetitions": suite.repetitions,
-            "arms": list(self.arms),
+            "arms": list(self.runner.arms),
+            "arm_setups": {name: suite.tried[name].model_dump(exclude_none=True) for name in self.runner.arms},
             "approval": suite.approval,
             "tools": list(self.tools),
-            "models": self._models(),
+            "models": described_models(self.models),
             "budget": suite.budget.to_json(),
             "run_budget": suite.run_budget.to_json(),
             "replanning": suite.replanning,
             "versions": {name: version(name) for name in PACKAGES},
         }
 
-    def _basis_digest(self, place: int, arm: Arm) -> str:
+    def _basis_digest(self, place: int, name: str) -> str:
         """Return a digest of all known inputs of a trial; results are reused only if it is unchanged."""
-        suite, case = self.runner.suite, self.runner.suite.cases[place]
+        suite, case, arm = self.runner.suite, self.runner.suite.cases[place], self.runner.arms[name]
+        known: JsonValue = {one.name: one.digest for one in arm.library.values()}
         return digest(
             {
                 "case": case.model_dump(mode="json"),
@@ -168,24 +180,24 @@ class Evaluation:
                 "tools": list(self.tools),
                 "policy": self.runner.policy.to_json(),
                 "run_budget": suite.run_budget.to_json(),
-                "replanning": suite.replanning if arm == "replanning" else None,
-                "models": self._models(),
+                "replanning": suite.replanning if arm.kind == "replanning" else None,
+                "models": described_models(arm.models),
                 "documents": contents_digest(suite.documents_of(case)),
                 "workspace": contents_digest(suite.workspace_of(case)),
+                **({"kind": arm.kind} if name != arm.kind else {}),
+                **({"playbooks": known} if known else {}),
             }
         )
 
-    def _models(self) -> dict[str, Any]:
-        """Return the settings of each role's model, without keys."""
-        models = self.runner.models
-        settings = {
-            role: place for role, place in merged_layers(models.layers).items() if isinstance(place, ModelSettings)
-        }
-        described: dict[str, Any] = {}
-        for role, model in models.by_role.items():
-            own = settings[role].without_secrets() if role in settings else {}
-            described[role] = {**own, "model": model.name}
-        return described
+
+def described_models(models: RoleModels) -> dict[str, Any]:
+    """Return the settings of each role's model, without keys."""
+    settings = {role: place for role, place in merged_layers(models.layers).items() if isinstance(place, ModelSettings)}
+    described: dict[str, Any] = {}
+    for role, model in models.by_role.items():
+        own = settings[role].without_secrets() if role in settings else {}
+        described[role] = {**own, "model": model.name}
+    return described
 
 
 def remaining_budget(budget: Budget, spent: Usage) -> Budget:

@@ -7,7 +7,7 @@ Source: Miller, "Adding Error Bars to Evals", 2024: standard errors clustered by
 """
 
 from collections.abc import Sequence
-from math import atan, cos, pi, sin, sqrt
+from math import atan, comb, cos, pi, sin, sqrt
 from statistics import NormalDist, fmean, pstdev, stdev, variance
 
 from planner_executor.graph.data_class import dataclass
@@ -98,6 +98,20 @@ def rate_difference(ours: Sequence[float], theirs: Sequence[float], trials: tupl
     low = difference - _combined(down[0], up[1], correlation)
     high = difference + _combined(down[1], up[0], correlation)
     return Interval(difference, max(-1.0, low), min(1.0, high))
+
+
+def sign_test(differences: Sequence[float]) -> float:
+    """Return the exact probability of differences at least as one-sided, one per case, if both arms are alike.
+
+    Cases without a difference do not count. Of single trials it is the exact test of McNemar, "Note on the sampling
+    error of the difference between correlated proportions or percentages", 1947.
+
+    >>> sign_test([1, 1, 1, 1, 1]), sign_test([1] * 12 + [-1] * 2 + [0] * 36), sign_test([0, 0])
+    (0.0625, 0.012939453125, 1.0)
+    """
+    up, down = sum(one > 0 for one in differences), sum(one < 0 for one in differences)
+    tail = sum(comb(up + down, fewer) for fewer in range(min(up, down) + 1))
+    return min(1.0, 2.0 * tail / 2.0 ** (up + down))
 
 
 def t_quantile(freedom: int) -> float:

@@ -1,10 +1,20 @@
 """Results of cases as JUnit XML, which servers for continuous integration show."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from xml.etree.ElementTree import Element, SubElement, tostring
 
 from planner_executor.graph.evaluation.case_run import CaseResult
+from planner_executor.graph.evaluation.trial import Trial
 from planner_executor.graph.plain_text.sanitize import visible
+
+
+def trial_results(trials: Iterable[Trial]) -> list[CaseResult]:
+    """Return the trials of an evaluation that count, as cases of their arm."""
+    return [
+        CaseResult(one.slot.arm, f"{one.slot.case} {one.slot.repetition}", one.faults, one.spent.seconds)
+        for one in trials
+        if one.void is None
+    ]
 
 
 def junit_xml(results: Sequence[CaseResult]) -> str:

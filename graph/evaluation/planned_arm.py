@@ -15,9 +15,10 @@ from planner_executor.graph.calls.toolbox import Toolbox
 from planner_executor.graph.chat_models.roles import RoleModels
 from planner_executor.graph.checkpoints.checkpoint import ledger_of, open_checkpointer
 from planner_executor.graph.context import Services
-from planner_executor.graph.data_class import dataclass, replace
+from planner_executor.graph.data_class import dataclass, field, replace
 from planner_executor.graph.evaluation.direct import find_outage
 from planner_executor.graph.evaluation.trial import Spent, TrialEnding
+from planner_executor.graph.plan.library import NO_LIBRARY, Library
 from planner_executor.graph.record.events import BudgetReached, Event, ModelFinished
 from planner_executor.graph.record.projection import project
 from planner_executor.graph.runs import Run, open_runs
@@ -37,9 +38,11 @@ class PlannedRun:
     toolbox: Toolbox
     settings: Settings
     rate_limiter: RateLimiter
+    library: Library = field(default_factory=lambda: NO_LIBRARY)
+    decide: Callable[[Mapping[str, Any]], Any] = field(default_factory=lambda: decide)
 
-    async def run(self, goal: str, constraints: Sequence[str]) -> TrialEnding:
-        """Run the agent and return how the run ended.
+    async def run(self, given: Mapping[str, Any]) -> TrialEnding:
+        """Run the agent with these arguments of `AsyncAgent.start`, and return how the run ended.
 
         Raises:
             ConfigError: A tool could write to the records.
@@ -47,12 +50,12 @@ class PlannedRun:
         """
         async with open_runs(self.database) as runs, open_checkpointer(self.database) as checkpointer:
             ledger = ledger_of(runs.ledger, checkpointer, partial(check_reach, self.toolbox.specs))
-            services = Services(self.settings, self.toolbox, self.models, ledger, self.rate_limiter)
+            services = Services(
+                self.settings, self.toolbox, self.models, ledger, self.rate_limiter, library=self.library
+            )
             agent = AsyncAgent.over(compiled(services, checkpointer), runs)
             started_s = time.perf_counter()
-            run, asked = await decided(
-                agent, await agent.start(goal, constraints=constraints, thread=self.thread), decide
-            )
+            run, asked = await decided(agent, await agent.start(**given, thread=self.thread), self.decide)
             questions, last = sum(one["error"] is None for one in asked), asked[-1] if asked else None
             seconds = time.perf_counter() - started_s
             answer = await agent.value(run.id) if run.answer is not None else None

@@ -11,6 +11,7 @@ from typing import Any
 
 from planner_executor.graph.data_class import dataclass, replace
 from planner_executor.graph.errors import ResultsError
+from planner_executor.graph.evaluation.suite import ARMS
 from planner_executor.graph.evaluation.summary import Summary, summarise
 from planner_executor.graph.evaluation.trial import PlannedTrial, Trial
 from planner_executor.graph.record.budget import Usage
@@ -31,7 +32,7 @@ class Results:
     @cached_property
     def summary(self) -> Summary:
         """Summary of the trials."""
-        return summarise(self.trials)
+        return summarise(self.trials, self.about.get("arms", ARMS))
 
     @property
     def usage(self) -> Usage:

@@ -3,11 +3,15 @@
 import json
 import tomllib
 from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from planner_executor.graph.errors import SuiteError
-from planner_executor.graph.evaluation.suite import CaseTable, Suite, SuiteTable
+from planner_executor.graph.errors import InputError, SuiteError
+from planner_executor.graph.evaluation.suite import CaseTable, PlaybookCase, Suite, SuiteTable
+from planner_executor.graph.playbooks.case import Case as RecordedCase
+from planner_executor.graph.playbooks.case import cases_beside
+from planner_executor.graph.playbooks.playbook import Playbook
 from planner_executor.graph.words.tables import Path as Place
 from planner_executor.graph.words.tables import read
 from planner_executor.graph.words.toml_lines import line_of
@@ -23,9 +27,13 @@ def read_suite(path: str | Path) -> Suite:
     file = Path(path)
     text = _text(file)
     raw = _table(file, text)
+    if isinstance(raw.get("playbook"), str):
+        raw["cases"] = _of_playbook(file, raw)
     if isinstance(cases := raw.get("cases"), str):
         raw["cases"] = cases = _lines(file.parent / cases)
     for number, case in enumerate(cases if isinstance(cases, list) else (), 1):
+        if isinstance(case, PlaybookCase):
+            continue
         for place, why in read(CaseTable, case)[1]:
             raise SuiteError(str(file), f"case {number}: {_in_words(place, why)}")
     suite, faults = read(SuiteTable, {"name": file.stem, **raw, "folder": file.absolute().parent})
@@ -33,6 +41,28 @@ def read_suite(path: str | Path) -> Suite:
         raise SuiteError(str(file), _in_words(place, why), line_of(text, place))
     _check(file, suite)
     return suite  # type: ignore[no-any-return]
+
+
+def _of_playbook(file: Path, raw: Mapping[str, Any]) -> list[PlaybookCase]:
+    """Return the cases beside the playbook that a suite names."""
+    if "cases" in raw:
+        raise SuiteError(str(file), "has a playbook, which brings its cases; leave out one of playbook and cases")
+    try:
+        playbook = Playbook.load(file.parent / raw["playbook"])
+        found = {name: RecordedCase.load(path) for name, path in cases_beside(playbook.path).items()}
+        if not found:
+            raise SuiteError(
+                str(file), f"{playbook.path} has no cases; make one of a run: planner-executor case add RUN"
+            )
+        return [
+            PlaybookCase(
+                id=name, goal=playbook.goal(case.params), playbook=playbook, digest=playbook.digest, recorded=case
+            )
+            for name, case in found.items()
+            if playbook.plan(case.params)
+        ]
+    except InputError as error:
+        raise SuiteError(str(file), str(error)) from error
 
 
 def _in_words(place: Place, why: str) -> str:
@@ -67,6 +97,10 @@ def _check(file: Path, suite: Suite) -> None:
     duplicates = [name for name, count in Counter(case.id for case in suite.cases).items() if count > 1]
     if duplicates:
         raise SuiteError(str(file), f"two cases have the id {duplicates[0]}; rename one")
+    of_playbook = [name for name, arm in suite.arms.items() if arm.kind == "playbook"]
+    if of_playbook and suite.playbook is None:
+        why = 'runs a playbook, and the suite names none; write playbook = "FILE.yaml" in place of cases'
+        raise SuiteError(str(file), f"arms.{of_playbook[0]} {why}")
     for case in suite.cases:
         for folder in (suite.documents_of(case), suite.workspace_of(case)):
             if folder is not None and not folder.is_dir():

@@ -6,8 +6,15 @@ from statistics import fmean
 from typing import Any
 
 from planner_executor.graph.data_class import dataclass
-from planner_executor.graph.evaluation.intervals import Interval, mean_interval, rate_difference, rate_interval
-from planner_executor.graph.evaluation.suite import ARMS, Arm
+from planner_executor.graph.evaluation.intervals import (
+    CONFIDENCE,
+    Interval,
+    mean_interval,
+    rate_difference,
+    rate_interval,
+    sign_test,
+)
+from planner_executor.graph.evaluation.suite import ARMS
 from planner_executor.graph.evaluation.trial import Spent, Trial
 
 MEASURES: Mapping[str, str] = {
@@ -18,6 +25,11 @@ MEASURES: Mapping[str, str] = {
     "questions": "questions asked",
 }
 """Label of each measure, by the name of the `Spent` property that holds it."""
+
+DIRECTIONS: Mapping[int, str] = {1: "higher", -1: "lower", 0: "unsure"}
+TOO_FEW = "too few cases"
+FEWEST_CASES = 6
+"""With fewer cases the exact test finds no difference in success, even if every case differs: 2 / 2^5 is above 5 %."""
 
 Cases = Mapping[str, Sequence[Trial]]
 
@@ -30,7 +42,7 @@ class ArmSummary:
     such as the cost of a model without a price, is missing from `means`.
     """
 
-    arm: Arm
+    arm: str
     cases: int
     trials: int
     met: int
@@ -46,17 +58,27 @@ class ArmSummary:
 
 @dataclass(frozen=True)
 class ArmDifference:
-    """Difference of an arm from a baseline arm, over the `cases` that both ran."""
+    """Difference of an arm from a baseline arm, over the `cases` that both ran; `chance` is that of `sign_test`."""
 
-    arm: Arm
-    baseline: Arm
+    arm: str
+    baseline: str
     cases: int
     success: Interval
+    chance: float
     means: Mapping[str, Interval]
+
+    @property
+    def verdicts(self) -> dict[str, str]:
+        """What may be said, by measure: in which direction the arms differ, `unsure`, or `too few cases`."""
+        sure = self.success.sign if self.chance <= 1 - CONFIDENCE else 0
+        said = {"success": DIRECTIONS[sure] if self.cases >= FEWEST_CASES else TOO_FEW}
+        return said | {name: TOO_FEW if one.low is None else DIRECTIONS[one.sign] for name, one in self.means.items()}
 
     def to_json(self) -> dict[str, Any]:
         """Return the difference in the format of the results file."""
-        return {"arm": self.arm, "beside": self.baseline, "cases": self.cases, **_result_json(self.success, self.means)}
+        figures = _result_json(self.success, self.means)
+        said = {"chance": self.chance, "verdicts": self.verdicts}
+        return {"arm": self.arm, "beside": self.baseline, "cases": self.cases, **figures, **said}
 
 
 @dataclass(frozen=True)
@@ -74,19 +96,19 @@ class Summary:
         }
 
 
-def summarise(trials: Iterable[Trial]) -> Summary:
-    """Return the summary of trials; void ones are ignored."""
-    by_arm: dict[Arm, defaultdict[str, list[Trial]]] = {}
+def summarise(trials: Iterable[Trial], arms: Iterable[str] = ARMS) -> Summary:
+    """Return the summary of trials of these arms; void ones are ignored, and the first arm is the baseline."""
+    by_arm: dict[str, defaultdict[str, list[Trial]]] = {}
     for trial in trials:
         if trial.void is None:
             by_arm.setdefault(trial.slot.arm, defaultdict(list))[trial.slot.case].append(trial)
-    tried = [arm for arm in ARMS if arm in by_arm]
-    arms = tuple(_summarise_arm(arm, by_arm[arm]) for arm in tried)
+    tried = [arm for arm in arms if arm in by_arm]
+    summaries = tuple(_summarise_arm(arm, by_arm[arm]) for arm in tried)
     differences = [_difference(arm, tried[0], by_arm) for arm in tried[1:]]
-    return Summary(arms, tuple(difference for difference in differences if difference is not None))
+    return Summary(summaries, tuple(difference for difference in differences if difference is not None))
 
 
-def _summarise_arm(arm: Arm, cases: Cases) -> ArmSummary:
+def _summarise_arm(arm: str, cases: Cases) -> ArmSummary:
     trials = [trial for tries in cases.values() for trial in tries]
     known = [name for name in MEASURES if all(_value(trial.spent, name) is not None for trial in trials)]
     return ArmSummary(
@@ -100,7 +122,7 @@ def _summarise_arm(arm: Arm, cases: Cases) -> ArmSummary:
     )
 
 
-def _difference(arm: Arm, baseline: Arm, by_arm: Mapping[Arm, Cases]) -> ArmDifference | None:
+def _difference(arm: str, baseline: str, by_arm: Mapping[str, Cases]) -> ArmDifference | None:
     """Return the difference over the cases that both arms ran, or None if there is no such case."""
     shared = [case for case in by_arm[arm] if case in by_arm[baseline]]
     if not shared:
@@ -109,11 +131,13 @@ def _difference(arm: Arm, baseline: Arm, by_arm: Mapping[Arm, Cases]) -> ArmDiff
     counts = sum(map(len, ours)), sum(map(len, theirs))
     all_of = [trial for tries in (*ours, *theirs) for trial in tries]
     known = [name for name in MEASURES if all(_value(trial.spent, name) is not None for trial in all_of)]
+    rates, others = [_rate(tries) for tries in ours], [_rate(tries) for tries in theirs]
     return ArmDifference(
         arm=arm,
         baseline=baseline,
         cases=len(shared),
-        success=rate_difference([_rate(tries) for tries in ours], [_rate(tries) for tries in theirs], counts),
+        success=rate_difference(rates, others, counts),
+        chance=sign_test([one - other for one, other in zip(rates, others, strict=True)]),
         means={
             name: mean_interval(
                 [_mean(one, name) - _mean(other, name) for one, other in zip(ours, theirs, strict=True)]

@@ -8,7 +8,7 @@ from pydantic import JsonValue
 
 from planner_executor.graph.chat_models.failures import FailureKind
 from planner_executor.graph.data_class import dataclass, field, fields
-from planner_executor.graph.evaluation.suite import Arm
+from planner_executor.graph.plan.checks import describe_check
 from planner_executor.graph.record.budget import Usage
 from planner_executor.graph.record.run_filter import RunStatus
 
@@ -73,7 +73,7 @@ class PlannedTrial:
     """A planned trial; `basis` is a digest of all inputs that its outcome depends on."""
 
     case: str
-    arm: Arm
+    arm: str
     repetition: int
     basis: str
 
@@ -108,6 +108,13 @@ class Trial:
         """Whether the run itself claimed success."""
         return self.status == "succeeded"
 
+    @property
+    def faults(self) -> list[str]:
+        """The unmet checks, and the run's status if it did not claim success; nothing if all are met."""
+        unmet = [f"{_named(finding['check'])}: {finding['seen']}" for finding in self.findings if not finding["met"]]
+        ended = [] if self.claimed else [f"{self.status}, {self.reason}" if self.reason else self.status]
+        return [*unmet, *ended] if unmet else []
+
     def to_json(self) -> dict[str, Any]:
         """Return the trial in the format of the results file."""
         own = {entry.name: getattr(self, entry.name) for entry in fields(self) if entry.name not in ("slot", "spent")}
@@ -119,3 +126,10 @@ class Trial:
         rest = dict(data)
         slot = PlannedTrial(**{entry.name: rest.pop(entry.name) for entry in fields(PlannedTrial)})
         return cls(**{**rest, "slot": slot, "spent": Spent(**rest["spent"]), "findings": tuple(rest["findings"])})
+
+
+def _named(check: Mapping[str, Any]) -> str:
+    if whole := {"answer", "case"} & check.keys():
+        return whole.pop()
+    about = f" in {check['file']}" if "file" in check else ""
+    return describe_check({key: value for key, value in check.items() if key != "file"}) + about

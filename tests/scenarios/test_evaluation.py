@@ -5,7 +5,9 @@ import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
+from unittest.mock import ANY
 from xml.etree import ElementTree
+from xml.etree.ElementTree import fromstring
 
 import pytest
 from langchain_core.language_models import BaseChatModel
@@ -14,18 +16,20 @@ from langchain_core.messages.ai import UsageMetadata
 from langchain_core.outputs import ChatGeneration, ChatResult
 from pydantic import PrivateAttr
 
-from planner_executor import Agent, NothingHappened, default_tools, tool
+from planner_executor import Agent, NothingHappened, Playbook, default_tools, tool
 from planner_executor.graph.chat_models.offline.model import answer_to
 from planner_executor.graph.chat_models.roles import RoleModels, role_models
 from planner_executor.graph.errors import ConfigError, ResultsError, SuiteError, ToolConfigError
 from planner_executor.graph.evaluation.evaluation import evaluate
+from planner_executor.graph.evaluation.junit import junit_xml, trial_results
 from planner_executor.graph.evaluation.results_file import Results, lock_folder
-from planner_executor.graph.evaluation.suite import Arm, Suite
+from planner_executor.graph.evaluation.suite import Suite
 from planner_executor.graph.evaluation.suite_file import read_suite
 from planner_executor.graph.evaluation.trial import Trial
 from planner_executor.graph.prompts.direct import DIRECT
 from planner_executor.graph.prompts.planner import PLANNER
 from planner_executor.graph.prompts.replanner import REPLANNER
+from planner_executor.graph.settings.trust import trust
 
 Words = str | dict[str, Any] | list[dict[str, Any]]
 Script = Callable[[str, Sequence[BaseMessage]], Words | Exception]
@@ -138,7 +142,7 @@ def evaluated(folder: Path, suite: Suite, script: Script = careful, **more: Any)
     return asyncio.run(evaluate(suite, models, shelves, folder / "out", **more))
 
 
-def trial_of(results: Results, arm: Arm) -> Trial:
+def trial_of(results: Results, arm: str) -> Trial:
     return next(trial for trial in results.trials if trial.slot.arm == arm)
 
 
@@ -348,6 +352,69 @@ def test_two_evaluations_do_not_work_in_one_folder_at_once(tmp_path: Path) -> No
             pass
 
     assert evaluated(tmp_path, suite, on_trial=another).stopped is None
+
+
+PLAYBOOK = {
+    "name": "thank",
+    "version": 1,
+    "description": "Thank whoever wrote about {param.topic}",
+    "parameters": {"topic": {"type": "string"}},
+    "steps": [
+        {"id": "look", "objective": "Find", "tool": "look", "args": {"place": "{param.topic}"}},
+        {"id": "send", "objective": "Thank", "tool": "send", "args": {"text": "{look_result}"}},
+    ],
+}
+RECORDED = """
+params: {topic: wind}
+answers:
+  - {step: look, tool: look, answer: Ana}
+  - {step: send, tool: send, answer: sent}
+calls: [{tool: send, args: {text: Ana}, times: 1}]
+"""
+ARMS = """
+playbook = "kept/thank.yaml"
+[budget]
+tokens = 100000
+[arms.planned]
+[arms.playbook]
+[arms.knowing]
+kind = "static"
+playbooks = "kept"
+[arms.rules]
+planner = "offline"
+"""
+
+
+def test_cases_of_a_playbook_are_tried_with_it_and_with_planners_that_know_it_or_do_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    (tmp_path / "kept" / "thank.cases").mkdir(parents=True)
+    (tmp_path / "kept" / "thank.cases" / "wind.yaml").write_text(RECORDED)
+    file = tmp_path / "kept" / "thank.yaml"
+    file.write_text(Playbook.of(PLAYBOOK).text)
+    trust(file, file.read_bytes())
+
+    def planner(_role: str, messages: Sequence[BaseMessage]) -> Words:
+        if "Thank whoever wrote about {param.topic}" in str(messages):
+            return {"playbook": "thank", "params": {"topic": "wind"}}
+        return {"steps": [{"id": "a", "objective": "Thank", "tool": "send", "args": {"text": "Ben"}}]}
+
+    results = evaluated(tmp_path, suite_of(tmp_path, ARMS), planner)
+
+    assert {trial.slot.arm: (trial.met, trial.faults, trial.spent.model_calls) for trial in results.trials} == {
+        "planned": (False, ["case: send(text='Ana') was called 0 times, not 1 time"], 1),
+        "playbook": (True, [], 0),
+        "knowing": (True, [], 1),
+        "rules": (False, ANY, 2),
+    }
+    assert [(one.arm, one.baseline, one.verdicts["success"]) for one in results.summary.differences] == [
+        (arm, "planned", "too few cases") for arm in ("playbook", "knowing", "rules")
+    ]
+    suites = {
+        suite.get("name"): suite.get("failures") for suite in fromstring(junit_xml(trial_results(results.trials)))
+    }
+    assert suites == {"planned": "1", "playbook": "0", "knowing": "0", "rules": "1"}
 
 
 SAMPLE = Path(__file__).parents[2] / "examples" / "evaluation" / "suite.toml"

@@ -11,6 +11,7 @@ import typer
 from planner_executor.graph.cli import options
 from planner_executor.graph.cli.eval_table import difference_table, summary_table, trial_line
 from planner_executor.graph.cli.exit_codes import ENDED_OTHERWISE, report_errors
+from planner_executor.graph.cli.junit_file import Junit, write_junit
 from planner_executor.graph.cli.option_groups import with_option_groups
 from planner_executor.graph.cli.run_options import ModelOptions
 from planner_executor.graph.cli.screen import Screen
@@ -54,14 +55,17 @@ def evaluate(
     config: options.ConfigFile = None,
     own_tools: options.OwnTools = None,
     packs: options.Packs = None,
+    junit: Junit = None,
+    json: options.AsJson = False,
 ) -> None:
-    """Run each goal of a suite in three arms and compare success and cost.
+    """Run each goal of a suite in several arms and compare success and cost.
 
-    The arms: an agent that calls tools without a plan, a static plan, and a plan that is revised when a step fails;
-    tools, models, policy and budget are the same. Each trial works on a fresh copy of its workspace. Finished trials
-    are stored: if interrupted, the same command continues.
+    The arms, unless the suite names others: an agent that calls tools without a plan, a static plan, a plan that is
+    revised when a step fails, and the plan of the playbook whose cases they are. Tools, policy and budget are the same.
+    Each trial works on a fresh copy of its workspace. Finished trials are stored: if interrupted, the same command
+    continues.
     """
-    screen = Screen.here()
+    screen = Screen.beside_json() if json else Screen.here()
     with report_errors(screen):
         from planner_executor.graph.evaluation.suite_file import read_suite
 
@@ -71,7 +75,13 @@ def evaluate(
         if setup.role_models.planner.name == "offline":
             screen.say(OFFLINE)
         results = run_suite(screen, read, setup, folder)
+        if junit is not None:
+            from planner_executor.graph.evaluation.junit import trial_results
+
+            write_junit(junit, trial_results(results.trials))
         show(screen, results, folder)
+        if json:
+            Screen.here().show_json(results.to_json())
         raise typer.Exit(ENDED_OTHERWISE if results.stopped else 0)
 
 
@@ -111,7 +121,10 @@ def show(screen: Screen, results: "Results", folder: Path) -> None:
         screen.say()
         screen.show(difference_table(results.summary))
     screen.say()
-    screen.say("In brackets: 95 % confidence interval; each case counts once. unsure: the difference may be chance.")
+    screen.say(
+        "In brackets: 95 % confidence interval; each case counts once. unsure: the difference may be chance. "
+        "too few cases: nothing can be said of fewer than 6 in success, and of one in the rest."
+    )
     if void := sum(trial.void is not None for trial in results.trials):
         screen.say(
             f"{void} void trials are not counted: a model was unavailable, or the budget ran out during the trial."

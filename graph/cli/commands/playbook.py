@@ -14,6 +14,7 @@ from planner_executor.graph.cli.decision_source import DecisionSource
 from planner_executor.graph.cli.epilog import EPILOG
 from planner_executor.graph.cli.exit_codes import ENDED_OTHERWISE, exit_code, report_errors
 from planner_executor.graph.cli.json_stream import json_observers, write_open_request
+from planner_executor.graph.cli.junit_file import Junit, write_junit
 from planner_executor.graph.cli.option_groups import with_option_groups
 from planner_executor.graph.cli.playbook_options import File, Values, pair, playbook_given, values_given
 from planner_executor.graph.cli.run_driver import start
@@ -83,10 +84,6 @@ One = Annotated[
         metavar="[FILE|NAME]",
         help="The playbook. Default: each one in the settings' folder.",
     ),
-]
-Junit = Annotated[
-    Path | None,
-    typer.Option("--junit", parser=options.path_of, metavar="FILE", help="Write the results as JUnit XML too."),
 ]
 Reads = Annotated[
     bool, typer.Option("--reads", help="Call the tools that only read, and compare the shape of their answers.")
@@ -271,7 +268,7 @@ def test(
         failed = sum(bool(result.faults) for result in results)
         screen.say(f"{counted(len(results), 'case')}, {failed} failed")
         if junit is not None:
-            _write_junit(junit, results)
+            write_junit(junit, results)
         if failed:
             raise typer.Exit(ENDED_OTHERWISE)
 
@@ -298,15 +295,6 @@ def _run_cases(
         return [await run_case(one, name, case, toolbox, reads=reads) for one, name, case in cases]
 
     return asyncio.run(run_all())
-
-
-def _write_junit(file: Path, results: "Sequence[CaseResult]") -> None:
-    from planner_executor.graph.evaluation.junit import junit_xml
-
-    try:
-        file.write_text(junit_xml(results), "utf-8")
-    except OSError as error:
-        raise InputError("--junit", f"{file}: {error.strerror}; name another file") from error
 
 
 @playbook.command(epilog=EPILOG)

@@ -3,7 +3,6 @@ from typing import Any
 
 import pytest
 
-from planner_executor.graph.evaluation.suite import Arm
 from planner_executor.graph.evaluation.trial import PlannedTrial, Spent, Trial
 
 MakeTrial = Callable[..., Trial]
@@ -13,7 +12,7 @@ MakeTrial = Callable[..., Trial]
 def made() -> MakeTrial:
     """Makes a trial that met its checks, apart from what is said otherwise."""
 
-    def trial(case: str, arm: Arm, repetition: int = 1, *, met: bool = True, **more: Any) -> Trial:
+    def trial(case: str, arm: str, repetition: int = 1, *, met: bool = True, **more: Any) -> Trial:
         spent = Spent(
             **{"model_calls": 2, "input_tokens": 90, "output_tokens": 10, "seconds": 1.0, **more.pop("spent", {})}
         )

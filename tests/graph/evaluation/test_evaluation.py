@@ -1,18 +1,11 @@
 from collections.abc import Callable
 
-from planner_executor.graph.chat_models.roles import role_models
-from planner_executor.graph.evaluation.evaluation import arms_for, stop_reason
+from planner_executor.graph.evaluation.evaluation import stop_reason
 from planner_executor.graph.evaluation.results_file import Results
 from planner_executor.graph.evaluation.trial import Trial
 from planner_executor.graph.record.budget import NO_BUDGET, Budget
-from planner_executor.graph.testing import ScriptedModel
 
 Made = Callable[..., Trial]
-
-
-def test_the_embedded_rules_cannot_play_the_direct_agent() -> None:
-    assert arms_for(role_models({"planner": "offline"})) == ("static", "replanning")
-    assert arms_for(role_models({"planner": ScriptedModel([])})) == ("direct", "static", "replanning")
 
 
 def test_nothing_is_tried_when_a_limit_is_reached(made: Made) -> None:

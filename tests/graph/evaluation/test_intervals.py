@@ -5,7 +5,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from planner_executor.graph.evaluation.intervals import Interval, mean_interval, rate_difference, rate_interval
+from planner_executor.graph.evaluation.intervals import (
+    Interval,
+    mean_interval,
+    rate_difference,
+    rate_interval,
+    sign_test,
+)
 
 OUTCOMES = st.lists(st.sampled_from([0.0, 1.0]), min_size=1, max_size=40)
 
@@ -69,6 +75,11 @@ def test_a_difference_of_paired_rates_is_newcombes() -> None:
     assert difference.value == pytest.approx(0.2)
     assert bounds(difference) == pytest.approx((0.0569, 0.3404), abs=1e-4)  # table 2 of the paper
     assert difference.sign == 1
+
+
+def test_an_exact_test_of_pairs_is_mcnemars() -> None:
+    assert sign_test([1.0] * 25 + [-1.0] * 9 + [0.0] * 50) == pytest.approx(0.00904, abs=1e-5)
+    assert sign_test([1.0] * 5) > 0.05 >= sign_test([0.5] * 6)  # five cases never suffice
 
 
 @given(OUTCOMES, st.randoms(use_true_random=False))

@@ -48,6 +48,26 @@ def test_plans_are_set_beside_the_direct_agent_case_by_case(made: Made) -> None:
     assert difference.success.sign == 0
 
 
+@pytest.mark.parametrize(
+    ("cases", "differ", "said"), [(5, 5, "too few cases"), (6, 6, "higher"), (20, 5, "unsure"), (20, 6, "higher")]
+)
+def test_a_difference_in_success_is_said_only_if_the_exact_test_finds_it(
+    made: Made, cases: int, differ: int, said: str
+) -> None:
+    trials = [
+        made(f"c{n}", arm, met=arm == "new" or n >= differ, spent={"seconds": 2.0 if arm == "new" else 1.0})
+        for n in range(cases)
+        for arm in ("old", "new")
+    ]
+
+    (difference,) = summarise(trials, ("old", "new")).differences
+
+    assert difference.verdicts["success"] == said == difference.to_json()["verdicts"]["success"]
+    assert (difference.baseline, difference.verdicts["seconds"]) == ("old", "higher")
+    (alone,) = summarise(trials[:2], ("old", "new")).differences
+    assert set(alone.verdicts.values()) == {"too few cases"}
+
+
 def test_trials_that_do_not_count_say_nothing(made: Made) -> None:
     trials = [made("a", "direct"), made("a", "direct", met=False, void="a model gave no answer")]
 
