@@ -2,9 +2,11 @@
 
 import ast
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -27,9 +29,13 @@ OF_OS = ("system", "popen", "startfile", "fork", "forkpty", "posix_spawn", "posi
 OF_ASYNCIO = ("create_subprocess_exec", "create_subprocess_shell", "subprocess_exec", "subprocess_shell")
 
 
-def sources() -> Iterator[tuple[str, ast.Module]]:
-    for file in (*ROOT.glob("graph/**/*.py"), *ROOT.glob("tools/**/*.py"), *ROOT.glob("planner_executor/*.py")):
-        yield file.relative_to(ROOT).as_posix(), ast.parse(file.read_text())
+@cache
+def names() -> dict[str, set[str]]:
+    """Return what each module imports and uses, if it says a word that matters here."""
+    said = re.compile(rf"\b(os|sys\.executable|{'|'.join((*STARTING, *OF_ASYNCIO))})\b")
+    files = (*ROOT.glob("graph/**/*.py"), *ROOT.glob("tools/**/*.py"), *ROOT.glob("planner_executor/*.py"))
+    texts = {file.relative_to(ROOT).as_posix(): file.read_text() for file in files}
+    return {file: set(names_in(ast.parse(text))) for file, text in texts.items() if said.search(text)}
 
 
 def names_in(tree: ast.Module) -> Iterator[str]:
@@ -51,20 +57,18 @@ def starts(name: str) -> bool:
 
 
 def test_the_modules_that_start_programs_are_known_each_with_its_reason() -> None:
-    assert {file for file, tree in sources() if any(map(starts, names_in(tree)))} == set(STARTED)
+    assert {file for file, used in names().items() if any(map(starts, used))} == set(STARTED)
 
 
 def test_python_itself_is_named_in_one_place_which_isolates_it() -> None:
-    named = {file for file, tree in sources() if "sys.executable" in set(names_in(tree))}
-
-    assert named == {"tools/workers/isolated.py"}
+    assert {file for file, used in names().items() if "sys.executable" in used} == {"tools/workers/isolated.py"}
     assert python_command("-c", "")[:2] == [sys.executable, "-I"]
 
 
 @pytest.mark.parametrize("file", sorted(OWN))
 def test_each_python_gets_command_environment_and_folder_from_that_place(file: str) -> None:
-    names = set(names_in(ast.parse((ROOT / file).read_text())))
-    used = {name.rpartition(".")[2] for name in names if name.startswith("planner_executor.tools.workers.isolated.")}
+    isolated = "planner_executor.tools.workers.isolated."
+    used = {name.rpartition(".")[2] for name in names()[file] if name.startswith(isolated)}
 
     assert used == {"FOLDER", "environment", "import_path", "python_command"}
 

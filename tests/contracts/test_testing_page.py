@@ -26,13 +26,16 @@ pytest_plugins = ["planner_executor.testing"]
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("changed", "outcome"), [("above", "1 passed"), ("below", "1 failed")])
-def test_the_test_of_the_page_judges_the_policy(tmp_path: Path, changed: str, outcome: str) -> None:
-    (tmp_path / "test_page.py").write_text(BLOCK.replace('"above"', f'"{changed}"'))
-    command = [sys.executable, "-m", "pytest", "-q", "-W", "error", "-p", "no:cacheprovider"]
+def test_the_test_of_the_page_judges_the_policy(tmp_path: Path) -> None:
+    for bound in ("above", "below"):
+        (tmp_path / f"test_{bound}.py").write_text(BLOCK.replace('"above"', f'"{bound}"'))
+    command = [sys.executable, "-m", "pytest", "-q", "-rA", "-W", "error", "-p", "no:cacheprovider"]
     done = subprocess.run(command, cwd=tmp_path, env={**os.environ}, capture_output=True, text=True)
 
-    assert outcome in done.stdout, done.stdout
+    assert re.findall(r"^(PASSED|FAILED) test_(\w+)\.py", done.stdout, re.MULTILINE) == [
+        ("PASSED", "above"),
+        ("FAILED", "below"),
+    ], done.stdout
 
 
 def test_the_test_of_the_page_is_five_lines_and_the_page_names_all_there_is() -> None:

@@ -149,7 +149,9 @@ def world(case: Case, tmp_path: Path) -> World:
     return World(tmp_path / "runs.db", ANSWERS, {"budget": case.budget, "policy": PRICES})
 
 
-def test_a_run_checks_in_with_what_was_spent_and_what_is_left_to_do(case: Case, world: World) -> None:
+def test_a_run_checks_in_with_what_is_left_to_do_and_after_a_raise_nothing_is_done_or_asked_twice(
+    case: Case, world: World
+) -> None:
     run = world.until_short()
 
     assert (run.status, asked(run)) == ("waiting", ["raise_budget"]) and run.request is not None
@@ -157,10 +159,6 @@ def test_a_run_checks_in_with_what_was_spent_and_what_is_left_to_do(case: Case, 
     assert sorted(world.made) == sorted(case.made) and world.prompts == case.prompts
     assert action["args"]["budget"] == case.budget and action["args"]["spent"]["tool_calls"] == len(case.made)
     assert f"limit of {case.limit} is reached" in action["description"] and " b." in action["description"]
-
-
-def test_once_it_is_raised_the_rest_is_done_and_nothing_is_done_or_asked_twice(case: Case, world: World) -> None:
-    world.until_short()
 
     run = world.go_on(limits=case.more)
 

@@ -59,19 +59,24 @@ def seq_of(transcript: Transcript, kind: str, place: int = 0) -> int:
     return [event.seq for event in transcript.events() if event.kind == kind][place]
 
 
-@pytest.fixture
-def incident(tmp_path: Path) -> Transcript:
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("incident")
+
+
+@pytest.fixture(scope="module")
+def incident(folder: Path) -> Transcript:
     """The record of the example with a failure, a revision and a gated effect; all that it read and wrote is gone."""
-    shutil.copytree(EXAMPLE, tmp_path / "service")
-    with Agent.open(tmp_path / "runs.db", tools=every_tool(tmp_path / "service", tmp_path / "workspace")) as agent:
+    shutil.copytree(EXAMPLE, folder / "service")
+    with Agent.open(folder / "runs.db", tools=every_tool(folder / "service", folder / "workspace")) as agent:
         run = agent.start(GOAL)
         while run.status == "waiting":
             run = agent.resume(run.id, "approve")
         assert run.status == "succeeded" and run.revision == 2
-        agent.export(run.id, tmp_path / "run.jsonl")
-    shutil.rmtree(tmp_path / "service")
-    shutil.rmtree(tmp_path / "workspace")
-    return transcript_in(tmp_path / "run.jsonl")
+        agent.export(run.id, folder / "run.jsonl")
+    shutil.rmtree(folder / "service")
+    shutil.rmtree(folder / "workspace")
+    return transcript_in(folder / "run.jsonl")
 
 
 class BusyThreads(ThreadPoolExecutor):
@@ -97,12 +102,12 @@ def test_a_busy_machine_does_not_make_a_replay_differ(incident: Transcript) -> N
         assert runner.run(replayed(incident)).is_same
 
 
-def test_the_incident_comes_out_the_same_without_what_it_read_and_wrote(incident: Transcript, tmp_path: Path) -> None:
+def test_the_incident_comes_out_the_same_without_what_it_read_and_wrote(incident: Transcript, folder: Path) -> None:
     played = play(incident)
 
     assert played.is_same and played.played == played.events == len(incident.rows)
     assert str(played).endswith("every decision came out the same")
-    assert {path.name for path in tmp_path.iterdir()} == {"runs.db", "run.jsonl"}
+    assert {path.name for path in folder.iterdir()} == {"runs.db", "run.jsonl"}
 
 
 def test_a_run_that_broke_off_anywhere_comes_out_the_same_up_to_there(incident: Transcript) -> None:
@@ -482,8 +487,9 @@ def test_the_facade_replays_runs_and_files(tmp_path: Path, tools: LoggedTools) -
             agent.replay("nobody")
 
 
-def test_a_record_that_was_changed_is_not_played(tmp_path: Path, incident: Transcript) -> None:
-    content = (tmp_path / "run.jsonl").read_text()
+def test_a_record_that_was_changed_is_not_played(tmp_path: Path, folder: Path, incident: Transcript) -> None:
+    shutil.copy(folder / "runs.db", tmp_path)
+    content = (folder / "run.jsonl").read_text()
     (tmp_path / "changed.jsonl").write_text(content.replace("StatisticsError", "Statisticserror"))
     (tmp_path / "cut.jsonl").write_text(content[:-50])
     with closing(sqlite3.connect(tmp_path / "runs.db")) as db, db:

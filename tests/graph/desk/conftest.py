@@ -10,7 +10,7 @@ from desk_server import PLAN, DeskServer, Visit, served
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark what visits a desk over runs of its own: `make check` is about rules."""
     for item in items:
-        if Path(__file__).parent not in item.path.parents or not isinstance(item, pytest.Function):
+        if not item.nodeid.startswith("tests/graph/desk/") or not isinstance(item, pytest.Function):
             continue
         if "server" in item.fixturenames or hasattr(item.module, "served"):
             item.add_marker("slow")

@@ -139,8 +139,17 @@ CASES = {
 }
 
 
-@pytest.mark.parametrize("is_here", [True, False], ids=["here", "elsewhere"])
-@pytest.mark.parametrize("name", CASES)
+ALSO_ELSEWHERE = (
+    "approve", "reject with a reason", "edit in the form", "approve a held call", "reject a held call",
+    "answer a question", "refuse a gate", "it happened", "it did not happen", "raise the budget",
+    "finish with what there is",
+)  # fmt: skip
+"""Each kind of decision that others carry out; however a form says it, the same is on record."""
+
+
+@pytest.mark.parametrize(
+    ("name", "is_here"), [*((name, True) for name in CASES), *((name, False) for name in ALSO_ELSEWHERE)]
+)
 def test_a_decision_at_the_desk_has_its_effect(name: str, is_here: bool, tmp_path: Path) -> None:
     case = CASES[name]
     agents = {} if is_here else {"agents": None}
