@@ -63,7 +63,7 @@ def test_a_type_checker_finds_a_users_mistakes_and_none_in_a_page_or_a_new_proje
 
     assert found(tool, tmp_path) == {"user.py": mistakes}
     assert len(mistakes) == 5
-    assert len(blocks) > 5
+    assert blocks
 
 
 @pytest.mark.parametrize("name", PUBLIC)
