@@ -12,10 +12,11 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Mapping
-from contextlib import AsyncExitStack
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AsyncExitStack, contextmanager
 from pathlib import Path
 from statistics import median, quantiles
+from typing import Any
 
 import httpx
 
@@ -82,6 +83,7 @@ async def measured(link: str) -> tuple[Mapping[str, list[float]], int]:
         pages["runs, in the middle"] = "/runs?before=run-50000.1"
         pages |= {"runs, the costliest": "/runs?order=cost", "runs, the longest": "/runs?order=duration"}
         pages |= {"inbox, searched": "/?find=number+77", "inbox, by deadline": "/?order=deadline&group=what"}
+        pages |= {"inbox, by amount": "/?order=amount", "inbox, of a visitor": "/?for=me"}
         of_a_run = ("", "/step", "/timeline", "/results", "/revisions", "/effects", "/budget", "/audit")
         pages |= {f"run{page}": f"/run{page}?run=load-1.1&step=s1" for page in of_a_run}
         taken = {name: await page_ms(client, path) for name, path in pages.items()}
@@ -94,6 +96,16 @@ def processor_s(process: int) -> float:
     """Return how many seconds of the processor a process has taken."""
     fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+@contextmanager
+def begun(command: Sequence[str], **options: Any) -> Iterator[subprocess.Popen[str]]:
+    """Run a command beside what is done within, and end it after that, also if that fails."""
+    with subprocess.Popen(command, **options) as process:
+        try:
+            yield process
+        finally:
+            process.terminate()
 
 
 def table(taken: Mapping[str, list[float]]) -> str:
@@ -115,15 +127,13 @@ def under_load(database: Path) -> str:
     """Serve a database, execute runs in it, and return what was measured."""
     environment = {**os.environ, "PYTHONPATH": str(Path.cwd())}
     serve = [str(Path(sys.executable).parent / "planner-executor"), "serve", "--port", "0", "--db", str(database)]
-    with subprocess.Popen(serve, stdout=subprocess.PIPE, text=True, cwd=database.parent) as desk:
+    with begun(serve, stdout=subprocess.PIPE, text=True, cwd=database.parent) as desk:
         assert desk.stdout is not None
         link = next(found[0] for line in desk.stdout if (found := re.search(r"http://127\.0\.0\.1\S+", line)))
-        with subprocess.Popen([sys.executable, "-c", EXECUTE, str(database)], env=environment) as worker:
+        with begun([sys.executable, "-c", EXECUTE, str(database)], env=environment):
             begun_s, before_s = time.perf_counter(), processor_s(desk.pid)
             taken, messages = asyncio.run(measured(link))
             share = (processor_s(desk.pid) - before_s) / (time.perf_counter() - begun_s)
-            worker.terminate()
-        desk.terminate()
     words = f"The streams had {messages:,} messages meanwhile; the desk took {share:.0%} of one core."
     return f"{table(taken)}\n\n{words} {measured_by('python -m benchmarks.desk_load')}"
 

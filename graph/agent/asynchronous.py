@@ -32,6 +32,7 @@ from planner_executor.graph.record.amendment import Amendment
 from planner_executor.graph.record.person import Approver, Person
 from planner_executor.graph.record.run_filter import RunFilter
 from planner_executor.graph.record.standing_approval import StandingUse
+from planner_executor.graph.record.waiting_filter import WaitingOrder
 from planner_executor.graph.replay.record_loading import replayed_file, replayed_run
 from planner_executor.graph.replay.report import Replay
 from planner_executor.graph.review.alike import Batch
@@ -41,7 +42,7 @@ from planner_executor.graph.runs.alike import Outcome, alike_requests, decide_ea
 from planner_executor.graph.runs.approvals import revoke, standing_approvals
 from planner_executor.graph.runs.forking import fork_of
 from planner_executor.graph.runs.inbox import Inbox, inbox
-from planner_executor.graph.runs.inbox_filter import InboxFilter, InboxOrder
+from planner_executor.graph.runs.inbox_filter import InboxFilter
 from planner_executor.graph.runs.record_service import audited, exported, redacted, verified, verified_file
 from planner_executor.graph.runs.step_changes import skip_step, supply_result
 from planner_executor.graph.runs.taking import taking, with_known_arguments
@@ -498,7 +499,7 @@ class AsyncAgent:
         after: str | None = None,
         text: str = "",
         asks: Sequence[str] = (),
-        order: InboxOrder = "age",
+        order: WaitingOrder = "age",
     ) -> Inbox:
         """Return what needs a person: open requests, and runs that died, failed or are paused.
 
@@ -509,7 +510,8 @@ class AsyncAgent:
             after: For the next page: `page.next`.
             text: Words in goal, name, tags, effects, or the name of who started the run.
             asks: What is asked, such as `run_plan`, or how a run stopped, such as `died`. Default: all.
-            order: What comes first: the longest wait (`age`), the next `deadline`, or the highest `cost` so far.
+            order: What comes first: the longest wait (`age`), the next `deadline`, the highest `cost` so far, or the
+                largest `amount` of money in the effects that lists show, in whatever currency.
 
         Raises:
             InputError: `limit` is less than 1, `after` is no place in the inbox, or `asks` or `order` is unknown.

@@ -11,6 +11,9 @@ from planner_executor.graph.record.open_review import OpenReview
 from planner_executor.graph.record.summary import RunSummary
 
 COLUMNS = RunSummary._fields[2:]
+SORT_KEYS = ("until", "amount", "told")
+"""Columns that follow from the others, by which open requests are put in order and found; null if none is open."""
+WRITTEN = (*COLUMNS, *SORT_KEYS)
 SELECT = (
     f"SELECT thread, n, {', '.join(COLUMNS)} FROM ledger_index JOIN ledger_runs ON ledger_runs.id = ledger_index.run"
 )
@@ -25,15 +28,18 @@ def read(row: Sequence[object]) -> RunSummary:
     return RunSummary(**{**values, **lists, "review": review})  # type: ignore[arg-type]
 
 
-def stored(summary: RunSummary, names: Sequence[str] = COLUMNS) -> list[object]:
+def stored(summary: RunSummary, names: Sequence[str] = WRITTEN) -> list[object]:
     """Return the columns of these names as they are stored."""
-    return [_cell(name, getattr(summary, name)) for name in names]
+    return [
+        None if name in SORT_KEYS and summary.review is None else _cell(name, getattr(summary, name)) for name in names
+    ]
 
 
 def changed(before: RunSummary, after: RunSummary) -> list[str]:
     """Return the names of the columns that differ."""
     pairs = zip(RunSummary._fields, before, after, strict=True)
-    return sorted(name for name, old, new in pairs if new != old)
+    names = sorted(name for name, old, new in pairs if new != old)
+    return names if before.review is after.review is None else [*names, *SORT_KEYS]
 
 
 def stored_counts(counts: Counts) -> list[tuple[str, str, float]]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 from planner_executor.graph.data_class import dataclass
 from planner_executor.graph.ledger.ended_sessions import EndedSessions
@@ -15,6 +15,7 @@ from planner_executor.graph.ledger.transcript import Transcript
 from planner_executor.graph.record.counters import Counters
 from planner_executor.graph.record.run_filter import RunFilter
 from planner_executor.graph.record.summary import RunSummary
+from planner_executor.graph.record.waiting_filter import ALL, Waiting, WaitingFilter
 
 
 @dataclass(frozen=True)
@@ -64,19 +65,6 @@ class Unfinished:
     seq: int
     holder: Holder | None
     is_dead: bool
-
-
-class Waiting(NamedTuple):
-    """The place of a run among those that wait: since when, in Unix seconds, then thread and number."""
-
-    since: float
-    thread: str
-    n: int
-
-
-def place_of(run: RunSummary) -> Waiting:
-    """Return the place of a run that waits."""
-    return Waiting(run.waiting_since or 0.0, run.thread, run.n)
 
 
 @dataclass(frozen=True)
@@ -191,8 +179,11 @@ class RunStore(Ledger, Protocol):
         A page after an unknown run is empty.
         """
 
-    async def waiting(self, limit: int, after: Waiting | None = None) -> list[RunSummary]:
-        """Return rows of runs that wait for a person, the longest wait first, after this one."""
+    async def waiting(self, limit: int, wanted: WaitingFilter = ALL, after: Waiting | None = None) -> list[RunSummary]:
+        """Return rows of runs that wait for a person and are wanted, in the order of the filter, after this place."""
+
+    async def waiting_count(self, wanted: WaitingFilter = ALL) -> int:
+        """Return how many of them there are."""
 
     async def due(self, limit: int, offset: int = 0) -> list[RunKey]:
         """Return runs whose open request has something due by `now`, what is due longest first."""

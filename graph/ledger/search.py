@@ -12,6 +12,8 @@ CANDIDATES = 9
 """Maximum number of runs returned for a prefix."""
 LIVE = ("planning", "running")
 """Statuses that are shown as paused if the run has no owner."""
+TOOK = "(coalesce(ended_at, updated_at) - started_at)"
+"""How long a run took, in SQL; see `RunSummary.took_s`."""
 UNFINISHED = (*LIVE, "paused")
 """Statuses of runs that can go on without a person."""
 UNDER_WAY = (*UNFINISHED, "waiting")

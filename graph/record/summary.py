@@ -3,6 +3,7 @@
 from typing import Literal, NamedTuple
 
 from planner_executor.graph.errors import UnknownEventError
+from planner_executor.graph.record.amounts import largest_amount
 from planner_executor.graph.record.open_review import OpenReview
 from planner_executor.graph.record.run_filter import RunStatus
 from planner_executor.graph.record.run_state import run_name
@@ -57,6 +58,22 @@ class RunSummary(NamedTuple):
     def id(self) -> str:
         """The name of the run: thread and number."""
         return run_name(self.thread, self.n)
+
+    @property
+    def until(self) -> float | None:
+        """Until when the open request is to be decided, in Unix seconds; None for no limit."""
+        return self.review.deadline.until if self.review is not None and self.review.deadline is not None else None
+
+    @property
+    def amount(self) -> float | None:
+        """The largest amount of money in the effects that the open request shows in lists; None without one."""
+        return largest_amount(one.words for one in self.review.effects) if self.review is not None else None
+
+    @property
+    def told(self) -> str:
+        """What searches of the inbox look through, in lower case: goal, name, tags, who started it, and effects."""
+        effects = self.review.effects if self.review is not None else ()
+        return " ".join((self.goal, self.id, *self.tags, self.started_by, *(one.words for one in effects))).casefold()
 
     @property
     def took_s(self) -> float:

@@ -3,26 +3,26 @@
 Every surface reads it here: the desk, the command line, notebooks and programs.
 """
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from math import isfinite
 from typing import Any, overload
 
 from planner_executor.graph.data_class import dataclass
 from planner_executor.graph.errors import InputError, LedgerError
 from planner_executor.graph.ledger.protocol import RunKey
-from planner_executor.graph.ledger.run_store import Waiting, place_of
 from planner_executor.graph.ledger.search import run_in
 from planner_executor.graph.nodes.run.review_clock import settle
 from planner_executor.graph.policy.approvers import ApproverRule, have_to_approve, people_rules
 from planner_executor.graph.record.open_review import OpenReview
 from planner_executor.graph.record.summary import PERSON, RunSummary
+from planner_executor.graph.record.waiting_filter import Waiting
 from planner_executor.graph.runs import Runs
 from planner_executor.graph.runs.inbox_filter import EVERYTHING, InboxFilter
 from planner_executor.graph.runs.stopped import stopped_runs
 from planner_executor.graph.text.inbox import How, InboxRow, StoppedRow, inbox_bundle
 
 CHUNK, MOST_READ = 200, 2_000
-"""Rows of the index that are read at a time, and for one page: what is looked for goes on at its `next`."""
+"""Rows of the index that are read at a time, and for one page: what a person may decide goes on at its `next`."""
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class Inbox(Sequence[InboxRow]):
     """Some open requests, the longest wait first; `next` is the value of `after` for the next page.
 
     The first page has beside them the runs that `stopped`: those that died, failed or are paused. `total` is the number
-    of requests on all pages, None if it was not counted: on later pages, and if there are very many.
+    of requests on all pages, None if it was not counted: on later pages, and for a person with several.
     """
 
     rows: tuple[InboxRow, ...]
@@ -73,36 +73,39 @@ async def inbox(runs: Runs, wanted: InboxFilter = EVERYTHING, *, limit: int = 50
     """
     if limit < 1:
         raise InputError("limit", f"limit must be an integer >= 1, got {limit}")
-    place = _place(after)
-    start = place if wanted.order == "age" else None
-    found, read, reached = list[RunSummary](), 0, None
-    async for behind, chunk in _requests(runs, start, wanted):
-        found += filter(wanted.has, chunk)
-        read += len(chunk)
-        # One more than is asked for: it says whether there is a next page.
-        if read >= MOST_READ or (wanted.is_all and len(found) > limit):
-            reached = behind
-            break
-    rows = sorted((row for row in found if place is None or wanted.place(row) > place), key=wanted.place)
-    stopped = await stopped_runs(runs.ledger) if after is None and wanted.stops else ()
-    last = reached if wanted.order == "age" else None
-    if len(rows) > limit:
-        last = wanted.place(rows[limit - 1])
+    found, following = await _requests(runs, wanted, limit, _place(after))
+    stopped, total = list[tuple[How, RunSummary]](), None
+    if after is None:
+        stopped = await stopped_runs(runs.ledger) if wanted.stops else []
+        if following is None:
+            total = len(found)
+        elif wanted.person is None:
+            total = await runs.ledger.waiting_count(wanted)
     return Inbox(
-        tuple(map(_row, rows[:limit])),
-        last and place_in_words(last),
+        tuple(map(_row, found)),
+        following and place_in_words(following),
         tuple(_stopped_row(how, row) for how, row in stopped if wanted.has_stopped(how, row)),
-        len(found) if start is None and reached is None else None,
+        total,
     )
 
 
 async def _requests(
-    runs: Runs, after: Waiting | None, wanted: InboxFilter
-) -> AsyncIterator[tuple[Waiting, Sequence[RunSummary]]]:
-    """Yield the open requests behind a place, the longest wait first, some at a time, with the place of the last."""
-    while wanted.asks_people and (chunk := await runs.ledger.waiting(CHUNK, after)):
-        after = place_of(chunk[-1])
-        yield after, await _settled(runs, chunk)
+    runs: Runs, wanted: InboxFilter, limit: int, after: Waiting | None
+) -> tuple[list[RunSummary], Waiting | None]:
+    """Return the requests of a page, and the place behind which the next page begins."""
+    found, read = list[RunSummary](), 0
+    # One more than is asked for: it says whether there is a next page.
+    size = CHUNK if wanted.person is not None else min(CHUNK, limit + 1)
+    while wanted.asks_people and (chunk := await runs.ledger.waiting(size, wanted, after)):
+        after, read = wanted.place(chunk[-1]), read + len(chunk)
+        found += [run for run in await _settled(runs, chunk) if wanted.is_decided_by(run)]
+        if len(found) > limit:
+            return found[:limit], wanted.place(found[limit - 1])
+        if len(chunk) < size:
+            break
+        if read >= MOST_READ:
+            return found, after
+    return found, None
 
 
 def _stopped_row(how: How, run: RunSummary) -> StoppedRow:
@@ -125,13 +128,13 @@ def _row(run: RunSummary) -> InboxRow:
     review = run.review or OpenReview(0)
     rules = people_rules(map(ApproverRule.from_json, review.rules), review.escalated_s)
     estimate: Mapping[str, Any] = review.estimate
-    until = review.deadline.until if review.deadline is not None else None
     return InboxRow(
         run=run.id,
         goal=run.goal,
         asks=run.asks,
         since=run.waiting_since or 0.0,
-        until=until,
+        until=run.until,
+        amount=run.amount,
         estimate=estimate,
         deciders=tuple(map(str, rules)),
         policy=have_to_approve(rules) if rules else "",
@@ -167,16 +170,16 @@ async def _is_written(runs: Runs, key: RunKey) -> bool:
 
 def place_in_words(place: Waiting) -> str:
     """Return a place as `Inbox.next` has it."""
-    return f"{place.since!r}@{place.thread}.{place.n}"
+    return f"{place.value!r}@{place.thread}.{place.n}"
 
 
 def _place(after: str | None) -> Waiting | None:
     if after is None:
         return None
-    since, _, name = after.partition("@")
+    value, _, name = after.partition("@")
     run = run_in(name)
     try:
-        assert run is not None and isfinite(float(since))
-        return Waiting(float(since), run.thread, run.n)
+        assert run is not None and isfinite(float(value))
+        return Waiting(float(value), run.thread, run.n)
     except (ValueError, AssertionError):
         raise InputError("after", f"{after!r:.80} is no place of an inbox; give `next` of the page before") from None

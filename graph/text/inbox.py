@@ -25,7 +25,8 @@ class InboxRow:
 
     `estimate` bounds the rest of the run, see `graph.review.estimate`, and says as `takes` what it may take; `deciders`
     are the people by each rule of the policy in words, `policy` says who has to approve, and `voters` have approved.
-    `effects` are the first that it asks for, without so many `left_out`; `started_by` is the label of who started it.
+    `effects` are the first that it asks for, without so many `left_out`, and `amount` is the largest amount of money in
+    them, in whatever currency; `started_by` is the label of who started it.
     """
 
     run: str
@@ -46,6 +47,7 @@ class InboxRow:
     effects: tuple[AskedEffect, ...] = ()
     left_out: int = 0
     started_by: str = ""
+    amount: float | None = None
 
     @property
     def does(self) -> str:

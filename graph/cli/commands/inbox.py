@@ -26,13 +26,14 @@ from planner_executor.graph.errors import AgentError
 from planner_executor.graph.ledger.drivers import shown
 from planner_executor.graph.plain_text.sanitize import escaped, one_line
 from planner_executor.graph.record.person import Approver
+from planner_executor.graph.record.waiting_filter import WaitingOrder
 from planner_executor.graph.review.alike import Batch
 from planner_executor.graph.review.request import digest_of_all
 from planner_executor.graph.review.response import RequestJson, ReviewResponse, reason_for
 from planner_executor.graph.runs import Run
 from planner_executor.graph.runs.alike import alike_requests
 from planner_executor.graph.runs.inbox import Inbox, inbox
-from planner_executor.graph.runs.inbox_filter import ASKS, ORDERS, InboxFilter, InboxOrder
+from planner_executor.graph.runs.inbox_filter import ASKS, ORDERS, InboxFilter
 from planner_executor.graph.text.inbox import GROUPS, Grouping, InboxRow, age_in_words, grouped, left_in_words
 from planner_executor.graph.words.name_list import counted
 
@@ -56,7 +57,7 @@ Text = Annotated[
         help="Only with these words in goal, name, tag, effect or starter.",
     ),
 ]
-Sort = Annotated[InboxOrder, typer.Option("--sort", metavar="ORDER", help=f"What comes first: {', '.join(ORDERS)}.")]
+Sort = Annotated[WaitingOrder, typer.Option("--sort", metavar="ORDER", help=f"What comes first: {', '.join(ORDERS)}.")]
 Group = Annotated[Grouping | None, typer.Option("--group", metavar="BY", help=f"Group by: {', '.join(GROUPS)}.")]
 TOGETHER = (
     "y: approve these, RUN ...: approve all but these, n: reject these and end their runs, n RUN ...: reject all but "

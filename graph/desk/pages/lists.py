@@ -14,11 +14,11 @@ from planner_executor.graph.desk.pages.respond import desk_of, go_to, page, root
 from planner_executor.graph.desk.security.visitor import verified
 from planner_executor.graph.errors import InputError
 from planner_executor.graph.record.run_filter import STATUSES, RunFilter, RunOrder
-from planner_executor.graph.record.summary import PERSON
+from planner_executor.graph.record.waiting_filter import WaitingOrder
 from planner_executor.graph.review.request import ActionName
 from planner_executor.graph.runs.inbox import inbox as open_requests
 from planner_executor.graph.runs.inbox import place_in_words
-from planner_executor.graph.runs.inbox_filter import InboxFilter, InboxOrder
+from planner_executor.graph.runs.inbox_filter import InboxFilter
 from planner_executor.graph.settings.identity import named
 from planner_executor.graph.text.inbox import GROUPS, STOPPED, age_in_words, grouped, left_in_words
 
@@ -31,18 +31,17 @@ ASKS: Mapping[ActionName, str] = {
     "settle_effect": "uncertain call",
     "raise_budget": "budget",
 }
-INBOX_ORDERS: Mapping[InboxOrder, str] = {
+INBOX_ORDERS: Mapping[WaitingOrder, str] = {
     "age": "longest wait first",
     "deadline": "next deadline first",
     "cost": "highest cost first",
+    "amount": "largest amount first",
 }
 RUN_ORDERS: Mapping[RunOrder, str] = {
     "latest": "latest first",
     "cost": "highest cost first",
     "duration": "longest first",
 }
-WAITING = ("runs_waiting", (("waits_for", PERSON),))
-"""The gauge of open requests."""
 
 
 @shows
@@ -51,9 +50,6 @@ async def inbox(request: Request) -> Response:
     records, asked = await desk_of(request).records(), request.query_params
     wanted, after = _wanted(request), asked.get("after")
     found = await open_requests(records.runs, wanted, limit=PAGE, after=after)
-    waiting = found.total
-    if waiting is None and wanted.is_all:
-        waiting = int((await records.runs.ledger.counters()).gauges.get(WAITING, 0))
     group = next((one for one in GROUPS if one == asked.get("group")), None)
     given = {"find": wanted.text, "order": wanted.order if wanted.order != "age" else "", "group": group or ""}
     query = _query(request, [*given.items(), *(("asks", one) for one in wanted.asks)])
@@ -63,7 +59,7 @@ async def inbox(request: Request) -> Response:
         "inbox.html",
         found=found,
         grouped=grouped(found, group),
-        waiting=waiting,
+        waiting=found.total,
         given=given,
         chosen=wanted.asks,
         query=query,
@@ -88,7 +84,7 @@ def _wanted(request: Request) -> InboxFilter:
         person=named(visitor_of(request).person, verified) if asked.get("for") == ME else None,
         text=asked.get("find", "").strip()[:200],
         asks=tuple(one for one in asked.getlist("asks") if one),
-        order=cast("InboxOrder", asked.get("order") or "age"),
+        order=cast("WaitingOrder", asked.get("order") or "age"),
     )
 
 

@@ -5,6 +5,7 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AsyncExitStack
 from itertools import islice
+from math import inf
 from pathlib import Path
 
 from planner_executor.graph.errors import InputError
@@ -18,7 +19,7 @@ from planner_executor.graph.ledger.memory.store import StoredRun
 from planner_executor.graph.ledger.memory.timetable import MemoryTimetable
 from planner_executor.graph.ledger.owner import is_gone, may_live, replacement
 from planner_executor.graph.ledger.protocol import Message, RunKey
-from planner_executor.graph.ledger.run_store import Changes, Health, Redacted, Unfinished, Waiting, place_of
+from planner_executor.graph.ledger.run_store import Changes, Health, Redacted, Unfinished
 from planner_executor.graph.ledger.search import (
     CANDIDATES,
     UNDER_WAY,
@@ -34,6 +35,7 @@ from planner_executor.graph.record.counters import Counters, waiting_gauges
 from planner_executor.graph.record.events import StandingGiven
 from planner_executor.graph.record.run_filter import RunFilter
 from planner_executor.graph.record.summary import PERSON, RunSummary
+from planner_executor.graph.record.waiting_filter import ALL, Waiting, WaitingFilter
 
 
 class MemoryLedger(EventStore):
@@ -144,10 +146,22 @@ class MemoryLedger(EventStore):
         """The deliveries of notices."""
         return self._store.outbox
 
-    async def waiting(self, limit: int, after: Waiting | None = None) -> list[RunSummary]:
-        """Return rows of runs that wait for a person, the longest wait first."""
-        rows = [run.summary for run in await self._all() if run.summary is not None and run.summary.waits_for == PERSON]
-        return sorted((row for row in rows if after is None or place_of(row) > after), key=place_of)[:limit]
+    async def waiting(self, limit: int, wanted: WaitingFilter = ALL, after: Waiting | None = None) -> list[RunSummary]:
+        """Return rows of runs that wait for a person and are wanted, in the order of the filter."""
+        numbers = {run.key: number for number, run in enumerate(reversed(await self._all()))}
+        rows = {
+            (wanted.place(row).value, numbers[RunKey(row.thread, row.n)]): row for row in await self._waiting(wanted)
+        }
+        behind = (after.value, numbers.get(RunKey(after.thread, after.n), -1)) if after is not None else (-inf, 0)
+        return [rows[place] for place in sorted(rows) if place > behind][:limit]
+
+    async def waiting_count(self, wanted: WaitingFilter = ALL) -> int:
+        """Return how many of them there are."""
+        return len(await self._waiting(wanted))
+
+    async def _waiting(self, wanted: WaitingFilter) -> list[RunSummary]:
+        rows = [run.summary for run in await self._all() if run.summary is not None]
+        return [row for row in rows if row.waits_for == PERSON and wanted.has(row)]
 
     async def due(self, limit: int, offset: int = 0) -> list[RunKey]:
         """Return runs whose open request has something due."""

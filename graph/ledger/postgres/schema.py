@@ -2,9 +2,10 @@
 
 from planner_executor.graph.ledger.tables.transaction import Transaction
 
-VERSION = 5
+VERSION = 6
 """Version 1 had nothing of what `add` makes, and builds before the first release called part of that version 2;
-version 3 had no families, and its standing approvals could last for any time."""
+version 3 had no families, and its standing approvals could last for any time; version 5 ordered lists by
+time alone."""
 
 
 def version_of(tx: Transaction) -> int:

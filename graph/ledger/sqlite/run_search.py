@@ -8,11 +8,11 @@ from typing import Any
 
 from planner_executor.graph.ledger.index_row import COLUMNS, read
 from planner_executor.graph.ledger.owner import may_live
-from planner_executor.graph.ledger.search import as_shown, stored_statuses
+from planner_executor.graph.ledger.search import LIVE, as_shown, stored_statuses
 from planner_executor.graph.ledger.sqlite.connection import Connection
 from planner_executor.graph.ledger.tables.dialect import in_sqlite
 from planner_executor.graph.ledger.tables.search import CHUNK, VALUES, conditions, order_of, place_condition, place_of
-from planner_executor.graph.record.run_filter import RunFilter
+from planner_executor.graph.record.run_filter import STATUSES, RunFilter
 from planner_executor.graph.record.summary import RunSummary
 
 _COLUMNS = f"thread, n, {', '.join(COLUMNS)}, owner"
@@ -25,6 +25,7 @@ _TABLES = {
     "ledger_tags": f"ledger_tags CROSS JOIN ledger_index ON ledger_index.run = ledger_tags.run {_JOINED}",
 }
 """What a list is read from, by the table whose order it has; `CROSS JOIN` keeps SQLite from choosing another."""
+_HAS_TAG = "EXISTS (SELECT 1 FROM ledger_tags WHERE ledger_tags.run = ledger_index.run AND tag = %s)"
 
 
 def page(db: Connection, wanted: RunFilter) -> list[RunSummary]:
@@ -35,9 +36,10 @@ def page(db: Connection, wanted: RunFilter) -> list[RunSummary]:
 def _found(db: Connection, wanted: RunFilter) -> Iterator[RunSummary]:
     """Yield the runs that are wanted, the latest first, as far as they are asked for.
 
-    Those of each stored status come from the index of statuses, in order, so that no list of the latest is sorted.
+    Those of each stored status come from the index of statuses, in order, so that no list is sorted.
     """
-    stored, before = stored_statuses(wanted.statuses) or (None,), place_of(db, wanted)
+    every = (None,) if wanted.order == "latest" else STATUSES
+    stored, before = stored_statuses(wanted.statuses) or every, place_of(db, wanted)
     found = [_rows(db, wanted, status, before) for status in stored]
     # The shown status depends on whether an owner lives, which no index knows: a wrong row is left out at the end.
     for _, _, *row, owner in merge(*found, key=itemgetter(0, 1), reverse=True):
@@ -48,20 +50,16 @@ def _found(db: Connection, wanted: RunFilter) -> Iterator[RunSummary]:
 
 def _rows(db: Connection, wanted: RunFilter, status: str | None, before: int | None) -> Iterator[Sequence[Any]]:
     """Yield the rows of a stored status, or of any, each behind its value in the order and its number."""
-    table = "ledger_index" if wanted.tag is None else "ledger_tags"
-    exact = [
-        (f"{name} = %s", [value]) for name, value in (("status", status), ("tag", wanted.tag)) if value is not None
-    ]
-    parts = [*place_condition(wanted, before, f"{table}.run"), *conditions(wanted), *exact]
+    table = "ledger_tags" if wanted.tag is not None and wanted.order == "latest" else "ledger_index"
+    parts = [*place_condition(wanted, before, f"{table}.run"), *conditions(wanted)]
+    if status is not None:
+        is_taken_from_index = wanted.order == "duration" and status not in LIVE
+        parts.append((f"status = %s{f' AND status NOT IN {LIVE}' * is_taken_from_index}", [status]))
+    if wanted.tag is not None:
+        parts.append(("tag = %s" if table == "ledger_tags" else _HAS_TAG, [wanted.tag]))
     where = f"WHERE {' AND '.join(condition for condition, _ in parts)}" if parts else ""
     value, order = VALUES.get(wanted.order, "0"), order_of(wanted, f"{table}.run")
-    found = f"FROM {_TABLES[table]} {where} ORDER BY {order}"
-    if wanted.order == "latest":
-        query = f"SELECT {value}, {table}.run, {_COLUMNS} {found}"
-    else:  # what is sorted are the places alone: whole rows are read as far as they are asked for
-        places = f"SELECT {value} AS place, {table}.run AS number {found} LIMIT -1"
-        whole = f"ledger_index ON ledger_index.run = number {_JOINED}"
-        query = f"SELECT place, number, {_COLUMNS} FROM ({places}) CROSS JOIN {whole}"
+    query = f"SELECT {value}, {table}.run, {_COLUMNS} FROM {_TABLES[table]} {where} ORDER BY {order}"
     rows = db.execute(in_sqlite(query), [value for _, values in parts for value in values])
     while chunk := rows.fetchmany(min(CHUNK, wanted.limit)):
         yield from chunk

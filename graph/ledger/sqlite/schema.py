@@ -4,10 +4,11 @@ import sqlite3
 
 from planner_executor.graph.errors import LedgerUnavailableError
 
-VERSION = 7
+VERSION = 8
 """Version 1 had neither the index of runs nor the version table; in version 2 every payload was text; version 3 had
 nothing of what `add` makes, and builds before the first release called part of that version 4; version 5 had no
-families, and its standing approvals could last for any time; in version 6 no row said who started the run."""
+families, and its standing approvals could last for any time; in version 6 no row said who started the run;
+version 7 ordered lists by time alone."""
 
 
 def version_of(db: sqlite3.Connection) -> int:

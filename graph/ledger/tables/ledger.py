@@ -10,7 +10,7 @@ from functools import partial
 from planner_executor.graph.ledger.erasure import redactor_of
 from planner_executor.graph.ledger.owner import may_live, replacement
 from planner_executor.graph.ledger.protocol import Message, RunKey
-from planner_executor.graph.ledger.run_store import Redacted, Unfinished, Waiting
+from planner_executor.graph.ledger.run_store import Redacted, Unfinished
 from planner_executor.graph.ledger.tables.adoption import adopt
 from planner_executor.graph.ledger.tables.ended_sessions import SqlEndedSessions
 from planner_executor.graph.ledger.tables.erasure import erase
@@ -27,6 +27,7 @@ from planner_executor.graph.ledger.tables.search import (
     summaries,
     unfinished,
     waiting,
+    waiting_count,
     with_approvals,
 )
 from planner_executor.graph.ledger.tables.timetable import SqlTimetable
@@ -36,6 +37,7 @@ from planner_executor.graph.ledger.transcript import Transcript
 from planner_executor.graph.record.counters import Counters
 from planner_executor.graph.record.redaction import Redactor
 from planner_executor.graph.record.summary import RunSummary
+from planner_executor.graph.record.waiting_filter import ALL, Waiting, WaitingFilter
 
 
 class SqlLedger(EventStore):
@@ -134,9 +136,13 @@ class SqlLedger(EventStore):
         """The next moments of schedules."""
         return SqlTimetable(self._file)
 
-    async def waiting(self, limit: int, after: Waiting | None = None) -> list[RunSummary]:
-        """Return rows of runs that wait for a person, the longest wait first."""
-        return await self._file.look(lambda tx: waiting(tx, limit, after))
+    async def waiting(self, limit: int, wanted: WaitingFilter = ALL, after: Waiting | None = None) -> list[RunSummary]:
+        """Return rows of runs that wait for a person and are wanted, in the order of the filter."""
+        return await self._file.look(lambda tx: waiting(tx, limit, wanted, after))
+
+    async def waiting_count(self, wanted: WaitingFilter = ALL) -> int:
+        """Return how many of them there are."""
+        return await self._file.look(lambda tx: waiting_count(tx, wanted))
 
     async def due(self, limit: int, offset: int = 0) -> list[RunKey]:
         """Return runs whose open request has something due."""

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from planner_executor.graph.ledger.folded_runs import FoldedRuns, IndexChange, RunFold
 from planner_executor.graph.ledger.head import Head
-from planner_executor.graph.ledger.index_row import COLUMNS, SELECT, changed, stored, stored_counts
+from planner_executor.graph.ledger.index_row import WRITTEN, changed, stored, stored_counts
 from planner_executor.graph.ledger.tables.dialect import either
 from planner_executor.graph.ledger.tables.runs import read_rows
 from planner_executor.graph.ledger.tables.schema import OF_THE_INDEX
@@ -16,8 +16,8 @@ from planner_executor.graph.record.run_state import run_name
 from planner_executor.graph.record.summary import RunSummary
 
 _PUT = (
-    f"INSERT INTO ledger_index (run, {', '.join(COLUMNS)}) VALUES (%s{', %s' * len(COLUMNS)}) "
-    f"ON CONFLICT (run) DO UPDATE SET {', '.join(f'{name} = excluded.{name}' for name in COLUMNS)}"
+    f"INSERT INTO ledger_index (run, {', '.join(WRITTEN)}) VALUES (%s{', %s' * len(WRITTEN)}) "
+    f"ON CONFLICT (run) DO UPDATE SET {', '.join(f'{name} = excluded.{name}' for name in WRITTEN)}"
 )
 _PUT_TAGS = "INSERT INTO ledger_tags (run, tag) VALUES {} ON CONFLICT DO NOTHING"
 _SHARE = either("", ", share")
@@ -100,9 +100,9 @@ def differences(tx: Transaction) -> Iterator[str]:
     """Yield the names of runs whose index row does not match their events."""
     for run_id, thread, n in tx.ask("SELECT id, thread, n FROM ledger_runs ORDER BY id"):
         expected = RunFold(thread, n).apply(_events(tx, run_id)).row
-        row = tx.one(f"{SELECT} WHERE run = %s", run_id)
+        row = tx.one(f"SELECT {', '.join(WRITTEN)} FROM ledger_index WHERE run = %s", run_id)
         tags = {tag for (tag,) in tx.ask("SELECT tag FROM ledger_tags WHERE run = %s", run_id)}
-        if row is None or list(row[2:]) != stored(expected) or tags != set(expected.tags):
+        if row is None or list(row) != stored(expected) or tags != set(expected.tags):
             yield run_name(thread, n)
 
 

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Literal, NamedTuple
 
 from planner_executor.graph.ledger.family import TO_KNOW as KNOWN_BY
+from planner_executor.graph.ledger.search import LIVE, TOOK
 from planner_executor.graph.ledger.tables.caps import TABLES as CAPS
 from planner_executor.graph.ledger.tables.dialect import (
     BY_KEY,
@@ -20,6 +21,7 @@ from planner_executor.graph.ledger.tables.outbox import TABLES as NOTICES
 from planner_executor.graph.ledger.tables.standing import TABLES as STANDING
 from planner_executor.graph.ledger.tables.transaction import Transaction
 from planner_executor.graph.record.events import CONTROL, RunForked
+from planner_executor.graph.record.waiting_filter import NEVER
 
 _IF_NEW = either("IF NOT EXISTS ", "")
 _ROW_ID = either("INTEGER PRIMARY KEY", "bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY")
@@ -201,15 +203,35 @@ redacted value has none. See `graph.ledger.family`."""
 
 DEADLINES = "CREATE INDEX IF NOT EXISTS ledger_index_due ON ledger_index (due_at) WHERE due_at IS NOT NULL;"
 
+ORDERS = f"""
+CREATE INDEX IF NOT EXISTS ledger_index_until ON ledger_index (waits_for, (coalesce(until, {NEVER:.0f})))
+    WHERE waits_for IS NOT NULL;
+CREATE INDEX IF NOT EXISTS ledger_index_amount ON ledger_index (waits_for, (-coalesce(amount, 0)))
+    WHERE waits_for IS NOT NULL;
+""" + either(
+    f"""
+CREATE INDEX IF NOT EXISTS ledger_index_asked_cost ON ledger_index (waits_for, (-cost_usd)) WHERE waits_for IS NOT NULL;
+CREATE INDEX IF NOT EXISTS ledger_index_cost ON ledger_index (status, cost_usd);
+CREATE INDEX IF NOT EXISTS ledger_index_took ON ledger_index (status, {TOOK}) WHERE status NOT IN {LIVE};
+""",
+    "",
+)
+"""By what lists are ordered. A server has none of what changes while a run works: a new version of a row has to have an
+entry in each index then, and sorting 100,000 places takes less than reading them did."""
+
 NEW = (RECORDS, either("", APPENDS), INDEX)
-ADDED = (RETENTION, either("", CHANGES), NOTICES, STANDING, CAPS, HISTORY, DEADLINES, FAMILIES)
+ADDED = (RETENTION, either("", CHANGES), NOTICES, STANDING, CAPS, HISTORY, DEADLINES, FAMILIES, ORDERS)
 ADDED_COLUMNS = (
     ("ledger_index", "due_at", REAL),
     ("ledger_index", "review", TEXT),
     ("ledger_index", "started_by", TEXT),
+    ("ledger_index", "until", REAL),
+    ("ledger_index", "amount", REAL),
+    ("ledger_index", "told", TEXT),
     ("ledger_runs", "family", INT),
 )
-"""Table, column and type. `review` is the open request of a run, as JSON, and something falls due for it at `due_at`;
+"""Table, column and type. `review` is the open request of a run, as JSON, something falls due for it at `due_at`,
+it is open `until` then, asks for that `amount` and is found by what is `told` of it;
 `family` is the number of the first run of its family."""
 _HAS_COLUMN = either(
     "SELECT 1 FROM pragma_table_info(%s) WHERE name = %s",

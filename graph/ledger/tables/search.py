@@ -6,8 +6,8 @@ from planner_executor.graph.ledger.index_row import SELECT, read, read_counts
 from planner_executor.graph.ledger.lease import Holder
 from planner_executor.graph.ledger.owner import is_gone
 from planner_executor.graph.ledger.protocol import RunKey
-from planner_executor.graph.ledger.run_store import Unfinished, Waiting
-from planner_executor.graph.ledger.search import CANDIDATES, UNDER_WAY, UNFINISHED, like_pattern, run_in
+from planner_executor.graph.ledger.run_store import Unfinished
+from planner_executor.graph.ledger.search import CANDIDATES, TOOK, UNDER_WAY, UNFINISHED, like_pattern, run_in
 from planner_executor.graph.ledger.tables.dialect import CLOCK, either
 from planner_executor.graph.ledger.tables.runs import id_of, last_number
 from planner_executor.graph.ledger.tables.transaction import Transaction
@@ -16,6 +16,7 @@ from planner_executor.graph.record.events import StandingGiven
 from planner_executor.graph.record.run_filter import RunFilter, RunOrder
 from planner_executor.graph.record.run_state import run_name
 from planner_executor.graph.record.summary import PERSON, RunSummary
+from planner_executor.graph.record.waiting_filter import NEVER, Waiting, WaitingFilter, WaitingOrder
 
 CHUNK = 200
 """Rows of a list that are read at a time."""
@@ -23,9 +24,18 @@ _HOLDS = either("(goal LIKE %s ESCAPE '\\' OR thread LIKE %s ESCAPE '\\')", "(go
 _BY = either("started_by LIKE %s ESCAPE '\\'", "started_by ILIKE %s")
 VALUES: Mapping[RunOrder, str] = {
     "cost": "cost_usd",
-    "duration": "(coalesce(ended_at, updated_at) - started_at)",
+    "duration": TOOK,
 }
 """By what a page is ordered that does not have the latest first; see `graph.ledger.search.value_in_order`."""
+_WAITING_VALUES: Mapping[WaitingOrder, str] = {
+    "age": "waiting_since",
+    "deadline": f"coalesce(until, {NEVER:.0f})",
+    "cost": "-cost_usd",
+    "amount": "-coalesce(amount, 0)",
+}
+"""By what open requests are ordered; see `graph.record.waiting_filter.VALUES`."""
+_TOLD = f"{either('instr(told, %s)', 'strpos(told, %s)')} > 0"
+_ASKS = f"{either('instr(asks, %s)', 'strpos(asks, %s)')} > 0"
 IS_SILENT = either("%s < 0", "beat_at < clock_timestamp() - make_interval(secs => %s)")
 """Whether the owner of a run was silent for so many seconds; only a server has timed its heartbeats."""
 _RUNS = "SELECT thread, n{} FROM ledger_index JOIN ledger_runs ON ledger_runs.id = ledger_index.run"
@@ -39,7 +49,7 @@ _DEAD = f"""{_LEASED.format(f", owner, {IS_SILENT}")}
 _DUE = f"{_RUNS.format('')} WHERE due_at <= %s ORDER BY due_at, run LIMIT %s OFFSET %s"
 _WITH_APPROVALS = f"""{_RUNS.format("")} WHERE status IN {UNDER_WAY} {{}} AND EXISTS (SELECT 1 FROM ledger_events
     WHERE ledger_events.run = ledger_index.run AND kind = %s) ORDER BY ledger_index.run DESC LIMIT %s"""
-_WAITING = f"{SELECT} WHERE waits_for = %s {{}} ORDER BY waiting_since, thread, n LIMIT %s"
+_WAITING = f"{SELECT} WHERE {{}} ORDER BY {{}}, run LIMIT %s"
 _COUNTS = "SELECT name, labels, sum(value) FROM ledger_counters GROUP BY name, labels ORDER BY name, labels"
 _WAITS = f"""SELECT waits_for, count(*), {CLOCK} - min(waiting_since) FROM ledger_index
     WHERE waits_for IS NOT NULL GROUP BY waits_for"""
@@ -71,7 +81,8 @@ def place_condition(wanted: RunFilter, before: int | None, run: str) -> Iterator
     if (value := VALUES.get(wanted.order)) is None:
         yield f"{run} < %s", [before]
     else:
-        yield f"({value}, {run}) < ((SELECT {value} FROM ledger_index WHERE run = %s), %s)", [before, before]
+        its = f"(SELECT {value} FROM ledger_index WHERE run = %s)"
+        yield f"{value} <= {its} AND ({value}, {run}) < ({its}, %s)", [before] * 3  # an index finds the first alone
 
 
 def order_of(wanted: RunFilter, run: str) -> str:
@@ -127,10 +138,26 @@ def with_approvals(tx: Transaction, limit: int, before: RunKey | None) -> list[R
     return [RunKey(*row) for row in tx.ask(_WITH_APPROVALS.format(behind), *place, StandingGiven.kind, limit)]
 
 
-def waiting(tx: Transaction, limit: int, after: Waiting | None) -> list[RunSummary]:
-    """Return rows of runs that wait for a person, the longest wait first, after this one."""
-    behind = "AND (waiting_since, thread, n) > (%s, %s, %s)" if after is not None else ""
-    return [read(row) for row in tx.ask(_WAITING.format(behind), PERSON, *(after or ()), limit)]
+def waiting(tx: Transaction, limit: int, wanted: WaitingFilter, after: Waiting | None) -> list[RunSummary]:
+    """Return rows of runs that wait for a person and are wanted, in the order of the filter, after this place."""
+    where, values = _wanted(wanted)
+    value = _WAITING_VALUES[wanted.order]
+    if after is not None:
+        where += f" AND {value} >= %s AND ({value}, run) > (%s, %s)"  # an index finds the first alone
+        values += [after.value, after.value, id_of(tx, RunKey(after.thread, after.n)) or 0]
+    return [read(row) for row in tx.ask(_WAITING.format(where, value), *values, limit)]
+
+
+def waiting_count(tx: Transaction, wanted: WaitingFilter) -> int:
+    """Return how many of them there are."""
+    where, values = _wanted(wanted)
+    return int(tx.ask(f"SELECT count(*) FROM ledger_index WHERE {where}", *values)[0][0])
+
+
+def _wanted(wanted: WaitingFilter) -> tuple[str, list[object]]:
+    asks = " OR ".join([_ASKS] * len(wanted.asks))
+    parts = ["waits_for = %s", *([f"({asks})"] if asks else []), *([_TOLD] * len(wanted.words))]
+    return " AND ".join(parts), [PERSON, *(f'"{name}"' for name in wanted.asks), *wanted.words]
 
 
 def due(tx: Transaction, now: float, limit: int, offset: int) -> list[RunKey]:

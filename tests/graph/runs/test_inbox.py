@@ -129,18 +129,18 @@ def test_an_inbox_is_searched_by_effect_and_starter_counted_and_put_in_another_o
             own.inbox(**wrong)
 
 
-def test_a_search_reads_so_many_rows_for_a_page_and_goes_on_at_the_next(
+def test_for_a_person_so_many_rows_are_read_for_a_page_and_it_goes_on_at_the_next(
     agent: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("planner_executor.graph.runs.inbox.CHUNK", 1)
     monkeypatch.setattr("planner_executor.graph.runs.inbox.MOST_READ", 2)
     own = agent(RULES)
-    *_, last = (own.start(goal, plan=LOOK).id for goal in ("one", "two", "three", "four", "five"))
+    *_, last = (own.start("g", plan=plan).id for plan in (PAY, PAY, PAY, PAY, LOOK))
 
-    first = own.inbox(text="five")
+    first = own.inbox(EVE)
     assert (len(first), first.total, first.next is not None) == (0, None, True)
-    second = own.inbox(text="five", after=first.next)
-    assert [row.run for row in own.inbox(text="five", after=second.next)] == [last]
+    second = own.inbox(EVE, after=first.next)
+    assert [row.run for row in own.inbox(EVE, after=second.next)] == [last]
 
 
 @pytest.mark.parametrize(

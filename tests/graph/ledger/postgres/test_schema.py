@@ -46,7 +46,8 @@ def as_version_1(address: str) -> None:
     """Take away what version 1 did not have."""
     drop(address, *ADDED)
     execute(address, "ALTER TABLE ledger_appends DROP COLUMN runs, DROP COLUMN number")
-    execute(address, "ALTER TABLE ledger_index DROP COLUMN due_at, DROP COLUMN review, DROP COLUMN started_by")
+    added = ("due_at", "review", "started_by", "until", "amount", "told")
+    execute(address, f"ALTER TABLE ledger_index {', '.join(f'DROP COLUMN {name}' for name in added)}")
     execute(address, "ALTER TABLE ledger_runs DROP COLUMN family")
     execute(address, "CREATE INDEX ledger_appends_at ON ledger_appends (at)")
     execute(address, "UPDATE ledger_schema SET version = 1")

@@ -103,8 +103,8 @@ def test_a_database_of_a_build_between_gets_what_it_lacks(missing: list[tuple[st
     look(new)
     before = sqlite_dump(path)
     change(path, "UPDATE ledger_schema SET version = 4")
-    change(path, "DROP INDEX ledger_index_due")
-    change(path, "DROP INDEX ledger_runs_family")
+    for index in ("index_due", "index_until", "index_amount", "runs_family"):
+        change(path, f"DROP INDEX ledger_{index}")
     for kind, name in missing:
         table, _, column = name.partition(".")
         statement = f"ALTER TABLE {table} DROP COLUMN {column}" if column else f"DROP {kind} IF EXISTS {name}"

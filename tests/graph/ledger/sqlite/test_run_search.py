@@ -23,8 +23,8 @@ def with_runs(count: int) -> Connection:
         "run, seq, status, goal, asks, people, tags, started_at, updated_at, revision, steps, succeeded, tool_calls, "
         "model_calls, tokens, cost_usd"
     )
-    row = "(?, 1, ?, 'go', '[]', '[]', '[\"nightly\"]', ?, 0, 1, 1, 0, 0, 0, 0, 0)"
-    rows = [(n, STATUSES[n % len(STATUSES)], float(n)) for n in numbers]
+    row = "(?, 1, ?, 'go', '[]', '[]', '[\"nightly\"]', ?, 0, 1, 1, 0, 0, 0, 0, ?)"
+    rows = [(n, STATUSES[n % len(STATUSES)], float(n), float(n)) for n in numbers]
     db.executemany(f"INSERT INTO ledger_index ({columns}) VALUES {row}", rows)
     db.executemany("INSERT INTO ledger_tags VALUES ('nightly', ?)", [(n,) for n in numbers])
     return db
@@ -55,8 +55,10 @@ def steps(count: int, wanted: RunFilter) -> int:
         lambda **more: RunFilter(tag="nightly", status="waiting", **more),
         lambda **more: RunFilter(text="run-", **more),
         lambda **more: RunFilter(since=1.0, **more),
+        lambda **more: RunFilter(order="cost", **more),
+        lambda **more: RunFilter(order="duration", status="waiting", tag="nightly", **more),
     ],
-    ids=["all", "status", "paused", "tag", "tag and status", "text", "since"],
+    ids=["all", "status", "paused", "tag", "tag and status", "text", "since", "cost", "duration, tag and status"],
 )
 def test_a_page_costs_the_same_however_many_runs_match(wanted: Callable[..., RunFilter]) -> None:
     few, many = (

@@ -1,0 +1,28 @@
+"""Amounts of money in the words of an effect, such as `refund 129.90 EUR`."""
+
+import re
+from collections.abc import Iterable
+
+_NUMBER = r"\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?"
+_CODE = "AUD|BRL|CAD|CHF|CNY|CZK|DKK|EUR|GBP|HKD|HUF|INR|JPY|KRW|MXN|NOK|NZD|PLN|SEK|SGD|TRY|USD|ZAR"
+_AMOUNT = re.compile(
+    rf"(?<![\w.,])(?:(?:{_CODE}) ?|[$€£¥] ?|\bamount: )({_NUMBER})(?![\w.])"
+    rf"|(?<![\w.,])({_NUMBER}) ?(?:(?:{_CODE})\b|[$€£¥])",
+    re.ASCII,
+)
+DIGITS = 15
+"""A longer number is none: it would not be told from its neighbor."""
+
+
+def largest_amount(texts: Iterable[str]) -> float | None:
+    """Return the largest number beside a currency, or named `amount`; None if there is none.
+
+    Currencies are not converted.
+
+    >>> largest_amount(["refund 129.90 EUR to ann@example.com", "pay amount: 12", "mail 7 people"])
+    129.9
+    >>> largest_amount(["pay €1,250.00"]), largest_amount(["order 5000"])
+    (1250.0, None)
+    """
+    found = (before or after for text in texts for before, after in _AMOUNT.findall(text))
+    return max((float(one.replace(",", "")) for one in found if len(one) <= DIGITS), default=None)
