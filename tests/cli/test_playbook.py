@@ -174,15 +174,16 @@ def test_the_playbook_of_an_incident_finds_the_line_in_another_one(
     (folder / "billing" / "edge" / "requests.log").write_text(f"{request}\n")
     (folder / "billing" / "edge" / "deploys.log").write_text("2027-02-03T09:59:00Z INFO deployed ledger 3.1\n")
 
-    first, save, again = told("From a run to a playbook")
+    first, save, again, test = told("From a run to a program")
     assert cli(*first).exit_code == 0
     assert json.loads(cli("show", latest(), "--json").output)["usage"]["model_calls"] > 0
     assert cli(*[latest() if word == "3aebeca1.1" else word for word in save]).exit_code == 0
     ran = cli(*again)
 
     assert ran.exit_code == 0, ran.output
-    assert json.loads(cli("show", latest(), "--json").output)["answer"]["failing_line"] == "ledger/invoice.py:3"
-    assert json.loads(cli("show", latest(), "--json").output)["usage"].get("model_calls", 0) == 0
+    shown = json.loads(cli("show", latest(), "--json").output)
+    assert (shown["answer"]["failing_line"], shown["usage"].get("model_calls", 0)) == ("ledger/invoice.py:3", 0)
+    assert "find-failing-line checkout: passed" in cli(*test).output
 
 
 def test_what_save_wrote_is_trusted(kept: str, cli: Cli, folder: Path) -> None:

@@ -1,6 +1,7 @@
 """The example of a failing service: a failure, a revision, and a draft that is written only after approval."""
 
 import importlib
+import os
 import shutil
 import sys
 import traceback
@@ -12,8 +13,13 @@ import pytest
 from langchain_core.callbacks import BaseCallbackHandler
 from langgraph.types import Command
 
-from planner_executor import build_graph, default_tools
+from planner_executor import Playbook, build_graph, default_tools
+from planner_executor.graph.calls.toolbox import Toolbox
+from planner_executor.graph.evaluation.case_run import run_case
+from planner_executor.graph.plan.schema import Plan
+from planner_executor.graph.playbooks.case import Case, cases_beside
 from planner_executor.graph.testing import asked, on_thread
+from planner_executor.graph.text.drawing import plan_svg
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "incident"
 GOAL = "Audit why the checkout service is failing and draft a fix"
@@ -150,3 +156,32 @@ def test_even_when_only_side_effects_need_a_person_the_draft_is_asked_for(saver:
     asked(approve(graph))
 
     assert approve(graph)["status"] == "succeeded" and (workspace / "fix-draft.md").exists()
+
+
+PLAYBOOK = EXAMPLE / "playbooks" / "find-failing-line.yaml"
+PICTURE = Path(__file__).parents[2] / "docs" / "pictures" / "playbook.svg"
+
+
+@pytest.mark.parametrize("changed", [None, "group_errors"])
+async def test_the_test_of_its_playbook_fails_when_a_tool_answers_in_another_shape(
+    changed: str | None, workspace: Path
+) -> None:
+    tools = {tool.name: tool for tool in default_tools(EXAMPLE, workspace)}
+    if changed is not None:
+        before = tools[changed].func
+        tools[changed].func = lambda **args: {**before(**args), "groups": [{"place": "service/delivery.py:25"}]}
+    (case,) = cases_beside(str(PLAYBOOK)).values()
+
+    found = await run_case(Playbook.load(PLAYBOOK), case.stem, Case.load(case), Toolbox(tools.values()), reads=True)
+
+    told = "call 0 of step_4: group_errors answers otherwise now: the answer.groups[0].where is missing"
+    assert (told in found.faults) == bool(found.faults) == (changed is not None)
+
+
+def test_the_picture_of_its_playbook_is_that_of_its_plan() -> None:
+    playbook = Playbook.load(PLAYBOOK)
+    drawn = plan_svg(Plan.model_validate(playbook.plan(playbook.example())))
+    if os.environ.get("RENEW_SNAPSHOTS"):
+        PICTURE.write_text(drawn)
+
+    assert PICTURE.read_text() == drawn
