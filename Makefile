@@ -50,7 +50,7 @@ GOAL ?= Research how this agent keeps side effects safe and write a brief report
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help run studio test check tests rules coverage e2e static bench worth soak aegra faults fuzz mutants snapshots screenshots clean
+.PHONY: help docs run studio test check tests rules coverage e2e static bench worth soak aegra faults fuzz mutants snapshots screenshots clean
 
 help: ## Say what there is
 	@grep -E '^[a-z0-9]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -101,6 +101,11 @@ static: $(VENV)/.dev
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
+docs: $(VENV)/.dev ## Build the pages as a site in site/, with search; links, spelling and code blocks are checked
+	$(IN_MEMORY) $(BIN)/pytest -q -n auto tests/contracts/test_documentation.py
+	$(BIN)/python docs/build_site.py site
+	@echo "look at it: $(BIN)/python -m http.server --directory site"
+
 bench: $(VENV)/.dev ## Measure ours beside other ways to do the same work; writes docs/benchmarks.md
 	@$(BIN)/python -m benchmarks
 
@@ -145,7 +150,7 @@ mutants: $(VENV)/.dev ## Change lines of modules that carry a promise and see a 
 	$(BIN)/python tests/mutants/mutate.py $(if $(MODULE),--module $(MODULE)) --sample $(or $(SAMPLE),0)
 
 clean: ## Remove the environment and what tests and tools leave behind
-	rm -rf $(VENV) tests/node/node_modules tests/node/chat/node_modules tests/node/chat/dist examples/typescript-client/node_modules examples/typescript-client/dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) site tests/node/node_modules tests/node/chat/node_modules tests/node/chat/dist examples/typescript-client/node_modules examples/typescript-client/dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 
 $(VENV)/.run: pyproject.toml constraints.txt
 	$(call install,$(FOR_RUN))

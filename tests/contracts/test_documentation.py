@@ -1,6 +1,8 @@
 """What README and docs show is run: each Python block on its own, in an empty folder; each link leads somewhere."""
 
 import re
+import subprocess
+import sys
 from inspect import signature
 from pathlib import Path
 from typing import Any
@@ -110,6 +112,13 @@ def test_every_table_in_postgresql_is_in_its_table() -> None:
 
 def test_every_field_of_an_input_is_in_its_table() -> None:
     assert set(re.findall(r"`(\w+)`", first_cells("studio.md", "Input"))) == set(Input.__annotations__)
+
+
+def test_no_page_has_a_misspelled_word() -> None:
+    pytest.importorskip("codespell_lib", reason="codespell is not installed")
+    command = [sys.executable, "-m", "codespell_lib", "--toml", ROOT / "pyproject.toml", *PAGES]
+
+    assert subprocess.run(command, capture_output=True, text=True).stdout == ""
 
 
 def blocks(page: Path) -> str:
