@@ -8,14 +8,14 @@ import subprocess
 import sys
 import threading
 import urllib.request
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
-from _pytest.doctest import DoctestModule
+from cases import item_of
 from hypothesis import HealthCheck, settings
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
@@ -35,6 +35,7 @@ for profile, examples in {"check": 10, "test": 50, "many": 2_000}.items():
 settings.load_profile("test")
 FROM_OUTSIDE = {"chat_browser", "node_package", "serve", "time_server"}
 """Fixtures that start a program which is none of ours: who asks for one is an `e2e` test."""
+OF_RUNS = {"scenarios", "faults", "studio", "engine"}
 LONG_S = 600
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 QUIET = ("--disable-background-networking", "--disable-component-update", "--disable-sync", "--disable-quic")
@@ -59,11 +60,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.timeout(LONG_S))
 
 
-@pytest.hookimpl(wrapper=True)
-def pytest_collect_file() -> Generator[None, list[pytest.Collector], list[pytest.Collector]]:
-    """Look for doctests in the packages alone, not in each of the tests."""
-    found = yield
-    return [one for one in found if not isinstance(one, DoctestModule)]
+def pytest_pycollect_makeitem(collector: pytest.Collector, name: str, obj: Any) -> pytest.Item | None:
+    """Take the cases of a test together, but not where each is a run."""
+    return item_of(collector, name, obj) if collector.path.parent.name not in OF_RUNS else None
 
 
 def pytest_collection_finish() -> None:

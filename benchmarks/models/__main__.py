@@ -23,7 +23,7 @@ from planner_executor.graph.cli.run_options import ModelOptions
 from planner_executor.graph.cli.screen import Screen
 from planner_executor.graph.cli.setup import Setup
 from planner_executor.graph.errors import InputError
-from planner_executor.graph.evaluation.evaluation import Evaluation, checked_tools
+from planner_executor.graph.evaluation.evaluation import Evaluation, checked_runner
 from planner_executor.graph.evaluation.results_file import RECORDS, Results, lock_folder
 from planner_executor.graph.evaluation.run_trial import TrialRunner
 from planner_executor.graph.evaluation.suite import Suite
@@ -32,7 +32,7 @@ from planner_executor.graph.policy.policy import NO_POLICY
 from planner_executor.graph.record.budget import Budget
 from planner_executor.graph.runs import open_runs
 
-PAGE = "page.md"
+PAGE, ARM = "page.md", "replanning"
 
 Out = Annotated[
     Path | None,
@@ -74,7 +74,7 @@ def chosen(suite: Suite, only: Sequence[str], tokens: int | None) -> Suite:
     known = {case.id: case for case in suite.cases}
     if unknown := [name for name in only if name not in known]:
         raise InputError("--only", f"there is no goal {unknown[0]}; the goals: {', '.join(known)}")
-    changes = {"cases": tuple(known[name] for name in only) or suite.cases}
+    changes = {"cases": tuple(known[name] for name in only) or suite.cases, "arms": {ARM: suite.tried[ARM]}}
     return suite.model_copy(update={**changes, **({"budget": Budget(tokens=tokens)} if tokens else {})})
 
 
@@ -86,8 +86,9 @@ async def tried(suite: Suite, setup: Setup, folder: Path, screen: Screen) -> Res
         LedgerError: The records cannot be written.
     """
     models = setup.role_models
-    runner = TrialRunner(suite, models, toolset_factory(setup, ()), NO_POLICY, process_rate_limiter({}), folder)
-    evaluation = Evaluation(runner, ("replanning",), await asyncio.to_thread(checked_tools, runner))
+    without_arms = TrialRunner(suite, {}, toolset_factory(setup, ()), NO_POLICY, process_rate_limiter({}), folder)
+    runner, tools = await asyncio.to_thread(checked_runner, without_arms, models)
+    evaluation = Evaluation(runner, models, tools)
     await models.check()
     with lock_folder(folder), get_usage_metadata_callback() as counted:
         prompted = read_prompted(folder)

@@ -98,28 +98,25 @@ def test_a_call_may_be_sent_back_with_words_or_end_the_run(cli: Cli, run: str, f
     assert told(cli, run)["status"] == "rejected" and not (folder / "workspace/there.txt").exists()
 
 
-@pytest.mark.parametrize(
-    ("options", "words"),
-    [
-        (["--approve"], "undecided: name: Under which name?"),
-        (["--answer", "name=x"], "undecided: the plan"),
-        (["--approve", "--answer", "nam=x"], "nam has no open question; open questions: name: Under which name?"),
-        (["--approve", "--answer", "here.txt"], "is not STEP=TEXT"),
-        (["--approve", "--answer", "name= "], "is not STEP=TEXT"),
-        (["--approve", "--answer", "name=x", "--answer", "name=y"], "name is named twice"),
-        (["--approve", "--answer", "name=x", "--raise", "steps=2"], "no limit of the budget is reached"),
-        (["--finish"], "no limit of the budget is reached"),
-        (["--approve", "--finish"], "give one decision"),
-    ],
-    ids=str,
-)
-def test_what_is_left_open_or_beside_the_point_decides_nothing(
-    cli: Cli, run: str, options: list[str], words: str
-) -> None:
-    result = cli("resume", run, *options)
+BESIDE_THE_POINT = [
+    (["--approve"], "undecided: name: Under which name?"),
+    (["--answer", "name=x"], "undecided: the plan"),
+    (["--approve", "--answer", "nam=x"], "nam has no open question; open questions: name: Under which name?"),
+    (["--approve", "--answer", "here.txt"], "is not STEP=TEXT"),
+    (["--approve", "--answer", "name= "], "is not STEP=TEXT"),
+    (["--approve", "--answer", "name=x", "--answer", "name=y"], "name is named twice"),
+    (["--approve", "--answer", "name=x", "--raise", "steps=2"], "no limit of the budget is reached"),
+    (["--finish"], "no limit of the budget is reached"),
+    (["--approve", "--finish"], "give one decision"),
+]
 
-    assert (result.exit_code, words in result.stderr) == (2, True)
-    assert told(cli, run)["decisions"] == []
+
+def test_what_is_left_open_or_beside_the_point_decides_nothing(cli: Cli, run: str) -> None:
+    for options, words in BESIDE_THE_POINT:
+        result = cli("resume", run, *options)
+
+        assert (result.exit_code, words in result.stderr) == (2, True), options
+        assert told(cli, run)["decisions"] == [], options
 
 
 def test_yes_answers_no_question_passes_no_gate_and_makes_no_call(cli: Cli, run: str, folder: Path) -> None:
@@ -192,20 +189,10 @@ def test_the_request_says_what_the_plan_takes_and_what_is_left(cli: Cli, folder:
     assert "at most 5 tool calls. Left of the budget: 7 tool calls." in result.stdout
 
 
-@pytest.mark.parametrize(
-    "options",
-    [
-        ["--finish"],
-        ["--answer", "s=x"],
-        ["--happened", "true"],
-        ["--raise", "tool_calls=3"],
-        ["--approve", "--digest", "0"],
-    ],
-)
-def test_an_option_that_does_not_fit_is_one_sentence_and_not_the_review_before_it(
-    cli: Cli, waiting: str, options: list[str]
-) -> None:
-    done = cli("resume", waiting, *options)
+def test_an_option_that_does_not_fit_is_one_sentence_and_not_the_review_before_it(cli: Cli, waiting: str) -> None:
+    answer, happened, more = ["--answer", "s=x"], ["--happened", "true"], ["--raise", "tool_calls=3"]
+    for options in (["--finish"], answer, happened, more, ["--approve", "--digest", "0"]):
+        done = cli("resume", waiting, *options)
 
-    assert done.exit_code == 2 and done.stdout == ""
-    assert len(done.stderr.strip().splitlines()) == 1
+        assert done.exit_code == 2 and done.stdout == "", options
+        assert len(done.stderr.strip().splitlines()) == 1, options

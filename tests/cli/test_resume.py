@@ -116,27 +116,26 @@ def test_an_edited_plan_with_faults_is_refused_and_the_run_waits(cli: Cli, waiti
     assert cli("resume", waiting, "--approve").exit_code == 0
 
 
-@pytest.mark.parametrize(
-    "options",
-    [
-        ["--approve", "--reject"],
-        ["--approve", "--yes"],
-        ["--feedback", "x", "--edit", "plan.json"],
-        ["--approve", "--comment", "sum=x"],
-        ["--comment", "sum"],
-        ["--reject", "--reason", "x"],
-        ["--reject", "--ask-later", "sum"],
-        ["words without reject"],
-        ["--approve", "--happened", "true"],
-        ["--approve", "--result", "1"],
-        ["--happened", "maybe"],
-        ["--feedback", " "],
-    ],
-)
-def test_decisions_that_contradict_each_other_decide_nothing(cli: Cli, waiting: str, options: list[str]) -> None:
-    assert cli("resume", waiting, *options).exit_code == 2
-    assert told(cli, waiting)["status"] == "waiting"
-    assert told(cli, waiting)["decisions"] == []
+CONTRADICTIONS = [
+    ["--approve", "--reject"],
+    ["--approve", "--yes"],
+    ["--feedback", "x", "--edit", "plan.json"],
+    ["--approve", "--comment", "sum=x"],
+    ["--comment", "sum"],
+    ["--reject", "--reason", "x"],
+    ["--reject", "--ask-later", "sum"],
+    ["words without reject"],
+    ["--approve", "--happened", "true"],
+    ["--approve", "--result", "1"],
+    ["--happened", "maybe"],
+    ["--feedback", " "],
+]
+
+
+def test_decisions_that_contradict_each_other_decide_nothing(cli: Cli, waiting: str) -> None:
+    for options in CONTRADICTIONS:
+        assert cli("resume", waiting, *options).exit_code == 2, options
+        assert (told(cli, waiting)["status"], told(cli, waiting)["decisions"]) == ("waiting", []), options
 
 
 def test_a_run_that_has_ended_is_shown_and_takes_no_decision(cli: Cli, waiting: str) -> None:

@@ -14,6 +14,7 @@ import shlex
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import cycle
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -575,8 +576,13 @@ def test_a_prompt_asks_again_until_it_is_answered(name: str) -> None:
     assert typed_to(kind.request, "\n".join(kind.unclear)) is None
 
 
-@pytest.mark.parametrize("surface", ["interrupt", "Python", "desk"])
-@pytest.mark.parametrize("name", KINDS)
+@pytest.mark.parametrize(
+    ("name", "surface"),
+    [
+        *((name, "desk") for name in KINDS),
+        *zip(KINDS, cycle(["interrupt", "Python"]), strict=False),
+    ],
+)
 def test_a_run_ends_by_a_rejection_from_each_surface_after_a_refused_answer(
     name: str, surface: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

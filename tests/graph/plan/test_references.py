@@ -311,7 +311,7 @@ def seconds_to_read(text: str) -> float:
 @pytest.mark.parametrize("hostile", HOSTILE)
 @pytest.mark.parametrize("end", ["", "'}", "}"])
 def test_hostile_text_is_read_in_time_in_proportion_to_its_length(hostile: str, end: str) -> None:
-    assert seconds_to_read(hostile * 40_000 + end) < 100 * (seconds_to_read(hostile * 2_000 + end) + 0.02)
+    assert seconds_to_read(hostile * 20_000 + end) < 100 * (seconds_to_read(hostile * 1_000 + end) + 0.005)
 
 
 PATTERN = re.compile(

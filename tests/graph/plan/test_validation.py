@@ -385,7 +385,7 @@ def test_an_issue_reads_as_one_line() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["dangling", "circle", "pairs", "duplicates"])
 def test_a_very_large_plan_is_refused_in_seconds(kind: str) -> None:
-    size = 10_000
+    size = 6_000
     waits = {
         "dangling": lambda place: ["gone"],
         "circle": lambda place: [f"s{(place + 1) % size}"],
@@ -398,7 +398,7 @@ def test_a_very_large_plan_is_refused_in_seconds(kind: str) -> None:
     reading = read(*(step(name, depends_on=waits(place)) for place, name in enumerate(names)))
 
     assert reading.issues
-    assert time.process_time() - begun < 10
+    assert time.process_time() - begun < 4
 
 
 json_values = st.recursive(
