@@ -16,7 +16,9 @@ from benchmarks.workloads import Workload, chain, layered, wide
 from planner_executor.graph.calls.toolbox import Toolbox
 from planner_executor.graph.plan.reading import read_plan
 from planner_executor.graph.plan.schema import Plan
-from planner_executor.graph.text.drawing import plan_mermaid, plan_svg, plan_text
+from planner_executor.graph.text.drawing.mermaid import plan_mermaid
+from planner_executor.graph.text.drawing.svg import plan_svg
+from planner_executor.graph.text.drawing.text import plan_text
 
 KILOBYTE = 1_000
 WIDTH = 10

@@ -13,13 +13,13 @@ from typing import Any
 from benchmarks.figures import Figure, at_most
 from benchmarks.sizes import Sizes
 from planner_executor import AsyncAgent
-from planner_executor.graph.ledger.protocol import RunKey
 from planner_executor.graph.ledger.sqlite.connection import Connection
 from planner_executor.graph.ledger.sqlite.file import prepare
 from planner_executor.graph.ledger.sqlite.schema import VERSION
 from planner_executor.graph.ledger.tables.event_writer import EventWriter
 from planner_executor.graph.ledger.tables.runs import head_of
 from planner_executor.graph.ledger.tables.schema import create, set_version
+from planner_executor.graph.record.run_key import RunKey
 from planner_executor.graph.testing import ScriptedModel, drafted
 
 LIMIT_MS = 50

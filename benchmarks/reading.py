@@ -7,11 +7,11 @@ from statistics import median
 
 from benchmarks.figures import Figure, at_most
 from benchmarks.sizes import Sizes
-from planner_executor.graph.ledger.protocol import RunKey
 from planner_executor.graph.ledger.sqlite.ledger import SqliteLedger
 from planner_executor.graph.record.events import Arguments, CallFinished, CallStarted, Draft, RunStarted
 from planner_executor.graph.record.projection import project
 from planner_executor.graph.record.results import StepResult
+from planner_executor.graph.record.run_key import RunKey
 
 EVENTS = 3_000
 

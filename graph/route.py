@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import Any, Literal, get_args
 
-from planner_executor.graph.ledger.protocol import RunKey
-from planner_executor.graph.record.ending import ENDS
+from planner_executor.graph.record.run_key import RunKey
+from planner_executor.graph.record.run_status import ENDS
 
 Route = Literal["plan", "revise", "announce", "review", "execute", "end"]
 """What is to be done next.

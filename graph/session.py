@@ -29,15 +29,16 @@ from planner_executor.graph.errors import (
     RunPausedError,
     StaleRunError,
 )
-from planner_executor.graph.ledger.protocol import RunKey
 from planner_executor.graph.nodes.run.review_clock import refuse_late
 from planner_executor.graph.observing.listener import Observer
 from planner_executor.graph.policy.terms import Comparison
 from planner_executor.graph.record.person import Approver, Person
 from planner_executor.graph.record.projection import project
+from planner_executor.graph.record.run_key import RunKey
 from planner_executor.graph.review.request import digest_of_request
 from planner_executor.graph.route import Route, headed, named_in_state
-from planner_executor.graph.runs import Run, Runs, open_runs
+from planner_executor.graph.runs.run import Run
+from planner_executor.graph.runs.runs import Runs, open_runs
 from planner_executor.graph.runs.stored_responses import open_request, responder
 from planner_executor.graph.runs.taking_over import require_terms, take_over
 from planner_executor.graph.settings.identity import Adapter, named

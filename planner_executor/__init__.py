@@ -15,7 +15,7 @@ _HOME = {
     "NothingHappened": "tools.errors",
     "Person": "graph.record.person",
     "Playbook": "graph.playbooks",
-    "Run": "graph.runs",
+    "Run": "graph.runs.run",
     "ToolError": "tools.errors",
     "Transient": "tools.errors",
     "build_graph": "graph.builder.graph_builder",

@@ -7,7 +7,7 @@ from planner_executor.graph.chat_models.settings import ModelSettings as ModelSe
 from planner_executor.graph.errors import AgentError as AgentError
 from planner_executor.graph.playbooks import Playbook as Playbook
 from planner_executor.graph.record.person import Person as Person
-from planner_executor.graph.runs import Run as Run
+from planner_executor.graph.runs.run import Run as Run
 from planner_executor.tools.declaration import tool as tool
 from planner_executor.tools.errors import (
     NothingHappened as NothingHappened,

@@ -30,7 +30,7 @@ from planner_executor.graph.evaluation.suite import Suite
 from planner_executor.graph.evaluation.trial import Trial
 from planner_executor.graph.policy.policy import NO_POLICY
 from planner_executor.graph.record.budget import Budget
-from planner_executor.graph.runs import open_runs
+from planner_executor.graph.runs.runs import open_runs
 
 PAGE, ARM = "page.md", "replanning"
 

@@ -19,7 +19,7 @@ from planner_executor.graph.calls.threads import run_sync
 from planner_executor.graph.chat_models.settings import ModelSpec
 from planner_executor.graph.checkpoints.checkpoint import DATABASE
 from planner_executor.graph.errors import ConfigError, DecisionRefusedError, InputError
-from planner_executor.graph.ledger.drivers import shown
+from planner_executor.graph.ledger.database_name import shown
 from planner_executor.graph.ledger.run_store import Redacted
 from planner_executor.graph.ledger.seal import SealKey
 from planner_executor.graph.ledger.verification import Verification
@@ -37,13 +37,16 @@ from planner_executor.graph.replay.record_loading import replayed_file, replayed
 from planner_executor.graph.replay.report import Replay
 from planner_executor.graph.review.alike import Batch
 from planner_executor.graph.review.response import ReviewResponse
-from planner_executor.graph.runs import Log, Run, RunPage, Runs
 from planner_executor.graph.runs.alike import Outcome, alike_requests, decide_each
 from planner_executor.graph.runs.approvals import revoke, standing_approvals
 from planner_executor.graph.runs.forking import fork_of
 from planner_executor.graph.runs.inbox import Inbox, inbox
 from planner_executor.graph.runs.inbox_filter import InboxFilter
+from planner_executor.graph.runs.lists import Log
 from planner_executor.graph.runs.record_service import audited, exported, redacted, verified, verified_file
+from planner_executor.graph.runs.run import Run
+from planner_executor.graph.runs.run_page import RunPage
+from planner_executor.graph.runs.runs import Runs
 from planner_executor.graph.runs.step_changes import skip_step, supply_result
 from planner_executor.graph.runs.taking import taking, with_known_arguments
 from planner_executor.graph.session import AgentOptions, AgentSession, NotGiven, ProgressCallback, open_session

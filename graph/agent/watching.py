@@ -2,7 +2,7 @@
 
 from collections.abc import Awaitable, Callable
 
-from planner_executor.graph.runs import Run
+from planner_executor.graph.runs.run import Run
 from planner_executor.graph.text.html import scrolled
 from planner_executor.graph.text.table import Bundle
 from planner_executor.graph.text.timeline import timeline_svg

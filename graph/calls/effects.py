@@ -13,13 +13,14 @@ from typing import Any
 from planner_executor.graph.calls.owned_run import OwnedRun
 from planner_executor.graph.calls.tool_call import ToolCall
 from planner_executor.graph.data_class import dataclass, replace
-from planner_executor.graph.ledger.protocol import NOTHING_SEEN, Elsewhere, RunKey
+from planner_executor.graph.ledger.protocol import NOTHING_SEEN, Elsewhere
 from planner_executor.graph.plan.canonical import digest
 from planner_executor.graph.plan.same_call import call_digest
 from planner_executor.graph.record.call import Call
 from planner_executor.graph.record.other_runs import is_settled_by
 from planner_executor.graph.record.redaction import MARK
 from planner_executor.graph.record.results import StepResult
+from planner_executor.graph.record.run_key import RunKey
 from planner_executor.graph.record.values import to_text
 
 Same = tuple[str, str]

@@ -18,9 +18,9 @@ from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from planner_executor.graph.calls.threads import run_sync
 from planner_executor.graph.checkpoints.saver import SharingSaver
 from planner_executor.graph.errors import ConfigError, LedgerUnavailableError
+from planner_executor.graph.ledger.address import is_address
+from planner_executor.graph.ledger.database_name import IN_MEMORY
 from planner_executor.graph.ledger.drivers import file_of, open_ledger
-from planner_executor.graph.ledger.memory.event_reader import IN_MEMORY
-from planner_executor.graph.ledger.postgres.address import is_address
 from planner_executor.graph.ledger.protocol import Ledger
 from planner_executor.graph.ledger.seal import key_from_environment
 from planner_executor.graph.ledger.sqlite.busy_timeout import busy_timeout_with

@@ -10,7 +10,7 @@ from typing import Any, Literal, cast, get_args
 from langgraph.checkpoint.base import Checkpoint
 
 from planner_executor.graph.errors import ConfigError
-from planner_executor.graph.record.ending import ENDS
+from planner_executor.graph.record.run_status import ENDS
 
 KeepCheckpoints = Literal["all", "until_end"]
 VARIABLE = "PLANNER_EXECUTOR_KEEP_CHECKPOINTS"

@@ -27,7 +27,7 @@ from planner_executor.graph.checkpoints.kept_checkpoints import ends_run, keep_c
 from planner_executor.graph.checkpoints.saver import NO_NAME, UNREADABLE, strict_serializer
 from planner_executor.graph.checkpoints.saver_from_threads import FromThreads
 from planner_executor.graph.errors import InputError, LedgerUnavailableError
-from planner_executor.graph.ledger.postgres.address import shown_address
+from planner_executor.graph.ledger.address import shown_address
 from planner_executor.graph.ledger.postgres.server import DIRECT, LOOK_S, PATIENCE_S, advice, is_pooled, parameters
 from planner_executor.graph.ledger.postgres.texts import read_text, stored_text
 from planner_executor.graph.ledger.postgres.thread_tables import (

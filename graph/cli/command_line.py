@@ -9,7 +9,7 @@ from typing import Any
 
 from planner_executor.graph.cli.given_options import repeated_options
 from planner_executor.graph.cli.options import DATABASE
-from planner_executor.graph.ledger.drivers import shown
+from planner_executor.graph.ledger.database_name import shown
 
 NAME = "planner-executor"
 CARRYING_ON = ("resume", "retry", "fork")

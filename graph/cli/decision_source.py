@@ -14,7 +14,7 @@ from planner_executor.graph.record.events import ReviewRequested
 from planner_executor.graph.record.person import Person
 from planner_executor.graph.review.request import ANEW, UNCHANGED, digest_of_all
 from planner_executor.graph.review.response import ReviewResponse, build_response
-from planner_executor.graph.runs import Run
+from planner_executor.graph.runs.run import Run
 
 VOTED = "your approval is on record; {run} waits for the others whose approval it takes"
 """What is said if the same request is open after it was answered: the answer was one of several that it takes."""

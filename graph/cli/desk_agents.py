@@ -14,7 +14,7 @@ from planner_executor.graph.desk.drives import OpenedAgent
 from planner_executor.graph.desk.security.visitor import verified
 
 if TYPE_CHECKING:
-    from planner_executor.graph.runs import Run
+    from planner_executor.graph.runs.run import Run
 
 
 class DeskAgents:

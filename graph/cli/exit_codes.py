@@ -11,7 +11,7 @@ from planner_executor.graph.cli.outlet import give_up
 from planner_executor.graph.cli.screen import Screen
 from planner_executor.graph.cli.signals import Interrupted, ctrl_c_as_exception
 from planner_executor.graph.errors import AgentError, LedgerError
-from planner_executor.graph.runs import Run
+from planner_executor.graph.record.run_status import ENDS, RunStatus
 
 SUCCEEDED, ENDED_OTHERWISE, USAGE, WAITING, STORAGE, INTERRUPTED = 0, 1, 2, 3, 4, 130
 
@@ -19,11 +19,11 @@ UNWRITABLE = frozenset({errno.ENOSPC, errno.EIO, errno.EDQUOT})
 """Errors of a standard output that is on a full or broken disk."""
 
 
-def exit_code(run: Run) -> int:
+def exit_code(status: RunStatus) -> int:
     """Return the exit code for a run that has ended or waits."""
-    if run.status == "succeeded":
+    if status == "succeeded":
         return SUCCEEDED
-    return ENDED_OTHERWISE if run.ended else WAITING
+    return ENDED_OTHERWISE if status in ENDS else WAITING
 
 
 @contextmanager

@@ -9,7 +9,8 @@ from planner_executor.graph.cli.command_line import command
 from planner_executor.graph.cli.screen import Screen
 from planner_executor.graph.cli.signals import Interrupted
 from planner_executor.graph.errors import UnknownRunError
-from planner_executor.graph.runs import Run, open_runs
+from planner_executor.graph.runs.run import Run
+from planner_executor.graph.runs.runs import open_runs
 
 
 @contextmanager

@@ -4,7 +4,7 @@ import sys
 from typing import Any
 
 from planner_executor.graph.cli.outlet import Outlet
-from planner_executor.graph.runs import Run
+from planner_executor.graph.runs.run import Run
 
 
 def json_observers(json: bool) -> dict[str, Any]:

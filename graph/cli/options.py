@@ -1,37 +1,17 @@
 """Arguments and options shared by several commands."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from planner_executor.graph.errors import InputError
-from planner_executor.graph.ledger.drivers import name_fault
-from planner_executor.graph.ledger.memory.event_reader import IN_MEMORY
+from planner_executor.graph.ledger.database_name import IN_MEMORY, name_fault
 from planner_executor.graph.plain_text.sanitize import is_utf8
-from planner_executor.graph.policy.policy import ApprovalMode
 from planner_executor.graph.record.person import Person
-from planner_executor.graph.settings.settings import CHOICES, DEFAULTS, SETTINGS
 from planner_executor.tools.packs import DEFAULT_PACKS, PACKS
 
 DATABASE = "planner-executor.db"
-
-
-def setting_option(name: str) -> Any:
-    """Return the option of a setting, made of its field in `Settings`; typer reads a choice from its type."""
-    told, choices = SETTINGS[name], [choice for choice in CHOICES.get(name, ()) if choice is not None]
-    if told.least is not None:
-        said, least, most = f"{told.help}. Default: {DEFAULTS[name]}.", told.least, None
-    elif all(isinstance(choice, int) for choice in choices):
-        said, least, most = f"{told.help}.", min(choices), max(choices)
-    else:
-        said, least, most = f"{told.help}: {', '.join(choices)}.", None, None
-    return typer.Option(option_name(name), min=least, max=most, metavar=told.option, help=said)
-
-
-def option_name(name: str) -> str:
-    """Return the option that sets a setting."""
-    return f"--{name.replace('_', '-')}"
 
 
 def text(given: str | None) -> str | None:
@@ -154,7 +134,6 @@ ConfigFile = Annotated[
         "--config", parser=path_of, metavar="FILE", help="Settings file. Default: planner-executor.toml, if it exists."
     ),
 ]
-ApprovalName = Annotated[ApprovalMode | None, setting_option("approval")]
 Json = Annotated[bool, typer.Option("--json", help="Write events to standard output as JSON lines; never prompt.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
 ActsAs = Annotated[

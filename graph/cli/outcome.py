@@ -10,8 +10,8 @@ from planner_executor.graph.cli.command_line import command
 from planner_executor.graph.cli.screen import Screen
 from planner_executor.graph.plain_text.sanitize import margined
 from planner_executor.graph.record.reopening import RETRIED
-from planner_executor.graph.record.run_filter import RunStatus
-from planner_executor.graph.runs import Run
+from planner_executor.graph.record.run_status import RunStatus
+from planner_executor.graph.runs.run import Run
 
 
 def show_outcome(screen: Screen, run: Run, database: str | Path) -> None:

@@ -9,7 +9,7 @@ from planner_executor.graph.cli.editor import edited
 from planner_executor.graph.plan.issues import Issue
 from planner_executor.graph.plan.schema import Plan
 from planner_executor.graph.review.plan_changes import changes_between
-from planner_executor.graph.runs import Run
+from planner_executor.graph.runs.run import Run
 from planner_executor.graph.text.plan_yaml import YamlFault, plan_from_yaml, plan_to_yaml, with_faults, without_faults
 from planner_executor.graph.text.review.changes import change_blocks
 from planner_executor.graph.text.review.frame import to_text, widened

@@ -31,7 +31,7 @@ from planner_executor.graph.review.response import (
     reason_for,
     settled_steps,
 )
-from planner_executor.graph.runs import Run
+from planner_executor.graph.runs.run import Run
 from planner_executor.graph.words.name_list import counted, listed, right_name
 
 OTHERWISE = "n: end the run, anything else: replan with this feedback: "

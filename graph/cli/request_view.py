@@ -17,7 +17,7 @@ from planner_executor.graph.review.response import (
     reason_for,
     settled_steps,
 )
-from planner_executor.graph.runs import Run
+from planner_executor.graph.runs.run import Run
 from planner_executor.graph.text.review.drawing import fitted
 from planner_executor.graph.text.review.frame import plain_description, to_text
 from planner_executor.graph.text.review.screen import screen_descriptions

@@ -13,13 +13,13 @@ from shlex import quote
 from typing import Any
 
 from planner_executor.graph.cli.model_options import recorded_models
-from planner_executor.graph.cli.options import option_name
 from planner_executor.graph.cli.prompts import Postponed, read_answer
 from planner_executor.graph.cli.screen import Screen
+from planner_executor.graph.cli.setting_options import option_name
 from planner_executor.graph.cli.setup import Setup, absolute
 from planner_executor.graph.data_class import dataclass, replace
 from planner_executor.graph.errors import InputError
-from planner_executor.graph.runs import Run
+from planner_executor.graph.runs.run import Run
 from planner_executor.graph.settings.settings import REMEMBERED
 
 OPTIONS = {

@@ -21,11 +21,11 @@ from planner_executor.graph.cli.run_lookup import recorded_run, with_runs
 from planner_executor.graph.cli.screen import Screen
 from planner_executor.graph.cli.signals import interrupt, on_sigterm
 from planner_executor.graph.errors import NothingToDecideError, OtherTermsError
-from planner_executor.graph.ledger.protocol import RunKey
 from planner_executor.graph.nodes.run.review_clock import refuse_late
 from planner_executor.graph.notices.notifier import answering
 from planner_executor.graph.record.person import Person
-from planner_executor.graph.runs import Run
+from planner_executor.graph.record.run_key import RunKey
+from planner_executor.graph.runs.run import Run
 from planner_executor.graph.settings.identity import named
 
 if TYPE_CHECKING:

@@ -6,15 +6,15 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
+from planner_executor.graph.cli.run_list import is_missing
 from planner_executor.graph.data_class import dataclass
 from planner_executor.graph.errors import AgentError, UnknownRunError
-from planner_executor.graph.ledger.drivers import shown
-from planner_executor.graph.ledger.postgres.address import is_address
+from planner_executor.graph.ledger.database_name import shown
 from planner_executor.graph.record.events import Event
 from planner_executor.graph.record.projection import project
-from planner_executor.graph.record.run_filter import RunFilter
 from planner_executor.graph.record.run_state import RunState
-from planner_executor.graph.runs import Run, RunPage, Runs, open_runs
+from planner_executor.graph.runs.run import Run
+from planner_executor.graph.runs.runs import Runs, open_runs
 
 Result = TypeVar("Result")
 
@@ -86,15 +86,6 @@ def with_run(database: str | Path, name: str, query: Callable[[Runs], Awaitable[
     return with_runs(database, query)
 
 
-def page(database: str | Path, wanted: RunFilter) -> RunPage:
-    """Return a page of runs, latest first; empty without a database.
-
-    Raises:
-        LedgerUnavailableError: The database cannot be read.
-    """
-    return RunPage(()) if is_missing(database) else with_runs(database, lambda runs: runs.page(wanted))
-
-
 def with_runs(database: str | Path, query: Callable[[Runs], Awaitable[Result]]) -> Result:
     """Open the database, await the query, and close it."""
 
@@ -103,9 +94,3 @@ def with_runs(database: str | Path, query: Callable[[Runs], Awaitable[Result]]) 
             return await query(runs)
 
     return asyncio.run(opened())
-
-
-def is_missing(database: str | Path) -> bool:
-    """Whether the database is a file that does not exist yet, in a folder that does."""
-    file = Path(database)
-    return not is_address(str(database)) and not file.exists() and file.absolute().parent.is_dir()

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from planner_executor.graph.cli import options
 from planner_executor.graph.cli.actor import ActorOptions
 from planner_executor.graph.cli.model_options import models_from_options
+from planner_executor.graph.cli.setting_options import ApprovalName, setting_option
 from planner_executor.graph.cli.setup import check_folders
 from planner_executor.graph.data_class import dataclass
 from planner_executor.graph.policy.replanning import Replan
@@ -86,12 +87,12 @@ class RunOptions(ActorOptions, ModelOptions, ToolOptions):
 
     config: options.ConfigFile = None
     policy: options.PolicyFile = None
-    approval: options.ApprovalName = None
-    replan: Annotated[Replan | None, options.setting_option("replan")] = None
-    horizon: Annotated[int | None, options.setting_option("horizon")] = None
-    max_replans: Annotated[int | None, options.setting_option("max_replans")] = None
-    max_repairs: Annotated[int | None, options.setting_option("max_repairs")] = None
-    max_concurrency: Annotated[int | None, options.setting_option("max_concurrency")] = None
+    approval: ApprovalName = None
+    replan: Annotated[Replan | None, setting_option("replan")] = None
+    horizon: Annotated[int | None, setting_option("horizon")] = None
+    max_replans: Annotated[int | None, setting_option("max_replans")] = None
+    max_repairs: Annotated[int | None, setting_option("max_repairs")] = None
+    max_concurrency: Annotated[int | None, setting_option("max_concurrency")] = None
 
     @property
     def takes_over(self) -> bool:

@@ -12,8 +12,8 @@ from rich.text import Text
 
 from planner_executor.graph.cli.outlet import Outlet, OutletConsole
 from planner_executor.graph.data_class import dataclass
+from planner_executor.graph.plain_text.columns import columns
 from planner_executor.graph.plain_text.sanitize import document, escaped, one_line, visible
-from planner_executor.graph.text.drawing.labels import columns
 from planner_executor.graph.text.review.layout import fitted_line
 
 DEFAULT_COLUMNS = 100

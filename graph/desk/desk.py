@@ -16,7 +16,7 @@ from planner_executor.graph.desk.security.gate import Door
 from planner_executor.graph.desk.settings import DeskSettings
 from planner_executor.graph.desk.views.plan_graph import PlanDrawing
 from planner_executor.graph.desk.watch import Watch
-from planner_executor.graph.ledger.drivers import shown
+from planner_executor.graph.ledger.database_name import shown
 from planner_executor.graph.lifetime import OpenOnUse
 from planner_executor.graph.recent import Recent
 

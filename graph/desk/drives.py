@@ -17,10 +17,11 @@ from planner_executor.graph.desk.policy_view import NO_POLICY, KeptPolicy, Polic
 from planner_executor.graph.desk.security.visitor import verified
 from planner_executor.graph.desk.views.event_part import Part, part_of_event
 from planner_executor.graph.errors import AgentError, RunOwnedError
-from planner_executor.graph.ledger.protocol import RunKey
 from planner_executor.graph.lifetime import LoopThread
 from planner_executor.graph.playbooks.folder import folder_of
-from planner_executor.graph.runs import Run, Runs
+from planner_executor.graph.record.run_key import RunKey
+from planner_executor.graph.runs.run import Run
+from planner_executor.graph.runs.runs import Runs
 from planner_executor.graph.settings.settings_file import settings_file
 from planner_executor.graph.settings.trust import store_path
 

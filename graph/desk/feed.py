@@ -7,10 +7,10 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from planner_executor.graph.data_class import dataclass, field
 from planner_executor.graph.desk.threads import on_thread
-from planner_executor.graph.ledger.protocol import RunKey
 from planner_executor.graph.ledger.run_store import RunStore
 from planner_executor.graph.record.events import Event, ValueRedacted
 from planner_executor.graph.record.projection import apply_events, known
+from planner_executor.graph.record.run_key import RunKey
 from planner_executor.graph.record.run_state import RunState
 from planner_executor.graph.runs.run import run_of
 from planner_executor.graph.text.event_text import event_text

@@ -8,13 +8,13 @@ from pathlib import Path
 
 from planner_executor.graph.data_class import dataclass, field, replace
 from planner_executor.graph.desk.threads import on_thread
-from planner_executor.graph.ledger.protocol import RunKey
 from planner_executor.graph.nodes.run.review_clock import is_due, settle
 from planner_executor.graph.record.events import ON_SERVER, Event, ValueRedacted
 from planner_executor.graph.record.projection import apply_events, known, project
+from planner_executor.graph.record.run_key import RunKey
 from planner_executor.graph.record.run_state import RunState
-from planner_executor.graph.runs import Run, Runs, open_runs
-from planner_executor.graph.runs.run import run_of
+from planner_executor.graph.runs.run import Run, run_of
+from planner_executor.graph.runs.runs import Runs, open_runs
 from planner_executor.graph.runs.stored_responses import open_request
 
 MOST_RUNS = 32

@@ -10,7 +10,7 @@ from planner_executor.graph.data_class import dataclass, field
 from planner_executor.graph.desk.feed import Feed, Moment
 from planner_executor.graph.desk.records import Records
 from planner_executor.graph.errors import AgentError
-from planner_executor.graph.ledger.protocol import RunKey
+from planner_executor.graph.record.run_key import RunKey
 
 STREAM_S = 300.0
 """How long a stream lasts; the tab then opens another one, for which its session is checked again."""

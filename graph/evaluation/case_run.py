@@ -14,10 +14,10 @@ from planner_executor.graph.data_class import dataclass, replace
 from planner_executor.graph.errors import InputError
 from planner_executor.graph.evaluation.case_answers import Answers, CaseTool, models_of
 from planner_executor.graph.evaluation.planned_arm import decided
-from planner_executor.graph.ledger.memory.event_reader import IN_MEMORY
+from planner_executor.graph.ledger.database_name import IN_MEMORY
 from planner_executor.graph.playbooks import Playbook
 from planner_executor.graph.playbooks.case import Case
-from planner_executor.graph.runs import open_runs
+from planner_executor.graph.runs.runs import open_runs
 
 
 @dataclass(frozen=True)

@@ -33,8 +33,8 @@ from planner_executor.graph.policy.grants import Refused
 from planner_executor.graph.prompts.direct import DIRECT, direct_message
 from planner_executor.graph.record.budget import Usage
 from planner_executor.graph.record.cost import NO_COST, cost_with
-from planner_executor.graph.record.ending import EndStatus
 from planner_executor.graph.record.events import ModelFinished, Tokens
+from planner_executor.graph.record.run_status import EndStatus
 from planner_executor.graph.record.values import normalise, to_text
 from planner_executor.graph.settings.settings import Settings
 from planner_executor.tools.idempotency import with_idempotency_key

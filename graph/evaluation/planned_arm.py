@@ -21,7 +21,8 @@ from planner_executor.graph.evaluation.trial import Spent, TrialEnding
 from planner_executor.graph.plan.library import NO_LIBRARY, Library
 from planner_executor.graph.record.events import BudgetReached, Event, ModelFinished
 from planner_executor.graph.record.projection import project
-from planner_executor.graph.runs import Run, open_runs
+from planner_executor.graph.runs.run import Run
+from planner_executor.graph.runs.runs import open_runs
 from planner_executor.graph.settings.settings import Settings
 
 APPROVED = ("run_plan", "run_step")

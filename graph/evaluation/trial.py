@@ -10,7 +10,7 @@ from planner_executor.graph.chat_models.failures import FailureKind
 from planner_executor.graph.data_class import dataclass, field, fields
 from planner_executor.graph.plan.checks import describe_check
 from planner_executor.graph.record.budget import Usage
-from planner_executor.graph.record.run_filter import RunStatus
+from planner_executor.graph.record.run_status import RunStatus
 
 OUTAGES: frozenset[FailureKind] = frozenset({"rate_limit", "timeout", "connection", "server", "key", "unknown_model"})
 """Kinds of model failure that are the server's fault, so that the trial is void."""

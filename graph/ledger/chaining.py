@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 from planner_executor.graph.errors import StaleRunError
 from planner_executor.graph.ledger.chain import SALT_BYTES, Row, link, payload_digest
-from planner_executor.graph.ledger.protocol import RunKey
 from planner_executor.graph.plan.json_writer import COMPACT, json_writer
 from planner_executor.graph.record.events import Draft, Event, RunStarted
 from planner_executor.graph.record.person import Approver
+from planner_executor.graph.record.run_key import RunKey
 
 compact_json = json_writer(separators=COMPACT, allow_nan=False)
 

@@ -6,7 +6,7 @@ from functools import partial
 
 from planner_executor.graph.large_work import done_aside
 from planner_executor.graph.ledger.family import Family
-from planner_executor.graph.ledger.protocol import Elsewhere, News, RunKey
+from planner_executor.graph.ledger.protocol import Elsewhere, News
 from planner_executor.graph.ledger.reading import Snapshot, checked_events
 from planner_executor.graph.ledger.refusals import lost_artifact
 from planner_executor.graph.ledger.seal import SealKey
@@ -14,6 +14,7 @@ from planner_executor.graph.ledger.transcript import ARTIFACT_ID, is_artifact
 from planner_executor.graph.record.events import Event
 from planner_executor.graph.record.other_runs import calls_to_know, is_kin
 from planner_executor.graph.record.projection import project
+from planner_executor.graph.record.run_key import RunKey
 
 
 class CheckedReader(ABC):

@@ -4,19 +4,15 @@ from collections.abc import Callable
 from pathlib import Path
 
 from planner_executor.graph.errors import ConfigError, LedgerUnavailableError
-from planner_executor.graph.ledger.memory.event_reader import IN_MEMORY
+from planner_executor.graph.ledger.address import MISSPELT, SCHEMES, is_address, shown_address
+from planner_executor.graph.ledger.database_name import IN_MEMORY, name_fault
 from planner_executor.graph.ledger.memory.ledger import MemoryLedger
-from planner_executor.graph.ledger.postgres.address import MISSPELT, SCHEMES, is_address, shown_address
 from planner_executor.graph.ledger.protocol import Ledger
 from planner_executor.graph.ledger.run_store import RunStore
 from planner_executor.graph.ledger.seal import SealKey
 from planner_executor.graph.ledger.sqlite.ledger import SqliteLedger
 
-UNNAMED = "the name of the database is blank; name a file, such as runs.db, or postgresql://..."
 PACKAGES = "a PostgreSQL database needs packages: pip install '.[postgres]' in the folder of planner-executor"
-OF_SQLITE = (
-    "the name of the database begins with file:, as SQLite writes addresses; name the path alone, such as runs.db"
-)
 Driver = Callable[[str, SealKey | None], RunStore]
 
 
@@ -57,19 +53,6 @@ def open_ledger(address: str | Path, key: SealKey | None = None) -> RunStore:
         raise ConfigError(fault)
     scheme, _, _ = text.partition("://")
     return DRIVERS.get(scheme, _misspelt if is_address(text) else SqliteLedger)(text, key)
-
-
-def name_fault(database: str) -> str | None:
-    """Return why a text names no database, None if it may: SQLite would make one that is gone with its connection."""
-    if not database.strip():
-        return UNNAMED
-    return OF_SQLITE if database.startswith("file:") else None
-
-
-def shown(database: str | Path) -> str:
-    """Return a database's name in messages: a path, or an address without its password."""
-    text = str(database)
-    return shown_address(text) if is_address(text) else text
 
 
 def file_of(ledger: Ledger) -> str | None:

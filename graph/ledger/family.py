@@ -9,7 +9,6 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from planner_executor.graph.ledger.chain import Row
-from planner_executor.graph.ledger.protocol import RunKey
 from planner_executor.graph.ledger.transcript import event_of
 from planner_executor.graph.record.events import (
     CallFinished,
@@ -21,6 +20,7 @@ from planner_executor.graph.record.events import (
     StepChecked,
 )
 from planner_executor.graph.record.redaction import MARK, NAME
+from planner_executor.graph.record.run_key import RunKey
 from planner_executor.graph.record.summary import CHANGED
 from planner_executor.graph.record.values import to_text
 

@@ -5,9 +5,9 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from planner_executor.graph.ledger.chain import Row
-from planner_executor.graph.ledger.protocol import RunKey
 from planner_executor.graph.record.counters import Counts, RunCounter
 from planner_executor.graph.record.events import Event, RunEnded
+from planner_executor.graph.record.run_key import RunKey
 from planner_executor.graph.record.sample import Samples
 from planner_executor.graph.record.step_history import StepHistory
 from planner_executor.graph.record.summarizer import Summarizer

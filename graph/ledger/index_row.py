@@ -1,12 +1,8 @@
-"""The index of runs as every SQL driver stores it: lists, the open review and labels of counts are JSON text."""
+"""The index of runs as every SQL driver stores it: lists and the open review are JSON text."""
 
 import json
-from collections import Counter
-from collections.abc import Iterable, Sequence
-from functools import lru_cache
-from typing import Any
+from collections.abc import Sequence
 
-from planner_executor.graph.record.counters import Counts
 from planner_executor.graph.record.open_review import OpenReview
 from planner_executor.graph.record.summary import RunSummary
 
@@ -40,21 +36,6 @@ def changed(before: RunSummary, after: RunSummary) -> list[str]:
     pairs = zip(RunSummary._fields, before, after, strict=True)
     names = sorted(name for name, old, new in pairs if new != old)
     return names if before.review is after.review is None else [*names, *SORT_KEYS]
-
-
-def stored_counts(counts: Counts) -> list[tuple[str, str, float]]:
-    """Return counts over runs as they are stored: name, labels, value."""
-    return [(name, _labels(labels), float(count)) for (name, labels), count in counts.items()]
-
-
-def read_counts(rows: Iterable[Sequence[Any]]) -> Counts:
-    """Return the counts in rows as `stored_counts` made them."""
-    return Counter(
-        {(name, tuple((key, label) for key, label in json.loads(labels))): value for name, labels, value in rows}
-    )
-
-
-_labels = lru_cache(maxsize=256)(json.dumps)
 
 
 def _cell(name: str, value: object) -> object:

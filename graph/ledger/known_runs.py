@@ -11,10 +11,11 @@ from functools import partial
 
 from planner_executor.graph.data_class import dataclass, field
 from planner_executor.graph.large_work import done_aside
-from planner_executor.graph.ledger.protocol import Ledger, RunKey
+from planner_executor.graph.ledger.protocol import Ledger
 from planner_executor.graph.record.events import ValueRedacted
 from planner_executor.graph.record.projection import apply_events, project
 from planner_executor.graph.record.recorded_plans import RecordedPlans
+from planner_executor.graph.record.run_key import RunKey
 from planner_executor.graph.record.run_state import RunState
 
 MOST = 64

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Any, Protocol
 
 from planner_executor.graph.data_class import dataclass
-from planner_executor.graph.ledger.protocol import RunKey
+from planner_executor.graph.record.run_key import RunKey
 
 DeliveryKey = tuple[str, int, str, float, str]
 """Thread and number of the run, kind, time, address."""

@@ -7,10 +7,11 @@ from typing import NamedTuple
 
 from planner_executor.graph.ledger.checked_reader import CheckedReader
 from planner_executor.graph.ledger.ownership import Ownership
-from planner_executor.graph.ledger.protocol import Lease, Proof, RunKey
+from planner_executor.graph.ledger.protocol import Lease, Proof
 from planner_executor.graph.ledger.reading import Snapshot
 from planner_executor.graph.record.caps import CapEntry
 from planner_executor.graph.record.events import Draft, Event
+from planner_executor.graph.record.run_key import RunKey
 from planner_executor.graph.record.standing_approval import StandingCall
 from planner_executor.graph.record.values import Kept
 

@@ -1,14 +1,10 @@
 """Owner names: one per holder of a lease; other processes of the machine can check whether its process is alive."""
 
-import asyncio
 import os
 import socket
 from functools import lru_cache
 from pathlib import Path
 from uuid import uuid4
-
-from planner_executor.graph.ledger.lease import Holder
-from planner_executor.graph.record.events import Draft, OwnerReplaced
 
 _holding: set[str] = set()
 _process_read = 0
@@ -16,7 +12,7 @@ _process_read = 0
 
 def new_owner() -> str:
     """Return a new owner name. The first call of a process reads files; on an event loop use `named_owner`."""
-    owner = f"{_this_process(os.getpid())}|{uuid4().hex}"
+    owner = f"{this_process(os.getpid())}|{uuid4().hex}"
     _holding.add(owner)
     return owner
 
@@ -24,7 +20,9 @@ def new_owner() -> str:
 async def named_owner() -> str:
     """Return a new owner name without reading files on the event loop's thread."""
     if _process_read != os.getpid():
-        await asyncio.to_thread(_this_process, os.getpid())
+        import asyncio  # whoever lists runs owns none, and needs no event loop
+
+        await asyncio.to_thread(this_process, os.getpid())
     return new_owner()
 
 
@@ -47,28 +45,13 @@ def is_gone(owner: str) -> bool:
     return False
 
 
-def replacement(left: Holder | None) -> list[Draft]:
-    """Return the event of a run that is taken from this holder, none if it was free. Reads files, as `is_gone` does.
-
-    An owner that finished in this process, and did not release the run, is replaced at once, but its process lives.
-    """
-    if left is None or not left.owner:
-        return []
-    process = "an unknown process"
-    match left.owner.split("|"):
-        case host, _, pid, _, _:
-            process = f"process {pid} on {host}"
-    is_here = left.owner.rpartition("|")[0] == _this_process(os.getpid())
-    return [Draft(OwnerReplaced(process=process, is_dead=not is_here and is_gone(left.owner)))]
-
-
 def may_live(owner: str | None) -> bool:
     """Whether there is an owner, and it is not known to be dead; see `is_gone`."""
     return bool(owner) and not is_gone(str(owner))
 
 
 @lru_cache(maxsize=1)
-def _this_process(pid: int) -> str:
+def this_process(pid: int) -> str:
     """Return the identity of this process: host, boot, process id and start time (a process id alone is reused)."""
     global _process_read
     found = "|".join((socket.gethostname(), _boot_id(pid), str(pid), _started(pid) or ""))

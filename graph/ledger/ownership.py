@@ -13,8 +13,9 @@ from planner_executor.graph.errors import LedgerError
 from planner_executor.graph.ledger.lease import Holder, Pace, Watch
 from planner_executor.graph.ledger.owner import is_gone, named_owner, retire
 from planner_executor.graph.ledger.proof import CLOCK, Clock, now_s, still_counts
-from planner_executor.graph.ledger.protocol import Lease, Proof, RunKey
+from planner_executor.graph.ledger.protocol import Lease, Proof
 from planner_executor.graph.ledger.refusals import owned_elsewhere
+from planner_executor.graph.record.run_key import RunKey
 
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)

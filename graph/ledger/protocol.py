@@ -15,23 +15,10 @@ from planner_executor.graph.data_class import dataclass, field
 from planner_executor.graph.record.call import Call
 from planner_executor.graph.record.caps import CapEntry
 from planner_executor.graph.record.events import Draft, Event
-from planner_executor.graph.record.run_state import run_name
+from planner_executor.graph.record.run_key import RunKey
 from planner_executor.graph.record.sample import Sample
 from planner_executor.graph.record.standing_approval import StandingApproval, StandingCall, StandingUse
 from planner_executor.graph.record.values import Kept
-
-
-@dataclass(frozen=True)
-class RunKey:
-    """A run in the ledger: the `n`-th of its thread, counted from 1."""
-
-    thread: str
-    n: int
-
-    @property
-    def id(self) -> str:
-        """The run's name."""
-        return run_name(self.thread, self.n)
 
 
 @dataclass(frozen=True)

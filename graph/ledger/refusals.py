@@ -18,8 +18,9 @@ from planner_executor.graph.errors import (
     StaleRunError,
 )
 from planner_executor.graph.ledger.lease import Holder, is_in_force
-from planner_executor.graph.ledger.protocol import Lease, RunKey
+from planner_executor.graph.ledger.protocol import Lease
 from planner_executor.graph.ledger.seal import SealKey, seal_fault
+from planner_executor.graph.record.run_key import RunKey
 
 
 class Standing(NamedTuple):

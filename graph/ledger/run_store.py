@@ -8,12 +8,13 @@ from planner_executor.graph.data_class import dataclass
 from planner_executor.graph.ledger.ended_sessions import EndedSessions
 from planner_executor.graph.ledger.lease import Holder
 from planner_executor.graph.ledger.outbox import Outbox
-from planner_executor.graph.ledger.protocol import Ledger, Message, RunKey
+from planner_executor.graph.ledger.protocol import Ledger, Message
 from planner_executor.graph.ledger.timetable import Timetable
 from planner_executor.graph.ledger.tombstone import Tombstone, Tombstones
 from planner_executor.graph.ledger.transcript import Transcript
 from planner_executor.graph.record.counters import Counters
 from planner_executor.graph.record.run_filter import RunFilter
+from planner_executor.graph.record.run_key import RunKey
 from planner_executor.graph.record.summary import RunSummary
 from planner_executor.graph.record.waiting_filter import ALL, Waiting, WaitingFilter
 

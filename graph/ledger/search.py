@@ -3,9 +3,8 @@
 from collections.abc import Sequence
 from typing import assert_never
 
-from planner_executor.graph.ledger.protocol import RunKey
-from planner_executor.graph.ledger.tombstone import NUMBER_DIGITS
 from planner_executor.graph.record.run_filter import RunFilter, RunOrder
+from planner_executor.graph.record.run_key import NUMBER_DIGITS, RunKey
 from planner_executor.graph.record.summary import RunSummary
 
 CANDIDATES = 9

@@ -13,11 +13,10 @@ from typing import Any, Self
 from planner_executor.graph.data_class import dataclass, replace
 from planner_executor.graph.ledger.seal import SealKey, seal_fault
 from planner_executor.graph.ledger.transcript import Transcript
+from planner_executor.graph.record.run_key import NUMBER_DIGITS
 from planner_executor.graph.words.name_list import counted
 
 LINK_BYTES = 32
-NUMBER_DIGITS = 18
-"""Longer numbers cannot be run numbers (64 bits)."""
 FIRST_LINK = sha256(b"planner-executor tombstones 1").digest()
 """The hash that the first tombstone is chained to."""
 

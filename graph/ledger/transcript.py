@@ -9,7 +9,7 @@ from planner_executor.graph.data_class import dataclass, field
 from planner_executor.graph.ledger.chain import Row, first_link
 from planner_executor.graph.record.artifacts import artifacts_named
 from planner_executor.graph.record.events import Event
-from planner_executor.graph.record.run_state import run_name
+from planner_executor.graph.record.run_key import run_name
 
 ARTIFACT_ID = re.compile(r"[0-9a-f]{64}")
 

@@ -9,13 +9,13 @@ from planner_executor.graph.context import Services
 from planner_executor.graph.data_class import dataclass
 from planner_executor.graph.errors import InputError
 from planner_executor.graph.large_work import done_aside
-from planner_executor.graph.ledger.protocol import RunKey
 from planner_executor.graph.plan.schema import Plan
 from planner_executor.graph.policy.inheritance import inherited, steps_anew
 from planner_executor.graph.record.assignment import Assignment
 from planner_executor.graph.record.events import Draft
 from planner_executor.graph.record.goal import Goal
 from planner_executor.graph.record.projection import project
+from planner_executor.graph.record.run_key import RunKey
 from planner_executor.graph.record.run_state import RunState
 from planner_executor.graph.record.values import Kept
 from planner_executor.graph.words.name_list import listed

@@ -8,8 +8,8 @@ from urllib.parse import quote, urlsplit
 from pydantic import AfterValidator, BaseModel, ConfigDict, create_model
 
 from planner_executor.graph.data_class import dataclass, field
-from planner_executor.graph.ledger.protocol import RunKey
 from planner_executor.graph.notices.notice import KINDS
+from planner_executor.graph.record.run_key import RunKey
 from planner_executor.graph.settings.settings_file import Table, TextOrVariable, settings_file
 from planner_executor.graph.words.name_list import listed, right_name
 from planner_executor.graph.words.tables import List, Says, Shape, Text, fault

@@ -5,9 +5,9 @@ from typing import Any, assert_never
 
 from planner_executor.graph.data_class import dataclass
 from planner_executor.graph.ledger.outbox import Delivery
-from planner_executor.graph.ledger.protocol import RunKey
 from planner_executor.graph.plain_text.sanitize import one_line
-from planner_executor.graph.record.ending import ENDS, EndStatus
+from planner_executor.graph.record.run_key import RunKey
+from planner_executor.graph.record.run_status import ENDS, EndStatus
 from planner_executor.graph.record.summary import PERSON, RunSummary
 from planner_executor.graph.text.inbox import asked_in_words
 

@@ -12,13 +12,14 @@ from typing import cast
 from weakref import WeakSet
 
 from planner_executor.graph.errors import AgentError
-from planner_executor.graph.ledger.protocol import Ledger, RunKey
+from planner_executor.graph.ledger.protocol import Ledger
 from planner_executor.graph.ledger.run_store import RunStore
 from planner_executor.graph.lifetime import LoopThread
 from planner_executor.graph.notices.addresses import Addresses, addresses_of
 from planner_executor.graph.notices.posting import tell
 from planner_executor.graph.observing.log import LOGGER
 from planner_executor.graph.record.events import Draft, ReviewEscalated, ReviewReminded, ReviewRequested, RunEnded
+from planner_executor.graph.record.run_key import RunKey
 
 OCCASIONS = (ReviewRequested, ReviewReminded, ReviewEscalated, RunEnded)
 """Events that may call for a notice."""

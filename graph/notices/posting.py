@@ -9,12 +9,12 @@ from collections.abc import Awaitable, Callable, Collection
 
 from planner_executor.graph.errors import NoticeError
 from planner_executor.graph.ledger.outbox import Delivery
-from planner_executor.graph.ledger.protocol import RunKey
 from planner_executor.graph.ledger.run_store import RunStore
 from planner_executor.graph.notices import apprise, webhook
 from planner_executor.graph.notices.addresses import Address, Addresses
 from planner_executor.graph.notices.lanes import Lanes, Try
 from planner_executor.graph.notices.notice import content, notices_of, title
+from planner_executor.graph.record.run_key import RunKey
 from planner_executor.graph.record.summary import RunSummary
 
 LOOK_S = 1.0

@@ -5,9 +5,8 @@ import time
 from collections.abc import Sequence
 from typing import Any, Protocol
 
-from planner_executor.graph.ledger.protocol import RunKey
 from planner_executor.graph.record.events import Draft
-from planner_executor.graph.record.run_state import run_name
+from planner_executor.graph.record.run_key import RunKey, run_name
 
 
 class Out(Protocol):

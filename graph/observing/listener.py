@@ -8,8 +8,8 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from weakref import finalize
 
-from planner_executor.graph.ledger.protocol import RunKey
 from planner_executor.graph.record.events import Draft
+from planner_executor.graph.record.run_key import RunKey
 
 Observer = Callable[[RunKey, Sequence[Draft]], None]
 """Called with a run and newly written events, in order, on the observer's own thread."""

@@ -10,7 +10,6 @@ import re
 from collections.abc import Sequence
 from typing import Any, assert_never
 
-from planner_executor.graph.ledger.protocol import RunKey
 from planner_executor.graph.plain_text.sanitize import escaped
 from planner_executor.graph.record.events import (
     BudgetReached,
@@ -57,7 +56,7 @@ from planner_executor.graph.record.events import (
     ValueRedacted,
     Voted,
 )
-from planner_executor.graph.record.run_state import run_name
+from planner_executor.graph.record.run_key import RunKey, run_name
 
 LOGGER = logging.getLogger("planner_executor.run")
 LOGGER.addHandler(logging.NullHandler())  # otherwise `logging.lastResort` would print warnings

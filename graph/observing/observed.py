@@ -6,10 +6,11 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequen
 from contextlib import AbstractContextManager, ExitStack, asynccontextmanager, contextmanager, nullcontext
 from typing import Any, Protocol, cast, runtime_checkable
 
-from planner_executor.graph.ledger.protocol import Lease, Ledger, MessageHandler, Owned, RunKey, no_events
+from planner_executor.graph.ledger.protocol import Lease, Ledger, MessageHandler, Owned, no_events
 from planner_executor.graph.observing.listener import Listener, Observer
 from planner_executor.graph.observing.log import log_events
 from planner_executor.graph.record.events import Draft, Event
+from planner_executor.graph.record.run_key import RunKey
 from planner_executor.graph.record.values import Kept
 
 LOGGER = logging.getLogger("planner_executor.observing")

@@ -17,7 +17,6 @@ from opentelemetry.trace import Link, Span, SpanKind, Status, StatusCode, Tracer
 
 from planner_executor.graph.chat_models.redaction import without_secrets
 from planner_executor.graph.data_class import dataclass, field
-from planner_executor.graph.ledger.protocol import RunKey
 from planner_executor.graph.observing.masking import masked, words_of
 from planner_executor.graph.observing.observed import Work
 from planner_executor.graph.record.events import (
@@ -66,7 +65,7 @@ from planner_executor.graph.record.events import (
     Voted,
 )
 from planner_executor.graph.record.results import StepResult
-from planner_executor.graph.record.run_state import run_name
+from planner_executor.graph.record.run_key import RunKey, run_name
 
 AGENT = "planner-executor"
 

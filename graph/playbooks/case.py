@@ -10,7 +10,7 @@ from planner_executor.graph.errors import InputError
 from planner_executor.graph.plan.checks import check_faults
 from planner_executor.graph.playbooks.playbook import LARGEST, content_of
 from planner_executor.graph.record.check_results import Evidence, findings
-from planner_executor.graph.record.ending import EndStatus
+from planner_executor.graph.record.run_status import EndStatus
 from planner_executor.graph.text.plan_yaml import YamlFault, plan_from_yaml, to_yaml
 from planner_executor.graph.words.name_list import counted
 from planner_executor.graph.words.tables import Shape, read

@@ -2,7 +2,6 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from types import MappingProxyType
-from typing import Literal, get_args
 
 from pydantic import JsonValue
 
@@ -13,10 +12,8 @@ from planner_executor.graph.plan.schedule import last_steps, waits_for
 from planner_executor.graph.plan.schema import Plan
 from planner_executor.graph.record.remaining import skipped_in
 from planner_executor.graph.record.results import StepResult
+from planner_executor.graph.record.run_status import EndStatus
 from planner_executor.graph.words.name_list import listed
-
-EndStatus = Literal["succeeded", "partial", "failed", "rejected", "budget_exhausted", "cancelled"]
-ENDS: tuple[EndStatus, ...] = get_args(EndStatus)
 
 
 @dataclass(frozen=True)

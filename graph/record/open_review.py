@@ -5,9 +5,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from planner_executor.graph.data_class import dataclass, field
+from planner_executor.graph.record.asked_effect import AskedEffect
 from planner_executor.graph.record.deadline import Deadline
-from planner_executor.graph.record.events import AskedEffect
-from planner_executor.graph.record.run_state import RunState
 
 
 @dataclass(frozen=True)
@@ -65,26 +64,3 @@ class OpenReview:
             lists["effects"] = tuple(map(AskedEffect.from_json, raw["effects"]))
         deadline = {"deadline": Deadline.from_json(raw["deadline"])} if "deadline" in raw else {}
         return cls(**{**raw, **lists, **deadline})
-
-
-def open_review(record: RunState) -> OpenReview | None:
-    """Return the open request of a run, None if it waits for none."""
-    request, votes = record.review_state.request, record.people.votes
-    if request is None or not record.review_state.waits:
-        return None
-    takes = {"takes": dict(request.takes)} if request.takes else {}
-    return OpenReview(
-        request.number,
-        request.subject,
-        request.rules,
-        request.deadline,
-        {**request.estimate, **takes},
-        request.askers,
-        tuple(vote.approver for vote in votes.get(request.subject, {}).values()),
-        request.handled_s,
-        request.escalated_s,
-        request.reminded_at,
-        request.escalated_at,
-        request.effects,
-        request.left_out,
-    )

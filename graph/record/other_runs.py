@@ -7,8 +7,9 @@ from planner_executor.graph.record.assignment import Assignment
 from planner_executor.graph.record.call import Call, failed
 from planner_executor.graph.record.events import StepHeld, StepUncertain
 from planner_executor.graph.record.results import StepResult
+from planner_executor.graph.record.run_key import run_name
 from planner_executor.graph.record.run_pass import Pass
-from planner_executor.graph.record.run_state import RunState, run_name
+from planner_executor.graph.record.run_state import RunState
 
 
 def is_kin(other: Assignment, thread: str, run: str, forked_from: str | None) -> bool:

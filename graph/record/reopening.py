@@ -3,9 +3,9 @@
 from typing import assert_never
 
 from planner_executor.graph.plan.schema import Plan
-from planner_executor.graph.record.ending import ENDS, EndStatus
 from planner_executor.graph.record.remaining import steps_left
 from planner_executor.graph.record.run_state import RunState
+from planner_executor.graph.record.run_status import ENDS, EndStatus
 
 
 def is_final(status: EndStatus) -> bool:

@@ -9,11 +9,11 @@ from pydantic import JsonValue
 from planner_executor.graph.data_class import dataclass, field, replace
 from planner_executor.graph.plan.canonical import digest
 from planner_executor.graph.plan.issues import Issue
+from planner_executor.graph.record.asked_effect import AskedEffect
 from planner_executor.graph.record.call import HeldCall, RejectedCall, WaitingCall
 from planner_executor.graph.record.call_preview import Previews
 from planner_executor.graph.record.deadline import Deadline, moment_in_words
 from planner_executor.graph.record.events import (
-    AskedEffect,
     CallRefused,
     Decided,
     EarlierCall,

@@ -4,11 +4,9 @@ from typing import Literal, get_args
 
 from planner_executor.graph.data_class import dataclass
 from planner_executor.graph.errors import InputError
-from planner_executor.graph.record.ending import EndStatus
+from planner_executor.graph.record.run_status import STATUSES, RunStatus
 from planner_executor.graph.words.name_list import right_name
 
-RunStatus = Literal["planning", "running", "waiting", "paused", EndStatus, "damaged"]
-STATUSES: tuple[RunStatus, ...] = get_args(RunStatus)
 RunOrder = Literal["latest", "cost", "duration"]
 ORDERS: tuple[RunOrder, ...] = get_args(RunOrder)
 

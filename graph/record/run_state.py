@@ -10,8 +10,9 @@ from planner_executor.graph.record.events import Paused, RunEnded, RunStarted
 from planner_executor.graph.record.people import People
 from planner_executor.graph.record.plan_state import PlanState
 from planner_executor.graph.record.review_state import ReviewState
-from planner_executor.graph.record.run_filter import RunStatus
+from planner_executor.graph.record.run_key import run_name
 from planner_executor.graph.record.run_pass import Pass
+from planner_executor.graph.record.run_status import RunStatus
 from planner_executor.graph.record.said import Said
 from planner_executor.graph.record.spending import Spending
 from planner_executor.graph.record.standing_approval import StandingApprovals
@@ -151,8 +152,3 @@ class RunState:
         """Whether a step that has waited since this pass still has to run in the one of now."""
         plan = self.plan_state
         return not plan.awaits_plan and within == plan.current_pass and not self.steps.is_settled(step)
-
-
-def run_name(thread: str, n: int) -> str:
-    """Return the name of a run for people and commands."""
-    return f"{thread}.{n}"

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from planner_executor.graph.data_class import dataclass, field
 from planner_executor.graph.errors import UnknownEventError
 from planner_executor.graph.record.events import Event
-from planner_executor.graph.record.open_review import open_review
+from planner_executor.graph.record.open_review import OpenReview
 from planner_executor.graph.record.projection import apply_events, pass_over
 from planner_executor.graph.record.run_state import RunState
 from planner_executor.graph.record.summary import CHANGED, DAMAGED, PERSON, RunSummary
@@ -72,3 +72,26 @@ class Summarizer:
             review=review,
             started_by=record.people.askers[0][:PERSON_CHARACTERS] if record.people.askers else "",
         )
+
+
+def open_review(record: RunState) -> OpenReview | None:
+    """Return the open request of a run, None if it waits for none."""
+    request, votes = record.review_state.request, record.people.votes
+    if request is None or not record.review_state.waits:
+        return None
+    takes = {"takes": dict(request.takes)} if request.takes else {}
+    return OpenReview(
+        request.number,
+        request.subject,
+        request.rules,
+        request.deadline,
+        {**request.estimate, **takes},
+        request.askers,
+        tuple(vote.approver for vote in votes.get(request.subject, {}).values()),
+        request.handled_s,
+        request.escalated_s,
+        request.reminded_at,
+        request.escalated_at,
+        request.effects,
+        request.left_out,
+    )

@@ -5,8 +5,8 @@ from typing import Literal, NamedTuple
 from planner_executor.graph.errors import UnknownEventError
 from planner_executor.graph.record.amounts import largest_amount
 from planner_executor.graph.record.open_review import OpenReview
-from planner_executor.graph.record.run_filter import RunStatus
-from planner_executor.graph.record.run_state import run_name
+from planner_executor.graph.record.run_key import run_name
+from planner_executor.graph.record.run_status import RunStatus
 
 PERSON = "person"
 """Value of `waits_for` if a review request is open."""

@@ -15,13 +15,13 @@ from planner_executor.graph.ledger.protocol import (
     News,
     Owned,
     Proof,
-    RunKey,
     no_events,
 )
 from planner_executor.graph.record.call import Call
 from planner_executor.graph.record.caps import CapEntry
 from planner_executor.graph.record.events import CallStarted, Draft, Event, StandingGiven, StepHeld, StepUncertain
 from planner_executor.graph.record.other_runs import other_calls
+from planner_executor.graph.record.run_key import RunKey
 from planner_executor.graph.record.sample import Sample
 from planner_executor.graph.record.standing_approval import StandingApproval, StandingCall, StandingUse
 from planner_executor.graph.record.values import Kept

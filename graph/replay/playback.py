@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from planner_executor.graph.errors import CapReachedError, LedgerError, MessageWaitingError
-from planner_executor.graph.ledger.protocol import RunKey
 from planner_executor.graph.ledger.transcript import Transcript
 from planner_executor.graph.record.artifacts import with_values
 from planner_executor.graph.record.events import CallStarted, Draft, Event, ModelStarted
+from planner_executor.graph.record.run_key import RunKey
 from planner_executor.graph.record.values import Kept
 from planner_executor.graph.replay.comparison import WORLD, Divergence
 from planner_executor.graph.replay.kept_events import KeptEvents

@@ -11,8 +11,8 @@ from planner_executor.graph.large_work import LARGE, done_aside
 from planner_executor.graph.ledger.transcript import Transcript
 from planner_executor.graph.replay.player import replayed
 from planner_executor.graph.replay.report import Replay
-from planner_executor.graph.runs import Runs
 from planner_executor.graph.runs.record_service import transcript_in, whole
+from planner_executor.graph.runs.runs import Runs
 
 STRANGE = (ArithmeticError, AttributeError, LookupError, OSError, RecursionError, TypeError, ValueError)
 """Errors raised while events of an unexpected shape are replayed."""

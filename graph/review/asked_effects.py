@@ -7,7 +7,7 @@ from typing import Any
 from pydantic import JsonValue
 
 from planner_executor.graph.plain_text.sanitize import visible_json
-from planner_executor.graph.record.events import AskedEffect
+from planner_executor.graph.record.asked_effect import AskedEffect
 from planner_executor.graph.review.content import (
     CallContent,
     GateContent,

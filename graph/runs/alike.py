@@ -10,9 +10,10 @@ from planner_executor.graph.record.projection import known, project
 from planner_executor.graph.review.alike import Batch, alone_because, batches
 from planner_executor.graph.review.request import digest_of_request
 from planner_executor.graph.review.response import RequestJson, ReviewResponse, build_response
-from planner_executor.graph.runs import Run, Runs
 from planner_executor.graph.runs.inbox import inbox
 from planner_executor.graph.runs.inbox_filter import InboxFilter
+from planner_executor.graph.runs.run import Run
+from planner_executor.graph.runs.runs import Runs
 from planner_executor.graph.runs.stored_responses import open_request
 
 

@@ -4,13 +4,13 @@ from collections.abc import Sequence
 
 from planner_executor.graph.data_class import dataclass, replace
 from planner_executor.graph.errors import InputError, LedgerCorruptError, LedgerError, UnknownEventError
-from planner_executor.graph.ledger.protocol import RunKey
 from planner_executor.graph.ledger.search import run_in
 from planner_executor.graph.record.events import Draft, StandingRevoked
 from planner_executor.graph.record.projection import project
 from planner_executor.graph.record.revocation import Revocation
+from planner_executor.graph.record.run_key import RunKey
 from planner_executor.graph.record.standing_approval import StandingUse
-from planner_executor.graph.runs import Runs
+from planner_executor.graph.runs.runs import Runs
 from planner_executor.graph.words.name_list import listed
 
 PAGE = 50

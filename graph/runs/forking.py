@@ -17,7 +17,7 @@ from planner_executor.graph.record.events import Content, Draft, ResultSupplied
 from planner_executor.graph.record.projection import project
 from planner_executor.graph.record.values import Kept, keep
 from planner_executor.graph.review.step_change import fitting_result
-from planner_executor.graph.runs import Runs
+from planner_executor.graph.runs.runs import Runs
 from planner_executor.graph.words.name_list import listed
 
 

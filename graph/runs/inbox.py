@@ -9,15 +9,15 @@ from typing import Any, overload
 
 from planner_executor.graph.data_class import dataclass
 from planner_executor.graph.errors import InputError, LedgerError
-from planner_executor.graph.ledger.protocol import RunKey
 from planner_executor.graph.ledger.search import run_in
 from planner_executor.graph.nodes.run.review_clock import settle
 from planner_executor.graph.policy.approvers import ApproverRule, have_to_approve, people_rules
 from planner_executor.graph.record.open_review import OpenReview
+from planner_executor.graph.record.run_key import RunKey
 from planner_executor.graph.record.summary import PERSON, RunSummary
 from planner_executor.graph.record.waiting_filter import Waiting
-from planner_executor.graph.runs import Runs
 from planner_executor.graph.runs.inbox_filter import EVERYTHING, InboxFilter
+from planner_executor.graph.runs.runs import Runs
 from planner_executor.graph.runs.stopped import stopped_runs
 from planner_executor.graph.text.inbox import How, InboxRow, StoppedRow, inbox_bundle
 

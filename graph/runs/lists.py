@@ -1,16 +1,14 @@
-"""The events of a run, and pages of runs."""
+"""The events of a run, in order."""
 
 from collections.abc import Iterator, Sequence
-from typing import Any, overload
+from typing import Any
 
 from planner_executor.graph.data_class import dataclass
 from planner_executor.graph.record.events import Event
-from planner_executor.graph.record.summary import RunSummary
 from planner_executor.graph.runs.run import Run
 from planner_executor.graph.text.event_text import event_line
 from planner_executor.graph.text.html import scrolled
 from planner_executor.graph.text.revisions import Revisions, revisions_in
-from planner_executor.graph.text.run_view import runs_bundle
 from planner_executor.graph.text.timeline import timeline_svg
 
 
@@ -37,25 +35,3 @@ class Log:
         text = "\n".join(event_line(event) for event in self.events)
         svg = timeline_svg(self.run.step_status, self.run.results)
         return {"text/html": scrolled(svg), "image/svg+xml": svg, "text/plain": text}
-
-
-@dataclass(frozen=True)
-class RunPage(Sequence[RunSummary]):
-    """Some runs, the latest first; `next` is the value of `before` for the next page, None after the last."""
-
-    runs: tuple[RunSummary, ...]
-    next: str | None = None
-
-    @overload
-    def __getitem__(self, place: int) -> RunSummary: ...
-    @overload
-    def __getitem__(self, place: slice) -> Sequence[RunSummary]: ...
-    def __getitem__(self, place: int | slice) -> RunSummary | Sequence[RunSummary]:
-        return self.runs[place]
-
-    def __len__(self) -> int:
-        return len(self.runs)
-
-    def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
-        """Show a row for each run."""
-        return runs_bundle(self.runs, self.next)

@@ -4,13 +4,13 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from planner_executor.graph.errors import InputError, LedgerCorruptError
-from planner_executor.graph.ledger.protocol import RunKey
 from planner_executor.graph.ledger.values import tools_of
 from planner_executor.graph.plan.schema import Plan
 from planner_executor.graph.playbooks import Playbook
 from planner_executor.graph.playbooks.saving import kept_plan
 from planner_executor.graph.record.projection import project
 from planner_executor.graph.record.run_filter import RunFilter
+from planner_executor.graph.record.run_key import RunKey
 from planner_executor.graph.record.summary import UNREADABLE
 from planner_executor.graph.runs.runs import Runs
 

@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator, Sequence
 from typing import Any
 
 from planner_executor.graph.errors import LedgerCorruptError, PolicyError
-from planner_executor.graph.ledger.protocol import Ledger, RunKey
+from planner_executor.graph.ledger.protocol import Ledger
 from planner_executor.graph.ledger.values import content_value, policy_of, tools_of
 from planner_executor.graph.policy.approval_scope import ExecutionTerms
 from planner_executor.graph.policy.policy import Policy
@@ -12,6 +12,7 @@ from planner_executor.graph.policy.policy_trial import Args, PolicyTrial, Tried
 from planner_executor.graph.record.events import CallRefused, CallStarted, Content, Event, StepHeld
 from planner_executor.graph.record.projection import project
 from planner_executor.graph.record.run_filter import RunFilter
+from planner_executor.graph.record.run_key import RunKey
 from planner_executor.graph.record.summary import UNREADABLE
 from planner_executor.graph.runs.runs import Runs
 

@@ -14,8 +14,8 @@ from planner_executor.graph.ledger.transcript import Transcript
 from planner_executor.graph.ledger.verification import Verification, verify
 from planner_executor.graph.plain_text.sanitize import check_texts
 from planner_executor.graph.record.artifacts import artifacts_named
-from planner_executor.graph.record.run_state import run_name
-from planner_executor.graph.runs import Runs
+from planner_executor.graph.record.run_key import run_name
+from planner_executor.graph.runs.runs import Runs
 from planner_executor.graph.settings.identity import local_user
 from planner_executor.graph.text.audit import Audit
 from planner_executor.graph.text.event_text import Section

@@ -11,7 +11,6 @@ from planner_executor.graph.calls.threads import run_sync
 from planner_executor.graph.data_class import dataclass
 from planner_executor.graph.errors import InputError, RunOwnedError, StaleRunError, UnknownEventError
 from planner_executor.graph.ledger.export import to_bytes
-from planner_executor.graph.ledger.protocol import RunKey
 from planner_executor.graph.ledger.run_store import RunStore
 from planner_executor.graph.ledger.seal import SealKey, key_from_environment
 from planner_executor.graph.ledger.tombstone import Tombstones, chain_faults, gaps
@@ -20,7 +19,7 @@ from planner_executor.graph.ledger.verification import verify
 from planner_executor.graph.policy.retention import KeptThread, Retention, obstacle_of, threads_of
 from planner_executor.graph.record.projection import project
 from planner_executor.graph.record.run_filter import RunFilter
-from planner_executor.graph.record.run_state import run_name
+from planner_executor.graph.record.run_key import RunKey, run_name
 from planner_executor.graph.record.summary import CHANGED, RunSummary
 
 PAGE = 500

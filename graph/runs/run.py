@@ -9,12 +9,11 @@ from planner_executor.graph.data_class import dataclass, replace
 from planner_executor.graph.errors import NothingToDecideError
 from planner_executor.graph.plan.schedule import blocked_by
 from planner_executor.graph.plan.schema import Plan
-from planner_executor.graph.record.ending import ENDS
 from planner_executor.graph.record.events import BY_FACADE
 from planner_executor.graph.record.remaining import skipped_in
 from planner_executor.graph.record.results import StepResult, StepStatus
-from planner_executor.graph.record.run_filter import RunStatus
 from planner_executor.graph.record.run_state import RunState
+from planner_executor.graph.record.run_status import ENDS, RunStatus
 from planner_executor.graph.record.said import spent_since
 from planner_executor.graph.record.standing_approval import StandingUse
 from planner_executor.graph.review.response import ReviewResponse, build_response

@@ -11,7 +11,6 @@ from planner_executor.graph.data_class import dataclass, replace
 from planner_executor.graph.errors import InputError, LedgerUnavailableError, PrunedRunError, UnknownRunError
 from planner_executor.graph.large_work import done_aside
 from planner_executor.graph.ledger.drivers import open_ledger
-from planner_executor.graph.ledger.protocol import RunKey
 from planner_executor.graph.ledger.run_store import RunStore
 from planner_executor.graph.ledger.seal import key_from_environment
 from planner_executor.graph.ledger.values import answer_from_results, value_of
@@ -23,10 +22,12 @@ from planner_executor.graph.record.events import Draft, Event, cancelled
 from planner_executor.graph.record.projection import known, project
 from planner_executor.graph.record.results import StepResult
 from planner_executor.graph.record.run_filter import RunFilter
-from planner_executor.graph.record.run_state import RunState, run_name
+from planner_executor.graph.record.run_key import RunKey, run_name
+from planner_executor.graph.record.run_state import RunState
 from planner_executor.graph.record.stop_request import CANCEL, PAUSE, StopRequest
-from planner_executor.graph.runs.lists import Log, RunPage
+from planner_executor.graph.runs.lists import Log
 from planner_executor.graph.runs.run import Run, run_of
+from planner_executor.graph.runs.run_page import RunPage, one_more, page_of
 from planner_executor.graph.runs.stopped import stopped_gauges, stopped_runs
 from planner_executor.graph.words.name_list import listed
 
@@ -122,10 +123,7 @@ class Runs:
 
     async def page(self, wanted: RunFilter) -> RunPage:
         """Return a page of runs, the latest first."""
-        one_more = replace(wanted, limit=wanted.limit + 1)  # it says whether there is a next page
-        found = await self.ledger.page(one_more)
-        runs = tuple(found[: wanted.limit])
-        return RunPage(runs, runs[-1].id if len(found) > wanted.limit else None)
+        return page_of(await self.ledger.page(one_more(wanted)), wanted)
 
     async def counters(self) -> Counters:
         """Return counts over all runs, and gauges of those that need a person."""

@@ -11,7 +11,8 @@ from planner_executor.graph.record.person import Approver
 from planner_executor.graph.record.projection import project
 from planner_executor.graph.record.run_state import RunState
 from planner_executor.graph.review.step_change import Drafted, Skip, StepChange, Supply, drafted_by
-from planner_executor.graph.runs import Run, Runs
+from planner_executor.graph.runs.run import Run
+from planner_executor.graph.runs.runs import Runs
 
 
 async def skip_step(runs: Runs, name: str, step: str, why: str, by: Approver) -> Run:

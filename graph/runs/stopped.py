@@ -3,11 +3,11 @@
 from collections import Counter
 from collections.abc import Sequence
 
-from planner_executor.graph.ledger.protocol import RunKey
 from planner_executor.graph.ledger.run_store import RunStore
 from planner_executor.graph.notices.notice import FAILURES
 from planner_executor.graph.record.counters import Labels
 from planner_executor.graph.record.run_filter import RunFilter
+from planner_executor.graph.record.run_key import RunKey
 from planner_executor.graph.record.summary import RunSummary
 from planner_executor.graph.text.inbox import STOPPED, How
 

@@ -4,19 +4,20 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from planner_executor.graph.errors import InputError, NothingToDecideError
-from planner_executor.graph.ledger.protocol import Ledger, RunKey
+from planner_executor.graph.ledger.protocol import Ledger
 from planner_executor.graph.ledger.values import content_value
 from planner_executor.graph.nodes.run.review_clock import refuse_late, settle
 from planner_executor.graph.policy.approvers import ApproverRule, approver_refusal, people_rules
 from planner_executor.graph.record.events import Content, Draft, Event, LateAnswer, ResponseGiven, ReviewRequested
 from planner_executor.graph.record.person import Approver
 from planner_executor.graph.record.projection import project
+from planner_executor.graph.record.run_key import RunKey
 from planner_executor.graph.record.run_state import RunState
 from planner_executor.graph.record.values import keep_anything
 from planner_executor.graph.review.recorded import request_on_record
 from planner_executor.graph.review.request import digest_of_request
 from planner_executor.graph.review.response import RequestJson
-from planner_executor.graph.runs import Runs
+from planner_executor.graph.runs.runs import Runs
 
 
 async def open_request(ledger: Ledger, record: RunState, events: Sequence[Event]) -> RequestJson | None:

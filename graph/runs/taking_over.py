@@ -8,7 +8,6 @@ from typing import Any
 from planner_executor.graph.context import Services
 from planner_executor.graph.errors import InputError, OtherTermsError
 from planner_executor.graph.large_work import done_aside
-from planner_executor.graph.ledger.protocol import RunKey
 from planner_executor.graph.ledger.values import policy_of, tools_of
 from planner_executor.graph.nodes.run.terms import compared
 from planner_executor.graph.plan.canonical import digest
@@ -21,8 +20,10 @@ from planner_executor.graph.record.events import Configured, Draft, TakeOverAske
 from planner_executor.graph.record.person import Approver
 from planner_executor.graph.record.projection import project
 from planner_executor.graph.record.remaining import steps_left
+from planner_executor.graph.record.run_key import RunKey
 from planner_executor.graph.record.run_state import RunState
-from planner_executor.graph.runs import Run, Runs
+from planner_executor.graph.runs.run import Run
+from planner_executor.graph.runs.runs import Runs
 
 
 async def require_terms(runs: Runs, key: RunKey, services: Services) -> Comparison:

@@ -12,11 +12,11 @@ from planner_executor.graph.checkpoints.checkpoint import open_checkpointer
 from planner_executor.graph.checkpoints.lean_saver import LeanSaver
 from planner_executor.graph.data_class import dataclass
 from planner_executor.graph.errors import InputError
-from planner_executor.graph.ledger.protocol import RunKey
 from planner_executor.graph.ledger.run_store import RunStore
 from planner_executor.graph.ledger.transcript import Transcript
-from planner_executor.graph.runs import open_runs
+from planner_executor.graph.record.run_key import RunKey
 from planner_executor.graph.runs.record_service import whole
+from planner_executor.graph.runs.runs import open_runs
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,8 @@ from starlette.routing import Route
 
 from planner_executor.graph.checkpoints.checkpoint import database
 from planner_executor.graph.errors import AgentError
-from planner_executor.graph.ledger.protocol import RunKey
-from planner_executor.graph.runs import open_runs
+from planner_executor.graph.record.run_key import RunKey
+from planner_executor.graph.runs.runs import open_runs
 from planner_executor.graph.serving.run_progress import run_progress
 from planner_executor.graph.state import int_or_zero
 

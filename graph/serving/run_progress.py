@@ -12,12 +12,13 @@ from planner_executor.graph.record.events import Event
 from planner_executor.graph.record.projection import known, project
 from planner_executor.graph.record.published_schema import CLOSED, published_schema
 from planner_executor.graph.record.results import StepResult, StepStatus
-from planner_executor.graph.record.run_filter import RunStatus
 from planner_executor.graph.record.run_state import RunState
+from planner_executor.graph.record.run_status import RunStatus
 from planner_executor.graph.record.step_costs import step_costs
 from planner_executor.graph.record.stream_event import VERSION, StepState, preview_of
 from planner_executor.graph.review.human_steps import open_questions
-from planner_executor.graph.runs import Log, Run
+from planner_executor.graph.runs.lists import Log
+from planner_executor.graph.runs.run import Run
 from planner_executor.graph.text.progress import PassProgress
 
 

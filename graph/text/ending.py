@@ -7,7 +7,7 @@ from pydantic import JsonValue
 
 from planner_executor.graph.plain_text.markdown import answer_markdown, fenced, text_markdown
 from planner_executor.graph.plain_text.sanitize import escaped
-from planner_executor.graph.record.run_filter import RunStatus
+from planner_executor.graph.record.run_status import RunStatus
 from planner_executor.graph.words.name_list import listed
 
 SAID_CHARACTERS = 10_000

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal, assert_never
 
 from planner_executor.graph.data_class import dataclass, field
-from planner_executor.graph.record.events import AskedEffect
+from planner_executor.graph.record.asked_effect import AskedEffect
 from planner_executor.graph.text.expectation import takes_in_words
 from planner_executor.graph.text.review.plan import estimate_text
 from planner_executor.graph.text.table import Bundle, local, table_bundle

@@ -6,7 +6,8 @@ from typing import Any
 
 from planner_executor.graph.errors import ConfigError
 from planner_executor.graph.plan.schema import Plan
-from planner_executor.graph.text.drawing import plan_svg, plan_text
+from planner_executor.graph.text.drawing.svg import plan_svg
+from planner_executor.graph.text.drawing.text import plan_text
 from planner_executor.graph.text.html import scrolled
 from planner_executor.graph.text.table import Bundle
 

@@ -8,11 +8,12 @@ from planner_executor.graph.data_class import dataclass
 from planner_executor.graph.plain_text.sanitize import escaped, margined
 from planner_executor.graph.plan.schema import Plan
 from planner_executor.graph.record.results import StepResult
-from planner_executor.graph.record.run_filter import RunStatus
+from planner_executor.graph.record.run_status import RunStatus
 from planner_executor.graph.record.summary import RunSummary
 from planner_executor.graph.record.values import to_text
 from planner_executor.graph.review.request import asked_again
-from planner_executor.graph.text.drawing import plan_svg, plan_text
+from planner_executor.graph.text.drawing.svg import plan_svg
+from planner_executor.graph.text.drawing.text import plan_text
 from planner_executor.graph.text.html import badge, facts, scrolled, words
 from planner_executor.graph.text.review.drawing import fitted, settled
 from planner_executor.graph.text.review.frame import is_plan, to_blocks

@@ -3,9 +3,9 @@
 import time
 from collections.abc import Sequence
 
+from planner_executor.graph.plain_text.columns import columns as wide
+from planner_executor.graph.plain_text.columns import cut_middle
 from planner_executor.graph.plain_text.sanitize import escaped, one_line
-from planner_executor.graph.text.drawing.labels import columns as wide
-from planner_executor.graph.text.drawing.labels import cut_middle
 from planner_executor.graph.text.html import badge, table, words
 
 CELL_CHARACTERS = 300
@@ -43,18 +43,3 @@ def _lines(rows: Sequence[Sequence[str]]) -> list[str]:
         "  ".join(cell + " " * (width - wide(cell)) for cell, width in zip(row, widths, strict=True)).rstrip()
         for row in rows
     ]
-
-
-def took(seconds: float) -> str:
-    """Return a span of time in two units at most.
-
-    >>> took(0.0421), took(75), took(7200)
-    ('42 ms', '1 min 15 s', '2 h 0 min')
-    """
-    if seconds < 1:
-        return f"{seconds * 1000:.0f} ms"
-    if seconds < 60:
-        return f"{seconds:.1f} s"
-    if seconds < 3600:
-        return f"{int(seconds // 60)} min {int(seconds % 60)} s"
-    return f"{int(seconds // 3600)} h {int(seconds % 3600 // 60)} min"

@@ -3,9 +3,10 @@
 from collections.abc import Mapping
 from html import escape
 
+from planner_executor.graph.plain_text.columns import cut_middle
 from planner_executor.graph.record.results import StepResult
 from planner_executor.graph.text.drawing.frame import framed
-from planner_executor.graph.text.drawing.labels import cut_middle, plain
+from planner_executor.graph.text.drawing.labels import plain
 from planner_executor.graph.text.drawing.lettering import sans
 from planner_executor.graph.text.drawing.statuses import LOOKS
 from planner_executor.graph.words.name_list import counted

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 
 from planner_executor.graph.data_class import dataclass
-from planner_executor.graph.ledger.protocol import RunKey
 from planner_executor.graph.record.events import (
     ASKED,
     BY_FACADE,
@@ -14,6 +13,7 @@ from planner_executor.graph.record.events import (
     Steered,
     StepSkipped,
 )
+from planner_executor.graph.record.run_key import RunKey
 from planner_executor.graph.record.run_state import RunState
 
 

@@ -5,7 +5,7 @@ import math
 from collections.abc import Callable, Sequence
 
 from planner_executor.graph.data_class import dataclass, field
-from planner_executor.graph.runs import Runs
+from planner_executor.graph.runs.runs import Runs
 from planner_executor.graph.work.chores import Chore
 
 BRIEF_S = 1.0

@@ -11,7 +11,7 @@ from planner_executor.graph.data_class import dataclass
 from planner_executor.graph.notices.addresses import Addresses, addresses_of
 from planner_executor.graph.notices.posting import tell
 from planner_executor.graph.playbooks.schedule import SCHEDULES
-from planner_executor.graph.runs import Runs
+from planner_executor.graph.runs.runs import Runs
 from planner_executor.graph.settings.settings_file import settings_file
 from planner_executor.graph.work.due import Begin, DueWork, look_after_reviews
 

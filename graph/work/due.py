@@ -7,7 +7,6 @@ from typing import Any
 from planner_executor.graph.caller import Caller, invoked_by
 from planner_executor.graph.data_class import dataclass
 from planner_executor.graph.errors import AgentError, InputError, LedgerUnavailableError, StaleRunError
-from planner_executor.graph.ledger.protocol import RunKey
 from planner_executor.graph.nodes.run.review_clock import sentence_of, settle
 from planner_executor.graph.playbooks.folder import folder_of, named
 from planner_executor.graph.playbooks.playbook import Playbook
@@ -16,7 +15,8 @@ from planner_executor.graph.playbooks.starting import plan_here
 from planner_executor.graph.record.deadline import moment_in_words
 from planner_executor.graph.record.moment import Moment
 from planner_executor.graph.record.person import Approver
-from planner_executor.graph.runs import Runs
+from planner_executor.graph.record.run_key import RunKey
+from planner_executor.graph.runs.runs import Runs
 from planner_executor.graph.session import AgentSession
 from planner_executor.graph.settings.settings_file import SettingsFile
 from planner_executor.graph.work.next_moment import first_moment, moment_after, move_at

@@ -15,10 +15,11 @@ from planner_executor.graph.errors import (
     StaleRunError,
 )
 from planner_executor.graph.ledger.lease import PACE, Pace
-from planner_executor.graph.ledger.protocol import RunKey
 from planner_executor.graph.ledger.run_store import Unfinished
 from planner_executor.graph.record.projection import project
-from planner_executor.graph.runs import Run, Runs
+from planner_executor.graph.record.run_key import RunKey
+from planner_executor.graph.runs.run import Run
+from planner_executor.graph.runs.runs import Runs
 from planner_executor.graph.work.candidate import Candidate, due_in_s, hindrance
 from planner_executor.graph.work.chore_tasks import ChoreTasks
 from planner_executor.graph.work.chores import CHORES, Chore

@@ -15,7 +15,7 @@ import pytest
 from typer.testing import Result
 
 from planner_executor.graph.cli.options import DATABASE
-from planner_executor.graph.runs import open_runs
+from planner_executor.graph.runs.runs import open_runs
 
 ROOT = Path(__file__).parents[2]
 Cli = Callable[..., Result]

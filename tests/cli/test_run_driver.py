@@ -17,7 +17,7 @@ from planner_executor.graph.cli.run_lookup import find_run
 from planner_executor.graph.cli.screen import Screen
 from planner_executor.graph.errors import InputError
 from planner_executor.graph.review.response import ReviewResponse
-from planner_executor.graph.runs import Run
+from planner_executor.graph.runs.run import Run
 from planner_executor.graph.testing import LoggedTools, ScriptedModel
 
 FETCH = {"steps": [{"id": "fetch", "objective": "Fetch it", "tool": "fetch", "args": {"from": "here"}}]}

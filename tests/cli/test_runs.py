@@ -14,7 +14,7 @@ from planner_executor.graph.cli.commands.runs import show_runs
 from planner_executor.graph.cli.screen import Screen
 from planner_executor.graph.ledger.sqlite.schema import VERSION
 from planner_executor.graph.record.summary import RunSummary
-from planner_executor.graph.runs import RunPage
+from planner_executor.graph.runs.run_page import RunPage
 
 Cli = Callable[..., Result]
 DATA = Path(__file__).parents[1] / "data"

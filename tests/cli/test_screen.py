@@ -12,9 +12,9 @@ from rich.console import Console
 
 from planner_executor.graph.cli.commands.audit import GOES_ON
 from planner_executor.graph.cli.screen import LABEL, Screen
+from planner_executor.graph.plain_text.columns import columns
 from planner_executor.graph.record.events import Event
 from planner_executor.graph.text.audit import Audit
-from planner_executor.graph.text.drawing.labels import columns
 from planner_executor.graph.text.review.layout import BROKEN, MIN_ROOM, fitted_line
 
 WIDTH = 60

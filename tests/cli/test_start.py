@@ -9,9 +9,11 @@ from typing import Any
 import pytest
 from typer.main import get_command
 
+from planner_executor import Agent
 from planner_executor.graph.cli import app
 from planner_executor.graph.cli.command_group import WHOLE
 from planner_executor.graph.cli.command_table import COMMANDS
+from planner_executor.graph.testing import ScriptedModel, step
 
 LOADED = (
     "import json, sys; from planner_executor.command import main\n"
@@ -47,12 +49,17 @@ def test_help_and_version_import_no_command_and_no_library_but_typer(folder: Pat
     assert len([name for name in found if name.startswith("planner_executor.")]) <= 12
 
 
-def test_a_command_imports_no_other_command(folder: Path) -> None:
-    found = loaded("runs")
+def test_a_list_of_runs_imports_no_other_command_and_nothing_that_reads_events(folder: Path) -> None:
+    with Agent.open("runs.db", planner=ScriptedModel([]), tools=[], policy={"approval": "always"}) as agent:
+        agent.start("think", plan={"steps": [step("a")]}, thread="first")
+
+    found = loaded("runs", "--db", "runs.db")
 
     assert [name for name in found if name.startswith("planner_executor.graph.cli.commands.")] == [
         "planner_executor.graph.cli.commands.runs"
     ]
+    assert not found & {"asyncio", "langgraph", "planner_executor.graph.record.events"}
+    assert len([name for name in found if name.startswith("planner_executor.")]) <= 75
 
 
 def test_each_line_of_the_table_is_the_first_sentence_of_its_command() -> None:

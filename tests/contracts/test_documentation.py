@@ -15,7 +15,7 @@ from planner_executor import build_graph
 from planner_executor.graph.cli import app
 from planner_executor.graph.ledger.tables.ended_sessions import NAMED as ENDED_SESSIONS
 from planner_executor.graph.ledger.tables.schema import TABLES
-from planner_executor.graph.record.ending import ENDS
+from planner_executor.graph.record.run_status import ENDS
 from planner_executor.graph.route import STATUS
 from planner_executor.graph.state import Input
 

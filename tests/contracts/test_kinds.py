@@ -10,10 +10,9 @@ from typing import Any, get_args
 import pytest
 
 from planner_executor.graph.plan.step_kind import KINDS, NAMING
-from planner_executor.graph.record.ending import ENDS
 from planner_executor.graph.record.events import TYPES
 from planner_executor.graph.record.results import StepStatus
-from planner_executor.graph.record.run_filter import STATUSES
+from planner_executor.graph.record.run_status import ENDS, STATUSES
 
 ROOT = Path(__file__).parents[2]
 HOME = ROOT / "graph" / "record" / "events"
@@ -136,7 +135,7 @@ def test_a_list_of_end_statuses_is_made_of_their_type() -> None:
     def lists(node: ast.AST) -> bool:
         return len(told_apart(node) & set(ENDS)) > 1 and not told_apart(node) <= STEP_STATUSES
 
-    assert {place.partition(":")[0] for place in places(lists)} == {"graph/record/ending.py"}
+    assert {place.partition(":")[0] for place in places(lists)} == {"graph/record/run_status.py"}
 
 
 def test_a_page_compares_statuses_and_kinds_with_those_that_there_are() -> None:

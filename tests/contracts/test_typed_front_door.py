@@ -14,7 +14,7 @@ import pytest
 from planner_executor import Agent, AsyncAgent, build_graph
 from planner_executor.graph.cli.commands.new import write_project
 from planner_executor.graph.errors import AgentError, ConfigError, InputError
-from planner_executor.graph.runs import Run
+from planner_executor.graph.runs.run import Run
 
 ROOT = Path(__file__).parents[2]
 USER = Path(__file__).parent / "user_of_the_package.py"

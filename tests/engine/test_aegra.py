@@ -12,7 +12,7 @@ import pytest
 import trial
 
 from planner_executor.graph.record.run_filter import RunFilter
-from planner_executor.graph.runs import open_runs
+from planner_executor.graph.runs.runs import open_runs
 
 RUNS = 30
 DESK = """

@@ -27,7 +27,7 @@ from aegra import TOKEN, Engine, Server, engine, missing  # noqa: E402
 
 from planner_executor.graph.record.run_filter import RunFilter  # noqa: E402
 from planner_executor.graph.record.summary import RunSummary  # noqa: E402
-from planner_executor.graph.runs import open_runs  # noqa: E402
+from planner_executor.graph.runs.runs import open_runs  # noqa: E402
 
 STEPS = 5
 LIMIT_S = 3_600.0

@@ -10,7 +10,7 @@ from whole_run import ANY, Boundary, Logs, database_of, watched
 
 from planner_executor import Playbook, build_graph
 from planner_executor.graph.caller import Caller, invoked_by
-from planner_executor.graph.runs import Runs
+from planner_executor.graph.runs.runs import Runs
 from planner_executor.graph.testing import on_thread, step
 
 BILLS = {**step("bill", "bill", name="{item_result} {param.to}"), "for_each": ["rent", "fee"]}

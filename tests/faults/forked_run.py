@@ -16,8 +16,8 @@ from whole_run import ANY, Boundary, Logs, database_of, watched
 from planner_executor import build_graph
 from planner_executor.graph.caller import Caller, invoked_by
 from planner_executor.graph.record.run_state import RunState
-from planner_executor.graph.runs import Runs
 from planner_executor.graph.runs.forking import fork_of
+from planner_executor.graph.runs.runs import Runs
 from planner_executor.graph.testing import on_thread, step
 
 PLAN = {

@@ -14,8 +14,8 @@ from langchain_core.tools import BaseTool, StructuredTool
 
 from planner_executor import Agent
 from planner_executor.graph.errors import AgentError
-from planner_executor.graph.ledger.protocol import RunKey
 from planner_executor.graph.record.events import Draft
+from planner_executor.graph.record.run_key import RunKey
 from planner_executor.graph.testing import ScriptedModel, step
 from planner_executor.tools.errors import NothingHappened
 

@@ -12,7 +12,7 @@ from reopened_run import Given, NoModel, decision, latest
 from whole_run import ANY, Boundary, Logs, database_of, watched
 
 from planner_executor import build_graph
-from planner_executor.graph.runs import Runs
+from planner_executor.graph.runs.runs import Runs
 from planner_executor.graph.testing import on_thread, step
 from planner_executor.tools.errors import NothingHappened
 

@@ -10,7 +10,7 @@ from owners import ANY
 
 from planner_executor import Agent, Person
 from planner_executor.graph.errors import AgentError
-from planner_executor.graph.runs import Run
+from planner_executor.graph.runs.run import Run
 from planner_executor.graph.testing import ScriptedModel, step
 
 ADA, BOB, EVE = (Person(name, proof="token") for name in ("ada", "bob", "eve"))

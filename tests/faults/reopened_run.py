@@ -19,7 +19,7 @@ from planner_executor import build_graph
 from planner_executor.graph.record.person import Approver
 from planner_executor.graph.record.projection import project
 from planner_executor.graph.record.run_state import RunState
-from planner_executor.graph.runs import Runs
+from planner_executor.graph.runs.runs import Runs
 from planner_executor.graph.runs.step_changes import skip_step, supply_result
 from planner_executor.graph.testing import on_thread, step
 from planner_executor.tools.errors import NothingHappened

@@ -10,7 +10,7 @@ from budgeted_run import TOKENS, called, options
 from warm_process import run_warm
 
 from planner_executor import Agent
-from planner_executor.graph.runs import Run
+from planner_executor.graph.runs.run import Run
 
 SCRIPT = Path(__file__).with_name("budgeted_run.py")
 pytestmark = pytest.mark.slow

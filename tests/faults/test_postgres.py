@@ -18,7 +18,7 @@ from planner_executor.graph.errors import LeaseLostError, LedgerUnavailableError
 from planner_executor.graph.ledger.drivers import open_ledger
 from planner_executor.graph.ledger.lease import Pace
 from planner_executor.graph.ledger.postgres.ledger import PostgresLedger
-from planner_executor.graph.ledger.protocol import RunKey
+from planner_executor.graph.record.run_key import RunKey
 from planner_executor.graph.record.values import keep
 from planner_executor.graph.testing import drafted
 

@@ -11,7 +11,7 @@ from warm_process import WarmProcess, run_warm
 from working_agents import COUNT
 
 from planner_executor.graph.record.run_filter import RunFilter
-from planner_executor.graph.runs import open_runs
+from planner_executor.graph.runs.runs import open_runs
 
 SCRIPT = Path(__file__).with_name("working_agents.py")
 pytestmark = pytest.mark.slow

@@ -25,7 +25,7 @@ from langgraph.types import Command
 from planner_executor import build_graph
 from planner_executor.graph.checkpoints.postgres_saver import PostgresSaver, open_postgres_saver
 from planner_executor.graph.checkpoints.saver import SharingSaver
-from planner_executor.graph.ledger.postgres.address import is_address
+from planner_executor.graph.ledger.address import is_address
 from planner_executor.graph.ledger.postgres.database import Database as PostgresDatabase
 from planner_executor.graph.ledger.postgres.ledger import PostgresLedger
 from planner_executor.graph.ledger.protocol import Lease

@@ -19,7 +19,8 @@ from planner_executor.graph.plan.revision import read_revision
 from planner_executor.graph.plan.schema import Plan
 from planner_executor.graph.review.decision import InvalidResponse, read_answer
 from planner_executor.graph.review.request import ALLOWED, ReviewAction, ReviewRequest
-from planner_executor.graph.text.drawing import plan_svg, plan_text
+from planner_executor.graph.text.drawing.svg import plan_svg
+from planner_executor.graph.text.drawing.text import plan_text
 
 pytestmark = pytest.mark.filterwarnings("ignore::PendingDeprecationWarning")  # of JMESPath, for odd literals
 TOOLS = {

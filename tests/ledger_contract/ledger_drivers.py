@@ -20,10 +20,10 @@ from planner_executor.graph.ledger.memory.ledger import MemoryLedger
 from planner_executor.graph.ledger.memory.store import Store
 from planner_executor.graph.ledger.owner import new_owner
 from planner_executor.graph.ledger.postgres.ledger import PostgresLedger
-from planner_executor.graph.ledger.protocol import RunKey
 from planner_executor.graph.ledger.run_store import RunStore
 from planner_executor.graph.ledger.seal import SealKey
 from planner_executor.graph.ledger.sqlite.ledger import SqliteLedger
+from planner_executor.graph.record.run_key import RunKey
 from planner_executor.graph.testing import drafted
 
 Result = TypeVar("Result")

@@ -11,8 +11,9 @@ from hypothesis.stateful import RuleBasedStateMachine
 from ledger_drivers import NEVER_S, Driver
 
 from planner_executor.graph.ledger.lease import Pace
-from planner_executor.graph.ledger.protocol import Lease, Message, RunKey
+from planner_executor.graph.ledger.protocol import Lease, Message
 from planner_executor.graph.record.events import CONTROL, Draft
+from planner_executor.graph.record.run_key import RunKey
 
 
 class LedgerModel(RuleBasedStateMachine):

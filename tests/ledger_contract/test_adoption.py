@@ -7,11 +7,11 @@ from ledger_drivers import DRIVERS, NOTE, PARAMETERS, Driver, use, write
 
 from planner_executor.graph.errors import InputError
 from planner_executor.graph.ledger.export import to_bytes
-from planner_executor.graph.ledger.protocol import RunKey
 from planner_executor.graph.ledger.run_store import RunStore
 from planner_executor.graph.ledger.seal import SealKey
 from planner_executor.graph.ledger.transcript import Transcript
 from planner_executor.graph.record.run_filter import RunFilter
+from planner_executor.graph.record.run_key import RunKey
 from planner_executor.graph.record.values import keep
 from planner_executor.graph.testing import drafted
 

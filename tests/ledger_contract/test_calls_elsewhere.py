@@ -5,10 +5,10 @@ from typing import Any
 import pytest
 from ledger_drivers import Driver, use
 
-from planner_executor.graph.ledger.protocol import RunKey
 from planner_executor.graph.ledger.run_store import RunStore
 from planner_executor.graph.record.call import Call
 from planner_executor.graph.record.events import Draft
+from planner_executor.graph.record.run_key import RunKey
 from planner_executor.graph.testing import drafted
 
 STARTED = {"goal": "g", "constraints": []}

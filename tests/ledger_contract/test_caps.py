@@ -8,9 +8,10 @@ from ledger_drivers import NOTE, STARTED, Driver, begun, kinds
 
 from planner_executor.graph.errors import CapReachedError, LedgerError
 from planner_executor.graph.ledger.caps import KEPT_S
-from planner_executor.graph.ledger.protocol import Lease, RunKey
+from planner_executor.graph.ledger.protocol import Lease
 from planner_executor.graph.ledger.run_store import RunStore
 from planner_executor.graph.record.caps import CapCorrection, CapEntry, CapUse, DayCap, RateCap
+from planner_executor.graph.record.run_key import RunKey
 
 SENDS = DayCap("calls.send", 2)
 OF_ADA = DayCap("calls.send", 1, "person:ada")

@@ -6,9 +6,9 @@ from typing import Any
 from ledger_drivers import NOTE, STARTED, Driver, opened, write
 
 from planner_executor.graph.errors import LedgerError
-from planner_executor.graph.ledger.protocol import RunKey
 from planner_executor.graph.ledger.run_store import RunStore
 from planner_executor.graph.record.events import Draft, Event
+from planner_executor.graph.record.run_key import RunKey
 from planner_executor.graph.testing import drafted
 
 

@@ -6,9 +6,9 @@ import pytest
 from ledger_drivers import NOTE, STARTED, Driver, opened, use, write
 
 from planner_executor.graph.errors import LedgerCorruptError, LedgerError
-from planner_executor.graph.ledger.protocol import RunKey
 from planner_executor.graph.ledger.run_store import RunStore
 from planner_executor.graph.record.events import Draft, Event
+from planner_executor.graph.record.run_key import RunKey
 from planner_executor.graph.record.values import keep
 from planner_executor.graph.testing import drafted, whole_payload
 

@@ -9,9 +9,9 @@ import pytest
 from ledger_drivers import DRIVERS, STARTED, Driver, opened, use, write
 
 from planner_executor.graph.errors import CallElsewhereError
-from planner_executor.graph.ledger.protocol import RunKey
 from planner_executor.graph.ledger.run_store import RunStore
 from planner_executor.graph.record.events import Draft
+from planner_executor.graph.record.run_key import RunKey
 from planner_executor.graph.testing import drafted
 
 CALL = {"key": "k1", "call": 0, "tool": "pay", "args": {"amount": 980}, "repeatable": False, "revision": 1}

@@ -4,9 +4,9 @@ import pytest
 from ledger_drivers import NOTE, STARTED, Driver, begun, kinds, with_run
 
 from planner_executor.graph.errors import LeaseLostError, LedgerError, MessageWaitingError, StaleRunError
-from planner_executor.graph.ledger.protocol import RunKey
 from planner_executor.graph.ledger.run_store import RunStore
 from planner_executor.graph.record.events import Draft
+from planner_executor.graph.record.run_key import RunKey
 from planner_executor.graph.testing import drafted
 
 RUN, OTHER = RunKey("t", 1), RunKey("t", 2)

@@ -7,10 +7,10 @@ import pytest
 from ledger_drivers import Driver, departed, opened, use, write
 
 from planner_executor.graph.errors import LedgerError, StaleRunError
-from planner_executor.graph.ledger.protocol import RunKey
 from planner_executor.graph.ledger.run_store import RunStore
 from planner_executor.graph.record.events import Draft
 from planner_executor.graph.record.run_filter import RunFilter
+from planner_executor.graph.record.run_key import RunKey
 from planner_executor.graph.testing import drafted
 
 ENDED = drafted("run_ended", {"status": "succeeded", "reason": "1 of 1 steps succeeded", "value": 1})

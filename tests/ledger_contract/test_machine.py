@@ -20,9 +20,10 @@ from ledger_model import LedgerModel
 
 from planner_executor.graph.errors import LeaseLostError, LedgerCorruptError, MessageWaitingError, StaleRunError
 from planner_executor.graph.ledger.lease import Pace
-from planner_executor.graph.ledger.owner import replacement
-from planner_executor.graph.ledger.protocol import Message, RunKey
+from planner_executor.graph.ledger.protocol import Message
+from planner_executor.graph.ledger.replaced_owner import replacement
 from planner_executor.graph.record.events import Draft
+from planner_executor.graph.record.run_key import RunKey
 from planner_executor.graph.record.values import keep
 from planner_executor.graph.testing import drafted
 

@@ -4,7 +4,7 @@ import pytest
 from ledger_drivers import STARTED, Driver, opened
 
 from planner_executor.graph.ledger.outbox import Delivery
-from planner_executor.graph.ledger.protocol import RunKey
+from planner_executor.graph.record.run_key import RunKey
 
 HOUR_S = 3600.0
 

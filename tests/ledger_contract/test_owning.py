@@ -12,8 +12,9 @@ from planner_executor.graph.errors import (
     LedgerUnavailableError,
     StaleRunError,
 )
-from planner_executor.graph.ledger.protocol import Lease, RunKey
+from planner_executor.graph.ledger.protocol import Lease
 from planner_executor.graph.record.events import Draft
+from planner_executor.graph.record.run_key import RunKey
 from planner_executor.graph.record.values import keep
 from planner_executor.graph.testing import drafted
 

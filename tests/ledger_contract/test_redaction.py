@@ -8,11 +8,11 @@ from ledger_drivers import Driver, opened, write
 
 from planner_executor.graph.errors import InputError, LedgerCorruptError, RunOwnedError
 from planner_executor.graph.ledger.lease import Pace
-from planner_executor.graph.ledger.protocol import RunKey
 from planner_executor.graph.ledger.run_store import Redacted, RunStore
 from planner_executor.graph.ledger.seal import SealKey
 from planner_executor.graph.ledger.verification import verify
 from planner_executor.graph.record.run_filter import RunFilter
+from planner_executor.graph.record.run_key import RunKey
 from planner_executor.graph.record.standing_approval import StandingApproval, StandingCall
 from planner_executor.graph.record.values import keep
 from planner_executor.graph.testing import drafted

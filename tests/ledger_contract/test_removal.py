@@ -7,12 +7,12 @@ import pytest
 from ledger_drivers import NOTE, STARTED, Driver, departed, opened, use, write
 
 from planner_executor.graph.errors import InputError, LedgerCorruptError, LedgerSealError, RunOwnedError, StaleRunError
-from planner_executor.graph.ledger.protocol import RunKey
 from planner_executor.graph.ledger.run_store import RunStore
 from planner_executor.graph.ledger.seal import SealKey
 from planner_executor.graph.ledger.tombstone import Tombstone, chain_faults, gaps
 from planner_executor.graph.ledger.transcript import Transcript
 from planner_executor.graph.record.run_filter import RunFilter
+from planner_executor.graph.record.run_key import RunKey
 from planner_executor.graph.record.values import keep
 from planner_executor.graph.testing import drafted
 

@@ -5,8 +5,8 @@ from typing import Any
 
 from ledger_drivers import STARTED, Driver, opened, use
 
-from planner_executor.graph.ledger.protocol import RunKey
 from planner_executor.graph.ledger.run_store import RunStore
+from planner_executor.graph.record.run_key import RunKey
 from planner_executor.graph.record.waiting_filter import ALL, WaitingFilter
 from planner_executor.graph.testing import drafted
 

@@ -8,8 +8,8 @@ import pytest
 from ledger_drivers import NOTE, STARTED, Driver, begun, kinds, with_run
 
 from planner_executor.graph.errors import LedgerError, StandingSpentError
-from planner_executor.graph.ledger.protocol import RunKey
 from planner_executor.graph.ledger.run_store import RunStore
+from planner_executor.graph.record.run_key import RunKey
 from planner_executor.graph.record.standing_approval import StandingApproval, StandingCall
 
 GIVEN: dict[str, Any] = {

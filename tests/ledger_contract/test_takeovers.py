@@ -24,9 +24,10 @@ from ledger_drivers import (
 from planner_executor.graph.errors import LeaseLostError, RunOwnedError
 from planner_executor.graph.ledger.lease import Pace
 from planner_executor.graph.ledger.owner import new_owner, retire
-from planner_executor.graph.ledger.protocol import Lease, RunKey
+from planner_executor.graph.ledger.protocol import Lease
 from planner_executor.graph.ledger.run_store import RunStore
 from planner_executor.graph.record.events import OwnerReplaced
+from planner_executor.graph.record.run_key import RunKey
 from planner_executor.graph.testing import drafted
 
 INTENT = drafted("call_started", {"tool": "pay", "repeatable": False}, "a")

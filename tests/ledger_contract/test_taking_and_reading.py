@@ -4,7 +4,8 @@ import pytest
 from ledger_drivers import NOTE, STARTED, Driver, begun, kinds
 
 from planner_executor.graph.errors import LeaseLostError, LedgerCorruptError, LedgerError
-from planner_executor.graph.ledger.protocol import News, RunKey
+from planner_executor.graph.ledger.protocol import News
+from planner_executor.graph.record.run_key import RunKey
 from planner_executor.graph.testing import drafted
 
 

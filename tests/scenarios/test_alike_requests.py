@@ -18,10 +18,11 @@ from planner_executor.graph.errors import InputError
 from planner_executor.graph.record.events import Draft, Event
 from planner_executor.graph.record.person import Approver
 from planner_executor.graph.review.response import ReviewResponse
-from planner_executor.graph.runs import Run, open_runs
 from planner_executor.graph.runs.alike import alike_requests, decide_each
 from planner_executor.graph.runs.inbox import inbox
 from planner_executor.graph.runs.inbox_filter import InboxFilter
+from planner_executor.graph.runs.run import Run
+from planner_executor.graph.runs.runs import open_runs
 from planner_executor.graph.runs.stored_responses import store_response
 from planner_executor.graph.testing import LoggedTools, ScriptedModel, drafted, step
 

@@ -12,7 +12,7 @@ from langgraph.types import Command
 from planner_executor import Agent, build_graph
 from planner_executor.graph.errors import AgentError, OtherTermsError
 from planner_executor.graph.ledger.memory.ledger import MemoryLedger
-from planner_executor.graph.ledger.protocol import RunKey
+from planner_executor.graph.record.run_key import RunKey
 from planner_executor.graph.testing import LoggedTools, ScriptedModel, asked, on_thread, step
 
 PLAN = {"steps": [step("a", "save", path="out.md")]}

@@ -12,7 +12,7 @@ from langgraph.types import Command
 from planner_executor import Agent, AsyncAgent, Person
 from planner_executor.graph.caller import Caller, invoked_by
 from planner_executor.graph.errors import DecisionRefusedError, InputError, NothingToDecideError
-from planner_executor.graph.runs import Run
+from planner_executor.graph.runs.run import Run
 from planner_executor.graph.testing import LoggedTools, ScriptedModel, on_thread, step
 
 PAY = {"steps": [step("a", "pay", to="ann", amount=150)]}

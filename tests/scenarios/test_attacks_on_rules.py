@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from planner_executor import Agent, Person
-from planner_executor.graph.runs import Run
+from planner_executor.graph.runs.run import Run
 from planner_executor.graph.testing import LoggedTools, ScriptedModel, step
 
 ADA, BOB = (Person(f"{name}@example.org", ["finance"], proof="token") for name in ("ada", "bob"))

@@ -20,10 +20,10 @@ from planner_executor.graph.chat_models.retry import Clock
 from planner_executor.graph.chat_models.roles import role_models
 from planner_executor.graph.context import Services
 from planner_executor.graph.ledger.memory.ledger import MemoryLedger
-from planner_executor.graph.ledger.protocol import RunKey
 from planner_executor.graph.plan.reading import read_plan
+from planner_executor.graph.record.run_key import RunKey
 from planner_executor.graph.replay.player import replayed
-from planner_executor.graph.runs import Run
+from planner_executor.graph.runs.run import Run
 from planner_executor.graph.testing import LoggedTools, ScriptedModel, on_thread, step
 from planner_executor.tools.errors import NothingHappened, Transient
 

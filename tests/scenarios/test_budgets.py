@@ -29,9 +29,9 @@ from planner_executor.graph.checkpoints.saver import strict_serializer
 from planner_executor.graph.context import Services
 from planner_executor.graph.errors import ConfigError
 from planner_executor.graph.ledger.memory.ledger import MemoryLedger
-from planner_executor.graph.ledger.protocol import RunKey
+from planner_executor.graph.record.run_key import RunKey
 from planner_executor.graph.replay.player import replayed
-from planner_executor.graph.runs import Run
+from planner_executor.graph.runs.run import Run
 from planner_executor.graph.testing import LoggedTools, PassingClock, ScriptedModel, on_thread, step
 
 PRICES = {"prices": {"scripted": {"input": 1_000.0, "output": 1_000.0}}}

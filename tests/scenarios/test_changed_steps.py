@@ -17,11 +17,12 @@ from planner_executor import Agent, AsyncAgent, build_graph
 from planner_executor.graph.builder.graph_builder import Graph
 from planner_executor.graph.checkpoints.checkpoint import ledger_of
 from planner_executor.graph.errors import InputError, NothingToDecideError, StaleRunError
-from planner_executor.graph.ledger.protocol import RunKey
 from planner_executor.graph.nodes.review.step_changes import change_in_words
 from planner_executor.graph.record.events import Event
 from planner_executor.graph.record.person import Approver
-from planner_executor.graph.runs import Run, open_runs
+from planner_executor.graph.record.run_key import RunKey
+from planner_executor.graph.runs.run import Run
+from planner_executor.graph.runs.runs import open_runs
 from planner_executor.graph.runs.step_changes import supply_result
 from planner_executor.graph.testing import LoggedTools, ScriptedModel, asked, drafted, on_thread, step
 

@@ -21,7 +21,7 @@ from planner_executor import Agent, AgentError, build_graph
 from planner_executor.graph.builder.graph_builder import Graph
 from planner_executor.graph.checkpoints.saver import strict_serializer
 from planner_executor.graph.client_context import Context
-from planner_executor.graph.runs import open_runs
+from planner_executor.graph.runs.runs import open_runs
 from planner_executor.graph.settings.trust import store_path, trust
 from planner_executor.graph.state import Input, State
 from planner_executor.graph.testing import LoggedTools, ScriptedModel, on_thread, step

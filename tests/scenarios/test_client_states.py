@@ -16,15 +16,15 @@ from planner_executor import AsyncAgent, build_graph
 from planner_executor.graph.checkpoints.checkpoint import ledger_of
 from planner_executor.graph.checkpoints.saver import strict_serializer
 from planner_executor.graph.errors import InputError
-from planner_executor.graph.ledger.protocol import RunKey
 from planner_executor.graph.nodes.run.context import RunContext
 from planner_executor.graph.nodes.run.fork_detection import is_fork
 from planner_executor.graph.record.amendment import Amendment
-from planner_executor.graph.record.ending import ENDS
 from planner_executor.graph.record.events import Draft, Event
 from planner_executor.graph.record.events import cancelled as ended_by_cancel
 from planner_executor.graph.record.projection import project
+from planner_executor.graph.record.run_key import RunKey
 from planner_executor.graph.record.run_state import RunState
+from planner_executor.graph.record.run_status import ENDS
 from planner_executor.graph.route import ANNOUNCED, ROUTES
 from planner_executor.graph.testing import LoggedTools, ScriptedModel, asked, drafted, on_thread, step, whole_payload
 

@@ -14,9 +14,10 @@ from langgraph.types import Command
 from planner_executor import Agent, Person, build_graph
 from planner_executor.graph.errors import NothingToDecideError
 from planner_executor.graph.ledger.memory.ledger import MemoryLedger
-from planner_executor.graph.ledger.protocol import RunKey
 from planner_executor.graph.ledger.sqlite.ledger import SqliteLedger
-from planner_executor.graph.runs import Run, Runs, open_runs
+from planner_executor.graph.record.run_key import RunKey
+from planner_executor.graph.runs.run import Run
+from planner_executor.graph.runs.runs import Runs, open_runs
 from planner_executor.graph.testing import LoggedTools, ScriptedModel, on_thread, step
 from planner_executor.graph.work.chores import look_after_reviews
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from planner_executor import Agent
-from planner_executor.graph.runs import Run
+from planner_executor.graph.runs.run import Run
 from planner_executor.graph.testing import LoggedTools, ScriptedModel, step
 
 

@@ -9,7 +9,7 @@ import pytest
 from langchain_core.messages import AIMessage
 
 from planner_executor import Agent, AsyncAgent
-from planner_executor.graph.runs import Run
+from planner_executor.graph.runs.run import Run
 from planner_executor.graph.testing import LoggedTools, ScriptedModel, step
 
 PLAN: dict[str, Any] = {"steps": [step("rent", "look", at="x"), step("paid", "pay", amount=980, after=["rent"])]}

@@ -19,7 +19,7 @@ from planner_executor.graph.evaluation.case_run import run_case
 from planner_executor.graph.plan.schema import Plan
 from planner_executor.graph.playbooks.case import Case, cases_beside
 from planner_executor.graph.testing import asked, on_thread
-from planner_executor.graph.text.drawing import plan_svg
+from planner_executor.graph.text.drawing.svg import plan_svg
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "incident"
 GOAL = "Audit why the checkout service is failing and draft a fix"

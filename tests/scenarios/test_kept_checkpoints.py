@@ -12,7 +12,7 @@ from planner_executor import Agent, build_graph
 from planner_executor.graph.checkpoints.checkpoint import open_checkpointer
 from planner_executor.graph.checkpoints.kept_checkpoints import ends_run, keep_checkpoints_from_environment
 from planner_executor.graph.errors import ConfigError
-from planner_executor.graph.runs import open_runs
+from planner_executor.graph.runs.runs import open_runs
 from planner_executor.graph.testing import LoggedTools, ScriptedModel, on_thread, step
 
 PLAN = {"steps": [step("pay", "pay"), step("look", "look", after=["pay"])], "answer": "{look_result}"}

@@ -10,8 +10,8 @@ from langgraph.types import Command
 
 from planner_executor import build_graph, default_tools
 from planner_executor.graph.checkpoints.checkpoint import ledger_of
-from planner_executor.graph.ledger.protocol import RunKey
 from planner_executor.graph.prompts.offer import MOST_BY_WORDS
+from planner_executor.graph.record.run_key import RunKey
 from planner_executor.graph.replay.player import replayed
 from planner_executor.graph.testing import LoggedTools, asked, on_thread, step
 

@@ -11,7 +11,7 @@ from langgraph.types import Command
 
 from planner_executor import Agent, build_graph
 from planner_executor.graph.errors import InputError
-from planner_executor.graph.runs import Run
+from planner_executor.graph.runs.run import Run
 from planner_executor.graph.testing import LoggedTools, ScriptedModel, asked, on_thread, step
 
 LOOK = step("look", "lookup", key="ann")

@@ -18,13 +18,13 @@ from postgres_server import execute
 from webhook_receiver import ARRIVE_S, receiver, settings
 
 from planner_executor import Agent, AsyncAgent
+from planner_executor.graph.ledger.address import is_address
 from planner_executor.graph.ledger.drivers import open_ledger
-from planner_executor.graph.ledger.postgres.address import is_address
 from planner_executor.graph.ledger.sqlite.ledger import SqliteLedger
 from planner_executor.graph.notices.addresses import addresses_of
 from planner_executor.graph.notices.posting import tell
 from planner_executor.graph.notices.webhook import KEY
-from planner_executor.graph.runs import open_runs
+from planner_executor.graph.runs.runs import open_runs
 from planner_executor.graph.testing import LoggedTools, ScriptedModel, step
 from planner_executor.graph.work.chores import chores_of
 

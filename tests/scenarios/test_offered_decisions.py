@@ -40,7 +40,7 @@ from planner_executor.graph.review.content import ReviewContent
 from planner_executor.graph.review.decision import Decision, InvalidResponse, read_answer
 from planner_executor.graph.review.request import ReviewAction, ReviewRequest
 from planner_executor.graph.review.response import ReviewResponse, allowed, build_response
-from planner_executor.graph.runs import Run
+from planner_executor.graph.runs.run import Run
 from planner_executor.graph.testing import ScriptedModel, on_thread, step
 
 ALL, NO_EDIT, NO_APPROVE = frozenset({"approve", "edit", "reject"}), {"approve", "reject"}, {"edit", "reject"}

@@ -14,7 +14,7 @@ from pydantic import Field
 from planner_executor import build_graph
 from planner_executor.graph.checkpoints.checkpoint import ledger_of
 from planner_executor.graph.errors import InputError
-from planner_executor.graph.ledger.protocol import RunKey
+from planner_executor.graph.record.run_key import RunKey
 from planner_executor.graph.testing import LoggedTools, ScriptedModel, on_thread, step
 
 PNG = base64.b64encode(b"\x89PNG\r\n\x1a\n" + b"pixels" * 40).decode()

@@ -10,7 +10,7 @@ from langchain_core.messages import AIMessage
 
 from planner_executor import Agent, Person, tool
 from planner_executor.graph.desk.views.review_content import action_tables, review_of
-from planner_executor.graph.runs import Run
+from planner_executor.graph.runs.run import Run
 from planner_executor.graph.testing import LoggedTools, ScriptedModel, step
 from planner_executor.tools.files.root import Root
 from planner_executor.tools.write_file import write_file

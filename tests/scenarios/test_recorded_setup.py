@@ -13,7 +13,7 @@ from planner_executor.graph.caller import Caller, caller_on, invoked_by
 from planner_executor.graph.checkpoints.saver import strict_serializer
 from planner_executor.graph.errors import InputError
 from planner_executor.graph.ledger.drivers import open_ledger
-from planner_executor.graph.runs import Runs
+from planner_executor.graph.runs.runs import Runs
 from planner_executor.graph.testing import LoggedTools, ScriptedModel, asked, drafted, on_thread, step
 
 PLAN = {"steps": [step("a", "look", name="x")]}

@@ -9,7 +9,7 @@ from langchain_core.messages import AIMessage, ToolMessage
 from langchain_core.outputs import ChatResult
 
 from planner_executor import Agent
-from planner_executor.graph.runs import Run
+from planner_executor.graph.runs.run import Run
 from planner_executor.graph.testing import LoggedTools, ScriptedModel
 
 LIE = "The rent is now 1200."

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from planner_executor import Agent, default_tools
-from planner_executor.graph.runs import Run
+from planner_executor.graph.runs.run import Run
 from planner_executor.graph.testing import ScriptedModel, step
 
 PLAN = {

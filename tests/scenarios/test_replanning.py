@@ -10,7 +10,8 @@ from langgraph.types import Command
 from planner_executor import build_graph
 from planner_executor.graph.checkpoints.checkpoint import ledger_of
 from planner_executor.graph.errors import InputError
-from planner_executor.graph.runs import Run, Runs
+from planner_executor.graph.runs.run import Run
+from planner_executor.graph.runs.runs import Runs
 from planner_executor.graph.testing import LoggedTools, ScriptedModel, asked, on_thread, step
 
 Build = Callable[..., Any]

@@ -21,8 +21,8 @@ from planner_executor import Agent, AsyncAgent, build_graph
 from planner_executor.graph.chat_models.roles import role_model
 from planner_executor.graph.checkpoints.checkpoint import ledger_of
 from planner_executor.graph.errors import ExportError, InputError, LedgerCorruptError, UnknownRunError
-from planner_executor.graph.ledger.protocol import RunKey
 from planner_executor.graph.ledger.transcript import Transcript
+from planner_executor.graph.record.run_key import RunKey
 from planner_executor.graph.replay.player import replayed
 from planner_executor.graph.replay.report import Replay
 from planner_executor.graph.runs.record_service import transcript_in

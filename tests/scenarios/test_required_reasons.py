@@ -14,7 +14,7 @@ from planner_executor import Agent, Person
 from planner_executor.graph.cli.prompts import Prompter
 from planner_executor.graph.cli.request_view import show_decision_commands
 from planner_executor.graph.cli.screen import Screen
-from planner_executor.graph.runs import Run
+from planner_executor.graph.runs.run import Run
 from planner_executor.graph.testing import LoggedTools, ScriptedModel, step
 
 REASON: dict[str, Any] = {"tools": {"pay": {"reason": True}}}

@@ -11,8 +11,8 @@ from pydantic import JsonValue
 from planner_executor import Agent, AsyncAgent, build_graph
 from planner_executor.graph.checkpoints.checkpoint import ledger_of
 from planner_executor.graph.errors import InputError, OtherTermsError
-from planner_executor.graph.ledger.protocol import RunKey
-from planner_executor.graph.runs import Run
+from planner_executor.graph.record.run_key import RunKey
+from planner_executor.graph.runs.run import Run
 from planner_executor.graph.testing import LoggedTools, ScriptedModel, asked, drafted, on_thread, step
 
 OUTAGE = "the service is out"

@@ -8,7 +8,7 @@ import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 
 from planner_executor import Agent, Person, build_graph
-from planner_executor.graph.runs import Run
+from planner_executor.graph.runs.run import Run
 from planner_executor.graph.testing import LoggedTools, ScriptedModel, asked, on_thread, step
 
 READERS = [{"to": f"p{number}@example.org"} for number in range(12)]

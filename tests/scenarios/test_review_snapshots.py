@@ -26,9 +26,10 @@ from planner_executor.graph.cli.request_view import show_request
 from planner_executor.graph.cli.screen import Screen
 from planner_executor.graph.desk.templates import environment
 from planner_executor.graph.desk.views.review_content import action_tables, people_table, review_of
-from planner_executor.graph.runs import Run, Runs
+from planner_executor.graph.plain_text.columns import columns
+from planner_executor.graph.runs.run import Run
+from planner_executor.graph.runs.runs import Runs
 from planner_executor.graph.testing import LoggedTools, ScriptedModel, asked, on_thread, step
-from planner_executor.graph.text.drawing.labels import columns
 
 SNAPSHOTS = Path(__file__).parents[1] / "data" / "reviews"
 GOAL = "Find out why checkout fails with 500, write it down and tell the team"

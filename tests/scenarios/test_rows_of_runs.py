@@ -9,7 +9,7 @@ import pytest
 
 from planner_executor import Agent
 from planner_executor.graph.record.summary import RunSummary
-from planner_executor.graph.runs import Run
+from planner_executor.graph.runs.run import Run
 from planner_executor.graph.testing import LoggedTools, ScriptedModel, step
 
 PLAN: dict[str, Any] = {

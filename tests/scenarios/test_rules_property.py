@@ -16,10 +16,10 @@ from planner_executor import AsyncAgent, Person
 from planner_executor.graph.desk.decisions import response_in
 from planner_executor.graph.desk.records import Records
 from planner_executor.graph.errors import AgentError
-from planner_executor.graph.ledger.protocol import RunKey
 from planner_executor.graph.record.person import NOBODY, Approver
+from planner_executor.graph.record.run_key import RunKey
 from planner_executor.graph.review.response import build_response, call_names
-from planner_executor.graph.runs import Run
+from planner_executor.graph.runs.run import Run
 from planner_executor.graph.runs.stored_responses import store_response
 from planner_executor.graph.testing import LoggedTools, ScriptedModel, step
 

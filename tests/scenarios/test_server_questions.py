@@ -14,7 +14,7 @@ from langchain_core.messages import AIMessage
 
 from planner_executor import Agent
 from planner_executor.graph.review.response import ReviewResponse, build_response
-from planner_executor.graph.runs import Run
+from planner_executor.graph.runs.run import Run
 from planner_executor.graph.testing import ScriptedModel, step
 
 SERVER = Path(__file__).parents[1] / "tools" / "mcp" / "asking_server.py"

@@ -7,7 +7,7 @@ import pytest
 
 from planner_executor import Agent, Person
 from planner_executor.graph.errors import InputError, OtherTermsError
-from planner_executor.graph.runs import Run
+from planner_executor.graph.runs.run import Run
 from planner_executor.graph.testing import LoggedTools, ScriptedModel, step
 
 PLAN = {"steps": [step("pay", "pay", amount=5)]}

@@ -10,7 +10,7 @@ from langchain_core.messages import AIMessage
 from langgraph.types import Command
 
 from planner_executor import Agent
-from planner_executor.graph.runs import Run
+from planner_executor.graph.runs.run import Run
 from planner_executor.graph.testing import LoggedTools, ScriptedModel, asked, on_thread, step
 
 Build = Callable[..., Any]

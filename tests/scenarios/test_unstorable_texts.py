@@ -9,7 +9,7 @@ from langchain_core.messages import HumanMessage
 
 from planner_executor import Agent
 from planner_executor.graph.errors import InputError, UnknownRunError
-from planner_executor.graph.runs import Run
+from planner_executor.graph.runs.run import Run
 from planner_executor.graph.testing import LoggedTools, ScriptedModel, step
 
 PLAN = {"steps": [step("a", "look", at="x"), step("b", "look", at="y")]}

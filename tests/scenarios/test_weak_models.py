@@ -10,7 +10,7 @@ from langchain_core.messages import AIMessage
 from langgraph.types import Command
 
 from planner_executor.graph.checkpoints.checkpoint import ledger_of
-from planner_executor.graph.ledger.protocol import RunKey
+from planner_executor.graph.record.run_key import RunKey
 from planner_executor.graph.testing import on_thread, step
 from planner_executor.graph.text.event_text import event_text
 

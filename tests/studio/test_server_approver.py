@@ -10,7 +10,7 @@ import httpx
 import pytest
 from langgraph_sdk.errors import APIStatusError
 
-from planner_executor.graph.runs import open_runs
+from planner_executor.graph.runs.runs import open_runs
 
 SUM = {"steps": [{"id": "sum", "objective": "add", "tool": "calculator", "args": {"expression": "2 + 3"}}]}
 APPROVE = {"decisions": [{"type": "approve"}]}

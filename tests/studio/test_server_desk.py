@@ -11,7 +11,7 @@ from typing import Any
 import httpx
 import pytest
 
-from planner_executor.graph.runs import open_runs
+from planner_executor.graph.runs.runs import open_runs
 
 POLICY = """
 [approvers.tools.write_file]

@@ -8,10 +8,11 @@ import typer
 from planner_executor.graph.cli import options
 from planner_executor.graph.cli.commands.doctor import megabytes
 from planner_executor.graph.cli.exit_codes import report_errors
-from planner_executor.graph.cli.run_lookup import is_missing, with_runs
+from planner_executor.graph.cli.run_list import is_missing
+from planner_executor.graph.cli.run_lookup import with_runs
 from planner_executor.graph.cli.screen import Screen
 from planner_executor.graph.errors import InputError
-from planner_executor.graph.ledger.drivers import shown
+from planner_executor.graph.ledger.database_name import shown
 
 Target = Annotated[Path, typer.Argument(parser=options.path_of, metavar="FILE", help="A new file for the copy.")]
 

@@ -8,10 +8,10 @@ import typer
 
 from planner_executor.graph.cli import options
 from planner_executor.graph.cli.exit_codes import STORAGE, USAGE, report_errors
-from planner_executor.graph.cli.run_lookup import is_missing
+from planner_executor.graph.cli.run_list import is_missing
 from planner_executor.graph.cli.screen import Screen
 from planner_executor.graph.errors import AgentError, InputError, LedgerError, LedgerUnavailableError
-from planner_executor.graph.ledger.drivers import shown
+from planner_executor.graph.ledger.database_name import shown
 from planner_executor.graph.words.name_list import counted
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def copy(to: Target, names: Names = None, all_: All = False, db: options.Databas
 
 async def _copy(screen: Screen, db: str, to: str, names: list[str]) -> list[AgentError]:
     """Copy threads, and return why some stay: one that is there already, or in use, keeps no other back."""
-    from planner_executor.graph.runs import Runs
+    from planner_executor.graph.runs.runs import Runs
     from planner_executor.graph.runs.thread_copy import open_place
 
     going, left = list[str](), list[AgentError]()
@@ -75,7 +75,7 @@ async def _copy(screen: Screen, db: str, to: str, names: list[str]) -> list[Agen
 
 async def _copy_one(screen: Screen, source: "Place", target: "Place", thread: str) -> list[str]:
     """Copy a thread, and return its runs that have not ended."""
-    from planner_executor.graph.runs import Runs
+    from planner_executor.graph.runs.runs import Runs
     from planner_executor.graph.runs.thread_copy import copy_thread
 
     copied = await copy_thread(source, target, thread)

@@ -8,18 +8,18 @@ import typer
 from planner_executor.graph.cli import options
 from planner_executor.graph.cli.command_line import command, db_option, program
 from planner_executor.graph.cli.exit_codes import STORAGE, report_errors
-from planner_executor.graph.cli.run_lookup import is_missing, setups_of, with_runs
+from planner_executor.graph.cli.run_list import is_missing
+from planner_executor.graph.cli.run_lookup import setups_of, with_runs
 from planner_executor.graph.cli.screen import Screen
 from planner_executor.graph.errors import LedgerError
-from planner_executor.graph.ledger.postgres.address import is_address
-from planner_executor.graph.ledger.protocol import RunKey
+from planner_executor.graph.ledger.address import is_address
 from planner_executor.graph.ledger.run_store import Health
 from planner_executor.graph.record.artifacts import artifacts_named
 from planner_executor.graph.record.events import CallStarted, Event
-from planner_executor.graph.record.run_state import run_name
-from planner_executor.graph.runs import Runs
+from planner_executor.graph.record.run_key import RunKey, run_name
 from planner_executor.graph.runs.approvals import wide_approvals
 from planner_executor.graph.runs.retention import missing
+from planner_executor.graph.runs.runs import Runs
 from planner_executor.graph.words.name_list import counted
 
 Reindex = Annotated[bool, typer.Option("--reindex", help="Rebuild the index of runs from the records.")]

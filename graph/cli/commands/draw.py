@@ -13,7 +13,9 @@ from planner_executor.graph.cli.screen import Screen
 from planner_executor.graph.errors import InputError
 from planner_executor.graph.plain_text.sanitize import visible_json
 from planner_executor.graph.plan.schema import Plan
-from planner_executor.graph.text.drawing import plan_mermaid, plan_svg, plan_text
+from planner_executor.graph.text.drawing.mermaid import plan_mermaid
+from planner_executor.graph.text.drawing.svg import plan_svg
+from planner_executor.graph.text.drawing.text import plan_text
 
 Output = Annotated[
     Path | None,

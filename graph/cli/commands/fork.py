@@ -53,7 +53,7 @@ def fork(
 
         decisions = DecisionSource(screen, db, yes, by=given.by)
         how = {"values": values, "take_over": take_over or given.takes_over}
-        raise typer.Exit(exit_code(fork_run(screen, db, decisions, found, opened, json, step, **how)))
+        raise typer.Exit(exit_code(fork_run(screen, db, decisions, found, opened, json, step, **how).status))
 
 
 def split_sets(entries: Sequence[str]) -> tuple[dict[str, Any], list[str]]:

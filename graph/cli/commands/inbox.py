@@ -19,21 +19,22 @@ from planner_executor.graph.cli.option_groups import with_option_groups
 from planner_executor.graph.cli.prompts import Postponed, read_answer
 from planner_executor.graph.cli.resumed_setup import opened_setup
 from planner_executor.graph.cli.run_driver import continue_run
-from planner_executor.graph.cli.run_lookup import find_run, is_missing, with_runs
+from planner_executor.graph.cli.run_list import is_missing
+from planner_executor.graph.cli.run_lookup import find_run, with_runs
 from planner_executor.graph.cli.run_options import RunOptions
 from planner_executor.graph.cli.screen import Screen
 from planner_executor.graph.errors import AgentError
-from planner_executor.graph.ledger.drivers import shown
+from planner_executor.graph.ledger.database_name import shown
 from planner_executor.graph.plain_text.sanitize import escaped, one_line
 from planner_executor.graph.record.person import Approver
 from planner_executor.graph.record.waiting_filter import WaitingOrder
 from planner_executor.graph.review.alike import Batch
 from planner_executor.graph.review.request import digest_of_all
 from planner_executor.graph.review.response import RequestJson, ReviewResponse, reason_for
-from planner_executor.graph.runs import Run
 from planner_executor.graph.runs.alike import alike_requests
 from planner_executor.graph.runs.inbox import Inbox, inbox
 from planner_executor.graph.runs.inbox_filter import ASKS, ORDERS, InboxFilter
+from planner_executor.graph.runs.run import Run
 from planner_executor.graph.text.inbox import GROUPS, Grouping, InboxRow, age_in_words, grouped, left_in_words
 from planner_executor.graph.words.name_list import counted
 

@@ -8,11 +8,12 @@ import typer
 
 from planner_executor.graph.cli import options
 from planner_executor.graph.cli.exit_codes import report_errors
-from planner_executor.graph.cli.run_lookup import is_missing, with_runs
+from planner_executor.graph.cli.run_list import is_missing
+from planner_executor.graph.cli.run_lookup import with_runs
 from planner_executor.graph.cli.screen import Screen
 from planner_executor.graph.errors import LedgerUnavailableError
-from planner_executor.graph.ledger.drivers import shown
-from planner_executor.graph.ledger.postgres.address import is_address
+from planner_executor.graph.ledger.address import is_address
+from planner_executor.graph.ledger.database_name import shown
 from planner_executor.graph.ledger.sqlite.file import advice
 from planner_executor.graph.ledger.sqlite.migration import Migration, forecast
 from planner_executor.graph.ledger.sqlite.schema import VERSION

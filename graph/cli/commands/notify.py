@@ -11,7 +11,7 @@ from planner_executor.graph.cli.exit_codes import report_errors
 from planner_executor.graph.cli.screen import Screen
 from planner_executor.graph.errors import ConfigError, InputError
 from planner_executor.graph.ledger.outbox import Delivery
-from planner_executor.graph.ledger.protocol import RunKey
+from planner_executor.graph.record.run_key import RunKey
 from planner_executor.graph.words.name_list import listed
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="Name of the address, as [notify.addresses] has it.")]

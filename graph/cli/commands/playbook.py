@@ -235,7 +235,7 @@ def run(
                 {**request, "setup": setup.to_json()},
             )
         write_open_request(ended, json)
-        raise typer.Exit(exit_code(ended))
+        raise typer.Exit(exit_code(ended.status))
 
 
 @playbook.command(epilog="Exit codes: 0 every case passed; 1 one failed; 2 there is no case, or one cannot be read.")

@@ -17,9 +17,11 @@ from planner_executor.graph.cli.exit_codes import ENDED_OTHERWISE, USAGE, WAITIN
 from planner_executor.graph.cli.moment import moment
 from planner_executor.graph.cli.option_groups import with_option_groups
 from planner_executor.graph.cli.plan_file import read_plan_file
-from planner_executor.graph.cli.run_lookup import is_missing, with_runs
+from planner_executor.graph.cli.run_list import is_missing
+from planner_executor.graph.cli.run_lookup import with_runs
 from planner_executor.graph.cli.run_options import ToolOptions
 from planner_executor.graph.cli.screen import DIGEST_CHARACTERS, Screen
+from planner_executor.graph.cli.setting_options import ApprovalName
 from planner_executor.graph.cli.setup import Setup
 from planner_executor.graph.data_class import dataclass
 from planner_executor.graph.plan.reading import read_plan
@@ -27,7 +29,7 @@ from planner_executor.graph.policy.approval_scope import ExecutionTerms
 from planner_executor.graph.policy.plan_limits import limits_of_plan
 from planner_executor.graph.policy.policy import Policy
 from planner_executor.graph.policy.policy_preview import PolicyFinding, preview_policy
-from planner_executor.graph.runs import Runs
+from planner_executor.graph.runs.runs import Runs
 from planner_executor.graph.text.policy import rule_sections
 from planner_executor.graph.words.name_list import counted
 
@@ -51,7 +53,7 @@ def show(
     given: ToolOptions,
     file: InForce = None,
     config: options.ConfigFile = None,
-    approval: options.ApprovalName = None,
+    approval: ApprovalName = None,
 ) -> None:
     """List the effective rules: reviews, denials, limits, and the prompts by role."""
     screen = Screen.here()
@@ -73,7 +75,7 @@ def check(
     given: ToolOptions,
     plan: PlanFile = None,
     config: options.ConfigFile = None,
-    approval: options.ApprovalName = None,
+    approval: ApprovalName = None,
 ) -> None:
     """Validate a policy and preview which calls of a plan it would deny or review; nothing is executed."""
     screen = Screen.here()

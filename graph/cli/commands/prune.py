@@ -11,12 +11,13 @@ from planner_executor.graph.cli import options
 from planner_executor.graph.cli.command_line import command
 from planner_executor.graph.cli.exit_codes import report_errors
 from planner_executor.graph.cli.moment import moment
-from planner_executor.graph.cli.run_lookup import is_missing, setups_of, with_runs
+from planner_executor.graph.cli.run_list import is_missing
+from planner_executor.graph.cli.run_lookup import setups_of, with_runs
 from planner_executor.graph.cli.screen import Screen
 from planner_executor.graph.errors import InputError
-from planner_executor.graph.ledger.drivers import shown
+from planner_executor.graph.ledger.database_name import shown
 from planner_executor.graph.policy.retention import Retention
-from planner_executor.graph.record.ending import ENDS
+from planner_executor.graph.record.run_status import ENDS
 from planner_executor.graph.runs.retention import Pruned
 from planner_executor.graph.runs.retention import prune as prune_threads
 from planner_executor.graph.settings.identity import local_user

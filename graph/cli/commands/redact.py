@@ -14,7 +14,7 @@ from planner_executor.graph.cli.run_lookup import find_run, with_run
 from planner_executor.graph.cli.screen import Screen
 from planner_executor.graph.errors import InputError
 from planner_executor.graph.ledger.run_store import Redacted
-from planner_executor.graph.record.run_state import run_name
+from planner_executor.graph.record.run_key import run_name
 from planner_executor.graph.runs.record_service import redacted
 from planner_executor.graph.words.name_list import counted
 

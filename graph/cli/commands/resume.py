@@ -56,4 +56,4 @@ def resume(
         opened = partial(opened_setup, screen, found, settings, own_settings)
 
         takes_over = take_over or given.takes_over
-        raise typer.Exit(exit_code(continue_run(screen, db, decisions, found, opened, json, takes_over)))
+        raise typer.Exit(exit_code(continue_run(screen, db, decisions, found, opened, json, takes_over).status))

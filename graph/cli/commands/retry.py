@@ -74,4 +74,4 @@ def retry(
         opened = partial(opened_setup, screen, found, settings, own_settings)
 
         decisions = DecisionSource(screen, db, yes, by=given.by)
-        raise typer.Exit(exit_code(retry_run(screen, db, decisions, found, opened, json, **changes)))
+        raise typer.Exit(exit_code(retry_run(screen, db, decisions, found, opened, json, **changes).status))

@@ -88,7 +88,7 @@ def run(
                 {**request, "setup": setup.to_json()},
             )
         write_open_request(ended, json)
-        raise typer.Exit(exit_code(ended))
+        raise typer.Exit(exit_code(ended.status))
 
 
 def _lack_of_documents(folder: Path) -> str | None:

@@ -15,15 +15,16 @@ from planner_executor.graph.cli.command_line import db_option, program
 from planner_executor.graph.cli.exit_codes import report_errors
 from planner_executor.graph.cli.local_time import local_time
 from planner_executor.graph.cli.moment import moment
-from planner_executor.graph.cli.run_lookup import page
+from planner_executor.graph.cli.run_list import page
 from planner_executor.graph.cli.screen import Screen, cell
-from planner_executor.graph.ledger.drivers import shown
+from planner_executor.graph.ledger.database_name import shown
+from planner_executor.graph.plain_text.columns import columns, cut_words
 from planner_executor.graph.plain_text.sanitize import one_line
-from planner_executor.graph.record.run_filter import ORDERS, STATUSES, RunFilter, RunOrder, RunStatus
+from planner_executor.graph.record.run_filter import ORDERS, RunFilter, RunOrder
+from planner_executor.graph.record.run_status import STATUSES, RunStatus
 from planner_executor.graph.record.summary import RunSummary
-from planner_executor.graph.runs import RunPage
-from planner_executor.graph.text.drawing.labels import columns, cut_words
-from planner_executor.graph.text.table import took
+from planner_executor.graph.runs.run_page import RunPage
+from planner_executor.graph.words.duration import took
 
 GOAL_CHARACTERS, NAME_CHARACTERS = 100, 24
 LEAST_ROOM = 24

@@ -21,7 +21,7 @@ from planner_executor.graph.record.results import StepResult
 from planner_executor.graph.record.step_costs import step_costs
 from planner_executor.graph.record.values import to_text
 from planner_executor.graph.review.response import describe_action
-from planner_executor.graph.text.drawing import plan_text
+from planner_executor.graph.text.drawing.text import plan_text
 from planner_executor.graph.text.event_text import event_text as in_words
 from planner_executor.graph.text.event_text.values import playbook_text
 

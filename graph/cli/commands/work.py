@@ -53,7 +53,7 @@ async def _work(
 ) -> int | None:
     """Work until a signal stops it, and return that signal, None without one."""
     from planner_executor.graph.cli.worker_setups import BySetup
-    from planner_executor.graph.runs import open_runs
+    from planner_executor.graph.runs.runs import open_runs
     from planner_executor.graph.work.chores import chores_of
     from planner_executor.graph.work.continuing import ByPlace
     from planner_executor.graph.work.server import ByServer

@@ -13,8 +13,8 @@ from planner_executor.graph.errors import InputError
 from planner_executor.graph.review.alike import Batch
 from planner_executor.graph.review.request import digest_of_request
 from planner_executor.graph.review.response import ReviewResponse, reason_for
-from planner_executor.graph.runs import Run
 from planner_executor.graph.runs.alike import Outcome, alike_requests, decide_each
+from planner_executor.graph.runs.run import Run
 from planner_executor.graph.settings.identity import named
 
 NOTHING: Sequence[Outcome] = ()

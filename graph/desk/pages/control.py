@@ -20,7 +20,7 @@ from planner_executor.graph.errors import InputError
 from planner_executor.graph.plan.depth import parse_json_or_text
 from planner_executor.graph.record.amendment import Amendment
 from planner_executor.graph.record.person import Approver
-from planner_executor.graph.runs import Run
+from planner_executor.graph.runs.run import Run
 from planner_executor.graph.runs.step_changes import skip_step, supply_result
 from planner_executor.graph.settings.identity import named
 

@@ -13,7 +13,8 @@ from starlette.responses import Response
 from planner_executor.graph.desk.pages.respond import desk_of, go_to, page, root_of, run_link, shows, visitor_of
 from planner_executor.graph.desk.security.visitor import verified
 from planner_executor.graph.errors import InputError
-from planner_executor.graph.record.run_filter import STATUSES, RunFilter, RunOrder
+from planner_executor.graph.record.run_filter import RunFilter, RunOrder
+from planner_executor.graph.record.run_status import STATUSES
 from planner_executor.graph.record.waiting_filter import WaitingOrder
 from planner_executor.graph.review.request import ActionName
 from planner_executor.graph.runs.inbox import inbox as open_requests

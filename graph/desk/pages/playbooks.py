@@ -20,8 +20,8 @@ from planner_executor.graph.errors import InputError
 from planner_executor.graph.playbooks.folder import Found, found_in, named
 from planner_executor.graph.playbooks.playbook import Playbook
 from planner_executor.graph.record.run_filter import RunFilter
-from planner_executor.graph.runs import Run
 from planner_executor.graph.runs.playbooks import other_than_ran
+from planner_executor.graph.runs.run import Run
 
 PARAM = "param:"
 """Beginning of the name of a field with the value of a parameter."""

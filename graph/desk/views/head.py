@@ -5,7 +5,7 @@ from typing import Any
 
 from planner_executor.graph.data_class import dataclass
 from planner_executor.graph.policy.approvers import ApproverRule
-from planner_executor.graph.record.events import AskedEffect
+from planner_executor.graph.record.asked_effect import AskedEffect
 from planner_executor.graph.review.asked_effects import asked_effects
 from planner_executor.graph.review.content import PlanContent, ReviewContent
 from planner_executor.graph.text.expectation import takes_in_words

@@ -10,6 +10,7 @@ from markupsafe import Markup
 from planner_executor.graph.data_class import dataclass, field
 from planner_executor.graph.desk.views.plan_folds import Folds, waits_of
 from planner_executor.graph.desk.views.step_marks import ALL, StepMarks
+from planner_executor.graph.plain_text.columns import cut_middle
 from planner_executor.graph.plan.kinds.table import kind_spec
 from planner_executor.graph.plan.schedule import Waits, levels
 from planner_executor.graph.plan.schema import Plan, Step
@@ -17,7 +18,7 @@ from planner_executor.graph.text.drawing.box import WIDTH, box_height, objective
 from planner_executor.graph.text.drawing.edges import far_lines, heads, lines
 from planner_executor.graph.text.drawing.grid import in_grid
 from planner_executor.graph.text.drawing.icons import ICONS
-from planner_executor.graph.text.drawing.labels import cut_middle, waits_within
+from planner_executor.graph.text.drawing.labels import waits_within
 from planner_executor.graph.text.drawing.layout import estimated_extent, laid_out
 from planner_executor.graph.text.drawing.lettering import mono
 from planner_executor.graph.text.drawing.statuses import LOOKS

@@ -5,10 +5,10 @@ from collections.abc import Iterator, Sequence
 from planner_executor.graph.ledger.erasure import ThreadErasure
 from planner_executor.graph.ledger.family import effects_of
 from planner_executor.graph.ledger.memory.store import Store
-from planner_executor.graph.ledger.protocol import RunKey
 from planner_executor.graph.ledger.seal import SealKey
 from planner_executor.graph.ledger.standing import redacted_rows
 from planner_executor.graph.ledger.transcript import artifact_ids
+from planner_executor.graph.record.run_key import RunKey
 
 
 def erase(

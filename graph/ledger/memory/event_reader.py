@@ -7,19 +7,18 @@ from typing import TypeVar
 
 from planner_executor.graph.errors import AgentError
 from planner_executor.graph.ledger.checked_reader import CheckedReader
+from planner_executor.graph.ledger.database_name import IN_MEMORY
 from planner_executor.graph.ledger.family import Family
 from planner_executor.graph.ledger.memory.standing import give, revoke, standing
 from planner_executor.graph.ledger.memory.store import Store
-from planner_executor.graph.ledger.protocol import RunKey
 from planner_executor.graph.ledger.reading import Snapshot
 from planner_executor.graph.ledger.refusals import not_storable
 from planner_executor.graph.ledger.seal import SealKey
+from planner_executor.graph.record.run_key import RunKey
 from planner_executor.graph.record.sample import Sample
 from planner_executor.graph.record.standing_approval import StandingApproval, StandingUse
 
 T = TypeVar("T")
-
-IN_MEMORY = ":memory:"
 
 
 class EventReader(CheckedReader):

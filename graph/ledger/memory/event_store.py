@@ -13,16 +13,7 @@ from planner_executor.graph.ledger.memory.standing import counted
 from planner_executor.graph.ledger.memory.store import Store, StoredRun
 from planner_executor.graph.ledger.owned_writer import ALONE, Batch, OwnedWriter
 from planner_executor.graph.ledger.ownership import Ownership
-from planner_executor.graph.ledger.protocol import (
-    NOTHING_SEEN,
-    Lease,
-    Message,
-    MessageHandler,
-    News,
-    Owned,
-    RunKey,
-    no_events,
-)
+from planner_executor.graph.ledger.protocol import NOTHING_SEEN, Lease, Message, MessageHandler, News, Owned, no_events
 from planner_executor.graph.ledger.reading import Snapshot
 from planner_executor.graph.ledger.refusals import (
     check_control_seq,
@@ -32,6 +23,7 @@ from planner_executor.graph.ledger.refusals import (
 from planner_executor.graph.ledger.seal import SealKey
 from planner_executor.graph.record.caps import CapEntry
 from planner_executor.graph.record.events import Draft, Event
+from planner_executor.graph.record.run_key import RunKey
 from planner_executor.graph.record.standing_approval import StandingCall
 from planner_executor.graph.record.values import Kept
 

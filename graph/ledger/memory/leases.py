@@ -6,9 +6,10 @@ from typing import Any, Generic, TypeVar
 from planner_executor.graph.data_class import dataclass
 from planner_executor.graph.ledger.lease import Holder, claimed, taken_over
 from planner_executor.graph.ledger.memory.store import Store, StoredRun
-from planner_executor.graph.ledger.owner import replacement
-from planner_executor.graph.ledger.protocol import Lease, RunKey
+from planner_executor.graph.ledger.protocol import Lease
+from planner_executor.graph.ledger.replaced_owner import replacement
 from planner_executor.graph.record.events import Draft
+from planner_executor.graph.record.run_key import RunKey
 
 T = TypeVar("T")
 Do = Callable[[Callable[[], Any]], Awaitable[Any]]

@@ -17,8 +17,9 @@ from planner_executor.graph.ledger.memory.outbox import MemoryOutbox
 from planner_executor.graph.ledger.memory.removal import remove
 from planner_executor.graph.ledger.memory.store import StoredRun
 from planner_executor.graph.ledger.memory.timetable import MemoryTimetable
-from planner_executor.graph.ledger.owner import is_gone, may_live, replacement
-from planner_executor.graph.ledger.protocol import Message, RunKey
+from planner_executor.graph.ledger.owner import is_gone, may_live
+from planner_executor.graph.ledger.protocol import Message
+from planner_executor.graph.ledger.replaced_owner import replacement
 from planner_executor.graph.ledger.run_store import Changes, Health, Redacted, Unfinished
 from planner_executor.graph.ledger.search import (
     CANDIDATES,
@@ -34,6 +35,7 @@ from planner_executor.graph.ledger.transcript import Transcript
 from planner_executor.graph.record.counters import Counters, waiting_gauges
 from planner_executor.graph.record.events import StandingGiven
 from planner_executor.graph.record.run_filter import RunFilter
+from planner_executor.graph.record.run_key import RunKey
 from planner_executor.graph.record.summary import PERSON, RunSummary
 from planner_executor.graph.record.waiting_filter import ALL, Waiting, WaitingFilter
 

@@ -4,12 +4,12 @@ from collections.abc import Sequence
 
 from planner_executor.graph.ledger.memory.store import Store, StoredRun
 from planner_executor.graph.ledger.owner import may_live
-from planner_executor.graph.ledger.protocol import RunKey
 from planner_executor.graph.ledger.refusals import changed_since, owned_elsewhere, sealed_otherwise
 from planner_executor.graph.ledger.seal import SealKey
 from planner_executor.graph.ledger.tombstone import Tombstone, Tombstones, end_fault, tombstone_after
 from planner_executor.graph.ledger.transcript import Transcript, artifact_ids
 from planner_executor.graph.record.counters import RunCounter
+from planner_executor.graph.record.run_key import RunKey
 
 
 def remove(

@@ -27,7 +27,7 @@ from planner_executor.graph.ledger.memory.caps import MemoryCaps
 from planner_executor.graph.ledger.memory.ended_sessions import MemoryEndedSessions
 from planner_executor.graph.ledger.memory.outbox import MemoryOutbox
 from planner_executor.graph.ledger.memory.timetable import MemoryTimetable
-from planner_executor.graph.ledger.protocol import Lease, RunKey
+from planner_executor.graph.ledger.protocol import Lease
 from planner_executor.graph.ledger.reading import Snapshot
 from planner_executor.graph.ledger.refusals import Standing, check_end, standing_after, thread_is_there, unknown_run
 from planner_executor.graph.ledger.seal import SealKey
@@ -35,6 +35,7 @@ from planner_executor.graph.ledger.tombstone import Tombstones
 from planner_executor.graph.ledger.transcript import Transcript, artifact_ids, artifacts_in, events_of, source_in
 from planner_executor.graph.record.counters import Counts
 from planner_executor.graph.record.events import CONTROL, Decided, Draft, Event, RunForked
+from planner_executor.graph.record.run_key import RunKey
 from planner_executor.graph.record.sample import Sample, latest
 from planner_executor.graph.record.summary import RunSummary
 from planner_executor.graph.record.values import Kept

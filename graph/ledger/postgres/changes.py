@@ -6,8 +6,8 @@ number below which none is open any more. See `docs/decisions/0064-change-number
 """
 
 from planner_executor.graph.ledger.postgres.transaction import Transaction
-from planner_executor.graph.ledger.protocol import RunKey
 from planner_executor.graph.ledger.run_store import Changes
+from planner_executor.graph.record.run_key import RunKey
 
 KEPT_S = 86_400
 """Rows of `ledger_appends` are kept so long; an older position is not known any more."""

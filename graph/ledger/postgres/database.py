@@ -9,7 +9,7 @@ from weakref import finalize
 import psycopg
 
 from planner_executor.graph.errors import AgentError, LedgerError, LedgerUnavailableError
-from planner_executor.graph.ledger.postgres.address import shown_address
+from planner_executor.graph.ledger.address import shown_address
 from planner_executor.graph.ledger.postgres.pulse import Pulse
 from planner_executor.graph.ledger.postgres.server import Server, advice
 from planner_executor.graph.ledger.postgres.sharing import Shared, shared

@@ -17,7 +17,7 @@ from planner_executor.graph.ledger.postgres.held_leases import HeldLeases
 from planner_executor.graph.ledger.postgres.places import places_of
 from planner_executor.graph.ledger.postgres.run_search import page
 from planner_executor.graph.ledger.postgres.thread_tables import erase_checkpoints, remove_thread
-from planner_executor.graph.ledger.protocol import Lease, RunKey
+from planner_executor.graph.ledger.protocol import Lease
 from planner_executor.graph.ledger.run_store import Changes, Health
 from planner_executor.graph.ledger.seal import SealKey
 from planner_executor.graph.ledger.tables.families import IF_DAMAGED, other_runs
@@ -25,6 +25,7 @@ from planner_executor.graph.ledger.tables.ledger import SqlLedger
 from planner_executor.graph.ledger.tables.transaction import Transaction
 from planner_executor.graph.record.redaction import Redactor
 from planner_executor.graph.record.run_filter import RunFilter
+from planner_executor.graph.record.run_key import RunKey
 from planner_executor.graph.record.summary import RunSummary
 
 

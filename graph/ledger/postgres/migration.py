@@ -8,7 +8,7 @@ from planner_executor.graph.ledger.tables.migration import bring_on
 from planner_executor.graph.ledger.tables.run_index import renew_rows
 from planner_executor.graph.ledger.tables.schema import create, set_version
 from planner_executor.graph.ledger.tables.transaction import PATIENCE, Transaction
-from planner_executor.graph.record.run_state import run_name
+from planner_executor.graph.record.run_key import run_name
 
 
 def bring_up(tx: Transaction, database: str) -> None:

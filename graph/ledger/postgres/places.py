@@ -5,8 +5,9 @@ from collections.abc import Iterator, Sequence
 from planner_executor.graph.ledger.checkpoint_cells import plain_bytes
 from planner_executor.graph.ledger.packed_checkpoint import DICTIONARIES
 from planner_executor.graph.ledger.postgres.thread_tables import CELLS, tables_of
-from planner_executor.graph.ledger.tables.transaction import Rows, Transaction
-from planner_executor.graph.record.run_state import run_name
+from planner_executor.graph.ledger.tables.reader import Rows
+from planner_executor.graph.ledger.tables.transaction import Transaction
+from planner_executor.graph.record.run_key import run_name
 
 
 def places_of(tx: Transaction, forms: Sequence[str]) -> list[str]:

@@ -6,8 +6,9 @@ from typing import Any
 from planner_executor.graph.ledger.index_row import COLUMNS, read
 from planner_executor.graph.ledger.owner import may_live
 from planner_executor.graph.ledger.search import as_shown, stored_statuses
-from planner_executor.graph.ledger.tables.search import CHUNK, conditions, order_of, place_condition, place_of
-from planner_executor.graph.ledger.tables.transaction import Rows, Transaction
+from planner_executor.graph.ledger.tables.reader import Rows
+from planner_executor.graph.ledger.tables.run_pages import CHUNK, conditions, order_of, place_condition, place_of
+from planner_executor.graph.ledger.tables.transaction import Transaction
 from planner_executor.graph.record.run_filter import RunFilter
 from planner_executor.graph.record.summary import RunSummary
 

@@ -10,7 +10,7 @@ import psycopg
 from psycopg.conninfo import conninfo_to_dict
 
 from planner_executor.graph.errors import LedgerUnavailableError
-from planner_executor.graph.ledger.postgres.address import address_fault, shown_address
+from planner_executor.graph.ledger.address import address_fault, shown_address
 from planner_executor.graph.ledger.postgres.migration import bring_up
 from planner_executor.graph.ledger.postgres.texts import add_texts
 from planner_executor.graph.ledger.postgres.transaction import LIMITS, WRITES, Transaction

@@ -8,7 +8,7 @@ import psycopg
 from planner_executor.graph.ledger.chain import Row
 from planner_executor.graph.ledger.postgres.history_table import add_samples, history
 from planner_executor.graph.ledger.tables.dialect import CLOCK, in_postgres
-from planner_executor.graph.ledger.tables.transaction import Rows
+from planner_executor.graph.ledger.tables.reader import Rows
 from planner_executor.graph.record.sample import Sample, Samples
 
 EXACT = "SET LOCAL extra_float_digits = 3"

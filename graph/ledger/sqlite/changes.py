@@ -6,8 +6,8 @@ removed row's number is given again, and a rewritten file may count anew. So a p
 
 import sqlite3
 
-from planner_executor.graph.ledger.protocol import RunKey
 from planner_executor.graph.ledger.run_store import Changes
+from planner_executor.graph.record.run_key import RunKey
 
 MARK_BYTES = 8
 """Bytes of the hash in a position."""

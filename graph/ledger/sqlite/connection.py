@@ -1,7 +1,6 @@
 """A connection to a ledger's file, in the words of the tables; used on one thread at a time."""
 
 import json
-import sqlite3
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
@@ -10,17 +9,16 @@ from typing import Any
 from planner_executor.graph.ledger.chain import Row
 from planner_executor.graph.ledger.sqlite.history_table import add_samples, history
 from planner_executor.graph.ledger.sqlite.packed_payload import payload_text, stored_payload, unpacked
+from planner_executor.graph.ledger.sqlite.reading_connection import ReadingConnection
 from planner_executor.graph.ledger.tables.dialect import STATEMENTS, in_sqlite
-from planner_executor.graph.ledger.tables.transaction import Rows
 from planner_executor.graph.record.sample import Sample, Samples
 
 
-class Connection(sqlite3.Connection):
+class Connection(ReadingConnection):
     """A connection that is `graph.ledger.tables.transaction.Transaction` too: it has one transaction at a time."""
 
     def __init__(self, path: str, timeout: float = 5.0) -> None:
-        super().__init__(path, timeout=timeout, isolation_level=None)
-        self.text_factory = _text
+        super().__init__(path, timeout)
         self.create_function("unpacked", 1, unpacked, deterministic=True)
         self.create_function("clock", 0, time.time)
 
@@ -40,15 +38,6 @@ class Connection(sqlite3.Connection):
 
     def on_server(self, statement: str, *values: Any) -> None:
         """Do nothing: whoever writes holds the file's lock."""
-
-    def ask(self, statement: str, *values: Any) -> Rows:
-        """Execute a statement and return its rows."""
-        return self.execute(in_sqlite(statement), values).fetchall()
-
-    def one(self, statement: str, *values: Any) -> tuple[Any, ...] | None:
-        """Return the first row of a statement, or None."""
-        row: tuple[Any, ...] | None = self.execute(in_sqlite(statement), values).fetchone()
-        return row
 
     def many(self, values: Iterable[object]) -> str:
         """Return several values as the JSON that `AMONG` reads."""
@@ -86,8 +75,3 @@ class Connection(sqlite3.Connection):
 @lru_cache(STATEMENTS)
 def _for_a_row(statement: str, width: int) -> str:
     return in_sqlite(statement).format(f"({', '.join('?' * width)})")
-
-
-def _text(content: bytes) -> str:
-    """Decode text that may be damaged, so that the chain's check can report the event."""
-    return content.decode("utf-8", "surrogateescape")

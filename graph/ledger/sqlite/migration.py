@@ -17,7 +17,7 @@ from planner_executor.graph.ledger.sqlite.schema import VERSION, check_version, 
 from planner_executor.graph.ledger.tables.migration import bring_on
 from planner_executor.graph.ledger.tables.run_index import rebuild, renew_rows
 from planner_executor.graph.ledger.tables.schema import INDEX, create, set_version
-from planner_executor.graph.record.run_state import run_name
+from planner_executor.graph.record.run_key import run_name
 
 
 @dataclass(frozen=True)

@@ -9,10 +9,18 @@ from typing import Any
 from planner_executor.graph.ledger.index_row import COLUMNS, read
 from planner_executor.graph.ledger.owner import may_live
 from planner_executor.graph.ledger.search import LIVE, as_shown, stored_statuses
-from planner_executor.graph.ledger.sqlite.connection import Connection
+from planner_executor.graph.ledger.sqlite.reading_connection import ReadingConnection
 from planner_executor.graph.ledger.tables.dialect import in_sqlite
-from planner_executor.graph.ledger.tables.search import CHUNK, VALUES, conditions, order_of, place_condition, place_of
-from planner_executor.graph.record.run_filter import STATUSES, RunFilter
+from planner_executor.graph.ledger.tables.run_pages import (
+    CHUNK,
+    VALUES,
+    conditions,
+    order_of,
+    place_condition,
+    place_of,
+)
+from planner_executor.graph.record.run_filter import RunFilter
+from planner_executor.graph.record.run_status import STATUSES
 from planner_executor.graph.record.summary import RunSummary
 
 _COLUMNS = f"thread, n, {', '.join(COLUMNS)}, owner"
@@ -28,12 +36,12 @@ _TABLES = {
 _HAS_TAG = "EXISTS (SELECT 1 FROM ledger_tags WHERE ledger_tags.run = ledger_index.run AND tag = %s)"
 
 
-def page(db: Connection, wanted: RunFilter) -> list[RunSummary]:
+def page(db: ReadingConnection, wanted: RunFilter) -> list[RunSummary]:
     """Return the runs that are wanted, the latest first."""
     return list(islice(_found(db, wanted), wanted.limit))
 
 
-def _found(db: Connection, wanted: RunFilter) -> Iterator[RunSummary]:
+def _found(db: ReadingConnection, wanted: RunFilter) -> Iterator[RunSummary]:
     """Yield the runs that are wanted, the latest first, as far as they are asked for.
 
     Those of each stored status come from the index of statuses, in order, so that no list is sorted.
@@ -48,7 +56,7 @@ def _found(db: Connection, wanted: RunFilter) -> Iterator[RunSummary]:
             yield summary
 
 
-def _rows(db: Connection, wanted: RunFilter, status: str | None, before: int | None) -> Iterator[Sequence[Any]]:
+def _rows(db: ReadingConnection, wanted: RunFilter, status: str | None, before: int | None) -> Iterator[Sequence[Any]]:
     """Yield the rows of a stored status, or of any, each behind its value in the order and its number."""
     table = "ledger_tags" if wanted.tag is not None and wanted.order == "latest" else "ledger_index"
     parts = [*place_condition(wanted, before, f"{table}.run"), *conditions(wanted)]

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 
 from planner_executor.graph.ledger.family import effects_of, source_of
 from planner_executor.graph.ledger.folded_runs import RunFold
-from planner_executor.graph.ledger.protocol import RunKey
 from planner_executor.graph.ledger.refusals import thread_is_there
 from planner_executor.graph.ledger.tables.event_writer import put_artifacts, put_rows
 from planner_executor.graph.ledger.tables.families import join_forks, lock_families, note_effects, put_family
@@ -13,6 +12,7 @@ from planner_executor.graph.ledger.tables.runs import adopted_row, has_thread
 from planner_executor.graph.ledger.tables.transaction import Transaction
 from planner_executor.graph.ledger.tables.uses import note_uses
 from planner_executor.graph.ledger.transcript import Transcript, artifact_ids
+from planner_executor.graph.record.run_key import RunKey
 
 ROWS = 500
 """Events that one statement writes."""

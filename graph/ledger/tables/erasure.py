@@ -3,7 +3,6 @@
 from collections.abc import Callable, Mapping, Sequence
 
 from planner_executor.graph.ledger.erasure import Erasure, thread_erasure
-from planner_executor.graph.ledger.protocol import RunKey
 from planner_executor.graph.ledger.run_store import Redacted
 from planner_executor.graph.ledger.tables.event_writer import EventWriter, put_artifacts
 from planner_executor.graph.ledger.tables.families import renew_effects
@@ -13,6 +12,7 @@ from planner_executor.graph.ledger.tables.transaction import PATIENCE, Transacti
 from planner_executor.graph.ledger.tables.uses import remove_unused, renew_uses
 from planner_executor.graph.record.events import Draft
 from planner_executor.graph.record.redaction import Redactor
+from planner_executor.graph.record.run_key import RunKey
 from planner_executor.graph.record.values import Artifact
 
 Erase = Callable[[Transaction, str, Redactor], int]

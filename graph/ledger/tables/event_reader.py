@@ -5,13 +5,14 @@ from functools import partial
 
 from planner_executor.graph.ledger.checked_reader import CheckedReader
 from planner_executor.graph.ledger.family import Family
-from planner_executor.graph.ledger.protocol import RunKey
 from planner_executor.graph.ledger.reading import Snapshot
 from planner_executor.graph.ledger.seal import SealKey
 from planner_executor.graph.ledger.tables.families import other_runs
-from planner_executor.graph.ledger.tables.runs import found_of, last_number, run_id_of
+from planner_executor.graph.ledger.tables.run_names import last_number
+from planner_executor.graph.ledger.tables.runs import found_of, run_id_of
 from planner_executor.graph.ledger.tables.standing import give, revoke, standing
 from planner_executor.graph.ledger.tables.transaction import Database, Transaction
+from planner_executor.graph.record.run_key import RunKey
 from planner_executor.graph.record.sample import Sample
 from planner_executor.graph.record.standing_approval import StandingApproval, StandingUse
 

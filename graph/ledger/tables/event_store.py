@@ -9,19 +9,10 @@ from planner_executor.graph.ledger.family import effects_in
 from planner_executor.graph.ledger.head import Head
 from planner_executor.graph.ledger.lease import Holder, Pace
 from planner_executor.graph.ledger.owned_writer import ALONE, Batch, OwnedWriter
-from planner_executor.graph.ledger.owner import replacement
 from planner_executor.graph.ledger.ownership import Held, Ownership
-from planner_executor.graph.ledger.protocol import (
-    NOTHING_SEEN,
-    Lease,
-    Message,
-    MessageHandler,
-    News,
-    Owned,
-    RunKey,
-    no_events,
-)
+from planner_executor.graph.ledger.protocol import NOTHING_SEEN, Lease, Message, MessageHandler, News, Owned, no_events
 from planner_executor.graph.ledger.reading import Snapshot
+from planner_executor.graph.ledger.replaced_owner import replacement
 from planner_executor.graph.ledger.seal import SealKey
 from planner_executor.graph.ledger.tables.caps import enter
 from planner_executor.graph.ledger.tables.event_reader import EventReader
@@ -35,6 +26,7 @@ from planner_executor.graph.ledger.tables.standing import count
 from planner_executor.graph.ledger.tables.transaction import Database, Transaction
 from planner_executor.graph.record.caps import CapEntry
 from planner_executor.graph.record.events import Draft, Event
+from planner_executor.graph.record.run_key import RunKey
 from planner_executor.graph.record.standing_approval import StandingCall
 from planner_executor.graph.record.values import Kept
 

@@ -5,13 +5,13 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from planner_executor.graph.errors import CallElsewhereError
 from planner_executor.graph.ledger.family import TURNING, Effect, Family, effects_of, families, run_named
 from planner_executor.graph.ledger.head import Head
-from planner_executor.graph.ledger.protocol import RunKey
 from planner_executor.graph.ledger.tables.dialect import AMONG, SAME, either, payload_text
 from planner_executor.graph.ledger.tables.locks import BEGINNING, FAMILIES, lock
 from planner_executor.graph.ledger.tables.runs import forks_of, read_rows
 from planner_executor.graph.ledger.tables.schema import TO_KNOW
 from planner_executor.graph.ledger.tables.transaction import Transaction
 from planner_executor.graph.record.events import CallFinished, CallStarted, Decided, RunForked
+from planner_executor.graph.record.run_key import RunKey
 
 _FAMILY = "(SELECT family FROM ledger_runs WHERE id = %s)"
 BEGUN_ALIKE = f"""FROM ledger_effects AS same JOIN ledger_runs AS other ON other.id = same.run

@@ -6,13 +6,14 @@ from typing import Generic, TypeVar
 from planner_executor.graph.data_class import dataclass
 from planner_executor.graph.ledger.head import Head
 from planner_executor.graph.ledger.lease import Holder
-from planner_executor.graph.ledger.owner import replacement
-from planner_executor.graph.ledger.protocol import Lease, RunKey
+from planner_executor.graph.ledger.protocol import Lease
+from planner_executor.graph.ledger.replaced_owner import replacement
 from planner_executor.graph.ledger.tables.event_writer import EventWriter
 from planner_executor.graph.ledger.tables.known_leases import KnownLeases
 from planner_executor.graph.ledger.tables.leases import claim, disown, release, take_over
 from planner_executor.graph.ledger.tables.runs import head_of, locked
 from planner_executor.graph.ledger.tables.transaction import Database, Transaction
+from planner_executor.graph.record.run_key import RunKey
 
 T = TypeVar("T")
 

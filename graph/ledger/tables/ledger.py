@@ -8,8 +8,9 @@ from dataclasses import replace
 from functools import partial
 
 from planner_executor.graph.ledger.erasure import redactor_of
-from planner_executor.graph.ledger.owner import may_live, replacement
-from planner_executor.graph.ledger.protocol import Message, RunKey
+from planner_executor.graph.ledger.owner import may_live
+from planner_executor.graph.ledger.protocol import Message
+from planner_executor.graph.ledger.replaced_owner import replacement
 from planner_executor.graph.ledger.run_store import Redacted, Unfinished
 from planner_executor.graph.ledger.tables.adoption import adopt
 from planner_executor.graph.ledger.tables.ended_sessions import SqlEndedSessions
@@ -19,11 +20,11 @@ from planner_executor.graph.ledger.tables.leases import free
 from planner_executor.graph.ledger.tables.outbox import SqlOutbox
 from planner_executor.graph.ledger.tables.removal import remove, tombstones_of
 from planner_executor.graph.ledger.tables.run_index import differences, rebuild
+from planner_executor.graph.ledger.tables.run_names import runs_named
 from planner_executor.graph.ledger.tables.runs import forks_of, head_of, locked, numbers_of, run_id_of, transcript_of
 from planner_executor.graph.ledger.tables.search import (
     counters,
     due,
-    runs_named,
     summaries,
     unfinished,
     waiting,
@@ -36,6 +37,7 @@ from planner_executor.graph.ledger.tombstone import Tombstone, Tombstones
 from planner_executor.graph.ledger.transcript import Transcript
 from planner_executor.graph.record.counters import Counters
 from planner_executor.graph.record.redaction import Redactor
+from planner_executor.graph.record.run_key import RunKey
 from planner_executor.graph.record.summary import RunSummary
 from planner_executor.graph.record.waiting_filter import ALL, Waiting, WaitingFilter
 

@@ -2,11 +2,10 @@
 
 from collections.abc import Callable, Sequence
 
-from planner_executor.graph.ledger.index_row import stored_counts
 from planner_executor.graph.ledger.owner import may_live
-from planner_executor.graph.ledger.protocol import RunKey
 from planner_executor.graph.ledger.refusals import changed_since, owned_elsewhere, sealed_otherwise
 from planner_executor.graph.ledger.seal import SealKey
+from planner_executor.graph.ledger.stored_counts import stored_counts
 from planner_executor.graph.ledger.tables.dialect import AMONG, either
 from planner_executor.graph.ledger.tables.event_writer import EventWriter
 from planner_executor.graph.ledger.tables.locks import USES, lock
@@ -17,6 +16,7 @@ from planner_executor.graph.ledger.tables.uses import remove_unused
 from planner_executor.graph.ledger.tombstone import Tombstone, Tombstones, digests_of, end_fault, tombstone_after
 from planner_executor.graph.ledger.transcript import Transcript, artifact_ids
 from planner_executor.graph.record.counters import RunCounter
+from planner_executor.graph.record.run_key import RunKey
 
 Remove = Callable[[Transaction, str], None]
 """Removes the checkpoints of a thread."""

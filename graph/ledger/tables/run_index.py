@@ -4,7 +4,8 @@ from collections.abc import Iterator, Sequence
 
 from planner_executor.graph.ledger.folded_runs import FoldedRuns, IndexChange, RunFold
 from planner_executor.graph.ledger.head import Head
-from planner_executor.graph.ledger.index_row import WRITTEN, changed, stored, stored_counts
+from planner_executor.graph.ledger.index_row import WRITTEN, changed, stored
+from planner_executor.graph.ledger.stored_counts import stored_counts
 from planner_executor.graph.ledger.tables.dialect import either
 from planner_executor.graph.ledger.tables.runs import read_rows
 from planner_executor.graph.ledger.tables.schema import OF_THE_INDEX
@@ -12,7 +13,7 @@ from planner_executor.graph.ledger.tables.transaction import PATIENCE, Transacti
 from planner_executor.graph.ledger.transcript import events_of
 from planner_executor.graph.record.counters import Counts
 from planner_executor.graph.record.events import Event
-from planner_executor.graph.record.run_state import run_name
+from planner_executor.graph.record.run_key import run_name
 from planner_executor.graph.record.summary import RunSummary
 
 _PUT = (

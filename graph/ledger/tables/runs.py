@@ -6,14 +6,15 @@ from dataclasses import replace
 from planner_executor.graph.ledger.chain import COLUMNS, Row, first_link
 from planner_executor.graph.ledger.head import Head
 from planner_executor.graph.ledger.lease import Holder
-from planner_executor.graph.ledger.protocol import RunKey
 from planner_executor.graph.ledger.reading import Snapshot
 from planner_executor.graph.ledger.refusals import Standing, damaged_row, unknown_run
 from planner_executor.graph.ledger.tables.dialect import AMONG, LOCKED, either
+from planner_executor.graph.ledger.tables.run_names import RUN, id_of
 from planner_executor.graph.ledger.tables.transaction import Transaction
 from planner_executor.graph.ledger.tombstone import thread_digest
 from planner_executor.graph.ledger.transcript import Transcript, artifact_ids, source_in
 from planner_executor.graph.record.events import CONTROL, RunForked
+from planner_executor.graph.record.run_key import RunKey
 
 ALL = -(2**63)
 """Sequence number below every stored one, to select all rows, also damaged ones."""
@@ -34,7 +35,6 @@ _OPEN = f"""INSERT INTO ledger_runs ({_ID}thread, n) SELECT {_NEXT_ID}%s, {_NEXT
     ON CONFLICT DO NOTHING RETURNING n, id"""
 _ADOPT = f"""INSERT INTO ledger_runs ({_ID}thread, n, events, key, seal) VALUES ({_NEXT_ID}%s, %s, %s, %s, %s)
     RETURNING id"""
-_RUN = "SELECT id FROM ledger_runs WHERE thread = %s AND n = %s"
 _LAST_EVENT = either(
     """LEFT JOIN ledger_events AS last ON last.run = runs.id
     AND last.seq = (SELECT seq FROM ledger_events WHERE run = runs.id ORDER BY seq DESC LIMIT 1)""",
@@ -78,7 +78,7 @@ def locked(tx: Transaction, database: str, run: RunKey) -> Head:
     Raises:
         LedgerUnavailableError: It is not there, or its row is damaged.
     """
-    tx.on_server(f"{_RUN} {LOCKED}", run.thread, run.n)  # a statement of its own: the next one sees what came before
+    tx.on_server(f"{RUN} {LOCKED}", run.thread, run.n)  # a statement of its own: the next one sees what came before
     return head_of(tx, database, run)
 
 
@@ -112,17 +112,6 @@ def run_id_of(tx: Transaction, database: str, run: RunKey) -> int:
     if found is None:
         raise unknown_run(database, run)
     return found
-
-
-def id_of(tx: Transaction, run: RunKey) -> int | None:
-    """Return the number by which the tables know a run, None if it is not there."""
-    row = tx.one(_RUN, run.thread, run.n)
-    return int(row[0]) if row else None
-
-
-def last_number(tx: Transaction, thread: str) -> int:
-    """Return the number of the thread's latest run, 0 if there is none."""
-    return int(tx.ask("SELECT coalesce(max(n), 0) FROM ledger_runs WHERE thread = %s", thread)[0][0])
 
 
 def numbers_of(tx: Transaction, thread: str) -> list[int]:

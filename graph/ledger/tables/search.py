@@ -1,32 +1,22 @@
 """Finding runs in the index, and the counts over all of them."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
-from planner_executor.graph.ledger.index_row import SELECT, read, read_counts
+from planner_executor.graph.ledger.index_row import SELECT, read
 from planner_executor.graph.ledger.lease import Holder
 from planner_executor.graph.ledger.owner import is_gone
-from planner_executor.graph.ledger.protocol import RunKey
 from planner_executor.graph.ledger.run_store import Unfinished
-from planner_executor.graph.ledger.search import CANDIDATES, TOOK, UNDER_WAY, UNFINISHED, like_pattern, run_in
+from planner_executor.graph.ledger.search import UNDER_WAY, UNFINISHED
+from planner_executor.graph.ledger.stored_counts import read_counts
 from planner_executor.graph.ledger.tables.dialect import CLOCK, either
-from planner_executor.graph.ledger.tables.runs import id_of, last_number
+from planner_executor.graph.ledger.tables.run_names import id_of
 from planner_executor.graph.ledger.tables.transaction import Transaction
 from planner_executor.graph.record.counters import Counters, waiting_gauges
 from planner_executor.graph.record.events import StandingGiven
-from planner_executor.graph.record.run_filter import RunFilter, RunOrder
-from planner_executor.graph.record.run_state import run_name
+from planner_executor.graph.record.run_key import RunKey, run_name
 from planner_executor.graph.record.summary import PERSON, RunSummary
 from planner_executor.graph.record.waiting_filter import NEVER, Waiting, WaitingFilter, WaitingOrder
 
-CHUNK = 200
-"""Rows of a list that are read at a time."""
-_HOLDS = either("(goal LIKE %s ESCAPE '\\' OR thread LIKE %s ESCAPE '\\')", "(goal ILIKE %s OR thread ILIKE %s)")
-_BY = either("started_by LIKE %s ESCAPE '\\'", "started_by ILIKE %s")
-VALUES: Mapping[RunOrder, str] = {
-    "cost": "cost_usd",
-    "duration": TOOK,
-}
-"""By what a page is ordered that does not have the latest first; see `graph.ledger.search.value_in_order`."""
 _WAITING_VALUES: Mapping[WaitingOrder, str] = {
     "age": "waiting_since",
     "deadline": f"coalesce(until, {NEVER:.0f})",
@@ -40,8 +30,6 @@ IS_SILENT = either("%s < 0", "beat_at < clock_timestamp() - make_interval(secs =
 """Whether the owner of a run was silent for so many seconds; only a server has timed its heartbeats."""
 _RUNS = "SELECT thread, n{} FROM ledger_index JOIN ledger_runs ON ledger_runs.id = ledger_index.run"
 _LEASED = f"{_RUNS} LEFT JOIN ledger_leases ON ledger_leases.run = ledger_index.run"
-_PREFIXED = """SELECT thread, max(n) FROM ledger_runs WHERE thread >= %s AND thread < %s
-    GROUP BY thread ORDER BY thread LIMIT %s"""
 _UNFINISHED = f"""{_LEASED.format(f", seq, {IS_SILENT}, owner, token, beat")}
     WHERE status IN {UNFINISHED} ORDER BY ledger_index.run"""
 _DEAD = f"""{_LEASED.format(f", owner, {IS_SILENT}")}
@@ -53,52 +41,6 @@ _WAITING = f"{SELECT} WHERE {{}} ORDER BY {{}}, run LIMIT %s"
 _COUNTS = "SELECT name, labels, sum(value) FROM ledger_counters GROUP BY name, labels ORDER BY name, labels"
 _WAITS = f"""SELECT waits_for, count(*), {CLOCK} - min(waiting_since) FROM ledger_index
     WHERE waits_for IS NOT NULL GROUP BY waits_for"""
-
-
-def runs_named(tx: Transaction, name: str) -> list[RunKey]:
-    """Return the run of that id, or the latest of that thread, or of each thread whose name begins so."""
-    if (run := run_in(name)) is not None and id_of(tx, run) is not None:
-        return [run]
-    if last := last_number(tx, name):
-        return [RunKey(name, last)]
-    if not name:
-        return []
-    return [RunKey(*row) for row in tx.ask(_PREFIXED, name, name + chr(0x10FFFF), CANDIDATES)]
-
-
-def place_of(tx: Transaction, wanted: RunFilter) -> int | None:
-    """Return the number of the run that a page begins behind; 0, which is behind all of them, if it is not there."""
-    if wanted.before is None:
-        return None
-    run = run_in(wanted.before)
-    return (id_of(tx, run) or 0) if run is not None else 0
-
-
-def place_condition(wanted: RunFilter, before: int | None, run: str) -> Iterator[tuple[str, Sequence[object]]]:
-    """Yield the condition for a page behind a run's number, and its values; `run` is the column of the numbers."""
-    if before is None:
-        return
-    if (value := VALUES.get(wanted.order)) is None:
-        yield f"{run} < %s", [before]
-    else:
-        its = f"(SELECT {value} FROM ledger_index WHERE run = %s)"
-        yield f"{value} <= {its} AND ({value}, {run}) < ({its}, %s)", [before] * 3  # an index finds the first alone
-
-
-def order_of(wanted: RunFilter, run: str) -> str:
-    """Return how a page is ordered; `run` is the column of the numbers."""
-    value = VALUES.get(wanted.order)
-    return f"{run} DESC" if value is None else f"{value} DESC, {run} DESC"
-
-
-def conditions(wanted: RunFilter) -> Iterator[tuple[str, Sequence[object]]]:
-    """Yield conditions for a page, and their values."""
-    if wanted.since is not None:
-        yield "started_at >= %s", [wanted.since]
-    if wanted.text is not None:
-        yield _HOLDS, [like_pattern(wanted.text)] * 2
-    if wanted.by is not None:
-        yield _BY, [like_pattern(wanted.by)]
 
 
 def summaries(tx: Transaction, runs: Sequence[RunKey]) -> list[RunSummary]:

@@ -4,16 +4,16 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Protocol, TypeVar
 
 from planner_executor.graph.ledger.chain import Row
+from planner_executor.graph.ledger.tables.reader import Reader
 from planner_executor.graph.record.sample import Sample, Samples
 
 Result = TypeVar("Result")
-Rows = list[tuple[Any, ...]]
 
 PATIENCE = "SET LOCAL idle_in_transaction_session_timeout = '5min'"
 """For work that computes for long between two statements, for `Transaction.on_server`."""
 
 
-class Transaction(Protocol):
+class Transaction(Reader, Protocol):
     """A transaction that is open; statements are written as `graph.ledger.tables.dialect` has them."""
 
     def tell(self, statement: str, *values: Any) -> int | None:
@@ -27,12 +27,6 @@ class Transaction(Protocol):
 
     def on_server(self, statement: str, *values: Any) -> None:
         """Execute a statement that takes a lock or time, before the next one; a file has one writer and needs none."""
-
-    def ask(self, statement: str, *values: Any) -> Rows:
-        """Execute a statement and return its rows."""
-
-    def one(self, statement: str, *values: Any) -> tuple[Any, ...] | None:
-        """Return the first row of a statement, or None."""
 
     def many(self, values: Iterable[object]) -> object:
         """Return several values as one, to compare with `AMONG`."""

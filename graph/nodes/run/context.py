@@ -9,7 +9,7 @@ from planner_executor.graph.caller import caller_on
 from planner_executor.graph.context import Services
 from planner_executor.graph.data_class import dataclass, field
 from planner_executor.graph.errors import OtherTermsError
-from planner_executor.graph.ledger.protocol import Ledger, RunKey
+from planner_executor.graph.ledger.protocol import Ledger
 from planner_executor.graph.ledger.values import values_of
 from planner_executor.graph.plan.issues import Issue
 from planner_executor.graph.plan.library import read_expanded
@@ -31,6 +31,7 @@ from planner_executor.graph.record.plan_marks import seen_args
 from planner_executor.graph.record.recorded_plans import RecordedPlans
 from planner_executor.graph.record.replacement import Replaced, replaced_in, replaces_issues
 from planner_executor.graph.record.results import StepResult
+from planner_executor.graph.record.run_key import RunKey
 from planner_executor.graph.record.run_state import RunState
 from planner_executor.graph.record.trust_label import joined, label_of_tool
 from planner_executor.graph.settings.identity import acting

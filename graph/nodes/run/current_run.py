@@ -14,7 +14,7 @@ from planner_executor.graph.caller import caller_on
 from planner_executor.graph.context import Services
 from planner_executor.graph.large_work import done_aside
 from planner_executor.graph.ledger.known_runs import KnownRun, opened
-from planner_executor.graph.ledger.protocol import Ledger, RunKey
+from planner_executor.graph.ledger.protocol import Ledger
 from planner_executor.graph.nodes.run.context import RunContext
 from planner_executor.graph.nodes.run.terms import held_to_terms, services_of_fork
 from planner_executor.graph.nodes.run.writer import RunWriter
@@ -24,6 +24,7 @@ from planner_executor.graph.record.assignment import Assignment
 from planner_executor.graph.record.events import ON_SERVER, WORDING, Content, Draft, Event, RunStarted
 from planner_executor.graph.record.goal import Goal
 from planner_executor.graph.record.projection import project
+from planner_executor.graph.record.run_key import RunKey
 from planner_executor.graph.record.values import Kept, keep_constant, normalise
 from planner_executor.graph.settings.identity import acting
 from planner_executor.graph.state import int_or_zero, said_before, tags_of, with_goal_last

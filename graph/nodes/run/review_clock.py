@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 
 from planner_executor.graph.errors import RunOwnedError, StaleRunError
-from planner_executor.graph.ledger.protocol import Ledger, RunKey
+from planner_executor.graph.ledger.protocol import Ledger
 from planner_executor.graph.ledger.run_store import RunStore
 from planner_executor.graph.nodes.run.ending import ended, outcome_so_far
 from planner_executor.graph.record.deadline import Deadline, moment_in_words
@@ -25,6 +25,7 @@ from planner_executor.graph.record.events.content import Content
 from planner_executor.graph.record.person import Approver
 from planner_executor.graph.record.projection import apply_events, project
 from planner_executor.graph.record.review_state import RecordedRequest, expired_in_words
+from planner_executor.graph.record.run_key import RunKey
 from planner_executor.graph.record.run_state import RunState
 from planner_executor.graph.record.values import Kept, keep_anything
 

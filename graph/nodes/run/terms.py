@@ -2,12 +2,13 @@
 
 from planner_executor.graph.context import Services
 from planner_executor.graph.errors import OtherTermsError
-from planner_executor.graph.ledger.protocol import Ledger, RunKey
+from planner_executor.graph.ledger.protocol import Ledger
 from planner_executor.graph.ledger.values import terms_of
 from planner_executor.graph.policy.terms import Comparison, compare
 from planner_executor.graph.record.assignment import Assignment
 from planner_executor.graph.record.budget import Budget
 from planner_executor.graph.record.events import NO_CONFIGURATION, Configuration
+from planner_executor.graph.record.run_key import RunKey
 from planner_executor.graph.settings.settings import RANKS
 
 

@@ -21,7 +21,6 @@ from planner_executor.graph.record.events.response import ResponseGiven
 from planner_executor.graph.record.events.retry import RunReopened
 from planner_executor.graph.record.events.review import (
     WITHOUT_ANSWER,
-    AskedEffect,
     Decided,
     ReviewRequested,
     SettledCall,
@@ -63,7 +62,6 @@ __all__ = [
     "WITHOUT_ANSWER",
     "WORDING",
     "Arguments",
-    "AskedEffect",
     "AskedQuestion",
     "Brief",
     "BudgetReached",

@@ -7,21 +7,13 @@ from pydantic import JsonValue
 
 from planner_executor.graph.data_class import dataclass, field
 from planner_executor.graph.plan.issues import Issue
+from planner_executor.graph.record.asked_effect import AskedEffect
 from planner_executor.graph.record.budget import Budget
 from planner_executor.graph.record.codec import Coded, Needed, Shown, Written
 from planner_executor.graph.record.deadline import Deadline
 from planner_executor.graph.record.events.content import NO_CONTENT, Content
 from planner_executor.graph.record.events.met import Met
 from planner_executor.graph.record.events.payload import Payload
-
-
-@dataclass(frozen=True, slots=True)
-class AskedEffect(Coded):
-    """An effect that is asked for, in a few words, perhaps from outside; `undo` is False if it cannot be undone."""
-
-    words: str
-    effect: str
-    undo: bool | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

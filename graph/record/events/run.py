@@ -6,9 +6,9 @@ from typing import Any, ClassVar, Literal, Self
 from planner_executor.graph.data_class import dataclass, field
 from planner_executor.graph.record.budget import NO_BUDGET, Budget, limits_of_a_run
 from planner_executor.graph.record.codec import Coded, Inline, Json, Needed, Shown, Written
-from planner_executor.graph.record.ending import EndStatus
 from planner_executor.graph.record.events.content import NO_CONTENT, Content
 from planner_executor.graph.record.events.payload import Payload
+from planner_executor.graph.record.run_status import EndStatus
 
 WORDING = 10
 """Version of the wording of prompts and reviews, raised when the wording changes. Absent means 1."""

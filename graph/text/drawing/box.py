@@ -3,12 +3,13 @@
 from html import escape
 
 from planner_executor.graph.data_class import dataclass
+from planner_executor.graph.plain_text.columns import cut, cut_middle
 from planner_executor.graph.plan.checks import describe_check
 from planner_executor.graph.plan.kinds.spec import StepStyle
 from planner_executor.graph.plan.kinds.table import kind_spec
 from planner_executor.graph.plan.schema import Step
 from planner_executor.graph.text.drawing.icons import ICONS
-from planner_executor.graph.text.drawing.labels import cut, cut_middle, plain
+from planner_executor.graph.text.drawing.labels import plain
 from planner_executor.graph.text.drawing.lettering import MONO, mono, sans, wrapped
 from planner_executor.graph.text.drawing.statuses import LOOKS
 from planner_executor.graph.text.drawing.step_words import checks, doer, material

@@ -2,7 +2,7 @@
 
 from functools import lru_cache
 
-from planner_executor.graph.text.drawing.labels import Measure, columns, cut, cut_middle, fitting
+from planner_executor.graph.plain_text.columns import Measure, columns, cut, cut_middle, fitting
 
 MONO = "ui-monospace, SFMono-Regular, Menlo, Consolas, 'DejaVu Sans Mono', 'Liberation Mono', monospace"
 SANS = "Helvetica, Arial, 'Liberation Sans', 'DejaVu Sans', sans-serif"

@@ -3,12 +3,13 @@
 import re
 from collections.abc import Iterator, Mapping
 
+from planner_executor.graph.plain_text.columns import cut
 from planner_executor.graph.plan.kinds.spec import Shape
 from planner_executor.graph.plan.kinds.table import kind_spec
 from planner_executor.graph.plan.references import references_in
 from planner_executor.graph.plan.schema import Plan, Step
 from planner_executor.graph.plan.when import describe_when, of_when
-from planner_executor.graph.text.drawing.labels import answer_text, cut, plain, waits_within
+from planner_executor.graph.text.drawing.labels import answer_text, plain, waits_within
 from planner_executor.graph.text.drawing.statuses import LOOKS, status_of
 from planner_executor.graph.text.drawing.step_words import checks, depths, doer
 

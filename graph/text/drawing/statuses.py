@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import assert_never
 
 from planner_executor.graph.data_class import dataclass, replace
-from planner_executor.graph.record.run_filter import STATUSES, RunStatus
+from planner_executor.graph.record.run_status import STATUSES, RunStatus
 
 
 @dataclass(frozen=True)

@@ -2,8 +2,9 @@
 
 from collections.abc import Iterator, Mapping
 
+from planner_executor.graph.plain_text.columns import cut_middle
 from planner_executor.graph.plan.schedule import Waits
-from planner_executor.graph.text.drawing.labels import cut_middle, some
+from planner_executor.graph.text.drawing.labels import some
 from planner_executor.graph.text.drawing.lettering import word_lines
 from planner_executor.graph.text.drawing.statuses import LOOKS
 from planner_executor.graph.text.drawing.step_words import StepWords

@@ -7,13 +7,14 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 
+from planner_executor.graph.plain_text.columns import cut
 from planner_executor.graph.plan.schedule import Waits, levels
 from planner_executor.graph.plan.schema import Plan
 from planner_executor.graph.text.drawing.box import FAINT, WIDTH, Face, box, box_height, objective_lines
 from planner_executor.graph.text.drawing.edges import far_lines, heads, lines
 from planner_executor.graph.text.drawing.frame import framed
 from planner_executor.graph.text.drawing.grid import in_grid
-from planner_executor.graph.text.drawing.labels import answer_text, cut, plain, waits_within
+from planner_executor.graph.text.drawing.labels import answer_text, plain, waits_within
 from planner_executor.graph.text.drawing.layout import estimated_extent, laid_out
 from planner_executor.graph.text.drawing.lettering import SANS, sans, wrapped
 from planner_executor.graph.text.drawing.statuses import LOOKS, status_of

@@ -3,18 +3,11 @@
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 
+from planner_executor.graph.plain_text.columns import columns, cut, cut_middle, cut_words
 from planner_executor.graph.plan.schedule import Waits, levels
 from planner_executor.graph.plan.schema import Plan
 from planner_executor.graph.text.drawing.gutter import rails, steps_in_order
-from planner_executor.graph.text.drawing.labels import (
-    answer_text,
-    columns,
-    cut,
-    cut_middle,
-    cut_words,
-    some,
-    waits_within,
-)
+from planner_executor.graph.text.drawing.labels import answer_text, some, waits_within
 from planner_executor.graph.text.drawing.statuses import LOOKS, status_of
 from planner_executor.graph.text.drawing.step_list import step_list
 from planner_executor.graph.text.drawing.step_words import StepWords, depths

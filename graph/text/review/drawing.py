@@ -2,13 +2,14 @@
 
 from collections.abc import Iterator, Mapping
 
+from planner_executor.graph.plain_text.columns import columns, cut_middle
 from planner_executor.graph.plan.schema import Plan
 from planner_executor.graph.record.remaining import skipped_in
 from planner_executor.graph.record.results import StepResult
-from planner_executor.graph.text.drawing import plan_text
-from planner_executor.graph.text.drawing.labels import answer_text, columns, cut_middle, plain
+from planner_executor.graph.text.drawing.labels import answer_text, plain
 from planner_executor.graph.text.drawing.statuses import LOOKS
 from planner_executor.graph.text.drawing.step_words import doer, material
+from planner_executor.graph.text.drawing.text import plan_text
 from planner_executor.graph.text.review.frame import PLAN, Block, Data, redrawn, to_blocks, widened
 from planner_executor.graph.text.review.layout import WIDTH
 

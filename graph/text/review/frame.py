@@ -9,9 +9,10 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from planner_executor.graph.data_class import dataclass
+from planner_executor.graph.plain_text.columns import cut_middle
 from planner_executor.graph.plain_text.markdown import code, fenced, text_markdown
 from planner_executor.graph.plain_text.sanitize import escaped, visible
-from planner_executor.graph.text.drawing.labels import cut_middle, plain
+from planner_executor.graph.text.drawing.labels import plain
 from planner_executor.graph.text.drawing.lettering import filled
 from planner_executor.graph.text.review.layout import ITEM, relaid
 

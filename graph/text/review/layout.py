@@ -8,8 +8,8 @@ look like a line of ours, wherever they are broken, and a terminal can put the p
 import re
 from collections.abc import Iterable, Iterator
 
+from planner_executor.graph.plain_text.columns import columns
 from planner_executor.graph.plain_text.sanitize import escape
-from planner_executor.graph.text.drawing.labels import columns
 
 WIDTH = 60
 """Columns of data: they fit into a narrow terminal, a chat and a panel of Studio."""

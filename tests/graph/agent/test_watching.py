@@ -11,7 +11,7 @@ from planner_executor import Agent
 from planner_executor.graph.agent.watching import PAUSE_S, SHARE, STILL, watch_until_still
 from planner_executor.graph.errors import ConfigError
 from planner_executor.graph.record.results import StepResult
-from planner_executor.graph.runs import Run
+from planner_executor.graph.runs.run import Run
 from planner_executor.graph.testing import LoggedTools, PassingClock, step
 
 PLAN = {"steps": [step("a", "look", name="x"), step("b", "look", name="y", after=["a"])]}

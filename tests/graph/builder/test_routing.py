@@ -6,7 +6,7 @@ import pytest
 
 from planner_executor.graph.builder.graph_builder import EDGES as LABELLED
 from planner_executor.graph.builder.routing import END
-from planner_executor.graph.record.ending import ENDS
+from planner_executor.graph.record.run_status import ENDS
 from planner_executor.graph.route import ANNOUNCED, ROUTES, STATUS, headed, route_of
 from planner_executor.graph.state import proof_of
 

@@ -6,7 +6,7 @@ from desk_server import PLAN, DeskServer, Visit, decide, query, served
 
 from planner_executor.graph.record.events import Draft, ReviewExpired, cancelled
 from planner_executor.graph.record.projection import project
-from planner_executor.graph.runs import open_runs
+from planner_executor.graph.runs.runs import open_runs
 from planner_executor.graph.testing import step
 
 

@@ -17,7 +17,8 @@ from planner_executor.graph.desk.security.visitor import verified
 from planner_executor.graph.desk.settings import DeskSettings
 from planner_executor.graph.plan.schema import Plan
 from planner_executor.graph.record.events import ON_SERVER
-from planner_executor.graph.runs import Run, open_runs
+from planner_executor.graph.runs.run import Run
+from planner_executor.graph.runs.runs import open_runs
 from planner_executor.graph.testing import LoggedTools, ScriptedModel, drafted, step
 
 LOOK, SEND = step("look", "read", what="wind"), step("send", "mail", after=["look"], to="ann", text="{look_result}")

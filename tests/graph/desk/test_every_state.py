@@ -16,11 +16,11 @@ from postgres_server import execute, new_schema
 from planner_executor.graph.agent import Agent
 from planner_executor.graph.data_class import dataclass
 from planner_executor.graph.desk.application import ROUTES
-from planner_executor.graph.ledger.protocol import RunKey
 from planner_executor.graph.policy.retention import Retention
 from planner_executor.graph.record.events import Draft, EventData, Paused
-from planner_executor.graph.runs import open_runs
+from planner_executor.graph.record.run_key import RunKey
 from planner_executor.graph.runs.retention import prune
+from planner_executor.graph.runs.runs import open_runs
 from planner_executor.graph.testing import step
 
 SECRET = "hunter2-wind"

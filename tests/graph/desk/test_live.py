@@ -13,7 +13,7 @@ from planner_executor.graph.desk.records import MOST_RUNS, Records, open_records
 from planner_executor.graph.desk.watch import Watch
 from planner_executor.graph.ledger.run_store import Changes
 from planner_executor.graph.ledger.sqlite.ledger import SqliteLedger
-from planner_executor.graph.runs import Runs
+from planner_executor.graph.runs.runs import Runs
 from planner_executor.graph.testing import drafted
 
 BEGUN = [drafted("run_started", {"goal": "x", "constraints": [], "thread": "new", "n": 1})]

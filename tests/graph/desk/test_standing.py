@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from desk_server import DeskServer, Visit, decide, ended, query, served
 
-from planner_executor.graph.runs import open_runs
 from planner_executor.graph.runs.approvals import ApprovalsPage, approvals_of_runs
+from planner_executor.graph.runs.runs import open_runs
 from planner_executor.graph.testing import LoggedTools, step
 
 

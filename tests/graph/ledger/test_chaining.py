@@ -7,7 +7,7 @@ import pytest
 from planner_executor.graph.errors import StaleRunError
 from planner_executor.graph.ledger.chain import fault_of, first_link, link, payload_digest
 from planner_executor.graph.ledger.chaining import chained, must_sync, of_run
-from planner_executor.graph.ledger.protocol import RunKey
+from planner_executor.graph.record.run_key import RunKey
 from planner_executor.graph.testing import drafted
 
 NOTE = drafted("paused", {"reason": "é", "n": [1, 2.5]}, "a")

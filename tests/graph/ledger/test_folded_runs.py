@@ -7,8 +7,8 @@ import pytest
 from planner_executor.graph.ledger import folded_runs
 from planner_executor.graph.ledger.chain import Row
 from planner_executor.graph.ledger.folded_runs import FoldedRuns, RunFold
-from planner_executor.graph.ledger.protocol import RunKey
 from planner_executor.graph.record.events import Event
+from planner_executor.graph.record.run_key import RunKey
 from planner_executor.graph.testing import drafted
 
 STARTED = [Event.written(1, 100.0, drafted("run_started", {"goal": "g", "constraints": []}))]

@@ -8,8 +8,9 @@ import pytest
 from planner_executor.graph.errors import LeaseLostError, MessageWaitingError, StaleRunError
 from planner_executor.graph.ledger.head import Head
 from planner_executor.graph.ledger.lease import Holder
-from planner_executor.graph.ledger.protocol import Lease, RunKey
+from planner_executor.graph.ledger.protocol import Lease
 from planner_executor.graph.ledger.refusals import Standing
+from planner_executor.graph.record.run_key import RunKey
 
 LEASE = Lease(RunKey("t", 1), 1, 2)
 HEAD = Head(LEASE.run, 7, Standing(4), 4, b"link", Holder("me", 2), has_messages=True, control_seq=3)

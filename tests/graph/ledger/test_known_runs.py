@@ -9,8 +9,8 @@ import pytest
 from planner_executor.graph.ledger import known_runs
 from planner_executor.graph.ledger.known_runs import KnownRun, KnownRuns
 from planner_executor.graph.ledger.memory.ledger import MemoryLedger
-from planner_executor.graph.ledger.protocol import RunKey
 from planner_executor.graph.record.projection import project
+from planner_executor.graph.record.run_key import RunKey
 from planner_executor.graph.testing import drafted
 
 KEPT = 64

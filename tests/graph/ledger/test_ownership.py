@@ -10,7 +10,8 @@ from planner_executor.graph.errors import LedgerError, RunOwnedError
 from planner_executor.graph.ledger.lease import Holder, Pace
 from planner_executor.graph.ledger.owner import is_gone, new_owner, retire
 from planner_executor.graph.ledger.ownership import Held, Ownership
-from planner_executor.graph.ledger.protocol import Lease, RunKey
+from planner_executor.graph.ledger.protocol import Lease
+from planner_executor.graph.record.run_key import RunKey
 
 RUN = RunKey("t", 1)
 LEASE = Lease(RUN, 1, 7)

@@ -10,7 +10,7 @@ from planner_executor.graph.errors import (
     StaleRunError,
 )
 from planner_executor.graph.ledger.lease import Holder
-from planner_executor.graph.ledger.protocol import Lease, RunKey
+from planner_executor.graph.ledger.protocol import Lease
 from planner_executor.graph.ledger.refusals import (
     Standing,
     check_control_seq,
@@ -21,6 +21,7 @@ from planner_executor.graph.ledger.refusals import (
     standing_after,
 )
 from planner_executor.graph.ledger.seal import SealKey
+from planner_executor.graph.record.run_key import RunKey
 
 RUN = RunKey("t", 1)
 KEY = SealKey(b"a secret of many letters")

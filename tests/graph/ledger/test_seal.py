@@ -11,7 +11,6 @@ import pytest
 
 from planner_executor.graph.errors import LedgerKeyError, LedgerSealError
 from planner_executor.graph.ledger.drivers import open_ledger
-from planner_executor.graph.ledger.protocol import RunKey
 from planner_executor.graph.ledger.run_store import RunStore
 from planner_executor.graph.ledger.seal import (
     FILE_VARIABLE,
@@ -22,6 +21,7 @@ from planner_executor.graph.ledger.seal import (
     seal_fault,
 )
 from planner_executor.graph.ledger.verification import Verification, verify
+from planner_executor.graph.record.run_key import RunKey
 from planner_executor.graph.testing import drafted
 
 KEY, OTHER = SealKey(b"a secret of many letters"), SealKey(b"another secret of letters")

@@ -10,7 +10,8 @@ import pytest
 from planner_executor.graph.errors import RunOwnedError
 from planner_executor.graph.ledger.lease import PACE, Holder
 from planner_executor.graph.ledger.ownership import Ownership
-from planner_executor.graph.ledger.protocol import Lease, RunKey
+from planner_executor.graph.ledger.protocol import Lease
+from planner_executor.graph.record.run_key import RunKey
 
 PROMISED_S = 15.0
 RUN = RunKey("t", 1)

@@ -20,11 +20,11 @@ from planner_executor.graph.errors import ExportError
 from planner_executor.graph.ledger.chain import Row
 from planner_executor.graph.ledger.drivers import open_ledger
 from planner_executor.graph.ledger.export import file_faults, from_bytes, to_bytes
-from planner_executor.graph.ledger.protocol import RunKey
 from planner_executor.graph.ledger.run_store import RunStore
 from planner_executor.graph.ledger.seal import SealKey
 from planner_executor.graph.ledger.transcript import Transcript
 from planner_executor.graph.ledger.verification import verify
+from planner_executor.graph.record.run_key import RunKey
 from planner_executor.graph.record.values import keep
 from planner_executor.graph.testing import drafted
 

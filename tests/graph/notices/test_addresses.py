@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from planner_executor.graph.errors import ConfigError
-from planner_executor.graph.ledger.protocol import RunKey
 from planner_executor.graph.notices.addresses import addresses_of
+from planner_executor.graph.record.run_key import RunKey
 
 GOOD = """
 [notify]

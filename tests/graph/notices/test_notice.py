@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 from planner_executor.graph.ledger.outbox import Delivery
-from planner_executor.graph.ledger.protocol import RunKey
 from planner_executor.graph.notices.notice import Notice, content, identity, notices_of, title
 from planner_executor.graph.notices.posting import MOST_TRIES, again_s
 from planner_executor.graph.notices.webhook import signature, signature_fault
 from planner_executor.graph.record.open_review import OpenReview
+from planner_executor.graph.record.run_key import RunKey
 from planner_executor.graph.record.summary import RunSummary
 
 SECRET = b"0123456789abcdef"

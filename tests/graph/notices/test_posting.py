@@ -11,11 +11,11 @@ import pytest
 from planner_executor.graph.errors import LedgerUnavailableError, NoticeError
 from planner_executor.graph.ledger.memory.ledger import MemoryLedger
 from planner_executor.graph.ledger.outbox import Delivery
-from planner_executor.graph.ledger.protocol import RunKey
 from planner_executor.graph.notices import apprise, webhook
 from planner_executor.graph.notices.addresses import Address, Addresses
 from planner_executor.graph.notices.notice import KINDS
 from planner_executor.graph.notices.posting import MOST_TRIES, again_s, deliveries_about, look, tell
+from planner_executor.graph.record.run_key import RunKey
 from planner_executor.graph.record.summary import RunSummary
 from planner_executor.graph.testing import drafted
 

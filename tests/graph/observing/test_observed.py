@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from planner_executor.graph.ledger.memory.ledger import MemoryLedger
-from planner_executor.graph.ledger.protocol import RunKey
 from planner_executor.graph.observing.observed import ObservedLedger
 from planner_executor.graph.record.events import Draft
+from planner_executor.graph.record.run_key import RunKey
 from planner_executor.graph.testing import drafted
 
 USER = contextvars.ContextVar("USER", default="nobody")

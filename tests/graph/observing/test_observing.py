@@ -19,14 +19,14 @@ from opentelemetry.trace import SpanKind
 
 from planner_executor import Agent, build_graph
 from planner_executor.graph.errors import ConfigError
-from planner_executor.graph.ledger.protocol import RunKey
 from planner_executor.graph.observing.json_lines import JsonLines
 from planner_executor.graph.observing.log import log_events
 from planner_executor.graph.observing.otel import OtelObserver
 from planner_executor.graph.observing.prometheus import exposition, registry_of
 from planner_executor.graph.record.counters import BOUNDS_S, GAUGES, HELP, HISTOGRAMS, Counters, RunCounter
 from planner_executor.graph.record.events import Event
-from planner_executor.graph.runs import open_runs
+from planner_executor.graph.record.run_key import RunKey
+from planner_executor.graph.runs.runs import open_runs
 from planner_executor.graph.testing import LoggedTools, ScriptedModel, drafted, on_thread, step, whole_payload
 
 Build = Callable[..., Any]

@@ -6,8 +6,9 @@ import pytest
 
 from planner_executor.graph.record.deadline import Deadline
 from planner_executor.graph.record.events import Event
-from planner_executor.graph.record.open_review import OpenReview, open_review
+from planner_executor.graph.record.open_review import OpenReview
 from planner_executor.graph.record.projection import project
+from planner_executor.graph.record.summarizer import open_review
 from planner_executor.graph.testing import whole_payload
 
 DEADLINE = Deadline(1_000.0, 100.0, reminders_s=(10.0,), escalations_s=(50.0,))

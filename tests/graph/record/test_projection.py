@@ -13,8 +13,9 @@ from planner_executor.graph.policy.scope import in_force, repeats, within_approv
 from planner_executor.graph.record.events import CONTROL, Event
 from planner_executor.graph.record.projection import apply_events, known, project
 from planner_executor.graph.record.results import StepResult
+from planner_executor.graph.record.run_key import run_name
 from planner_executor.graph.record.run_pass import Pass
-from planner_executor.graph.record.run_state import RunState, run_name
+from planner_executor.graph.record.run_state import RunState
 from planner_executor.graph.testing import whole_payload
 
 TOOLS = {"send": ToolSpec("send", "", {}), "read": ToolSpec("read", "", {}, effect="read")}

@@ -17,9 +17,9 @@ from langgraph.types import Command
 from planner_executor import build_graph
 from planner_executor.graph.checkpoints.checkpoint import ledger_of
 from planner_executor.graph.ledger.chain import Row
-from planner_executor.graph.ledger.protocol import RunKey
 from planner_executor.graph.ledger.transcript import Transcript
 from planner_executor.graph.record.amendment import Amendment
+from planner_executor.graph.record.run_key import RunKey
 from planner_executor.graph.replay.player import replayed
 from planner_executor.graph.replay.report import Replay
 from planner_executor.graph.testing import LoggedTools, ScriptedModel, on_thread, step

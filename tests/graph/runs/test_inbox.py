@@ -12,7 +12,7 @@ from planner_executor import Agent, Person
 from planner_executor.graph.errors import InputError
 from planner_executor.graph.ledger.sqlite.ledger import SqliteLedger
 from planner_executor.graph.record.counters import Counters
-from planner_executor.graph.runs import open_runs
+from planner_executor.graph.runs.runs import open_runs
 from planner_executor.graph.testing import LoggedTools, ScriptedModel, step
 
 PAY = {"steps": [step("a", "pay", to="ann")]}

@@ -23,9 +23,10 @@ from planner_executor.graph.policy.retention import KeptThread, Retention
 from planner_executor.graph.record.run_filter import RunFilter
 from planner_executor.graph.record.values import Kept as Stored
 from planner_executor.graph.record.values import keep
-from planner_executor.graph.runs import Runs, retention
+from planner_executor.graph.runs import retention
 from planner_executor.graph.runs.record_service import verified_file
 from planner_executor.graph.runs.retention import Pruned, missing, prune
+from planner_executor.graph.runs.runs import Runs
 from planner_executor.graph.testing import ScriptedModel, drafted
 
 ALL = Retention(before=float("inf"))

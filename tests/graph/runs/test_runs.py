@@ -16,8 +16,8 @@ from planner_executor.graph.record.events import Event
 from planner_executor.graph.record.projection import project
 from planner_executor.graph.record.results import StepResult
 from planner_executor.graph.record.run_filter import RunFilter
-from planner_executor.graph.runs import Run, Runs, open_runs
-from planner_executor.graph.runs.run import run_of
+from planner_executor.graph.runs.run import Run, run_of
+from planner_executor.graph.runs.runs import Runs, open_runs
 from planner_executor.graph.testing import LoggedTools, ScriptedModel, drafted, step
 
 PLAN = {"steps": [step("a", "look", name="x")], "answer": "{a_result}!"}

@@ -11,15 +11,16 @@ import pytest
 from planner_executor import AsyncAgent
 from planner_executor.graph.errors import InputError, NothingToDecideError
 from planner_executor.graph.ledger.lease import Pace
-from planner_executor.graph.ledger.protocol import RunKey
 from planner_executor.graph.nodes.run.review_clock import settle
 from planner_executor.graph.record.events import Content, Draft, ResponseGiven
 from planner_executor.graph.record.person import Approver, Person
 from planner_executor.graph.record.projection import project
+from planner_executor.graph.record.run_key import RunKey
 from planner_executor.graph.record.values import keep_anything
 from planner_executor.graph.review.request import digest_of_request
 from planner_executor.graph.review.response import ReviewResponse, build_response
-from planner_executor.graph.runs import Run, open_runs
+from planner_executor.graph.runs.run import Run
+from planner_executor.graph.runs.runs import open_runs
 from planner_executor.graph.runs.stored_responses import open_request, store_response
 from planner_executor.graph.testing import LoggedTools, ScriptedModel, step
 from planner_executor.graph.work.continuing import BySession

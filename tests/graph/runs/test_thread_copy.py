@@ -13,9 +13,9 @@ from planner_executor import Agent
 from planner_executor.graph.errors import InputError, RunOwnedError
 from planner_executor.graph.ledger.export import to_bytes
 from planner_executor.graph.ledger.lease import Pace
-from planner_executor.graph.ledger.protocol import RunKey
 from planner_executor.graph.ledger.sqlite.ledger import SqliteLedger
 from planner_executor.graph.policy.retention import Retention
+from planner_executor.graph.record.run_key import RunKey
 from planner_executor.graph.replay.player import replayed
 from planner_executor.graph.runs.retention import prune
 from planner_executor.graph.runs.thread_copy import copy_thread, open_place

@@ -1,6 +1,6 @@
 """Open requests under headings, in the words that lists have."""
 
-from planner_executor.graph.record.events import AskedEffect
+from planner_executor.graph.record.asked_effect import AskedEffect
 from planner_executor.graph.text.inbox import InboxRow, grouped
 
 REFUND = AskedEffect("refund 129.90 EUR", "external", undo=False)

@@ -4,7 +4,8 @@ from typing import Any
 import pytest
 
 from planner_executor.graph.plan.schema import Plan, Step
-from planner_executor.graph.text.drawing import plan_svg, plan_text
+from planner_executor.graph.text.drawing.svg import plan_svg
+from planner_executor.graph.text.drawing.text import plan_text
 from planner_executor.graph.text.html import scrolled
 from planner_executor.graph.text.notebook import changing_picture_with, draw_plans, draw_plans_with
 

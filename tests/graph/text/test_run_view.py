@@ -9,7 +9,8 @@ import pytest
 from planner_executor.graph.plan.schema import Plan, Step
 from planner_executor.graph.record.results import StepResult
 from planner_executor.graph.record.summary import RunSummary
-from planner_executor.graph.text.drawing import plan_svg, plan_text
+from planner_executor.graph.text.drawing.svg import plan_svg
+from planner_executor.graph.text.drawing.text import plan_text
 from planner_executor.graph.text.html import SHOWN_CHARACTERS, badge
 from planner_executor.graph.text.review.plan import plan_message
 from planner_executor.graph.text.run_view import RunView, runs_bundle

@@ -9,9 +9,9 @@ import pytest
 
 from planner_executor import AsyncAgent
 from planner_executor.graph.ledger.lease import Pace
-from planner_executor.graph.ledger.protocol import RunKey
 from planner_executor.graph.record.hand_over import hand_over
-from planner_executor.graph.runs import open_runs
+from planner_executor.graph.record.run_key import RunKey
+from planner_executor.graph.runs.runs import open_runs
 from planner_executor.graph.testing import LoggedTools, ScriptedModel, step
 from planner_executor.graph.work.candidate import Candidate
 from planner_executor.graph.work.continuing import BySession

@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from planner_executor.graph.ledger.protocol import RunKey
 from planner_executor.graph.record.events import ASKED, HANDED_OVER, INTERRUPTED, Draft, Event, Paused, RunEnded
 from planner_executor.graph.record.review_state import RecordedRequest
+from planner_executor.graph.record.run_key import RunKey
 from planner_executor.graph.record.run_state import RunState
 from planner_executor.graph.testing import drafted
 from planner_executor.graph.work.candidate import Candidate, due_in_s, hindrance, pause_reason

@@ -11,9 +11,9 @@ from planner_executor import build_graph
 from planner_executor.graph.errors import ConfigError, OtherTermsError
 from planner_executor.graph.ledger.lease import Pace
 from planner_executor.graph.ledger.memory.ledger import MemoryLedger
-from planner_executor.graph.ledger.protocol import RunKey
 from planner_executor.graph.record.projection import project
-from planner_executor.graph.runs import Runs
+from planner_executor.graph.record.run_key import RunKey
+from planner_executor.graph.runs.runs import Runs
 from planner_executor.graph.testing import ScriptedModel, drafted
 from planner_executor.graph.work.candidate import Candidate
 from planner_executor.graph.work.continuing import ByPlace, Fit

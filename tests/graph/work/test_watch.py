@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 
 from planner_executor.graph.ledger.lease import Holder
-from planner_executor.graph.ledger.protocol import RunKey
 from planner_executor.graph.ledger.run_store import Unfinished
+from planner_executor.graph.record.run_key import RunKey
 from planner_executor.graph.work.watch import is_abandoned, seen
 
 FOUND = Unfinished(RunKey("t", 1), 3, Holder("somebody", 1, 5), is_dead=False)

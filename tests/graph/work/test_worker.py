@@ -12,7 +12,7 @@ from planner_executor.graph.ledger.memory.ledger import MemoryLedger
 from planner_executor.graph.ledger.memory.store import Store
 from planner_executor.graph.ledger.run_store import Changes
 from planner_executor.graph.record.events import ASKED, HANDED_OVER, INTERRUPTED, Draft
-from planner_executor.graph.runs import Runs
+from planner_executor.graph.runs.runs import Runs
 from planner_executor.graph.testing import drafted
 from planner_executor.graph.work.candidate import Candidate
 from planner_executor.graph.work.chores import Chore

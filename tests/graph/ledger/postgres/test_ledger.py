@@ -17,7 +17,7 @@ from planner_executor.graph.ledger.drivers import open_ledger
 from planner_executor.graph.ledger.postgres.schema import VERSION
 from planner_executor.graph.ledger.postgres.server import Server
 from planner_executor.graph.ledger.postgres.workers import Workers
-from planner_executor.graph.ledger.protocol import RunKey
+from planner_executor.graph.record.run_key import RunKey
 from planner_executor.graph.testing import drafted
 
 pytestmark = pytest.mark.e2e

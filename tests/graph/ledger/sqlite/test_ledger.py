@@ -12,10 +12,10 @@ import pytest
 from warm_process import run_warm
 
 from planner_executor.graph.errors import LedgerCorruptError, LedgerUnavailableError
-from planner_executor.graph.ledger.protocol import RunKey
 from planner_executor.graph.ledger.sqlite import busy_timeout
 from planner_executor.graph.ledger.sqlite.ledger import SqliteLedger
 from planner_executor.graph.record.events import Draft, Event
+from planner_executor.graph.record.run_key import RunKey
 from planner_executor.graph.record.values import keep
 from planner_executor.graph.testing import drafted
 

@@ -17,7 +17,6 @@ from planner_executor.graph.ledger.chaining import compact_json
 from planner_executor.graph.ledger.export import to_bytes
 from planner_executor.graph.ledger.family import TO_KNOW
 from planner_executor.graph.ledger.packed import pack
-from planner_executor.graph.ledger.protocol import RunKey
 from planner_executor.graph.ledger.sqlite.ledger import SqliteLedger
 from planner_executor.graph.ledger.sqlite.packed_payload import (
     DICTIONARY,
@@ -28,6 +27,7 @@ from planner_executor.graph.ledger.sqlite.packed_payload import (
 )
 from planner_executor.graph.ledger.verification import verify
 from planner_executor.graph.record.events import Draft, Event
+from planner_executor.graph.record.run_key import RunKey
 from planner_executor.graph.record.values import keep_constant
 from planner_executor.graph.testing import drafted
 

@@ -3,11 +3,11 @@
 from contextlib import closing
 from pathlib import Path
 
-from planner_executor.graph.ledger.protocol import RunKey
 from planner_executor.graph.ledger.sqlite.connection import Connection
 from planner_executor.graph.ledger.sqlite.ledger import SqliteLedger
 from planner_executor.graph.ledger.tables.families import other_runs
 from planner_executor.graph.ledger.tables.schema import TO_KNOW
+from planner_executor.graph.record.run_key import RunKey
 from planner_executor.graph.testing import drafted
 
 STARTED = drafted("run_started", {"goal": "g", "constraints": []})

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 from planner_executor.graph.ledger.chaining import chained
-from planner_executor.graph.ledger.protocol import RunKey
 from planner_executor.graph.ledger.sqlite.connection import Connection
 from planner_executor.graph.ledger.sqlite.ledger import SqliteLedger
 from planner_executor.graph.ledger.tables.run_index import RunIndex
@@ -16,6 +15,7 @@ from planner_executor.graph.ledger.tables.runs import head_of
 from planner_executor.graph.ledger.tables.schema import create
 from planner_executor.graph.record.events import Draft
 from planner_executor.graph.record.run_filter import RunFilter
+from planner_executor.graph.record.run_key import RunKey
 from planner_executor.graph.testing import drafted
 
 ENDED = drafted("run_ended", {"status": "succeeded", "reason": "1 of 1 steps succeeded", "value": 1})

@@ -13,7 +13,7 @@ from planner_executor.graph.errors import (
     LedgerUnavailableError,
 )
 from planner_executor.graph.ledger.lease import LEASE_S, PACE, Holder, Pace
-from planner_executor.graph.ledger.protocol import Lease, RunKey
+from planner_executor.graph.ledger.protocol import Lease
 from planner_executor.graph.ledger.sqlite import busy_timeout
 from planner_executor.graph.ledger.sqlite.connection import Connection
 from planner_executor.graph.ledger.sqlite.ledger import SqliteLedger
@@ -21,6 +21,7 @@ from planner_executor.graph.ledger.tables import leases
 from planner_executor.graph.ledger.tables.leases import beat, disown
 from planner_executor.graph.ledger.tables.runs import head_of
 from planner_executor.graph.ledger.tables.schema import create
+from planner_executor.graph.record.run_key import RunKey
 from planner_executor.graph.testing import drafted
 
 Result = TypeVar("Result")

@@ -17,7 +17,6 @@ from run_in_memory import services
 from typing_extensions import TypedDict
 
 from planner_executor.graph.caller import Caller, invoked_by
-from planner_executor.graph.ledger.protocol import RunKey
 from planner_executor.graph.nodes.run.context import RunContext
 from planner_executor.graph.nodes.run.current_run import (
     begin_run,
@@ -31,6 +30,7 @@ from planner_executor.graph.nodes.run.current_run import (
 from planner_executor.graph.record.events import ON_SERVER
 from planner_executor.graph.record.goal import Goal
 from planner_executor.graph.record.person import Approver, Person
+from planner_executor.graph.record.run_key import RunKey
 from planner_executor.graph.testing import drafted, on_thread
 
 GOAL = Goal("g")

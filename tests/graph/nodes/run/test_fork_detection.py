@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
-from planner_executor.graph.ledger.protocol import RunKey
 from planner_executor.graph.nodes.run.context import RunContext
 from planner_executor.graph.nodes.run.fork_detection import is_after_the_end, is_fork
 from planner_executor.graph.record.events import Event
 from planner_executor.graph.record.projection import project
+from planner_executor.graph.record.run_key import RunKey
 from planner_executor.graph.testing import step, whole_payload
 
 PLAN = {"steps": [step("a", "look")]}

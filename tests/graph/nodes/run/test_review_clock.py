@@ -8,12 +8,12 @@ import pytest
 from run_in_memory import PLAN, begun, planned, services
 
 from planner_executor.graph.ledger.memory.ledger import MemoryLedger
-from planner_executor.graph.ledger.protocol import RunKey
 from planner_executor.graph.nodes.run.review_clock import is_due, refuse_late, sentence_of, settle
 from planner_executor.graph.record.deadline import Deadline
 from planner_executor.graph.record.events import Draft, LateAnswer, ReviewEscalated, ReviewExpired, ReviewReminded
 from planner_executor.graph.record.person import NOBODY, Approver
 from planner_executor.graph.record.projection import project
+from planner_executor.graph.record.run_key import RunKey
 from planner_executor.graph.record.run_state import RunState
 from planner_executor.graph.testing import drafted
 

@@ -4,7 +4,6 @@ from typing import Any
 
 import pytest
 
-from planner_executor.graph.ledger.protocol import RunKey
 from planner_executor.graph.nodes.run.context import RunContext
 from planner_executor.graph.nodes.run.state_view import (
     is_shown_by,
@@ -16,6 +15,7 @@ from planner_executor.graph.nodes.run.state_view import (
 from planner_executor.graph.plan.schema import Plan, Step
 from planner_executor.graph.record.events import Event
 from planner_executor.graph.record.projection import project
+from planner_executor.graph.record.run_key import RunKey
 from planner_executor.graph.state import is_proven
 from planner_executor.graph.testing import whole_payload
 

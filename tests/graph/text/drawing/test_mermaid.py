@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from planner_executor.graph.plan.schema import Plan, Step
-from planner_executor.graph.text.drawing import plan_mermaid
 from planner_executor.graph.text.drawing.labels import plain
+from planner_executor.graph.text.drawing.mermaid import plan_mermaid
 
 NODE = re.compile(
     r'^    s\d+(?:\["|\(\["|\(")([^"\[\](){}`<>&]*(?:<br/>[^"\[\](){}`<>&]*){2})(?:"\]|"\]\)|"\))(?::::[a-z]+)?$'

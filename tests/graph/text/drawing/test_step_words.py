@@ -9,8 +9,10 @@ from hypothesis import strategies as st
 
 from planner_executor.graph.plan.kinds.table import kind_spec
 from planner_executor.graph.plan.schema import Plan, Step
-from planner_executor.graph.text.drawing import plan_mermaid, plan_svg, plan_text
+from planner_executor.graph.text.drawing.mermaid import plan_mermaid
 from planner_executor.graph.text.drawing.step_words import depths, doer, material
+from planner_executor.graph.text.drawing.svg import plan_svg
+from planner_executor.graph.text.drawing.text import plan_text
 
 SVG = "{http://www.w3.org/2000/svg}"
 KINDS = {

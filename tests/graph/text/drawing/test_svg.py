@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 
 from planner_executor.graph.plan.schedule import waits_for
 from planner_executor.graph.plan.schema import Plan, Step
-from planner_executor.graph.text.drawing import plan_svg
 from planner_executor.graph.text.drawing.box import FAINT, INK, STOP, WIDTH
 from planner_executor.graph.text.drawing.edges import HEAD
 from planner_executor.graph.text.drawing.icons import ICONS
 from planner_executor.graph.text.drawing.statuses import LOOKS
+from planner_executor.graph.text.drawing.svg import plan_svg
 
 SVG = "{http://www.w3.org/2000/svg}"
 STATUSES = ["pending", "running", "succeeded", "failed", "blocked", "skipped", "interrupted", "uncertain"]

@@ -2,10 +2,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from planner_executor.graph.plain_text.columns import columns
 from planner_executor.graph.plan.schema import Plan, Step
-from planner_executor.graph.text.drawing import plan_text
 from planner_executor.graph.text.drawing.gutter import rails, steps_in_order
-from planner_executor.graph.text.drawing.labels import columns
+from planner_executor.graph.text.drawing.text import plan_text
 
 REPORT = Plan(
     steps=(

@@ -3,8 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
+from planner_executor.graph.plain_text.columns import columns
 from planner_executor.graph.plain_text.markdown import fenced
-from planner_executor.graph.text.drawing.labels import columns
 from planner_executor.graph.text.review.frame import (
     Data,
     Prose,

@@ -4,9 +4,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import JsonValue
 
+from planner_executor.graph.plain_text.columns import columns
 from planner_executor.graph.plan.schema import Plan
 from planner_executor.graph.review.plan_changes import changes_between
-from planner_executor.graph.text.drawing.labels import columns
 from planner_executor.graph.text.review.changes import change_blocks
 from planner_executor.graph.text.review.frame import Data
 from planner_executor.graph.text.review.layout import WIDTH, broken, entry, relaid

@@ -5,8 +5,8 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
+from planner_executor.graph.plain_text.columns import columns
 from planner_executor.graph.plain_text.sanitize import escaped
-from planner_executor.graph.text.drawing.labels import columns
 from planner_executor.graph.text.review.layout import WIDTH, relaid
 from planner_executor.graph.text.review.values import MAX_CHARACTERS, cut, shown, text_lines, value_lines
 

@@ -3,8 +3,8 @@ from pathlib import Path
 import pytest
 
 from planner_executor.graph.errors import LedgerUnavailableError
+from planner_executor.graph.ledger.address import address_fault, is_address, shown_address
 from planner_executor.graph.ledger.drivers import open_ledger
-from planner_executor.graph.ledger.postgres.address import address_fault, is_address, shown_address
 from planner_executor.graph.ledger.postgres.server import parameters
 
 SECRET = "s3cret"

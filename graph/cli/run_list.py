@@ -1,0 +1,33 @@
+"""Pages of runs for lists: of a file its index alone is read, without what reads events."""
+
+from functools import partial
+from pathlib import Path
+
+from planner_executor.graph.ledger.address import is_address
+from planner_executor.graph.ledger.sqlite.index_file import read_index
+from planner_executor.graph.ledger.sqlite.run_search import page as page_in
+from planner_executor.graph.record.run_filter import RunFilter
+from planner_executor.graph.runs.run_page import RunPage, one_more, page_of
+
+
+def page(database: str | Path, wanted: RunFilter) -> RunPage:
+    """Return a page of runs, latest first; empty without a database.
+
+    Raises:
+        LedgerUnavailableError: The database cannot be read.
+    """
+    if is_missing(database):
+        return RunPage(())
+    if not is_address(str(database)):
+        found = read_index(str(database), partial(page_in, wanted=one_more(wanted)))
+        if found is not None:
+            return page_of(found, wanted)
+    from planner_executor.graph.cli.run_lookup import with_runs  # a ledger, which imports events and their texts
+
+    return with_runs(database, lambda runs: runs.page(wanted))
+
+
+def is_missing(database: str | Path) -> bool:
+    """Whether the database is a file that does not exist yet, in a folder that does."""
+    file = Path(database)
+    return not is_address(str(database)) and not file.exists() and file.absolute().parent.is_dir()

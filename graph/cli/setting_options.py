@@ -1,0 +1,28 @@
+"""Options made of the settings, which take longer to import than what a command without settings does."""
+
+from typing import Annotated, Any
+
+import typer
+
+from planner_executor.graph.policy.policy import ApprovalMode
+from planner_executor.graph.settings.settings import CHOICES, DEFAULTS, SETTINGS
+
+
+def setting_option(name: str) -> Any:
+    """Return the option of a setting, made of its field in `Settings`; typer reads a choice from its type."""
+    told, choices = SETTINGS[name], [choice for choice in CHOICES.get(name, ()) if choice is not None]
+    if told.least is not None:
+        said, least, most = f"{told.help}. Default: {DEFAULTS[name]}.", told.least, None
+    elif all(isinstance(choice, int) for choice in choices):
+        said, least, most = f"{told.help}.", min(choices), max(choices)
+    else:
+        said, least, most = f"{told.help}: {', '.join(choices)}.", None, None
+    return typer.Option(option_name(name), min=least, max=most, metavar=told.option, help=said)
+
+
+def option_name(name: str) -> str:
+    """Return the option that sets a setting."""
+    return f"--{name.replace('_', '-')}"
+
+
+ApprovalName = Annotated[ApprovalMode | None, setting_option("approval")]

@@ -1,0 +1,29 @@
+"""A connection to a ledger's file that answers questions; used on one thread at a time."""
+
+import sqlite3
+from typing import Any
+
+from planner_executor.graph.ledger.tables.dialect import in_sqlite
+from planner_executor.graph.ledger.tables.reader import Rows
+
+
+class ReadingConnection(sqlite3.Connection):
+    """A connection that is `graph.ledger.tables.reader.Reader` too."""
+
+    def __init__(self, path: str, timeout: float = 5.0) -> None:
+        super().__init__(path, timeout=timeout, isolation_level=None)
+        self.text_factory = _text
+
+    def ask(self, statement: str, *values: Any) -> Rows:
+        """Execute a statement and return its rows."""
+        return self.execute(in_sqlite(statement), values).fetchall()
+
+    def one(self, statement: str, *values: Any) -> tuple[Any, ...] | None:
+        """Return the first row of a statement, or None."""
+        row: tuple[Any, ...] | None = self.execute(in_sqlite(statement), values).fetchone()
+        return row
+
+
+def _text(content: bytes) -> str:
+    """Decode text that may be damaged, so that the chain's check can report the event."""
+    return content.decode("utf-8", "surrogateescape")

@@ -1,0 +1,24 @@
+"""What a run is called: by the ledger, and by people."""
+
+from planner_executor.graph.data_class import dataclass
+
+NUMBER_DIGITS = 18
+"""Longer numbers cannot be run numbers (64 bits)."""
+
+
+@dataclass(frozen=True)
+class RunKey:
+    """A run in the ledger: the `n`-th of its thread, counted from 1."""
+
+    thread: str
+    n: int
+
+    @property
+    def id(self) -> str:
+        """The run's name."""
+        return run_name(self.thread, self.n)
+
+
+def run_name(thread: str, n: int) -> str:
+    """Return the name of a run for people and commands."""
+    return f"{thread}.{n}"
