@@ -7,7 +7,7 @@ from planner_executor.graph.desk.records import ShownRun
 from planner_executor.graph.desk.views.plan_form import NO_TOOLS, Tools, plan_of_form, plan_of_text
 from planner_executor.graph.desk.views.request import answer_schema, call_fields
 from planner_executor.graph.desk.views.schema_form import Faults, faults_in, fields_of, value_in
-from planner_executor.graph.desk.views.standing_form import standing_wish
+from planner_executor.graph.desk.views.standing_form import ahead_wish, standing_wish
 from planner_executor.graph.errors import InputError
 from planner_executor.graph.plan.depth import parse_json_or_text
 from planner_executor.graph.record.budget import read_budget
@@ -24,6 +24,8 @@ EDITED = "it is changed below: run the plan as edited, or take the change back a
 Fields = Mapping[str, str]
 COMMENT = "comment:"
 """Beginning of the name of a field with a comment on a step."""
+AHEAD = "ahead:"
+"""Beginning of the names of the fields that approve further runs of a playbook."""
 LATER = "later:"
 """Beginning of the name of a box that leaves the calls of a step out of the approval."""
 
@@ -39,7 +41,8 @@ def response_in(shown: ShownRun, request: RequestJson, fields: Fields, tools: To
             stop; the others are `message`,
             `reason`, `edit_as`, `plan`, those of `plan_of_form`, `answer:<step>:<field>`, `happened:<number>`,
             `result:<number>`, `comment:<step>`, `later:<step>`, `limit:<name>`, `call:<name>` (approve, edit, reject or
-            standing) with `:args<field>` and `:why`, and those of `standing_wish`.
+            standing) with `:args<field>` and `:why`, and those of `standing_wish`, and `ahead:` with those of
+            `ahead_wish`.
 
     Raises:
         InputError: A field is missing or cannot be read.
@@ -62,8 +65,12 @@ def response_in(shown: ShownRun, request: RequestJson, fields: Fields, tools: To
     if decision == "finish":
         return ReviewResponse(finish=True, answers=_answers(shown, request, fields), **settled)
     can_approve = bool(asked(request, "run_plan") or asked(request, "run_step"))
+    ahead = ahead_wish(below(AHEAD, fields))
+    if ahead and decision != "approve":
+        raise InputError("plan", "an edited plan is not the playbook's: empty the fields for its further runs")
     return ReviewResponse(
         approve=can_approve,
+        standing_runs=ahead,
         plan=edited_plan(request, fields, tools) if decision == "edit" else None,
         answers=_answers(shown, request, fields),
         limits=_limits(request, fields),
@@ -162,12 +169,15 @@ def _calls(request: RequestJson, fields: Fields, tools: Tools) -> dict[str, Any]
                     raise InputError(name, "say why the call is not to be made")
                 rejected[name] = why
             case "standing":
-                prefix = f"call:{name}:"
-                given = {field.removeprefix(prefix): text for field, text in fields.items() if field.startswith(prefix)}
-                standing[name] = standing_wish(given)
+                standing[name] = standing_wish(below(f"call:{name}:", fields))
             case said if said not in (None, "approve"):
                 raise InputError(name, "choose what to decide about this call")
     return {"approved": tuple(approved), "args": args, "rejected": rejected, "standing": standing}
+
+
+def below(prefix: str, fields: Fields) -> dict[str, str]:
+    """Return the fields whose names begin so, by the rest of their names."""
+    return {field.removeprefix(prefix): text for field, text in fields.items() if field.startswith(prefix)}
 
 
 def named_calls(request: RequestJson) -> dict[str, Mapping[str, Any]]:

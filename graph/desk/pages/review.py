@@ -57,6 +57,7 @@ from planner_executor.graph.errors import (
 from planner_executor.graph.ledger.values import tools_of
 from planner_executor.graph.nodes.run.review_clock import refuse_late
 from planner_executor.graph.plan.schema import Plan
+from planner_executor.graph.policy.playbook_approval import playbook_fault
 from planner_executor.graph.review.request import digest_of_all
 from planner_executor.graph.review.response import RequestJson, build_response
 from planner_executor.graph.runs.stored_responses import store_response
@@ -129,6 +130,7 @@ async def review_page(
             "check": check,
             "drawing": _drawing(request, shown, plan, tools) if plan is not None else None,
             "bounds": BOUNDS,
+            "ahead": sorted(plan.params) if plan is not None and _is_of_playbook(shown, view, plan) else None,
             "left": left_in_words,
             "has_voted": _has_voted(request, shown),
             "looks": shown.record.calls.named_looks,
@@ -140,6 +142,11 @@ async def review_page(
 
 def _drawing(request: Request, shown: ShownRun, plan: Plan, tools: Tools) -> Markup | None:
     return drawing_of(request, shown, step_marks(shown, plan, tools), page="/review")
+
+
+def _is_of_playbook(shown: ShownRun, view: RequestView | None, plan: Plan) -> bool:
+    """Whether the plan is shown for approval as a playbook has it, so that further runs can be approved with it."""
+    return view is not None and "run_plan" in view.names and playbook_fault(shown.record, plan) is None
 
 
 def _has_voted(request: Request, shown: ShownRun) -> bool:

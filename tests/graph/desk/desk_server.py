@@ -211,7 +211,7 @@ def panel_of(shown: Any, forms: Sequence[StepForm] = (), **more: Any) -> str:
     panels = {
         "can_edit": bool(forms), "forms_by_id": by_id, "form_order": list(by_id), "follows": dict.fromkeys(by_id),
         "is_large": False, "is_open": False, "opened": "", "added": {}, "befores": {}, "origins": {}, "kinds": {},
-        "first_kind": "", "tool_names": (), "answer": None, "text": "", "objectives": {}, "check": None,
+        "first_kind": "", "tool_names": (), "answer": None, "text": "", "ahead": None, "objectives": {}, "check": None,
     }  # fmt: skip
     values = {
         "view": request_view(shown), "shown": shown, "run": shown.run, "now": 0.0, "can_decide": True, "token": "",

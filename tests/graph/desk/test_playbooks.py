@@ -22,6 +22,9 @@ steps:
 """
 
 
+LOOK = {"id": "look", "objective": "Look", "tool": "look_up", "args": {"what": "it"}}
+
+
 def write(folder: Path, version: int, *, trusted: bool) -> Path:
     folder.mkdir(exist_ok=True)
     file, content = folder / f"refund-{version}.yaml", FILE.format(version=version).encode()
@@ -64,6 +67,40 @@ def test_a_playbook_is_started_by_a_form_of_its_parameters_and_a_fault_is_named_
         ("refund", {"to": "ann", "amount": 12.5, "currency": "EUR"})
     ]
     assert query("", run).replace("&", "&amp;") in after
+
+
+def test_whoever_approves_its_plan_may_approve_further_runs_of_it_in_bounds(tmp_path: Path) -> None:
+    folder, there = tmp_path / "playbooks", "/playbook?name=refund-order"
+    write(folder, 1, trusted=True)
+    bounds = {"ahead:bound:to": "any", "ahead:bound:amount": "maximum", "ahead:value:amount": "20"}
+
+    def begun(amount: str) -> str:
+        sent = visit.send(there, there, **{"param:/to": f"for {amount}", "param:/amount": amount})
+        return sent.headers["location"].rpartition("run=")[2]
+
+    with (
+        served(tmp_path / "runs.db", tools=tools_of_a_shop, playbooks=lambda: folder) as server,
+        server.visit() as visit,
+    ):
+        first = begun("5")
+        assert ended(server, first) == "waiting"
+        shown = visit.get(query("/review", first)).text
+        edited = decide(visit, first, decision="edit", **{"ahead:at_most": "1", "edit_as": "text", "plan": "{}"})
+        never = decide(visit, first, decision="approve", **{**bounds, "ahead:at_most": "0"})
+        assert ended(server, first) == "waiting" and not server.tools.calls
+        refused = visit.get(query("/review", first)).text
+        decide(visit, first, decision="approve", **{**bounds, "ahead:at_most": "1"})
+        statuses = [ended(server, run) for run in (first, begun("20.5"), begun("20"), begun("7"))]
+        approvals = visit.get("/approvals").text
+        with server.agent() as agent:
+            plain = agent.start("Look", plan={"steps": [LOOK]})
+        other = visit.get(query("/review", plain.id)).text
+
+    assert "Approve further runs of this playbook" in shown and 'name="ahead:bound:currency"' in shown
+    assert edited.status_code == 422 and "is not the playbook" in edited.text
+    assert "at_most must be an integer from 1 to 1000" in never.text + refused
+    assert statuses == ["succeeded", "waiting", "succeeded", "waiting"] and "refund-order" in approvals
+    assert 'value="approve"' in other and 'name="ahead:' not in other
 
 
 def test_a_playbook_that_nobody_trusted_or_that_changed_is_shown_and_not_started(tmp_path: Path) -> None:
