@@ -110,3 +110,12 @@ def test_a_name_may_have_the_source_os_or_be_called_as_another_source_is() -> No
 )
 def test_a_quorum_may_take_all_who_are_named_and_more_by_role(rule: dict[str, Any]) -> None:
     assert approver_faults(rule) == []
+
+
+def test_times_that_cannot_be_read_are_faults_and_rules_by_cost_are_a_list() -> None:
+    timed = {"roles": ["ops"], "decide_within": "soon", "remind_before": ["later"], "escalate_after": "x",
+             "escalate_to": {"roles": ["lead"]}}  # fmt: skip
+
+    assert {place[0] for place, _ in approver_faults(timed)} == {"decide_within", "remind_before", "escalate_after"}
+    ((place, why),) = approver_faults({"cost": 5})
+    assert (place, why) == (("cost",), "must be a list of rules: [[approvers.cost]]")

@@ -89,6 +89,39 @@ def test_no_part_of_a_policy_is_forgotten() -> None:
                 "tools": {"send": {"ask_when": {"x": {"above": 1}, "y": {"above": 2}}}},
             },
         ),
+        ({"leaving_previews": ["a", "b"]}, {"leaving_previews": ["b", "c"]}, {"leaving_previews": ["b"]}),
+        ({"limits": {"per_day": {"tokens": 5}}}, {}, {"limits": {"per_day": {"tokens": 5}}}),
+        ({"tools": {"send": {"reason": True}}}, {}, {"tools": {"send": {"verdict": "review", "reason": True}}}),
+        (
+            {"tools": {"send": {"args": {"x": {"one_of": ["a"], "untrusted_from": ["look", "read"]}}}}},
+            {"tools": {"send": {"args": {"x": {"one_of": ["a"], "untrusted_from": ["mail", "read"]}}}}},
+            {"tools": {"send": {"args": {"x": {"one_of": ["a"], "untrusted_from": ["read"]}}}}},
+        ),
+        (
+            {"tools": {"send": {"args": {"x": {"one_of": ["a"], "optional": True}}}}},
+            {"tools": {"send": {"args": {"x": {"one_of": ["a"]}}}}},
+            {"tools": {"send": {"args": {"x": {"one_of": ["a"]}}}}},
+        ),
+        (
+            {"tools": {"send": {"args": {"x": {"one_of": ["a"], "optional": True}}}}},
+            {"tools": {"send": {"args": {"x": {"one_of": ["a"], "optional": True}}}}},
+            {"tools": {"send": {"args": {"x": {"one_of": ["a"], "optional": True}}}}},
+        ),
+        (
+            {"effects": {"external": "ask"}, "tools": {"send": {"verdict": "ask"}}},
+            {"effects": {"external": "ask"}},
+            {"effects": {"external": "ask"}, "tools": {"send": {"verdict": "ask"}}},
+        ),
+        (
+            {"effects": {"external": "ask"}, "tools": {"send": {"reason": True}}},
+            {"effects": {"external": "ask"}},
+            {"effects": {"external": "ask"}, "tools": {"send": {"reason": True}}},
+        ),
+        (
+            {"effects": {"external": "allow"}, "tools": {"send": {"verdict": "allow"}}},
+            {"effects": {"external": "allow"}, "tools": {"send": {"verdict": "allow"}}},
+            {"effects": {"external": "allow"}, "tools": {"send": {}}},
+        ),
     ],
 )
 def test_the_stricter_of_each_holds(first: Any, second: Any, holds: Any) -> None:

@@ -4,9 +4,11 @@ from typing import Any
 
 import pytest
 
+from planner_executor.graph.errors import PolicyError
 from planner_executor.graph.plan.catalog import ToolSpec
 from planner_executor.graph.policy.conditions import in_words, may_meet, met_condition
 from planner_executor.graph.policy.constraints import Constraint
+from planner_executor.graph.policy.policy_file import policy_from
 
 
 @pytest.mark.parametrize(
@@ -86,3 +88,9 @@ def test_one_of_several_folders_is_enough() -> None:
     condition = Constraint(within=("contracts", "offers"))
 
     assert may_meet(condition, "offers/a") and not may_meet(condition, "notes/a")
+
+
+def test_an_empty_condition_is_refused_with_what_there_is_to_give() -> None:
+    with pytest.raises(PolicyError, match=r"is empty; give some of (?!.*(optional|untrusted_from)).*maximum"):
+        policy_from({"tools": {"pay": {"ask_when": {"amount": {}}}}})
+    assert policy_from({"tools": {"pay": {"ask_when": {"amount": {"above": 1}}}}}).tools["pay"].ask_when

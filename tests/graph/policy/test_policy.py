@@ -352,6 +352,7 @@ def test_a_call_is_asked_about_by_the_verdict_or_by_the_conditions_of_its_tool_o
         {"limits": {"steps": 3, "per_day": {"tool_calls": 5}}},
         {"limits": {"per_day": {"tool_calls": 5}}},
         {"limits": {"steps": 3}},
+        {"standing": {"longest": "1w"}},
     ],
 )
 def test_a_policy_as_data_is_what_it_was_read_from(raw: dict[str, Any]) -> None:
@@ -379,3 +380,11 @@ def test_null_that_means_left_out_is_allowed_where_the_argument_may_be_left_out(
     assert policy.faults(MAIL, {"to": "ann", "cc": None}) == []
     assert policy.faults(MAIL, {"to": None, "cc": "ann"})  # its schema has no default, so null says something
     assert policy.faults(MAIL, {"to": "ann", "cc": "bob"})
+
+
+@pytest.mark.parametrize(
+    ("said", "verdict"), [(None, "review"), ("allow", "review"), ("review", "review"), ("ask", "ask"), ("deny", "deny")]
+)
+def test_a_tool_whose_calls_need_a_reason_is_reviewed_unless_more_is_said_of_it(said: Any, verdict: str) -> None:
+    assert Policy(tools={"write": ToolRule(said, reason=True)}).verdict(WRITE) == verdict
+    assert Policy(tools={"write": ToolRule(said)}).verdict(WRITE) == said

@@ -23,6 +23,7 @@ from planner_executor.graph.policy.scope import (
 from planner_executor.graph.record.budget import Budget
 from planner_executor.graph.record.call import Call
 from planner_executor.graph.record.calls import Calls
+from planner_executor.graph.record.events import PlanRevised
 from planner_executor.graph.record.plan_state import PlanState
 from planner_executor.graph.record.results import StepResult
 from planner_executor.graph.record.review_state import Approval, ReviewState
@@ -567,3 +568,29 @@ def test_a_plan_that_may_make_an_uncertain_call_again_says_so(made: Call, what: 
 )
 def test_a_plan_that_makes_no_uncertain_call_again_says_nothing_of_it(record: RunState) -> None:
     assert repeats(record, PLAN) == []
+
+
+def test_a_condition_means_the_same_under_other_names_of_what_it_reads() -> None:
+    def when(name: str) -> dict[str, Any]:
+        return {"of": f"{{{name}_result}}", "condition": "@ > `1`"}
+
+    approved = Plan(steps=(A, step("c", "look", after=["a"], when=when("a"))))
+    again = A.model_copy(update={"id": "again"})
+
+    assert (
+        uncovered_steps(approved, Plan(steps=(again, step("c", "look", after=["again"], when=when("again")))), TOOLS)
+        == []
+    )
+    other = Plan(steps=(A, B, step("c", "look", after=["a"], when=when("b"))))
+    assert uncovered_steps(approved, other, TOOLS) != []
+
+
+def test_a_plan_that_somebody_put_into_the_state_is_asked_about_if_rules_say_who_decides() -> None:
+    edited = {
+        "revised": PlanRevised(revision=2, plan=READS.to_json(), digest=READS.digest, author="state"),
+        "revision": 2,
+    }
+    ruled = ExecutionTerms(TOOLS, "never", Policy(approvers=Approvers(ApproverRule(roles=("lead",)))))
+
+    for terms, is_asked in ((ruled, True), (ExecutionTerms(TOOLS, "never"), False)):
+        assert needs_person(record_of(PLAN, terms, by="policy", **edited), READS, terms) is is_asked

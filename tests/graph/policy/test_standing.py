@@ -244,3 +244,29 @@ def test_a_wish_beyond_the_longest_time_names_the_last_moment() -> None:
 
     assert standing_fault(wish, NOW, 61.0) is None
     assert "1 minute from now at most: 1970-01-12T13:47:40Z" in str(standing_fault(wish, NOW, 60.0))
+
+
+@pytest.mark.parametrize(
+    ("wish", "why"),
+    [
+        ({"until": "1970-01-12T13:46:41Z"}, None),
+        ({"at_most": 5, "params": {"customer": {"one_of": ["ann"]}}}, None),
+        ({}, "standing.at_most must be an integer"),
+        ({"at_most": 1, "args": {}}, "standing has no args; it has params, at_most, until"),
+    ],
+)
+def test_a_wish_about_a_playbook_needs_a_number_or_a_time(wish: Any, why: str | None) -> None:
+    found = standing_fault(wish, NOW, bounds="params")
+
+    assert found is None if why is None else why in str(found)
+    assert standing_fault({"until": "1970-01-12T13:46:41Z"}, NOW) is not None
+
+
+def test_one_of_a_playbook_covers_no_single_call() -> None:
+    assert is_covered()
+    assert not covers(replace(given(), playbook={"name": "onboarding"}), PAY, CALL, {}, NO_POLICY)
+
+
+def test_one_of_its_givers_alone_covers_nobody_elses_run_though_they_meet_the_rules() -> None:
+    assert consent_fault(of(ADA), [FINANCE], ["server:eve"]) is None
+    assert consent_fault(of(ADA, of_givers=True), [FINANCE], ["server:eve"]) is not None
