@@ -307,7 +307,7 @@ async def test_an_intent_says_what_is_about_to_happen() -> None:
         (LoggedTools().tool("send", effect="read"), True),
     ],
 )
-def test_the_intent_of_a_call_that_may_not_be_repeated_survives_a_power_cut(tool: Any, safe: bool) -> None:
+async def test_the_intent_of_a_call_that_may_not_be_repeated_survives_a_power_cut(tool: Any, safe: bool) -> None:
     drafts: list[Draft] = []
 
     class Watched(MemoryLedger):
@@ -315,15 +315,12 @@ def test_the_intent_of_a_call_that_may_not_be_repeated_survives_a_power_cut(tool
             drafts.extend(written)
             return await super().append(lease, written, **more)
 
-    async def main() -> None:
-        ledger = Watched()
-        run = await ledger.open_run("t", [drafted("run_started", {"goal": "g", "constraints": []})])
-        async with ledger.owned(run) as lease:
-            gate = await Desk(ledger, lease, Toolbox([tool])).gate()
-            await gate.commit([], [await admit(gate, STEP, "send", {})])
-        await ledger.close()
-
-    asyncio.run(main())
+    ledger = Watched()
+    run = await ledger.open_run("t", [drafted("run_started", {"goal": "g", "constraints": []})])
+    async with ledger.owned(run) as lease:
+        gate = await Desk(ledger, lease, Toolbox([tool])).gate()
+        await gate.commit([], [await admit(gate, STEP, "send", {})])
+    await ledger.close()
 
     assert [draft.safe for draft in drafts] == [safe]
 
