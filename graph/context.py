@@ -20,7 +20,7 @@ from planner_executor.graph.plan.library import Library
 from planner_executor.graph.policy.terms import Comparison, Terms
 from planner_executor.graph.prompts.offer import Offer
 from planner_executor.graph.recent import Recent
-from planner_executor.graph.record.budget import limits_of_a_run
+from planner_executor.graph.record.budget import Budget, limits_of_a_run
 from planner_executor.graph.record.events import Configuration, Content
 from planner_executor.graph.record.values import Kept, keep_constant, normalise
 from planner_executor.graph.review.content import PlanContent
@@ -135,6 +135,10 @@ class Services:
         changed = replace(changed, models=await run_sync(lambda: self.models.under(stronger)))
         changed.check_prices()
         return changed
+
+    def within(self, limits: Budget) -> "Services":
+        """Return the services with a budget within these limits."""
+        return replace(self, settings=replace(self.settings, budget=self.settings.budget.within(limits)))
 
     def check_prices(self) -> None:
         """Refuse models without a known price if the budget limits the run's cost.

@@ -29,6 +29,7 @@ from planner_executor.graph.playbooks import Playbook
 from planner_executor.graph.playbooks.starting import plan_here
 from planner_executor.graph.policy.terms import Comparison
 from planner_executor.graph.record.amendment import Amendment
+from planner_executor.graph.record.budget import Budget
 from planner_executor.graph.record.person import Approver, Person
 from planner_executor.graph.record.run_filter import RunFilter
 from planner_executor.graph.record.standing_approval import StandingUse
@@ -175,7 +176,9 @@ class AsyncAgent:
         if playbook is not None:
             if plan is not None:
                 raise InputError("plan", "give a plan or a playbook, not both")
-            plan = plan_here(playbook, params, session.graph.services.toolbox.specs)
+            services = session.graph.services
+            plan = plan_here(playbook, params, services.toolbox.specs)
+            services.within(Budget.from_json(playbook.limits)).check_prices()
             described, tags = playbook.goal(params or {}), [*tags, playbook.name]
             named = playbook.named if goal in (None, described) else {**playbook.named, "goal": "given"}
             goal = goal or described

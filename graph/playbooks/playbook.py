@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic import JsonValue
 
-from planner_executor.graph.data_class import dataclass
+from planner_executor.graph.data_class import dataclass, field
 from planner_executor.graph.errors import InputError
 from planner_executor.graph.plan.canonical import digest
 from planner_executor.graph.plan.catalog import ToolSpec
@@ -17,10 +17,11 @@ from planner_executor.graph.plan.json_values import json_faults
 from planner_executor.graph.plan.library import NO_LIBRARY, KnownPlaybook, Library, read_expanded
 from planner_executor.graph.plan.params import NAME, Trust, value_faults
 from planner_executor.graph.plan.references import parameters_in, with_parameters
+from planner_executor.graph.record.budget import read_budget
 from planner_executor.graph.words.name_list import listed
 from planner_executor.graph.words.unreadable import unreadable
 
-FIELDS = ("name", "version", "description", "parameters", "steps", "answer", "tools", "source")
+FIELDS = ("name", "version", "description", "parameters", "limits", "steps", "answer", "tools", "source")
 LARGEST = 2_000_000
 """Most bytes of a file."""
 SECRET = (
@@ -34,8 +35,8 @@ _NAME = re.compile(r"[a-z][a-z0-9_-]{0,59}")
 class Playbook:
     """A plan with parameters. `path` is the file that it was read from, empty otherwise.
 
-    `parameters` maps names to JSON Schemas; `tools` has the face that each tool had, see `face_of`; `source` says of
-    which run it was made, for people to read.
+    `parameters` maps names to JSON Schemas; `limits` are those of a run, which lower those of the settings; `tools` has
+    the face that each tool had, see `face_of`; `source` says of which run it was made, for people to read.
     """
 
     name: str
@@ -47,6 +48,7 @@ class Playbook:
     tools: Mapping[str, Mapping[str, Any]]
     source: Mapping[str, Any]
     path: str = ""
+    limits: Mapping[str, Any] = field(default_factory=dict)
 
     @classmethod
     def load(cls, path: str | Path) -> "Playbook":
@@ -95,6 +97,7 @@ class Playbook:
             tools=raw.get("tools") or {},
             source=raw.get("source") or {},
             path=path,
+            limits=raw.get("limits") or {},
         )
 
     def to_json(self) -> dict[str, Any]:
@@ -120,7 +123,8 @@ class Playbook:
     @property
     def named(self) -> dict[str, JsonValue]:
         """What the record of a run says that was started by its name; `by` is who chose it."""
-        return {"name": self.name, "version": self.version, "digest": self.digest, "by": "name"}
+        limits = {"limits": dict(self.limits)} if self.limits else {}
+        return {"name": self.name, "version": self.version, "digest": self.digest, "by": "name", **limits}
 
     @property
     def known(self) -> KnownPlaybook:
@@ -173,10 +177,14 @@ class Playbook:
 
     def changes(self, tools: Mapping[str, ToolSpec]) -> list[str]:
         """Return what is different about its tools since it was kept, in words."""
+        limited = [name for name in read_budget(self.limits)[0].calls if name not in tools and name not in self.tools]
         return [
-            f"{name} {what}"
-            for name, face in self.tools.items()
-            for what in (_differences(face, face_of(tools[name])) if name in tools else ["is missing"])
+            *(f"{name}, whose calls it limits, is missing" for name in limited),
+            *(
+                f"{name} {what}"
+                for name, face in self.tools.items()
+                for what in (_differences(face, face_of(tools[name])) if name in tools else ["is missing"])
+            ),
         ]
 
     def writers(self, tools: Mapping[str, ToolSpec]) -> list[str]:
@@ -217,9 +225,9 @@ def face_of(tool: ToolSpec) -> dict[str, Any]:
 
 
 def _differences(before: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[str]:
-    for field in ("effect", "trust"):
-        if field in before and before[field] != now[field]:
-            yield f"had the {field} {before[field]}, and has {now[field]}"
+    for what in ("effect", "trust"):
+        if what in before and before[what] != now[what]:
+            yield f"had the {what} {before[what]}, and has {now[what]}"
     if "schema" in before and digest(before["schema"]) != digest(now["schema"]):
         was, has = before["schema"].get("properties", {}), now["schema"].get("properties", {})
         named = [name for name in {**was, **has} if was.get(name) != has.get(name)]
@@ -249,6 +257,7 @@ def _faults(raw: Any) -> Iterator[str]:
         yield "steps must be a list of steps"
     if not isinstance(raw.get("source") or {}, dict):
         yield "source must be an object"
+    yield from (f"limits.{place} {why}" for place, why in read_budget(raw.get("limits") or {})[1])
     yield from _table_faults(raw)
     if isinstance(parameters := raw.get("parameters") or {}, dict):
         used = {one.name for one in parameters_in([raw.get("steps"), raw.get("answer"), raw.get("description")])}
@@ -258,11 +267,11 @@ def _faults(raw: Any) -> Iterator[str]:
 
 
 def _table_faults(raw: Mapping[str, Any]) -> Iterator[str]:
-    for field in ("parameters", "tools"):
-        given = raw.get(field) or {}
+    for place in ("parameters", "tools"):
+        given = raw.get(place) or {}
         if not isinstance(given, dict) or not all(isinstance(value, dict) for value in given.values()):
-            yield f"{field} must be an object of objects"
-        elif field == "parameters":
+            yield f"{place} must be an object of objects"
+        elif place == "parameters":
             yield from (f"parameters.{name} {why}" for name, schema in given.items() for why in _schema(name, schema))
         else:
             wrong = [name for name, face in given.items() if not _is_schema(face.get("schema", {}))]

@@ -22,6 +22,12 @@ from planner_executor.graph.record.events import (
 from planner_executor.graph.words.name_list import listed
 
 
+def lowered(budget: Budget, playbook: Mapping[str, Any]) -> Budget:
+    """Return a budget within the limits of a playbook, as the record of its run names it."""
+    limits = playbook.get("limits")
+    return budget.within(Budget.from_json(limits)) if limits else budget
+
+
 @dataclass(frozen=True)
 class Assignment:
     """The goal of a run, its amended constraints, and the terms that it is under.

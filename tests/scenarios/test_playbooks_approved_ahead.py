@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from planner_executor import Agent, AsyncAgent, Person, Playbook
+from planner_executor.graph.errors import InputError
 from planner_executor.graph.record.standing_approval import StandingUse
 from planner_executor.graph.settings.identity import acting
 from planner_executor.graph.testing import LoggedTools, ScriptedModel, step
@@ -205,3 +206,28 @@ def test_it_is_given_by_people_who_saw_a_playbook_and_meet_the_rules_of_every_ca
         run = agent.start("g", plan={"steps": [step("bill", "bill", n=1)]})
         assert "not started by the name of a playbook" in approve(agent, run).request["error"]
     assert not tools.calls
+
+
+def test_limits_of_a_playbook_lower_those_of_the_settings_and_never_raise_them(
+    tmp_path: Path, tools: LoggedTools
+) -> None:
+    limited = replace(ONBOARDING, limits={"tool_calls": 1, "calls": {"bill": 9}})
+    with opened(tmp_path, tools, budget={"tool_calls": 5, "calls": {"bill": 2}}) as agent:
+        waiting = asked(agent, playbook=limited)
+        stopped = agent.resume(waiting.id, "approve")
+
+        assert stopped.request is not None and stopped.request["action_requests"][0]["name"] == "raise_budget"
+        assert stopped.request["action_requests"][0]["args"]["budget"] == {"tool_calls": 1, "calls": {"bill": 2}}
+        assert len(tools.named("bill")) == 1 and asyncio.run(_terms(tmp_path, tools, stopped.id)) == ""
+        assert agent.replay(stopped.id).is_same
+        assert limited.digest != ONBOARDING.digest
+        with pytest.raises(InputError, match="fax, whose calls it limits, is missing"):
+            asked(agent, playbook=replace(ONBOARDING, limits={"calls": {"fax": 1}}))
+
+
+async def _terms(folder: Path, tools: LoggedTools, run: str) -> str:
+    async with AsyncAgent.open(
+        folder / "runs.db", **options_of(tools, budget={"tool_calls": 5, "calls": {"bill": 2}})
+    ) as agent:
+        found = await agent.compare_terms(run)
+    return found.sentence if found is not None else ""

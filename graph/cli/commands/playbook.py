@@ -27,12 +27,14 @@ from planner_executor.graph.playbooks.case import Case, cases_beside
 from planner_executor.graph.playbooks.folder import folder_of, found_in
 from planner_executor.graph.playbooks.playbook import Playbook
 from planner_executor.graph.playbooks.schedule import SCHEDULES, Schedule
+from planner_executor.graph.record.budget import read_budget
 from planner_executor.graph.record.deadline import moment_in_words
 from planner_executor.graph.record.moment import Moment
 from planner_executor.graph.runs.playbooks import playbook_of_run
 from planner_executor.graph.settings.settings_file import settings_file
 from planner_executor.graph.settings.trust import content_trusted, trust
 from planner_executor.graph.text.changed_lines import changed_lines
+from planner_executor.graph.text.event_text.values import limits_text
 from planner_executor.graph.text.plan_yaml import to_yaml
 from planner_executor.graph.text.review.values import shown
 from planner_executor.graph.words.name_list import counted
@@ -148,6 +150,8 @@ def show(file: File, json: options.AsJson = False, config: options.ConfigFile = 
         screen.say(f"{found.name} {found.version}, digest {found.digest[:DIGEST_CHARACTERS]}: {found.description}")
         for name, schema in found.parameters.items():
             screen.say(f"- {name}: {schema.get('title') or schema.get('type', 'any value')}{_usual(schema)}")
+        if found.limits:
+            screen.say(f"at most {limits_text(read_budget(found.limits)[0])} in a run")
         for line in to_yaml({"steps": list(found.steps), "answer": found.answer}).rstrip().split("\n"):
             screen.say(line)
 

@@ -20,7 +20,7 @@ from planner_executor.graph.nodes.run.terms import held_to_terms, services_of_fo
 from planner_executor.graph.nodes.run.writer import RunWriter
 from planner_executor.graph.prompts.pictures import fact, pictures_of
 from planner_executor.graph.prompts.planner import history_shown
-from planner_executor.graph.record.assignment import Assignment
+from planner_executor.graph.record.assignment import Assignment, lowered
 from planner_executor.graph.record.events import ON_SERVER, WORDING, Content, Draft, Event, RunStarted
 from planner_executor.graph.record.goal import Goal
 from planner_executor.graph.record.projection import project
@@ -143,7 +143,7 @@ def _started(
         pictures=tuple(map(fact, pictures)),
         attached=Content.of(attached[0]) if attached else None,
         configured=configured,
-        budget=services.settings.budget,
+        budget=lowered(services.settings.budget, caller_on(thread).started.get("playbook") or {}),
         invocation=invocation_of(config),
         checkpoint=checkpoint_id(),
         started_by=str(caller_on(thread).by or acting(services.identity)),

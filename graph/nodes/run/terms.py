@@ -1,11 +1,12 @@
 """The one place where a run on record meets the terms of this process (decision 119)."""
 
 from planner_executor.graph.context import Services
+from planner_executor.graph.data_class import replace
 from planner_executor.graph.errors import OtherTermsError
 from planner_executor.graph.ledger.protocol import Ledger
 from planner_executor.graph.ledger.values import terms_of
 from planner_executor.graph.policy.terms import Comparison, compare
-from planner_executor.graph.record.assignment import Assignment
+from planner_executor.graph.record.assignment import Assignment, lowered
 from planner_executor.graph.record.budget import Budget
 from planner_executor.graph.record.events import NO_CONFIGURATION, Configuration
 from planner_executor.graph.record.run_key import RunKey
@@ -21,9 +22,10 @@ async def compared(services: Services, ledger: Ledger, run: Assignment) -> Compa
     if run.configuration == NO_CONFIGURATION:
         return Comparison(services.terms, is_first=True)
     if _are_equal(services, run):
-        return Comparison(services.terms)
+        return Comparison(replace(services.terms, budget=run.budget))
     recorded = await terms_of(ledger, run)
     here = services.terms_beside(recorded)
+    here = replace(here, budget=lowered(here.budget, run.playbook))
     found = compare(here, recorded, RANKS)
     return found if services.judges_terms else found.accepted(here)
 
@@ -32,16 +34,18 @@ async def held_to_terms(services: Services, ledger: Ledger, run: Assignment) -> 
     """Return the services held to the terms that a run is under as far as these are stricter, and the comparison."""
 
     async def held(configuration: Configuration, budget: Budget) -> tuple[Services, Comparison]:
-        found = await compared(services, ledger, Assignment(configuration=configuration, budget=budget))
+        asked = Assignment(configuration=configuration, budget=budget, playbook=run.playbook)
+        found = await compared(services, ledger, asked)
         return services.held_to(found.terms), found
 
-    if _are_equal(services, run):
+    if run.playbook.get("limits") or _are_equal(services, run):
         return await held(run.configuration, run.budget)
     return await services.held.aget(held, run.configuration, run.budget)
 
 
 def _are_equal(services: Services, run: Assignment) -> bool:
-    return (run.configuration, run.budget) == (services.configuration[0], services.terms.budget)
+    budget = lowered(services.terms.budget, run.playbook)
+    return (run.configuration, run.budget) == (services.configuration[0], budget)
 
 
 async def services_of_fork(services: Services, ledger: Ledger, source: Assignment) -> Services:

@@ -71,6 +71,7 @@ def test_what_json_has_not_is_refused_with_its_line(file: Path, text: str) -> No
         ({"version": "1"}, "version must be a whole number"),
         ({"steps": []}, "steps must be a list"),
         ({"when": 1}, "unknown key 'when'"),
+        ({"limits": {"tool_calls": -1, "hours": 1}}, "limits.hours is not a limit"),
         ({"parameters": {"who": {"type": "text"}}}, "parameters.who is not a usable JSON Schema"),
         ({"parameters": {"a-b": {}}}, "parameters.a-b is no name"),
         ({"parameters": {"who": {"type": "string", "default": 1}}}, "does not fit"),
