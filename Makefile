@@ -50,7 +50,7 @@ GOAL ?= Research how this agent keeps side effects safe and write a brief report
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help docs run studio test check tests rules coverage e2e static bench worth soak aegra faults fuzz mutants snapshots screenshots clean
+.PHONY: help docs release run studio test check tests rules coverage e2e static bench worth soak aegra faults fuzz mutants snapshots screenshots clean
 
 help: ## Say what there is
 	@grep -E '^[a-z0-9]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -105,6 +105,13 @@ docs: $(VENV)/.dev ## Build the pages as a site in site/, with search; links, sp
 	$(IN_MEMORY) $(BIN)/pytest -q -n auto tests/contracts/test_documentation.py
 	$(BIN)/python docs/build_site.py site
 	@echo "look at it: $(BIN)/python -m http.server --directory site"
+
+release: $(VENV)/.dev ## Build wheel and sdist of the last commit into dist/, and try them on two Pythons with each extra alone
+	@rm -rf dist
+	$(IN_MEMORY) && git archive HEAD | tar -xC "$$folder" && cd "$$folder" && $(CURDIR)/$(BIN)/python -m hatchling build -d $(CURDIR)/dist
+	$(BIN)/twine check --strict dist/*
+	$(BIN)/pytest -q -m e2e tests/contracts/test_distribution.py
+	$(BIN)/python tests/release/matrix.py dist/*.whl constraints.txt
 
 bench: $(VENV)/.dev ## Measure ours beside other ways to do the same work; writes docs/benchmarks.md
 	@$(BIN)/python -m benchmarks
@@ -188,12 +195,14 @@ $(AEGRA)/.installed: pyproject.toml constraints.txt | $(VENV)/.dev
 
 define install
 	@test -n "$(PYTHON)" || { echo "Python 3.11 or newer is needed; name it: make PYTHON=/path/to/python3.12 ..."; exit 1; }
-	@echo "installing into $(VENV) (once)"
-	@if command -v uv >/dev/null 2>&1; then \
+	@test -t 1 || quiet=--quiet; \
+	if command -v uv >/dev/null 2>&1; then \
+		echo "installing $(1) into $(VENV) with uv (once)"; \
 		{ test -x $(BIN)/python || uv venv --quiet --python "$(PYTHON)" $(VENV); } && \
-		uv pip install --quiet --python $(BIN)/python -c constraints.txt -e '$(1)'; \
+		uv pip install $$quiet --python $(BIN)/python -c constraints.txt -e '$(1)'; \
 	else \
+		echo "installing $(1) into $(VENV) with pip (once); this takes some minutes, with uv it takes less"; \
 		{ test -x $(BIN)/pip || "$(PYTHON)" -m venv $(VENV); } && \
-		$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '$(1)'; \
+		$(BIN)/pip install $$quiet --disable-pip-version-check -c constraints.txt -e '$(1)'; \
 	fi
 endef

@@ -1,15 +1,20 @@
 """One distribution, one import package."""
 
-import importlib.util
-import os
+import json
 import re
+import runpy
 import shutil
 import subprocess
 import sys
 import tarfile
 import tomllib
+import venv
 import zipfile
+from collections.abc import Collection
+from dataclasses import dataclass
+from importlib.metadata import Distribution, packages_distributions
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -57,24 +62,41 @@ def test_each_dependency_has_a_licence_that_asks_nothing_of_users() -> None:
     assert "| langgraph |" in looked.stdout
 
 
-@pytest.mark.e2e
-def test_the_sdist_and_the_wheel_are_complete_and_the_one_builds_the_other(tmp_path: Path) -> None:
-    pytest.importorskip("hatchling", reason="hatchling, which builds the package, is not installed")
-    source = copied(tmp_path / "tree")
-    sdist, wheel = built(source, tmp_path / "dist", "sdist"), built(source, tmp_path / "dist", "wheel")
-    with tarfile.open(sdist) as archive:
-        archive.extractall(tmp_path / "unpacked", filter="data")
-    (unpacked,) = (tmp_path / "unpacked").iterdir()
-    again = built(unpacked, tmp_path / "again", "wheel")
+@dataclass(frozen=True)
+class Built:
+    """The two archives, the wheel made of the first of them, and the folder that an installer makes of a wheel."""
 
-    if importlib.util.find_spec("twine") is not None:
-        checked = [sys.executable, "-m", "twine", "check", "--strict", str(sdist), str(wheel)]
-        assert subprocess.run(checked, capture_output=True).returncode == 0
-    names = contents(wheel)
-    assert names == contents(again)
+    sdist: Path
+    wheel: Path
+    again: Path
+    unpacked: Path
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Built:
+    at = tmp_path_factory.mktemp("built")
+    tree = copied(at / "tree")
+    sdist, wheel = build(tree, at / "dist", "sdist"), build(tree, at / "dist", "wheel")
+    with tarfile.open(sdist) as archive:
+        archive.extractall(at / "source", filter="data")
+    (source,) = (at / "source").iterdir()
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(at / "unpacked")
+    return Built(sdist, wheel, build(source, at / "again", "wheel"), at / "unpacked")
+
+
+@pytest.mark.e2e
+def test_the_sdist_and_the_wheel_are_complete_and_the_one_builds_the_other(built: Built) -> None:
+    checked = subprocess.run(
+        [sys.executable, "-m", "twine", "check", "--strict", built.sdist, built.wheel], capture_output=True, text=True
+    )
+    assert checked.returncode == 0, checked.stdout
+
+    names = contents(built.wheel)
+    assert names == contents(built.again)
     assert {name.split("/")[0] for name in names} == {
         "planner_executor",
-        f"{wheel.name.removesuffix('-py3-none-any.whl')}.dist-info",
+        f"{built.wheel.name.removesuffix('-py3-none-any.whl')}.dist-info",
     }
     for needed in (
         "py.typed",
@@ -87,21 +109,60 @@ def test_the_sdist_and_the_wheel_are_complete_and_the_one_builds_the_other(tmp_p
 
 
 @pytest.mark.e2e
-def test_a_wheel_writes_a_project_where_the_tree_is_not(tmp_path: Path) -> None:
-    pytest.importorskip("hatchling", reason="hatchling, which builds the package, is not installed")
-    wheel = built(copied(tmp_path / "tree"), tmp_path / "dist", "wheel")
-    with zipfile.ZipFile(wheel) as archive:
-        archive.extractall(tmp_path / "site")
-    dependencies = [path for path in sys.path if path.endswith("site-packages")]
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(tmp_path / "site"), *dependencies])}
-    code = (
-        "import planner_executor; print(planner_executor.__file__); from planner_executor.command import main; main()"
-    )
-    command = [sys.executable, "-P", "-c", code, "new", "bills"]
-    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
+def test_with_its_dependencies_alone_it_writes_a_project_and_says_what_each_extra_needs(
+    built: Built, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(built.unpacked)
+    python = environment(tmp_path / "bare", built, extras=())
+    done = subprocess.run([python.with_name("planner-executor"), "new", "bills"], cwd=tmp_path, capture_output=True)
+    said = doors(python)
 
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith(str(tmp_path / "site")) and (tmp_path / "bills" / "payables.py").is_file()
+    assert done.returncode == 0 and (tmp_path / "bills" / "payables.py").is_file(), done.stderr
+    assert [extra for extra in said if extra != "studio" and f"'.[{extra}]'" not in said[extra]] == []
+
+
+@pytest.mark.e2e
+def test_with_the_extras_each_opens_its_door(built: Built, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(built.unpacked)
+    extras = set(PROJECT["project"]["optional-dependencies"]) - {"dev"}
+    said = doors(environment(tmp_path / "whole", built, extras=extras))
+
+    assert set(said) == extras
+    assert [said[extra] for extra in said if "'.[" in said[extra] or "ModuleNotFoundError" in said[extra]] == []
+
+
+def environment(folder: Path, built: Built, extras: Collection[str]) -> Path:
+    """Return the Python of an environment with the wheel, and of what is installed here what it needs and no more.
+
+    What it needs is that of the first distribution of its name on the path, which has to be the wheel's.
+    """
+    venv.create(folder, with_pip=False, symlinks=True)
+    (packages,) = folder.glob("lib/python*/site-packages")
+    needed: dict[Any, Distribution] = {}
+    runpy.run_path(str(ROOT / ".ci" / "licences"))["needed"]("planner-executor", frozenset(extras), needed)
+    shared = {name for name, owners in packages_distributions().items() if len(set(owners)) > 1}
+    links: dict[Path, str] = {}
+    for found in needed.values():
+        files = [Path(name) for name in found.files or () if name.parts[0] not in ("..", "__pycache__")]
+        names = (name if name.parts[0] in shared else Path(name.parts[0]) for name in files)
+        links |= {packages / name: str(found.locate_file(name)) for name in names}
+    for name, target in links.items():
+        name.parent.mkdir(parents=True, exist_ok=True)
+        name.symlink_to(target)
+    python = folder / "bin" / "python"
+    command = python.with_name("planner-executor")
+    command.write_text(f"#!{python}\nfrom planner_executor.command import main\nmain()\n")
+    command.chmod(0o755)
+    return python
+
+
+def doors(python: Path) -> dict[str, str]:
+    """Return what is said at the door of each extra."""
+    looked = subprocess.run([python, "-P", ROOT / "tests" / "release" / "doors.py"], capture_output=True, text=True)
+    assert looked.returncode == 0, looked.stderr
+    said: dict[str, str] = json.loads(looked.stdout)
+    assert said.pop("from").startswith(str(python.parents[1]))
+    return said
 
 
 def copied(folder: Path) -> Path:
@@ -113,7 +174,7 @@ def copied(folder: Path) -> Path:
     return folder
 
 
-def built(source: Path, into: Path, kind: str) -> Path:
+def build(source: Path, into: Path, kind: str) -> Path:
     """Return what hatchling builds."""
     command = [sys.executable, "-m", "hatchling", "build", "-t", kind, "-d", str(into)]
     done = subprocess.run(command, cwd=source, capture_output=True, text=True)

@@ -50,6 +50,13 @@ def test_a_published_schema_is_that_of_the_types(name: str) -> None:
     assert file.read_text() == written, f"{file} differs; `make snapshots` writes it anew"
 
 
+@pytest.mark.parametrize("name", ["progress", "review", "stream"])
+def test_what_clients_are_sent_names_the_version_of_its_form(name: str) -> None:
+    schema = MADE[name]()
+
+    assert schema["properties"]["version"]["const"] >= 1 and "version" in schema["required"]
+
+
 @pytest.mark.parametrize("name", MADE)
 def test_a_schema_is_one_and_says_what_each_object_is(name: str) -> None:
     schema = MADE[name]()
