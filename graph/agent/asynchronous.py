@@ -44,6 +44,7 @@ from planner_executor.graph.runs.forking import fork_of
 from planner_executor.graph.runs.inbox import Inbox, inbox
 from planner_executor.graph.runs.inbox_filter import InboxFilter
 from planner_executor.graph.runs.lists import Log
+from planner_executor.graph.runs.playbooks import named_in
 from planner_executor.graph.runs.record_service import audited, exported, redacted, verified, verified_file
 from planner_executor.graph.runs.run import Run
 from planner_executor.graph.runs.run_page import RunPage
@@ -180,7 +181,8 @@ class AsyncAgent:
             plan = plan_here(playbook, params, services.toolbox.specs)
             services.within(Budget.from_json(playbook.limits)).check_prices()
             described, tags = playbook.goal(params or {}), [*tags, playbook.name]
-            named = playbook.named if goal in (None, described) else {**playbook.named, "goal": "given"}
+            own = {} if goal in (None, described) else {"goal": "given"}
+            named = {**await named_in(session.runs, playbook), **own}
             goal = goal or described
         elif params is not None:
             raise InputError("params", "parameters are those of a playbook; name one")

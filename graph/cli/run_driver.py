@@ -116,9 +116,10 @@ class RunDriver:
         return self._decide_until_done(self._stage(fork, "working"))
 
     async def _say_change(self, agent: "AsyncAgent", playbook: "Playbook") -> None:
-        from planner_executor.graph.runs.playbooks import other_than_ran
+        from planner_executor.graph.runs.playbooks import named_in
+        from planner_executor.graph.text.event_text.values import changed_playbook
 
-        if changed := await other_than_ran(agent.runs, playbook):
+        for changed in changed_playbook(await named_in(agent.runs, playbook)):
             self._screen.say(changed)
 
     async def _say_terms(self, agent: "AsyncAgent", run: str) -> None:

@@ -46,7 +46,8 @@ def subject_of(record: RunState, plan: Plan) -> dict[str, Any]:
     """Return what a standing approval says of the playbook: name, version, digest, and the plan without values."""
     shape = {**plan.to_json(), "params": {name: one.label for name, one in plan.params.items()}}
     asked: dict[str, Any] = {"plan": shape, "constraints": list(record.assignment.constraints)}
-    return {**record.assignment.playbook, "plan": digest(asked)}
+    named = {name: value for name, value in record.assignment.playbook.items() if name != "changed_since"}
+    return {**named, "plan": digest(asked)}
 
 
 def face_of(plan: Plan, terms: ExecutionTerms) -> str:

@@ -3,6 +3,8 @@
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
+from pydantic import JsonValue
+
 from planner_executor.graph.errors import InputError, LedgerCorruptError
 from planner_executor.graph.ledger.values import tools_of
 from planner_executor.graph.plan.schema import Plan
@@ -18,21 +20,21 @@ LOOKED_AT = 20
 """Most runs with the name as a tag that are read; anybody may give a run that tag."""
 
 
-async def other_than_ran(runs: Runs, playbook: Playbook) -> str:
-    """Return the sentence that another playbook of this name and version ran last; empty if it was this one, or none.
+async def named_in(runs: Runs, playbook: Playbook) -> dict[str, JsonValue]:
+    """Return what the record of a run says that is started by the playbook's name.
 
-    A record that cannot be read says nothing.
+    `changed_since` is the run that another playbook of this name and version ran last, if it was another one. A record
+    that cannot be read says nothing.
     """
+    named = playbook.named
     for found in (await runs.page(RunFilter(tag=playbook.name, limit=LOOKED_AT))).runs:
         try:
             ran = project(await runs.ledger.events(RunKey(found.thread, found.n))).assignment.playbook
         except (LedgerCorruptError, *UNREADABLE):
             continue
         if (ran.get("name"), ran.get("version")) == (playbook.name, playbook.version):
-            same = ran.get("digest") == playbook.digest
-            what = f"{playbook.name} {playbook.version} is not the playbook that ran as {found.id}"
-            return "" if same else f"{what}: it has changed since, and its version has not"
-    return ""
+            return named if ran.get("digest") == playbook.digest else {**named, "changed_since": found.id}
+    return named
 
 
 async def playbook_of_run(

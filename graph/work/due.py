@@ -16,6 +16,7 @@ from planner_executor.graph.record.deadline import moment_in_words
 from planner_executor.graph.record.moment import Moment
 from planner_executor.graph.record.person import Approver
 from planner_executor.graph.record.run_key import RunKey
+from planner_executor.graph.runs.playbooks import named_in
 from planner_executor.graph.runs.runs import Runs
 from planner_executor.graph.session import AgentSession
 from planner_executor.graph.settings.settings_file import SettingsFile
@@ -126,6 +127,6 @@ async def begin(session: AgentSession, playbook: Playbook, schedule: Schedule, t
     given = {"goal": playbook.goal(schedule.params), "tags": [playbook.name], "plan": plan}
     config: Any = {"configurable": {"thread_id": thread}}
     by = Approver(schedule.name, "schedule")
-    with invoked_by(Caller.facade(thread, by=by, playbook=playbook.named)):
+    with invoked_by(Caller.facade(thread, by=by, playbook=await named_in(session.runs, playbook))):
         async for _ in session.graph.astream(given, config, interrupt_before=["review"], durability="sync"):
             pass

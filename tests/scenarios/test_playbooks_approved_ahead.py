@@ -208,6 +208,19 @@ def test_it_is_given_by_people_who_saw_a_playbook_and_meet_the_rules_of_every_ca
     assert not tools.calls
 
 
+def test_a_change_under_the_same_version_is_said_where_it_is_approved_and_ends_nothing_else(agent: Agent) -> None:
+    first = approve(agent, asked(agent))
+    other = replace(ONBOARDING, description="Welcome {param.to}")
+
+    shown = asked(agent, playbook=other)
+    approve(agent, shown)
+    again = asked(agent, playbook=other)
+
+    told = f"onboarding 1 is not the playbook that ran as {first.id}: it has changed since"
+    assert told in shown.request["action_requests"][0]["description"]
+    assert again.request is None and told not in str(agent.audit(again.id))
+
+
 def test_limits_of_a_playbook_lower_those_of_the_settings_and_never_raise_them(
     tmp_path: Path, tools: LoggedTools
 ) -> None:

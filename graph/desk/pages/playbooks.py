@@ -20,8 +20,9 @@ from planner_executor.graph.errors import InputError
 from planner_executor.graph.playbooks.folder import Found, found_in, named
 from planner_executor.graph.playbooks.playbook import Playbook
 from planner_executor.graph.record.run_filter import RunFilter
-from planner_executor.graph.runs.playbooks import other_than_ran
+from planner_executor.graph.runs.playbooks import named_in
 from planner_executor.graph.runs.run import Run
+from planner_executor.graph.text.event_text.values import changed_playbook
 
 PARAM = "param:"
 """Beginning of the name of a field with the value of a parameter."""
@@ -119,7 +120,7 @@ async def _page(
         given=dict(form.fields) if form is not None else {},
         wrong=wrong,
         faults={"": faults} if faults else {},
-        changed=await other_than_ran(runs, shown.playbook),
+        changed=changed_playbook(await named_in(runs, shown.playbook)),
         found=await runs.page(RunFilter(tag=shown.playbook.name, limit=MOST_RUNS)),
     )
 

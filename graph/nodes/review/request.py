@@ -42,6 +42,7 @@ from planner_executor.graph.review.estimate import estimate
 from planner_executor.graph.review.human_steps import GATE, open_questions
 from planner_executor.graph.review.plan_review import PlanReview, reason_of
 from planner_executor.graph.review.request import ANEW, UNCHANGED, ActionName, ReviewAction, ReviewRequest
+from planner_executor.graph.text.event_text.values import changed_playbook
 from planner_executor.graph.text.review.content import (
     calls_through,
     held_content,
@@ -152,6 +153,7 @@ def _plan_review(run: RunContext, plan: Plan, left: Mapping[str, Any], new: Sequ
     record, before = run.record, run.plan_before(plan)
     previews, unpreviewed = previews_of(record, plan)
     warnings = [
+        *changed_playbook(record.assignment.playbook),
         *repeats(record, plan),
         *(f"{step} is not executed: {left.error}." for step, left in skipped_in(plan, record.steps.results).items()),
         *_given(run, plan),

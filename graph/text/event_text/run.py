@@ -16,6 +16,7 @@ from planner_executor.graph.record.events import (
 )
 from planner_executor.graph.text.event_text.sections import SECTIONS, Formatted, Words
 from planner_executor.graph.text.event_text.values import (
+    changed_playbook,
     content,
     limits_text,
     normalization_notes,
@@ -55,6 +56,7 @@ def _run_started(data: RunStarted) -> Words:
     yield f"started for the goal: {data.goal}"
     if data.playbook:
         yield f"runs the playbook {playbook_text(data.playbook)}"
+        yield from changed_playbook(data.playbook)
     yield from (f"constraint: {constraint}" for constraint in data.constraints)
     for picture in data.pictures:
         yield f"with a picture: {picture['mime_type']}, {picture['size']} bytes, sha256 {picture['sha256']}"

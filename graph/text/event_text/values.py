@@ -96,3 +96,11 @@ def playbook_text(recorded: Mapping[str, Any]) -> str:
     """Return name, version and digest of a playbook as the record has them, of which a redaction may have left less."""
     name, version, digest = (str(recorded.get(part, "?")) for part in ("name", "version", "digest"))
     return f"{name} {version}, digest {digest[:DIGEST_CHARACTERS]}"
+
+
+def changed_playbook(recorded: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the sentence that another playbook of this name and version ran last; none if it was the same."""
+    if (run := recorded.get("changed_since")) is None:
+        return ()
+    what = f"{recorded.get('name', '?')} {recorded.get('version', '?')} is not the playbook that ran as {run}"
+    return (f"{what}: it has changed since, and its version has not",)
