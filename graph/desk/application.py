@@ -13,7 +13,18 @@ from starlette.staticfiles import StaticFiles
 
 from planner_executor.graph.desk.desk import Desk, PlaybookFolder, drives_of
 from planner_executor.graph.desk.drives import Agents, SameAgents
-from planner_executor.graph.desk.pages import alike, approvals, control, lists, live, login, review, run, sign_in
+from planner_executor.graph.desk.pages import (
+    alike,
+    approvals,
+    control,
+    editing,
+    lists,
+    live,
+    login,
+    review,
+    run,
+    sign_in,
+)
 from planner_executor.graph.desk.pages import playbooks as programs
 from planner_executor.graph.desk.pages.respond import desk_of, page
 from planner_executor.graph.desk.policy_view import PolicyInForce
@@ -120,9 +131,9 @@ ROUTES = [
     Route("/run/audit.txt", run.audit_text),
     Route("/run/live", live.run_stream),
     Route("/run/review", review.review),
-    Route("/run/edit", review.edit),
+    Route("/run/edit", editing.edit),
     Route("/run/decide", review.decide, methods=["POST"]),
-    Route("/run/check", review.check, methods=["POST"]),
+    Route("/run/check", editing.check, methods=["POST"]),
     Route("/run/more", control.more),
     Route("/run/control", control.control, methods=["POST"]),
     Route("/login", login.login),

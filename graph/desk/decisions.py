@@ -4,10 +4,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from planner_executor.graph.desk.records import ShownRun
-from planner_executor.graph.desk.views.plan_form import NO_TOOLS, Tools, plan_of_form, plan_of_text
+from planner_executor.graph.desk.views.plan_form import plan_of_form, plan_of_text
 from planner_executor.graph.desk.views.request import answer_schema, call_fields
 from planner_executor.graph.desk.views.schema_form import Faults, faults_in, fields_of, value_in
 from planner_executor.graph.desk.views.standing_form import ahead_wish, standing_wish
+from planner_executor.graph.desk.views.step_form import NO_TOOLS, Tools
 from planner_executor.graph.errors import InputError
 from planner_executor.graph.plan.depth import parse_json_or_text
 from planner_executor.graph.record.budget import read_budget

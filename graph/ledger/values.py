@@ -8,6 +8,7 @@ from pydantic import JsonValue
 from planner_executor.graph.ledger.protocol import Ledger
 from planner_executor.graph.plan.catalog import ToolSpec
 from planner_executor.graph.plan.schema import Plan
+from planner_executor.graph.policy.approval_scope import ExecutionTerms
 from planner_executor.graph.policy.policy import Policy
 from planner_executor.graph.policy.policy_file import policy_from
 from planner_executor.graph.policy.terms import Terms
@@ -50,6 +51,18 @@ async def policy_of(ledger: Ledger, configured: Configuration) -> Policy:
     raw = configured.settings.get("policy") if configured.policy is None else None
     found = await content_value(ledger, configured.policy) if raw is None else raw
     return policy_from(found or {}, "the policy on record")
+
+
+async def terms_on_record(ledger: Ledger, record: RunState) -> ExecutionTerms:
+    """Return the terms of a run as its record has them, by which a process that continues it reads a plan.
+
+    Raises:
+        PolicyError: The policy on record cannot be read.
+    """
+    configured = record.assignment.configuration
+    mode = current_settings(configured.settings).get("approval", "always")
+    policy, executors = await policy_of(ledger, configured), tuple(configured.executors)
+    return ExecutionTerms(await tools_of(ledger, record), mode, policy, executors=executors)
 
 
 async def terms_of(ledger: Ledger, run: Assignment) -> Terms:

@@ -33,7 +33,7 @@ from planner_executor.graph.cli.prompts import Prompter
 from planner_executor.graph.cli.request_view import show_decision_commands
 from planner_executor.graph.cli.screen import Screen
 from planner_executor.graph.desk.decisions import response_in
-from planner_executor.graph.desk.views.plan_form import step_forms
+from planner_executor.graph.desk.views.step_form import step_forms
 from planner_executor.graph.errors import InputError
 from planner_executor.graph.plan.schema import Plan
 from planner_executor.graph.review.content import ReviewContent

@@ -14,7 +14,7 @@ from planner_executor.graph.desk.drives import OpenedAgent
 from planner_executor.graph.desk.pages.control import started
 from planner_executor.graph.desk.pages.respond import Form, changes, desk_of, go_to, page, run_link, shows, visitor_of
 from planner_executor.graph.desk.threads import on_thread
-from planner_executor.graph.desk.views.plan_form import FormFault
+from planner_executor.graph.desk.views.edit_faults import FormFault
 from planner_executor.graph.desk.views.schema_form import FormField, faults_in, fields_of, value_in
 from planner_executor.graph.errors import InputError
 from planner_executor.graph.playbooks.folder import Found, found_in, named

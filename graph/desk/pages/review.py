@@ -1,51 +1,25 @@
 """Deciding: the open request of a run, the response to it, and the page if the request is no longer open."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from markupsafe import Markup
 from starlette.requests import Request
 from starlette.responses import Response
 
-from planner_executor.graph.desk.decisions import (
-    COMMENT,
-    call_faults,
-    edited_arguments,
-    edited_plan,
-    named_calls,
-    response_in,
-)
-from planner_executor.graph.desk.pages.respond import Form, changes, desk_of, go_to, page, run_link, shows, visitor_of
+from planner_executor.graph.desk.decisions import response_in
+from planner_executor.graph.desk.pages.editing import Check, checked, edit_values, tools_shown
+from planner_executor.graph.desk.pages.respond import Form, changes, desk_of, go_to, run_link, shows, visitor_of
 from planner_executor.graph.desk.pages.run_page import drawing_of, int_of, run_page, shown_run
 from planner_executor.graph.desk.records import Records, ShownRun
 from planner_executor.graph.desk.security.visitor import verified
 from planner_executor.graph.desk.threads import on_thread
 from planner_executor.graph.desk.views.event_part import Part, part_of_event
-from planner_executor.graph.desk.views.new_steps import FIRST, KIND_FORMS, new_steps
-from planner_executor.graph.desk.views.plan_form import (
-    FormFault,
-    StepForm,
-    Tools,
-    answer_text,
-    argument_fields,
-    by_step,
-    changes_of,
-    found_steps,
-    plan_as_text,
-    read_edit,
-    step_forms,
-    step_list,
-)
 from planner_executor.graph.desk.views.request import RequestView, request_view
-from planner_executor.graph.desk.views.revisions import (
-    argument_changes,
-    plan_of_revision,
-    revision_rows,
-    step_changes,
-)
+from planner_executor.graph.desk.views.revisions import plan_of_revision, revision_rows, step_changes
 from planner_executor.graph.desk.views.standing_form import BOUNDS
+from planner_executor.graph.desk.views.step_form import Tools
 from planner_executor.graph.desk.views.step_marks import step_marks
-from planner_executor.graph.desk.views.what_follows import what_follows
 from planner_executor.graph.errors import (
     AgentError,
     InputError,
@@ -54,7 +28,6 @@ from planner_executor.graph.errors import (
     RunOwnedError,
     StaleRunError,
 )
-from planner_executor.graph.ledger.values import tools_of
 from planner_executor.graph.nodes.run.review_clock import refuse_late
 from planner_executor.graph.plan.schema import Plan
 from planner_executor.graph.policy.playbook_approval import playbook_fault
@@ -66,11 +39,6 @@ from planner_executor.graph.text.event_text import event_text
 from planner_executor.graph.text.inbox import left_in_words
 
 FAULTY = "nothing is decided: the plan as you edited it has faults"
-INLINE_STEPS = 30
-"""Of a plan with more steps, the panel of a step is fetched when it is opened."""
-MOST_FOUND = 20
-Check = Mapping[str, Any]
-"""What is wrong with an edit, `faults` by step and `wrong` as a whole, or what it `changes`."""
 
 
 @shows
@@ -80,31 +48,6 @@ async def review(request: Request) -> Response:
     if shown.run.status != "waiting":
         return go_to(run_link(request, "", shown.run.id))
     return await review_page(request, shown)
-
-
-@shows
-async def edit(request: Request) -> Response:
-    """Send a part of the form of a plan: a step's panel, the fields of other tools, or steps that are looked for."""
-    _, shown = await shown_run(request)
-    tools, wanted = await _tools(request, shown), request.query_params
-
-    def made() -> Response:
-        view = request_view(shown, tools)
-        if view is None or view.plan is None:
-            raise InputError("plan", "the run asks about no plan any more; reload its page")
-        step = next((one for one in step_list(view.plan) if one.get("id") == wanted.get("step")), {})
-        values = {
-            **_edit_values(shown, view, {}, tools, wanted.get("step", "")),
-            "run": shown.run,
-            "key": wanted.get("key", ""),
-            "args": argument_fields(step or {wanted.get("kind", FIRST): ""}, wanted.get("does", ""), tools),
-            "found": found_steps(view.plan, wanted.get("find-step", ""))[:MOST_FOUND],
-            "text": plan_as_text(shown, view.plan) if wanted.get("text") else "",
-        }
-        return page(request, "_edit_part.html", given={}, **values)
-
-    async with shown.reading:
-        return await on_thread(made)
 
 
 async def review_page(
@@ -119,7 +62,7 @@ async def review_page(
 
     `check` is about a plan or a call that they edited.
     """
-    tools, given, opened = await _tools(request, shown), fields or {}, request.query_params.get("step", "")
+    tools, given, opened = await tools_shown(request, shown), fields or {}, request.query_params.get("step", "")
 
     def values() -> Mapping[str, Any]:
         view, plan = request_view(shown, tools), shown.run.plan
@@ -134,7 +77,7 @@ async def review_page(
             "left": left_in_words,
             "has_voted": _has_voted(request, shown),
             "looks": shown.record.calls.named_looks,
-            **_edit_values(shown, view, given, tools, opened),
+            **edit_values(shown, view, given, tools, opened),
         }
 
     return await run_page(request, "run_review.html", "review", shown, values, status)
@@ -155,58 +98,6 @@ def _has_voted(request: Request, shown: ShownRun) -> bool:
     return asked is not None and person in shown.record.people.votes.get(asked.subject, {})
 
 
-async def _tools(request: Request, shown: ShownRun) -> Tools:
-    records = await desk_of(request).records()
-    return await tools_of(records.runs.ledger, shown.record)
-
-
-def _edit_values(
-    shown: ShownRun, view: RequestView | None, given: Mapping[str, str], tools: Tools, opened: str
-) -> dict[str, Any]:
-    """Return what the form of a plan shows; a large one has the panels of the step that is opened and of those sent."""
-    plan = view.plan if view is not None and view.plan is not None else {}
-    steps, added = step_list(plan), {f"new:{key}": form for key, form in new_steps(given).items()}
-    is_large = len(steps) > INLINE_STEPS
-    if is_large:
-        sent = {name.split(":")[1] for name in given if name.startswith(("step:", COMMENT))}
-        steps = [step for step in steps if step.get("id") == opened or step.get("id") in sent]
-    forms = step_forms(steps, frozenset(shown.record.steps.succeeded), tools, given)
-    by_id, order = {one.id: one for one in forms}, given.get("order", "").split(",")
-    new = {
-        key: argument_fields({form.get("kind", FIRST): ""}, form.get("does", ""), tools) for key, form in added.items()
-    }
-    return {
-        "can_edit": bool(plan),
-        "objectives": {str(step.get("id")): step.get("objective") for step in step_list(plan)},
-        "is_large": is_large,
-        "opened": opened,
-        "is_open": bool(opened or given.get("decision") in ("edit", "preview") or _has_comment(given)),
-        "forms_by_id": by_id,
-        "added": added,
-        "new_args": new,
-        "form_order": [key for key in dict.fromkeys((*order, *by_id, *added)) if key in by_id or key in added],
-        "befores": {} if is_large else _befores(forms, added),
-        "follows": {one.id: what_follows(shown, one.id) for one in forms},
-        "origins": view.origins if view is not None else {},
-        "kinds": KIND_FORMS,
-        "first_kind": FIRST,
-        "tool_names": sorted(tools),
-        "answer": answer_text(plan.get("answer")),
-        "text": given.get("plan") or (plan_as_text(shown, plan) if plan and not is_large else ""),
-        "found": found_steps(plan, "")[:MOST_FOUND] if is_large else (),
-    }
-
-
-def _has_comment(given: Mapping[str, str]) -> bool:
-    return any(text for name, text in given.items() if name.startswith(COMMENT))
-
-
-def _befores(forms: Sequence[StepForm], added: Mapping[str, Mapping[str, str]]) -> dict[str, str]:
-    """Return the steps that another one may wait for: key -> objective."""
-    known = {one.id: one.objective or one.id for one in forms}
-    return known | {key: form.get("objective") or form.get("id", "") for key, form in added.items()}
-
-
 @changes
 async def decide(request: Request, form: Form) -> Response:
     """Carry out a decision about the request that the page showed, and about no other."""
@@ -218,22 +109,17 @@ async def decide(request: Request, form: Form) -> Response:
         is_late = view is None and await refuse_late(records.runs.ledger, shown.key, said, by) is not None
         return await stale_page(request, await records.show(shown.run.id) if is_late else shown, seen)
     assert shown.run.request is not None
-    tools = await _tools(request, shown)
+    tools = await tools_shown(request, shown)
     try:
         if form.get("decision") == "preview":
-            check = await _checked(shown, form, tools)
+            check = await checked(request, shown, form)
             return await review_page(request, shown, fields, check["wrong"], check=check)
         answer = await _answer(shown, shown.run.request, form, tools)
-        if form.get("decision") == "edit" and (check := await _checked(shown, form, tools))["faults"]:
+        if form.get("decision") == "edit" and (check := await checked(request, shown, form))["faults"]:
             return await review_page(request, shown, fields, FAULTY, 422, check)
         return await _carried_out(request, records, shown, answer, fields)
     except InputError as error:
         return await review_page(request, shown, fields, str(error), 422)
-
-
-async def _checked(shown: ShownRun, form: Form, tools: Tools, call: str = "") -> Check:
-    async with shown.reading:
-        return await on_thread(lambda: _check(shown, form, tools, call))
 
 
 async def _answer(shown: ShownRun, asked: RequestJson, form: Form, tools: Tools) -> Mapping[str, Any]:
@@ -297,48 +183,3 @@ async def stale_page(request: Request, shown: ShownRun, seen: int) -> Response:
         return {"told": told, "changes": changed, "view": request_view(shown)}
 
     return await run_page(request, "run_stale.html", "review", shown, values, 409)
-
-
-@changes
-async def check(request: Request, form: Form) -> Response:
-    """Validate an edited plan or call while it is typed; each fault is shown at its field."""
-    _, shown = await shown_run(request)
-    tools = await _tools(request, shown)
-    return page(request, "_faults.html", **await _checked(shown, form, tools, request.query_params.get("call", "")))
-
-
-def _check(shown: ShownRun, form: Form, tools: Tools, call: str) -> Check:
-    """Return what is wrong with an edited plan, or with the call of this name, or what it changes."""
-    fields = form.after("")
-    nothing = {"faults": {}, "wrong": "", "diff": "", "changes": (), "is_plan": not call}
-    if (asked := shown.run.request) is None:
-        return {**nothing, "wrong": "the run waits for no decision any more"}
-    try:
-        return {**nothing, **(_of_call(asked, call, fields, tools) if call else _of_plan(shown, fields, tools))}
-    except InputError as error:
-        return {**nothing, "wrong": str(error)}
-    except (TypeError, ValueError, AgentError) as error:
-        return {**nothing, "wrong": f"it cannot be read: {error}"}
-
-
-def _of_plan(shown: ShownRun, fields: Mapping[str, str], tools: Tools) -> Check:
-    assert shown.run.request is not None
-    edited = edited_plan(shown.run.request, fields, tools)
-    parsed = read_edit(shown, edited, tools)
-    keys = {form.get("id", ""): f"new:{number}:" for number, form in new_steps(fields).items()}
-    changes = step_changes(shown.run.plan, parsed.plan) if parsed.plan is not None else ()
-    faults = by_step(parsed.issues, edited, tools, keys)
-    return {"faults": faults, "diff": changes_of(shown.run.plan, parsed), "changes": changes}
-
-
-def _of_call(asked: RequestJson, name: str, fields: Mapping[str, str], tools: Tools) -> Check:
-    action = named_calls(asked).get(name)
-    if action is None:
-        raise InputError("call", f"there is no call {name!r} to decide; reload the page")
-    args = edited_arguments(name, action["args"], fields, tools)
-    found = [
-        FormFault(name, f"call:{name}:args{field.name if field is not None else ''}", field.label if field else "", why)
-        for field, why in call_faults(action["args"], args, tools)
-    ]
-    change = argument_changes(name, action["args"].get("args") or {}, args)
-    return {"faults": {name: found} if found else {}, "diff": name if change else "", "changes": change}

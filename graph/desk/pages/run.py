@@ -12,7 +12,7 @@ from starlette.responses import PlainTextResponse, Response
 from planner_executor.graph.desk.pages.respond import run_link, shows
 from planner_executor.graph.desk.pages.run_page import drawing_of, int_of, part_of, run_page, shown_run
 from planner_executor.graph.desk.threads import on_thread
-from planner_executor.graph.desk.views.effects import effect_rows
+from planner_executor.graph.desk.views.effects import effect_rows, files_in
 from planner_executor.graph.desk.views.looked import Looked
 from planner_executor.graph.desk.views.plan_folds import DRAWN
 from planner_executor.graph.desk.views.revisions import plan_of_revision, revision_rows, step_changes
@@ -56,7 +56,7 @@ async def plan(request: Request) -> Response:
     def values() -> Mapping[str, Any]:
         plan, state = shown.run.plan, shown.run.step_status
         if plan is None:
-            return {"looked": looked, "drawing": None, "part": None, "is_large": False, "written": ()}
+            return {"looked": looked, "drawing": None, "part": None, "is_large": False}
         marks, found = step_marks(shown, plan, tools), looked.found(plan, state)
         rows = [row for row in step_rows(shown, marks) if found is None or row.id in found]
         return {
@@ -67,7 +67,7 @@ async def plan(request: Request) -> Response:
             "count": len(rows),
             "counts": Counter(state.values()),
             "is_large": len(plan.steps) > DRAWN,
-            "written": [row for row in effect_rows(shown) if row.is_written] if shown.run.ended else (),
+            "written": files_in(effect_rows(shown), tools) if shown.run.ended else ((), ()),
             "here": run_link(request, "", shown.run.id),
         }
 

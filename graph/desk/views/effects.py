@@ -1,17 +1,23 @@
-"""The calls of a run that may have changed something, and the outcome of each."""
+"""The calls of a run that may have changed something, the outcome of each, and the files that they wrote."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+
+from pydantic import JsonValue
 
 from planner_executor.graph.data_class import dataclass
 from planner_executor.graph.desk.records import ShownRun
 from planner_executor.graph.plain_text.sanitize import visible_json
+from planner_executor.graph.plan.catalog import ToolSpec
 from planner_executor.graph.record.call import Call
 from planner_executor.graph.record.events import CallStarted
 
 
 @dataclass(frozen=True)
 class EffectRow:
-    """One call: its effect as declared, its arguments, and the state that a person needs to know."""
+    """One call: its effect as declared, its arguments, and the state that a person needs to know.
+
+    `says` is the inline result.
+    """
 
     step: str
     tool: str
@@ -21,6 +27,7 @@ class EffectRow:
     at: float
     attempt: int
     error: str
+    says: JsonValue = None
 
     @property
     def is_written(self) -> bool:
@@ -39,8 +46,38 @@ def effect_rows(shown: ShownRun) -> Sequence[EffectRow]:
         error = (call.result.error or "") if call.result is not None else ""
         args = visible_json(call.args)
         state = state_of(call, executing=shown.executing)
-        rows.append(EffectRow(call.step, call.tool, effect, args, state, call.begun_at or 0.0, call.attempt, error))
+        says = call.result.value if call.result is not None else None
+        began = call.begun_at or 0.0
+        rows.append(EffectRow(call.step, call.tool, effect, args, state, began, call.attempt, error, says))
     return sorted(rows, key=lambda row: row.at, reverse=True)
+
+
+@dataclass(frozen=True)
+class WrittenFile:
+    """A file that a call wrote, as its result names it; `size` in bytes, None if that does not say it."""
+
+    path: str
+    size: int | None
+    folder: str
+    step: str
+
+
+def files_in(rows: Sequence[EffectRow], tools: Mapping[str, ToolSpec]) -> tuple[list[WrittenFile], list[EffectRow]]:
+    """Return the files that calls wrote, each once, and the calls of which the record does not say which they wrote.
+
+    A tool that declares a folder, and whose result has a `path`, says what it wrote there.
+    """
+    files, others = dict[tuple[str, str], WrittenFile](), list[EffectRow]()
+    for row in (row for row in rows if row.is_written):
+        folder = tools[row.tool].folder if row.tool in tools else None
+        says = row.says if isinstance(row.says, dict) else {}
+        path, size = says.get("path"), says.get("bytes")
+        if folder is None or not isinstance(path, str):
+            others.append(row)
+        else:
+            size = size if type(size) is int else None
+            files.setdefault((folder, path), WrittenFile(path, size, folder, row.step))
+    return list(files.values()), others
 
 
 def state_of(call: Call, *, executing: bool) -> str:

@@ -1,84 +1,27 @@
-"""Editing a plan, in panels or as text; the faults of either stand at their fields (decisions 80 and 158)."""
+"""Editing a plan, in panels or as text (decisions 80 and 158)."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from planner_executor.graph.data_class import dataclass
 from planner_executor.graph.desk.records import ShownRun
-from planner_executor.graph.desk.views.new_steps import FIRST, KIND_FORMS, NAMED, empty_step, in_order, new_steps
-from planner_executor.graph.desk.views.schema_form import FormField, field_at, fields_of, sent, value_in
+from planner_executor.graph.desk.views.new_steps import FIRST, KIND_FORMS, empty_step, in_order, new_steps
+from planner_executor.graph.desk.views.schema_form import FormField, sent, value_in
+from planner_executor.graph.desk.views.step_form import (
+    ARGS,
+    NO_TOOLS,
+    Tools,
+    argument_fields,
+    done_by,
+    kept_arguments,
+    names_in,
+)
 from planner_executor.graph.errors import InputError
 from planner_executor.graph.plain_text.sanitize import visible, visible_json
-from planner_executor.graph.plan.catalog import ToolSpec
 from planner_executor.graph.plan.depth import parse_json_or_text
-from planner_executor.graph.plan.issues import Issue
-from planner_executor.graph.plan.reading import ParsedPlan, read_plan
-from planner_executor.graph.plan.revision import difference, read_revision
-from planner_executor.graph.plan.schema import Plan
 from planner_executor.graph.text.plan_yaml import YamlFault, plan_from_yaml, plan_to_yaml
 
-Tools = Mapping[str, ToolSpec]
-NO_TOOLS: Tools = {}
-ARGS, AFTER = "args", "after:"
-"""Beginnings of names of fields: an argument, and a box for a step that another one waits for."""
-
-
-@dataclass(frozen=True)
-class StepForm:
-    """A step of a plan in its panel; `extra` names fields that only the text of the plan can change.
-
-    These are rare fields, and texts with characters that cannot be seen, which are None here. `asks`: a question or a
-    gate, which has `question` instead of tools and arguments.
-    """
-
-    id: str
-    objective: str | None
-    does: str
-    args: Sequence[FormField]
-    depends_on: Sequence[str]
-    success_criteria: str | None
-    question: str | None
-    asks: bool
-    done: bool
-    extra: tuple[str, ...]
-
-
-EDITED = {"id", "objective", "tools", "args", "depends_on", "success_criteria"} | NAMED
-
-
-def step_forms(
-    steps: Sequence[Mapping[str, Any]], succeeded: frozenset[str], tools: Tools, given: Mapping[str, str]
-) -> list[StepForm]:
-    """Return steps as forms; one that has succeeded cannot change. `given` is what was filled in before."""
-    return [_form(step, succeeded, tools, given.get(f"step:{step.get('id')}:does", _does(step))) for step in steps]
-
-
-def argument_fields(step: Mapping[str, Any], does: str, tools: Tools) -> list[FormField]:
-    """Return the fields for the arguments of a step if these tools do it, with commas between their names."""
-    known = [tools[name].schema for name in _words(does) if name in tools]
-    schema: Any = None
-    if known and len(known) == len(_words(does)):
-        # A model gives what is left empty, to whichever of its tools.
-        schema = (
-            known[0] if "tool" in step and len(known) == 1 else {name: _merged(known, name) for name in NAMED_PARTS}
-        )
-    return fields_of(schema, _kept(step, does, tools) or None, "Arguments")
-
-
-def _merged(schemas: Sequence[Mapping[str, Any]], name: str) -> dict[str, Any]:
-    return {key: part for schema in schemas for key, part in schema.get(name, {}).items()}
-
-
-def _kept(step: Mapping[str, Any], does: str, tools: Tools) -> Any:
-    """Return the arguments of a step; if other tools do it, those that these take."""
-    args = step.get(ARGS) or {}
-    if does == _does(step) or not isinstance(args, Mapping):
-        return args
-    known = [tools[name] for name in _words(does) if name in tools]
-    return {name: value for name, value in args.items() if any(spec.takes(name) for spec in known)}
-
-
-NAMED_PARTS = ("properties", "$defs")
+AFTER = "after:"
+"""The beginning of the name of a box for a step that another one waits for."""
 
 
 def plan_as_text(shown: ShownRun, plan: Mapping[str, Any]) -> str:
@@ -157,97 +100,6 @@ def _filled(step: Mapping[str, Any], form: Mapping[str, str], tools: Tools, name
     return _changed(step, kept, tools, names)
 
 
-def read_edit(shown: ShownRun, plan: Any, tools: Tools) -> ParsedPlan:
-    """Read an edited plan with the validator of the review; steps that succeeded cannot change."""
-    current, succeeded = shown.run.plan, shown.record.steps.succeeded
-    if current is None or not succeeded:
-        return read_plan(plan, tools)
-    return read_revision(plan, current, succeeded, tools)
-
-
-def changes_of(before: Plan | None, parsed: ParsedPlan) -> str:
-    """Return what an edit changes, in a few words."""
-    return str(difference(before, parsed.plan)) if parsed.plan is not None else ""
-
-
-@dataclass(frozen=True)
-class FormFault:
-    """A fault of an edited plan; `name` is that of its field in the form, empty if it has none."""
-
-    step: str
-    name: str
-    words: str
-    message: str
-
-
-def by_step(issues: Sequence[Issue], plan: Any, tools: Tools, keys: Mapping[str, str]) -> dict[str, list[FormFault]]:
-    """Return the faults of each step; those of the plan itself have the key "".
-
-    Args:
-        issues: The faults.
-        plan: The plan as it was edited.
-        tools: Those of the run, by name.
-        keys: What names of fields begin with, by step; left out for those of the plan before.
-    """
-    steps = {step.get("id"): step for step in step_list(plan)}
-    found: dict[str, list[FormFault]] = {}
-    for issue in issues:
-        name = issue.step or ""
-        key = keys.get(name, f"step:{name}:") if name in steps else ""
-        at = f"{key}{_field_name(issue.field, steps[name], tools)}" if key else ""
-        found.setdefault(name, []).append(FormFault(name, at, issue.field, issue.message))
-    return found
-
-
-def step_list(plan: Any) -> list[Mapping[str, Any]]:
-    """Return what of a plan that may have faults are steps."""
-    steps = plan.get("steps") if isinstance(plan, Mapping) else None
-    return [step for step in steps if isinstance(step, Mapping)] if isinstance(steps, list) else []
-
-
-def found_steps(plan: Any, words: str) -> list[Mapping[str, Any]]:
-    """Return the steps of a plan with all of these words in id, objective or tools.
-
-    >>> [step["id"] for step in found_steps({"steps": [{"id": "a", "objective": "Pay Ann"}, {"id": "b"}]}, "ann PAY")]
-    ['a']
-    """
-    wanted = words.casefold().split()
-    texts = ((step, f"{step.get('id')} {step.get('objective')} {_does(step)}".casefold()) for step in step_list(plan))
-    return [step for step, text in texts if all(word in text for word in wanted)]
-
-
-FIELD_NAMES = {"tool": "does", "tools": "does", "ask": "question", "gate": "question"}
-
-
-def _field_name(field: str, step: Mapping[str, Any], tools: Tools) -> str:
-    name = field.partition(".")[0].partition("[")[0]
-    at = field_at(argument_fields(step, _does(step), tools), field) if name == ARGS else None
-    return FIELD_NAMES.get(name, name) if at is None else ARGS + at.name
-
-
-def _form(step: Mapping[str, Any], succeeded: frozenset[str], tools: Tools, does: str) -> StepForm:
-    texts = {name: str(step.get(name) or "") for name in ("objective", "success_criteria", "ask", "gate")}
-    # A browser would show nothing of such characters, and send others back: whoever edits must see what is there.
-    hidden = [name for name, text in texts.items() if visible(text) != text]
-    shown = {name: None if name in hidden else text for name, text in texts.items()}
-    return StepForm(
-        id=str(step.get("id", "")),
-        objective=shown["objective"],
-        does=_does(step),
-        args=argument_fields(step, does, tools),
-        depends_on=tuple(map(str, step.get("depends_on") or ())),
-        success_criteria=shown["success_criteria"],
-        question=shown["gate"] if "gate" in step else shown["ask"],
-        asks="ask" in step or "gate" in step,
-        done=step.get("id") in succeeded,
-        extra=(*hidden, *(name for name in step if name not in EDITED)),
-    )
-
-
-def _does(step: Mapping[str, Any]) -> str:
-    return str(step["tool"]) if step.get("tool") else ", ".join(map(str, step.get("tools") or ()))
-
-
 def _changed(
     step: Mapping[str, Any], fields: Mapping[str, str], tools: Tools, names: Mapping[str, str]
 ) -> dict[str, Any]:
@@ -259,12 +111,12 @@ def _changed(
             _set(changed, name, fields[field])
     if "depends_on" in fields:
         _set(changed, "depends_on", _waits(step, fields, names))
-    does = fields.get("does", _does(step))
-    if does != _does(step):
-        _set(changed, *(("tool", does) if "tool" in step else ("tools", _words(does))))
+    does = fields.get("does", done_by(step))
+    if does != done_by(step):
+        _set(changed, *(("tool", does) if "tool" in step else ("tools", names_in(does))))
     texts = {name.removeprefix(ARGS): text for name, text in fields.items() if _is_argument(name)}
     if texts:
-        kept, own = _kept(step, does, tools), argument_fields(step, does, tools)
+        kept, own = kept_arguments(step, does, tools), argument_fields(step, does, tools)
         _set(changed, ARGS, _args(str(step.get("id", "")), kept, own, texts))
     return changed
 
@@ -276,7 +128,7 @@ def _is_argument(name: str) -> bool:
 def _waits(step: Mapping[str, Any], fields: Mapping[str, str], names: Mapping[str, str]) -> list[str]:
     """Return what a step waits for: the ticked steps, and the ids that stand in the field; in the order that it had."""
     keys = [name.removeprefix(AFTER) for name in fields if name.startswith(AFTER)]
-    chosen = [names.get(key, key) for key in keys] + _words(fields["depends_on"])
+    chosen = [names.get(key, key) for key in keys] + names_in(fields["depends_on"])
     before = [str(one) for one in step.get("depends_on") or ()]
     return [one for one in before if one in chosen] + [
         one for one in dict.fromkeys(chosen) if one and one not in before
@@ -289,10 +141,6 @@ def _set(step: dict[str, Any], name: str, value: Any) -> None:
         step[name] = value
     else:
         step.pop(name, None)
-
-
-def _words(text: str) -> list[str]:
-    return [word.strip() for word in text.split(",") if word.strip()]
 
 
 def _args(step: str, before: Any, fields: Sequence[FormField], texts: Mapping[str, str]) -> Any:

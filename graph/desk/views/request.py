@@ -6,7 +6,6 @@ from typing import Any
 from planner_executor.graph.data_class import dataclass, field
 from planner_executor.graph.desk.records import ShownRun
 from planner_executor.graph.desk.views.head import Answer, Head, answers_of, head_of
-from planner_executor.graph.desk.views.plan_form import NO_TOOLS, Tools
 from planner_executor.graph.desk.views.review_content import (
     Table,
     action_tables,
@@ -15,6 +14,7 @@ from planner_executor.graph.desk.views.review_content import (
     review_of,
 )
 from planner_executor.graph.desk.views.schema_form import FormField, fields_of
+from planner_executor.graph.desk.views.step_form import NO_TOOLS, Tools
 from planner_executor.graph.plain_text.sanitize import visible_json
 from planner_executor.graph.record.budget import Usage, read_budget
 from planner_executor.graph.review.call_form import form_of

@@ -18,6 +18,7 @@ from planner_executor.graph.plan.reading import ParsedPlan
 from planner_executor.graph.plan.schedule import waits_for
 from planner_executor.graph.plan.schema import Plan, Step
 from planner_executor.graph.policy.approval_scope import ExecutionTerms
+from planner_executor.graph.policy.forbidden import forbidden
 from planner_executor.graph.policy.new_effects import SEEN, NewEffects, denied, new_effects, stained_by
 from planner_executor.graph.policy.replanning import ReplanPolicy
 from planner_executor.graph.policy.terms import Comparison
@@ -29,7 +30,7 @@ from planner_executor.graph.record.ending import Ending, ending_of
 from planner_executor.graph.record.person import Approver
 from planner_executor.graph.record.plan_marks import seen_args
 from planner_executor.graph.record.recorded_plans import RecordedPlans
-from planner_executor.graph.record.replacement import Replaced, replaced_in, replaces_issues
+from planner_executor.graph.record.replacement import Replaced, replaced_in
 from planner_executor.graph.record.results import StepResult
 from planner_executor.graph.record.run_key import RunKey
 from planner_executor.graph.record.run_state import RunState
@@ -243,8 +244,7 @@ class RunContext:
         """Return a plan, or issues instead of a plan that the policy forbids."""
         if parsed.plan is None:
             return parsed
-        issues = [*self.terms.issues(parsed.plan), *self.record.assignment.constraint_issues(parsed.plan)]
-        issues += replaces_issues(parsed.plan, self.record.plan_state.planned, self.record.steps.succeeded)
+        issues = forbidden(parsed.plan, self.terms, self.record)
         if self.terms.policy.new_effects == "deny":
             tainted = self.tainted_in(parsed.plan, by_model=by_model)
             issues += denied(self.new_effects_in(parsed.plan, tainted))

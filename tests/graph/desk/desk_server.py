@@ -22,8 +22,8 @@ from planner_executor.graph.desk.security.identity import proxy_identity, truste
 from planner_executor.graph.desk.security.people import ALL, People, Permissions
 from planner_executor.graph.desk.settings import DeskSettings
 from planner_executor.graph.desk.templates import environment
-from planner_executor.graph.desk.views.plan_form import StepForm
 from planner_executor.graph.desk.views.request import request_view
+from planner_executor.graph.desk.views.step_form import StepForm
 from planner_executor.graph.testing import LoggedTools, ScriptedModel, step
 
 NO_TLS = False

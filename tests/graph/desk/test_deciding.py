@@ -73,6 +73,19 @@ def test_a_faulty_edit_is_told_at_its_step_while_it_is_typed_and_approves_nothin
     assert server.tools.calls == []
 
 
+def test_what_the_policy_denies_is_told_while_it_is_typed_as_it_is_when_it_is_sent(tmp_path: Path) -> None:
+    denied = {"step:send:does": "read", "step:send:args": "", "edit_as": "form"}
+    with served(tmp_path / "runs.db") as server:
+        with server.agent(policy={"tools": {"read": {"verdict": "deny"}}}) as agent:
+            run = agent.start("send the news", plan={"steps": [step("send", "mail", to="ann@example.com")]}).id
+        with server.visit() as visit:
+            typed = visit.send(query("/review", run), query("/check", run), **denied).text
+            sent = decide(visit, run, decision="edit", **denied)
+
+    (told,) = {line.strip() for line in typed.split("\n") if "denies" in line}
+    assert 'data-fault-step="send"' in told and sent.status_code == 422 and told in sent.text
+
+
 def test_a_removed_step_that_another_needs_is_a_fault(server: DeskServer, visit: Visit, waiting: str) -> None:
     fields = {"step:look:remove": "1", "edit_as": "form"}
 

@@ -207,11 +207,16 @@ def test_what_needs_a_person_is_found_and_counted_and_the_next_request_follows(t
     assert several.count("<tr data-row") == 3 and wrong.status_code == 400
 
 
-def test_a_run_that_ended_opens_on_its_answer_and_on_what_it_changed_here(tmp_path: Path) -> None:
+def test_a_run_that_ended_opens_on_its_answer_the_files_that_it_wrote_and_what_else_it_changed(tmp_path: Path) -> None:
     def tools(log: object) -> list[object]:
-        return [log.tool("keep", lambda **_: "kept", effect="write")]  # type: ignore[attr-defined]
+        written, work = {"path": "notes/<wind>.md", "bytes": 12}, str(tmp_path / "work")
+        return [
+            log.tool("keep", lambda **_: "kept", effect="write", folder=work),  # type: ignore[attr-defined]
+            log.tool("write", lambda **_: written, effect="write", folder=work),  # type: ignore[attr-defined]
+        ]
 
-    plan = {"steps": [step("a", "keep", path="notes/wind.md")], "answer": "it blows: {a_result}"}
+    steps = [step("a", "keep", path="sun.md"), step("b", "write", to="x"), step("c", "write", to="y", after=["b"])]
+    plan = {"steps": steps, "answer": "it blows: {a_result}"}
     with served(tmp_path / "runs.db", tools=tools) as server, server.visit() as visit:
         with server.agent() as agent:
             agent.start("keep it", plan=plan, thread="t")
@@ -219,4 +224,6 @@ def test_a_run_that_ended_opens_on_its_answer_and_on_what_it_changed_here(tmp_pa
         after = whole(visit, "", run)
 
     assert "it blows: kept" in after and after.index("it blows") < after.index("Drawing of the plan")
-    assert "Changed on this machine" in after and "notes/wind.md" in after and "Changed on this machine" not in before
+    files, _, others = after.partition("The record does not say which files")
+    assert files.count("notes/&lt;wind&gt;.md") == 1 and "12 bytes" in files and str(tmp_path / "work") in files
+    assert "sun.md" in others and "sun.md" not in files and "The record does not say" not in before

@@ -4,12 +4,14 @@ from desk_server import HOSTILE
 from hypothesis import given
 from hypothesis import strategies as st
 
+from planner_executor.graph.desk.views.edit_faults import by_step
 from planner_executor.graph.desk.views.looked import Looked
 from planner_executor.graph.desk.views.plan_folds import DRAWN, around, by_layers, opened, unfolded, waits_of
-from planner_executor.graph.desk.views.plan_form import by_step, plan_of_form, step_forms
+from planner_executor.graph.desk.views.plan_form import plan_of_form
 from planner_executor.graph.desk.views.plan_graph import Links, Shown, drawn_plan
 from planner_executor.graph.desk.views.review_content import READING_STEPS, action_tables, review_of
 from planner_executor.graph.desk.views.revisions import step_changes
+from planner_executor.graph.desk.views.step_form import step_forms
 from planner_executor.graph.desk.views.step_marks import EFFECTS, HELD, UNTRUSTED
 from planner_executor.graph.desk.views.timeline import UNITS, spans_of_people, timeline
 from planner_executor.graph.plan.catalog import ToolSpec
