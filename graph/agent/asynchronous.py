@@ -536,7 +536,7 @@ class AsyncAgent:
             limit: How many open requests are looked at, the longest wait first.
         """
         person = await self._actor(for_) if for_ is not None else None
-        return await alike_requests(await self._all_runs(), person, limit)
+        return await alike_requests(await self._all_runs(), InboxFilter(person=person), limit)
 
     async def decide_alike(
         self,

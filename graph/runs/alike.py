@@ -3,15 +3,14 @@
 from collections.abc import Awaitable, Callable, Collection, Mapping
 from typing import Any
 
-from planner_executor.graph.data_class import dataclass
+from planner_executor.graph.data_class import dataclass, replace
 from planner_executor.graph.errors import AgentError, InputError
-from planner_executor.graph.record.person import Approver
 from planner_executor.graph.record.projection import known, project
 from planner_executor.graph.review.alike import Batch, alone_because, batches
 from planner_executor.graph.review.request import digest_of_request
 from planner_executor.graph.review.response import RequestJson, ReviewResponse, build_response
 from planner_executor.graph.runs.inbox import inbox
-from planner_executor.graph.runs.inbox_filter import InboxFilter
+from planner_executor.graph.runs.inbox_filter import EVERYTHING, InboxFilter
 from planner_executor.graph.runs.run import Run
 from planner_executor.graph.runs.runs import Runs
 from planner_executor.graph.runs.stored_responses import open_request
@@ -25,10 +24,10 @@ class Outcome:
     fault: str | None = None
 
 
-async def alike_requests(runs: Runs, person: Approver | None = None, limit: int = 50) -> list[Batch]:
-    """Return the alike requests among those that wait longest, or among those that a person may decide."""
-    wanted = InboxFilter(person=person, asks=("run_plan",))
-    asked = [row.run for row in await inbox(runs, wanted, limit=limit) if row.asks == ("run_plan",)]
+async def alike_requests(runs: Runs, wanted: InboxFilter = EVERYTHING, limit: int = 50) -> list[Batch]:
+    """Return the alike requests among the first of those that are wanted."""
+    plans = replace(wanted, asks=("run_plan",))
+    asked = [row.run for row in await inbox(runs, plans, limit=limit) if row.asks == ("run_plan",)]
     found = [await _request_of(runs, run) for run in asked]
     return batches([request for request in found if request is not None])
 

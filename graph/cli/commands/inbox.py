@@ -91,14 +91,11 @@ def inbox_command(
     screen = Screen.beside_json() if json else Screen.here()
     with report_errors(screen):
         given.check()
+        wanted = InboxFilter(person=_person(given, mine), text=text or "", asks=tuple(asks or ()), order=sort)
         if alike:
-            _show_alike(screen, db, given, _alike(db, _person(given, mine), first), json=json)
+            _show_alike(screen, db, given, _alike(db, wanted, first), json=json)
             return
-        if is_missing(db):
-            found = Inbox(())
-        else:
-            wanted = InboxFilter(person=_person(given, mine), text=text or "", asks=tuple(asks or ()), order=sort)
-            found = with_runs(db, partial(inbox, wanted=wanted, limit=first, after=after))
+        found = Inbox(()) if is_missing(db) else with_runs(db, partial(inbox, wanted=wanted, limit=first, after=after))
         if json:
             print(json_format.dumps(found.to_json(), ensure_ascii=False, indent=2))  # noqa: T201  (the document)
             return
@@ -145,8 +142,8 @@ def _row(row: InboxRow, now: float) -> Iterator[str]:
     yield ""
 
 
-def _alike(db: str | Path, person: Approver | None, first: int) -> list[Batch]:
-    return [] if is_missing(db) else with_runs(db, lambda runs: alike_requests(runs, person, first))
+def _alike(db: str | Path, wanted: InboxFilter, first: int) -> list[Batch]:
+    return [] if is_missing(db) else with_runs(db, lambda runs: alike_requests(runs, wanted, first))
 
 
 def _show_alike(screen: Screen, db: str | Path, given: RunOptions, found: list[Batch], *, json: bool) -> None:

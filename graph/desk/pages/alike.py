@@ -6,6 +6,8 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import Response
 
+from planner_executor.graph.data_class import replace
+from planner_executor.graph.desk.pages.lists import inbox_filter
 from planner_executor.graph.desk.pages.respond import Form, changes, desk_of, page, shows, visitor_of
 from planner_executor.graph.desk.pages.review import carry_out
 from planner_executor.graph.desk.security.visitor import verified
@@ -23,19 +25,19 @@ DECISIONS = ("approve", "stop")
 
 @shows
 async def alike(request: Request) -> Response:
-    """Show the alike requests among those that the visitor may decide."""
+    """Show the alike requests among those that the visitor may decide and that the inbox has shown."""
     return await _page(request)
 
 
 async def _page(request: Request, told: Sequence[Outcome] = NOTHING, wrong: str = "", status: int = 200) -> Response:
     found = await _batches(request)
     tables = [(batch, [digest_of_request(one) for one in batch.requests], _reasons(batch)) for batch in found]
-    return page(request, "alike.html", status, tables=tables, told=told, wrong=wrong)
+    return page(request, "alike.html", status, tables=tables, told=told, wrong=wrong, query=request.url.query)
 
 
 async def _batches(request: Request) -> list[Batch]:
-    records, person = await desk_of(request).records(), named(visitor_of(request).person, verified)
-    return await alike_requests(records.runs, person)
+    wanted, person = inbox_filter(request), named(visitor_of(request).person, verified)
+    return await alike_requests((await desk_of(request).records()).runs, replace(wanted, person=person))
 
 
 def _reasons(batch: Batch) -> list[str]:

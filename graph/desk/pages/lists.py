@@ -49,7 +49,7 @@ RUN_ORDERS: Mapping[RunOrder, str] = {
 async def inbox(request: Request) -> Response:
     """Show what needs a person; with `for=me` what the visitor may decide."""
     records, asked = await desk_of(request).records(), request.query_params
-    wanted, after = _wanted(request), asked.get("after")
+    wanted, after = inbox_filter(request), asked.get("after")
     found = await open_requests(records.runs, wanted, limit=PAGE, after=after)
     group = next((one for one in GROUPS if one == asked.get("group")), None)
     given = {"find": wanted.text, "order": wanted.order if wanted.order != "age" else "", "group": group or ""}
@@ -74,8 +74,8 @@ async def inbox(request: Request) -> Response:
     )
 
 
-def _wanted(request: Request) -> InboxFilter:
-    """Return what an address of the inbox looks for.
+def inbox_filter(request: Request) -> InboxFilter:
+    """Return what an address of the inbox looks for, or of a page that goes on from there.
 
     Raises:
         InputError: Nothing is asked or ordered so.

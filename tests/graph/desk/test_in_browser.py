@@ -141,6 +141,41 @@ def test_alike_requests_fit_a_phone_and_one_is_unticked(chat_browser: Any, tmp_p
         assert [agent.show(run).status for run in runs] == ["succeeded", "succeeded", "waiting"]
 
 
+@pytest.mark.slow
+def test_300_nightly_plans_are_found_in_the_inbox_and_decided_by_keys_in_batches(
+    chat_browser: Any, tmp_path: Path
+) -> None:
+    def pressed_to(page: Any, what: str) -> None:
+        while page.evaluate("document.activeElement.textContent.trim()") != what:
+            page.keyboard.press("Tab")
+
+    with served(tmp_path / "runs.db") as server, page_on(chat_browser, server) as page:
+        with server.agent() as agent:
+            for n in range(60):  # other plans, which have waited longer than any batch looks
+                agent.start("by hand", plan={"steps": [step(f"s{n}", "mail", to="ann")]})
+            for n in range(300):
+                plan = {"steps": [step("send", "mail", to=f"c{n}@example.com")]}
+                agent.start(f"remind {n}", plan=plan, tags=["nightly"])
+        page.goto(server.url)
+        page.get_by_text("360 requests wait").wait_for()
+        page.keyboard.press("/")
+        page.keyboard.type("nightly")
+        pressed_to(page, "Filter")
+        page.keyboard.press("Enter")
+        page.get_by_text("300 requests wait").wait_for()
+        pressed_to(page, "Decide alike plans together")
+        page.keyboard.press("Enter")
+        for left in range(250, -1, -50):
+            page.get_by_text("50 requests for one plan").wait_for()
+            page.keyboard.press("a")
+            with page.expect_navigation():
+                page.keyboard.press("Enter")
+            assert page.locator(".notice", has_text="decided").count() == 50
+            assert page.get_by_text("50 requests for one plan").count() == (left > 0)
+        with server.agent() as agent:
+            assert agent.inbox().total == 60 and len(agent.list(status="succeeded", limit=400)) == 300
+
+
 OWNER = """
 import sys
 from planner_executor.graph.agent import Agent
