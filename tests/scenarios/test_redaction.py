@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
@@ -43,8 +44,7 @@ def database(tmp_path: Path) -> Path:
     return tmp_path / "runs.db"
 
 
-@pytest.fixture
-def options(tools: LoggedTools) -> dict[str, Any]:
+def options_with(tools: LoggedTools) -> dict[str, Any]:
     asked = AIMessage("", tool_calls=[CALL])
     scripts = [PLAN, REVISED, f"thought of {SECRET}", asked, f"done with {SECRET}"]
     order = {"planner": [PLAN], "replanner": [REVISED], "executor": scripts[2:]}
@@ -62,16 +62,31 @@ def options(tools: LoggedTools) -> dict[str, Any]:
 
 
 @pytest.fixture
-def run(database: Path, options: dict[str, Any]) -> Iterator[tuple[Agent, str]]:
-    """A run that held the value in goal, plan, arguments, results, prompts, answers, errors, reviews and decisions."""
-    with Agent.open(database, **options) as agent:
+def options(tools: LoggedTools) -> dict[str, Any]:
+    return options_with(tools)
+
+
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+    """A file with a run that held the value in goal, plan, arguments, results, prompts, errors, reviews, decisions."""
+    file = tmp_path_factory.mktemp("recorded") / "runs.db"
+    with Agent.open(file, **options_with(LoggedTools())) as agent:
         started = agent.start(f"What is {SECRET}?", constraints=[f"keep {SECRET}"])
         agent.resume(started.id, {"type": "perhaps", "why": SECRET})
         ended = agent.resume(started.id, "approve")
         while ended.status == "waiting":
             ended = agent.resume(started.id, "approve")
         assert ended.status in ("partial", "succeeded") and ended.answer == {"it": f"done with {SECRET}"}
-        yield agent, started.id
+    return file, started.id
+
+
+@pytest.fixture
+def run(database: Path, options: dict[str, Any], recorded: tuple[Path, str]) -> Iterator[tuple[Agent, str]]:
+    """That run in a file of one's own."""
+    file, name = recorded
+    shutil.copy(file, database)
+    with Agent.open(database, **options) as agent:
+        yield agent, name
 
 
 def content(database: Path) -> bytes:
