@@ -21,6 +21,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from postgres_server import new_schema
 from pydantic import SecretStr
+from sample import left_out
 
 from planner_executor import ModelSettings, build_graph
 from planner_executor.graph.prompts.executor import EXECUTOR
@@ -51,8 +52,11 @@ USAGE = {"prompt_tokens": 11, "completion_tokens": 5, "total_tokens": 16}
 
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark what needs programs from outside, and give marked tests time."""
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Mark what needs programs from outside, give marked tests time, and draw those of a matrix."""
+    if left := set(left_out(items)):
+        items[:] = [item for item in items if item not in left]
+        config.hook.pytest_deselected(items=[*left])
     for item in items:
         if FROM_OUTSIDE & set(getattr(item, "fixturenames", ())):
             item.add_marker("e2e")

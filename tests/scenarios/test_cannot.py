@@ -181,4 +181,4 @@ def test_the_command_line_ends_with_one_and_the_words(tmp_path: Path) -> None:
     with Agent.open(tmp_path / "runs.db", planner=ScriptedModel([CANNOT]), tools=[]) as agent:
         run = agent.start("write a letter")
 
-        assert (run.status, run.reason, exit_code(run)) == ("failed", WORDS, 1)
+        assert (run.status, run.reason, exit_code(run.status)) == ("failed", WORDS, 1)
