@@ -61,7 +61,8 @@ class Proposal:
 
     def refusal(self, author: str, *, stays: bool = False) -> PlanRefused:
         """Return the event with the reason why there is no plan; with `stays` the one before waits again."""
-        return PlanRefused(author=author, issues=self.issues, stays=self.reason if stays else None)
+        denied = any(issue.by_policy for issue in self.issues)
+        return PlanRefused(author=author, issues=self.issues, stays=self.reason if stays else None, denied=denied)
 
 
 async def propose(

@@ -1,10 +1,10 @@
 """Faults of a plan, worded so that its author can repair them."""
 
 from collections.abc import Mapping
-from dataclasses import asdict
 from typing import Any
 
 from planner_executor.graph.data_class import dataclass
+from planner_executor.graph.data_class import field as entry
 from planner_executor.graph.plan.shortening import shortened
 
 PLACE_CHARACTERS = 120
@@ -15,11 +15,13 @@ class Issue:
     """One fault: the step (None for the plan itself), the field, and a message that states the repair.
 
     All three are bounded in length; a long message keeps its beginning and its end, which hold the reasons.
+    `by_policy`: the policy forbids it, and nothing else is wrong.
     """
 
     step: str | None
     field: str
     message: str
+    by_policy: bool = entry(default=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         if self.step is not None:
@@ -39,7 +41,7 @@ class Issue:
 
     def to_json(self) -> dict[str, str | None]:
         """Return the issue as JSON for the state and the review."""
-        return asdict(self)
+        return {"step": self.step, "field": self.field, "message": self.message}
 
 
 def storable(text: str) -> str:

@@ -65,7 +65,7 @@ def stained_by(plan: Plan, tainted: Collection[str]) -> set[str]:
 
 def denied(added: NewEffects) -> list[Issue]:
     """Return why a plan with these calls is refused if the policy denies them."""
-    return [Issue(step, "tool", DENIED.format(tool)) for step, names in added.items() for tool in names]
+    return [Issue(step, "tool", DENIED.format(tool), by_policy=True) for step, names in added.items() for tool in names]
 
 
 def added_key(record: RunState, step: Step, tool: str) -> str | None:

@@ -140,7 +140,10 @@ class Policy:
             for name in step.tool_names:
                 fitting = {arg: value for arg, value in literals.items() if step.tool or tools[name].takes(arg)}
                 given = step.args if step.tool else tools[name].parameters  # a model may give the others later
-                found += [Issue(step.id, field, why) for field, why in self.faults(tools[name], fitting, given)]
+                found += [
+                    Issue(step.id, field, why, by_policy=True)
+                    for field, why in self.faults(tools[name], fitting, given)
+                ]
         return found
 
     def watches(self, tool: ToolSpec) -> bool:

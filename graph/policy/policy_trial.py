@@ -10,6 +10,10 @@ from planner_executor.graph.plan.catalog import ToolSpec
 from planner_executor.graph.plan.kinds.table import kind_spec
 from planner_executor.graph.plan.schema import ITEM, Plan
 from planner_executor.graph.policy.approval_scope import ExecutionTerms
+from planner_executor.graph.policy.day_limits import rate_cap
+from planner_executor.graph.policy.policy import Policy
+from planner_executor.graph.record.budget import UNIT, unit_in_words
+from planner_executor.graph.record.caps import DayCap, RateCap
 from planner_executor.graph.record.events import (
     WITHOUT_ANSWER,
     CallRefused,
@@ -23,12 +27,11 @@ from planner_executor.graph.record.events import (
 from planner_executor.graph.record.redaction import MARK
 from planner_executor.graph.record.run_state import RunState
 from planner_executor.graph.record.trust_label import argument_labels, joined, label_of_item, label_of_tool
+from planner_executor.graph.words.name_list import listed
 
 Answer = Literal["asked", "denied", "let through", "unknown"]
 Args = Mapping[int, Mapping[str, JsonValue] | None]
 """Number of an event -> the whole arguments of its call, None if they are kept no more."""
-BY_POLICY = "the policy "
-"""How the words of an issue begin by which a policy denies a plan."""
 
 
 @dataclass(frozen=True)
@@ -79,6 +82,25 @@ class PolicyTrial:
                 yield from self._of_call(event, f"refused {event.seq}", data.tool, refused)
             else:
                 yield from self._of_plans(event)
+        yield from self._of_limits()
+        yield from self._of_caps()
+
+    def _of_limits(self) -> Iterator[Tried]:
+        """Yield the limits of a run beyond which this one went."""
+        limits = self.would.policy.limits
+        used = self.record.spending.usage_under(limits)
+        for name in limits.names:
+            if used.of(name) > (most := limits.of(name) or 0):
+                yield Tried("the run", "let through", "denied", f"it went beyond {unit_in_words(name, most)} in a run")
+
+    def _of_caps(self) -> Iterator[Tried]:
+        """Yield the caps that are new to what the run did: they count over all runs, and one tells nothing."""
+        before, used = {*map(str, _caps(self.was.policy))}, self.record.spending.usage
+        for cap in _caps(self.would.policy):
+            name = cap.name if cap.name in UNIT or cap.name.startswith("calls.") else f"calls.{cap.name}"
+            counts = used.of(name) or (isinstance(cap, RateCap) and cap.name not in self.would.tools)
+            if counts and str(cap) not in before:
+                yield Tried("the run", "let through", "unknown", f"{cap}, which is counted over all runs")
 
     def _refused(self, seq: int, tool: str) -> Answer | None:
         """Return what the policy on record had to do with a refusal, None if it was refused for something else.
@@ -99,14 +121,25 @@ class PolicyTrial:
                 self.plan = Plan.model_validate(data.plan)
             except ValidationError:
                 self.plan = None
-        elif isinstance(data, PlanRefused) and any(BY_POLICY in issue.message for issue in data.issues):
-            yield Tried("the plan", "denied", "unknown", "a refused plan is not on record")
+        elif isinstance(data, PlanRefused) and data.denied is not False:
+            yield Tried(
+                "the plan", "denied" if data.denied else "unknown", "unknown", "a refused plan is not on record"
+            )
         elif isinstance(data, Decided):
             self.with_plan |= {one.key for one in data.with_plan or ()}
             if self.waits and data.decision == "approve":
                 self.waits = False
-                yield self._of_plan("let through" if data.by in WITHOUT_ANSWER else "asked")
+                yield (found := self._of_plan("let through" if data.by in WITHOUT_ANSWER else "asked"))
+                if self.plan is not None and found.was == found.would == "asked":
+                    yield from self._of_people(self.plan)
                 self.is_approved = True
+
+    def _of_people(self, plan: Plan) -> Iterator[Tried]:
+        """Yield that others would have decided about a plan, if the rules on people are others."""
+        before, now = (terms.rules_on(plan) for terms in (self.was, self.would))
+        if before != now:
+            who = listed([str(rule) for rule in now]) or "anybody"
+            yield Tried("who decides about the plan", "asked", "unknown", f"by other rules, {who} has to approve")
 
     def _of_plan(self, was: Answer) -> Tried:
         if self.plan is None or MARK in str(self.plan.to_json()):
@@ -172,3 +205,7 @@ class PolicyTrial:
         """Return the tools whose results the model of a step may have seen: all of the plan's."""
         named = {tool for step in self.plan.steps for tool in step.tool_names} if self.plan is not None else set()
         return [self.would.tools[tool] for tool in sorted(named) if tool in self.would.tools]
+
+
+def _caps(policy: Policy) -> list[DayCap | RateCap]:
+    return [*policy.per_day.all_caps(), *(rate_cap(name, rate) for name, rate in policy.rates.items())]

@@ -226,3 +226,6 @@ def test_a_policy_is_tried_on_recorded_runs_without_any_of_their_calls(folder: P
         (None, "asked", "denied"),
         ("write", "let through", "denied"),
     ]
+    assert cli("run", "add", "--plan", "plan.json", "--policy", "strict.toml", "--yes").exit_code == 1
+    refused = cli("policy", "try", "same.toml")
+    assert "the plan: not known, was denied: a refused plan is not on record" in refused.output, refused.output

@@ -257,7 +257,11 @@ class RunContext:
             return []
         specs = self.services.toolbox.specs
         acts = [plan.by_id[one] for one in tainted if any(specs[tool].acts for tool in plan.by_id[one].tool_names)]
-        return [Issue(step.id, f"args.{name}", SEEN) for step in acts for name in seen_args(self.record, step)]
+        return [
+            Issue(step.id, f"args.{name}", SEEN, by_policy=True)
+            for step in acts
+            for name in seen_args(self.record, step)
+        ]
 
     def planned(self, parsed: ParsedPlan) -> ParsedPlan:
         """Return a model's plan, or issues instead of a plan that the policy or the horizon forbids."""

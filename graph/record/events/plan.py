@@ -73,7 +73,7 @@ class PlanRefused(Payload):
     """No valid plan was found; `brought` is the plan that the caller gave, if any.
 
     `stays` is the reason if a plan was waiting and waits again: feedback or a changed constraint led to no other one.
-    Only such an event is of version 2.
+    Only such an event is of version 2. `denied`: the policy forbids it; earlier releases did not record that.
     """
 
     kind: ClassVar[Literal["plan_refused"]] = "plan_refused"
@@ -83,6 +83,7 @@ class PlanRefused(Payload):
     issues: Written[tuple[Issue, ...]] = ()
     brought: Content | None = None
     stays: str | None = None
+    denied: bool | None = None
 
     def to_json(self) -> dict[str, Any]:
         """See `Payload`."""

@@ -110,3 +110,34 @@ def test_what_a_refusal_says_does_not_make_it_one_by_the_policy(maximum: int, wa
     bounds = {"tools": {"pay": {"args": {"eur": {"maximum": maximum}}}}}
 
     assert [one.was for one in tried({}, refused, was=bounds)[1:]] == was
+
+
+@pytest.mark.parametrize(("denied", "was"), [(True, ["denied"]), (None, ["unknown"]), (False, [])])
+def test_a_refused_plan_was_denied_if_its_event_says_so_whatever_its_words(denied: bool | None, was: list[str]) -> None:
+    issue = {"step": "p", "field": "tool", "message": "the policy denies pay"}
+    refused = drafted("plan_refused", {"author": "planner", "issues": [issue], "denied": denied})
+
+    assert [(one.was, one.would) for one in tried({}, refused)[1:]] == [(each, "unknown") for each in was]
+
+
+@pytest.mark.parametrize(
+    ("policy", "what", "would", "why"),
+    [
+        ({"limits": {"tool_calls": 1}}, "the run", "denied", "beyond 1 tool call in a run"),
+        ({"limits": {"tool_calls": 2}}, "pay", "let through", ""),
+        ({"limits": {"per_day": {"calls": {"pay": 5}}}}, "the run", "unknown", "at most 5 calls of pay a day"),
+        ({"limits": {"per_day": {"calls": {"mail": 5}}}}, "pay", "let through", ""),
+        ({"rates": {"pay": "5/second"}}, "the run", "unknown", "calls of pay a second"),
+        ({"approvers": {"roles": ["staff"]}}, "who decides about the plan", "unknown", "staff"),
+    ],
+)
+def test_limits_are_tried_on_a_run_and_what_its_record_cannot_tell_is_unknown(
+    policy: dict[str, Any], what: str, would: str, why: str
+) -> None:
+    found = tried(policy, call("f", to="x"), call("p", to="ana"))
+
+    assert (what, would) in [(one.what, one.would) for one in found if why in one.why]
+    assert sum(one.differs for one in found) == (would != "let through")
+    assert not any(one.differs for one in tried(policy, call("f", to="x"), call("p", to="ana"), was=policy)) or (
+        would == "denied"
+    )

@@ -105,6 +105,7 @@ FULL: dict[str, dict[str, Any]] = {
         "issues": [ISSUE],
         "brought": {"value": {"steps": "none"}},
         "stays": "no rule fits",
+        "denied": True,
         "version": 2,
     },
     "review_requested": {
