@@ -59,7 +59,7 @@ def test_each_library_that_is_imported_is_declared() -> None:
         for line in re.findall(r"^ *(?:import|from) (\w+)", file.read_text(encoding="utf-8"), re.MULTILINE):
             undeclared |= {line} if line in brings and not brings[line] & declared else set()
 
-    assert undeclared - {"planner_executor"} == UNDECLARED.keys()
+    assert undeclared - {"planner_executor"} <= UNDECLARED.keys()
 
 
 def test_nothing_tells_one_to_install_a_distribution_that_is_not_published() -> None:
