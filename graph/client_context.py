@@ -38,7 +38,7 @@ def _field(name: str) -> tuple[Any, Any]:
 class ModelChoices(BaseModel):
     """The models that a client chooses."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(defer_build=True, frozen=True, extra="forbid")
 
     planner: str | None = Field(
         default=None,

@@ -18,6 +18,7 @@ def _decorator(
 ) -> Any:
     def decorated(cls: type) -> type:
         own = vars(cls)
+        cls.__doc__ = cls.__doc__ or cls.__name__  # or the standard library would look for a signature, and long
         made: type = dataclasses.dataclass(init=False, repr=False, eq=False, kw_only=kw_only, slots=slots)(cls)
         compared = tuple(one.name for one in fields(made) if one.compare)
         methods: dict[str, Any] = {"__init__": _constructor(made, frozen=frozen), "__repr__": _text}

@@ -40,7 +40,7 @@ class ModelSettings(BaseModel):
     With `structured_output` false, JSON is taken from the model's text only. `options` are passed to the chat model.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
+    model_config = ConfigDict(defer_build=True, frozen=True, extra="forbid", hide_input_in_errors=True)
 
     model: str | None = Field(default=None, min_length=1)
     temperature: float | None = Field(default=None, ge=0, allow_inf_nan=False)
@@ -119,7 +119,7 @@ def setting_fault(part: Mapping[str, Any]) -> str:
 class ClientSettings(BaseModel):
     """Model settings that a client of a graph server may set: no new addresses, no keys."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(defer_build=True, frozen=True, extra="forbid")
 
     temperature: float | None = Field(default=None, ge=0, allow_inf_nan=False)
     timeout_s: float | None = Field(default=None, gt=0, allow_inf_nan=False)

@@ -27,13 +27,13 @@ from planner_executor.graph.words.tables import Shape, fault, unknown_entry
 PREFIX = "PLANNER_EXECUTOR_"
 CLIENT_MODELS_VARIABLE = "PLANNER_EXECUTOR_CLIENT_MODELS"
 EXECUTORS_VARIABLE = "PLANNER_EXECUTOR_EXECUTORS"
-_EXECUTORS = TypeAdapter(dict[str, ModelSettings], config=ConfigDict(hide_input_in_errors=True))
+_EXECUTORS = TypeAdapter(dict[str, ModelSettings], config=ConfigDict(defer_build=True, hide_input_in_errors=True))
 
 
 class _Variables(ModelSettings, BaseSettings):
     """The variables of one role, such as PLANNER_EXECUTOR_PLANNER_BASE_URL."""
 
-    model_config = SettingsConfigDict(env_ignore_empty=True, extra="ignore")
+    model_config = SettingsConfigDict(defer_build=True, env_ignore_empty=True, extra="ignore")
 
 
 def _known(given: Any) -> Any:
@@ -49,7 +49,7 @@ RoleTable = Annotated[ModelSettings, BeforeValidator(_known)]
 class _Models(BaseModel):
     """The table `[models]` of the settings file."""
 
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(defer_build=True, frozen=True)
 
     planner: RoleTable | None = None
     executor: RoleTable | None = None

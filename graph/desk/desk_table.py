@@ -41,7 +41,7 @@ SECONDS = f"takes seconds, {LEAST_SESSION_S} or more"
 class PeopleTable(BaseModel):
     """People by name or by role."""
 
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(defer_build=True, frozen=True)
 
     names: Listed = ()
     roles: Listed = ()
@@ -50,7 +50,7 @@ class PeopleTable(BaseModel):
 class Headers(BaseModel):
     """The headers of a proxy with a person's name and roles."""
 
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(defer_build=True, frozen=True)
 
     name: TextOrVariable
     roles: TextOrVariable | None = None
@@ -59,7 +59,7 @@ class Headers(BaseModel):
 class DeskTable(BaseModel):
     """The table as it is written."""
 
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(defer_build=True, frozen=True)
 
     url: Annotated[TextOrVariable, AfterValidator(_secure)] = ""
     proxies: Listed = ()

@@ -51,7 +51,7 @@ Limits = Annotated[BudgetTable, BeforeValidator(_as_table)]
 class Arm(BaseModel):
     """One way to reach the goals: the model of its planner, by default the evaluation's, and the playbooks it knows."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(defer_build=True, frozen=True, extra="forbid")
 
     kind: ArmKind
     planner: str | None = Field(default=None, min_length=1)
@@ -81,7 +81,7 @@ class Case(BaseModel):
     Checks are those of plan steps. They apply to the answer or, with the key `file`, to the text of that file.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(defer_build=True, frozen=True, extra="forbid")
 
     id: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]*$", max_length=60)
     goal: str = Field(min_length=1)
@@ -113,7 +113,7 @@ class Suite(BaseModel):
     US dollars per million tokens. `replanning` holds settings of that arm.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(defer_build=True, frozen=True, extra="forbid")
 
     name: str = Field(pattern=r"^\w[\w .-]*$", max_length=100)
     cases: Annotated[tuple[Case, ...], Field(min_length=1), Says("must be a list of cases, at least one")]

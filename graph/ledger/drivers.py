@@ -6,7 +6,6 @@ from pathlib import Path
 from planner_executor.graph.errors import ConfigError, LedgerUnavailableError
 from planner_executor.graph.ledger.address import MISSPELT, SCHEMES, is_address, shown_address
 from planner_executor.graph.ledger.database_name import IN_MEMORY, name_fault
-from planner_executor.graph.ledger.memory.ledger import MemoryLedger
 from planner_executor.graph.ledger.protocol import Ledger
 from planner_executor.graph.ledger.run_store import RunStore
 from planner_executor.graph.ledger.seal import SealKey
@@ -17,6 +16,8 @@ Driver = Callable[[str, SealKey | None], RunStore]
 
 
 def _in_memory(_address: str, key: SealKey | None) -> RunStore:
+    from planner_executor.graph.ledger.memory.ledger import MemoryLedger
+
     return MemoryLedger(key)
 
 

@@ -21,7 +21,7 @@ Hex = Annotated[str, Field(pattern=r"^(?:[0-9a-f]{2})*$")]
 
 
 class _Line(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+    model_config = ConfigDict(defer_build=True, frozen=True, extra="forbid", strict=True)
 
 
 class RunLine(_Line):
@@ -67,7 +67,9 @@ class EndLine(_Line):
 
 
 Line = RunLine | EventLine | ArtifactLine | EndLine
-_lines: TypeAdapter[Line] = TypeAdapter(Annotated[Line, Field(discriminator="record")])
+_lines: TypeAdapter[Line] = TypeAdapter(
+    Annotated[Line, Field(discriminator="record")], config=ConfigDict(defer_build=True)
+)
 
 
 def to_bytes(transcript: Transcript) -> bytes:

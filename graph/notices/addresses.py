@@ -89,7 +89,7 @@ Names = Annotated[tuple[Text, ...], List, Says("must be a list of names of addre
 class Notify(BaseModel):
     """The table as it is written, without the names for each kind of notice."""
 
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(defer_build=True, frozen=True)
 
     addresses: Annotated[Mapping[str, Url], Shape("must be a table: a name for each address")] = {}
     secret: TextOrVariable = ""

@@ -11,8 +11,6 @@ from planner_executor.graph.plan.shortening import shortened
 
 WORDS_CHARACTERS = 300
 """Most characters of one answer."""
-MOST_ANSWERED = 50
-"""Most steps whose comments a planner is asked to answer."""
 
 
 def read_on_comments(

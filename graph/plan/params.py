@@ -23,7 +23,7 @@ NAME = r"[A-Za-z][A-Za-z0-9_]*"
 class Param(BaseModel):
     """The value of a parameter, and how far whoever gave it is trusted."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(defer_build=True, frozen=True, extra="forbid")
 
     value: JsonValue
     label: Trust

@@ -3,50 +3,17 @@
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from planner_executor.graph.data_class import dataclass
 from planner_executor.graph.plan.canonical import canonical_json
 from planner_executor.graph.plan.catalog import ToolSpec
 from planner_executor.graph.plan.draft import StepDraft
 from planner_executor.graph.plan.issues import Issue
 from planner_executor.graph.plan.normalization import read_id, unwrap
+from planner_executor.graph.plan.plan_diff import PlanDiff
 from planner_executor.graph.plan.reading import MAX_STEPS, ParsedPlan, finish, no_object, read_params, read_steps
 from planner_executor.graph.plan.references import references_in
 from planner_executor.graph.plan.schema import Plan, Step
 from planner_executor.graph.plan.shortening import short_repr
 from planner_executor.graph.plan.validation import graph_issues
-
-
-@dataclass(frozen=True)
-class PlanDiff:
-    """Ids of the steps that differ between two revisions, in plan order."""
-
-    added: tuple[str, ...] = ()
-    changed: tuple[str, ...] = ()
-    removed: tuple[str, ...] = ()
-    answer: bool = False
-
-    def __str__(self) -> str:
-        """Return the difference as one line."""
-        groups = (("added", self.added), ("changed", self.changed), ("removed", self.removed))
-        words = [f"{name}: {', '.join(ids)}" for name, ids in groups if ids] + (
-            ["answer changed"] if self.answer else []
-        )
-        return "; ".join(words) or "nothing changed"
-
-    @classmethod
-    def from_json(cls, raw: Mapping[str, Any]) -> "PlanDiff":
-        """Parse the output of `to_json`."""
-        added, changed, removed = (tuple(raw.get(name, ())) for name in ("added", "changed", "removed"))
-        return cls(added, changed, removed, bool(raw.get("answer")))
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the difference as JSON for the review."""
-        return {
-            "added": list(self.added),
-            "changed": list(self.changed),
-            "removed": list(self.removed),
-            "answer": self.answer,
-        }
 
 
 def difference(before: Plan | None, after: Plan) -> PlanDiff:

@@ -27,7 +27,7 @@ class Answer(BaseModel):
     `step` serves each call of it that has no answer of its own. `error` fails the call instead.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(defer_build=True, frozen=True, extra="forbid")
 
     step: str = ""
     item: int | None = None
@@ -41,7 +41,7 @@ class Answer(BaseModel):
 class ExpectedCall(BaseModel):
     """A tool that is to be called with these arguments among others: `times` times, at least once if unset."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(defer_build=True, frozen=True, extra="forbid")
 
     tool: str
     args: dict[str, JsonValue] = Field(default_factory=dict)
@@ -67,7 +67,7 @@ class Case(BaseModel):
     and `checks` are those of plan steps, over its answer.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(defer_build=True, frozen=True, extra="forbid")
 
     source: dict[str, JsonValue] = Field(default_factory=dict)
     params: dict[str, JsonValue] = Field(default_factory=dict)

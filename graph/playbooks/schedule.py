@@ -55,7 +55,7 @@ class Schedule:
 class Written(BaseModel):
     """An entry of the table as it is written."""
 
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(defer_build=True, frozen=True)
 
     name: Text
     playbook: Text

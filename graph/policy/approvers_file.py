@@ -85,7 +85,7 @@ Quorum = Annotated[int, Strict(), Field(ge=1, le=MOST), Says(f"must be an intege
 class People(BaseModel):
     """People whom a request may be escalated to."""
 
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(defer_build=True, frozen=True)
 
     names: Texts = ()
     roles: Texts = ()

@@ -92,7 +92,7 @@ PriceTable = Annotated[Price, Shape(f"must have input and output, {A_PRICE}", mi
 class Standing(BaseModel):
     """Approvals of further calls, beyond their run."""
 
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(defer_build=True, frozen=True)
 
     longest: Duration | None = None
 
@@ -100,7 +100,7 @@ class Standing(BaseModel):
 class PolicyTable(BaseModel):
     """A policy as it is written."""
 
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(defer_build=True, frozen=True)
 
     effects: Annotated[Mapping[Effect, EffectTable], Shape()] = Field(default_factory=dict)
     tools: Annotated[Mapping[str, ToolTable], Shape()] = Field(default_factory=dict)

@@ -8,6 +8,8 @@ from planner_executor.graph.plan.schema import Plan
 
 Became = Literal["changed", "unchanged", "gone"]
 """What the next plan did with a commented step."""
+MOST_ANSWERED = 50
+"""Most steps whose comments a planner is asked to answer."""
 
 
 @dataclass(frozen=True)

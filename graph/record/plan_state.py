@@ -6,11 +6,10 @@ from typing import Any
 from planner_executor.graph.data_class import dataclass, field
 from planner_executor.graph.plan.effect import effect_digest, effect_key, origins_of
 from planner_executor.graph.plan.issues import Issue
-from planner_executor.graph.plan.on_comments import MOST_ANSWERED
 from planner_executor.graph.plan.schema import Plan, Step
 from planner_executor.graph.record.amendment import amendment_words
 from planner_executor.graph.record.call import Call
-from planner_executor.graph.record.comment import Comment
+from planner_executor.graph.record.comment import MOST_ANSWERED, Comment
 from planner_executor.graph.record.events import Decided, PlanRefused, PlanRevised, ReviewRequested, RunForked, Steered
 from planner_executor.graph.record.expected import Expected
 from planner_executor.graph.record.replacement import Replaced

@@ -25,7 +25,7 @@ Judge = Literal["code", "model", "nobody"]
 
 
 class _Part(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(defer_build=True, frozen=True, extra="forbid")
 
 
 class Whole(_Part):

@@ -19,7 +19,8 @@ from planner_executor.graph.record.waiting_filter import Waiting
 from planner_executor.graph.runs.inbox_filter import EVERYTHING, InboxFilter
 from planner_executor.graph.runs.runs import Runs
 from planner_executor.graph.runs.stopped import stopped_runs
-from planner_executor.graph.text.inbox import How, InboxRow, StoppedRow, inbox_bundle
+from planner_executor.graph.text.inbox import InboxRow, StoppedRow, inbox_bundle
+from planner_executor.graph.text.stopped import How
 
 CHUNK, MOST_READ = 200, 2_000
 """Rows of the index that are read at a time, and for one page: what a person may decide goes on at its `next`."""

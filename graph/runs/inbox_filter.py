@@ -7,7 +7,8 @@ from planner_executor.graph.record.open_review import OpenReview
 from planner_executor.graph.record.person import Approver
 from planner_executor.graph.record.summary import RunSummary
 from planner_executor.graph.record.waiting_filter import VALUES, WaitingFilter
-from planner_executor.graph.text.inbox import ASKED, STOPPED
+from planner_executor.graph.text.inbox import ASKED
+from planner_executor.graph.text.stopped import STOPPED
 from planner_executor.graph.words.name_list import right_name
 
 ORDERS = tuple(VALUES)

@@ -7,9 +7,7 @@ from planner_executor.graph.data_class import dataclass
 from planner_executor.graph.record.events import Event
 from planner_executor.graph.runs.run import Run
 from planner_executor.graph.text.event_text import event_line
-from planner_executor.graph.text.html import scrolled
 from planner_executor.graph.text.revisions import Revisions, revisions_in
-from planner_executor.graph.text.timeline import timeline_svg
 
 
 @dataclass(frozen=True)
@@ -32,6 +30,9 @@ class Log:
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
         """Draw when each step ran; the text is one line per event."""
+        from planner_executor.graph.text.html import scrolled  # most runs are read in no notebook
+        from planner_executor.graph.text.timeline import timeline_svg
+
         text = "\n".join(event_line(event) for event in self.events)
         svg = timeline_svg(self.run.step_status, self.run.results)
         return {"text/html": scrolled(svg), "image/svg+xml": svg, "text/plain": text}

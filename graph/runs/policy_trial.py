@@ -5,7 +5,8 @@ from typing import Any
 
 from planner_executor.graph.errors import LedgerCorruptError, PolicyError
 from planner_executor.graph.ledger.protocol import Ledger
-from planner_executor.graph.ledger.values import content_value, policy_of, tools_of
+from planner_executor.graph.ledger.recorded_terms import policy_of
+from planner_executor.graph.ledger.values import content_value, tools_of
 from planner_executor.graph.policy.approval_scope import ExecutionTerms
 from planner_executor.graph.policy.policy import Policy
 from planner_executor.graph.policy.policy_trial import Args, PolicyTrial, Tried

@@ -22,8 +22,6 @@ from planner_executor.graph.text.drawing.labels import waits_within
 from planner_executor.graph.text.event_text.standing import ahead_line
 from planner_executor.graph.text.event_text.values import until_text
 from planner_executor.graph.text.expectation import said_and_spent
-from planner_executor.graph.text.review.screen import screen_descriptions
-from planner_executor.graph.text.run_view import RunView
 
 
 @dataclass(frozen=True)
@@ -114,6 +112,9 @@ class Run:
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
         """Show the run in a notebook: goal, status, answer and errors, and its plan with the status of each step."""
+        from planner_executor.graph.text.review.screen import screen_descriptions  # most runs are read in no notebook
+        from planner_executor.graph.text.run_view import RunView
+
         view = RunView(
             name=self.id,
             goal=self.goal,

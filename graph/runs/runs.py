@@ -28,7 +28,6 @@ from planner_executor.graph.record.stop_request import CANCEL, PAUSE, StopReques
 from planner_executor.graph.runs.lists import Log
 from planner_executor.graph.runs.run import Run, run_of
 from planner_executor.graph.runs.run_page import RunPage, one_more, page_of
-from planner_executor.graph.runs.stopped import stopped_gauges, stopped_runs
 from planner_executor.graph.words.name_list import listed
 
 NO_RESULT = StepResult("pending")
@@ -127,6 +126,8 @@ class Runs:
 
     async def counters(self) -> Counters:
         """Return counts over all runs, and gauges of those that need a person."""
+        from planner_executor.graph.runs.stopped import stopped_gauges, stopped_runs  # with the texts of lists
+
         found = await self.ledger.counters()
         return replace(found, gauges={**found.gauges, **stopped_gauges(await stopped_runs(self.ledger))})
 

@@ -5,7 +5,8 @@ from typing import Any
 
 from planner_executor.graph.errors import InputError
 from planner_executor.graph.large_work import done_aside
-from planner_executor.graph.ledger.values import policy_of, tools_of
+from planner_executor.graph.ledger.recorded_terms import policy_of
+from planner_executor.graph.ledger.values import tools_of
 from planner_executor.graph.policy.approvers import NO_APPROVERS
 from planner_executor.graph.record.person import Approver
 from planner_executor.graph.record.projection import project

@@ -9,7 +9,7 @@ from planner_executor.graph.record.counters import Labels
 from planner_executor.graph.record.run_filter import RunFilter
 from planner_executor.graph.record.run_key import RunKey
 from planner_executor.graph.record.summary import RunSummary
-from planner_executor.graph.text.inbox import STOPPED, How
+from planner_executor.graph.text.stopped import STOPPED, How
 
 FAILED_S, MOST_STOPPED = 7 * 86_400.0, 50
 """How long a failure needs a person, and how many runs of a kind are named."""

@@ -8,7 +8,8 @@ from typing import Any
 from planner_executor.graph.context import Services
 from planner_executor.graph.errors import InputError, OtherTermsError
 from planner_executor.graph.large_work import done_aside
-from planner_executor.graph.ledger.values import policy_of, tools_of
+from planner_executor.graph.ledger.recorded_terms import policy_of
+from planner_executor.graph.ledger.values import tools_of
 from planner_executor.graph.nodes.run.terms import compared
 from planner_executor.graph.plan.canonical import digest
 from planner_executor.graph.plan.schema import Plan

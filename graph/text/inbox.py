@@ -7,6 +7,7 @@ from planner_executor.graph.data_class import dataclass, field
 from planner_executor.graph.record.asked_effect import AskedEffect
 from planner_executor.graph.text.expectation import takes_in_words
 from planner_executor.graph.text.review.plan import estimate_text
+from planner_executor.graph.text.stopped import STOPPED, How
 from planner_executor.graph.text.table import Bundle, local, table_bundle
 
 ASKED: Mapping[str, str] = {
@@ -75,15 +76,6 @@ class InboxRow:
         lists = {name: list(getattr(self, name)) for name in ("asks", "deciders", "voters", "tags")}
         effects = [one.to_json() for one in self.effects]
         return {**vars(self), **lists, "estimate": dict(self.estimate), "effects": effects}
-
-
-How = Literal["died", "failed", "paused"]
-STOPPED: Mapping[How, str] = {
-    "died": "its process died: resume it, or leave it to a worker",
-    "failed": "ended with less than it was to do: look at it, retry or fork it",
-    "paused": "paused: resume it",
-}
-"""What became of a run that stopped without asking, in words, the most urgent first."""
 
 
 @dataclass(frozen=True)

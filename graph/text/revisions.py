@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, overload
 
 from planner_executor.graph.data_class import dataclass
-from planner_executor.graph.plan.revision import PlanDiff
+from planner_executor.graph.plan.plan_diff import PlanDiff
 from planner_executor.graph.record.events import Event, PlanRevised
 from planner_executor.graph.text.table import Bundle, local, table_bundle
 

@@ -11,7 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 from planner_executor.graph.cli import app
-from planner_executor.graph.cli.commands.inbox import said_of_all
+from planner_executor.graph.cli.inbox_decisions import said_of_all
 from planner_executor.graph.cli.screen import Screen
 
 Cli = Callable[..., Any]

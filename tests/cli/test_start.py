@@ -15,6 +15,7 @@ from planner_executor.graph.cli.command_group import WHOLE
 from planner_executor.graph.cli.command_table import COMMANDS
 from planner_executor.graph.testing import ScriptedModel, step
 
+GRAPH = "planner_executor.graph."
 LOADED = (
     "import json, sys; from planner_executor.command import main\n"
     "try: main()\n"
@@ -49,17 +50,26 @@ def test_help_and_version_import_no_command_and_no_library_but_typer(folder: Pat
     assert len([name for name in found if name.startswith("planner_executor.")]) <= 12
 
 
-def test_a_list_of_runs_imports_no_other_command_and_nothing_that_reads_events(folder: Path) -> None:
+@pytest.mark.parametrize(
+    ("words", "unused", "most"),
+    [
+        ("runs", ("asyncio", f"{GRAPH}record.events", f"{GRAPH}plan.schema"), 75),
+        ("show first.1", (f"{GRAPH}plan.validation", f"{GRAPH}settings", f"{GRAPH}text.run_view"), 305),
+        ("inbox", ("yaml", "httpx", f"{GRAPH}cli.run_driver", f"{GRAPH}ledger.memory"), 350),
+    ],
+)
+def test_what_reads_runs_imports_no_other_command_and_nothing_that_drives_runs(
+    folder: Path, words: str, unused: tuple[str, ...], most: int
+) -> None:
     with Agent.open("runs.db", planner=ScriptedModel([]), tools=[], policy={"approval": "always"}) as agent:
         agent.start("think", plan={"steps": [step("a")]}, thread="first")
 
-    found = loaded("runs", "--db", "runs.db")
+    found = loaded(*words.split(), "--db", "runs.db")
 
-    assert [name for name in found if name.startswith("planner_executor.graph.cli.commands.")] == [
-        "planner_executor.graph.cli.commands.runs"
-    ]
-    assert not found & {"asyncio", "langgraph", "planner_executor.graph.record.events"}
-    assert len([name for name in found if name.startswith("planner_executor.")]) <= 75
+    (command,) = [name for name in found if name.startswith(f"{GRAPH}cli.commands.")]
+    assert command == f"{GRAPH}cli.commands.{words.split()[0]}"
+    assert not found & {"langgraph", "langchain_core", "rich.markdown", *unused}
+    assert len([name for name in found if name.startswith("planner_executor.")]) <= most
 
 
 def test_each_line_of_the_table_is_the_first_sentence_of_its_command() -> None:

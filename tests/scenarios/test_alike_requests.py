@@ -12,7 +12,7 @@ from desk_server import served
 from rich.console import Console
 
 from planner_executor import Agent
-from planner_executor.graph.cli.commands.inbox import table
+from planner_executor.graph.cli.inbox_decisions import table
 from planner_executor.graph.cli.screen import Screen
 from planner_executor.graph.errors import InputError
 from planner_executor.graph.record.events import Draft, Event

@@ -26,7 +26,8 @@ from planner_executor.graph.desk.views.step_form import (
 )
 from planner_executor.graph.desk.views.what_follows import what_follows
 from planner_executor.graph.errors import AgentError, InputError
-from planner_executor.graph.ledger.values import terms_on_record, tools_of
+from planner_executor.graph.ledger.recorded_terms import terms_on_record
+from planner_executor.graph.ledger.values import tools_of
 from planner_executor.graph.policy.approval_scope import ExecutionTerms
 from planner_executor.graph.review.response import RequestJson
 

@@ -21,7 +21,8 @@ from planner_executor.graph.runs.inbox import inbox as open_requests
 from planner_executor.graph.runs.inbox import place_in_words
 from planner_executor.graph.runs.inbox_filter import InboxFilter
 from planner_executor.graph.settings.identity import named
-from planner_executor.graph.text.inbox import GROUPS, STOPPED, age_in_words, grouped, left_in_words
+from planner_executor.graph.text.inbox import GROUPS, age_in_words, grouped, left_in_words
+from planner_executor.graph.text.stopped import STOPPED
 
 PAGE, ME = 50, "me"
 SPANS: Mapping[str, int] = {"1h": 3_600, "24h": 86_400, "7d": 604_800, "30d": 2_592_000}

@@ -5,7 +5,8 @@ from typing import Any
 
 from planner_executor.graph.data_class import dataclass
 from planner_executor.graph.plain_text.sanitize import visible_json
-from planner_executor.graph.plan.revision import PlanDiff, difference
+from planner_executor.graph.plan.plan_diff import PlanDiff
+from planner_executor.graph.plan.revision import difference
 from planner_executor.graph.plan.schema import Plan
 from planner_executor.graph.record.events import Event, PlanRevised
 from planner_executor.graph.text.word_diff import Piece, word_diff

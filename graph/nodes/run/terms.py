@@ -4,7 +4,7 @@ from planner_executor.graph.context import Services
 from planner_executor.graph.data_class import replace
 from planner_executor.graph.errors import OtherTermsError
 from planner_executor.graph.ledger.protocol import Ledger
-from planner_executor.graph.ledger.values import terms_of
+from planner_executor.graph.ledger.recorded_terms import terms_of
 from planner_executor.graph.policy.terms import Comparison, compare
 from planner_executor.graph.record.assignment import Assignment, lowered
 from planner_executor.graph.record.budget import Budget

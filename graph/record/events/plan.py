@@ -5,7 +5,7 @@ from typing import Any, ClassVar, Literal
 
 from planner_executor.graph.data_class import dataclass, field
 from planner_executor.graph.plan.issues import Issue
-from planner_executor.graph.plan.revision import PlanDiff
+from planner_executor.graph.plan.plan_diff import PlanDiff
 from planner_executor.graph.record.call_preview import CallPreview
 from planner_executor.graph.record.codec import Needed, Written
 from planner_executor.graph.record.events.content import Content

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from planner_executor.graph.plain_text.markdown import code
 from planner_executor.graph.plain_text.sanitize import visible
-from planner_executor.graph.plan.revision import PlanDiff
+from planner_executor.graph.plan.plan_diff import PlanDiff
 from planner_executor.graph.record.values import to_text
 from planner_executor.graph.review.content import Change, CommentContent, FieldChange, PlanContent, Shown, Whole
 from planner_executor.graph.review.plan_changes import ANSWER

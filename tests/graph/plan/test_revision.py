@@ -7,8 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from planner_executor.graph.plan.catalog import ToolSpec
+from planner_executor.graph.plan.plan_diff import PlanDiff
 from planner_executor.graph.plan.reading import ParsedPlan
-from planner_executor.graph.plan.revision import PlanDiff, difference, read_revision
+from planner_executor.graph.plan.revision import difference, read_revision
 from planner_executor.graph.plan.schema import Plan, Step
 
 TOOLS = {"search": ToolSpec("search", "", {"properties": {"q": {"type": "string"}}, "required": ["q"]})}

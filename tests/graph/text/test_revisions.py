@@ -1,6 +1,6 @@
 from typing import Any
 
-from planner_executor.graph.plan.revision import PlanDiff
+from planner_executor.graph.plan.plan_diff import PlanDiff
 from planner_executor.graph.record.events import Event
 from planner_executor.graph.text.revisions import revisions_in
 
