@@ -133,7 +133,9 @@ class Reader:
         try:
             link = httpx.URL(re.findall(r"http://\S+", self._read_until(file, "\n"))[0])
             here = {"Origin": f"http://{link.host}:{link.port}", "Host": f"{link.host}:{link.port}"}
-            with httpx.Client(base_url=f"http://127.0.0.1:{link.port}", headers=here, timeout=30) as browser:
+            patient = httpx.HTTPTransport(retries=9)  # the link is printed before the desk listens
+            where = f"http://127.0.0.1:{link.port}"
+            with httpx.Client(base_url=where, headers=here, timeout=30, transport=patient) as browser:
                 browser.get(link.raw_path.decode())
                 page = browser.get("/run/review", params={"run": run}).text
                 hidden = dict(re.findall(r'type="hidden" name="([^"]+)" value="([^"]*)"', page))
