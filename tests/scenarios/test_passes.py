@@ -28,6 +28,9 @@ PAIRS = [
     for column, way in enumerate(WAYS)
 ]
 """Each kind with each way, each kind with each failure, and each way with each failure."""
+SQUARES = list(product(enumerate(KINDS), enumerate(["resume", "retry", "feedback", "edit", "fork"])))
+WHITE, BLACK = ([(kind, way) for (row, kind), (column, way) in SQUARES if (row + column) % 2 == at] for at in (0, 1))
+"""Each kind with each way, in one of the two: for calls that were refused, and for calls whose results will not do."""
 
 
 class Post:
@@ -239,7 +242,7 @@ def test_a_call_whose_process_ended_in_it_is_settled_before_it_is_made_again(
         assert post.sent == Counter(PEOPLE)
 
 
-@pytest.mark.parametrize(("kind", "way"), list(product(KINDS, ["resume", "retry", "feedback", "edit", "fork"])))
+@pytest.mark.parametrize(("kind", "way"), WHITE)
 def test_a_call_that_a_policy_refuses_is_never_made_on_whatever_way(
     database: str, tools: LoggedTools, kind: str, way: str
 ) -> None:
@@ -293,8 +296,7 @@ def test_a_retry_asks_again_about_a_call_that_a_person_rejected_and_about_no_oth
     assert (run.status, post.sent, asked) == ("succeeded", Counter(PEOPLE), Counter([*PEOPLE, "bo"]))
 
 
-@pytest.mark.parametrize("way", ["resume", "retry", "feedback", "edit", "fork"])
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(("kind", "way"), BLACK)
 def test_a_call_whose_result_missed_the_checks_is_not_made_again_unannounced(
     database: str, tools: LoggedTools, kind: str, way: str
 ) -> None:
