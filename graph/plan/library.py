@@ -113,6 +113,7 @@ class _Expansion:
             return []
         if strange := [key for key in step if key not in STEP_FIELDS]:
             says = f"does not go with a playbook; such a step has {', '.join(STEP_FIELDS)}"
+            says += "; write it at the steps of the playbook, or give its steps themselves" if "when" in strange else ""
             self.issues.append(Issue(name, str(strange[0]), says))
         known = self._named(step[PLAYBOOK], name, above)
         values = self._values(known, step.get("params"), name) if known is not None else {}

@@ -31,6 +31,7 @@ FIELDS = tuple(Step.model_fields)
 CANNOT = "cannot"
 LOOK = "look"
 PLAYBOOK = "playbook"
+NO_PLAYBOOK = "only a whole new plan uses playbooks; give the steps themselves here"
 ON_COMMENTS = "on_comments"
 PLAN_KEYS = ("steps", "keep", "plan", "answer", CANNOT, LOOK, ON_COMMENTS, PLAYBOOK)
 """Keys that identify a plan or a revision among other JSON."""
@@ -116,6 +117,15 @@ def called_tool(raw: Any, tools: Collection[str]) -> str | None:
     return name if isinstance(name, str) and name in tools else None
 
 
+def unknown_key(key: Any, known: str) -> str:
+    """Return what is wrong with a key of a plan or a step; a playbook is expanded before either is read, or not at all.
+
+    >>> unknown_key("depend", "a step has id"), unknown_key("playbook", "a step has id")
+    ("unknown key 'depend'; a step has id", 'only a whole new plan uses playbooks; give the steps themselves here')
+    """
+    return NO_PLAYBOOK if key == PLAYBOOK else f"unknown key {short_repr(key)}; {known}"
+
+
 def read_fields(raw: Mapping[Any, Any], tools: Mapping[str, ToolSpec], step: str) -> Fields:
     """Return a step's fields without null values; issues call the step by the name `step`."""
     found = Fields()
@@ -125,7 +135,7 @@ def read_fields(raw: Mapping[Any, Any], tools: Mapping[str, ToolSpec], step: str
         if value is None:
             continue
         if name not in FIELDS:
-            found.issues.append(Issue(step, str(key), f"unknown key {short_repr(key)}; a step has {', '.join(FIELDS)}"))
+            found.issues.append(Issue(step, str(key), unknown_key(key, f"a step has {', '.join(FIELDS)}")))
         elif name in fields:
             found.issues.append(Issue(step, name, f"given twice, the second time as {short_repr(key)}; keep one"))
         else:

@@ -13,10 +13,9 @@ from planner_executor.graph.plan.draft import StepDraft
 from planner_executor.graph.plan.field_errors import field_errors
 from planner_executor.graph.plan.issues import Issue
 from planner_executor.graph.plan.json_values import TOO_DEEP, json_faults
-from planner_executor.graph.plan.normalization import group_notes, name_of, read_fields, unwrap
+from planner_executor.graph.plan.normalization import group_notes, name_of, read_fields, unknown_key, unwrap
 from planner_executor.graph.plan.params import NO_PARAMS, Param, Params, params_faults, params_json
 from planner_executor.graph.plan.schema import Plan, Step
-from planner_executor.graph.plan.shortening import short_repr
 from planner_executor.graph.plan.validation import graph_issues, step_issues
 from planner_executor.graph.plan.work import WorkLimitExceeded, work_limit
 
@@ -56,7 +55,7 @@ def read_plan(
     if not isinstance(plan, dict):
         return ParsedPlan(None, (no_object(plan, 'a plan must be an object with "steps"'),))
     issues = [
-        Issue(None, str(key), f"unknown key {short_repr(key)}; a plan has steps, answer, params")
+        Issue(None, str(key), unknown_key(key, "a plan has steps, answer, params"))
         for key in plan
         if key not in ("steps", "answer", "params")
     ]

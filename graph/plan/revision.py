@@ -7,7 +7,7 @@ from planner_executor.graph.plan.canonical import canonical_json
 from planner_executor.graph.plan.catalog import ToolSpec
 from planner_executor.graph.plan.draft import StepDraft
 from planner_executor.graph.plan.issues import Issue
-from planner_executor.graph.plan.normalization import read_id, unwrap
+from planner_executor.graph.plan.normalization import read_id, unknown_key, unwrap
 from planner_executor.graph.plan.plan_diff import PlanDiff
 from planner_executor.graph.plan.reading import MAX_STEPS, ParsedPlan, finish, no_object, read_params, read_steps
 from planner_executor.graph.plan.references import references_in
@@ -40,7 +40,7 @@ def read_revision(
         message = 'a revision must be an object with "steps", and "keep" for the steps that stay'
         return ParsedPlan(None, (no_object(revision, message),))
     issues = [
-        Issue(None, str(key), f"unknown key {short_repr(key)}; a revision has keep, steps, answer")
+        Issue(None, str(key), unknown_key(key, "a revision has keep, steps, answer"))
         for key in revision
         if key not in ("keep", "steps", "answer", "params")
     ]

@@ -98,6 +98,17 @@ def test_a_playbook_as_a_step_checks_a_value_once_it_is_known(opened: Open, tool
     assert agent.replay(ended.id).is_same
 
 
+def test_a_planner_of_single_steps_is_told_to_give_the_step_itself(opened: Open) -> None:
+    step = {"id": "find", "objective": "Find", "tool": "look", "args": {"n": "a"}}
+    agent = opened({"playbook": "welcome", "params": {"who": "ana@x"}}, {"steps": [step]}, horizon=1, replan="failure")
+
+    waiting = agent.start("Welcome our new customer ana@x by mail")
+
+    first, again = agent.model.prompts  # type: ignore[attr-defined]
+    assert "A playbook is a plan that people keep" not in first[0].text
+    assert "give the steps themselves here" in again[-1].text and list(waiting.plan.by_id) == ["find"]
+
+
 def test_a_planner_that_has_looked_at_untrusted_data_gives_untrusted_values(opened: Open, tools: LoggedTools) -> None:
     look = {"look": [{"tool": "look", "args": {"n": "eve@x"}}]}
     agent = opened(look, {"playbook": "welcome", "params": {"who": "eve@x"}}, look=["look"])

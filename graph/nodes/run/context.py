@@ -12,7 +12,8 @@ from planner_executor.graph.errors import OtherTermsError
 from planner_executor.graph.ledger.protocol import Ledger
 from planner_executor.graph.ledger.values import values_of
 from planner_executor.graph.plan.issues import Issue
-from planner_executor.graph.plan.library import read_expanded
+from planner_executor.graph.plan.library import read_expanded, uses_playbook
+from planner_executor.graph.plan.normalization import NO_PLAYBOOK, PLAYBOOK
 from planner_executor.graph.plan.params import Params, Trust
 from planner_executor.graph.plan.reading import ParsedPlan
 from planner_executor.graph.plan.schedule import waits_for
@@ -192,6 +193,8 @@ class RunContext:
         """Read a plan, with the playbooks in it expanded; one that a model writes brings no parameters of its own."""
         label: Trust = "untrusted" if by_model and self.has_read_untrusted else "user"
         services = self.services
+        if by_model and self.replan_policy.horizon and uses_playbook(raw):
+            return ParsedPlan(None, (Issue(None, PLAYBOOK, NO_PLAYBOOK),))
         return read_expanded(raw, services.toolbox.specs, services.library, label, services.settings.max_steps, params)
 
     @property

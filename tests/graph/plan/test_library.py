@@ -6,6 +6,7 @@ from planner_executor.graph.plan.catalog import ToolSpec
 from planner_executor.graph.plan.library import KnownPlaybook, fitting, read_expanded
 from planner_executor.graph.plan.params import NO_PARAMS
 from planner_executor.graph.plan.reading import ParsedPlan
+from planner_executor.graph.plan.revision import read_revision
 
 
 def known(name: str, *steps: dict[str, Any], answer: Any = None, **parameters: Any) -> KnownPlaybook:
@@ -122,3 +123,17 @@ def test_playbooks_are_shown_by_words_and_at_most_eight() -> None:
     assert len(fitting(library, "Tell them")) == 8
     assert [one.name for one in fitting(library, "Pay the invoice")] == ["pay"]
     assert not fitting(library, "Something else")
+
+
+def test_what_cannot_use_playbooks_says_so_with_the_next_move() -> None:
+    use = {"id": "s", "objective": "Tell Ana", "playbook": "tell", "params": {"topic": "wind", "to": "ana@x"}}
+    current = read({"steps": [{"id": "a", "objective": "a", "tool": "find", "args": {}}]}).plan
+    assert current is not None
+
+    revised = [
+        read_revision(raw, current, (), TOOLS) for raw in ({"keep": ["a"], "steps": [use]}, {"playbook": "tell"})
+    ]
+    branch = read({"steps": [{**use, "when": {"of": "{param.x}", "condition": "@"}}]})
+
+    assert all("give the steps themselves here" in str(one.issues) and one.plan is None for one in revised)
+    assert branch.issues[0].step == "s" and "write it at the steps of the playbook" in branch.issues[0].message
