@@ -210,14 +210,17 @@ CREATE INDEX IF NOT EXISTS ledger_index_amount ON ledger_index (waits_for, (-coa
     WHERE waits_for IS NOT NULL;
 """ + either(
     f"""
+DROP INDEX IF EXISTS ledger_index_waiting;
+CREATE INDEX IF NOT EXISTS ledger_index_told ON ledger_index (waits_for, waiting_since, told)
+    WHERE waits_for IS NOT NULL;
 CREATE INDEX IF NOT EXISTS ledger_index_asked_cost ON ledger_index (waits_for, (-cost_usd)) WHERE waits_for IS NOT NULL;
 CREATE INDEX IF NOT EXISTS ledger_index_cost ON ledger_index (status, cost_usd);
 CREATE INDEX IF NOT EXISTS ledger_index_took ON ledger_index (status, {TOOK}) WHERE status NOT IN {LIVE};
 """,
     "",
 )
-"""By what lists are ordered. A server has none of what changes while a run works: a new version of a row has to have an
-entry in each index then, and sorting 100,000 places takes less than reading them did."""
+"""By what lists are ordered; in a file, what is looked for is found in an index, without a look at other rows. A server
+has no index of what changes while a run works: a new version of a row would need an entry in each of its indexes."""
 
 NEW = (RECORDS, either("", APPENDS), INDEX)
 ADDED = (RETENTION, either("", CHANGES), NOTICES, STANDING, CAPS, HISTORY, DEADLINES, FAMILIES, ORDERS)
