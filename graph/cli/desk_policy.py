@@ -19,7 +19,7 @@ def desk_policy(given: RunOptions) -> KeptPolicy:
     def read() -> PolicyView:
         with in_force(given.policy, given, given.config, given.approval) as rules:
             sections = rule_sections(rules.settings, rules.terms)
-            return PolicyView(rules.source or NO_POLICY, rules.terms.policy.digest, sections)
+            return PolicyView(rules.source or NO_POLICY, rules.terms.policy.digest, sections, rules.terms)
 
     def files() -> Iterator[Path]:
         named = (settings_file(given.config).path, policy_named(given.policy, given.config), given.mcp, store_path())

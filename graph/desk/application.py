@@ -24,6 +24,7 @@ from planner_executor.graph.desk.pages import (
     review,
     run,
     sign_in,
+    start,
 )
 from planner_executor.graph.desk.pages import playbooks as programs
 from planner_executor.graph.desk.pages.respond import desk_of, page
@@ -107,8 +108,8 @@ ROUTES = [
     Route("/next", lists.following),
     Route("/runs", lists.runs),
     Route("/live", live.list_stream),
-    Route("/start", control.new),
-    Route("/start", control.start, methods=["POST"]),
+    Route("/start", start.new),
+    Route("/start", start.start, methods=["POST"]),
     Route("/playbooks", programs.playbooks),
     Route("/playbook", programs.playbook),
     Route("/playbook", programs.start, methods=["POST"]),

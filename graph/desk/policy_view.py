@@ -21,11 +21,12 @@ Stamp = tuple[str, int, int, int]
 
 @dataclass(frozen=True)
 class PolicyView:
-    """The policy of runs started here: its source, its digest, and lines under headings."""
+    """The policy of runs started here: its source, its digest, and lines under headings, with all their terms."""
 
     source: str
     digest: str
     sections: Sequence[tuple[str, Sequence[str]]]
+    terms: ExecutionTerms
 
 
 PolicyInForce = Callable[[], Awaitable[PolicyView]]
@@ -64,7 +65,7 @@ def policy_of(services: Services, source: str) -> PolicyView:
     terms = ExecutionTerms(
         services.toolbox.specs, settings.approval, settings.policy, executors=tuple(services.models.named)
     )
-    return PolicyView(source, settings.policy.digest, rule_sections(settings, terms))
+    return PolicyView(source, settings.policy.digest, rule_sections(settings, terms), terms)
 
 
 def _stamp(file: Path) -> Stamp:

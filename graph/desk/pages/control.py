@@ -1,4 +1,4 @@
-"""Forms that change a run outside of a review: pause, continue, steer, cancel, retry, fork, skip, supply, start."""
+"""Forms that change a run outside of a review: pause, continue, steer, cancel, retry, fork, skip, supply."""
 
 import secrets
 from collections.abc import Awaitable, Callable, Mapping
@@ -12,8 +12,6 @@ from planner_executor.graph.desk.pages.respond import Form, changes, desk_of, go
 from planner_executor.graph.desk.pages.run_page import run_page, shown_run
 from planner_executor.graph.desk.records import Records, ShownRun
 from planner_executor.graph.desk.security.visitor import verified
-from planner_executor.graph.desk.threads import on_thread
-from planner_executor.graph.desk.views.plan_form import plan_of_text
 from planner_executor.graph.desk.views.schema_form import faults_in, value_in
 from planner_executor.graph.desk.views.what_follows import result_fields
 from planner_executor.graph.errors import InputError
@@ -47,53 +45,6 @@ async def more(request: Request) -> Response:
     return await run_page(request, "run_more.html", "more", shown)
 
 
-@shows
-async def new(request: Request) -> Response:
-    """Show the form that starts a run, or why none is started here."""
-    return page(request, "start.html", wrong="", given={})
-
-
-@changes
-async def start(request: Request, form: Form) -> Response:
-    """Start a run, and show it while it is planned; what cannot be started stays in the form, with the reason."""
-    try:
-        return go_to(run_link(request, "", await _started(request, form)))
-    except InputError as error:
-        return page(request, "start.html", 422, wrong=str(error), given=dict(form.fields))
-
-
-async def _started(request: Request, form: Form) -> str:
-    goal = form.get("goal")
-    if not goal:
-        raise InputError("goal", "say what is to be done")
-    plan = await on_thread(lambda: plan_of_text(form.get("plan"))) if form.get("plan") else None
-    constraints = [line.strip() for line in form.get("constraints").split("\n") if line.strip()]
-    tags, thread = form.get("tags").split(), secrets.token_hex(4)
-
-    person = visitor_of(request).person
-
-    async def begin(opened: OpenedAgent) -> Run:
-        return await opened.agent.start(
-            goal, constraints=constraints, tags=tags, plan=plan, thread=thread, setup=opened.setup, by=person
-        )
-
-    return await started(request, thread, begin)
-
-
-async def started(request: Request, thread: str, begin: Work) -> str:
-    """Start a run on a thread of its own, and return its id once it is on record.
-
-    Raises:
-        InputError: It cannot be started, or not here.
-    """
-    records = await desk_of(request).records()
-    await _drive(request, records, thread, None, begin)
-    key = await records.runs.ledger.last_run(thread)
-    if key is None:
-        raise InputError("goal", "the run has not begun yet; look for it in the list of runs")
-    return key.id
-
-
 async def _pause(request: Request, records: Records, shown: ShownRun, __: Form) -> str:
     await records.runs.pause(shown.run.id, str(_actor(request)))
     return shown.run.id
@@ -106,7 +57,7 @@ async def _cancel(request: Request, records: Records, shown: ShownRun, __: Form)
 
 async def _continue(request: Request, records: Records, shown: ShownRun, _: Form) -> str:
     person = visitor_of(request).person
-    await _drive(request, records, shown.key.thread, shown, lambda opened: opened.agent.resume(shown.run.id, by=person))
+    await drive(request, records, shown.key.thread, shown, lambda opened: opened.agent.resume(shown.run.id, by=person))
     return shown.run.id
 
 
@@ -128,7 +79,7 @@ async def _steer(request: Request, records: Records, shown: ShownRun, form: Form
     async def steer(opened: OpenedAgent) -> Run:
         return await opened.agent.steer(shown.run.id, add=add, withdraw=withdraw, feedback=feedback, by=person)
 
-    await _drive(request, records, shown.key.thread, shown, steer)
+    await drive(request, records, shown.key.thread, shown, steer)
     return shown.run.id
 
 
@@ -140,7 +91,7 @@ async def _retry(request: Request, records: Records, shown: ShownRun, form: Form
     async def retry(opened: OpenedAgent) -> Run:
         return await opened.agent.retry(shown.run.id, limits=limits, feedback=feedback, by=person)
 
-    await _drive(request, records, shown.key.thread, shown, retry)
+    await drive(request, records, shown.key.thread, shown, retry)
     return shown.run.id
 
 
@@ -157,7 +108,7 @@ async def _fork(request: Request, records: Records, shown: ShownRun, form: Form)
     async def fork(opened: OpenedAgent) -> Run:
         return await opened.agent.fork(shown.run.id, step, values=values, thread=thread, by=person)
 
-    await _drive(request, records, thread, shown, fork)
+    await drive(request, records, thread, shown, fork)
     key = await records.runs.ledger.last_run(thread)
     return key.id if key is not None else shown.run.id
 
@@ -186,7 +137,12 @@ def _actor(request: Request) -> Approver:
     return named(visitor_of(request).person, verified)
 
 
-async def _drive(request: Request, records: Records, thread: str, shown: ShownRun | None, work: Work) -> None:
+async def drive(request: Request, records: Records, thread: str, shown: ShownRun | None, work: Work) -> None:
+    """Continue a run here, or start one on a thread, and wait until that is on record.
+
+    Raises:
+        InputError: This desk does not.
+    """
     desk = desk_of(request)
     drives = desk.drives
     if drives is None:

@@ -11,8 +11,8 @@ from starlette.responses import Response
 
 from planner_executor.graph.data_class import dataclass
 from planner_executor.graph.desk.drives import OpenedAgent
-from planner_executor.graph.desk.pages.control import started
 from planner_executor.graph.desk.pages.respond import Form, changes, desk_of, go_to, page, run_link, shows, visitor_of
+from planner_executor.graph.desk.pages.start import started
 from planner_executor.graph.desk.threads import on_thread
 from planner_executor.graph.desk.views.edit_faults import FormFault
 from planner_executor.graph.desk.views.schema_form import FormField, faults_in, fields_of, value_in

@@ -47,6 +47,21 @@ def test_a_start_that_cannot_be_says_why_and_keeps_the_form(
     assert answer.status_code == 422 and why in answer.text and "be short" in answer.text
 
 
+def test_a_plan_that_is_brought_is_shown_step_by_step_and_changed_there_before_it_starts(visit: Visit) -> None:
+    text = """steps:\n- {id: send, objective: tell Ann, tool: mail, args: {to: "ann@example.com", text: "<b>"}}"""
+    fields = {"token": visit.hidden("/start")["token"], "goal": "send the news", "plan": text}
+
+    shown = visit.post("/start", {**fields, "act": "look"})
+    faulty = visit.post("/start", {**fields, "panels": "1", "step:send:does": "telegram"})
+    changed = {"panels": "1", "step:send:objective": "tell Bob", "step:send:args/to": "bob@example.com"}
+    begun = visit.post("/start", {**fields, **changed})
+
+    assert shown.status_code == 200 and 'name="step:send:objective"' in shown.text and "&lt;b&gt;" in shown.text
+    assert faulty.status_code == 422 and 'data-fault-name="step:send:does"' in faulty.text
+    page = visit.get(begun.headers["location"]).text
+    assert begun.status_code == 303 and "tell Bob" in page and "tell Ann" not in page
+
+
 def test_a_waiting_run_is_cancelled(server: DeskServer, visit: Visit, waiting: str) -> None:
     act(visit, waiting, "cancel")
 

@@ -714,6 +714,12 @@ def test_no_answer_to_a_form_has_a_fault_that_axe_finds(chat_browser: Any, tmp_p
         page.get_by_role("button", name="Plan it").click()
         page.get_by_text("say what is to be done").wait_for()
         faults += faults_of_all_looks(page)
+        page.get_by_label("Goal").fill("tell Ann")
+        page.get_by_text("Bring a plan").click()
+        page.get_by_label("Plan as YAML or JSON").fill('{"steps": [{"id": "a", "objective": "Go", "tool": "nobody"}]}')
+        page.get_by_role("button", name="Show its steps").click()
+        page.get_by_text("The plan that you bring").wait_for()
+        faults += faults_of_all_looks(page)
 
     assert faults == []
 
