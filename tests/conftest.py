@@ -24,10 +24,12 @@ from pydantic import SecretStr
 from sample import left_out
 
 from planner_executor import ModelSettings, build_graph
+from planner_executor.graph.ledger.lease import Pace
 from planner_executor.graph.prompts.executor import EXECUTOR
 from planner_executor.graph.prompts.planner import PLANNER
 from planner_executor.graph.prompts.replanner import REPLANNER
 from planner_executor.graph.testing import LoggedTools, ScriptedModel
+from planner_executor.graph.work.worker import Worker
 
 for profile, examples in {"check": 10, "test": 50, "many": 2_000}.items():
     # How fast the machine is decides nothing, and a property's examples share its folder and its patches.
@@ -240,6 +242,18 @@ def nothing_said_of_models(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in list(os.environ):
         if name.startswith("PLANNER_EXECUTOR_") or name.startswith("OPENAI_"):
             monkeypatch.delenv(name)
+
+
+@pytest.fixture
+def quick_workers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Workers take an owner that says nothing for gone at once, and not after twelve seconds."""
+    begin = Worker.__post_init__
+
+    def quick(worker: Worker) -> None:
+        worker.pace = Pace(beat_s=0.0, lease_s=0.0, look_s=0.01)
+        begin(worker)
+
+    monkeypatch.setattr(Worker, "__post_init__", quick)
 
 
 @pytest.fixture

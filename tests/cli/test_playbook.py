@@ -223,6 +223,7 @@ def test_a_value_that_is_missing_or_unknown_starts_nothing(kept: str, cli: Cli, 
     assert cli("runs").output.count("succeeded") == 1
 
 
+@pytest.mark.usefixtures("quick_workers")
 def test_a_worker_begins_what_is_due_and_says_so(kept: str, cli: Cli, folder: Path) -> None:
     (folder / "playbooks").mkdir()
     (folder / "playbooks" / kept).write_bytes((folder / kept).read_bytes())

@@ -142,6 +142,7 @@ def begun_in_python(folder: Path, **options: Any) -> str:
     return asyncio.run(begin())
 
 
+@pytest.mark.usefixtures("quick_workers")
 def test_a_run_that_was_begun_in_python_goes_on_though_the_command_line_has_more_tools(
     cli: Callable[..., Any], folder: Path
 ) -> None:
@@ -153,6 +154,7 @@ def test_a_run_that_was_begun_in_python_goes_on_though_the_command_line_has_more
     assert f"{run} taken up: weaker here" in done.stdout and f"{run} succeeded" in done.stdout, done.stdout
 
 
+@pytest.mark.usefixtures("quick_workers")
 def test_a_tool_that_two_places_name_is_one_tool(cli: Callable[..., Any], folder: Path) -> None:
     run = begun_in_python(folder)
     (folder / "planner-executor.toml").write_text('tools = ["shop.tools:TOOLS"]\n')
@@ -171,6 +173,7 @@ def test_a_tool_that_two_places_name_is_one_tool(cli: Callable[..., Any], folder
     assert f"{run} succeeded" in done.stdout, done.stdout
 
 
+@pytest.mark.usefixtures("quick_workers")
 def test_a_run_without_its_tool_is_left_and_the_option_is_named(cli: Callable[..., Any], folder: Path) -> None:
     run = begun_in_python(folder)
 

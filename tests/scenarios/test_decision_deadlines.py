@@ -205,6 +205,7 @@ def test_a_worker_that_comes_late_reminds_once_and_escalates(agent: Make, clock:
 ASK = {"tools": {"pay": {"verdict": "ask"}}, "approval": "never"}
 
 
+@pytest.mark.usefixtures("quick_workers")
 def test_a_run_goes_on_without_a_call_that_nobody_decided_about(
     agent: Make, tools: LoggedTools, clock: Clock, tmp_path: Path
 ) -> None:
