@@ -14,8 +14,9 @@ from planner_executor.graph.plan.canonical import digest
 from planner_executor.graph.plan.catalog import ToolSpec
 from planner_executor.graph.plan.inline_schema import inline_schema_fault, schema_errors
 from planner_executor.graph.plan.json_values import json_faults
-from planner_executor.graph.plan.library import NO_LIBRARY, KnownPlaybook, Library, read_expanded
+from planner_executor.graph.plan.library import NO_LIBRARY, KnownPlaybook, Library
 from planner_executor.graph.plan.params import NAME, Trust, value_faults
+from planner_executor.graph.plan.playbook_expansion import read_expanded
 from planner_executor.graph.plan.references import parameters_in, with_parameters
 from planner_executor.graph.record.budget import read_budget
 from planner_executor.graph.words.name_list import listed
@@ -216,7 +217,7 @@ def content_of(path: str | Path) -> bytes:
         with Path(path).open("rb") as file:
             return file.read(LARGEST + 1)
     except OSError as error:
-        raise InputError("playbook", f"{path}: {unreadable(error)}") from error
+        raise InputError("playbook", f"{path}: {unreadable(error)}; name a YAML file that is there") from error
 
 
 def face_of(tool: ToolSpec) -> dict[str, Any]:

@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 import pytest
 import typer.testing
@@ -65,6 +66,32 @@ def waiting(cli: Cli, latest: Callable[[], str]) -> str:
 def latest(cli: Cli) -> Callable[[], str]:
     """Return a function that returns the name of the latest run."""
     return lambda: cli("runs").stdout.splitlines()[1].split()[0]
+
+
+NOTES_PLAN: dict[str, Any] = {
+    "steps": [
+        {"id": "find", "objective": "Find wind", "tool": "search_documents", "args": {"query": "wind"}},
+        {
+            "id": "write",
+            "objective": "Write it down",
+            "tool": "write_report",
+            "args": {"path": "found.md", "title": "On wind", "content": "{find_result.passages[0].text}"},
+        },
+    ],
+    "answer": "{write_result.path}",
+}
+NOTES_PARAMS = [f"--param=topic={place}" for place in ("find.args.query", "find.objective", "write.args.title")]
+
+
+@pytest.fixture
+def kept(folder: Path, cli: Cli, latest: Callable[[], str]) -> str:
+    """Return the file of a playbook that was saved of the latest run: it finds a topic in notes, and writes it down."""
+    (folder / "docs").mkdir(exist_ok=True)
+    (folder / "docs" / "notes.md").write_text("# Notes\n\nWind is cheap, and the sea is deep.\n")
+    (folder / "plan.json").write_text(json.dumps(NOTES_PLAN))
+    assert cli("run", "Look for something", "--plan", "plan.json", "--yes").exit_code == 0
+    assert cli("playbook", "save", latest(), "--as", "about", *NOTES_PARAMS).exit_code == 0
+    return "about.yaml"
 
 
 @pytest.fixture

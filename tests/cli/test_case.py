@@ -1,6 +1,5 @@
 """`playbook test` and `case add`: a run becomes a case, and its playbook is tried without a model or an effect."""
 
-import json
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -10,28 +9,11 @@ import pytest
 from typer.testing import Result
 
 Cli = Callable[..., Result]
-PLAN = {
-    "steps": [
-        {"id": "find", "objective": "Find it", "tool": "search_documents", "args": {"query": "wind"}},
-        {
-            "id": "write",
-            "objective": "Write it down",
-            "tool": "write_report",
-            "args": {"path": "found.md", "title": "Found", "content": "{find_result.passages[0].text}"},
-        },
-    ],
-    "answer": "{write_result.path}",
-}
 
 
 @pytest.fixture
-def kept(folder: Path, cli: Cli, latest: Callable[[], str]) -> Path:
-    """Return a playbook with one case, made of the run that it was saved of."""
-    (folder / "docs").mkdir(exist_ok=True)
-    (folder / "docs" / "notes.md").write_text("# Notes\n\nWind is cheap, and the sea is deep.\n")
-    (folder / "plan.json").write_text(json.dumps(PLAN))
-    assert cli("run", "Look for something", "--plan", "plan.json", "--yes").exit_code == 0
-    assert cli("playbook", "save", latest(), "--as", "about", "--param", "topic=find.args.query").exit_code == 0
+def case(kept: str, cli: Cli, latest: Callable[[], str], folder: Path) -> Path:
+    """Return the only case of a playbook, made of the run that it was saved of."""
     added = cli("case", "add", latest(), "--playbook", "about.yaml", "--as", "wind", "--yes")
     assert added.exit_code == 0, added.output
     assert 'topic: "wind"' in added.output and "find, search_documents: " in added.output
@@ -39,7 +21,7 @@ def kept(folder: Path, cli: Cli, latest: Callable[[], str]) -> Path:
     return folder / "about.cases" / "wind.yaml"
 
 
-def test_a_run_is_a_case_that_passes_and_writes_nothing(kept: Path, cli: Cli, folder: Path) -> None:
+def test_a_run_is_a_case_that_passes_and_writes_nothing(case: Path, cli: Cli, folder: Path) -> None:
     written = folder / "workspace" / "found.md"
     written.unlink()
 
@@ -51,8 +33,8 @@ def test_a_run_is_a_case_that_passes_and_writes_nothing(kept: Path, cli: Cli, fo
     assert (suite.get("name"), suite.get("tests"), suite.get("failures")) == ("about", "1", "0")
 
 
-def test_a_case_fails_when_an_answer_has_another_shape(kept: Path, cli: Cli, folder: Path) -> None:
-    kept.write_text(kept.read_text().replace("passages:", "hits:"))
+def test_a_case_fails_when_an_answer_has_another_shape(case: Path, cli: Cli, folder: Path) -> None:
+    case.write_text(case.read_text().replace("passages:", "hits:"))
 
     failed = cli("playbook", "test", "about.yaml", "--junit", "junit.xml")
     lives = cli("playbook", "test", "about.yaml", "--reads")
@@ -65,15 +47,15 @@ def test_a_case_fails_when_an_answer_has_another_shape(kept: Path, cli: Cli, fol
     assert "search_documents answers otherwise now: the answer.hits is missing" in re.sub(r"\s+", " ", lives.output)
 
 
-def test_a_call_without_an_answer_fails_the_case(kept: Path, cli: Cli) -> None:
-    kept.write_text(kept.read_text().replace("step: write", "step: other"))
+def test_a_call_without_an_answer_fails_the_case(case: Path, cli: Cli) -> None:
+    case.write_text(case.read_text().replace("step: write", "step: other"))
 
     failed = cli("playbook", "test", "about.yaml")
 
     assert failed.exit_code == 1 and "the case has no answer for call 0 of write: write_report" in failed.output
 
 
-def test_a_failed_run_is_a_case_too(kept: Path, cli: Cli, latest: Callable[[], str], folder: Path) -> None:
+def test_a_failed_run_is_a_case_too(case: Path, cli: Cli, latest: Callable[[], str], folder: Path) -> None:
     (folder / "planner-executor.toml").write_text('playbooks = "."\n')
     assert cli("trust", "about.yaml", "--yes").exit_code == 0
     assert cli("playbook", "run", "about", "--param", "topic=zebra", "--yes", "--replan", "never").exit_code == 1
@@ -87,12 +69,12 @@ def test_a_failed_run_is_a_case_too(kept: Path, cli: Cli, latest: Callable[[], s
     assert tested.exit_code == 0 and "about failed: passed" in tested.output and "2 cases, 0 failed" in tested.output
 
 
-def test_what_is_no_case_is_named(kept: Path, cli: Cli, waiting: str) -> None:
+def test_what_is_no_case_is_named(case: Path, cli: Cli, waiting: str) -> None:
     unknown = cli("case", "add", waiting)
     other = cli("case", "add", waiting, "--playbook", "about.yaml")
-    kept.write_text("ends: well\nanswers: [{tool: 1}]\n")
+    case.write_text("ends: well\nanswers: [{tool: 1}]\n")
     unread = cli("playbook", "test", "about.yaml")
-    kept.unlink()
+    case.unlink()
     none = cli("playbook", "test", "about.yaml")
 
     assert unknown.exit_code == other.exit_code == unread.exit_code == none.exit_code == 2

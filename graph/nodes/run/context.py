@@ -12,9 +12,9 @@ from planner_executor.graph.errors import OtherTermsError
 from planner_executor.graph.ledger.protocol import Ledger
 from planner_executor.graph.ledger.values import values_of
 from planner_executor.graph.plan.issues import Issue
-from planner_executor.graph.plan.library import read_expanded, uses_playbook
 from planner_executor.graph.plan.normalization import NO_PLAYBOOK, PLAYBOOK
 from planner_executor.graph.plan.params import Params, Trust
+from planner_executor.graph.plan.playbook_expansion import read_expanded, uses_playbook
 from planner_executor.graph.plan.reading import ParsedPlan
 from planner_executor.graph.plan.schedule import waits_for
 from planner_executor.graph.plan.schema import Plan, Step
