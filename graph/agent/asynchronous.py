@@ -34,7 +34,6 @@ from planner_executor.graph.record.person import Approver, Person
 from planner_executor.graph.record.run_filter import RunFilter
 from planner_executor.graph.record.standing_approval import StandingUse
 from planner_executor.graph.record.waiting_filter import WaitingOrder
-from planner_executor.graph.replay.record_loading import replayed_file, replayed_run
 from planner_executor.graph.replay.report import Replay
 from planner_executor.graph.review.alike import Batch
 from planner_executor.graph.review.response import ReviewResponse
@@ -620,6 +619,8 @@ class AsyncAgent:
             InputError: The record's version is not supported.
             ConfigError: The planner is invalid.
         """
+        from planner_executor.graph.replay.record_loading import replayed_file, replayed_run  # few programs replay
+
         if isinstance(run, Path):
             return await replayed_file(run, planner)
         return await replayed_run(await self._all_runs(), run, planner)

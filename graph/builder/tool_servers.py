@@ -4,7 +4,7 @@ import atexit
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from langchain_core.tools import BaseTool
 
@@ -12,7 +12,9 @@ from planner_executor.graph.builder.configuration import check_reach
 from planner_executor.graph.calls.toolbox import Toolbox
 from planner_executor.graph.errors import ConfigError
 from planner_executor.tools.errors import ToolError
-from planner_executor.tools.mcp.servers import McpServers
+
+if TYPE_CHECKING:
+    from planner_executor.tools.mcp.servers import McpServers
 
 Servers = str | Path | Mapping[str, Any] | None
 Tools = Sequence[BaseTool | Callable[..., Any]]
@@ -64,8 +66,10 @@ def with_servers_to_the_end(mcp: Servers, tools: Tools) -> Tools:
     return stack.enter_context(with_servers(mcp, tools))
 
 
-def _described(mcp: str | Path | Mapping[str, Any], tools: Tools) -> McpServers:
+def _described(mcp: str | Path | Mapping[str, Any], tools: Tools) -> "McpServers":
     """Return the servers of a description; refuse what a tool can write: their file, folders and programs."""
+    from planner_executor.tools.mcp.servers import McpServers  # few agents have servers
+
     specs = Toolbox(tools).specs
     if not isinstance(mcp, Mapping):
         check_reach(specs, mcp)

@@ -19,7 +19,6 @@ from planner_executor.graph.settings.settings_file import settings_file
 from planner_executor.graph.words.tables import read
 from planner_executor.tools.errors import ConfigInvalid
 from planner_executor.tools.packs import DEFAULT_PACKS
-from planner_executor.tools.registry import default_tools, every_tool
 
 Tool = BaseTool | Callable[..., Any]
 GivenPacks = str | Sequence[str] | None
@@ -83,9 +82,11 @@ def toolset_over(documents: Path, workspace: Path, packs: Sequence[str], names: 
         ToolConfigError: The environment names an invalid host, or see `with_named`.
         ConfigError: See `with_named`.
     """
+    from planner_executor.tools.registry import every_tool  # many agents have tools of their own alone
+
     try:
         own = every_tool(documents, workspace)
-        chosen = {tool.name for tool in default_tools(documents, workspace, packs=packs)}
+        chosen = {tool.name for tool in _of_packs(documents, workspace, packs)}
     except ConfigInvalid as error:
         raise ToolConfigError("http_get", str(error)) from error
     found = with_named(own, names)
@@ -102,7 +103,13 @@ def toolset_of(tools: Sequence[Tool] | None, packs: GivenPacks, config: str | Pa
     if tools is None:
         return toolset_over(*here, packs_chosen(packs, config, has_tools=False))
     chosen = packs_chosen(packs or (), config, has_tools=True)
-    return Toolset(beside(default_tools(*here, packs=chosen) if chosen else (), tools))
+    return Toolset(beside(_of_packs(*here, chosen) if chosen else (), tools))
+
+
+def _of_packs(documents: Path, workspace: Path, packs: Sequence[str]) -> list[BaseTool]:
+    from planner_executor.tools.registry import default_tools
+
+    return default_tools(documents, workspace, packs=packs)
 
 
 def adapter_named(name: str, tools: Mapping[str, ToolSpec]) -> Callable[..., Any]:

@@ -6,9 +6,6 @@ from typing import Any
 
 from planner_executor.graph.errors import ConfigError
 from planner_executor.graph.plan.schema import Plan
-from planner_executor.graph.text.drawing.svg import plan_svg
-from planner_executor.graph.text.drawing.text import plan_text
-from planner_executor.graph.text.html import scrolled
 from planner_executor.graph.text.table import Bundle
 
 
@@ -21,6 +18,10 @@ def draw_plans() -> None:
 
 def draw_plans_with(display: Any) -> None:
     """Have an IPython `DisplayFormatter` draw each plan that is shown."""
+    from planner_executor.graph.text.drawing.svg import plan_svg  # most agents are opened in no notebook
+    from planner_executor.graph.text.drawing.text import plan_text
+    from planner_executor.graph.text.html import scrolled
+
     display.formatters.get("text/html").for_type(Plan, lambda plan: scrolled(plan_svg(plan)))
     display.formatters.get("image/svg+xml").for_type(Plan, plan_svg)
     display.formatters.get("text/plain").for_type(Plan, lambda plan, printer, _: printer.text(plan_text(plan)))

@@ -87,6 +87,19 @@ def test_importing_is_light(code: str) -> None:
     assert loaded_by(code).isdisjoint(HEAVY)
 
 
+def test_an_agent_that_is_opened_has_imported_no_tool_no_replay_and_no_drawing() -> None:
+    loaded = loaded_by("from planner_executor import Agent; Agent.open(':memory:').close()")
+
+    assert loaded.isdisjoint(
+        {
+            "planner_executor.tools.registry",
+            "planner_executor.tools.mcp.servers",
+            "planner_executor.graph.replay.player",
+            "planner_executor.graph.text.drawing.svg",
+        }
+    )
+
+
 @pytest.mark.parametrize("module", ["plan.validation", "plan.revision", "record.run_state", "review.decision"])
 def test_the_pure_domain_needs_neither_langgraph_nor_langchain_nor_a_database(module: str) -> None:
     loaded = loaded_by(f"import planner_executor.graph.{module}")
