@@ -3,10 +3,9 @@
 from pathlib import Path
 from typing import Any
 
+import nbclient
+import nbformat
 import pytest
-
-nbformat = pytest.importorskip("nbformat", reason="nbclient is not installed")
-nbclient = pytest.importorskip("nbclient", reason="nbclient is not installed")
 
 ROOT = Path(__file__).parents[2]
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))

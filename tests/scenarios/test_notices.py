@@ -186,7 +186,6 @@ class Mailbox:
 
 
 def test_a_mail_names_the_run_and_links_to_it(tmp_path: Path) -> None:
-    pytest.importorskip("apprise", reason="needs the extra notify")
     mailbox = Mailbox()
     server = Controller(mailbox, hostname="127.0.0.1", port=free_port())
     server.start()

@@ -13,7 +13,6 @@ PLANTED = "import os, pathlib; pathlib.Path({there!r}, 'seen').write_text(' '.jo
 
 @pytest.mark.parametrize("by", ["the current folder", "PYTHONPATH"])
 async def test_a_file_named_like_a_module_is_not_run(tmp_path: Path, by: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    pytest.importorskip("apprise", reason="needs the extra notify")
     folder = tmp_path / "folder"
     folder.mkdir()
     for name in ("json", "apprise", "graph", "sitecustomize"):

@@ -13,8 +13,9 @@ PLAN = Plan(steps=(Step(id="a", objective="look", tool="look"), Step(id="b", obj
 
 
 def test_a_notebook_shows_a_plan_as_a_picture_and_as_text() -> None:
-    formatters = pytest.importorskip("IPython.core.formatters", reason="IPython is not installed")
-    display = formatters.DisplayFormatter()
+    from IPython.core.formatters import DisplayFormatter
+
+    display = DisplayFormatter()
 
     draw_plans_with(display)
 
