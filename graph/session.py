@@ -29,11 +29,11 @@ from planner_executor.graph.errors import (
     RunPausedError,
     StaleRunError,
 )
+from planner_executor.graph.ledger.run_states import projected, state_of
 from planner_executor.graph.nodes.run.review_clock import refuse_late
 from planner_executor.graph.observing.listener import Observer
 from planner_executor.graph.policy.terms import Comparison
 from planner_executor.graph.record.person import Approver, Person
-from planner_executor.graph.record.projection import project
 from planner_executor.graph.record.run_key import RunKey
 from planner_executor.graph.review.request import digest_of_request
 from planner_executor.graph.route import Route, headed, named_in_state
@@ -108,8 +108,8 @@ class AgentSession:
         """
         if self.tools is None or run.plan is None:
             return
-        statuses = run.step_status  # made of the whole plan
-        left = [step for step in run.plan.steps if statuses[step.id] != "succeeded"]
+        done = {step for step, result in run.results.items() if result.status == "succeeded"}
+        left = [step for step in run.plan.steps if step.id not in done]
         missing = {name for step in left for name in step.tool_names} - self.tools
         if missing:
             raise MissingToolsError(run.id, sorted(missing), absent_tools())
@@ -195,11 +195,11 @@ class AgentSession:
     async def _is_asked(self, run: Run) -> bool:
         """Whether a run waits by its record, with no response that counts."""
         events = await self.runs.ledger.events(RunKey(run.thread, run.n))
-        return await open_request(self.runs.ledger, project(events), events) is not None
+        return await open_request(self.runs.ledger, await projected(events), events) is not None
 
     async def _decided_first(self, run: Run) -> str:
         """Return who decided the last request of a run, and its outcome; empty if nobody did."""
-        who = responder(project(await self.runs.ledger.events(RunKey(run.thread, run.n))))
+        who = responder(await state_of(self.runs.ledger, RunKey(run.thread, run.n)))
         outcome = f"; it has ended: {run.status}" if run.ended else "; look at it again"
         return f"{who}{outcome}" if who else ""
 

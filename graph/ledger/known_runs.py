@@ -12,8 +12,9 @@ from functools import partial
 from planner_executor.graph.data_class import dataclass, field
 from planner_executor.graph.large_work import done_aside
 from planner_executor.graph.ledger.protocol import Ledger
+from planner_executor.graph.ledger.run_states import projected
 from planner_executor.graph.record.events import ValueRedacted
-from planner_executor.graph.record.projection import apply_events, project
+from planner_executor.graph.record.projection import apply_events
 from planner_executor.graph.record.recorded_plans import RecordedPlans
 from planner_executor.graph.record.run_key import RunKey
 from planner_executor.graph.record.run_state import RunState
@@ -84,10 +85,10 @@ class KnownRuns:
             return None
         key, events = found
         if known is None or known.key != key:
-            return opened(key, await done_aside(len(events), partial(project, events)))
+            return opened(key, await projected(events))
         if any(event.kind == ValueRedacted.kind for event in events):  # what it removed is in the state still
             events = await ledger.events(key)
-            return opened(key, await done_aside(len(events), partial(project, events)))
+            return opened(key, await projected(events))
         record = await done_aside(len(events), partial(apply_events, known.record, events))
         return _opened(KnownRun(key, record, known.plans))
 

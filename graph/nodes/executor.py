@@ -23,7 +23,6 @@ from planner_executor.graph.nodes.run.fork_detection import is_fork
 from planner_executor.graph.nodes.run.state_view import results_shown, state_at_end, state_update
 from planner_executor.graph.nodes.run.writer import RunWriter
 from planner_executor.graph.plan.canonical import digest
-from planner_executor.graph.plan.schedule import waits_for
 from planner_executor.graph.plan.schema import Plan
 from planner_executor.graph.policy.scope import in_force
 from planner_executor.graph.record.events import INTERRUPTED, Draft, Executing, Paused
@@ -116,7 +115,7 @@ class Executor:
             gate,
             toolbox,
             models.executors,
-            waits_for(plan.steps),
+            plan.waits,
             slots,
             criteria,
             progress,

@@ -1,7 +1,6 @@
 """The run that a new run is a fork of, if the input or the facade names one."""
 
 from collections.abc import Mapping
-from functools import partial
 from typing import Any
 
 from planner_executor.graph.caller import caller_on
@@ -9,12 +8,12 @@ from planner_executor.graph.context import Services
 from planner_executor.graph.data_class import dataclass
 from planner_executor.graph.errors import InputError
 from planner_executor.graph.large_work import done_aside
+from planner_executor.graph.ledger.run_states import state_of
 from planner_executor.graph.plan.schema import Plan
 from planner_executor.graph.policy.inheritance import inherited, steps_anew
 from planner_executor.graph.record.assignment import Assignment
 from planner_executor.graph.record.events import Draft
 from planner_executor.graph.record.goal import Goal
-from planner_executor.graph.record.projection import project
 from planner_executor.graph.record.run_key import RunKey
 from planner_executor.graph.record.run_state import RunState
 from planner_executor.graph.record.values import Kept
@@ -55,7 +54,7 @@ async def fork_source(services: Services, state: Mapping[str, Any], thread: str)
     if not isinstance(named, Mapping) or not isinstance(named.get("step"), str):
         raise InputError("fork_from", FORK)
     record = await _record(services, thread, named.get("run"))
-    plan = Plan.model_validate(record.plan_state.plan) if record.plan_state.plan is not None else Plan()
+    plan = await done_aside(record.size, lambda: Plan.model_validate(record.plan_state.plan or {}))
     if named["step"] not in plan.by_id:
         raise InputError(
             "fork_from", f"{record.id} has no step {named['step']!r}; there are {listed(list(plan.by_id))}"
@@ -72,6 +71,5 @@ async def _record(services: Services, thread: str, name: Any) -> RunState:
     latest = await ledger.latest(thread)
     for n in range(latest[0].n if latest is not None else 0, 0, -1):
         if name in (None, "", f"{thread}.{n}"):
-            events = await ledger.events(RunKey(thread, n))
-            return await done_aside(len(events), partial(project, events))
+            return await state_of(ledger, RunKey(thread, n))
     raise InputError("fork_from", f"this thread has no run {name!r}; {FORK}")

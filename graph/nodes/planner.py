@@ -19,6 +19,7 @@ from planner_executor.graph.nodes.planner_input import (
     goal_stated,
     goal_to_begin,
     steering,
+    steps_in,
     wants_to_go_on,
     wants_to_retry,
 )
@@ -129,7 +130,7 @@ class Planner:
             return state_update(run, "review", reason=None)
         if not run.record.plan_state.awaits_plan and not run.record.plan_state.steered:
             is_proposed = wants_to_retry(state) and _brings_plan(run, state)
-            return _proposed(run) if is_proposed else await self._shown(run)
+            return await _proposed(run) if is_proposed else await self._shown(run)
         if run.record.lacks_plan:
             return self._short(run)
         stated = goal_stated(state, run.record) if not run.record.plan_state.revision else []
@@ -201,7 +202,7 @@ class Planner:
         return state_at_end(writer.run, **without, issues=refused.to_json()["issues"], brought="")
 
     async def _read(self, run: RunContext, brought: Any) -> Proposal:
-        reading = await done_aside(_steps(brought), lambda: run.allowed(run.read(brought)))
+        reading = await done_aside(steps_in(brought), lambda: run.allowed(run.read(brought)))
         reason = "the given plan is refused: " + joined_messages([str(issue) for issue in reading.issues])
         return Proposal(reading.plan, reason, reading.issues, reading.notes, playbooks=reading.playbooks)
 
@@ -248,14 +249,10 @@ class Planner:
     async def _shown(self, run: RunContext, **keys: Any) -> StateUpdate:
         plan = run.recorded_plan()
         assert plan is not None
-        message = await done_aside(len(plan.steps), lambda: message_about(run, plan))
-        return state_with_plan(run, plan, "review", messages=[message], **keys)
-
-
-def _steps(brought: Any) -> int:
-    """Return how many steps a plan may have that nobody has checked yet."""
-    steps = brought.get("steps") if isinstance(brought, dict) else None
-    return len(steps) if isinstance(steps, list) else 0
+        return await done_aside(
+            len(plan.steps),
+            lambda: state_with_plan(run, plan, "review", messages=[message_about(run, plan)], **keys),
+        )
 
 
 def _brings_plan(run: RunContext, state: State) -> bool:
@@ -263,9 +260,12 @@ def _brings_plan(run: RunContext, state: State) -> bool:
     return brought_plan(state, Goal(run.record.assignment.goal, run.record.assignment.constraints)) is not None
 
 
-def _proposed(run: RunContext) -> StateUpdate:
+async def _proposed(run: RunContext) -> StateUpdate:
     """Return the state of a retried run whose caller brings another plan: review reads that from the state."""
-    return state_update(run, "review", **state_while_waiting(run, run.recorded_plan()), doubts=[])
+    return await done_aside(
+        run.record.size,
+        lambda: state_update(run, "review", **state_while_waiting(run, run.recorded_plan()), doubts=[]),
+    )
 
 
 def _why(run: RunContext, brought: Any) -> str:

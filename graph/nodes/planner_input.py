@@ -118,3 +118,11 @@ def plan_from_form(plan: Any) -> Any:
     if not isinstance(plan, str):
         return plan
     return parse_json_or_text(plan, strict=False, object_pairs_hook=unique_keys) if plan.strip() else None
+
+
+def steps_in(brought: Any) -> int:
+    """Return how many steps a plan may have, or its text, that nobody has checked yet."""
+    if isinstance(brought, str):
+        return brought.count("{")
+    steps = brought.get("steps") if isinstance(brought, dict) else None
+    return len(steps) if isinstance(steps, list) else 0

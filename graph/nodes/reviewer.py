@@ -37,9 +37,9 @@ from planner_executor.graph.nodes.run.review_clock import bring_up
 from planner_executor.graph.nodes.run.state_view import (
     is_shown_by,
     state_at_end,
+    state_to_execute,
     state_update,
     state_while_waiting,
-    state_with_plan,
 )
 from planner_executor.graph.nodes.run.writer import RunWriter
 from planner_executor.graph.plain_text.sanitize import escaped
@@ -84,7 +84,7 @@ class Review:
         await take_changes(run, state)
         # A process may die between a decision and the checkpoint after it: the repeated node carries it out.
         if decision := run.record.review_state.decided_at.get(run.checkpoint):
-            return with_decision(run, carried_out(run, decision))
+            return with_decision(run, await carried_out(run, decision))
         if run.record.plan_state.steered and not run.record.lacks_plan:
             return plan_again(run, run.record.plan_state.steered)
         writer = RunWriter(run)
@@ -96,7 +96,7 @@ class Review:
         if not request.actions:
             return await self._passed(writer, subject)
         if await self._passed_ahead(writer, subject, request):
-            return state_with_plan(run, run.recorded_plan() or Plan(), "execute", doubts=[])
+            return await state_to_execute(run, run.recorded_plan() or Plan())
         return await self._asked(writer, state, subject, request)
 
     async def _passed(self, writer: RunWriter, subject: Subject) -> StateUpdate:
@@ -107,7 +107,7 @@ class Review:
             within = within_approved(run.record, plan, run.terms)
             rule = "within what was approved" if within else f"approval={run.services.settings.approval}"
             await writer.write(passed(run, plan, rule))
-        return state_with_plan(run, plan, "execute", doubts=[])
+        return await state_to_execute(run, plan)
 
     async def _passed_ahead(self, writer: RunWriter, subject: Subject, request: ReviewRequest) -> bool:
         """Let a playbook's plan pass that people have approved ahead, and return whether one was (decision 162).
@@ -139,15 +139,17 @@ class Review:
         try:
             answer = interrupt(request.to_json())
         except GraphInterrupt:
-            if not (is_announced(state, request) and is_shown_by(run, state, subject.plan or run.recorded_plan())):
-                return _announced(run, request, subject, _way_round(state))
+            plan = subject.plan or run.recorded_plan()
+            stands = partial(_stands_in, state, run, request, plan)
+            if not await done_aside(_steps(subject), stands):
+                return await _announced(run, request, subject, _way_round(state))
             if shown is None:
                 event, values = await done_aside(_steps(subject), partial(requested, run, request))
                 await writer.write(event, artifacts=values)
             raise
         # LangGraph keeps each answer at its checkpoint: those that were refused there come again first (decision 4).
         if shown is not None and shown.skip:
-            return _announced(run, request, subject)
+            return await _announced(run, request, subject)
         caller_on(run.key.thread).note_reading()
         if shown is None:  # another process, which came here at the same time, may have shown it since
             async with _as_it_stands(run):
@@ -199,7 +201,7 @@ class Review:
                 accepted = replace(request, error=None, issues=subject.issues)  # what was refused before is over
                 ballot = await self._voted(run, accepted, outcome, is_kept=is_kept)
             if ballot.vote is not None:
-                return _announced(run, await _request(run, subject), subject)
+                return await _announced(run, await _request(run, subject), subject)
             return with_decision(run, await decide(writer, subject, outcome, ballot))
         except InvalidResponse as fault:
             if isinstance(fault, RefusedDecision) and not is_kept:
@@ -207,7 +209,7 @@ class Review:
             again = request.again(escaped(str(fault)), fault.issues)
             event, values = requested(run, again, skip=not is_kept, answer=answer, unseen=unseen)
             await writer.write(event, artifacts=values)
-            return _announced(run, again, subject)
+            return await _announced(run, again, subject)
 
     async def _voted(self, run: RunContext, request: ReviewRequest, outcome: Outcome, *, is_kept: bool) -> Ballot:
         """Record a vote unless others have voted meanwhile and it decides; return what the answer comes to then.
@@ -237,6 +239,11 @@ async def _as_it_stands(run: RunContext) -> AsyncIterator[Lease]:
         yield owned.lease
 
 
+def _stands_in(state: State, run: RunContext, request: ReviewRequest, plan: Plan | None) -> bool:
+    """Whether a state shows a request, and the run as it waits for it."""
+    return is_announced(state, request) and is_shown_by(run, state, plan)
+
+
 def _shown_here(run: RunContext, request: ReviewRequest) -> RecordedRequest | None:
     """Return the request on record if it was shown at this checkpoint."""
     shown = run.record.review_state.request if is_open(run, request) else None
@@ -251,14 +258,20 @@ def _steps(subject: Subject) -> int:
     return 0 if subject.plan is None else len(subject.plan.steps)
 
 
-def _announced(run: RunContext, request: ReviewRequest, subject: Subject, route: Route = "announce") -> StateUpdate:
+async def _announced(
+    run: RunContext, request: ReviewRequest, subject: Subject, route: Route = "announce"
+) -> StateUpdate:
     """Write the request to the chat as its last message, and the run's record to the state.
 
     An interrupted node can write neither (see `graph.nodes.review.message`).
     """
-    shown = state_while_waiting(run, subject.plan or run.recorded_plan())
-    plan = {"plan": subject.raw} if subject.raw is not None else {}
-    return state_update(run, route, **shown, **plan, messages=[message_of(run, request)])
+
+    def announced() -> StateUpdate:
+        shown = state_while_waiting(run, subject.plan or run.recorded_plan())
+        plan = {"plan": subject.raw} if subject.raw is not None else {}
+        return state_update(run, route, **shown, **plan, messages=[message_of(run, request)])
+
+    return await done_aside(_steps(subject), announced)
 
 
 def _way_round(state: State) -> Route:

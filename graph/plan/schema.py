@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Iterator, Mapping
+from graphlib import TopologicalSorter
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import (
@@ -259,6 +260,16 @@ class Plan(FrozenModel):
     def by_id(self) -> Mapping[str, Step]:
         """The steps by their ids."""
         return {step.id: step for step in self.steps}
+
+    @lazy
+    def waits(self) -> Mapping[str, tuple[str, ...]]:
+        """Step id -> the ids of its dependencies, in plan order."""
+        return {step.id: step.waits for step in self.steps}
+
+    @lazy
+    def order(self) -> tuple[str, ...]:
+        """The ids of a valid plan's steps, each after those it waits for."""
+        return tuple(TopologicalSorter(self.waits).static_order())
 
     def above(self, step: Step) -> Iterator[Step]:
         """Yield the steps that a step was expanded from, the nearest first."""

@@ -6,11 +6,10 @@ gate is asked about again as long as something is left that waits for it (decisi
 
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
-from graphlib import TopologicalSorter
 from typing import Any
 
 from planner_executor.graph.plan.catalog import ToolSpec
-from planner_executor.graph.plan.schedule import blocked_by, waits_for
+from planner_executor.graph.plan.schedule import blocked_by
 from planner_executor.graph.plan.schema import Plan
 from planner_executor.graph.policy.new_effects import stained_by
 from planner_executor.graph.record.call import Call
@@ -29,7 +28,7 @@ from planner_executor.graph.record.trust_label import (
 
 def steps_anew(plan: Plan, begun: Collection[str]) -> list[str]:
     """Return the steps that a fork does anew, in plan order: those named, and all that depend on one of them."""
-    anew = {*begun, *blocked_by(waits_for(plan.steps), begun)}
+    anew = {*begun, *blocked_by(plan.waits, begun)}
     return [step.id for step in plan.steps if step.id in anew]
 
 
@@ -86,8 +85,7 @@ def _values(record: RunState, kept: Collection[str]) -> dict[str, dict[str, Any]
 
 def _kept(plan: Plan, anew: Collection[str]) -> Iterator[str]:
     """Yield the steps that may keep their results; a gate keeps none while a step that waits for it is done anew."""
-    waits = waits_for(plan.steps)
-    guards = {before for name in anew for before in waits[name]}
+    guards = {before for name in anew for before in plan.waits[name]}
     return (step.id for step in plan.steps if step.id not in anew and not (step.kind == "gate" and step.id in guards))
 
 
@@ -120,7 +118,7 @@ def _call(call: Call, source: str) -> Draft:
 def result_labels(record: RunState, plan: Plan, tools: Mapping[str, ToolSpec]) -> dict[str, TrustLabel]:
     """Return the label of each step's result; the record has none for a step that is one call."""
     labels: dict[str, TrustLabel] = {}
-    for name in TopologicalSorter(waits_for(plan.steps)).static_order():
+    for name in plan.order:
         step = plan.by_id[name]
         if name in record.steps.labels or step.tool is None:
             labels[name] = label_of_result(step, record.steps.labels.get(name, USER))

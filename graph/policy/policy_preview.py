@@ -2,7 +2,6 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from graphlib import TopologicalSorter
 from typing import Literal, TypeVar
 
 from planner_executor.graph.data_class import dataclass, field
@@ -10,7 +9,6 @@ from planner_executor.graph.plan.catalog import ToolSpec
 from planner_executor.graph.plan.kinds.table import kind_spec
 from planner_executor.graph.plan.known_args import known_args
 from planner_executor.graph.plan.references import references_in
-from planner_executor.graph.plan.schedule import waits_for
 from planner_executor.graph.plan.schema import ITEM, Plan, Step
 from planner_executor.graph.plan.when import of_when
 from planner_executor.graph.policy.approval_scope import ExecutionTerms
@@ -65,8 +63,8 @@ class PolicyPreview:
     @classmethod
     def of(cls, plan: Plan, tools: Mapping[str, ToolSpec]) -> "PolicyPreview":
         """Propagate labels along the references of a valid plan."""
-        preview = cls(tools, waits_for(plan.steps))
-        for name in TopologicalSorter(preview.waits).static_order():
+        preview = cls(tools, plan.waits)
+        for name in plan.order:
             preview.labels[name] = preview._result(plan.by_id[name])
             preview.decided_by[name] = preview._decided_by(plan.by_id[name])
         return preview

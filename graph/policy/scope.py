@@ -7,14 +7,12 @@ is beyond it.
 
 from collections import defaultdict
 from collections.abc import Mapping
-from graphlib import TopologicalSorter
 
 from pydantic import JsonValue
 
 from planner_executor.graph.plan.canonical import canonical_json
 from planner_executor.graph.plan.catalog import ToolSpec
 from planner_executor.graph.plan.references import renamed
-from planner_executor.graph.plan.schedule import waits_for
 from planner_executor.graph.plan.schema import ITEM, Plan, Step
 from planner_executor.graph.policy.approval_scope import ExecutionTerms
 from planner_executor.graph.record.call import Call
@@ -85,23 +83,22 @@ def uncovered_steps(approved: Plan, plan: Plan, tools: Mapping[str, ToolSpec]) -
     move from before an effect nor another result appear under an approved id. A read may stand in for the same read
     that was dropped. A step that depends on an uncovered one is not covered either.
     """
-    free = defaultdict(list)  # approved steps by their work, each of which covers one step only
+    free: dict[bytes, dict[str, None]] = defaultdict(dict)  # approved steps by work, each of which covers one step only
     for step in approved.steps:
-        free[_work(step, {})].append(step.id)
+        free[_work(step, {})][step.id] = None
     refined = {step.id: step for step in approved.steps if step.kind == "refine"}
-    waits = waits_for(plan.steps)
     stands_for: dict[str, str] = {}
-    for name in TopologicalSorter(waits).static_order():
+    for name in plan.order:
         step = plan.by_id[name]
-        if not all(before in stands_for for before in waits[name]):
+        if not all(before in stands_for for before in plan.waits[name]):
             continue
         same = free[_work(step, stands_for)]
         # Only a read may have a new id: a call with an effect under a new id would get a new idempotency key.
         renames = step.tool is not None and not tools[step.tool].acts
-        gone = [other for other in same if other not in plan.by_id] if renames else []
-        if found := [name] if name in same else gone[:1]:
-            stands_for[name] = found[0]
-            same.remove(found[0])
+        gone = (other for other in same if renames and other not in plan.by_id)
+        if (found := name if name in same else next(gone, None)) is not None:
+            stands_for[name] = found
+            del same[found]
         elif _is_expansion(step, plan, refined, tools):
             stands_for[name] = name
     return [step.id for step in plan.steps if step.id not in stands_for]
@@ -112,8 +109,7 @@ def repeats(record: RunState, plan: Plan) -> list[str]:
     left = steps_left(plan, record.steps.results)
     sentences = []
     for call in record.calls.by_key.values():
-        again = [step.id for step in left if call.tool in step.tool_names]
-        if call.is_uncertain and again:
+        if call.is_uncertain and (again := [step.id for step in left if call.tool in step.tool_names]):
             sentences.append(
                 f"{call.step} called {call.tool}, {_outcome(call)}; {', '.join(again)} may call it again, with "
                 "the same arguments only after you have said whether it happened."

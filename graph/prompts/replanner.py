@@ -12,7 +12,7 @@ from typing import Any
 
 from langchain_core.messages import BaseMessage, HumanMessage
 
-from planner_executor.graph.plan.schedule import blocked_by, waits_for
+from planner_executor.graph.plan.schedule import blocked_by
 from planner_executor.graph.plan.schema import Plan
 from planner_executor.graph.prompts.data import PREVIEW_CHARACTERS, as_json, bounded, cut
 from planner_executor.graph.prompts.media import media_named_in_preview
@@ -63,7 +63,7 @@ def replanner_messages(
     results = record.steps.results
     stuck = [step.id for step in plan.steps if step.id in results and results[step.id].status in FAILED]
     done = {step for step, result in results.items() if result.status == "succeeded"}
-    waits = {step: () if step in done else befores for step, befores in waits_for(plan.steps).items()}
+    waits = {step: () if step in done else befores for step, befores in plan.waits.items()}
     blocked = blocked_by(waits, stuck)
     skipped = skipped_in(plan, results)
     document = {

@@ -17,7 +17,7 @@ from planner_executor.graph.plan.kinds.table import kind_spec
 from planner_executor.graph.plan.normalization import unwrap
 from planner_executor.graph.plan.reading import ParsedPlan, finish, read_steps
 from planner_executor.graph.plan.references import references_in, renamed
-from planner_executor.graph.plan.schedule import last_steps, waits_for
+from planner_executor.graph.plan.schedule import last_steps
 from planner_executor.graph.plan.schema import Plan, Step
 from planner_executor.graph.plan.validation import graph_issues
 from planner_executor.graph.record.expansion_names import Naming
@@ -89,7 +89,7 @@ class Refinement:
     def _put_in(self, part: Plan, names: Mapping[str, str]) -> Plan:
         children = [self._child(step, names) for step in part.steps]
         gathered = renamed(part.answer, names) if part.answer is not None else _all_of(part, names)
-        ends = tuple(names[step] for step in last_steps(waits_for(part.steps)))
+        ends = tuple(names[step] for step in last_steps(part.waits))
         whole = Step(
             id=self.step.id,
             objective=self.step.objective,
@@ -132,6 +132,6 @@ def _too_long(drafts: Iterable[StepDraft], answer: JsonValue, names: Mapping[str
 
 def _all_of(part: Plan, names: Mapping[str, str]) -> JsonValue:
     """Return the reference to the last step's result, or an object of references if there are several."""
-    last = [names[step] for step in last_steps(waits_for(part.steps))]
+    last = [names[step] for step in last_steps(part.waits)]
     found: dict[str, JsonValue] = {step: f"{{{step}_result}}" for step in last}
     return found[last[0]] if len(last) == 1 else found

@@ -6,7 +6,7 @@ from typing import Any, Literal
 from pydantic import JsonValue
 
 from planner_executor.graph.data_class import dataclass, field
-from planner_executor.graph.plan.schedule import blocked_by, waits_for
+from planner_executor.graph.plan.schedule import blocked_by
 from planner_executor.graph.plan.schema import Plan
 from planner_executor.graph.plan.step_kind import kind_of
 from planner_executor.graph.record.events.met import Met
@@ -73,7 +73,7 @@ class GivenValue:
     def _below(self, plan: Plan) -> set[str]:
         if self.step is None or self.step not in plan.by_id:
             return set()
-        return {self.step, *blocked_by(waits_for(plan.steps), {self.step})}
+        return {self.step, *blocked_by(plan.waits, {self.step})}
 
     def _changed(self, plan: Plan) -> set[str]:
         before = {step["id"]: step for step in (self.plan or {}).get("steps", ())}

@@ -1,9 +1,7 @@
 """What is left of a plan: steps that neither succeeded nor were skipped."""
 
 from collections.abc import Container, Mapping, Sequence
-from graphlib import TopologicalSorter
 
-from planner_executor.graph.plan.schedule import waits_for
 from planner_executor.graph.plan.schema import Plan, Step
 from planner_executor.graph.record.results import StepResult
 
@@ -19,11 +17,10 @@ def skipped_in(plan: Plan, results: Results) -> dict[str, StepResult]:
         return {}
     skipped: dict[str, StepResult] = {}
     cause: dict[str, str] = {}  # also of steps that were given a result: who waits for one waits for what is before it
-    waits = waits_for(plan.steps)
-    for name in TopologicalSorter(waits).static_order():
+    for name in plan.order:
         if _has(results, name, "skipped"):
             skipped[name], cause[name] = results[name], name
-        elif (needed := needed_by(plan.by_id[name], waits[name], cause)) is not None:
+        elif (needed := needed_by(plan.by_id[name], plan.waits[name], cause)) is not None:
             cause[name] = cause[needed]
             if not _has(results, name, "succeeded"):
                 skipped[name] = needs(cause[needed])

@@ -52,6 +52,11 @@ class RunState:
         return run_name(self.assignment.thread, self.assignment.n)
 
     @property
+    def size(self) -> int:
+        """The events and the steps of the plan, with which work on the run grows."""
+        return self.seq + len((self.plan_state.plan or {}).get("steps", ()))
+
+    @property
     def status(self) -> RunStatus:
         """The status as far as the ledger shows it, which does not include whether a process executes the run."""
         if self.ended:

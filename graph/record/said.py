@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from planner_executor.graph.data_class import dataclass
-from planner_executor.graph.plan.schedule import critical_path, waits_for
+from planner_executor.graph.plan.schedule import critical_path
 from planner_executor.graph.plan.schema import Plan
 from planner_executor.graph.record.cost import NO_COST, StepCost
 from planner_executor.graph.record.results import StepResult
@@ -28,7 +28,7 @@ def spent_since(said: Said, plan: Plan, results: Mapping[str, StepResult], total
     Time is that of the longest chain. The cost is left out if the price of an answer since then is unknown.
     """
     took = {step.id: _seconds(results.get(step.id)) if step.id not in said.done else 0.0 for step in plan.steps}
-    longest = critical_path(waits_for(plan.steps), took)[0] if took else 0.0
+    longest = critical_path(plan.waits, took)[0] if took else 0.0
     found = {"seconds": round(longest, 1), "tokens": total.tokens - said.before.tokens}
     if total.unpriced == said.before.unpriced:
         found["cost_usd"] = round(total.known_usd - said.before.known_usd, 6)

@@ -7,7 +7,7 @@ from typing import Any
 from planner_executor.graph.plan.attempts import NO_LIMITS, AttemptLimits
 from planner_executor.graph.plan.catalog import ToolSpec
 from planner_executor.graph.plan.kinds.table import kind_spec
-from planner_executor.graph.plan.schedule import critical_path, waits_for
+from planner_executor.graph.plan.schedule import critical_path
 from planner_executor.graph.plan.schema import Plan, Step
 from planner_executor.graph.record.budget import Budget
 from planner_executor.graph.record.remaining import steps_left
@@ -32,7 +32,6 @@ def estimate(
     left = steps_left(plan, record.steps.results)
     done_by = {step.id: kind_spec(step.kind).done_by for step in left}
     counted = [step for step in left if done_by[step.id] != "planner"]
-    waits = waits_for(plan.steps)
     duration = {step.id: float(step.id in done_by) for step in plan.steps}
     calls = [(step, tool, step.most_items * (step.max_calls or 1)) for step in counted for tool in step.tool_names]
     further = sum(count * (_attempts(step, tool, tools, limits) - 1) for step, tool, count in calls)
@@ -40,7 +39,7 @@ def estimate(
         "steps": len(left),
         "tool_calls": sum(count for _, _, count in calls) + further,
         "model_steps": sum(done_by[step.id] == "model" for step in left),
-        "longest_chain": int(critical_path(waits, duration)[0]) if plan.steps else 0,
+        "longest_chain": int(critical_path(plan.waits, duration)[0]) if plan.steps else 0,
     }
     if further:
         found["further_attempts"] = further

@@ -6,7 +6,7 @@ from typing import Any
 
 from planner_executor.graph.data_class import dataclass
 from planner_executor.graph.plan.kinds.table import kind_spec
-from planner_executor.graph.plan.schedule import critical_path, waits_for
+from planner_executor.graph.plan.schedule import critical_path
 from planner_executor.graph.plan.schema import Plan, Step
 from planner_executor.graph.record.budget import Price
 from planner_executor.graph.record.expected import Expected, Range, Took
@@ -51,7 +51,7 @@ def expectation(plan: Plan, left: Sequence[Step], expected: Expected, basis: Bas
 
 def _seconds(plan: Plan, works: Sequence[Step], took: Mapping[str, Took | None], concurrency: int) -> Range:
     """Return the time along the longest chain; at most that of all steps, if only so many run at a time."""
-    waits, known = waits_for(plan.steps), {step.id: took[step.id] for step in works}
+    waits, known = plan.waits, {step.id: took[step.id] for step in works}
     items = {step.id: _items(step)[1] for step in works}
     low = {step: one.seconds[0] if (one := known.get(step)) is not None else 0.0 for step in waits}
     high = {step: one.seconds[1] * items[step] if (one := known.get(step)) is not None else 0.0 for step in waits}

@@ -5,7 +5,7 @@ from typing import Any
 
 from planner_executor.graph.data_class import dataclass, replace
 from planner_executor.graph.errors import AgentError, InputError
-from planner_executor.graph.record.projection import known, project
+from planner_executor.graph.ledger.run_states import known_state
 from planner_executor.graph.review.alike import Batch, alone_because, batches
 from planner_executor.graph.review.request import digest_of_request
 from planner_executor.graph.review.response import RequestJson, ReviewResponse, build_response
@@ -34,7 +34,7 @@ async def alike_requests(runs: Runs, wanted: InboxFilter = EVERYTHING, limit: in
 
 async def _request_of(runs: Runs, run: str) -> RequestJson | None:
     events = [*await runs.log(run)]
-    return await open_request(runs.ledger, project(known(events)), events)
+    return await open_request(runs.ledger, (await known_state(events))[1], events)
 
 
 async def decide_each(

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 
 from planner_executor.graph.data_class import dataclass, replace
 from planner_executor.graph.errors import InputError, LedgerCorruptError, LedgerError, UnknownEventError
+from planner_executor.graph.ledger.run_states import state_of
 from planner_executor.graph.ledger.search import run_in
 from planner_executor.graph.record.events import Draft, StandingRevoked
-from planner_executor.graph.record.projection import project
 from planner_executor.graph.record.revocation import Revocation
 from planner_executor.graph.record.run_key import RunKey
 from planner_executor.graph.record.standing_approval import StandingUse
@@ -127,7 +127,7 @@ async def _of_runs(runs: Runs, keys: Sequence[RunKey]) -> ApprovalsPage:
     uses, unread = list[StandingUse](), list[Unread]()
     for key in keys:
         try:
-            record = project(await runs.ledger.events(key))
+            record = await state_of(runs.ledger, key)
         except (LedgerCorruptError, UnknownEventError) as error:
             unread.append(Unread(key.id, error))
         else:

@@ -9,6 +9,7 @@ from pydantic import JsonValue
 
 from planner_executor.graph.errors import InputError
 from planner_executor.graph.ledger.protocol import Ledger
+from planner_executor.graph.ledger.run_states import projected, state_of
 from planner_executor.graph.ledger.values import content_value, value_of
 from planner_executor.graph.plan.schema import Plan
 from planner_executor.graph.playbooks.case import Answer, Case, ExpectedCall
@@ -22,7 +23,6 @@ from planner_executor.graph.record.events import (
     ModelStarted,
     StepFinished,
 )
-from planner_executor.graph.record.projection import project
 from planner_executor.graph.record.redaction import MARK
 from planner_executor.graph.runs.runs import Runs
 
@@ -36,7 +36,7 @@ async def playbook_named_by(runs: Runs, name: str) -> str | None:
     Raises:
         UnknownRunError: There is no such run.
     """
-    record = project(await runs.ledger.events(await runs.find(name)))
+    record = await state_of(runs.ledger, await runs.find(name))
     named = record.assignment.playbook.get("name")
     return str(named) if named is not None else None
 
@@ -56,7 +56,7 @@ async def case_of_run(runs: Runs, name: str, playbook: Playbook, params: Mapping
             the case needs was redacted.
     """
     events = await runs.ledger.events(await runs.find(name))
-    record = project(events)
+    record = await projected(events)
     if record.ended is None:
         raise InputError("run", f"{record.id} has not ended; a case needs its end")
     plan = Plan.model_validate(record.plan_state.plan or {})

@@ -1,7 +1,6 @@
 """A fork of a run on a thread of its own, with copies of the results that do not depend on the steps done anew."""
 
 from collections.abc import Mapping
-from functools import partial
 from typing import Any
 
 from pydantic import JsonValue
@@ -9,12 +8,12 @@ from pydantic import JsonValue
 from planner_executor.graph.data_class import dataclass
 from planner_executor.graph.errors import InputError
 from planner_executor.graph.large_work import done_aside
+from planner_executor.graph.ledger.run_states import state_of
 from planner_executor.graph.ledger.values import tools_of
 from planner_executor.graph.plan.schema import Plan
 from planner_executor.graph.policy.inheritance import inherited, steps_anew
 from planner_executor.graph.record.assignment import Assignment
 from planner_executor.graph.record.events import Content, Draft, ResultSupplied
-from planner_executor.graph.record.projection import project
 from planner_executor.graph.record.values import Kept, keep
 from planner_executor.graph.review.step_change import fitting_result
 from planner_executor.graph.runs.runs import Runs
@@ -46,9 +45,8 @@ async def fork_of(runs: Runs, name: str, step: str, values: Mapping[str, Any], b
         InputError: There is no such step, or a value does not fit.
     """
     key = await runs.find(name)
-    events = await runs.ledger.events(key)
-    record = await done_aside(len(events), partial(project, events))
-    plan = Plan.model_validate(record.plan_state.plan) if record.plan_state.plan is not None else Plan()
+    record = await state_of(runs.ledger, key)
+    plan = await done_aside(record.size, lambda: Plan.model_validate(record.plan_state.plan or {}))
     for named in (step, *values):
         if named not in plan.by_id:
             steps = listed(list(plan.by_id)) or "none"
@@ -56,12 +54,9 @@ async def fork_of(runs: Runs, name: str, step: str, values: Mapping[str, Any], b
     kept = {named: keep(fitting_result(plan.by_id[named], value)) for named, value in values.items()}
     given = [Draft(ResultSupplied(result=Content.of(one), approver=by), named) for named, one in kept.items()]
     tools = await tools_of(runs.ledger, record)
-    drafts = await done_aside(
-        len(plan.steps), lambda: inherited(record, plan, steps_anew(plan, {step, *values}), tools)
-    )
-    return Fork(
-        source=record.assignment,
-        plan=plan.to_json(),
-        drafts=(*drafts, *given),
-        values=tuple(kept.values()),
-    )
+
+    def fork() -> Fork:
+        drafts = inherited(record, plan, steps_anew(plan, {step, *values}), tools)
+        return Fork(record.assignment, plan.to_json(), (*drafts, *given), tuple(kept.values()))
+
+    return await done_aside(record.size, fork)

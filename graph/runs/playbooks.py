@@ -6,11 +6,11 @@ from typing import Any
 from pydantic import JsonValue
 
 from planner_executor.graph.errors import InputError, LedgerCorruptError
+from planner_executor.graph.ledger.run_states import state_of
 from planner_executor.graph.ledger.values import tools_of
 from planner_executor.graph.plan.schema import Plan
 from planner_executor.graph.playbooks import Playbook
 from planner_executor.graph.playbooks.saving import kept_plan
-from planner_executor.graph.record.projection import project
 from planner_executor.graph.record.run_filter import RunFilter
 from planner_executor.graph.record.run_key import RunKey
 from planner_executor.graph.record.summary import UNREADABLE
@@ -29,7 +29,7 @@ async def named_in(runs: Runs, playbook: Playbook) -> dict[str, JsonValue]:
     named = playbook.named
     for found in (await runs.page(RunFilter(tag=playbook.name, limit=LOOKED_AT))).runs:
         try:
-            ran = project(await runs.ledger.events(RunKey(found.thread, found.n))).assignment.playbook
+            ran = (await state_of(runs.ledger, RunKey(found.thread, found.n))).assignment.playbook
         except (LedgerCorruptError, *UNREADABLE):
             continue
         if (ran.get("name"), ran.get("version")) == (playbook.name, playbook.version):
@@ -46,7 +46,7 @@ async def playbook_of_run(
         UnknownRunError: There is no such run.
         InputError: No plan of it was approved; see also `kept_plan`.
     """
-    record = project(await runs.ledger.events(await runs.find(name)))
+    record = await state_of(runs.ledger, await runs.find(name))
     approval, state = record.review_state.approval, record.plan_state
     if state.approved_plan is None or approval is None:
         raise InputError("run", f"no plan of {record.id} was approved; approve one first")

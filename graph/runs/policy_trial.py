@@ -6,12 +6,12 @@ from typing import Any
 from planner_executor.graph.errors import LedgerCorruptError, PolicyError
 from planner_executor.graph.ledger.protocol import Ledger
 from planner_executor.graph.ledger.recorded_terms import policy_of
+from planner_executor.graph.ledger.run_states import projected
 from planner_executor.graph.ledger.values import content_value, tools_of
 from planner_executor.graph.policy.approval_scope import ExecutionTerms
 from planner_executor.graph.policy.policy import Policy
 from planner_executor.graph.policy.policy_trial import Args, PolicyTrial, Tried
 from planner_executor.graph.record.events import CallRefused, CallStarted, Content, Event, StepHeld
-from planner_executor.graph.record.projection import project
 from planner_executor.graph.record.run_filter import RunFilter
 from planner_executor.graph.record.run_key import RunKey
 from planner_executor.graph.record.summary import UNREADABLE
@@ -40,7 +40,7 @@ async def tried_on_runs(runs: Runs, policy: Policy, since: float | None) -> Asyn
 async def _tried(ledger: Ledger, key: RunKey, policy: Policy) -> list[Tried]:
     try:
         events = await ledger.events(key)
-        record = project(events)
+        record = await projected(events)
         tools, recorded = await tools_of(ledger, record), await policy_of(ledger, record.assignment.configuration)
         args = await _args(ledger, events)
     except (LedgerCorruptError, PolicyError, *UNREADABLE) as error:

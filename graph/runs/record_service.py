@@ -30,7 +30,8 @@ async def audited(runs: Runs, name: str, *only: Section) -> Audit:
     """
     key = await runs.find(name)
     events = await runs.ledger.events(key)
-    artifacts = {found: await runs.ledger.artifact(found) for found in artifacts_named(events)}
+    named = await done_aside(len(events), lambda: artifacts_named(events))
+    artifacts = {found: await runs.ledger.artifact(found) for found in named}
     return await done_aside(len(events), lambda: Audit(run_name(key.thread, key.n), events, artifacts).only(*only))
 
 

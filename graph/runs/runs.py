@@ -11,6 +11,7 @@ from planner_executor.graph.data_class import dataclass, replace
 from planner_executor.graph.errors import InputError, LedgerUnavailableError, PrunedRunError, UnknownRunError
 from planner_executor.graph.large_work import done_aside
 from planner_executor.graph.ledger.drivers import open_ledger
+from planner_executor.graph.ledger.run_states import known_state, state_of
 from planner_executor.graph.ledger.run_store import RunStore
 from planner_executor.graph.ledger.seal import key_from_environment
 from planner_executor.graph.ledger.values import answer_from_results, value_of
@@ -19,7 +20,6 @@ from planner_executor.graph.plain_text.sanitize import is_utf8
 from planner_executor.graph.record.amendment import Amendment
 from planner_executor.graph.record.counters import Counters
 from planner_executor.graph.record.events import Draft, Event, cancelled
-from planner_executor.graph.record.projection import known, project
 from planner_executor.graph.record.results import StepResult
 from planner_executor.graph.record.run_filter import RunFilter
 from planner_executor.graph.record.run_key import RunKey, run_name
@@ -87,8 +87,7 @@ class Runs:
     async def _opened(self, key: RunKey) -> tuple[list[Event], RunState]:
         """Return a run's events, with those that were due, and its state."""
         events = await self.ledger.events(key)
-        read = known(events)
-        record = await done_aside(len(events), partial(project, read))
+        read, record = await known_state(events)
         # Nothing is written to a run with events of a newer release: their meaning is not known here.
         if len(read) == len(events) and await self._is_settled(key, record):
             events += await self.ledger.events(key, after=events[-1].seq)
@@ -110,7 +109,7 @@ class Runs:
             InputError: The step has not succeeded, or the run has no answer.
         """
         key = await self.find(name)
-        record = project(await self.ledger.events(key))
+        record = await state_of(self.ledger, key)
         look = record.calls.named_looks.get(step or "")
         found = look.result if look is not None else record.steps.results.get(step or "")
         result = _answer(record) if step is None else found or NO_RESULT
@@ -141,7 +140,7 @@ class Runs:
             await self.ledger.post(key, StopRequest(CANCEL, by).to_text())
             return await self.show(key)
         async with self.ledger.owned(key) as lease:
-            record = project(await self.ledger.events(key))
+            record = await state_of(self.ledger, key)
             if not record.ended:
                 await self.ledger.append(lease, [Draft(cancelled(by=by))], control_seq=record.control_seq)
         return await self.show(key)
@@ -159,7 +158,7 @@ class Runs:
         if fault := steer.fault:
             raise InputError("steer", fault)
         key = await self.find(name)
-        record = project(await self.ledger.events(key))
+        record = await state_of(self.ledger, key)
         if record.ended:
             raise InputError("run", f"{record.id} has ended; start another run")
         if missing := [one for one in steer.withdraw if one not in record.assignment.constraints]:
@@ -171,7 +170,7 @@ class Runs:
             await self.ledger.post(key, steer.to_text())
             return True
         async with self.ledger.owned(key) as lease:
-            record = project(await self.ledger.events(key))
+            record = await state_of(self.ledger, key)
             await self.ledger.append(
                 lease, [steer.draft(record.assignment.constraints)], control_seq=record.control_seq
             )
@@ -194,7 +193,7 @@ class Runs:
 
     async def _read(self, key: RunKey, record: RunState) -> Run:
         is_worked_on = await self.ledger.is_worked_on(key)
-        return await done_aside(record.seq, partial(run_of, record, is_worked_on))
+        return await done_aside(record.size, partial(run_of, record, is_worked_on))
 
 
 def _answer(record: RunState) -> StepResult:

@@ -6,10 +6,10 @@ from typing import Any
 from planner_executor.graph.errors import InputError
 from planner_executor.graph.large_work import done_aside
 from planner_executor.graph.ledger.recorded_terms import policy_of
+from planner_executor.graph.ledger.run_states import state_of
 from planner_executor.graph.ledger.values import tools_of
 from planner_executor.graph.policy.approvers import NO_APPROVERS
 from planner_executor.graph.record.person import Approver
-from planner_executor.graph.record.projection import project
 from planner_executor.graph.record.run_state import RunState
 from planner_executor.graph.review.step_change import Drafted, Skip, StepChange, Supply, drafted_by
 from planner_executor.graph.runs.run import Run
@@ -53,10 +53,9 @@ async def _changed(runs: Runs, name: str, change: StepChange, by: Approver) -> R
     key = await runs.find(name)
     if await runs.ledger.is_worked_on(key):
         raise InputError("run", f"{key.thread}.{key.n} is executing; pause it first")
-    await _drafted(runs, project(await runs.ledger.events(key)), change, by)  # refused before the run is owned
+    await _drafted(runs, await state_of(runs.ledger, key), change, by)  # refused before the run is owned
     async with runs.ledger.owned(key) as lease:
-        events = await runs.ledger.events(key)
-        record = await done_aside(len(events), partial(project, events))
+        record = await state_of(runs.ledger, key)
         drafted = await _drafted(runs, record, change, by)
         await runs.ledger.append(lease, [drafted.draft], artifacts=drafted.kept, control_seq=record.control_seq)
     return await runs.show(key)
@@ -66,4 +65,4 @@ async def _drafted(runs: Runs, record: RunState, change: StepChange, by: Approve
     """Return the event of a change, judged by the rules on record."""
     approvers = (await policy_of(runs.ledger, record.assignment.configuration)).approvers
     tools = await tools_of(runs.ledger, record) if approvers != NO_APPROVERS else {}
-    return drafted_by(change, record, approvers, tools, by)
+    return await done_aside(record.size, partial(drafted_by, change, record, approvers, tools, by))

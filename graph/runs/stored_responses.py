@@ -5,12 +5,12 @@ from typing import Any
 
 from planner_executor.graph.errors import InputError, NothingToDecideError
 from planner_executor.graph.ledger.protocol import Ledger
+from planner_executor.graph.ledger.run_states import projected
 from planner_executor.graph.ledger.values import content_value
 from planner_executor.graph.nodes.run.review_clock import refuse_late, settle
 from planner_executor.graph.policy.approvers import ApproverRule, approver_refusal, people_rules
 from planner_executor.graph.record.events import Content, Draft, Event, LateAnswer, ResponseGiven, ReviewRequested
 from planner_executor.graph.record.person import Approver
-from planner_executor.graph.record.projection import project
 from planner_executor.graph.record.run_key import RunKey
 from planner_executor.graph.record.run_state import RunState
 from planner_executor.graph.record.values import keep_anything
@@ -80,7 +80,7 @@ async def store_response(runs: Runs, key: RunKey, response: Mapping[str, Any], b
     kept = keep_anything(response)
     async with runs.ledger.owned(key) as lease:
         events = await runs.ledger.events(key)
-        record = project(events)
+        record = await projected(events)
         request = await open_request(runs.ledger, record, events)
         if request is None or digest_of_request(request) != response["digest"]:
             raise NothingToDecideError(record.id, record.status, responder(record))

@@ -2,13 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 from planner_executor.graph.context import Services
 from planner_executor.graph.errors import InputError, OtherTermsError
-from planner_executor.graph.large_work import done_aside
 from planner_executor.graph.ledger.recorded_terms import policy_of
+from planner_executor.graph.ledger.run_states import state_of
 from planner_executor.graph.ledger.values import tools_of
 from planner_executor.graph.nodes.run.terms import compared
 from planner_executor.graph.plan.canonical import digest
@@ -19,7 +18,6 @@ from planner_executor.graph.policy.terms import Comparison
 from planner_executor.graph.record.assignment import Assignment
 from planner_executor.graph.record.events import Configured, Draft, TakeOverAsked
 from planner_executor.graph.record.person import Approver
-from planner_executor.graph.record.projection import project
 from planner_executor.graph.record.remaining import steps_left
 from planner_executor.graph.record.run_key import RunKey
 from planner_executor.graph.record.run_state import RunState
@@ -33,8 +31,7 @@ async def require_terms(runs: Runs, key: RunKey, services: Services) -> Comparis
     Raises:
         OtherTermsError: It was begun under other terms.
     """
-    events = await runs.ledger.events(key)
-    record = await done_aside(len(events), partial(project, events))
+    record = await state_of(runs.ledger, key)
     found = await compared(services, runs.ledger, record.assignment)
     if found.other:
         raise OtherTermsError(record.id, found.other)
@@ -58,8 +55,7 @@ async def take_over(
     if await runs.ledger.is_worked_on(key):
         raise InputError("run", f"{key.id} is executing; pause it first")
     async with runs.ledger.owned(key) as lease:
-        events = await runs.ledger.events(key)
-        record = await done_aside(len(events), partial(project, events))
+        record = await state_of(runs.ledger, key)
         found = await compared(services, runs.ledger, record.assignment)
         if not (found.other or found.weaker):
             return await runs.show(key)

@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from typing import Literal
 
 from planner_executor.graph.plain_text.sanitize import one_line
-from planner_executor.graph.plan.schedule import waits_for
 from planner_executor.graph.plan.schema import Plan
 from planner_executor.graph.record.results import SETTLED
 
@@ -26,7 +25,7 @@ def todos(plan: Plan, statuses: Mapping[str, str], *, starts: bool) -> list[Todo
         statuses: Step id -> status, for the steps that have one.
         starts: Whether the plan is about to be executed: the steps that wait for nothing are then in progress.
     """
-    waits = waits_for(plan.steps) if starts else {}
+    waits = plan.waits if starts else {}
     done = {step for step, status in statuses.items() if _STATUS.get(status) == "completed"}
     found = []
     for step in plan.steps:

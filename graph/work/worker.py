@@ -15,8 +15,8 @@ from planner_executor.graph.errors import (
     StaleRunError,
 )
 from planner_executor.graph.ledger.lease import PACE, Pace
+from planner_executor.graph.ledger.run_states import projected
 from planner_executor.graph.ledger.run_store import Unfinished
-from planner_executor.graph.record.projection import project
 from planner_executor.graph.record.run_key import RunKey
 from planner_executor.graph.runs.run import Run
 from planner_executor.graph.runs.runs import Runs
@@ -193,7 +193,7 @@ class Worker:
     async def _examined(self, key: RunKey) -> tuple[Candidate, Fit]:
         """Return a run, and whether it can be continued here."""
         events = await self.runs.ledger.events(key)
-        run = Candidate(key, project(events), events)
+        run = Candidate(key, await projected(events), events)
         if (why := hindrance(run)) is not None:
             return run, Fit(why)
         latest = await self.runs.latest(key.thread)

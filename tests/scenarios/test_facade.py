@@ -1,9 +1,7 @@
 """The facade: one database, opened again and again, from synchronous and asynchronous code."""
 
-import asyncio
 import json
 import stat
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -129,21 +127,3 @@ def test_the_database_belongs_to_its_owner_alone(tmp_path: Path, options: dict[s
         modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in tmp_path.iterdir()}
 
     assert modes and set(modes.values()) == {0o600}
-
-
-def test_the_statuses_of_a_plan_are_made_as_often_however_long_it_is(tmp_path: Path, tools: LoggedTools) -> None:
-    own = [tools.tool("look", effect="read", trusted=True)]
-
-    async def made(count: int) -> int:
-        steps = [step(f"s{number}", "look", after=[f"s{number - 1}"] if number else []) for number in range(count)]
-        async with AsyncAgent.open(tmp_path / f"{count}.db", planner=ScriptedModel([]), tools=own) as agent:
-            run = await agent.start("g", plan={"steps": steps})
-            seen: list[str] = []
-            sys.setprofile(lambda frame, event, _: seen.append(frame.f_code.co_qualname) if event == "call" else None)
-            try:
-                await agent.resume(run.id, "approve")
-            finally:
-                sys.setprofile(None)
-        return seen.count("Run.step_status")
-
-    assert asyncio.run(made(5)) == asyncio.run(made(50)) > 0

@@ -228,4 +228,5 @@ async def audit_text(request: Request) -> Response:
     only: tuple[Section, ...] = tuple(one for one in SECTIONS if one == request.query_params.get("section"))
     report = await audited(records.runs, shown.run.id, *only)
     headers = {"Content-Disposition": 'attachment; filename="audit.txt"'}
-    return PlainTextResponse(f"{report}\n", headers=headers, media_type="application/octet-stream")
+    text = await on_thread(lambda: f"{report}\n")
+    return PlainTextResponse(text, headers=headers, media_type="application/octet-stream")

@@ -11,7 +11,7 @@ from planner_executor.graph.nodes.review.subject import Subject
 from planner_executor.graph.nodes.review.votes import Ballot
 from planner_executor.graph.nodes.run.context import RunContext
 from planner_executor.graph.nodes.run.estimate import expected_of
-from planner_executor.graph.nodes.run.state_view import state_at_end, state_update, state_with_plan
+from planner_executor.graph.nodes.run.state_view import state_at_end, state_to_execute, state_update
 from planner_executor.graph.nodes.run.writer import RunWriter
 from planner_executor.graph.plan.schema import Plan
 from planner_executor.graph.policy.at_stake import AtStake
@@ -54,7 +54,7 @@ async def decide(writer: RunWriter, subject: Subject, outcome: Outcome, ballot: 
     for approval in standing:
         if approval.run is None:  # after the decision: a crash in between loses the wish, and the next call is shown
             await run.ledger.give_standing(approval)
-    return _go_on(run, plan)
+    return await _go_on(run, plan)
 
 
 async def _propose(writer: RunWriter, outcome: Outcome, ballot: Ballot) -> StateUpdate:
@@ -68,7 +68,7 @@ async def _propose(writer: RunWriter, outcome: Outcome, ballot: Ballot) -> State
         raise InvalidResponse(UNCHANGED)
     decision = decided(run, plan if edited else None, "propose", replace(ballot, verdict=changes), message="edit")
     await writer.write(*([edited] if edited else []), decision)
-    return _go_on(run, plan)
+    return await _go_on(run, plan)
 
 
 async def _revise_by_calls(writer: RunWriter, outcome: Outcome, ballot: Ballot) -> StateUpdate:
@@ -83,7 +83,7 @@ async def _revise_by_calls(writer: RunWriter, outcome: Outcome, ballot: Ballot) 
         ballot = replace(ballot, met={**_met_before(run, before), **ballot.met})
     decision = decided(run, outcome.plan, "approve" if is_approved else "settle", ballot, message="edit")
     await writer.write(*([outcome.edited] if outcome.edited else []), decision)
-    return _go_on(run, outcome.plan)
+    return await _go_on(run, outcome.plan)
 
 
 def _met_before(run: RunContext, approval: Approval) -> Met:
@@ -92,11 +92,11 @@ def _met_before(run: RunContext, approval: Approval) -> Met:
     return {tool: whole.get(tool, ()) if met is None else met for tool, met in approval.met.items()}
 
 
-def carried_out(run: RunContext, decision: Decided) -> StateUpdate:
+async def carried_out(run: RunContext, decision: Decided) -> StateUpdate:
     """Return the state update of a decision already on record for this checkpoint."""
     if decision.decision == "feedback":
         return plan_again(run, decision.message)
-    return _go_on(run, None if run.record.plan_state.awaits_plan else run.recorded_plan())
+    return await _go_on(run, None if run.record.plan_state.awaits_plan else run.recorded_plan())
 
 
 def plan_again(run: RunContext, why: str | None) -> StateUpdate:
@@ -104,11 +104,11 @@ def plan_again(run: RunContext, why: str | None) -> StateUpdate:
     return state_update(run, "plan", reason=f"planning again: {why}", doubts=[])
 
 
-def _go_on(run: RunContext, plan: Plan | None) -> StateUpdate:
+async def _go_on(run: RunContext, plan: Plan | None) -> StateUpdate:
     """Execute the plan; if there is none because its budget was reached, return to the planner."""
     if plan is None:
         return state_update(run, "plan", reason="planning on", doubts=[])
-    return state_with_plan(run, plan, "execute", doubts=[])
+    return await state_to_execute(run, plan)
 
 
 async def _stop(writer: RunWriter, subject: Subject, verdict: ReviewVerdict, stop: Decision) -> StateUpdate:

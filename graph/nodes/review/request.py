@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from graphlib import TopologicalSorter
 from typing import Any
 
 from planner_executor.graph.nodes.review.people import is_open, with_people
@@ -15,7 +14,6 @@ from planner_executor.graph.nodes.run.estimate import expectation_of
 from planner_executor.graph.plain_text.sanitize import escaped
 from planner_executor.graph.plan.canonical import digest
 from planner_executor.graph.plan.revision import difference
-from planner_executor.graph.plan.schedule import waits_for
 from planner_executor.graph.plan.schema import Plan, Step
 from planner_executor.graph.policy.approvers import NO_APPROVERS
 from planner_executor.graph.policy.new_effects import is_undecided
@@ -263,9 +261,9 @@ def _behind(run: RunContext, gate: Step) -> Iterator[Through]:
         return
     results = run.record.steps.results
     values = {name: found.value for name, found in results.items() if found.artifact is None and name in plan.by_id}
-    behind, waits = {gate.id}, waits_for(plan.steps)
-    for name in TopologicalSorter(waits).static_order():
-        if behind.isdisjoint(waits[name]) or run.record.steps.is_settled(name):
+    behind = {gate.id}
+    for name in plan.order:
+        if behind.isdisjoint(plan.waits[name]) or run.record.steps.is_settled(name):
             continue
         behind.add(name)
         yield from calls_through(plan.by_id[name], specs, values)
@@ -287,8 +285,8 @@ def _about_question(run: RunContext, step: Step) -> ReviewAction:
 def _waiting_for(run: RunContext, step: Step) -> list[str]:
     """Return the steps that wait for this one alone, or among others."""
     plan = run.recorded_plan()
-    waits = waits_for(plan.steps) if plan is not None else {}
-    return [name for name, before in waits.items() if step.id in before]
+    waits = plan.waits.items() if plan is not None else ()
+    return [name for name, before in waits if step.id in before]
 
 
 def _about_held(run: RunContext, held: HeldCall) -> ReviewAction:

@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from planner_executor.graph.data_class import dataclass
-from planner_executor.graph.nodes.planner_input import plan_from_form
+from planner_executor.graph.large_work import done_aside
+from planner_executor.graph.nodes.planner_input import plan_from_form, steps_in
 from planner_executor.graph.nodes.run.context import RunContext
 from planner_executor.graph.nodes.run.writer import RunWriter
 from planner_executor.graph.plan.canonical import digest
@@ -45,7 +46,7 @@ async def subject_of(writer: RunWriter, state: Mapping[str, Any]) -> Subject:
     run, raw = writer.run, plan_in(writer.run, state)
     if raw is None or run.record.lacks_plan:
         return Subject(None, None, planned=False)
-    reading = _unchanged(run, raw) or read_from_outside(run, raw)
+    reading = await done_aside(steps_in(raw), lambda: _unchanged(run, raw) or read_from_outside(run, raw))
     if reading.plan is not None and reading.plan.digest != run.record.plan_state.digest:
         await writer.revise(reading.plan, "state", "the plan stood in the state", notes=reading.notes)
     if isinstance(raw, str) and reading.plan is not None:

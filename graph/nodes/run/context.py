@@ -16,7 +16,6 @@ from planner_executor.graph.plan.normalization import NO_PLAYBOOK, PLAYBOOK
 from planner_executor.graph.plan.params import Params, Trust
 from planner_executor.graph.plan.playbook_expansion import read_expanded, uses_playbook
 from planner_executor.graph.plan.reading import ParsedPlan
-from planner_executor.graph.plan.schedule import waits_for
 from planner_executor.graph.plan.schema import Plan, Step
 from planner_executor.graph.policy.approval_scope import ExecutionTerms
 from planner_executor.graph.policy.forbidden import forbidden
@@ -171,7 +170,7 @@ class RunContext:
 
     def seen_by(self, step: Step) -> dict[str, Any]:
         """Return the results of a step's dependencies for people: the full value, or an artifact's preview."""
-        found = {before: self.record.steps.results.get(before) for before in waits_for([step])[step.id]}
+        found = {before: self.record.steps.results.get(before) for before in step.waits}
         return {name: _seen(result) for name, result in found.items() if result is not None}
 
     def offered(self, step: Step | None = None) -> Offer:

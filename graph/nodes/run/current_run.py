@@ -2,7 +2,6 @@
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from functools import partial
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -12,9 +11,9 @@ from langgraph.runtime import get_runtime
 
 from planner_executor.graph.caller import caller_on
 from planner_executor.graph.context import Services
-from planner_executor.graph.large_work import done_aside
 from planner_executor.graph.ledger.known_runs import KnownRun, opened
 from planner_executor.graph.ledger.protocol import Ledger
+from planner_executor.graph.ledger.run_states import projected
 from planner_executor.graph.nodes.run.context import RunContext
 from planner_executor.graph.nodes.run.terms import held_to_terms, services_of_fork
 from planner_executor.graph.nodes.run.writer import RunWriter
@@ -23,7 +22,6 @@ from planner_executor.graph.prompts.planner import history_shown
 from planner_executor.graph.record.assignment import Assignment, lowered
 from planner_executor.graph.record.events import ON_SERVER, WORDING, Content, Draft, Event, RunStarted
 from planner_executor.graph.record.goal import Goal
-from planner_executor.graph.record.projection import project
 from planner_executor.graph.record.run_key import RunKey
 from planner_executor.graph.record.values import Kept, keep_constant, normalise
 from planner_executor.graph.settings.identity import acting
@@ -104,7 +102,7 @@ async def _known(ledger: Ledger, key: RunKey) -> KnownRun:
 
 
 async def _projected(key: RunKey, events: Sequence[Event]) -> KnownRun:
-    return opened(key, await done_aside(len(events), partial(project, events)))
+    return opened(key, await projected(events))
 
 
 def _under_its_terms(run: RunContext) -> RunContext:

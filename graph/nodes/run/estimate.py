@@ -1,9 +1,11 @@
 """What a plan may take in the ledger of its run: read when the plan is written, so that it stays as it was shown."""
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 from planner_executor.graph.calls.meter import CHARACTERS_PER_TOKEN
+from planner_executor.graph.large_work import done_aside
 from planner_executor.graph.nodes.run.context import RunContext
 from planner_executor.graph.plan.schema import Plan, Step
 from planner_executor.graph.prompts.executor import executor_messages
@@ -19,9 +21,13 @@ async def expected_of(run: RunContext, plan: Plan) -> Expected | None:
     terms = run.terms
     if not plan.steps or not terms.policy.needs_person(plan, terms.tools, terms.mode):
         return None
-    basis = basis_of(run, plan)
+    basis = await done_aside(len(plan.steps), partial(basis_of, run, plan))
     samples = await run.ledger.step_history(list(dict.fromkeys(basis.likeness.values())))
-    return Expected.of(samples, {step: _prompt_tokens(run, plan.by_id[step]) for step in basis.first})
+
+    def expected() -> Expected:
+        return Expected.of(samples, {step: _prompt_tokens(run, plan.by_id[step]) for step in basis.first})
+
+    return await done_aside(len(plan.steps), expected)
 
 
 def basis_of(run: RunContext, plan: Plan) -> Basis:

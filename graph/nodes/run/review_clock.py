@@ -9,6 +9,7 @@ from contextlib import suppress
 
 from planner_executor.graph.errors import RunOwnedError, StaleRunError
 from planner_executor.graph.ledger.protocol import Ledger
+from planner_executor.graph.ledger.run_states import state_of
 from planner_executor.graph.ledger.run_store import RunStore
 from planner_executor.graph.nodes.run.ending import ended, outcome_so_far
 from planner_executor.graph.record.deadline import Deadline, moment_in_words
@@ -23,7 +24,7 @@ from planner_executor.graph.record.events import (
 )
 from planner_executor.graph.record.events.content import Content
 from planner_executor.graph.record.person import Approver
-from planner_executor.graph.record.projection import apply_events, project
+from planner_executor.graph.record.projection import apply_events
 from planner_executor.graph.record.review_state import RecordedRequest, expired_in_words
 from planner_executor.graph.record.run_key import RunKey
 from planner_executor.graph.record.run_state import RunState
@@ -43,7 +44,7 @@ async def settle(ledger: RunStore, run: RunKey, record: RunState | None = None) 
     Raises:
         LedgerError: The record cannot be read or written.
     """
-    record = record if record is not None else project(await ledger.events(run))
+    record = record if record is not None else await state_of(ledger, run)
     if not await is_due(ledger, record) or await ledger.is_worked_on(run):
         return ()
     try:
@@ -59,7 +60,7 @@ async def refuse_late(
 
     An answer to a run that goes on elsewhere by now is not recorded.
     """
-    record = project(await ledger.events(run))
+    record = await state_of(ledger, run)
     if (late := late_answer(record, answer, by, unseen=unseen)) is None:
         return None
     draft, artifacts = late

@@ -1,10 +1,12 @@
 """The state's view of a run, taken from the ledger and never from a client's input."""
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 from langchain_core.messages import AIMessage
 
+from planner_executor.graph.large_work import done_aside
 from planner_executor.graph.nodes.run.context import RunContext
 from planner_executor.graph.plan.schema import Plan
 from planner_executor.graph.record.remaining import skipped_in
@@ -90,6 +92,11 @@ def state_with_plan(run: RunContext, plan: Plan, route: Route, **keys: Any) -> S
     if repr(raw) != repr(run.shown):  # to Python alone 1 and true are equal
         shown["plan"] = raw
     return state_update(run, route, **{**shown, **keys})
+
+
+async def state_to_execute(run: RunContext, plan: Plan) -> StateUpdate:
+    """Return the state of a run whose plan is executed next."""
+    return await done_aside(len(plan.steps), partial(state_with_plan, run, plan, "execute", doubts=[]))
 
 
 def results_shown(run: RunContext, plan: Plan, results: Mapping[str, StepResult] | None = None) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import Any
 
 from planner_executor.graph.calls.caps import Caps, nothing_happened, user_of
@@ -10,6 +11,7 @@ from planner_executor.graph.calls.meter import Meter
 from planner_executor.graph.calls.owned_run import OnProgress, OwnedRun
 from planner_executor.graph.data_class import dataclass, replace
 from planner_executor.graph.errors import CapReachedError, RunPausedError
+from planner_executor.graph.large_work import done_aside
 from planner_executor.graph.ledger.protocol import Lease, News
 from planner_executor.graph.nodes.run.context import RunContext
 from planner_executor.graph.nodes.run.ending import ended
@@ -92,7 +94,7 @@ class RunWriter:
         """Apply new events first, so that messages are handled in the current state of the run."""
         assert self.lease is not None
         token = self.lease.token
-        apply_events(self.run.record, news.events)
+        await done_aside(len(news.events), partial(apply_events, self.run.record, news.events))
         if not news.has_messages:
             return
         found = await self.run.ledger.take_messages(
@@ -193,7 +195,7 @@ class RunWriter:
 
         What like steps took is read with it, so that a review says the same until it is answered.
         """
-        revised = revision(self.run, plan, author, reason, **more)
+        revised = await done_aside(len(plan.steps), partial(revision, self.run, plan, author, reason, **more))
         replaced = await self.run.services.toolbox.would_replace(plan)
         previews = await self._previews(plan, revised)
         like_steps = await expected_of(self.run, plan)

@@ -8,7 +8,6 @@ from planner_executor.graph.plain_text.columns import columns
 from planner_executor.graph.plain_text.sanitize import one_line, visible
 from planner_executor.graph.plan.json_writer import json_writer
 from planner_executor.graph.plan.references import Reference, pieces
-from planner_executor.graph.plan.schedule import waits_for
 from planner_executor.graph.plan.schema import Plan
 
 _json = json_writer()
@@ -36,9 +35,7 @@ def arguments(args: Mapping[str, JsonValue], literal: Collection[str] = ()) -> s
 def waits_within(plan: Plan) -> dict[str, tuple[str, ...]]:
     """Return step id -> its dependencies in this plan, with keys in plan order."""
     known = plan.by_id
-    return {
-        step: tuple(before for before in befores if before in known) for step, befores in waits_for(plan.steps).items()
-    }
+    return {step: tuple(before for before in befores if before in known) for step, befores in plan.waits.items()}
 
 
 def answer_text(plan: Plan) -> str:

@@ -1,0 +1,79 @@
+"""What runs cost through the doors that people use, in calls of functions: it grows no faster than the plan."""
+
+import sys
+import threading
+from asyncio import Handle
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+from typing import Any
+
+import pytest
+
+from benchmarks import doors
+from benchmarks.doors import MOST, SHAPES, Cost, Costs, once
+from planner_executor.graph import large_work
+from planner_executor.graph.replay import record_loading
+
+FEW, MANY = 20, 100
+MOST_HELD = 12
+"""So many calls for each step may be made in one callback of an event loop that others share: 50 ms at 5,000 steps."""
+
+
+class Calls:
+    """Calls of this project's functions by thread, while something is measured."""
+
+    def __init__(self) -> None:
+        self.by_thread: Counter[int] = Counter()
+        self.measures = False
+
+    def __call__(self, frame: FrameType, event: str, _: Any) -> None:
+        """Count a call."""
+        if event == "call" and self.measures and "planner_executor" in frame.f_code.co_filename:
+            self.by_thread[threading.get_ident()] += 1
+
+    @contextmanager
+    def measured(self, costs: Costs, what: str) -> Iterator[None]:
+        """Count what happens in the block, as all of it and as the longest callback on this thread's event loop."""
+        cost, run, here = costs.setdefault(what, Cost()), Handle._run, threading.get_ident()
+
+        def counted(handle: Handle) -> None:
+            before = self.by_thread[here]
+            run(handle)
+            if threading.get_ident() == here:
+                cost.held_ms = max(cost.held_ms, self.by_thread[here] - before)
+
+        before, self.measures = self.by_thread.total(), True
+        Handle._run = counted  # type: ignore[method-assign]
+        try:
+            yield
+        finally:
+            Handle._run, self.measures = run, False  # type: ignore[method-assign]
+            cost.processor_s += self.by_thread.total() - before
+
+
+@pytest.fixture
+def calls(monkeypatch: pytest.MonkeyPatch) -> Iterator[Calls]:
+    """Doors whose costs are calls, and large work that is large for few steps."""
+    calls = Calls()
+    monkeypatch.setattr(doors, "measured", calls.measured)
+    for module in (large_work, record_loading):
+        monkeypatch.setattr(module, "LARGE", FEW // 2)
+    sys.setprofile(calls)
+    threading.setprofile(calls)  # type: ignore[arg-type]
+    yield calls
+    sys.setprofile(None)
+    threading.setprofile(None)  # type: ignore[arg-type]
+
+
+@pytest.mark.usefixtures("calls")
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("door", ["AsyncAgent", "desk"])
+def test_work_at_a_door_grows_no_faster_than_the_plan_and_holds_up_no_event_loop(door: str, shape: str) -> None:
+    once(door, SHAPES[shape](3))  # what is made on first use
+    few, many = (once(door, SHAPES[shape](count)) for count in (FEW, MANY))
+
+    assert {what: cost for what, cost in many.items() if cost.processor_s > MOST * few[what].processor_s} == {}
+    held = {what: (cost.held_ms - few[what].held_ms) / (MANY - FEW) for what, cost in many.items()}
+    assert {what: calls for what, calls in held.items() if calls > MOST_HELD} == {}
