@@ -29,9 +29,17 @@ _made: list[str] = []
 
 @lru_cache(maxsize=1)
 def server() -> str:
-    """Return the address of the session's server, which is started if there is none."""
+    """Return the address of the session's server, which is started if there is none.
+
+    A server of ours waits for no disk: what is committed outlives each of its processes, and no test cuts the power.
+    """
     atexit.register(_drop_all)
-    return NAMED or started(Path(tempfile.gettempdir(), f"planner-executor-pg-{_session()}")).get_uri()
+    if NAMED:
+        return NAMED
+    address: str = started(Path(tempfile.gettempdir(), f"planner-executor-pg-{_session()}")).get_uri()
+    execute(address, "ALTER SYSTEM SET fsync = off")
+    execute(address, "SELECT pg_reload_conf()")
+    return address
 
 
 def started(folder: Path) -> Any:
