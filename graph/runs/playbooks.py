@@ -11,6 +11,7 @@ from planner_executor.graph.ledger.values import tools_of
 from planner_executor.graph.plan.schema import Plan
 from planner_executor.graph.playbooks import Playbook
 from planner_executor.graph.playbooks.saving import kept_plan
+from planner_executor.graph.record.events import RunStarted
 from planner_executor.graph.record.run_filter import RunFilter
 from planner_executor.graph.record.run_key import RunKey
 from planner_executor.graph.record.summary import UNREADABLE
@@ -26,15 +27,25 @@ async def named_in(runs: Runs, playbook: Playbook) -> dict[str, JsonValue]:
     `changed_since` is the run that another playbook of this name and version ran last, if it was another one. A record
     that cannot be read says nothing.
     """
-    named = playbook.named
-    for found in (await runs.page(RunFilter(tag=playbook.name, limit=LOOKED_AT))).runs:
-        try:
-            ran = (await state_of(runs.ledger, RunKey(found.thread, found.n))).assignment.playbook
-        except (LedgerCorruptError, *UNREADABLE):
-            continue
-        if (ran.get("name"), ran.get("version")) == (playbook.name, playbook.version):
-            return named if ran.get("digest") == playbook.digest else {**named, "changed_since": found.id}
+    named, before = playbook.named, None
+    for limit in (1, LOOKED_AT):  # almost always the first one tells
+        page = await runs.page(RunFilter(tag=playbook.name, limit=limit, before=before))
+        for found in page.runs:
+            ran = await _playbook_of(runs, RunKey(found.thread, found.n))
+            if (ran.get("name"), ran.get("version")) == (playbook.name, playbook.version):
+                return named if ran.get("digest") == named["digest"] else {**named, "changed_since": found.id}
+        if (before := page.next) is None:
+            break
     return named
+
+
+async def _playbook_of(runs: Runs, run: RunKey) -> Mapping[str, Any]:
+    """Return the playbook that a run was started by, empty if there is none, or the record cannot be read."""
+    try:
+        started = (await runs.ledger.events(run))[0].data_if_known
+    except (LedgerCorruptError, *UNREADABLE):
+        return {}
+    return started.playbook if isinstance(started, RunStarted) else {}
 
 
 async def playbook_of_run(
