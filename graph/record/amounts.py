@@ -10,8 +10,8 @@ _AMOUNT = re.compile(
     rf"|(?<![\w.,])({_NUMBER}) ?(?:(?:{_CODE})\b|[$€£¥])",
     re.ASCII,
 )
-DIGITS = 15
-"""A longer number is none: it would not be told from its neighbor."""
+LENGTH = 15
+"""A number of more characters is no amount: it would not be told from its neighbor."""
 
 
 def largest_amount(texts: Iterable[str]) -> float | None:
@@ -24,5 +24,5 @@ def largest_amount(texts: Iterable[str]) -> float | None:
     >>> largest_amount(["pay €1,250.00"]), largest_amount(["order 5000"])
     (1250.0, None)
     """
-    found = (before or after for text in texts for before, after in _AMOUNT.findall(text))
-    return max((float(one.replace(",", "")) for one in found if len(one) <= DIGITS), default=None)
+    found = ((before or after).replace(",", "") for text in texts for before, after in _AMOUNT.findall(text))
+    return max((float(one) for one in found if len(one) <= LENGTH), default=None)
