@@ -21,6 +21,7 @@ from benchmarks.processes import importing, resuming
 from benchmarks.reading import reading
 from benchmarks.runs_at_once import RunsAtOnce, runs_at_once
 from benchmarks.runs_chart import runs_chart_svg
+from benchmarks.scale import scale
 from benchmarks.sizes import FULL, QUICK, Sizes
 from benchmarks.small_run import small_runs
 from benchmarks.steps_on_postgres import steps_on_postgres
@@ -45,6 +46,7 @@ SECTIONS: dict[str, Callable[[Sizes], Awaitable[list[Figure]]]] = {
     "importing": importing,
     "resuming": resuming,
     "doors": doors,
+    "scale": scale,
     "reading": reading,
     "postgres": steps_on_postgres,
     "stops": stops,

@@ -12,7 +12,7 @@ class Sizes:
     """The sizes of one run of the benchmarks; `skew` is chains, slow seconds and quick seconds.
 
     Of `at_once` runs, at least `least_runs` are measured, and they are also shared among `processes`.
-    Of AgentDojo's tasks one of `every_task` is done.
+    Of AgentDojo's tasks one of `every_task` is done. `scale` is the part of the largest sizes that is measured.
     """
 
     repeats: int
@@ -28,6 +28,7 @@ class Sizes:
     least_runs: int = 30
     processes: int = 4
     every_task: int = 1
+    scale: float = 1.0
 
     @property
     def longest(self) -> Workload:
@@ -69,4 +70,5 @@ QUICK = Sizes(
     tool_s=0.005,
     least_runs=4,
     every_task=8,
+    scale=0.01,
 )
