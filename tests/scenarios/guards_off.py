@@ -195,7 +195,7 @@ GUARDS = (
     Guard(
         "what comes before an effect",
         "policy/scope.py",
-        "if not all(before in stands_for for before in waits[name]):",
+        "if not all(before in stands_for for before in plan.waits[name]):",
         "if False:",
         "a check exchanged",
         "side_effects",
@@ -214,7 +214,7 @@ GUARDS = (
         "same = free[_work(step, stands_for)]",
         "same = free[_work(step, {})]",
         "names exchanged",
-        also=("[other for other in same if other not in plan.by_id]", "same"),
+        also=("if renames and other not in plan.by_id", "if renames"),
     ),
     Guard(
         "what an approved step may be refined to",
