@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from desk import Desk, at_desk
-from langchain_core.messages import AIMessage, HumanMessage
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
 
 from planner_executor.graph.calls.caps import Caps
 from planner_executor.graph.calls.meter import LimitReached
@@ -16,14 +16,15 @@ from planner_executor.graph.calls.model_call import ModelCall
 from planner_executor.graph.chat_models.retry import ONCE, Clock
 from planner_executor.graph.chat_models.role_model import RoleModel
 from planner_executor.graph.chat_models.roles import role_model
-from planner_executor.graph.errors import CapReachedError, ModelCallError, StaleRunError
+from planner_executor.graph.errors import CapReachedError, MessageWaitingError, ModelCallError, StaleRunError
 from planner_executor.graph.plan.attempts import AttemptLimits
 from planner_executor.graph.plan.canonical import digest
 from planner_executor.graph.policy.day_limits import DayLimits
 from planner_executor.graph.policy.policy import Policy
 from planner_executor.graph.prompts.pictures import without_bytes
 from planner_executor.graph.record.budget import Budget, Price
-from planner_executor.graph.record.events import Event
+from planner_executor.graph.record.calls import Opening
+from planner_executor.graph.record.events import Content, Event, ModelStarted
 from planner_executor.graph.testing import LoggedTools, PassingClock, ScriptedModel, drafted
 
 
@@ -292,6 +293,16 @@ async def test_a_picture_counts_six_thousand_characters_and_none_of_its_bytes(pi
             assert reserved.payload["reserved"]["tokens"] == characters // 4 + 1_000
 
 
+async def test_a_model_is_not_asked_while_a_message_waits() -> None:
+    model = ScriptedModel(["a plan"])
+
+    async with at_desk() as desk:
+        await desk.ledger.post(desk.run, "pause")
+        with pytest.raises(MessageWaitingError):
+            await (await desk.models()).ask(role_model(model), ModelCall("planner", "plan:1", [HumanMessage("x")]))
+        assert not await desk.kinds() and not model.prompts
+
+
 @pytest.mark.parametrize("kind", ["step_skipped", "steered"])
 async def test_a_model_is_not_asked_once_what_is_allowed_has_changed(kind: str) -> None:
     model = ScriptedModel(["a plan"])
@@ -302,3 +313,33 @@ async def test_a_model_is_not_asked_once_what_is_allowed_has_changed(kind: str) 
         with pytest.raises(StaleRunError):
             await gate.models.ask(role_model(model), ModelCall("planner", "plan:1", [HumanMessage("Plan it")]))
         assert (await desk.kinds())[-1] == kind and not model.prompts
+
+
+async def test_a_request_on_record_is_found_again_and_its_first_two_messages_are_read() -> None:
+    told: list[BaseMessage] = [SystemMessage("s"), HumanMessage("h"), HumanMessage("later")]
+    call, model = ModelCall("executor", "a:1", told, note="last turn"), role_model(ScriptedModel(["so"] * 2))
+
+    async with at_desk() as desk:
+        gate = await desk.models()
+        await gate.ask(model, call)
+        started = (await desk.ledger.events(desk.run))[1].data
+        assert isinstance(started, ModelStarted) and started.prompt is not None and started.prompt.note == "last turn"
+        assert gate.is_of(model, call, started.key) and not gate.is_of(model, replace(call, label="b:1"), started.key)
+        assert await gate.messages_of(Opening(started.key, None, started.prompt)) == told[:2]
+        assert await gate.messages_of(Opening(started.key, None, None)) == []
+        gone = replace(started.prompt, messages=Content("[redacted]"))
+        assert await gate.messages_of(Opening(started.key, None, gone)) == []
+        said = replace(started.prompt, messages=Content([{"type": "ai", "content": "hi"}]))
+        assert await gate.messages_of(Opening(started.key, None, said)) == []
+        assert gate.tally.sequence == (await desk.last()).seq
+
+
+async def test_the_instructions_of_a_role_end_its_first_message_unless_the_prompt_on_record_has_them() -> None:
+    model = ScriptedModel(["one", "two"])
+
+    async with at_desk() as desk:
+        gate = await desk.models(instructions={"planner": "Be brief"})
+        for label, recorded in (("plan:1", False), ("plan:2", True)):
+            call = ModelCall("planner", label, [HumanMessage("Plan it")], recorded=recorded)
+            await gate.ask(role_model(model), call)
+    assert [prompt[0].content for prompt in model.prompts] == ["Plan it\nBe brief", "Plan it"]

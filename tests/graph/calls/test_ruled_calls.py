@@ -9,6 +9,7 @@ from planner_executor.graph.plan.catalog import ToolSpec
 from planner_executor.graph.policy.approvers import ApproverRule, Approvers
 from planner_executor.graph.policy.policy import Policy
 from planner_executor.graph.record.events import Event, ValueShown
+from planner_executor.graph.record.given_value import GivenValue
 from planner_executor.graph.record.projection import project
 from planner_executor.graph.testing import drafted, step
 
@@ -120,3 +121,46 @@ def test_a_value_reaches_no_call_without_a_plan() -> None:
     raised = {"decision": "settle", "by": "person", "approver": "server:ada", "budget": {"cost_usd": 20}}
 
     assert shown_with(drafted("decided", raised)) == ()
+
+
+FOUR_EYES = ApproverRule(roles=("finance",), four_eyes=True)
+BY_TWO = Policy(approvers=Approvers(tools={"pay": FOUR_EYES}))
+SETTLED = {"key": "k", "place": "p", "tool": "pay", "met": [FOUR_EYES.to_json()]}
+CONSENT = drafted("decided", {**BY_EVE, "with_plan": [SETTLED]})
+SUPPLIED_BY_EVE = drafted("result_supplied", SUPPLIED, "a")
+GIVEN_BEFORE = {"a": GivenValue("result", ("server:eve",), "a").to_json()}
+FORKED = drafted("run_forked", {"source": "s.1", "askers": ["server:ada"], "values": GIVEN_BEFORE})
+
+
+@pytest.mark.parametrize(
+    ("drafts", "policy", "is_settled"),
+    [
+        ((revised(PAYS), CONSENT), BY_TWO, True),
+        ((revised(PAYS),), BY_TWO, False),
+        ((revised(PAYS),), Policy(), False),
+        ((revised(PAYS), CONSENT, drafted("decided", {**BY_EVE, "rejected": {"k": "no"}})), BY_TWO, False),
+        ((revised(PAYS), drafted("decided", {**BY_EVE, "with_plan": [{**SETTLED, "met": []}]})), Policy(), True),
+        ((revised(PAYS), drafted("decided", {**BY_EVE, "with_plan": [{**SETTLED, "met": []}]})), BY_TWO, False),
+        ((drafted("run_forked", {"source": "s.1", "askers": ["server:eve"]}), revised(PAYS), CONSENT), BY_TWO, False),
+        ((revised(PAYS), SUPPLIED_BY_EVE, CONSENT), BY_TWO, False),
+        ((FORKED, CONSENT), BY_TWO, True),
+    ],
+    ids=[
+        "by somebody else",
+        "by nobody",
+        "by nobody, without rules",
+        "and rejected since",
+        "without rules",
+        "by those who met none",
+        "by who asked",
+        "by who gave what it rests on",
+        "without a plan",
+    ],
+)
+def test_a_call_is_settled_with_the_plan_by_those_who_meet_its_rules_and_did_not_ask(
+    drafts: Any, policy: Policy, is_settled: bool
+) -> None:
+    started = drafted("run_started", {"budget": {"cost_usd": 5}, "started_by": "server:ada"})
+    events = (Event.written(place, 0.0, draft) for place, draft in enumerate((started, *drafts), 1))
+
+    assert RuledCalls(project(events), policy).is_settled("k", "p", PAY) is is_settled

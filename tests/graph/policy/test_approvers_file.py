@@ -119,3 +119,16 @@ def test_times_that_cannot_be_read_are_faults_and_rules_by_cost_are_a_list() -> 
     assert {place[0] for place, _ in approver_faults(timed)} == {"decide_within", "remind_before", "escalate_after"}
     ((place, why),) = approver_faults({"cost": 5})
     assert (place, why) == (("cost",), "must be a list of rules: [[approvers.cost]]")
+
+
+def test_a_request_is_escalated_to_somebody() -> None:
+    timed = {"roles": ["ops"], "decide_within": "2h", "escalate_after": "1h", "escalate_to": {}}
+
+    assert [place for place, _ in approver_faults(timed)] == [("escalate_to",)]
+
+
+def test_rules_on_calls_that_are_asked_about_by_themselves_are_read() -> None:
+    calls = Approvers(ApproverRule(("ada",)), {"pay": ApproverRule(roles=("lead",))})
+
+    table = {"roles": ["ops"], "calls": {"names": ["ada"], "tools": {"pay": {"roles": ["lead"]}}}}
+    assert approvers_of(table).calls == calls and approvers_of({"roles": ["ops"], "calls": {}}).calls is None

@@ -89,6 +89,22 @@ def test_no_part_of_a_policy_is_forgotten() -> None:
                 "tools": {"send": {"ask_when": {"x": {"above": 1}, "y": {"above": 2}}}},
             },
         ),
+        ({"preview_changed": "go"}, {"preview_changed": "go"}, {"preview_changed": "go"}),
+        (
+            {"tools": {"send": {"reason": True}}},
+            {"tools": {"send": {"verdict": "review"}}},
+            {"tools": {"send": {"verdict": "review", "reason": True}}},
+        ),
+        (
+            {"effects": {"external": "deny"}, "tools": {"send": {"verdict": "deny"}}},
+            {"effects": {"external": "deny"}, "tools": {"send": {"reason": True}}},
+            {"effects": {"external": "deny"}, "tools": {"send": {"verdict": "deny", "reason": True}}},
+        ),
+        (
+            {"limits": {"per_day": {"tokens": 5, "time_zone": "Europe/Berlin"}}},
+            {},
+            {"limits": {"per_day": {"tokens": 5, "time_zone": "Europe/Berlin"}}},
+        ),
         ({"leaving_previews": ["a", "b"]}, {"leaving_previews": ["b", "c"]}, {"leaving_previews": ["b"]}),
         ({"limits": {"per_day": {"tokens": 5}}}, {}, {"limits": {"per_day": {"tokens": 5}}}),
         ({"tools": {"send": {"reason": True}}}, {}, {"tools": {"send": {"verdict": "review", "reason": True}}}),

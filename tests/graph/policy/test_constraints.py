@@ -347,3 +347,9 @@ def test_a_home_folder_is_one_only_if_the_policy_names_it() -> None:
 def test_bounds_of_numbers_are_named_as_far_as_they_are_set() -> None:
     assert Constraint(minimum=1, below=2.5).bounds_in_words == ["at least 1", "below 2.5"]
     assert Constraint(pattern="x").bounds_in_words == []
+
+
+def test_a_null_outside_of_folders_has_no_list_that_could_leave_it_out() -> None:
+    ((_, why),) = constraint_faults({"path": IN_REPORTS}, {"path": None})
+
+    assert "optional" not in why

@@ -151,3 +151,9 @@ def test_a_time_alone_is_said_in_few_words() -> None:
     assert str(alone) == "within 1 hour, or it counts as rejected"
     assert alone.to_json() == {"decide_within": "1h"}
     assert TimeLimit(3_600.0, on_expire="end").to_json() == {"decide_within": "1h", "on_expire": "end"}
+
+
+def test_durations_that_a_redaction_took_out_of_the_record_count_as_none() -> None:
+    gone = {"decide_within": "[redacted]", "remind_before": ["[redacted]", "1h"]}
+
+    assert TimeLimit.of(gone) == TimeLimit(0.0, (HOUR, 0.0))

@@ -1,5 +1,7 @@
 """Hosts of addresses, as far as all parsers agree on them."""
 
+from typing import Any
+
 import pytest
 
 from planner_executor.graph.policy.hosts import MAX_LENGTH, host_of, is_below, is_odd_address, plain_host
@@ -39,3 +41,18 @@ def test_a_host_is_plain_ascii() -> None:
 @pytest.mark.parametrize(("length", "host"), [(MAX_LENGTH, "a.example"), (MAX_LENGTH + 1, "")])
 def test_a_text_that_is_too_long_has_no_host(length: int, host: str) -> None:
     assert MAX_LENGTH == 8_192 and host_of("https://a.example/".ljust(length, "x")) == host
+
+
+@pytest.mark.parametrize(
+    ("value", "host"),
+    [
+        ("https://api.example.com:8443/x?y", "api.example.com"), ("//a.example/x", "a.example"),
+        ("https://b@a.example", "a.example"), ("ann@Example.com", "example.com"), ("Ann <ann@a.example>", "a.example"),
+        ("https:///x", ""), ("ftp://a.example", ""), ("https://a.example/\x07", ""),
+        ("https://a.example\\@b.example", ""),
+        ("https://a.example/b c", ""), ("https://a.example/,https://b.example", ""), ("https://b@c@a.example", ""),
+        ("https://\u00e9@a.example", ""), ("https://b%40@a.example", ""), ("<@b.example:ann@a.example>", ""), (9, ""),
+    ],
+)  # fmt: skip
+def test_an_address_that_parsers_read_differently_has_no_host(value: Any, host: str) -> None:
+    assert host_of(value) == host

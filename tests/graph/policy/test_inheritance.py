@@ -11,6 +11,7 @@ from planner_executor.graph.record.assignment import Assignment
 from planner_executor.graph.record.call import Call
 from planner_executor.graph.record.calls import Calls
 from planner_executor.graph.record.events import Arguments, CallInherited, Content, Inherited, RunForked
+from planner_executor.graph.record.given_value import GivenValue
 from planner_executor.graph.record.plan_state import PlanState
 from planner_executor.graph.record.results import StepResult
 from planner_executor.graph.record.run_pass import Pass
@@ -166,3 +167,31 @@ def test_a_step_that_a_model_wrote_after_reading_untrusted_content_passes_that_o
     found = [d.data.label for d in inherited(run, plan, [], TOOLS) if isinstance(d.data, Inherited)]
 
     assert found == [joined([MAIL, PLAN]), MAIL]
+
+
+def test_a_fork_takes_over_no_result_of_a_step_whose_way_was_not_taken() -> None:
+    run = record(a=DONE, c=SKIPPED)
+    run.steps.conditions = {"c": False}
+
+    assert kept(inherited(run, GATED, ["b"], TOOLS)) == ["a"]
+
+
+def test_a_fork_keeps_new_effects_that_rest_on_tainted_steps_alone() -> None:
+    run = record()
+    run.plan_state.tainted = {"a"}
+    run.plan_state.new_effects = {"a": ("web",), "c": ("mail",)}
+
+    forked = inherited(run, GATED, ["b"], TOOLS)[0].data
+
+    assert isinstance(forked, RunForked) and forked.new_effects == {"a": ("web",)}
+
+
+def test_a_fork_keeps_what_people_gave_but_for_gates_and_limits_and_without_steps_that_it_does_anew() -> None:
+    run = record(a=DONE, b=DONE)
+    for name, kind in (("a", "result"), ("b", "edit"), ("gate", "gate"), ("limit", "limit")):
+        run.people.gave(name, GivenValue(kind, ("server:ada",), name if kind != "limit" else None))
+
+    forked = inherited(run, GATED, ["b"], TOOLS)[0].data
+
+    assert isinstance(forked, RunForked)
+    assert {name: value.get("step") for name, value in forked.values.items()} == {"a": "a", "b": None}

@@ -353,6 +353,7 @@ def test_a_call_is_asked_about_by_the_verdict_or_by_the_conditions_of_its_tool_o
         {"limits": {"per_day": {"tool_calls": 5}}},
         {"limits": {"steps": 3}},
         {"standing": {"longest": "1w"}},
+        {"new_effects": "deny", "preview_changed": "go"},
     ],
 )
 def test_a_policy_as_data_is_what_it_was_read_from(raw: dict[str, Any]) -> None:
@@ -378,7 +379,10 @@ def test_null_that_means_left_out_is_allowed_where_the_argument_may_be_left_out(
     policy = Policy(tools={"mail": ToolRule(args={"cc": rule, "to": rule})})
 
     assert policy.faults(MAIL, {"to": "ann", "cc": None}) == []
-    assert policy.faults(MAIL, {"to": None, "cc": "ann"})  # its schema has no default, so null says something
+    ((_, why),) = policy.faults(MAIL, {"to": None, "cc": "ann"})  # its schema has no default, so null says something
+    assert "optional" not in why
+    to_ann = ToolSpec("mail", "", {"properties": {"cc": {"default": "ann"}}})
+    assert policy.faults(to_ann, {"cc": None}) != []
     assert policy.faults(MAIL, {"to": "ann", "cc": "bob"})
 
 
@@ -388,3 +392,9 @@ def test_null_that_means_left_out_is_allowed_where_the_argument_may_be_left_out(
 def test_a_tool_whose_calls_need_a_reason_is_reviewed_unless_more_is_said_of_it(said: Any, verdict: str) -> None:
     assert Policy(tools={"write": ToolRule(said, reason=True)}).verdict(WRITE) == verdict
     assert Policy(tools={"write": ToolRule(said)}).verdict(WRITE) == said
+
+
+def test_what_a_policy_forbids_is_an_issue_by_the_policy() -> None:
+    (issue,) = Policy(tools={"write": ToolRule("deny")}).issues(plan("write"), TOOLS)
+
+    assert issue.by_policy

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from planner_executor.graph.plan.catalog import ToolSpec
+from planner_executor.graph.plan.params import Param
 from planner_executor.graph.plan.schema import Plan, Step
 from planner_executor.graph.policy.approval_scope import ExecutionTerms
 from planner_executor.graph.policy.approvers import ApproverRule, Approvers
@@ -24,7 +25,7 @@ from planner_executor.graph.record.budget import Budget
 from planner_executor.graph.record.call import Call
 from planner_executor.graph.record.calls import Calls
 from planner_executor.graph.record.events import PlanRevised
-from planner_executor.graph.record.plan_state import PlanState
+from planner_executor.graph.record.plan_state import NewEffect, PlanState
 from planner_executor.graph.record.results import StepResult
 from planner_executor.graph.record.review_state import Approval, ReviewState
 from planner_executor.graph.record.run_pass import Pass
@@ -594,3 +595,19 @@ def test_a_plan_that_somebody_put_into_the_state_is_asked_about_if_rules_say_who
 
     for terms, is_asked in ((ruled, True), (ExecutionTerms(TOOLS, "never"), False)):
         assert needs_person(record_of(PLAN, terms, by="policy", **edited), READS, terms) is is_asked
+
+
+def test_a_step_of_a_playbook_is_the_same_work_with_equal_values_whoever_gave_them() -> None:
+    def looks(value: Any, label: Any) -> Plan:
+        return Plan(steps=(calls("a", "look", q="{param.city}"),), params={"city": Param(value=value, label=label)})
+
+    assert uncovered_steps(looks("Oslo", "user"), looks("Oslo", "untrusted"), TOOLS) == []
+    assert uncovered_steps(looks("Oslo", "user"), looks("Bergen", "user"), TOOLS) == ["a"]
+
+
+def test_a_revision_with_a_call_that_a_person_refused_before_is_asked_about_though_nothing_else_would_be() -> None:
+    new = NewEffect(A, "look", "k", "d")
+
+    for refused, is_asked in (({"d"}, True), ({"other"}, False)):
+        record = record_of(PLAN, ExecutionTerms(TOOLS, "never"), effects=(new,), refused_effects=refused)
+        assert needs_person(record, READS, ExecutionTerms(TOOLS, "never")) is is_asked

@@ -270,3 +270,10 @@ def test_one_of_a_playbook_covers_no_single_call() -> None:
 def test_one_of_its_givers_alone_covers_nobody_elses_run_though_they_meet_the_rules() -> None:
     assert consent_fault(of(ADA), [FINANCE], ["server:eve"]) is None
     assert consent_fault(of(ADA, of_givers=True), [FINANCE], ["server:eve"]) is not None
+
+
+def test_an_approval_in_a_run_covers_its_calls_whoever_asks_and_one_of_runs_those_of_verified_givers() -> None:
+    assert consent_fault(of(ADA, run="t.1", roles=None), [], ["server:eve"]) is None
+    assert consent_fault(of(ADA, run=None, roles=None), [], ["server:ada"]) is None
+    unverified = replace(of(ADA, run=None), given_by=("claimed:ada",), roles=None)
+    assert consent_fault(unverified, [], ["claimed:ada"]) is not None

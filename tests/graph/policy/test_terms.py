@@ -166,3 +166,26 @@ def test_whatever_the_policies_the_one_that_holds_allows_no_more_than_either(our
 
     if not found.other:
         assert looser_points(found.terms.policy, ours) == looser_points(found.terms.policy, theirs) == []
+
+
+def test_terms_that_are_accepted_are_those_on_record_from_then_on() -> None:
+    ours = here(tools={}, budget=Budget())
+
+    found = compare(ours, THEN).accepted(ours)
+
+    assert (found.terms, found.is_new, found.other) == (ours, True, "")
+    assert found.sentence == f"weaker here, so that the terms on record hold: {found.weaker}" and found.weaker
+    assert not compare(here(), THEN).accepted(here()).is_new
+
+
+def test_what_an_earlier_release_did_not_record_of_a_tool_is_not_compared() -> None:
+    tools = {**THEN.tools, "mail": {**MAIL, "summary": "sends mail", "reversible": True}}
+
+    assert compare(here(tools=tools), THEN).differences == ()
+    assert compare(here(), replace(THEN, tools=tools)).other == "mail has changed"
+
+
+def test_policies_that_say_the_same_in_other_words_are_equal() -> None:
+    policy = policy_from({"limits": {"tool_calls": 5}, "tools": {"mail": {}}})
+
+    assert compare(here(policy=policy), THEN).differences == ()

@@ -1,7 +1,7 @@
 """Budgets: what may be spent, what was, and which limit is reached first."""
 
 from types import MappingProxyType
-from typing import Any
+from typing import Annotated, Any
 
 import pytest
 from hypothesis import given
@@ -21,6 +21,7 @@ from planner_executor.graph.record.budget import (
     spent_in_words,
     unit_in_words,
 )
+from planner_executor.graph.words.tables import Shape, read
 
 LIMITS = st.one_of(st.none(), st.integers(0, 10))
 BUDGETS = st.builds(
@@ -210,3 +211,21 @@ def test_a_sum_may_be_wrong_by_what_rounding_takes_and_by_no_more() -> None:
 
     assert reached(budget, Usage(), Usage(cost_usd=ROUNDING)) is None
     assert reached(budget, Usage(), Usage(cost_usd=1.01 * ROUNDING)) == "cost_usd"
+
+
+def test_a_budget_on_record_is_read_and_one_with_faults_limits_nothing() -> None:
+    assert Budget.from_json({"tokens": 5}) == Budget(tokens=5)
+    assert Budget.from_json({"tokens": "[redacted]"}) == Budget()
+
+
+def test_what_is_set_aside_is_told_beside_its_limit() -> None:
+    budget, usage = Budget(tokens=50), Usage(tokens=7)
+
+    assert limit_in_words("tokens", budget, usage) == "7 of 50 tokens"
+    assert limit_in_words("tokens", budget, usage, Usage(tokens=1)) == (
+        "7 of 50 tokens and 1 set aside for a model without an answer"
+    )
+
+
+def test_a_price_may_be_below_a_dollar_or_nothing() -> None:
+    assert read(Annotated[Price, Shape()], {"input": 0.5, "output": 0}) == (Price(0.5, 0), [])
