@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from planner_executor.graph.errors import UnresolvedReferenceError
-from planner_executor.graph.plan.expression_roots import roots_of, with_names
+from planner_executor.graph.plan.expression_roots import MAX_CHARACTERS, roots_of, with_names
 from planner_executor.graph.plan.expressions import FUNCTIONS
 from planner_executor.graph.plan.lookalikes import lookalike_faults
 from planner_executor.graph.plan.reading import read_plan
@@ -157,3 +157,9 @@ def _value(text: str, results: Any) -> Any:
         return resolve(f"{{{text}}}", results)
     except UnresolvedReferenceError as error:
         return str(error)
+
+
+def test_an_expression_of_the_most_characters_is_read_and_a_longer_one_is_none() -> None:
+    longest = f"a_result.{'x' * (MAX_CHARACTERS - 9)}"
+
+    assert roots_of(longest) is not None and roots_of(f"{longest}x") is None

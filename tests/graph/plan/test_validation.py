@@ -486,3 +486,10 @@ def test_a_batch_is_for_items_that_a_model_gives_a_value_without_tools(fields: A
 
 def test_a_batch_of_values_is_no_fault() -> None:
     assert read(step("a", batch=10, for_each=[1], output={"type": "integer"})).issues == ()
+
+
+def test_a_parameter_in_the_answer_is_one_of_the_plan_if_it_has_any() -> None:
+    with_params = read_plan({"steps": [], "answer": "{param.x}", "params": {"y": {"value": 1, "label": "user"}}}, TOOLS)
+
+    assert "answer" in {issue.field for issue in with_params.issues}
+    assert read(step("a"), answer="{param.x}").issues == ()

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from planner_executor.graph.plan.schema import Plan, Step
 from planner_executor.graph.record.assignment import Assignment
 from planner_executor.graph.record.budget import NO_BUDGET, Budget
 from planner_executor.graph.record.events import Configuration, Configured, Content, RunForked, RunStarted, Steered
@@ -64,3 +65,38 @@ def test_other_terms_only_tighten_the_budget(given: Budget | None, holds: Budget
     after = Assignment(budget=Budget(steps=5)).configured(Configured(configuration=SETTINGS, budget=given))
 
     assert after.budget == holds and Assignment().budget == NO_BUDGET
+
+
+def told(*constraints: str) -> tuple[Step, ...]:
+    return (Step(id="a", objective="o", constraints=constraints),)
+
+
+def test_a_step_may_leave_out_constraints_of_the_goal_and_none_that_were_added_since() -> None:
+    run = Assignment().run_started(STARTED).steered(Steered(constraints=("c", "d"), added=("d",)))
+    (bare,), (with_c,), every = told(), told("c"), Step(id="b", objective="o")
+
+    assert [run.left_out_of(one) for one in (bare, with_c, every)] == [("c",), (), ()]
+    assert [run.told_to(one) for one in (bare, with_c, every)] == [("d",), ("c", "d"), ("c", "d")]
+
+
+@pytest.mark.parametrize(("constraints", "has"), [(("c",), "'c'"), ((), "none")])
+def test_a_constraint_of_a_step_that_is_none_of_the_goal_is_an_issue(constraints: tuple[str, ...], has: str) -> None:
+    run = Assignment().run_started(replace(STARTED, constraints=constraints))
+    plan = Plan(steps=(*told("x", *constraints), Step(id="b", objective="o")))
+
+    (issue,) = run.constraint_issues(plan)
+
+    assert (issue.step, issue.message) == ("a", f"'x' is no constraint of the goal; it has {has}")
+
+
+def test_a_run_of_a_playbook_has_a_goal_of_its_own_if_it_was_given_one() -> None:
+    assert Assignment(playbook={"name": "tell", "goal": "g"}).own_goal
+    assert not Assignment(playbook={"name": "tell"}).own_goal and not Assignment().keeps_names
+
+
+def test_a_facade_that_takes_a_run_over_leaves_its_setup_and_others_leave_the_one_before() -> None:
+    before = Assignment(setup={"approval": "always"}, setup_by="cli")
+
+    found = [before.configured(Configured(configuration=SETTINGS, setup=setup)) for setup in (None, {})]
+
+    assert [(one.setup, one.setup_by) for one in found] == [({"approval": "always"}, "cli"), ({}, "facade")]

@@ -213,3 +213,15 @@ def test_a_failed_step_whose_replacement_does_not_make_up_for_it_is_missing(resu
 
 def test_a_step_without_an_error_has_its_status_as_the_reason() -> None:
     assert end(Plan(steps=SIDES), {"a": 1}, {"b": StepResult("interrupted")}).reason == "missing: b interrupted"
+
+
+def test_what_a_way_that_was_not_taken_would_have_given_is_not_missing() -> None:
+    plan, results = Plan(steps=SIDES, answer={"b": "{b_result}", "a": "{a_result}"}), {"b": SKIPPED}
+
+    assert end(plan, {"a": 1}, results, untaken=["b"]).status == "succeeded"
+    assert "what b would have given to the answer" in end(plan, {"a": 1}, results).reason
+    assert end(Plan(steps=SIDES), {}, {"a": SKIPPED, "b": SKIPPED}, untaken=["a", "b"]).status == "succeeded"
+
+
+def test_a_run_without_an_answer_failed_if_a_step_did_whatever_else_was_skipped() -> None:
+    assert end(Plan(steps=SIDES), {}, {"a": SKIPPED, "b": FAILED}).status == "failed"

@@ -1,8 +1,10 @@
 """Who asked for what is decided, and whose votes on it count."""
 
-from planner_executor.graph.record.events import Voted
+from planner_executor.graph.plan.schema import Plan
+from planner_executor.graph.record.events import RunForked, Voted
+from planner_executor.graph.record.given_value import GivenValue
 from planner_executor.graph.record.people import People
-from planner_executor.graph.testing import drafted
+from planner_executor.graph.testing import drafted, step
 
 
 def vote(approver: str, subject: str = "s", says: str = "d", *roles: str) -> Voted:
@@ -60,3 +62,15 @@ def test_a_vote_that_is_closed_without_a_decision_counts_no_more() -> None:
     people.closed()
 
     assert (people.voters("s", "d"), people.askers) == ({}, ())
+
+
+def test_a_fork_has_who_asked_and_what_they_gave_and_asks_for_what_rests_on_it() -> None:
+    plan = Plan.model_validate({"steps": [step("a", "look"), step("p", "pay", after=["a"]), step("b", "look")]})
+    given = GivenValue("result", ("server:eve",), "a", plan=plan.to_json())
+    people = People()
+
+    people.forked(7, RunForked(source="s.1", askers=("server:ada",), values={"a": given.to_json()}))
+
+    assert (people.askers, people.values["a"].by, people.values["a"].seq) == (("server:ada",), ("server:eve",), 7)
+    assert people.askers_of(plan, {"p"}) == ("server:ada", "server:eve")
+    assert people.askers_of(plan, {"b"}) == ("server:ada",)

@@ -56,3 +56,18 @@ def test_rules_compare_names_without_case_letter_by_letter(name: str, exact: str
 
 def test_a_name_may_have_200_characters() -> None:
     assert Person("x" * 200).name == "x" * 200
+
+
+@pytest.mark.parametrize(
+    ("label", "is_known", "person"),
+    [
+        ("server:Ada", True, "ada"),
+        ("schedule:Nightly", True, "schedule:nightly"),
+        ("claimed:ada", False, "ada"),
+        ("unverified", False, ""),
+    ],
+)
+def test_a_schedule_is_known_and_is_no_person_of_its_name(label: str, is_known: bool, person: str) -> None:
+    found = Approver.of_label(label)
+
+    assert (found.is_known, found.person) == (is_known, person)

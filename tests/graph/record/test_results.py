@@ -44,3 +44,13 @@ def test_only_a_success_has_a_value(status: Any) -> None:
 )
 def test_a_result_reads_back_from_what_it_shows(result: StepResult) -> None:
     assert StepResult.of({**result.to_json(), "key": "of the event"}) == result
+
+
+@pytest.mark.parametrize(
+    ("started_at", "ended_at", "seconds"),
+    [(1.0, 2.5, 1.5), (2.0, 1.0, 0.0), (None, 2.0, None), (1.0, None, None), (None, None, None)],
+)
+def test_a_step_took_the_time_between_two_moments_on_record_and_never_less_than_none(
+    started_at: Any, ended_at: Any, seconds: Any
+) -> None:
+    assert StepResult("succeeded", started_at=started_at, ended_at=ended_at).seconds == seconds

@@ -186,3 +186,11 @@ def test_the_summary_agrees_with_what_the_nodes_read(outcome: str, tmp_path: Pat
 
 def _fails() -> None:
     raise ValueError("broken")
+
+
+def test_an_event_of_a_newer_release_counts_and_a_long_name_is_cut() -> None:
+    events = [event(1, "run_started", **GOAL, started_by=f"os:{'a' * 300}"), Event(2, "dreamt", None, 102.0, {})]
+
+    row = Summarizer("t", 1).apply(events).summary
+
+    assert (row.seq, len(row.started_by)) == (2, 200)

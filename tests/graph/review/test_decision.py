@@ -1,13 +1,15 @@
 """Section 5, the answers to a review: what is no decision for sure is asked again, never an accidental yes."""
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from planner_executor.graph.review.decision import Decision, InvalidResponse, read_answer
+from planner_executor.graph.review.content import PlanContent, StepContent
+from planner_executor.graph.review.decision import Decision, InvalidResponse, read_answer, rejection
 from planner_executor.graph.review.request import ActionName, ReviewAction, ReviewRequest
 
 DIGEST = "d" * 64
@@ -594,3 +596,52 @@ def test_a_rejection_carries_comments_and_an_approval_its_reason_and_what_is_ask
 )
 def test_comments_and_reasons_of_another_form_are_refused(answer: Any, names: list[ActionName], words: str) -> None:
     assert words in refused(answer, *names)
+
+
+THREE = {"steps": [{"id": name, "objective": "o"} for name in "abc"]}
+SETTLED, LATER = {"settled": True}, {"asked_later": "unknown"}
+
+
+def about_three(**kinds: Any) -> ReviewRequest:
+    """Return a request about a plan of three steps, of which some are of these kinds."""
+    steps = [StepContent(id=name, status="pending", done_by="tool", **kinds.get(name, {})) for name in "abc"]
+    content = PlanContent(name="run_plan", revision=1, digest=DIGEST, steps=tuple(steps))
+    action = ReviewAction("run_plan", {"plan": THREE}, "", content=content)
+    return ReviewRequest(run="t.1", revision=1, digest=DIGEST, binding="b" * 64, actions=(action,))
+
+
+def test_lines_below_an_approval_name_steps_whose_calls_are_asked_about_later() -> None:
+    (approved,) = read_answer("approve: as in May\nask later b\nask later a", about_three(a=SETTLED, b=LATER))
+
+    assert (approved.reason, approved.ask_later) == ("as in May", ("b", "a"))
+    assert one("approve\nask later a").ask_later == ("a",)
+    assert one("ask later a").type == one("yes: as in May").type == "reject"
+
+
+@pytest.mark.parametrize(
+    ("kinds", "words"), [({"b": SETTLED}, "no call of c; it asks about those of b"), ({}, "no call of c; remove it")]
+)
+def test_only_steps_whose_calls_the_policy_asks_about_are_asked_about_later(kinds: Any, words: str) -> None:
+    with pytest.raises(InvalidResponse, match=words):
+        read_answer({"type": "approve", "ask_later": ["c"]}, about_three(**kinds))
+
+
+def test_a_word_approves_no_plan_that_cannot_run() -> None:
+    asked = request("run_plan")
+    broken = replace(asked, actions=(replace(asked.actions[0], cannot_run=True),))
+
+    with pytest.raises(InvalidResponse, match="takes edit, reject, not 'approve'"):
+        read_answer("yes", broken)
+
+
+def test_a_plan_is_approved_with_further_runs_and_a_call_that_is_new_alone() -> None:
+    further = {"type": "approve", "standing": {"at_most": 5}}
+    new = ReviewAction("run_step", ARGS["run_step"], "", key="k", digest="c" * 64)
+
+    assert one(further).standing == {"at_most": 5}
+    with pytest.raises(InvalidResponse, match="new in this plan: decide it without standing"):
+        read_answer(further, replace(request("run_step"), actions=(new,)))
+
+
+def test_words_send_a_plan_back_and_a_bare_no_ends_the_run() -> None:
+    assert (rejection("less").final, rejection(None).final, rejection("less", final=True).final) == (False, True, True)

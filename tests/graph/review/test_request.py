@@ -169,3 +169,24 @@ def test_a_first_request_has_the_digest_that_it_had_before_requests_were_counted
 @pytest.mark.parametrize("where", WORDED)
 def test_every_kind_of_action_has_its_words(where: str) -> None:
     assert set(WORDED[where]) == set(get_args(ActionName))
+
+
+def test_a_call_that_is_new_has_a_digest_of_its_own_which_a_decision_may_name() -> None:
+    call = ReviewAction("run_step", {"step": "a", "tool": "send", "args": {}}, "Send?", key="k", digest="c" * 64)
+    asked = replace(REQUEST, actions=(PLAN, call))
+
+    assert asked.digests_for(call) == ("c" * 64, asked.digests[1]) and asked.digests_for(PLAN) == asked.digests
+    _, shown = asked.to_json()["action_requests"]
+    assert (shown["digest"], shown["description"]) == ("c" * 64, f"Send?\n\nDigest: {'c' * 64}")
+
+
+def test_a_plan_that_cannot_run_is_not_approved_though_clients_of_langchain_are_told_one_list_by_name() -> None:
+    broken = replace(PLAN, cannot_run=True)
+
+    assert (broken.allowed, broken.configured) == (("edit", "reject"), PLAN.configured)
+
+
+def test_a_request_before_there_is_a_plan_names_none() -> None:
+    _, described = (action["description"] for action in replace(REQUEST, binding="").to_json()["action_requests"])
+
+    assert "Plan:" not in described

@@ -1,3 +1,4 @@
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -5,7 +6,15 @@ import pytest
 from planner_executor.graph.errors import InputError
 from planner_executor.graph.review.decision import read_answer
 from planner_executor.graph.review.request import ReviewAction, ReviewRequest
-from planner_executor.graph.review.response import ReviewResponse, asked, build_response, call_names
+from planner_executor.graph.review.response import (
+    ReviewResponse,
+    allowed,
+    asked,
+    build_response,
+    call_names,
+    can_approve,
+    settled_steps,
+)
 
 PLAN = ReviewAction("run_plan", {"plan": {"steps": []}}, "")
 CALL = ReviewAction("run_step", {"step": "send", "tool": "mail", "args": {"to": "eve"}}, "", key="k1")
@@ -239,3 +248,36 @@ def test_what_is_beside_the_point_is_told_with_what_is_open(
         build_response(request(*actions).to_json(), said)
 
     assert str(refused.value).endswith(f": {words}")
+
+
+def test_one_yes_leaves_calls_that_are_new_open_and_names_them() -> None:
+    new, other = replace(CALL, digest="c" * 64), replace(CALL, args={**CALL.args, "step": "tell"}, digest="e" * 64)
+
+    with pytest.raises(InputError) as refused:
+        build_response(request(PLAN, new, other, CITY).to_json(), ReviewResponse(approve=True, rejected={"tell": "no"}))
+
+    assert str(refused.value).endswith("; decide each of them, calls that are new by name (send)")
+
+
+def test_what_may_be_answered_is_read_of_a_request_of_an_earlier_release_too() -> None:
+    assert allowed(request(PLAN).to_json()) == {"approve", "edit", "reject"}
+    assert allowed(request(CITY, GATE).to_json(), "run_step") == {"approve", "reject"}
+
+
+@pytest.mark.parametrize(
+    ("actions", "is_approved"), [((PLAN, CITY), True), ((CALL,), True), ((GATE, CITY), True), ((CITY,), False)]
+)
+def test_a_request_with_a_plan_or_a_call_can_be_approved(actions: tuple[ReviewAction, ...], is_approved: bool) -> None:
+    assert can_approve(request(*actions).to_json()) is is_approved
+
+
+def test_steps_that_an_approval_settles_are_named_of_what_can_be_read() -> None:
+    steps = [{"id": "a", "settled": True}, {"id": "b", "settled": False}, "[redacted]"]
+
+    assert settled_steps({"review": {"actions": [{"name": "run_plan", "steps": steps}]}}) == ["a"]  # type: ignore[typeddict-item]
+
+
+def test_a_plan_is_approved_ahead_with_its_bounds() -> None:
+    assert decisions(ReviewResponse(approve=True, standing_runs={"at_most": 5}), PLAN) == [
+        {"type": "approve", "standing": {"at_most": 5}}
+    ]

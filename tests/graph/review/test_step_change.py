@@ -170,3 +170,14 @@ def test_a_step_is_skipped_by_anybody_and_a_tool_that_is_gone_stops_nobody() -> 
 def pays() -> RunState:
     drafts = [drafted("run_started", {"started_by": "server:bob"}), drafted("plan_revised", {"plan": PAYS})]
     return project(Event.written(place, 0.0, draft) for place, draft in enumerate(drafts, 1))
+
+
+def test_a_step_whose_condition_was_not_met_is_not_changed_by_itself() -> None:
+    untaken = drafted("condition_evaluated", {"met": False, "condition": "@", "revision": 1}, "left")
+
+    with pytest.raises(InputError, match="left was skipped by its condition; edit the plan"):
+        Skip("left", "").drafted(record(untaken), "os:ada")
+
+
+def test_a_result_of_a_step_that_is_no_question_stands_whoever_decides_about_plans() -> None:
+    assert isinstance(drafted_by(Supply("price", 1), pays(), ANY_VERIFIED, TOOLS, ADA).draft.data, ResultSupplied)

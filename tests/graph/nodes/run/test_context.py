@@ -7,10 +7,14 @@ import pytest
 from run_in_memory import APPROVED, PLAN, finished, planned, run_in_memory
 
 from planner_executor.graph.caller import Caller, invoked_by
+from planner_executor.graph.errors import OtherTermsError
 from planner_executor.graph.nodes.run.context import RunContext
+from planner_executor.graph.plan.library import KnownPlaybook
 from planner_executor.graph.plan.reading import ParsedPlan
 from planner_executor.graph.plan.schema import Plan, Step
 from planner_executor.graph.policy.policy import Policy, ToolRule
+from planner_executor.graph.policy.terms import Comparison, Difference, Terms
+from planner_executor.graph.prompts.planner import UNTRUSTED as QUOTED
 from planner_executor.graph.record.budget import Budget
 from planner_executor.graph.record.person import Approver, Person
 from planner_executor.graph.record.plan_state import SeenPlan
@@ -151,3 +155,131 @@ async def test_a_plan_is_compared_with_what_a_person_saw_last_or_else_with_what_
     assert await asked(lambda run: before(run, "another"), planned(), APPROVED) == (["b"], 3, True)
     assert await asked(lambda run: before(run, None), planned(), APPROVED) == (["a"], 7, False)
     assert await asked(lambda run: before(run, None)) == (None, 7, False)
+
+
+LOOKED = drafted("call_started", {"key": "k", "tool": "page", "args": {}}, "")
+TELL = KnownPlaybook("tell", 1, "d", "Tell somebody", {"who": {"type": "string"}},
+                     ({"id": "tell", "objective": "o", "tool": "read", "args": {"q": "{param.who}"}},))  # fmt: skip
+ALONE = {"playbook": "tell", "params": {"who": "ann"}}
+
+
+async def test_a_run_goes_on_under_equal_and_ordered_terms_and_under_no_other() -> None:
+    def requires(run: RunContext, terms: Comparison | None) -> None:
+        replace(run, terms_here=terms).require_terms()
+
+    other = Comparison(Terms(), (Difference("other", "needs web"),))
+    await asked(lambda run: requires(run, None))
+    await asked(lambda run: requires(run, Comparison(Terms(), (Difference("weaker", "begun without pay"),))))
+    with pytest.raises(OtherTermsError, match="needs web"):
+        await asked(lambda run: requires(run, other))
+
+
+@pytest.mark.parametrize(
+    ("is_first", "budget", "holds"),
+    [(True, Budget(steps=3), 3), (False, Budget(steps=3), 5), (True, Budget(), 5)],
+    ids=["stricter", "on record", "as before"],
+)
+async def test_a_budget_that_is_stricter_here_holds_before_it_is_on_record(
+    is_first: bool, budget: Budget, holds: int
+) -> None:
+    def bounds(run: RunContext) -> Any:
+        run.record.spending.budget = Budget(steps=5)
+        here = Comparison(Terms(budget=budget), is_first=is_first)
+        return replace(run, terms_here=here).terms.budget.steps
+
+    assert await asked(bounds) == holds
+
+
+async def test_a_look_at_untrusted_content_marks_the_plans_of_models_alone_and_no_step() -> None:
+    def marks(run: RunContext) -> Any:
+        plan = Plan.model_validate(OTHER)
+        found = [bool(run.tainted_in(plan, by_model=by_model)) for by_model in (True, False)]
+        return run.has_read_untrusted, run.has_steps_with_untrusted, found
+
+    assert await asked(marks, LOOKED) == (True, False, [True, False])
+    assert await asked(marks) == (False, False, [False, False])
+
+
+@pytest.mark.parametrize(
+    ("options", "has_read", "label"),
+    [({"by_model": True}, True, "untrusted"), ({"by_model": True}, False, "user"), ({}, True, "user")],
+    ids=["a model that has read", "a model that has not", "a person"],
+)
+async def test_values_for_a_playbook_are_as_trusted_as_what_their_author_had_read(
+    options: Any, has_read: bool, label: str
+) -> None:
+    def labels(run: RunContext) -> Any:
+        parsed = replace(run, services=replace(run.services, library={"tell": TELL})).read(ALONE, **options)
+        return parsed.plan and parsed.plan.params["who"].label
+
+    assert await asked(labels, *([LOOKED] if has_read else [])) == label
+
+
+async def test_a_model_that_plans_up_to_a_horizon_uses_no_playbook() -> None:
+    def fields(run: RunContext, raw: Any, **options: Any) -> Any:
+        known = replace(run, services=replace(run.services, library={"tell": TELL}))
+        return [issue.field for issue in known.read(raw, **options).issues]
+
+    assert await asked(lambda run: fields(run, ALONE, by_model=True), horizon=1) == ["playbook"]
+    assert await asked(lambda run: fields(run, ALONE), horizon=1) == []
+    assert await asked(lambda run: fields(run, ALONE, by_model=True)) == []
+    assert await asked(lambda run: fields(run, PLAN, by_model=True), horizon=1) == []
+
+
+@pytest.mark.parametrize(
+    ("history", "horizon", "names"),
+    [
+        ([{"user": "Tell somebody"}], None, ["tell"]),
+        ([{QUOTED: "Tell somebody"}], None, []),
+        ([{"user": "Tell somebody"}], 1, []),
+    ],
+    ids=["by a person's words", "by words of others", "up to a horizon"],
+)
+async def test_a_planner_is_shown_the_playbooks_that_fit_what_people_said(
+    history: Any, horizon: int | None, names: list[str]
+) -> None:
+    def shown(run: RunContext) -> Any:
+        run.record.assignment = replace(run.record.assignment, history=tuple(history))
+        known = replace(run, services=replace(run.services, library={"tell": TELL}))
+        return [one.name for one in known.offered().playbooks]
+
+    assert await asked(shown, horizon=horizon) == names
+
+
+async def test_the_new_effects_of_a_fork_are_those_of_its_source_that_rest_on_tainted_steps() -> None:
+    def effects(run: RunContext, *tainted: str) -> Any:
+        run.record.plan_state.new_effects = {"a": ("read",), "z": ("send",)}
+        return run.new_effects_in(Plan.model_validate(PLAN), tainted)
+
+    assert await asked(lambda run: effects(run, "a")) == {"a": ("read",)}
+    assert await asked(lambda run: effects(run)) == {}
+    assert await asked(lambda run: effects(run), planned(), APPROVED) == {}
+    assert await asked(lambda run: effects(run, "a"), planned(), APPROVED) == {}
+
+
+SENDS = Plan(steps=(Step(id="a", objective="o", tool="send", args={"q": "ann@a.example"}),))
+EITHER = Plan(steps=(Step(id="a", objective="o", tools=("read", "send"), args={"q": "ann@a.example"}),))
+READS = Plan(steps=(Step(id="a", objective="o", tool="read", args={"q": "ann@a.example"}),))
+DENIES_NEW = {"policy": Policy(new_effects="deny")}
+
+
+@pytest.mark.parametrize(
+    ("plan", "drafts", "settings", "fields"),
+    [
+        (SENDS, [LOOKED], DENIES_NEW, ["args.q"]),
+        (EITHER, [LOOKED], DENIES_NEW, ["args.q"]),
+        (READS, [LOOKED], DENIES_NEW, []),
+        (SENDS, [], DENIES_NEW, []),
+        (SENDS, [LOOKED], {}, []),
+        (SENDS, [planned(), APPROVED, LOOKED], DENIES_NEW, ["tool"]),
+        (SENDS, [planned(), APPROVED], DENIES_NEW, []),
+    ],
+    ids=["an effect", "perhaps", "no effect", "no look", "not denied", "after an approval", "and no look"],
+)
+async def test_effects_that_a_model_adds_after_an_untrusted_look_are_refused_if_the_policy_denies_them(
+    plan: Plan, drafts: Any, settings: Any, fields: list[str]
+) -> None:
+    found = await asked(lambda run: run.planned(ParsedPlan(plan)).issues, *drafts, **settings)
+
+    assert [(issue.field, issue.by_policy) for issue in found] == [(field, True) for field in fields]
+    assert await asked(lambda run: run.allowed(ParsedPlan(plan)).issues, *drafts, **settings) == ()

@@ -8,6 +8,8 @@ from run_in_memory import PLAN, finished, planned, run_in_memory
 
 from planner_executor.graph.nodes.run.events import budget_reached, inbox_events, revision
 from planner_executor.graph.plan.schema import Plan
+from planner_executor.graph.policy.approvers import ApproverRule, Approvers
+from planner_executor.graph.policy.policy import Policy
 from planner_executor.graph.prompts.planner import UNTRUSTED
 from planner_executor.graph.record.amendment import Amendment
 from planner_executor.graph.record.budget import Budget, Usage
@@ -20,6 +22,7 @@ from planner_executor.graph.record.events import (
     Steered,
 )
 from planner_executor.graph.record.hand_over import HAND_OVER
+from planner_executor.graph.record.person import Person
 from planner_executor.graph.record.revocation import Revocation
 from planner_executor.graph.settings.identity import acting
 from planner_executor.graph.testing import PassingClock, drafted
@@ -169,3 +172,63 @@ async def test_the_events_of_a_pause_and_a_cancellation_name_who_asked() -> None
     assert (paused.reason, paused.by) == (ASKED, "server:ann lee")
     assert (ended.status, ended.by, earlier.by) == ("cancelled", "server:ann lee", None)
     assert (left.reason, left.by) == (HANDED_OVER, None)
+
+
+ANYBODY = Policy(approvers=Approvers(tools={"send": ApproverRule(("eve",)), "read": ApproverRule(roles=("lead",))}))
+
+
+@pytest.mark.parametrize(
+    ("author", "drafts", "met"),
+    [
+        ("state", [planned()], {"send"}),
+        ("planner", [planned()], set()),
+        ("state", [], set()),
+    ],
+    ids=["a person's", "a model's", "the first"],
+)
+async def test_a_revision_of_a_person_says_which_rules_on_calls_its_author_meets(
+    author: str, drafts: Any, met: set[str]
+) -> None:
+    async with run_in_memory(*drafts, policy=ANYBODY) as run:
+        by_eve = replace(run, services=replace(run.services, identity=lambda _: Person("eve")))
+        event = revision(by_eve, Plan.model_validate(KEPT_AND_NEW), author, "because", on_comments={"a": "done"})
+
+    assert {tool for tool, rules in event.met_alone.items() if rules} == event.met_alone.keys() == met
+    assert event.on_comments == {"a": "done"}
+
+
+async def test_without_rules_on_people_nobody_meets_any() -> None:
+    event = await revised(planned(), author="state")
+
+    assert (event.met_alone, event.on_comments) == ({}, {})
+
+
+@pytest.mark.parametrize(
+    ("author", "here_before", "is_first", "wrote"),
+    [
+        ("caller", True, True, "server:ada"),
+        ("caller", False, True, "server:eve"),
+        ("caller", True, False, "server:eve"),
+        ("person", True, True, "server:eve"),
+    ],
+)
+async def test_a_plan_that_came_with_a_run_is_of_who_began_it_though_another_process_repeats_the_node(
+    author: str, here_before: bool, is_first: bool, wrote: str
+) -> None:
+    drafts = [*([drafted("paused", {"checkpoint": "c"})] if here_before else []), *([] if is_first else [planned()])]
+
+    async with run_in_memory(*drafts) as run:
+        run.record.people.askers = ("server:ada",)
+        by_eve = replace(run, services=replace(run.services, identity=lambda _: Person("eve")))
+        event = revision(by_eve, Plan.model_validate(KEPT_AND_NEW), author, "because")
+
+    assert event.written_by == wrote
+
+
+@pytest.mark.parametrize(
+    ("called", "by_look"), [([("page", "")], True), ([("page", ""), ("page", "a")], False), ([("read", "")], False)]
+)
+async def test_a_revision_after_an_untrusted_look_alone_says_so(called: list[tuple[str, str]], by_look: bool) -> None:
+    calls = [drafted("call_started", {"key": at, "tool": tool, "args": {}}, at) for tool, at in called]
+
+    assert (await revised(planned(), *calls)).by_look is by_look
