@@ -208,3 +208,9 @@ def test_the_proof_of_a_lease_that_was_given_back_is_forgotten() -> None:
     held: Held = {}
     Ownership("db", Table(), held, QUICK, Sleeper()).note_proof(LEASE, 100.0)
     assert not held
+
+
+def test_a_proof_without_a_clock_counts() -> None:
+    owner = Ownership("db", Table(), {LEASE: None}, Pace(lease_s=10.0), None)
+
+    assert asyncio.run(owner.prove(LEASE, Sleeper().look))()

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from planner_executor.graph.plan.schema import Plan, Step
-from planner_executor.graph.record.assignment import Assignment
+from planner_executor.graph.record.assignment import Assignment, lowered
 from planner_executor.graph.record.budget import NO_BUDGET, Budget
 from planner_executor.graph.record.events import Configuration, Configured, Content, RunForked, RunStarted, Steered
 
@@ -100,3 +100,8 @@ def test_a_facade_that_takes_a_run_over_leaves_its_setup_and_others_leave_the_on
     found = [before.configured(Configured(configuration=SETTINGS, setup=setup)) for setup in (None, {})]
 
     assert [(one.setup, one.setup_by) for one in found] == [({"approval": "always"}, "cli"), ({}, "facade")]
+
+
+def test_a_run_of_a_playbook_keeps_within_the_limits_of_the_playbook() -> None:
+    assert lowered(Budget(steps=5), {"limits": {"steps": 3}}) == Budget(steps=3)
+    assert lowered(Budget(steps=5), {}) == Budget(steps=5)

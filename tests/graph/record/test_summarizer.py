@@ -194,3 +194,11 @@ def test_an_event_of_a_newer_release_counts_and_a_long_name_is_cut() -> None:
     row = Summarizer("t", 1).apply(events).summary
 
     assert (row.seq, len(row.started_by)) == (2, 200)
+
+
+def test_an_event_that_was_changed_by_hand_counts_and_marks_the_row() -> None:
+    damaged = Event(2, "plan_revised", None, 102.0, {"plan": 5})
+
+    row = Summarizer("t", 1).apply([event(1, "run_started", **GOAL), damaged]).summary
+
+    assert (row.seq, row.status) == (2, DAMAGED)

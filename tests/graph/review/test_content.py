@@ -7,7 +7,19 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from planner_executor.graph.review.content import LARGEST_VALUE, Preview, Whole, review_schema, shown
+from planner_executor.graph.record.values import to_text
+from planner_executor.graph.review.content import (
+    LARGEST_VALUE,
+    PeopleContent,
+    PlanContent,
+    Preview,
+    ReviewContent,
+    StepContent,
+    Tool,
+    Whole,
+    review_schema,
+    shown,
+)
 
 ROOT = Path(__file__).parents[3]
 SCHEMA = ROOT / "schemas" / "review.json"
@@ -41,3 +53,24 @@ def test_a_large_value_is_told_by_length_digest_and_beginning(size: int) -> None
     assert isinstance(found, Whole) or (
         found.length == size and len(found.digest) == 64 and found.preview[1:9] == "x" * 8
     )
+
+
+def test_a_number_that_not_every_client_reads_is_shown_as_text_with_an_end_only_if_it_is_large() -> None:
+    wide = 2**70
+    beside = LARGEST_VALUE - len(to_text(["", wide]))
+
+    ends = [found.end for text in ("", "x" * beside, "x" * (beside + 1))
+            if isinstance(found := shown([text, wide]), Preview)]  # fmt: skip
+
+    assert [len(end) for end in ends] == [0, 0, 200]
+
+
+def test_a_content_leaves_out_what_is_as_usual() -> None:
+    content = PlanContent(name="run_plan", revision=1, digest="d", steps=tuple(
+        StepContent(id=status, status=status, done_by="tool") for status in ("pending", "succeeded", "skipped")
+    ))  # fmt: skip
+
+    assert [step.id for step in content.left] == ["pending"] and not content.cannot_run
+    assert ReviewContent(version=1, goal="g", actions=()).to_json() == {"version": 1, "goal": "g", "actions": []}
+    assert [Tool(name="t", effect=effect).acts for effect in ("read", "write")] == [False, True]
+    assert not PeopleContent().takes_two

@@ -4,6 +4,7 @@ from typing import Any
 import pytest
 
 from planner_executor.graph.errors import InputError
+from planner_executor.graph.review.content import PlanContent
 from planner_executor.graph.review.decision import read_answer
 from planner_executor.graph.review.request import ReviewAction, ReviewRequest
 from planner_executor.graph.review.response import (
@@ -281,3 +282,20 @@ def test_a_plan_is_approved_ahead_with_its_bounds() -> None:
     assert decisions(ReviewResponse(approve=True, standing_runs={"at_most": 5}), PLAN) == [
         {"type": "approve", "standing": {"at_most": 5}}
     ]
+
+
+def test_a_reason_stands_with_what_it_lets_happen_and_with_nothing_else() -> None:
+    pay = ReviewAction("run_step", {"step": "pay", "tool": "pay", "args": {}}, "", key="k3")
+    said = ReviewResponse(approve=True, reason="as in May", rejected={"pay": "no"}, answers={"city": "Oslo"})
+
+    made = decisions(replace(said, args={"send": {"to": "bob"}}), PLAN, CALL, pay, CITY)
+
+    assert [one.get("reason") for one in made] == ["as in May", "as in May", None, None]
+
+
+def test_a_plan_that_cannot_run_is_not_offered_for_approval_and_a_redacted_review_says_what_clients_are_told() -> None:
+    content = PlanContent(name="run_plan", revision=1, digest="d", cannot_run=True)
+    broken = request(replace(PLAN, cannot_run=True, content=content)).to_json()
+
+    assert allowed(broken) == {"edit", "reject"} and not can_approve(broken)
+    assert allowed({**broken, "review": "[redacted]"}) == {"approve", "edit", "reject"}  # type: ignore[typeddict-item]

@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from run_in_memory import APPROVED, PLAN, finished, planned, run_in_memory
+from run_in_memory import APPROVED, PLAN, begun, finished, planned, run_in_memory, services
 
 from planner_executor.graph.caller import Caller, invoked_by
 from planner_executor.graph.errors import OtherTermsError
@@ -14,11 +14,12 @@ from planner_executor.graph.plan.reading import ParsedPlan
 from planner_executor.graph.plan.schema import Plan, Step
 from planner_executor.graph.policy.policy import Policy, ToolRule
 from planner_executor.graph.policy.terms import Comparison, Difference, Terms
+from planner_executor.graph.prompts.offer import MOST_WHOLE
 from planner_executor.graph.prompts.planner import UNTRUSTED as QUOTED
 from planner_executor.graph.record.budget import Budget
 from planner_executor.graph.record.person import Approver, Person
 from planner_executor.graph.record.plan_state import SeenPlan
-from planner_executor.graph.testing import PassingClock, drafted
+from planner_executor.graph.testing import LoggedTools, PassingClock, drafted
 
 OTHER = {"steps": [{"id": "b", "objective": "o", "tool": "read"}]}
 DENIES = Policy(tools={"send": ToolRule("deny")})
@@ -158,6 +159,7 @@ async def test_a_plan_is_compared_with_what_a_person_saw_last_or_else_with_what_
 
 
 LOOKED = drafted("call_started", {"key": "k", "tool": "page", "args": {}}, "")
+READ_BY_A_STEP = drafted("call_started", {"key": "k", "tool": "page", "args": {}}, "z")
 TELL = KnownPlaybook("tell", 1, "d", "Tell somebody", {"who": {"type": "string"}},
                      ({"id": "tell", "objective": "o", "tool": "read", "args": {"q": "{param.who}"}},))  # fmt: skip
 ALONE = {"playbook": "tell", "params": {"who": "ann"}}
@@ -176,13 +178,14 @@ async def test_a_run_goes_on_under_equal_and_ordered_terms_and_under_no_other() 
 
 @pytest.mark.parametrize(
     ("is_first", "budget", "holds"),
-    [(True, Budget(steps=3), 3), (False, Budget(steps=3), 5), (True, Budget(), 5)],
-    ids=["stricter", "on record", "as before"],
+    [(True, Budget(steps=2), 2), (False, Budget(steps=2), 5), (True, Budget(steps=3), 5)],
+    ids=["stricter", "on record", "raised by people since"],
 )
 async def test_a_budget_that_is_stricter_here_holds_before_it_is_on_record(
     is_first: bool, budget: Budget, holds: int
 ) -> None:
     def bounds(run: RunContext) -> Any:
+        run.record.assignment = replace(run.record.assignment, budget=Budget(steps=3))
         run.record.spending.budget = Budget(steps=5)
         here = Comparison(Terms(budget=budget), is_first=is_first)
         return replace(run, terms_here=here).terms.budget.steps
@@ -270,11 +273,21 @@ DENIES_NEW = {"policy": Policy(new_effects="deny")}
         (EITHER, [LOOKED], DENIES_NEW, ["args.q"]),
         (READS, [LOOKED], DENIES_NEW, []),
         (SENDS, [], DENIES_NEW, []),
+        (SENDS, [READ_BY_A_STEP], DENIES_NEW, []),
         (SENDS, [LOOKED], {}, []),
         (SENDS, [planned(), APPROVED, LOOKED], DENIES_NEW, ["tool"]),
         (SENDS, [planned(), APPROVED], DENIES_NEW, []),
     ],
-    ids=["an effect", "perhaps", "no effect", "no look", "not denied", "after an approval", "and no look"],
+    ids=[
+        "an effect",
+        "perhaps",
+        "no effect",
+        "no look",
+        "no look of a planner",
+        "not denied",
+        "after an approval",
+        "and no look",
+    ],
 )
 async def test_effects_that_a_model_adds_after_an_untrusted_look_are_refused_if_the_policy_denies_them(
     plan: Plan, drafts: Any, settings: Any, fields: list[str]
@@ -283,3 +296,11 @@ async def test_effects_that_a_model_adds_after_an_untrusted_look_are_refused_if_
 
     assert [(issue.field, issue.by_policy) for issue in found] == [(field, True) for field in fields]
     assert await asked(lambda run: run.allowed(ParsedPlan(plan)).issues, *drafts, **settings) == ()
+
+
+async def test_of_many_tools_a_planner_is_shown_those_whole_that_the_plan_names() -> None:
+    tools = [LoggedTools().tool(f"tool_{n}", effect="read") for n in range(MOST_WHOLE + 1)]
+    run = await begun(services(*tools), planned({"steps": [{"id": "a", "objective": "o", "tool": "tool_7"}]}))
+
+    assert "tool_7" in (run.offered().whole or ()) and not run.goes_on
+    await run.ledger.close()  # type: ignore[attr-defined]

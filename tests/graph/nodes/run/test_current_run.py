@@ -17,6 +17,8 @@ from run_in_memory import services
 from typing_extensions import TypedDict
 
 from planner_executor.graph.caller import Caller, invoked_by
+from planner_executor.graph.calls.toolbox import Toolbox
+from planner_executor.graph.errors import OtherTermsError
 from planner_executor.graph.nodes.run.context import RunContext
 from planner_executor.graph.nodes.run.current_run import (
     begin_run,
@@ -217,3 +219,19 @@ def test_a_run_that_no_facade_starts_is_the_servers_if_there_is_one() -> None:
 )
 def test_an_invocation_is_known_by_the_id_that_a_server_gives(given: Any, invocation: str | None) -> None:
     assert invocation_of({"configurable": given}) == invocation
+
+
+def test_a_node_goes_on_with_a_run_under_its_terms_unless_it_has_ended() -> None:
+    named = {"run": {"thread": "t", "n": 1}}
+
+    async def work(given: Any) -> Any:
+        run = await start_run(given, {}, on_thread("t"), GOAL)
+        here, ledger = replace(given, toolbox=Toolbox(())), await given.ledger()
+        with pytest.raises(OtherTermsError, match="needs"):
+            await open_run(here, named, on_thread("t"))
+        async with ledger.owned(run.key) as lease:
+            await ledger.append(lease, [drafted("run_ended")])
+        ended = await open_run(here, named, on_thread("t"))
+        return run.goes_on, ended is not None
+
+    assert at_node(work) == (False, True)

@@ -20,8 +20,9 @@ from planner_executor.graph.record.amendment import Amendment
 from planner_executor.graph.record.budget import Budget
 from planner_executor.graph.record.caps import CapUse, DayCap
 from planner_executor.graph.record.ending import Ending
+from planner_executor.graph.record.events import PlanRevised
 from planner_executor.graph.record.trust_label import TrustLabel
-from planner_executor.graph.testing import PassingClock, drafted
+from planner_executor.graph.testing import LoggedTools, PassingClock, drafted
 
 NOTE = drafted("executing")
 STEERED = Amendment(add=("be kind",)).to_text()
@@ -246,3 +247,35 @@ async def test_a_call_that_did_not_happen_gives_back_what_it_took_of_the_day(hap
         async with run.ledger.owned(run.key) as lease:
             with pytest.raises(CapReachedError) if happened else nullcontext():
                 await run.ledger.append(lease, [], caps=[CapUse("l", ((cap, 1.0),))])
+
+
+async def test_terms_that_are_weaker_alone_are_not_recorded() -> None:
+    async with run_in_memory() as run:
+        await RunWriter(await under_other_terms(run, max_replans=9)).write(NOTE)
+        assert await kinds(run) == ["executing"]
+
+
+@pytest.mark.parametrize(
+    ("author", "owned", "approval", "shown"),
+    [
+        ("planner", True, "always", 1),
+        ("state", True, "always", 0),
+        ("planner", False, "always", 0),
+        ("planner", True, "never", 0),
+    ],
+    ids=["for people", "from the state", "without the run", "for nobody"],
+)
+async def test_a_plan_that_people_are_shown_has_the_previews_of_its_calls(
+    author: str, owned: bool, approval: str, shown: int
+) -> None:
+    pay = LoggedTools().tool("pay", effect="write", trusted=True, preview=lambda **_: "pays ann")
+    given = services(pay, approval=approval)
+
+    run = await begun(given)
+    writer = RunWriter(run)
+    async with writer.owned() if owned else nullcontext():
+        await writer.revise(Plan(steps=(Step(id="a", objective="o", tool="pay"),)), author, "because")
+    (revised,) = [event.data for event in await run.ledger.events(run.key) if event.kind == "plan_revised"]
+
+    assert isinstance(revised, PlanRevised) and len(revised.previews) == shown
+    await run.ledger.close()  # type: ignore[attr-defined]
