@@ -8,23 +8,27 @@ import pytest
 from run_in_memory import PLAN, begun, finished, planned, run_in_memory, services
 
 from planner_executor.graph.calls.tool_call import Admitted, CallHeld
+from planner_executor.graph.calls.toolbox import Toolbox
 from planner_executor.graph.errors import CapReachedError, LeaseLostError, RunOwnedError, RunPausedError
 from planner_executor.graph.nodes.run.context import RunContext
 from planner_executor.graph.nodes.run.ending import ANSWER_BYTES
+from planner_executor.graph.nodes.run.events import revision
 from planner_executor.graph.nodes.run.terms import held_to_terms
 from planner_executor.graph.nodes.run.writer import RunWriter
 from planner_executor.graph.plan.schema import Plan, Step
 from planner_executor.graph.policy.day_limits import DayLimits
-from planner_executor.graph.policy.policy import Policy
+from planner_executor.graph.policy.policy import Policy, ToolRule
 from planner_executor.graph.record.amendment import Amendment
 from planner_executor.graph.record.budget import Budget
+from planner_executor.graph.record.call_preview import CallPreview
 from planner_executor.graph.record.caps import CapUse, DayCap
 from planner_executor.graph.record.ending import Ending
-from planner_executor.graph.record.events import PlanRevised
+from planner_executor.graph.record.events import CallPreviewed, Configured, PlanRevised
 from planner_executor.graph.record.trust_label import TrustLabel
 from planner_executor.graph.testing import LoggedTools, PassingClock, drafted
 
 NOTE = drafted("executing")
+PAY = LoggedTools().tool("pay", effect="write", trusted=True, preview=lambda **_: "pays ann")
 STEERED = Amendment(add=("be kind",)).to_text()
 LARGE = "x" * (ANSWER_BYTES + 1)
 UNTRUSTED = TrustLabel("untrusted", ("page",))
@@ -249,6 +253,13 @@ async def test_a_call_that_did_not_happen_gives_back_what_it_took_of_the_day(hap
                 await run.ledger.append(lease, [], caps=[CapUse("l", ((cap, 1.0),))])
 
 
+async def test_terms_on_record_name_the_budget_if_it_is_another_one() -> None:
+    async with run_in_memory() as run:
+        await RunWriter(await under_other_terms(run, max_replans=1)).write(NOTE)
+        (configured,) = [event.data for event in await run.ledger.events(run.key) if event.kind == "configured"]
+        assert isinstance(configured, Configured) and configured.budget is None
+
+
 async def test_terms_that_are_weaker_alone_are_not_recorded() -> None:
     async with run_in_memory() as run:
         await RunWriter(await under_other_terms(run, max_replans=9)).write(NOTE)
@@ -256,26 +267,59 @@ async def test_terms_that_are_weaker_alone_are_not_recorded() -> None:
 
 
 @pytest.mark.parametrize(
-    ("author", "owned", "approval", "shown"),
+    ("author", "owned", "policy", "shown"),
     [
-        ("planner", True, "always", 1),
-        ("state", True, "always", 0),
-        ("planner", False, "always", 0),
-        ("planner", True, "never", 0),
+        ("planner", True, Policy(), 1),
+        ("state", True, Policy(), 0),
+        ("planner", False, Policy(), 0),
+        ("planner", True, Policy(tools={"pay": ToolRule("allow")}), 0),
     ],
     ids=["for people", "from the state", "without the run", "for nobody"],
 )
 async def test_a_plan_that_people_are_shown_has_the_previews_of_its_calls(
-    author: str, owned: bool, approval: str, shown: int
+    author: str, owned: bool, policy: Policy, shown: int
 ) -> None:
-    pay = LoggedTools().tool("pay", effect="write", trusted=True, preview=lambda **_: "pays ann")
-    given = services(pay, approval=approval)
-
-    run = await begun(given)
+    run = await begun(services(PAY, policy=policy, approval="side_effects"))
     writer = RunWriter(run)
     async with writer.owned() if owned else nullcontext():
         await writer.revise(Plan(steps=(Step(id="a", objective="o", tool="pay"),)), author, "because")
     (revised,) = [event.data for event in await run.ledger.events(run.key) if event.kind == "plan_revised"]
 
     assert isinstance(revised, PlanRevised) and len(revised.previews) == shown
+    await run.ledger.close()  # type: ignore[attr-defined]
+
+
+class RecordedTools(Toolbox):
+    """Tools of a replay, which has previews on record."""
+
+    @property
+    def previews_on_record(self) -> tuple[CallPreview, ...]:
+        """A preview of before."""
+        return (CallPreview("k", "a", "pay", text="paid ann"),)
+
+
+PROPOSED = Plan(steps=tuple(Step(id=name, objective="o", tool="pay", args={"to": name}) for name in "ab"))
+
+
+@pytest.mark.parametrize(
+    ("toolbox", "policy", "fields", "texts"),
+    [
+        (Toolbox((PAY,)), Policy(), {"tainted": ("b",)}, ["pays ann", None]),
+        (Toolbox((PAY,)), Policy(), {"tainted": ("b",), "by_look": True}, [None, None]),
+        (RecordedTools((PAY,)), Policy(tools={"pay": ToolRule("allow")}), {}, ["paid ann"]),
+        (RecordedTools((PAY,)), Policy(), {}, ["pays ann", "pays ann"]),
+        (Toolbox((PAY,)), Policy(tools={"pay": ToolRule("allow")}), {}, None),
+    ],
+    ids=["one step is tainted", "all rest on a look", "of a replay", "anew in a replay", "none"],
+)
+async def test_a_proposal_is_shown_with_previews_of_what_rests_on_trusted_data(
+    toolbox: Toolbox, policy: Policy, fields: Any, texts: list[str | None] | None
+) -> None:
+    run = await begun(replace(services(policy=policy, approval="side_effects"), toolbox=toolbox))
+    async with (writer := RunWriter(run)).owned():
+        proposed = replace(revision(run, PROPOSED, "person", "because"), **fields)
+        await writer.preview_proposal(PROPOSED, proposed)
+    found = [event.data for event in await run.ledger.events(run.key) if isinstance(event.data, CallPreviewed)]
+
+    assert [[one.text for one in data.previews] for data in found] == ([texts] if texts is not None else [])
     await run.ledger.close()  # type: ignore[attr-defined]
