@@ -8,6 +8,7 @@ from langchain_core.messages import AIMessage
 
 from planner_executor.graph.execution.model_step import MAX_TURNS, ModelStep
 from planner_executor.graph.plan.canonical import digest
+from planner_executor.graph.plan.normalization import CANNOT
 from planner_executor.graph.plan.schema import Step
 from planner_executor.graph.record.call import call_key
 from planner_executor.graph.testing import LoggedTools, ScriptedModel, drafted, step
@@ -293,3 +294,22 @@ async def test_a_result_may_stand_in_the_object_that_servers_want_of_an_answer(p
         "result": 3
     }
     assert "cannot do it: no numbers" in (await done(prepared, count, '{"cannot": "no numbers"}'))[0].error
+
+
+@pytest.mark.parametrize(("args", "words"), [({"why": "no key"}, "no key"), ({}, "it does not say why")])
+async def test_a_model_with_tools_says_by_a_call_that_it_cannot_and_why(
+    prepared: Any, args: dict[str, Any], words: str
+) -> None:
+    look = LoggedTools().tool("look", effect="read")
+
+    result, _, _ = await done(prepared, with_tools("look"), calling(CANNOT, **args), tools=[look])
+
+    assert result.status == "failed" and words in result.error
+
+
+async def test_a_model_that_asks_for_nothing_readable_fails_for_that(prepared: Any) -> None:
+    send = LoggedTools().tool("send")
+
+    result, _, _ = await done(prepared, with_tools("send"), *[unreadable("send")] * MAX_TURNS, tools=[send])
+
+    assert result.error.startswith("its call of send was refused: the arguments are not a JSON object")
