@@ -103,3 +103,9 @@ def test_another_plan_after_the_end_is_no_new_wish_if_the_previous_node_left_it(
 
     assert is_after_the_end(run, state(3, OTHER))
     assert not is_after_the_end(replace(run, goes_on=True), state(3, OTHER)), "another process ended the run meanwhile"
+
+
+def test_a_state_that_the_previous_node_left_forks_nothing_though_somebody_has_decided_since() -> None:
+    run = run_at("later", decided("person"))
+
+    assert is_fork(run, state(2)) and not is_fork(replace(run, goes_on=True), state(2))
