@@ -235,3 +235,12 @@ def test_a_node_goes_on_with_a_run_under_its_terms_unless_it_has_ended() -> None
         return run.goes_on, ended is not None
 
     assert at_node(work) == (False, True)
+
+
+def test_a_run_keeps_names_and_the_playbook_that_it_was_started_with() -> None:
+    async def work(given: Any) -> Any:
+        with invoked_by(Caller("t", started={"playbook": {"name": "tell"}})):
+            found = (await start_run(given, {}, on_thread("t"), GOAL)).record.assignment
+        return found.keeps_names, dict(found.playbook)
+
+    assert at_node(work) == (True, {"name": "tell"})
