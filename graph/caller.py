@@ -7,9 +7,9 @@ metadata. None of these is read here: the facade sets a context variable around 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import dataclass, field
 from typing import Any
 
-from planner_executor.graph.data_class import dataclass, field
 from planner_executor.graph.record.assignment import Assignment
 from planner_executor.graph.record.events import BY_FACADE, Draft
 from planner_executor.graph.record.person import Approver

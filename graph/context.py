@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -11,15 +12,14 @@ from planner_executor.graph.calls.toolbox import Toolbox
 from planner_executor.graph.chat_models.retry import Clock
 from planner_executor.graph.chat_models.roles import RoleModels
 from planner_executor.graph.client_context import Context
-from planner_executor.graph.data_class import dataclass, field, replace
 from planner_executor.graph.errors import ConfigError
 from planner_executor.graph.ledger.known_runs import KnownRuns
 from planner_executor.graph.ledger.protocol import Ledger
 from planner_executor.graph.notices.notifier import Notifier
 from planner_executor.graph.plan.library import Library
+from planner_executor.graph.plan.recent import Recent
 from planner_executor.graph.policy.terms import Comparison, Terms
 from planner_executor.graph.prompts.offer import Offer
-from planner_executor.graph.recent import Recent
 from planner_executor.graph.record.budget import Budget, limits_of_a_run
 from planner_executor.graph.record.events import Configuration, Content
 from planner_executor.graph.record.values import Kept, keep_constant, normalise

@@ -7,10 +7,10 @@ import threading
 from collections.abc import Callable, Coroutine
 from concurrent.futures import Future
 from contextlib import AbstractAsyncContextManager, suppress
+from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 from weakref import WeakSet, finalize
 
-from planner_executor.graph.data_class import dataclass
 from planner_executor.graph.errors import AgentClosedError
 
 Value = TypeVar("Value")

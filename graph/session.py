@@ -3,6 +3,7 @@
 import re
 from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, replace
 from enum import Enum
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,6 @@ from planner_executor.graph.calls.threads import run_sync
 from planner_executor.graph.chat_models.settings import ModelSpec
 from planner_executor.graph.checkpoints.checkpoint import open_checkpointer
 from planner_executor.graph.checkpoints.kept_checkpoints import KeepCheckpoints
-from planner_executor.graph.data_class import dataclass, replace
 from planner_executor.graph.errors import (
     ConfigError,
     InputError,

@@ -4,6 +4,7 @@ import importlib
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,6 @@ from langchain_core.tools import BaseTool
 from planner_executor.graph.builder.configuration import PACK, Packs, check_reach
 from planner_executor.graph.builder.import_guard import CODE, ImportGuard
 from planner_executor.graph.calls.toolbox import Toolbox
-from planner_executor.graph.data_class import dataclass
 from planner_executor.graph.errors import ConfigError, ToolConfigError
 from planner_executor.graph.plan.catalog import ToolSpec
 from planner_executor.graph.settings.settings_file import settings_file

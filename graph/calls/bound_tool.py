@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
 from functools import cached_property, partial, wraps
 from inspect import iscoroutinefunction
 from types import MappingProxyType
@@ -17,7 +18,6 @@ from pydantic import JsonValue
 from planner_executor.graph.calls.function_tool import is_straight, is_watched, parsed
 from planner_executor.graph.calls.threads import run_sync
 from planner_executor.graph.calls.tool_metadata import Preview, preview_of, spec_of
-from planner_executor.graph.data_class import dataclass
 from planner_executor.graph.errors import ToolConfigError
 from planner_executor.graph.plan.catalog import ToolSpec
 

@@ -1,6 +1,7 @@
 """What the calls of one run take of the caps across runs, and the wait for a turn under a rate."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeVar
 
@@ -8,7 +9,6 @@ from planner_executor.graph.calls.meter import Reservation
 from planner_executor.graph.calls.rate_limit import SHORT_WAIT_S
 from planner_executor.graph.calls.tool_call import Admitted, Finished
 from planner_executor.graph.chat_models.retry import Clock
-from planner_executor.graph.data_class import dataclass
 from planner_executor.graph.errors import CapReachedError
 from planner_executor.graph.policy.day_limits import rate_cap
 from planner_executor.graph.policy.policy import NO_POLICY, Policy

@@ -8,11 +8,11 @@ import asyncio
 import json
 from collections import defaultdict
 from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 from planner_executor.graph.calls.owned_run import OwnedRun
 from planner_executor.graph.calls.tool_call import ToolCall
-from planner_executor.graph.data_class import dataclass, replace
 from planner_executor.graph.ledger.protocol import NOTHING_SEEN, Elsewhere
 from planner_executor.graph.plan.canonical import digest
 from planner_executor.graph.plan.same_call import call_digest

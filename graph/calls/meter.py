@@ -1,9 +1,9 @@
 """Metering of a run's budget: reserved before a call, settled after it, safe under parallel steps."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
-from planner_executor.graph.data_class import dataclass, replace
 from planner_executor.graph.record.budget import Budget, Price, Usage, reached
 
 CHARACTERS_PER_TOKEN = 4

@@ -1,6 +1,7 @@
 """A role's call of its model, and the names of its attempts."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from langchain_core.messages import BaseMessage
@@ -10,7 +11,6 @@ from langchain_core.tools import BaseTool
 from planner_executor.graph.calls.prompt import PromptMessages, prompt_of
 from planner_executor.graph.chat_models.chat import ModelRequest
 from planner_executor.graph.chat_models.role_model import RoleModel
-from planner_executor.graph.data_class import dataclass
 from planner_executor.graph.plan.attempts import NO_LIMITS, AttemptLimits
 from planner_executor.graph.plan.canonical import digest
 from planner_executor.graph.record.events import Brief

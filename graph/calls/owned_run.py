@@ -1,6 +1,7 @@
 """What the gates of one pass over the plan of a run share."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 
 from planner_executor.graph.calls.caps import NO_CAPS, Caps
 from planner_executor.graph.calls.meter import Meter
@@ -8,7 +9,6 @@ from planner_executor.graph.calls.rate_limit import RateLimiter
 from planner_executor.graph.calls.tool_call import ToolCall
 from planner_executor.graph.calls.toolbox import Toolbox
 from planner_executor.graph.chat_models.retry import Clock
-from planner_executor.graph.data_class import dataclass, field
 from planner_executor.graph.ledger.protocol import Lease, Ledger
 from planner_executor.graph.plan.attempts import NO_LIMITS, AttemptLimits
 from planner_executor.graph.policy.policy import NO_POLICY, Policy

@@ -1,12 +1,12 @@
 """Prompts as the ledger keeps them: plain data, and only the new messages of a conversation."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
 from pydantic import JsonValue
 
-from planner_executor.graph.data_class import dataclass, field
 from planner_executor.graph.plan.canonical import digest
 from planner_executor.graph.prompts.pictures import without_bytes
 from planner_executor.graph.record import events

@@ -3,10 +3,10 @@
 import time
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from math import inf
 
 from planner_executor.graph.calls.tool_call import Admitted, ToolCall
-from planner_executor.graph.data_class import dataclass, field
 from planner_executor.graph.ledger.protocol import Ledger
 from planner_executor.graph.plan.catalog import ToolSpec
 from planner_executor.graph.plan.schema import Plan

@@ -1,8 +1,8 @@
 """What one pass over a plan has written and spent so far, for whoever reports it."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 
-from planner_executor.graph.data_class import dataclass, field
 from planner_executor.graph.record.cost import NO_COST, StepCost, cost_with
 from planner_executor.graph.record.events import Draft
 

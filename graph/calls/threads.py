@@ -5,10 +5,9 @@ import contextvars
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import partial
 from typing import TypeVar
-
-from planner_executor.graph.data_class import dataclass
 
 Result = TypeVar("Result")
 

@@ -1,10 +1,10 @@
 """A tool call, its admission and its outcome."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 from pydantic import JsonValue
 
-from planner_executor.graph.data_class import dataclass, field
 from planner_executor.graph.plan.attempts import AttemptLimits
 from planner_executor.graph.record.call_preview import CallPreview
 from planner_executor.graph.record.caps import CapUse

@@ -2,6 +2,7 @@
 
 import unicodedata
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, get_args
 from weakref import WeakKeyDictionary
@@ -9,7 +10,6 @@ from weakref import WeakKeyDictionary
 from langchain_core.tools import BaseTool, StructuredTool, Tool
 from pydantic.errors import PydanticInvalidForJsonSchema
 
-from planner_executor.graph.data_class import dataclass
 from planner_executor.graph.errors import ToolConfigError
 from planner_executor.graph.plan.attempts import ATTEMPT_FIELDS, limit_fault
 from planner_executor.graph.plan.call_words import placeholders

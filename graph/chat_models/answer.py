@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 from langchain_core.messages import AIMessage, BaseMessage, InvalidToolCall, ToolCall
@@ -11,7 +11,6 @@ from langchain_core.messages.utils import count_tokens_approximately
 
 from planner_executor.graph.chat_models.json_text import NoJson, json_from
 from planner_executor.graph.chat_models.settings import OFFLINE
-from planner_executor.graph.data_class import dataclass
 
 Flaw = Literal["refused", "truncated", "empty"]
 

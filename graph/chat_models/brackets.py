@@ -6,10 +6,10 @@ also give valid JSON: then the repair is unambiguous.
 
 import re
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 from planner_executor.graph.chat_models.lenient_json import MAX_DEPTH
-from planner_executor.graph.data_class import dataclass
 
 _TOKEN = re.compile(
     r'''"""(?:.*?""")|"(?:[^"\\]++|\\(?:.|\Z))*+(?:"|\Z)|'(?:[^'\\]++|\\(?:.|\Z))*+(?:'|\Z)'''

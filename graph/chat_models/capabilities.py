@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from langchain_core.messages import AIMessage, BaseMessageChunk, HumanMessage
@@ -10,7 +11,6 @@ from langchain_core.tools import tool
 from planner_executor.graph.chat_models.chat import Chat, ModelRequest, with_tools
 from planner_executor.graph.chat_models.json_text import NoJson, json_from
 from planner_executor.graph.chat_models.structured import with_schema
-from planner_executor.graph.data_class import dataclass
 
 WORD = {
     "title": "word",

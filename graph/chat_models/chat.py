@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from langchain_core.language_models import BaseChatModel
@@ -15,7 +16,6 @@ from planner_executor.graph.chat_models.failures import Failure, failure_of
 from planner_executor.graph.chat_models.redaction import secrets_of, without_secrets
 from planner_executor.graph.chat_models.retry import RetryPolicy
 from planner_executor.graph.chat_models.structured import CANNOT_BIND, Bindings, as_text, cut_off
-from planner_executor.graph.data_class import dataclass, field, replace
 from planner_executor.graph.plan.result_schema import RESULT
 from planner_executor.graph.plan.shortening import shortened
 

@@ -3,11 +3,11 @@
 import json
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
+from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from typing import Any, Literal
 
 from planner_executor.graph.chat_models.error_bodies import error_body, unreadable_body
-from planner_executor.graph.data_class import dataclass
 
 FailureKind = Literal[
     "rate_limit", "timeout", "connection", "server", "broken_answer", "key", "unknown_model", "request", "other"

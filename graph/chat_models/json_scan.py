@@ -7,6 +7,7 @@ import json
 import re
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import dataclass, field
 from typing import Any
 
 from planner_executor.graph.chat_models.brackets import (
@@ -34,7 +35,6 @@ from planner_executor.graph.chat_models.thoughts import (
     is_end,
     thoughts_end,
 )
-from planner_executor.graph.data_class import dataclass, field
 from planner_executor.graph.plan.fragments import is_sketch
 from planner_executor.graph.plan.unique_keys import unique_keys
 

@@ -6,9 +6,9 @@ length of the text (decision 0029).
 
 import json
 import re
+from dataclasses import dataclass, field
 from typing import Any
 
-from planner_executor.graph.data_class import dataclass, field
 from planner_executor.graph.plan.unique_keys import put
 
 MAX_DEPTH = 200

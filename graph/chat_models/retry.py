@@ -4,10 +4,9 @@ import asyncio
 import random
 import time
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
-
-from planner_executor.graph.data_class import dataclass
 
 
 async def _sleep_of_step(_step: str, seconds: float) -> None:

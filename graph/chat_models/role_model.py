@@ -1,10 +1,11 @@
 """The model of a role with its fallbacks; every model request goes through it."""
 
+from dataclasses import dataclass, field
+
 from planner_executor.graph.chat_models.answer import FailedRequest, ModelAnswer, recordable, usage_of
 from planner_executor.graph.chat_models.chat import Chat, ModelRequest
 from planner_executor.graph.chat_models.failures import drop_frames
 from planner_executor.graph.chat_models.retry import Clock
-from planner_executor.graph.data_class import dataclass, field
 from planner_executor.graph.errors import ModelCallError
 
 

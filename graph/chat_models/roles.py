@@ -1,6 +1,7 @@
 """The models of all roles, from Python arguments, the environment and the settings file, in this order."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,6 @@ from planner_executor.graph.chat_models.settings import (
     resolved,
 )
 from planner_executor.graph.chat_models.sources import models_for_clients, sources
-from planner_executor.graph.data_class import dataclass, field, replace
 from planner_executor.graph.errors import ModelConfigError
 from planner_executor.graph.words.name_list import listed
 

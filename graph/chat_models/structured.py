@@ -3,13 +3,12 @@
 import json
 import warnings
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage
 from langchain_core.runnables import Runnable, RunnableParallel, RunnableSequence
-
-from planner_executor.graph.data_class import dataclass, field
 
 CANNOT_BIND = (NotImplementedError, KeyError)
 """Exceptions of chat models that cannot bind tools; some look up a missing key."""

@@ -2,13 +2,13 @@
 
 import shlex
 import subprocess
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Annotated, Any
 
 import typer
 
 from planner_executor.graph.cli import options
-from planner_executor.graph.data_class import dataclass
 from planner_executor.graph.errors import InputError
 from planner_executor.graph.record.person import Approver, Person
 from planner_executor.graph.settings.identity import named

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -10,7 +11,6 @@ import typer
 from planner_executor.graph.cli import options
 from planner_executor.graph.cli.budget_options import parse_limits
 from planner_executor.graph.cli.plan_file import read_plan_file
-from planner_executor.graph.data_class import dataclass
 from planner_executor.graph.errors import InputError
 from planner_executor.graph.review.response import ReviewResponse
 

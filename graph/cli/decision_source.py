@@ -1,6 +1,7 @@
 """Source of review decisions: command-line options, `--yes`, or a person at the terminal."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +9,6 @@ from planner_executor.graph.cli.prompts import Prompter
 from planner_executor.graph.cli.reply import Reply
 from planner_executor.graph.cli.request_view import show_decision_commands, show_request
 from planner_executor.graph.cli.screen import DIGEST_CHARACTERS, Screen
-from planner_executor.graph.data_class import dataclass, field
 from planner_executor.graph.errors import InputError
 from planner_executor.graph.record.events import ReviewRequested
 from planner_executor.graph.record.person import Person

@@ -7,10 +7,9 @@ file. Options of a command that takes a run up are on no record: without them it
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import dataclass, field
 from shlex import quote
 from typing import Any
-
-from planner_executor.graph.data_class import dataclass, field
 
 NAMED = ("--config", "--tools")
 """Options that the operator names each time."""

@@ -4,6 +4,7 @@ import contextlib
 import re
 import sys
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,6 @@ from planner_executor.graph.cli.plan_draft import NotEdited, PlanDraft
 from planner_executor.graph.cli.reply import Reply
 from planner_executor.graph.cli.request_view import READING_COLUMNS, show_decision_commands
 from planner_executor.graph.cli.screen import Screen
-from planner_executor.graph.data_class import dataclass, replace
 from planner_executor.graph.errors import InputError
 from planner_executor.graph.plan.issues import Issue
 from planner_executor.graph.review.comments import step_ids

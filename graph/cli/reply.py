@@ -1,8 +1,7 @@
 """A reply to a review request."""
 
+from dataclasses import dataclass
 from typing import Any
-
-from planner_executor.graph.data_class import dataclass
 
 
 @dataclass(frozen=True)

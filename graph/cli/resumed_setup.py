@@ -7,6 +7,7 @@ never weaken them, and each difference is shown before a folder, a model or a se
 import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from shlex import quote
@@ -17,7 +18,6 @@ from planner_executor.graph.cli.prompts import Postponed, read_answer
 from planner_executor.graph.cli.screen import Screen
 from planner_executor.graph.cli.setting_options import option_name
 from planner_executor.graph.cli.setup import Setup, absolute
-from planner_executor.graph.data_class import dataclass, replace
 from planner_executor.graph.errors import InputError
 from planner_executor.graph.runs.run import Run
 from planner_executor.graph.settings.settings import REMEMBERED

@@ -3,11 +3,11 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
 from planner_executor.graph.cli.run_list import is_missing
-from planner_executor.graph.data_class import dataclass
 from planner_executor.graph.errors import AgentError, UnknownRunError
 from planner_executor.graph.ledger.database_name import shown
 from planner_executor.graph.record.events import Event

@@ -1,5 +1,6 @@
 """Option groups of commands that use tools, ask models or execute runs."""
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
 from planner_executor.graph.cli import options
@@ -7,7 +8,6 @@ from planner_executor.graph.cli.actor import ActorOptions
 from planner_executor.graph.cli.model_options import models_from_options
 from planner_executor.graph.cli.setting_options import ApprovalName, setting_option
 from planner_executor.graph.cli.setup import check_folders
-from planner_executor.graph.data_class import dataclass
 from planner_executor.graph.policy.replanning import Replan
 from planner_executor.graph.settings.settings import REMEMBERED
 

@@ -3,6 +3,7 @@
 import json
 import re
 import sys
+from dataclasses import dataclass
 from io import TextIOWrapper
 from typing import TextIO
 
@@ -11,7 +12,6 @@ from rich.console import Console, RenderableType
 from rich.text import Text
 
 from planner_executor.graph.cli.outlet import Outlet, OutletConsole
-from planner_executor.graph.data_class import dataclass
 from planner_executor.graph.plain_text.columns import columns
 from planner_executor.graph.plain_text.sanitize import document, escaped, one_line, visible
 from planner_executor.graph.text.review.layout import fitted_line

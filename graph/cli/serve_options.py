@@ -1,11 +1,11 @@
 """Options of `serve`: who reaches the desk, and who decides."""
 
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from planner_executor.graph.data_class import dataclass, replace
 from planner_executor.graph.errors import ConfigError
 from planner_executor.graph.serving.hosts import is_loopback_address, parse_hosts
 

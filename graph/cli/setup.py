@@ -2,13 +2,13 @@
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from os.path import lexists
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from planner_executor.graph.cli.model_options import build_arguments, merge_layers, recorded_models, settings_of
-from planner_executor.graph.data_class import dataclass, field, fields, replace
 from planner_executor.graph.errors import InputError
 from planner_executor.graph.settings.settings import DEFAULTS, REMEMBERED
 

@@ -8,6 +8,7 @@ import asyncio
 from collections import OrderedDict
 from collections.abc import Mapping
 from contextlib import AsyncExitStack
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +16,6 @@ from planner_executor.graph.builder.configuration import tools_in_file
 from planner_executor.graph.calls.threads import run_sync
 from planner_executor.graph.cli.resumed_setup import setup_on_record
 from planner_executor.graph.cli.setup import Setup
-from planner_executor.graph.data_class import dataclass, field, replace
 from planner_executor.graph.errors import AgentError, ConfigError, LedgerError
 from planner_executor.graph.runs.run import Run, run_of
 from planner_executor.graph.words.name_list import listed

@@ -2,13 +2,13 @@
 
 import time
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment
 
 from planner_executor.graph.checkpoints.checkpoint import open_checkpointer
-from planner_executor.graph.data_class import dataclass, field
 from planner_executor.graph.desk.drives import Agents, Drives
 from planner_executor.graph.desk.policy_view import PolicyInForce
 from planner_executor.graph.desk.records import Records, ShownRun, open_records
@@ -18,7 +18,7 @@ from planner_executor.graph.desk.views.plan_graph import PlanDrawing
 from planner_executor.graph.desk.watch import Watch
 from planner_executor.graph.ledger.database_name import shown
 from planner_executor.graph.lifetime import OpenOnUse
-from planner_executor.graph.recent import Recent
+from planner_executor.graph.plan.recent import Recent
 
 MOST_DRAWINGS = 16
 """Drawings that are kept: one of 1,000 steps has 1.5 MB."""

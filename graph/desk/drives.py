@@ -5,6 +5,7 @@ from collections import OrderedDict
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from concurrent.futures import CancelledError, Future
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -12,7 +13,6 @@ from planner_executor.graph.agent import AsyncAgent
 from planner_executor.graph.builder.bounded_graph import BoundedGraph
 from planner_executor.graph.builder.configuration import policy_named
 from planner_executor.graph.calls.threads import run_sync
-from planner_executor.graph.data_class import dataclass, field
 from planner_executor.graph.desk.policy_view import NO_POLICY, KeptPolicy, PolicyView, policy_of
 from planner_executor.graph.desk.security.visitor import verified
 from planner_executor.graph.desk.views.event_part import Part, part_of_event

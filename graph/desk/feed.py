@@ -4,8 +4,8 @@ import asyncio
 import json
 from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 
-from planner_executor.graph.data_class import dataclass, field
 from planner_executor.graph.desk.threads import on_thread
 from planner_executor.graph.ledger.run_store import RunStore
 from planner_executor.graph.record.events import Event, ValueRedacted

@@ -3,11 +3,11 @@
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Iterable, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from planner_executor.graph.calls.threads import run_sync
 from planner_executor.graph.context import Services
-from planner_executor.graph.data_class import dataclass, field
 from planner_executor.graph.policy.approval_scope import ExecutionTerms
 from planner_executor.graph.text.policy import rule_sections
 

@@ -4,9 +4,9 @@ import asyncio
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from planner_executor.graph.data_class import dataclass, field, replace
 from planner_executor.graph.desk.threads import on_thread
 from planner_executor.graph.nodes.run.review_clock import is_due, settle
 from planner_executor.graph.record.events import ON_SERVER, Event, ValueRedacted

@@ -3,9 +3,9 @@
 import hmac
 import os
 import secrets
+from dataclasses import dataclass, field
 from hashlib import sha256
 
-from planner_executor.graph.data_class import dataclass, field
 from planner_executor.graph.desk.security.claims import Oidc
 from planner_executor.graph.desk.security.identity import Identity, Proxies
 from planner_executor.graph.desk.security.people import Permissions

@@ -5,8 +5,8 @@ import time
 from collections import Counter
 from collections.abc import AsyncIterator, Iterable, Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
 
-from planner_executor.graph.data_class import dataclass, field
 from planner_executor.graph.desk.feed import Feed, Moment
 from planner_executor.graph.desk.records import Records
 from planner_executor.graph.errors import AgentError

@@ -1,11 +1,11 @@
 """The arms of an evaluation with their models and playbooks, and the tools of a case that answers for them."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from planner_executor.graph.calls.toolbox import Toolbox
 from planner_executor.graph.chat_models.roles import RoleModels
 from planner_executor.graph.chat_models.settings import OFFLINE, ModelSettings, layer
-from planner_executor.graph.data_class import dataclass, field
 from planner_executor.graph.errors import SuiteError
 from planner_executor.graph.evaluation.case_answers import Answers, CaseTool
 from planner_executor.graph.evaluation.suite import ArmKind, PlaybookCase, Suite

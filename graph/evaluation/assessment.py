@@ -2,12 +2,12 @@
 
 import json
 from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from pydantic import JsonValue
 
 from planner_executor.graph.chat_models.json_text import NoJson, json_from
-from planner_executor.graph.data_class import dataclass
 from planner_executor.graph.evaluation.sandbox import Sandbox
 from planner_executor.graph.evaluation.suite import AnswerFormat, Case
 from planner_executor.graph.plan.checks import check_faults

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from langchain_core.messages import AIMessage
@@ -13,7 +14,6 @@ from planner_executor.graph.chat_models.answer import ModelAnswer
 from planner_executor.graph.chat_models.chat import ModelRequest
 from planner_executor.graph.chat_models.role_model import RoleModel
 from planner_executor.graph.chat_models.roles import RoleModels
-from planner_executor.graph.data_class import dataclass, field
 from planner_executor.graph.errors import ModelCallError
 from planner_executor.graph.evaluation.planned_arm import APPROVED
 from planner_executor.graph.plan.catalog import ToolSpec

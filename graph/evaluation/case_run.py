@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 from planner_executor.graph.agent import AsyncAgent
 from planner_executor.graph.builder.configuration import settings_of
@@ -10,7 +11,6 @@ from planner_executor.graph.calls.rate_limit import RateLimiter
 from planner_executor.graph.calls.toolbox import Toolbox
 from planner_executor.graph.checkpoints.checkpoint import ledger_of, open_checkpointer
 from planner_executor.graph.context import Services
-from planner_executor.graph.data_class import dataclass, replace
 from planner_executor.graph.errors import InputError
 from planner_executor.graph.evaluation.case_answers import Answers, CaseTool, models_of
 from planner_executor.graph.evaluation.planned_arm import decided

@@ -8,6 +8,7 @@ import asyncio
 import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from langchain_core.messages import AIMessage, ToolMessage
@@ -22,7 +23,6 @@ from planner_executor.graph.calls.toolbox import Toolbox
 from planner_executor.graph.chat_models.answer import Flaw, ModelAnswer, flaw_of
 from planner_executor.graph.chat_models.chat import ModelRequest
 from planner_executor.graph.chat_models.role_model import RoleModel
-from planner_executor.graph.data_class import dataclass, field, replace
 from planner_executor.graph.errors import ModelCallError
 from planner_executor.graph.evaluation.direct_model import DirectModel
 from planner_executor.graph.evaluation.trial import OUTAGES, Spent, TrialEnding

@@ -1,6 +1,7 @@
 """An evaluation: the trials of a suite in all arms, bounded by a budget and resumable (decision 0020)."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
@@ -17,7 +18,6 @@ from planner_executor.graph.chat_models.roles import RoleModels
 from planner_executor.graph.chat_models.settings import OFFLINE, ModelSettings, merged_layers
 from planner_executor.graph.checkpoints.checkpoint import ledger_of
 from planner_executor.graph.context import Services
-from planner_executor.graph.data_class import dataclass, replace
 from planner_executor.graph.errors import SuiteError
 from planner_executor.graph.evaluation.arms import arm_setups, for_any_plan
 from planner_executor.graph.evaluation.assessment import case_faults

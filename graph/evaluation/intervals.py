@@ -7,10 +7,9 @@ Source: Miller, "Adding Error Bars to Evals", 2024: standard errors clustered by
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from math import atan, comb, cos, pi, sin, sqrt
 from statistics import NormalDist, fmean, pstdev, stdev, variance
-
-from planner_executor.graph.data_class import dataclass
 
 CONFIDENCE = 0.95
 Z = NormalDist().inv_cdf((1 + CONFIDENCE) / 2)

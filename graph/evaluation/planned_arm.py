@@ -3,6 +3,7 @@
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,6 @@ from planner_executor.graph.calls.toolbox import Toolbox
 from planner_executor.graph.chat_models.roles import RoleModels
 from planner_executor.graph.checkpoints.checkpoint import ledger_of, open_checkpointer
 from planner_executor.graph.context import Services
-from planner_executor.graph.data_class import dataclass, field, replace
 from planner_executor.graph.evaluation.direct import find_outage
 from planner_executor.graph.evaluation.trial import Spent, TrialEnding
 from planner_executor.graph.plan.library import NO_LIBRARY, Library

@@ -5,11 +5,11 @@ import json
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from planner_executor.graph.data_class import dataclass, replace
 from planner_executor.graph.errors import ResultsError
 from planner_executor.graph.evaluation.suite import ARMS
 from planner_executor.graph.evaluation.summary import Summary, summarise

@@ -1,6 +1,7 @@
 """Runs one trial: a fresh sandbox, one run in its arm, and the checks."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from secrets import token_hex
 from typing import Any
@@ -9,7 +10,6 @@ from planner_executor.graph.builder.configuration import settings_of
 from planner_executor.graph.calls.rate_limit import RateLimiter
 from planner_executor.graph.calls.threads import run_sync
 from planner_executor.graph.calls.toolbox import Toolbox
-from planner_executor.graph.data_class import dataclass, replace
 from planner_executor.graph.evaluation.arms import ArmSetup, case_toolbox, for_any_plan
 from planner_executor.graph.evaluation.assessment import CaseAssessment, assess, constraints_of
 from planner_executor.graph.evaluation.case_answers import Answers

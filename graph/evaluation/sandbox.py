@@ -5,12 +5,12 @@ import shutil
 import stat
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from langchain_core.tools import BaseTool
 
-from planner_executor.graph.data_class import dataclass
 from planner_executor.graph.errors import SuiteError, ToolConfigError
 from planner_executor.graph.evaluation.suite import Case, Suite
 from planner_executor.graph.plan.catalog import ToolSpec

@@ -2,10 +2,10 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from statistics import fmean
 from typing import Any
 
-from planner_executor.graph.data_class import dataclass
 from planner_executor.graph.evaluation.intervals import (
     CONFIDENCE,
     Interval,

@@ -1,13 +1,12 @@
 """A trial: one run of one case in one arm, with its end, its usage and the findings of the checks."""
 
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
 from pydantic import JsonValue
 
 from planner_executor.graph.chat_models.failures import FailureKind
-from planner_executor.graph.data_class import dataclass, field, fields
 from planner_executor.graph.plan.checks import describe_check
 from planner_executor.graph.record.budget import Usage
 from planner_executor.graph.record.run_status import RunStatus

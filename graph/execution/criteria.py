@@ -1,6 +1,7 @@
 """Success criteria of a step: checks first, then a judge; repeatable work is retried if they are not met."""
 
 from collections.abc import Callable, Coroutine, Mapping
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -13,7 +14,6 @@ from planner_executor.graph.calls.threads import run_sync
 from planner_executor.graph.calls.tool_call import Finished
 from planner_executor.graph.chat_models.json_text import objects_with
 from planner_executor.graph.chat_models.role_model import RoleModel
-from planner_executor.graph.data_class import dataclass, field, replace
 from planner_executor.graph.execution.step_outcome import StepOutcome
 from planner_executor.graph.plain_text.sanitize import folded
 from planner_executor.graph.plan.issues import storable

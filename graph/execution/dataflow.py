@@ -3,12 +3,12 @@
 import asyncio
 import time
 from collections import deque
+from dataclasses import dataclass, field
 from functools import partial
 from graphlib import TopologicalSorter
 from typing import Any
 
 from planner_executor.graph.calls.tool_call import Admitted
-from planner_executor.graph.data_class import dataclass, field
 from planner_executor.graph.errors import CapReachedError, StaleRunError
 from planner_executor.graph.execution.kinds.tool import make
 from planner_executor.graph.execution.starting import start_step

@@ -3,10 +3,10 @@
 import asyncio
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from pydantic import JsonValue
 
-from planner_executor.graph.data_class import dataclass, field
 from planner_executor.graph.errors import ResultError, StaleRunError, UnresolvedReferenceError
 from planner_executor.graph.execution.model_step import StepFailed
 from planner_executor.graph.execution.reports import Reports

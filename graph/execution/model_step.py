@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Literal
 
@@ -17,7 +18,6 @@ from planner_executor.graph.chat_models.answer import Flaw, flaw_of
 from planner_executor.graph.chat_models.json_text import NoJson, cannot_in, value_from
 from planner_executor.graph.chat_models.role_model import RoleModel
 from planner_executor.graph.chat_models.thoughts import after_thoughts
-from planner_executor.graph.data_class import dataclass, field
 from planner_executor.graph.execution.refusals import Refusal, Refusals
 from planner_executor.graph.plan.attempts import NO_LIMITS, AttemptLimits
 from planner_executor.graph.plan.cannot import admits_cannot, words_of

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections import Counter
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
@@ -11,7 +12,6 @@ from langgraph.graph.message import push_message
 
 from planner_executor.graph.calls.tally import Tally
 from planner_executor.graph.calls.tool_call import ToolCall
-from planner_executor.graph.data_class import dataclass, field
 from planner_executor.graph.plain_text.sanitize import one_line
 from planner_executor.graph.plan.schema import Plan
 from planner_executor.graph.record.results import StepResult

@@ -1,10 +1,10 @@
 """Calls with effects that a model step was refused: they count, whatever the model says of them (decision 129)."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from pydantic import JsonValue
 
-from planner_executor.graph.data_class import dataclass, field
 from planner_executor.graph.plan.catalog import ToolSpec
 
 

@@ -2,12 +2,12 @@
 
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from pydantic import JsonValue
 
 from planner_executor.graph.calls.meter import LimitReached
 from planner_executor.graph.calls.tool_call import CallHeld, CallUncertain, Finished
-from planner_executor.graph.data_class import dataclass, field, replace
 from planner_executor.graph.errors import CapReachedError
 from planner_executor.graph.record.assessment import Assessment
 from planner_executor.graph.record.events import Draft, StepFinished

@@ -2,10 +2,10 @@
 
 import asyncio
 from collections.abc import Coroutine
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from planner_executor.graph.chat_models.retry import Clock
-from planner_executor.graph.data_class import dataclass
 
 Result = TypeVar("Result")
 LATE = "the step did not end within"

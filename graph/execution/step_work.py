@@ -3,6 +3,7 @@
 import asyncio
 import time
 from collections.abc import Callable, Coroutine, Mapping
+from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from pydantic import JsonValue
@@ -14,7 +15,6 @@ from planner_executor.graph.calls.tool_call import Admitted
 from planner_executor.graph.calls.toolbox import Toolbox
 from planner_executor.graph.chat_models.retry import Clock
 from planner_executor.graph.chat_models.role_model import RoleModel
-from planner_executor.graph.data_class import dataclass, field
 from planner_executor.graph.execution.criteria import Again, Criteria
 from planner_executor.graph.execution.model_step import MAX_TURNS
 from planner_executor.graph.execution.reports import Reports

@@ -9,9 +9,9 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import NamedTuple
 
-from planner_executor.graph.data_class import dataclass
 from planner_executor.graph.plan.json_writer import json_writer
 from planner_executor.graph.record.events import ValueRedacted
 

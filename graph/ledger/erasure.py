@@ -8,12 +8,12 @@ import hmac
 import json
 import secrets
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from hashlib import sha256
 
 from pydantic import ValidationError
 
-from planner_executor.graph.data_class import dataclass, replace
 from planner_executor.graph.errors import InputError, LedgerCorruptError
 from planner_executor.graph.ledger.chain import Row, fault_of, payload_digest
 from planner_executor.graph.ledger.chaining import compact_json

@@ -7,9 +7,9 @@ from collections import OrderedDict
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import dataclass, field
 from functools import partial
 
-from planner_executor.graph.data_class import dataclass, field
 from planner_executor.graph.large_work import done_aside
 from planner_executor.graph.ledger.protocol import Ledger
 from planner_executor.graph.ledger.run_states import projected

@@ -8,9 +8,8 @@ A driver reads the row, asks a function of this module and writes what it return
 `docs/decisions/0009-lease.md`.
 """
 
+from dataclasses import dataclass, replace
 from typing import Literal
-
-from planner_executor.graph.data_class import dataclass, replace
 
 LEASE_S = 10.0
 BEAT_S = 2.0

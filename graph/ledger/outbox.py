@@ -2,9 +2,9 @@
 
 import json
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, Protocol
 
-from planner_executor.graph.data_class import dataclass
 from planner_executor.graph.record.run_key import RunKey
 
 DeliveryKey = tuple[str, int, str, float, str]

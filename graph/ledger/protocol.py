@@ -9,9 +9,9 @@ sentence below for every driver. See `docs/decisions/0037-ledger-drivers.md`.
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass, field
 from typing import Protocol
 
-from planner_executor.graph.data_class import dataclass, field
 from planner_executor.graph.record.call import Call
 from planner_executor.graph.record.caps import CapEntry
 from planner_executor.graph.record.events import Draft, Event

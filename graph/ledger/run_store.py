@@ -1,10 +1,10 @@
 """The ledger interface for code outside of the graph: listing, inspection, messages, redaction."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from planner_executor.graph.data_class import dataclass
 from planner_executor.graph.ledger.ended_sessions import EndedSessions
 from planner_executor.graph.ledger.lease import Holder
 from planner_executor.graph.ledger.outbox import Outbox

@@ -7,9 +7,9 @@ the key's id is stored, never the key.
 import hmac
 import os
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from planner_executor.graph.data_class import dataclass, field
 from planner_executor.graph.errors import LedgerKeyError
 from planner_executor.graph.words.name_list import counted
 

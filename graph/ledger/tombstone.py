@@ -7,10 +7,10 @@ key. See `docs/decisions/0067-tombstones.md`.
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import Any, Self
 
-from planner_executor.graph.data_class import dataclass, replace
 from planner_executor.graph.ledger.seal import SealKey, seal_fault
 from planner_executor.graph.ledger.transcript import Transcript
 from planner_executor.graph.record.run_key import NUMBER_DIGITS

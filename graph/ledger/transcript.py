@@ -3,9 +3,9 @@
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from hashlib import sha256
 
-from planner_executor.graph.data_class import dataclass, field
 from planner_executor.graph.ledger.chain import Row, first_link
 from planner_executor.graph.record.artifacts import artifacts_named
 from planner_executor.graph.record.events import Event

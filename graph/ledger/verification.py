@@ -1,9 +1,9 @@
 """Verification of a run's record: the chain, the artifacts, the seal, and a hash that was noted earlier."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, Literal
 
-from planner_executor.graph.data_class import dataclass
 from planner_executor.graph.ledger.chain import REDACTED, Fault, Row, fault_of
 from planner_executor.graph.ledger.seal import SealKey, seal_fault
 from planner_executor.graph.ledger.transcript import Transcript

@@ -2,12 +2,12 @@
 
 import asyncio
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import partial
 
 from langchain_core.runnables import RunnableConfig
 
 from planner_executor.graph.context import Services
-from planner_executor.graph.data_class import dataclass
 from planner_executor.graph.errors import LedgerError, RunPausedError, StaleRunError
 from planner_executor.graph.execution.criteria import Criteria
 from planner_executor.graph.execution.dataflow import Dataflow

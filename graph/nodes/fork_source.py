@@ -1,11 +1,11 @@
 """The run that a new run is a fork of, if the input or the facade names one."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from planner_executor.graph.caller import caller_on
 from planner_executor.graph.context import Services
-from planner_executor.graph.data_class import dataclass
 from planner_executor.graph.errors import InputError
 from planner_executor.graph.large_work import done_aside
 from planner_executor.graph.ledger.run_states import state_of

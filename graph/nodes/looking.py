@@ -2,13 +2,13 @@
 
 import json
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from langchain_core.messages import HumanMessage
 
 from planner_executor.graph.calls.gate import CallGate
 from planner_executor.graph.calls.meter import LimitReached
-from planner_executor.graph.data_class import dataclass, field
 from planner_executor.graph.errors import CapReachedError, StaleRunError
 from planner_executor.graph.nodes.run.writer import RunWriter
 from planner_executor.graph.plan.look import MOST_LOOKS, MOST_LOOKS_OF_A_RUN, Look

@@ -1,5 +1,6 @@
 """Planner: turn the goal into a plan, or answer it directly."""
 
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -8,7 +9,6 @@ from langchain_core.runnables import RunnableConfig
 from planner_executor.graph.calls.meter import LimitReached
 from planner_executor.graph.calls.model_call import ModelCall
 from planner_executor.graph.context import Services
-from planner_executor.graph.data_class import dataclass, replace
 from planner_executor.graph.errors import InputError, StaleRunError
 from planner_executor.graph.large_work import done_aside
 from planner_executor.graph.ledger.values import content_value

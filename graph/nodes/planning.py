@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from math import inf
 from typing import Any
 
@@ -14,7 +15,6 @@ from planner_executor.graph.chat_models.answer import Flaw, flaw_of, is_explanat
 from planner_executor.graph.chat_models.json_scan import Piece
 from planner_executor.graph.chat_models.json_text import ONE_PLAN, NoJson, plans_in
 from planner_executor.graph.chat_models.role_model import RoleModel
-from planner_executor.graph.data_class import dataclass, field, replace
 from planner_executor.graph.nodes.looking import Looks
 from planner_executor.graph.plan.cannot import read_or_cannot
 from planner_executor.graph.plan.fragments import PlanShape

@@ -1,6 +1,7 @@
 """Replanner: revise the remaining steps of the plan."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from functools import partial
 
 from langchain_core.runnables import RunnableConfig
@@ -8,7 +9,6 @@ from langchain_core.runnables import RunnableConfig
 from planner_executor.graph.calls.meter import LimitReached
 from planner_executor.graph.calls.model_call import ModelCall
 from planner_executor.graph.context import Services
-from planner_executor.graph.data_class import dataclass, replace
 from planner_executor.graph.errors import StaleRunError
 from planner_executor.graph.nodes.looking import Looks
 from planner_executor.graph.nodes.planning import Proposal, propose

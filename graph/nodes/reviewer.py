@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -11,7 +12,6 @@ from langgraph.types import interrupt
 
 from planner_executor.graph.caller import caller_on, invoked_by
 from planner_executor.graph.context import Services
-from planner_executor.graph.data_class import dataclass, replace
 from planner_executor.graph.errors import StandingSpentError
 from planner_executor.graph.large_work import done_aside
 from planner_executor.graph.ledger.protocol import Lease

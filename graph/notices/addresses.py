@@ -1,13 +1,13 @@
 """The table `[notify]` of the settings file: addresses, and the notices that each gets. Addresses are secrets."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any
 from urllib.parse import quote, urlsplit
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, create_model
 
-from planner_executor.graph.data_class import dataclass, field
 from planner_executor.graph.notices.notice import KINDS
 from planner_executor.graph.record.run_key import RunKey
 from planner_executor.graph.settings.settings_file import Table, TextOrVariable, settings_file

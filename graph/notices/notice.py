@@ -1,9 +1,9 @@
 """A notice about a run that waits for a person, failed or ended. It has no goal, argument or result (decision 81)."""
 
 import hashlib
+from dataclasses import dataclass
 from typing import Any, assert_never
 
-from planner_executor.graph.data_class import dataclass
 from planner_executor.graph.ledger.outbox import Delivery
 from planner_executor.graph.plain_text.sanitize import one_line
 from planner_executor.graph.record.run_key import RunKey

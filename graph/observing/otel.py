@@ -10,13 +10,13 @@ Source: OpenTelemetry, "Semantic conventions for generative AI", agent and clien
 
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field
 from typing import Any, assert_never
 
 from opentelemetry import trace
 from opentelemetry.trace import Link, Span, SpanKind, Status, StatusCode, Tracer, TracerProvider
 
 from planner_executor.graph.chat_models.redaction import without_secrets
-from planner_executor.graph.data_class import dataclass, field
 from planner_executor.graph.observing.masking import masked, words_of
 from planner_executor.graph.observing.observed import Work
 from planner_executor.graph.record.events import (

@@ -6,6 +6,7 @@ process that hangs (docs/decisions/0029-bounded-work.md).
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
@@ -17,7 +18,6 @@ from referencing import Registry
 from referencing.exceptions import Unresolvable
 from referencing.jsonschema import SchemaRegistry
 
-from planner_executor.graph.data_class import dataclass, field
 from planner_executor.graph.plan.canonical import canonical_json
 from planner_executor.graph.plan.patterns import MAX_CHARACTERS, has_match, is_match, pattern_fault
 from planner_executor.graph.plan.schema_shape import shape_fault, size_fault

@@ -1,9 +1,9 @@
 """A step as far as it can be read, with its faults."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
-from planner_executor.graph.data_class import dataclass, field
 from planner_executor.graph.plan.issues import Issue
 from planner_executor.graph.plan.lookalikes import lookalike_faults
 from planner_executor.graph.plan.params import Params

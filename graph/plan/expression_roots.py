@@ -7,13 +7,13 @@ of something else, and gives null.
 import json
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
 from jmespath.exceptions import JMESPathError
 from jmespath.parser import Parser
 
-from planner_executor.graph.data_class import dataclass
 from planner_executor.graph.plan.expressions import FUNCTIONS, MAX_CHARACTERS
 
 _NAME = re.compile(r"(?<![A-Za-z0-9_])([A-Za-z][A-Za-z0-9_]*)_result(?![A-Za-z0-9_])")

@@ -6,6 +6,7 @@ each visit, copy and comparison, and a value's size is measured before the value
 """
 
 from collections.abc import Collection
+from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Decimal
 from functools import lru_cache
 from typing import Any
@@ -16,7 +17,6 @@ from jmespath.functions import Functions, signature
 from jmespath.visitor import Options, TreeInterpreter
 from pydantic import JsonValue
 
-from planner_executor.graph.data_class import dataclass
 from planner_executor.graph.errors import ExpressionError
 from planner_executor.graph.plan.canonical import canonical_json
 

@@ -2,9 +2,9 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from planner_executor.graph.data_class import dataclass
 from planner_executor.graph.plan.normalization import ALIASES, COMMENTARY, PLAN_KEYS, STEP, looks_like_plan, unwrap
 
 FIELDS = ("id", "objective", "tool", "tools", "args", "depends_on")

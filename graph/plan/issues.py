@@ -1,10 +1,10 @@
 """Faults of a plan, worded so that its author can repair them."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
+from dataclasses import field as entry
 from typing import Any
 
-from planner_executor.graph.data_class import dataclass
-from planner_executor.graph.data_class import field as entry
 from planner_executor.graph.plan.shortening import shortened
 
 PLACE_CHARACTERS = 120

@@ -6,10 +6,10 @@ reference. So a server that keeps to the schema can name neither an unknown tool
 
 import json
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
-from planner_executor.graph.data_class import dataclass, field
 from planner_executor.graph.plan.attempts import ATTEMPT_FIELDS
 from planner_executor.graph.plan.catalog import ToolSpec
 from planner_executor.graph.plan.kinds.fields import ALWAYS

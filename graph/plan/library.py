@@ -1,11 +1,11 @@
 """Playbooks as planners know them, and those that are shown for a goal."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from pydantic import JsonValue
 
-from planner_executor.graph.data_class import dataclass
 from planner_executor.graph.plan.catalog import ToolSpec
 from planner_executor.graph.plan.tool_choice import ToolChoice
 

@@ -1,11 +1,11 @@
 """A look: calls of marked tools that a planner asks for before it proposes a plan."""
 
 from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from pydantic import JsonValue
 
-from planner_executor.graph.data_class import dataclass
 from planner_executor.graph.plan.issues import Issue
 from planner_executor.graph.plan.json_values import json_faults
 from planner_executor.graph.plan.normalization import LOOK, unwrap

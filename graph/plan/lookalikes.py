@@ -7,10 +7,10 @@ text is read in linear time: no pattern below matches beyond the next brace, bra
 
 import re
 from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
 
 from pydantic import JsonValue
 
-from planner_executor.graph.data_class import dataclass
 from planner_executor.graph.plan.reference_spans import Span, bare_names, spans
 from planner_executor.graph.plan.references import Reference
 

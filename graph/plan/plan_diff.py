@@ -1,9 +1,8 @@
 """What differs between two revisions of a plan."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
-
-from planner_executor.graph.data_class import dataclass
 
 
 @dataclass(frozen=True)

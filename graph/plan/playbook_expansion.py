@@ -1,11 +1,11 @@
 """Playbooks in a plan, the whole of one or one as a step: their steps take their place (decision 164)."""
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from pydantic import JsonValue
 
-from planner_executor.graph.data_class import dataclass, field, replace
 from planner_executor.graph.plan.catalog import ToolSpec
 from planner_executor.graph.plan.inline_schema import schema_errors
 from planner_executor.graph.plan.issues import Issue

@@ -1,12 +1,12 @@
 """Reading a plan: any accepted form is normalized and validated as a whole, and every fault is listed."""
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any
 
 from pydantic import JsonValue, ValidationError
 
-from planner_executor.graph.data_class import dataclass, field
 from planner_executor.graph.plan.broken_json import broken_json
 from planner_executor.graph.plan.catalog import ToolSpec
 from planner_executor.graph.plan.draft import StepDraft

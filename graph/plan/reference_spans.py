@@ -3,8 +3,8 @@
 import re
 from bisect import bisect_left
 from collections.abc import Iterator
+from dataclasses import dataclass
 
-from planner_executor.graph.data_class import dataclass
 from planner_executor.graph.plan.expression_roots import names_in, roots_of
 
 _HEAD = re.compile(r"\{([A-Za-z][A-Za-z0-9_]*)_result(?![A-Za-z0-9_])")

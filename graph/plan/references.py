@@ -7,13 +7,13 @@ one (docs/decisions/0028-references.md).
 import json
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from itertools import groupby
 from typing import Any, overload
 
 from pydantic import JsonValue
 
-from planner_executor.graph.data_class import dataclass, replace
 from planner_executor.graph.errors import ExpressionError, UnresolvedReferenceError
 from planner_executor.graph.plan.expression_roots import roots_of, with_names
 from planner_executor.graph.plan.expressions import FUNCTIONS, MAX_CHARACTERS, Allowance, evaluate, expression_fault

@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from shlex import quote
 
-from planner_executor.graph.data_class import dataclass
 from planner_executor.graph.errors import InputError
 from planner_executor.graph.plan.catalog import ToolSpec
 from planner_executor.graph.plan.library import KnownPlaybook, Library

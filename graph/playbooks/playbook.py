@@ -3,12 +3,12 @@
 import json
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from pydantic import JsonValue
 
-from planner_executor.graph.data_class import dataclass, field
 from planner_executor.graph.errors import InputError
 from planner_executor.graph.plan.canonical import digest
 from planner_executor.graph.plan.catalog import ToolSpec

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Annotated, Any, Literal
 from zoneinfo import ZoneInfo
@@ -9,7 +10,6 @@ from zoneinfo import ZoneInfo
 from cronsim import CronSim, CronSimError
 from pydantic import AfterValidator, BaseModel, ConfigDict, JsonValue
 
-from planner_executor.graph.data_class import dataclass, field
 from planner_executor.graph.settings.settings_file import Table
 from planner_executor.graph.words.tables import List, Says, Shape, Text, fault
 

@@ -1,9 +1,9 @@
 """Who decides: the rules of a policy on the people whose decisions count."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, get_args
 
-from planner_executor.graph.data_class import dataclass, field, replace
 from planner_executor.graph.plan.catalog import Effect, ToolSpec
 from planner_executor.graph.policy.decision_deadline import TimeLimit
 from planner_executor.graph.record.deadline import Deadline

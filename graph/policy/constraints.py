@@ -3,13 +3,13 @@
 import operator
 import unicodedata
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields
 from pathlib import PurePosixPath
 from typing import Annotated, Any
 from urllib.parse import unquote
 
 from pydantic import AfterValidator, Field, JsonValue, Strict
 
-from planner_executor.graph.data_class import dataclass, fields
 from planner_executor.graph.plan.canonical import canonical_json
 from planner_executor.graph.plan.json_values import is_number, json_faults
 from planner_executor.graph.plan.patterns import dotall, full_match, pattern_fault

@@ -16,13 +16,13 @@ fetch_page = "5/second"              # a plain number is calls per minute
 
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Annotated, Any
 from zoneinfo import ZoneInfo
 
 from pydantic import AfterValidator, BeforeValidator, Field, PlainValidator
 
-from planner_executor.graph.data_class import dataclass
 from planner_executor.graph.plan.json_values import is_number
 from planner_executor.graph.record.budget import NO_BUDGET, Budget
 from planner_executor.graph.record.caps import UNITS_S, UTC, DayCap, RateCap

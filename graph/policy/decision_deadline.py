@@ -1,9 +1,9 @@
 """How long the people of a rule have to decide, and what happens before and after."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
-from planner_executor.graph.data_class import dataclass
 from planner_executor.graph.policy.duration import in_words, seconds_in, written
 from planner_executor.graph.record.deadline import OnExpire
 

@@ -2,11 +2,11 @@
 
 from collections import Counter
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from pydantic import JsonValue
 
-from planner_executor.graph.data_class import dataclass
 from planner_executor.graph.plan.canonical import canonical_json
 from planner_executor.graph.plan.schema import Step
 from planner_executor.graph.record.values import to_text

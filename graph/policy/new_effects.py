@@ -5,9 +5,9 @@ Each is decided by itself, beside the plan, or refused, as `Policy.new_effects` 
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from itertools import compress
 
-from planner_executor.graph.data_class import dataclass
 from planner_executor.graph.plan.canonical import digest
 from planner_executor.graph.plan.catalog import ToolSpec
 from planner_executor.graph.plan.effect import effect_digest, origins_of, reads, sources

@@ -1,12 +1,12 @@
 """Policy: rules that allow calls, require a person's approval, or deny them regardless of approval."""
 
 from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal
 
 from pydantic import JsonValue
 
-from planner_executor.graph.data_class import dataclass, field
 from planner_executor.graph.plan.attempts import NO_LIMITS, AttemptLimits
 from planner_executor.graph.plan.canonical import digest
 from planner_executor.graph.plan.catalog import Effect, ToolSpec

@@ -2,9 +2,9 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Literal, TypeVar
 
-from planner_executor.graph.data_class import dataclass, field
 from planner_executor.graph.plan.catalog import ToolSpec
 from planner_executor.graph.plan.kinds.table import kind_spec
 from planner_executor.graph.plan.known_args import known_args

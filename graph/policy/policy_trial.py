@@ -1,11 +1,11 @@
 """A policy tried on the past: what it would have said of the plans and calls of a recorded run, without any of them."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from pydantic import JsonValue, ValidationError
 
-from planner_executor.graph.data_class import dataclass, field
 from planner_executor.graph.plan.catalog import ToolSpec
 from planner_executor.graph.plan.kinds.table import kind_spec
 from planner_executor.graph.plan.schema import ITEM, Plan

@@ -1,8 +1,8 @@
 """The decision to replan or to end when no further step can start."""
 
+from dataclasses import dataclass, replace
 from typing import Literal
 
-from planner_executor.graph.data_class import dataclass, replace
 from planner_executor.graph.plan.issues import Issue
 from planner_executor.graph.plan.reading import ParsedPlan
 from planner_executor.graph.plan.schema import Plan

@@ -1,9 +1,9 @@
 """Which threads may be removed, and why one stays."""
 
 from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
 from typing import Literal
 
-from planner_executor.graph.data_class import dataclass
 from planner_executor.graph.record.other_runs import calls_to_know
 from planner_executor.graph.record.run_state import RunState
 from planner_executor.graph.record.summary import RunSummary

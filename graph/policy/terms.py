@@ -6,9 +6,9 @@ other; a run whose terms are other is left.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-from planner_executor.graph.data_class import dataclass, field, replace
 from planner_executor.graph.plan.catalog import Effect
 from planner_executor.graph.policy.both import both
 from planner_executor.graph.policy.policy import NO_POLICY, Policy

@@ -1,10 +1,10 @@
 """What a planner is offered: the tools as its prompt shows them, and as the schema of its answer names them."""
 
 from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from planner_executor.graph.data_class import dataclass, replace
 from planner_executor.graph.plan.catalog import ToolSpec
 from planner_executor.graph.plan.json_schema import plan_schema, revision_schema
 from planner_executor.graph.plan.library import NO_LIBRARY, KnownPlaybook, Library, fitting

@@ -4,11 +4,11 @@ import base64
 import binascii
 import hashlib
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from langchain_core.messages import BaseMessage
 
-from planner_executor.graph.data_class import dataclass
 from planner_executor.graph.errors import InputError
 
 MAX_PICTURES = 10

@@ -2,9 +2,8 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 
-from planner_executor.graph.data_class import dataclass
 from planner_executor.graph.plain_text.sanitize import text_fault
 from planner_executor.graph.record.events import Draft, Steered
 

@@ -1,6 +1,7 @@
 """An effect that a request asks for."""
 
-from planner_executor.graph.data_class import dataclass
+from dataclasses import dataclass
+
 from planner_executor.graph.record.codec import Coded
 
 

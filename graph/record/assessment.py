@@ -1,8 +1,8 @@
 """Whether the result of a step meets its criteria: results of its checks, and the opinion of a judge."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
-from planner_executor.graph.data_class import dataclass
 from planner_executor.graph.record.check_results import CheckResult, Opinion
 from planner_executor.graph.record.events import Draft, StepChecked
 

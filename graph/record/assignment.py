@@ -1,9 +1,9 @@
 """The goal and the settings of a run."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from planner_executor.graph.data_class import dataclass, field, replace
 from planner_executor.graph.plan.issues import Issue
 from planner_executor.graph.plan.schema import Plan, Step
 from planner_executor.graph.record.budget import NO_BUDGET, Budget

@@ -1,11 +1,11 @@
 """Budgets of runs and their usage."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
 from typing import Annotated, Any
 
 from pydantic import AfterValidator, Field, Strict
 
-from planner_executor.graph.data_class import dataclass, field, fields
 from planner_executor.graph.words.tables import Number, Says, Shape, fault, read
 
 UNIT: Mapping[str, str] = {

@@ -1,11 +1,11 @@
 """A tool call of a run: started, with its outcome, or waiting for a person."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 from pydantic import JsonValue
 
-from planner_executor.graph.data_class import dataclass, replace
 from planner_executor.graph.plan.canonical import digest
 from planner_executor.graph.record.events.call_asked import AskedQuestion
 from planner_executor.graph.record.events.held_call import ValueShown

@@ -1,8 +1,8 @@
 """What a tool says that a call would do, as it was made before the call and is kept."""
 
 from collections.abc import Iterable
+from dataclasses import dataclass, field
 
-from planner_executor.graph.data_class import dataclass, field
 from planner_executor.graph.plan.canonical import digest
 from planner_executor.graph.record.codec import Coded, Shown
 

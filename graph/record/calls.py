@@ -1,9 +1,9 @@
 """The calls of a run: tool calls with their outcomes, and the responses of models."""
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
-from planner_executor.graph.data_class import dataclass, field, replace
 from planner_executor.graph.record.call import AskedCall, Call, failed
 from planner_executor.graph.record.events import (
     Brief,

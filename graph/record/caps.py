@@ -1,10 +1,10 @@
 """Caps across runs: the limits of a day and the rates that the calls of all runs of a database count against."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import datetime, time, timedelta
 from zoneinfo import ZoneInfo
 
-from planner_executor.graph.data_class import dataclass
 from planner_executor.graph.record.budget import unit_in_words
 
 UTC = "UTC"

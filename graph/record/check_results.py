@@ -1,11 +1,11 @@
 """Results of the checks of a step: for each, whether it is met, and the evidence."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from pydantic import JsonValue
 
-from planner_executor.graph.data_class import dataclass
 from planner_executor.graph.errors import ExpressionError
 from planner_executor.graph.plain_text.sanitize import folded
 from planner_executor.graph.plan.checks import OF, Check, check_kind, describe_check

@@ -6,14 +6,12 @@ record is read by it. The types below say what is otherwise.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import MISSING, Field
+from dataclasses import MISSING, Field, dataclass, field, fields
 from enum import Enum, auto
 from functools import cache
 from inspect import get_annotations
 from types import NoneType, UnionType
 from typing import Annotated, Any, Self, TypeVar, Union, get_args, get_origin
-
-from planner_executor.graph.data_class import dataclass, field, fields
 
 Json = Mapping[str, Any]
 Value = TypeVar("Value")

@@ -1,9 +1,9 @@
 """Comments of people on steps of a plan, and what became of each in the next plan."""
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any, Literal
 
-from planner_executor.graph.data_class import dataclass
 from planner_executor.graph.plan.schema import Plan
 
 Became = Literal["changed", "unchanged", "gone"]

@@ -3,10 +3,11 @@
 A run's total is folded by it (`graph.record.spending`), and so is the cost of each step (`graph.record.step_costs`).
 """
 
+from dataclasses import dataclass, replace
+
 from pydantic import with_config
 from typing_extensions import TypedDict  # before Python 3.12 pydantic reads none of typing's own
 
-from planner_executor.graph.data_class import dataclass, replace
 from planner_executor.graph.record.events import CallStarted, EventData, ModelFinished, ModelStarted
 from planner_executor.graph.record.published_schema import CLOSED
 from planner_executor.graph.words.name_list import counted

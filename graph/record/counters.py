@@ -3,8 +3,8 @@
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 
-from planner_executor.graph.data_class import dataclass
 from planner_executor.graph.record.events import (
     CallFinished,
     CallRefused,

@@ -1,10 +1,10 @@
 """Until when a request may be decided, and what happens before and after."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Literal
 
-from planner_executor.graph.data_class import dataclass
 from planner_executor.graph.plan.json_values import is_number
 
 OnExpire = Literal["reject", "end"]

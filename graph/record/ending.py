@@ -1,11 +1,11 @@
 """The end of a run: status and reason are derived from the steps, never from a model's account of them."""
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from types import MappingProxyType
 
 from pydantic import JsonValue
 
-from planner_executor.graph.data_class import dataclass
 from planner_executor.graph.errors import UnresolvedReferenceError
 from planner_executor.graph.plan.references import SKIPPED, references_in, resolve, without
 from planner_executor.graph.plan.schedule import last_steps, waits_for

@@ -4,12 +4,12 @@ How they are called is up to `graph.record.expansion_names`.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
 from pydantic import JsonValue
 
-from planner_executor.graph.data_class import dataclass
 from planner_executor.graph.plan.catalog import ToolSpec
 from planner_executor.graph.plan.draft import StepDraft
 from planner_executor.graph.plan.issues import Issue

@@ -1,9 +1,9 @@
 """What a plan may take by what like steps took, as it was known when the plan was written."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
-from planner_executor.graph.data_class import dataclass, field
 from planner_executor.graph.record.sample import Sample, Samples
 
 Range = tuple[float, float]

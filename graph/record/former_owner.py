@@ -1,6 +1,7 @@
 """The process that left a call without an outcome, once another one continues its run."""
 
-from planner_executor.graph.data_class import dataclass
+from dataclasses import dataclass
+
 from planner_executor.graph.record.codec import Coded
 
 

@@ -1,11 +1,11 @@
 """Values that people give a run: whose they are, which rules on people they met, and which calls they can reach."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from pydantic import JsonValue
 
-from planner_executor.graph.data_class import dataclass, field
 from planner_executor.graph.plan.schedule import blocked_by
 from planner_executor.graph.plan.schema import Plan
 from planner_executor.graph.plan.step_kind import kind_of

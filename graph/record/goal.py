@@ -1,6 +1,6 @@
 """The goal of a run."""
 
-from planner_executor.graph.data_class import dataclass
+from dataclasses import dataclass
 
 
 @dataclass(frozen=True)

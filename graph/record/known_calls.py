@@ -1,10 +1,10 @@
 """The calls of a plan whose arguments are known before any step has run, with their keys."""
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 
 from pydantic import JsonValue
 
-from planner_executor.graph.data_class import dataclass
 from planner_executor.graph.plan.canonical import digest
 from planner_executor.graph.plan.known_args import known_args
 from planner_executor.graph.plan.schema import Step

@@ -1,9 +1,8 @@
 """The next moment of a schedule, as the database keeps it for all workers."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
-
-from planner_executor.graph.data_class import dataclass
 
 
 @dataclass(frozen=True)

@@ -2,9 +2,9 @@
 
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
-from planner_executor.graph.data_class import dataclass, field
 from planner_executor.graph.record.asked_effect import AskedEffect
 from planner_executor.graph.record.deadline import Deadline
 

@@ -1,8 +1,8 @@
 """The people of a run: who asked for what is decided, what they gave, and who has voted on the open request."""
 
 from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
 
-from planner_executor.graph.data_class import dataclass, field
 from planner_executor.graph.plan.schema import Plan
 from planner_executor.graph.record.events import Decided, RunForked, Voted
 from planner_executor.graph.record.given_value import GivenValue

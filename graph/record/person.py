@@ -2,9 +2,9 @@
 
 import unicodedata
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from planner_executor.graph.data_class import dataclass, field
 from planner_executor.graph.plain_text.sanitize import visible
 
 Source = Literal["server", "os", "schedule", "claimed", "unverified"]

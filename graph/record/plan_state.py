@@ -1,9 +1,9 @@
 """The plan of a run: the revision in force, those before it, and the feedback on them."""
 
 from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
-from planner_executor.graph.data_class import dataclass, field
 from planner_executor.graph.plan.effect import effect_digest, effect_key, origins_of
 from planner_executor.graph.plan.issues import Issue
 from planner_executor.graph.plan.schema import Plan, Step

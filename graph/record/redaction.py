@@ -9,12 +9,12 @@ still shows which data belongs together.
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
 from pydantic import JsonValue
 
-from planner_executor.graph.data_class import dataclass, field
 from planner_executor.graph.plain_text.markdown import answer_markdown, text_markdown
 from planner_executor.graph.plain_text.sanitize import document, escaped, folded, one_line, visible
 from planner_executor.graph.plan.json_values import is_number

@@ -1,11 +1,10 @@
 """The result of a step."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 from pydantic import JsonValue
-
-from planner_executor.graph.data_class import dataclass
 
 Settled = Literal["succeeded", "skipped"]
 """Statuses of a step that needs no more work."""

@@ -1,12 +1,12 @@
 """Open requests of a run, and its decisions."""
 
 from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any
 
 from pydantic import JsonValue
 
-from planner_executor.graph.data_class import dataclass, field, replace
 from planner_executor.graph.plan.canonical import digest
 from planner_executor.graph.plan.issues import Issue
 from planner_executor.graph.record.asked_effect import AskedEffect

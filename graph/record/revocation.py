@@ -1,8 +1,8 @@
 """The revocation of a standing approval of a run that a process executes, as a message in the run's inbox."""
 
 import json
+from dataclasses import dataclass
 
-from planner_executor.graph.data_class import dataclass
 from planner_executor.graph.record.events import Draft, StandingRevoked
 
 KEY = "revoke"

@@ -1,8 +1,8 @@
 """Filter and page of a list of runs."""
 
+from dataclasses import dataclass
 from typing import Literal, get_args
 
-from planner_executor.graph.data_class import dataclass
 from planner_executor.graph.errors import InputError
 from planner_executor.graph.record.run_status import STATUSES, RunStatus
 from planner_executor.graph.words.name_list import right_name

@@ -1,6 +1,6 @@
 """What a run is called: by the ledger, and by people."""
 
-from planner_executor.graph.data_class import dataclass
+from dataclasses import dataclass
 
 NUMBER_DIGITS = 18
 """Longer numbers cannot be run numbers (64 bits)."""

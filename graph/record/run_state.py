@@ -1,6 +1,7 @@
 """The state of a run: eight values, each with the events that change it and its queries."""
 
-from planner_executor.graph.data_class import dataclass, field
+from dataclasses import dataclass, field
+
 from planner_executor.graph.plan.canonical import digest
 from planner_executor.graph.record.assignment import Assignment
 from planner_executor.graph.record.budget import Budget, Usage, read_budget

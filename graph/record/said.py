@@ -1,9 +1,9 @@
 """What a person was told that a plan may take, and what it took since they approved it."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
-from planner_executor.graph.data_class import dataclass
 from planner_executor.graph.plan.schedule import critical_path
 from planner_executor.graph.plan.schema import Plan
 from planner_executor.graph.record.cost import NO_COST, StepCost

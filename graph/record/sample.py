@@ -4,9 +4,8 @@ Two calls are alike if they are of one tool; two steps of a model, if it is the 
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
-
-from planner_executor.graph.data_class import dataclass, field
 
 KEPT = 40
 """So many samples are kept of what is alike: the latest."""

@@ -1,8 +1,8 @@
 """The budget of a run and its usage."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 
-from planner_executor.graph.data_class import dataclass, field, replace
 from planner_executor.graph.record.budget import NO_BUDGET, Budget, Usage
 from planner_executor.graph.record.cost import NO_COST, StepCost, cost_with
 from planner_executor.graph.record.events import (

@@ -4,9 +4,9 @@ See decisions 74 and 162.
 """
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from planner_executor.graph.data_class import dataclass, field, replace
 from planner_executor.graph.record.person import Approver
 
 LONGEST_S = 90 * 86_400.0

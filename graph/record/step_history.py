@@ -2,10 +2,10 @@
 
 from collections import defaultdict, deque
 from collections.abc import Container, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import starmap
 from typing import assert_never
 
-from planner_executor.graph.data_class import dataclass, field
 from planner_executor.graph.record.events import (
     BudgetReached,
     CallAsked,

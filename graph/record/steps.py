@@ -2,11 +2,11 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from pydantic import JsonValue
 
-from planner_executor.graph.data_class import dataclass, field, replace
 from planner_executor.graph.plan.schema import Plan, Step
 from planner_executor.graph.record.events import (
     CallFinished,

@@ -1,8 +1,8 @@
 """The messages by which a person, or a worker that stops, has a run paused or ended before its next call."""
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 
-from planner_executor.graph.data_class import dataclass
 from planner_executor.graph.record.events import ASKED, HANDED_OVER, Paused
 from planner_executor.graph.record.hand_over import HAND_OVER
 

@@ -3,12 +3,12 @@
 Their JSON Schema is `schemas/stream.json`.
 """
 
+from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 from pydantic import with_config
 from typing_extensions import TypedDict  # before Python 3.12 pydantic reads none of typing's own
 
-from planner_executor.graph.data_class import dataclass
 from planner_executor.graph.plain_text.sanitize import one_line
 from planner_executor.graph.record.cost import Cost, StepCost
 from planner_executor.graph.record.published_schema import CLOSED, published_schema

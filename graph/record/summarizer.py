@@ -1,8 +1,8 @@
 """A run's row for lists: a view of its state, which events change one by one."""
 
 from collections.abc import Iterable
+from dataclasses import dataclass, field
 
-from planner_executor.graph.data_class import dataclass, field
 from planner_executor.graph.errors import UnknownEventError
 from planner_executor.graph.record.events import Event
 from planner_executor.graph.record.open_review import OpenReview

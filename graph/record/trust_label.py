@@ -6,12 +6,12 @@ the review states; not text that a model makes of them, in a call of its own or 
 """
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import get_args
 
 from pydantic import JsonValue
 
-from planner_executor.graph.data_class import dataclass
 from planner_executor.graph.plan.catalog import ToolSpec
 from planner_executor.graph.plan.params import Trust
 from planner_executor.graph.plan.references import parameters_in

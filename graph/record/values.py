@@ -1,7 +1,7 @@
 """Results as JSON: a tool's output is converted to JSON once or refused, never changed in silence."""
 
 import hashlib
-from dataclasses import is_dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from datetime import date, datetime, time
 from decimal import Decimal
 from enum import Enum
@@ -12,7 +12,6 @@ from uuid import UUID
 
 from pydantic import BaseModel, JsonValue
 
-from planner_executor.graph.data_class import dataclass, fields
 from planner_executor.graph.errors import ResultError
 from planner_executor.graph.plain_text.sanitize import is_utf8
 from planner_executor.graph.plan.issues import storable

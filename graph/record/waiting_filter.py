@@ -1,9 +1,9 @@
 """Which open requests are wanted, and which of them come first."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-from planner_executor.graph.data_class import dataclass
 from planner_executor.graph.record.summary import RunSummary
 
 NEVER = 1e12

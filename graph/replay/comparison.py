@@ -2,9 +2,9 @@
 
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
-from planner_executor.graph.data_class import dataclass
 from planner_executor.graph.record.events import (
     CallRefused,
     Draft,

@@ -3,13 +3,13 @@
 import itertools
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
 from langgraph.types import Command
 
 from planner_executor.graph.caller import NO_CHANGES, RetryChanges
-from planner_executor.graph.data_class import dataclass, replace
 from planner_executor.graph.record.events import (
     CallInherited,
     Configured,

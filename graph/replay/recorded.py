@@ -3,6 +3,7 @@
 import asyncio
 import json
 from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from langchain_core.messages import AIMessage
@@ -15,7 +16,6 @@ from planner_executor.graph.calls.toolbox import Toolbox
 from planner_executor.graph.chat_models.answer import FailedRequest, ModelAnswer
 from planner_executor.graph.chat_models.chat import ModelRequest
 from planner_executor.graph.chat_models.role_model import RoleModel
-from planner_executor.graph.data_class import dataclass, field, replace
 from planner_executor.graph.errors import ModelCallError, ResultError
 from planner_executor.graph.plan.canonical import digest
 from planner_executor.graph.plan.catalog import ToolSpec

@@ -1,9 +1,9 @@
 """Result of a replay."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
-from planner_executor.graph.data_class import dataclass
 from planner_executor.graph.plain_text.sanitize import escaped
 from planner_executor.graph.replay.comparison import Divergence
 from planner_executor.graph.words.name_list import counted

@@ -1,11 +1,11 @@
 """Requests that are alike: one plan but for arguments, so that a person can decide them together (decision 149)."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from pydantic import JsonValue
 
-from planner_executor.graph.data_class import dataclass
 from planner_executor.graph.plan.canonical import digest
 from planner_executor.graph.record.values import to_text
 from planner_executor.graph.review.response import RequestJson, can_approve

@@ -1,11 +1,11 @@
 """The form that answers what a call asks: one for all of its questions."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from pydantic import JsonValue
 
-from planner_executor.graph.data_class import dataclass
 from planner_executor.graph.plan.inline_schema import schema_errors
 from planner_executor.graph.record.events import AskedQuestion
 

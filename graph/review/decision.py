@@ -2,9 +2,9 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, assert_never
 
-from planner_executor.graph.data_class import dataclass
 from planner_executor.graph.plan.broken_json import json_fault
 from planner_executor.graph.plan.depth import parse_json_or_text
 from planner_executor.graph.plan.issues import Issue, storable

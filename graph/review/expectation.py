@@ -1,10 +1,10 @@
 """What the rest of a plan may take, as ranges: seconds, tokens and US dollars, from like steps, prompts and prices."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from math import ceil
 from typing import Any
 
-from planner_executor.graph.data_class import dataclass
 from planner_executor.graph.plan.kinds.table import kind_spec
 from planner_executor.graph.plan.schedule import critical_path
 from planner_executor.graph.plan.schema import Plan, Step

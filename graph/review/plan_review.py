@@ -1,9 +1,9 @@
 """What the review of a plan rests on, and why there is its revision."""
 
 from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from typing import Any
 
-from planner_executor.graph.data_class import dataclass, field, fields
 from planner_executor.graph.plan.schema import Plan
 from planner_executor.graph.policy.approval_scope import ExecutionTerms, ShownFor
 from planner_executor.graph.record.comment import Comment

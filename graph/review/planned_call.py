@@ -1,11 +1,11 @@
 """Calls of a plan that the policy asks about, and which of them the plan's approval settles (decision 146)."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Literal
 
 from pydantic import JsonValue
 
-from planner_executor.graph.data_class import dataclass, field
 from planner_executor.graph.policy.approvers import ApproverRule
 
 Later = Literal["unknown", "untrusted", "new", "uncertain", "long"]

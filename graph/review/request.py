@@ -1,11 +1,11 @@
 """The review request: everything that needs a person now, in the shape of LangChain's `HITLRequest`."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from pydantic import JsonValue
 
-from planner_executor.graph.data_class import dataclass, field, replace
 from planner_executor.graph.plain_text.markdown import code
 from planner_executor.graph.plan.canonical import digest
 from planner_executor.graph.plan.issues import Issue

@@ -2,9 +2,9 @@
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
-from planner_executor.graph.data_class import dataclass, field
 from planner_executor.graph.errors import InputError
 from planner_executor.graph.plain_text.sanitize import escaped, one_line
 from planner_executor.graph.plan.json_values import long_integer_fault

@@ -1,11 +1,11 @@
 """A person changes what is left of a run: skips a step, or gives its result."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 from pydantic import JsonValue
 
-from planner_executor.graph.data_class import dataclass, replace
 from planner_executor.graph.errors import InputError, ResultError
 from planner_executor.graph.plain_text.sanitize import check_texts
 from planner_executor.graph.plan.catalog import ToolSpec

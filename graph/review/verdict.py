@@ -1,11 +1,11 @@
 """The verdict: the joint outcome of all decisions on a review request."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, assert_never
 
 from pydantic import JsonValue
 
-from planner_executor.graph.data_class import dataclass, field, replace
 from planner_executor.graph.policy.approval_scope import ExecutionTerms
 from planner_executor.graph.policy.raised_budget import read_raised
 from planner_executor.graph.record.budget import Budget, read_budget

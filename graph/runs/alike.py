@@ -1,9 +1,9 @@
 """Deciding alike requests together: each decision is judged and written by itself, and a refused one stops no other."""
 
 from collections.abc import Awaitable, Callable, Collection, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
-from planner_executor.graph.data_class import dataclass, replace
 from planner_executor.graph.errors import AgentError, InputError
 from planner_executor.graph.ledger.run_states import known_state
 from planner_executor.graph.review.alike import Batch, alone_because, batches

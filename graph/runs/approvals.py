@@ -1,8 +1,8 @@
 """Listing and revoking standing approvals: those of single runs, and those that hold in any run (decision 74)."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
-from planner_executor.graph.data_class import dataclass, replace
 from planner_executor.graph.errors import InputError, LedgerCorruptError, LedgerError, UnknownEventError
 from planner_executor.graph.ledger.run_states import state_of
 from planner_executor.graph.ledger.search import run_in

@@ -1,11 +1,11 @@
 """A fork of a run on a thread of its own, with copies of the results that do not depend on the steps done anew."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from pydantic import JsonValue
 
-from planner_executor.graph.data_class import dataclass
 from planner_executor.graph.errors import InputError
 from planner_executor.graph.large_work import done_aside
 from planner_executor.graph.ledger.run_states import state_of

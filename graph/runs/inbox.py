@@ -4,10 +4,10 @@ Every surface reads it here: the desk, the command line, notebooks and programs.
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from math import isfinite
 from typing import Any, overload
 
-from planner_executor.graph.data_class import dataclass
 from planner_executor.graph.errors import InputError, LedgerError
 from planner_executor.graph.ledger.search import run_in
 from planner_executor.graph.nodes.run.review_clock import settle

@@ -1,6 +1,7 @@
 """What is looked for in an inbox, and what comes first there."""
 
-from planner_executor.graph.data_class import dataclass
+from dataclasses import dataclass
+
 from planner_executor.graph.errors import InputError
 from planner_executor.graph.policy.approvers import ApproverRule, approver_refusal, people_rules
 from planner_executor.graph.record.open_review import OpenReview

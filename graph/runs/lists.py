@@ -1,9 +1,9 @@
 """The events of a run, in order."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from planner_executor.graph.data_class import dataclass
 from planner_executor.graph.record.events import Event
 from planner_executor.graph.runs.run import Run
 from planner_executor.graph.text.event_text import event_line

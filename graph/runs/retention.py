@@ -4,11 +4,11 @@ import os
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 
 from planner_executor.graph.calls.threads import run_sync
-from planner_executor.graph.data_class import dataclass
 from planner_executor.graph.errors import InputError, RunOwnedError, StaleRunError, UnknownEventError
 from planner_executor.graph.ledger.export import to_bytes
 from planner_executor.graph.ledger.run_store import RunStore

@@ -1,11 +1,11 @@
 """A run, read from its events."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from pydantic import JsonValue
 
-from planner_executor.graph.data_class import dataclass, replace
 from planner_executor.graph.errors import NothingToDecideError
 from planner_executor.graph.plan.schedule import blocked_by
 from planner_executor.graph.plan.schema import Plan

@@ -1,9 +1,9 @@
 """Pages of runs."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any, overload
 
-from planner_executor.graph.data_class import dataclass, replace
 from planner_executor.graph.record.run_filter import RunFilter
 from planner_executor.graph.record.summary import RunSummary
 

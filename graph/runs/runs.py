@@ -2,12 +2,12 @@
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
 from pydantic import JsonValue
 
-from planner_executor.graph.data_class import dataclass, replace
 from planner_executor.graph.errors import InputError, LedgerUnavailableError, PrunedRunError, UnknownRunError
 from planner_executor.graph.large_work import done_aside
 from planner_executor.graph.ledger.drivers import open_ledger

@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,6 @@ from langgraph.checkpoint.base import BaseCheckpointSaver, CheckpointTuple
 
 from planner_executor.graph.checkpoints.checkpoint import open_checkpointer
 from planner_executor.graph.checkpoints.lean_saver import LeanSaver
-from planner_executor.graph.data_class import dataclass
 from planner_executor.graph.errors import InputError
 from planner_executor.graph.ledger.run_store import RunStore
 from planner_executor.graph.ledger.transcript import Transcript

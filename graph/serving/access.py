@@ -3,8 +3,8 @@
 import hmac
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
-from planner_executor.graph.data_class import dataclass, field
 from planner_executor.graph.errors import ConfigError
 from planner_executor.graph.serving.hosts import (
     Host,

@@ -2,9 +2,9 @@
 
 import json
 from collections.abc import Awaitable, Callable, MutableMapping
+from dataclasses import dataclass
 from typing import Any
 
-from planner_executor.graph.data_class import dataclass
 from planner_executor.graph.serving.access import Access, Refusal, RequestHead
 from planner_executor.graph.serving.hosts import Host
 

@@ -1,10 +1,10 @@
 """Parsing of hosts and origins in HTTP headers and settings."""
 
 import re
+from dataclasses import dataclass
 from ipaddress import ip_address
 from urllib.parse import urlsplit
 
-from planner_executor.graph.data_class import dataclass
 from planner_executor.graph.errors import ConfigError
 
 _HOST = re.compile(r"(?P<name>\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(:(?P<port>\d{1,5}))?")

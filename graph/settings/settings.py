@@ -1,10 +1,10 @@
 """Settings of a graph: names and limits, as its operator chooses them, and what there is to say of each."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypedDict, get_args, get_origin, get_type_hints
 
-from planner_executor.graph.data_class import dataclass, field
 from planner_executor.graph.plan.attempts import AttemptLimits
 from planner_executor.graph.plan.reading import MAX_STEPS
 from planner_executor.graph.policy.policy import NO_POLICY, ApprovalMode, Policy

@@ -3,13 +3,13 @@
 import os
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from shlex import quote
 from typing import Annotated, Any, Generic, TypeVar
 
 from pydantic import PlainValidator
 
-from planner_executor.graph.data_class import dataclass, field, replace
 from planner_executor.graph.errors import ConfigError
 from planner_executor.graph.settings.trust import is_trusted
 from planner_executor.graph.words.tables import Fault, fault, read, unknown_entry

@@ -2,11 +2,11 @@
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from pydantic import ValidationError
 
-from planner_executor.graph.data_class import dataclass, replace
 from planner_executor.graph.plain_text.sanitize import escaped
 from planner_executor.graph.plan.schema import Plan
 from planner_executor.graph.record.artifacts import with_values

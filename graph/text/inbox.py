@@ -1,9 +1,9 @@
 """Open requests as people read them in a list."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Literal, assert_never
 
-from planner_executor.graph.data_class import dataclass, field
 from planner_executor.graph.record.asked_effect import AskedEffect
 from planner_executor.graph.text.expectation import takes_in_words
 from planner_executor.graph.text.review.plan import estimate_text

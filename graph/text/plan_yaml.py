@@ -5,11 +5,11 @@ Values are those of JSON: `no` and `12:30` stay text. Aliases, tags and a key tw
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import yaml
 
-from planner_executor.graph.data_class import dataclass
 from planner_executor.graph.plain_text.sanitize import escaped, one_line, visible
 from planner_executor.graph.plan.issues import Issue
 

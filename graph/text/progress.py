@@ -1,8 +1,8 @@
 """The one line of a chat that says how far a run is."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
-from planner_executor.graph.data_class import dataclass, field
 from planner_executor.graph.plain_text.markdown import text_markdown
 from planner_executor.graph.record.results import SETTLED
 

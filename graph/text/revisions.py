@@ -1,9 +1,9 @@
 """The revisions of a run's plan: author, reason and changes."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any, overload
 
-from planner_executor.graph.data_class import dataclass
 from planner_executor.graph.plan.plan_diff import PlanDiff
 from planner_executor.graph.record.events import Event, PlanRevised
 from planner_executor.graph.text.table import Bundle, local, table_bundle

@@ -1,10 +1,10 @@
 """Runs in a notebook: facts of a run beside its picture, and lists of runs as tables."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from pydantic import JsonValue
 
-from planner_executor.graph.data_class import dataclass
 from planner_executor.graph.plain_text.sanitize import escaped, margined
 from planner_executor.graph.plan.schema import Plan
 from planner_executor.graph.record.results import StepResult

@@ -2,11 +2,10 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from difflib import SequenceMatcher
 from itertools import takewhile
 from typing import Literal
-
-from planner_executor.graph.data_class import dataclass
 
 WORDS = re.compile(r"\s+|\w+|[^\w\s]")
 MOST = 400

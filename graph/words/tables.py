@@ -6,7 +6,7 @@ The class of a table carries the facts: names, types, bounds, choices. Beside a 
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import MISSING, is_dataclass
+from dataclasses import MISSING, dataclass, fields, is_dataclass
 from functools import cache
 from typing import Annotated, Any
 
@@ -22,7 +22,6 @@ from pydantic import (
 )
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
-from planner_executor.graph.data_class import dataclass, fields
 from planner_executor.graph.words.name_list import right_name
 from planner_executor.graph.words.validation_message import fault_message
 

@@ -1,8 +1,8 @@
 """A run that a worker may continue, and the reasons to leave it to people (decision 65)."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
-from planner_executor.graph.data_class import dataclass
 from planner_executor.graph.record.events import (
     ASKED,
     BY_FACADE,

@@ -3,8 +3,8 @@
 import asyncio
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 
-from planner_executor.graph.data_class import dataclass, field
 from planner_executor.graph.runs.runs import Runs
 from planner_executor.graph.work.chores import Chore
 

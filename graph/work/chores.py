@@ -4,10 +4,10 @@ Several workers may do the same chore at a time, so its changes have to be check
 """
 
 from collections.abc import Callable, Coroutine, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from planner_executor.graph.data_class import dataclass
 from planner_executor.graph.notices.addresses import Addresses, addresses_of
 from planner_executor.graph.notices.posting import tell
 from planner_executor.graph.playbooks.schedule import SCHEDULES

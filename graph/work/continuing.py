@@ -1,10 +1,10 @@
 """Continuing a run: one way for each place of its checkpoints (decision 65)."""
 
+from dataclasses import dataclass
 from typing import Protocol
 
 from planner_executor.graph.builder.bounded_graph import BoundedGraph
 from planner_executor.graph.caller import Caller
-from planner_executor.graph.data_class import dataclass
 from planner_executor.graph.errors import InputError, OtherTermsError
 from planner_executor.graph.nodes.run.terms import compared
 from planner_executor.graph.record.hand_over import hand_over

@@ -2,10 +2,10 @@
 
 import secrets
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from planner_executor.graph.caller import Caller, invoked_by
-from planner_executor.graph.data_class import dataclass
 from planner_executor.graph.errors import AgentError, InputError, LedgerUnavailableError, StaleRunError
 from planner_executor.graph.nodes.run.review_clock import sentence_of, settle
 from planner_executor.graph.playbooks.folder import folder_of, named

@@ -1,8 +1,7 @@
 """A worker's report of its runs, one line each."""
 
+from dataclasses import dataclass
 from typing import Literal
-
-from planner_executor.graph.data_class import dataclass
 
 What = Literal["taken up", "left", "stopped", "failed", "due", "stopping"]
 

@@ -3,9 +3,9 @@
 import asyncio
 import math
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from time import monotonic, time
 
-from planner_executor.graph.data_class import dataclass, field
 from planner_executor.graph.errors import (
     AgentError,
     LeaseLostError,

@@ -1,10 +1,10 @@
 """Parsing of English goals that ask for an audit of a failing service."""
 
 import re
+from dataclasses import dataclass, replace
 
 from planner_executor.graph.chat_models.offline.goals import FILE
 from planner_executor.graph.chat_models.offline.text_format import asks_for_more, capitalised, short_line
-from planner_executor.graph.data_class import dataclass, replace
 
 _MAX_CHARACTERS = 1000
 _MAX_TITLE_CHARACTERS = 200

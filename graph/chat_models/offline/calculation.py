@@ -1,9 +1,8 @@
 """Plan of a calculation: one step per operation of a syntax tree; independent operations run in parallel."""
 
 import ast
+from dataclasses import dataclass, field
 from typing import Any
-
-from planner_executor.graph.data_class import dataclass, field
 
 NEEDED = {"calculator": ("expression",)}
 

@@ -2,10 +2,10 @@
 
 import re
 from collections.abc import Callable
+from dataclasses import dataclass, replace
 
 from planner_executor.graph.chat_models.offline.goals import FILE, NOT_THE_WEB, SENTENCES
 from planner_executor.graph.chat_models.offline.text_format import asks_for_more, short_line
-from planner_executor.graph.data_class import dataclass, replace
 from planner_executor.tools.words import content_words
 
 

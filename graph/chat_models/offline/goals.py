@@ -1,9 +1,9 @@
 """Parsing of English goals that ask for a brief."""
 
 import re
+from dataclasses import dataclass
 
 from planner_executor.graph.chat_models.offline.text_format import short_line
-from planner_executor.graph.data_class import dataclass
 from planner_executor.tools.words import content_words
 
 _MAX_CHARACTERS = 1000

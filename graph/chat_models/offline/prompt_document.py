@@ -3,11 +3,10 @@
 import json
 import re
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from langchain_core.messages import BaseMessage, HumanMessage, SystemMessage
-
-from planner_executor.graph.data_class import dataclass, field
 
 MAX_CHARACTERS = 4_000
 """Longer texts are ignored: the rules' regular expressions may be quadratic (decision 0016)."""

@@ -4,7 +4,7 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -23,7 +23,6 @@ from planner_executor.graph.cli.run_options import ToolOptions
 from planner_executor.graph.cli.screen import DIGEST_CHARACTERS, Screen
 from planner_executor.graph.cli.setting_options import ApprovalName
 from planner_executor.graph.cli.setup import Setup
-from planner_executor.graph.data_class import dataclass
 from planner_executor.graph.plan.reading import read_plan
 from planner_executor.graph.policy.approval_scope import ExecutionTerms
 from planner_executor.graph.policy.plan_limits import limits_of_plan

@@ -1,12 +1,12 @@
 """Alike requests: plans that differ in arguments alone, shown as a table and decided in one go."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import Response
 
-from planner_executor.graph.data_class import replace
 from planner_executor.graph.desk.pages.lists import inbox_filter
 from planner_executor.graph.desk.pages.respond import Form, changes, desk_of, page, shows, visitor_of
 from planner_executor.graph.desk.pages.review import carry_out

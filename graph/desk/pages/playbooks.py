@@ -2,6 +2,7 @@
 
 import secrets
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,6 @@ from pydantic import JsonValue
 from starlette.requests import Request
 from starlette.responses import Response
 
-from planner_executor.graph.data_class import dataclass
 from planner_executor.graph.desk.drives import OpenedAgent
 from planner_executor.graph.desk.pages.respond import Form, changes, desk_of, go_to, page, run_link, shows, visitor_of
 from planner_executor.graph.desk.pages.start import started

@@ -1,6 +1,7 @@
 """What all pages share: the desk of a request, its form, and the answer as a page."""
 
 from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
 from functools import wraps
 from typing import Any
 from urllib.parse import parse_qsl, quote
@@ -9,7 +10,6 @@ from markupsafe import Markup
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
-from planner_executor.graph.data_class import dataclass
 from planner_executor.graph.desk.desk import Desk
 from planner_executor.graph.desk.security.visitor import Visitor
 from planner_executor.graph.errors import AgentError, InputError, LedgerError, UnknownRunError

@@ -2,13 +2,13 @@
 
 import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from markupsafe import Markup
 from starlette.requests import Request
 from starlette.responses import Response
 
-from planner_executor.graph.data_class import dataclass
 from planner_executor.graph.desk.pages.respond import desk_of, page, run_link, run_name_in
 from planner_executor.graph.desk.records import Records, ShownRun
 from planner_executor.graph.desk.threads import on_thread

@@ -1,11 +1,11 @@
 """The person that the claims of an OpenID Connect provider name (decision 88)."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Annotated, Any
 
 from pydantic import AfterValidator, BeforeValidator
 
-from planner_executor.graph.data_class import dataclass, field
 from planner_executor.graph.desk.security.identity import known_person
 from planner_executor.graph.errors import SignInError
 from planner_executor.graph.record.person import Person

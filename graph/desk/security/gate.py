@@ -3,6 +3,7 @@
 import logging
 import time
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field, replace
 from html import escape
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
@@ -12,7 +13,6 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from planner_executor.graph.data_class import dataclass, field, replace
 from planner_executor.graph.desk.security.headers import protect
 from planner_executor.graph.desk.security.links import Links
 from planner_executor.graph.desk.security.origin import address_parts, leads_here, origin_refusal, own_path

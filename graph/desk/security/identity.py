@@ -2,10 +2,10 @@
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 from typing import Any, Protocol
 
-from planner_executor.graph.data_class import dataclass
 from planner_executor.graph.errors import ConfigError
 from planner_executor.graph.record.person import Person, is_name
 from planner_executor.graph.serving.access import RequestHead

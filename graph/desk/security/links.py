@@ -5,8 +5,7 @@ import secrets
 import threading
 import time
 from collections.abc import Callable
-
-from planner_executor.graph.data_class import dataclass, field
+from dataclasses import dataclass, field
 
 LINK_S = 3600.0
 """How long a link that nobody has opened stays valid."""

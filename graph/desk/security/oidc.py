@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from authlib.common.security import generate_token
@@ -15,7 +16,6 @@ from joserfc.errors import InvalidKeyIdError, JoseError
 from joserfc.jwk import KeySet
 from joserfc.jws import JWSRegistry
 
-from planner_executor.graph.data_class import dataclass, field
 from planner_executor.graph.desk.security.claims import Oidc, person_of
 from planner_executor.graph.desk.security.sign_ins import SignIn
 from planner_executor.graph.errors import SignInError

@@ -1,8 +1,8 @@
 """People who decide at the desk and people who only look, by name or by role."""
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 
-from planner_executor.graph.data_class import dataclass
 from planner_executor.graph.desk.security.visitor import Role
 from planner_executor.graph.record.person import Person, exact_name
 

@@ -4,8 +4,7 @@ import threading
 import time
 from collections import OrderedDict, deque
 from collections.abc import Callable
-
-from planner_executor.graph.data_class import dataclass, field
+from dataclasses import dataclass, field
 
 ATTEMPTS, WINDOW_S = 10, 60.0
 ADDRESSES = 10_000

@@ -1,11 +1,11 @@
 """Sessions in signed cookies, which processes with one secret share (decisions 77 and 102)."""
 
 import secrets
+from dataclasses import dataclass
 from hashlib import sha256
 
 from itsdangerous import BadData, Signer, URLSafeTimedSerializer
 
-from planner_executor.graph.data_class import dataclass
 from planner_executor.graph.record.person import Person
 
 COOKIE = "planner_executor_desk"

@@ -1,10 +1,8 @@
 """Sign-ins at a provider that are under way, each in a signed cookie of its browser (decision 88)."""
 
-from dataclasses import astuple
+from dataclasses import astuple, dataclass
 
 from itsdangerous import BadData, URLSafeTimedSerializer
-
-from planner_executor.graph.data_class import dataclass
 
 COOKIE = "planner_executor_desk_login"
 SALT = "planner-executor desk sign-in"

@@ -1,8 +1,8 @@
 """The person at the browser, and what they may do."""
 
+from dataclasses import dataclass
 from enum import StrEnum
 
-from planner_executor.graph.data_class import dataclass
 from planner_executor.graph.record.person import Person
 
 LOCAL = ""

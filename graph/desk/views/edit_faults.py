@@ -1,9 +1,9 @@
 """What is wrong with an edited plan, each fault at its field, and what the edit changes."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
-from planner_executor.graph.data_class import dataclass, replace
 from planner_executor.graph.desk.records import ShownRun
 from planner_executor.graph.desk.views.schema_form import field_at
 from planner_executor.graph.desk.views.step_form import ARGS, Tools, argument_fields, done_by, step_list

@@ -1,10 +1,10 @@
 """The calls of a run that may have changed something, the outcome of each, and the files that they wrote."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from pydantic import JsonValue
 
-from planner_executor.graph.data_class import dataclass
 from planner_executor.graph.desk.records import ShownRun
 from planner_executor.graph.plain_text.sanitize import visible_json
 from planner_executor.graph.plan.catalog import ToolSpec

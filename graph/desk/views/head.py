@@ -1,9 +1,9 @@
 """The head of a review: what it will do, what it takes, who decides until when, and a button for each answer."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from planner_executor.graph.data_class import dataclass
 from planner_executor.graph.policy.approvers import ApproverRule
 from planner_executor.graph.record.asked_effect import AskedEffect
 from planner_executor.graph.review.asked_effects import asked_effects

@@ -1,9 +1,9 @@
 """Where somebody looks in a plan: for which words and statuses, and into which folds."""
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from urllib.parse import urlencode
 
-from planner_executor.graph.data_class import dataclass
 from planner_executor.graph.desk.views.plan_folds import DRAWN, FOUND, Folds, around, by_layers, opened, unfolded
 from planner_executor.graph.plan.kinds.table import kind_spec
 from planner_executor.graph.plan.schema import Plan, Step

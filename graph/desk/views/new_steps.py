@@ -2,9 +2,9 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, assert_never
 
-from planner_executor.graph.data_class import dataclass
 from planner_executor.graph.errors import InputError
 from planner_executor.graph.plan.kinds.table import kind_spec
 from planner_executor.graph.plan.step_kind import KINDS, NAMING, StepKind

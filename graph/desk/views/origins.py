@@ -1,9 +1,9 @@
 """The origin of each value of a step (a step, a person, the plan or a model), and the trust label that follows."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Literal
 
-from planner_executor.graph.data_class import dataclass
 from planner_executor.graph.desk.records import ShownRun
 from planner_executor.graph.plain_text.sanitize import visible_json
 from planner_executor.graph.plan.catalog import ToolSpec

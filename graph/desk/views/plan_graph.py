@@ -2,12 +2,12 @@
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from html import escape
 from urllib.parse import quote
 
 from markupsafe import Markup
 
-from planner_executor.graph.data_class import dataclass, field
 from planner_executor.graph.desk.views.plan_folds import Folds, waits_of
 from planner_executor.graph.desk.views.step_marks import ALL, StepMarks
 from planner_executor.graph.plain_text.columns import cut_middle

@@ -1,9 +1,9 @@
 """An open request, action by action, with the form of each."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
-from planner_executor.graph.data_class import dataclass, field
 from planner_executor.graph.desk.records import ShownRun
 from planner_executor.graph.desk.views.head import Answer, Head, answers_of, head_of
 from planner_executor.graph.desk.views.review_content import (

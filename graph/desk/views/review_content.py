@@ -1,11 +1,11 @@
 """What a request says as data (`graph.review.content`), in tables: no sentence is read for it."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Literal, assert_never
 
 from pydantic import JsonValue, ValidationError
 
-from planner_executor.graph.data_class import dataclass
 from planner_executor.graph.plain_text.sanitize import visible_json
 from planner_executor.graph.plan.schema import Plan
 from planner_executor.graph.policy.approvers import ApproverRule

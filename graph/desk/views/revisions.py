@@ -1,9 +1,9 @@
 """Two revisions of a plan side by side: each field of a step before and after."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from planner_executor.graph.data_class import dataclass
 from planner_executor.graph.plain_text.sanitize import visible_json
 from planner_executor.graph.plan.plan_diff import PlanDiff
 from planner_executor.graph.plan.revision import difference

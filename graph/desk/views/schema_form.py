@@ -7,12 +7,12 @@ in the place of a number; whether it may stand there is for the schema's own che
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from copy import deepcopy
+from dataclasses import dataclass, replace
 from datetime import date
 from typing import Any, Literal
 
 from pydantic import JsonValue
 
-from planner_executor.graph.data_class import dataclass, replace
 from planner_executor.graph.plain_text.sanitize import one_line, visible, visible_json
 from planner_executor.graph.plan.catalog import ToolSpec
 from planner_executor.graph.plan.depth import parse_json_or_text

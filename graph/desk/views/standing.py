@@ -1,9 +1,9 @@
 """Standing approvals as a page shows them: bounds, calls left, and the people who gave them."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from planner_executor.graph.data_class import dataclass
 from planner_executor.graph.plain_text.sanitize import visible_json
 from planner_executor.graph.record.standing_approval import StandingUse
 

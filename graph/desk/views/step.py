@@ -1,8 +1,8 @@
 """One step: objective, arguments of its calls with their origins, attempts and checks."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
-from planner_executor.graph.data_class import dataclass, replace
 from planner_executor.graph.desk.records import ShownRun
 from planner_executor.graph.desk.views.origins import Argument, Label, origins_of
 from planner_executor.graph.plain_text.sanitize import visible_json

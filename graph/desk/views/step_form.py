@@ -1,9 +1,9 @@
 """A step of a plan as a form: what does it, its arguments in fields, and what only the plan's text can change."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from planner_executor.graph.data_class import dataclass
 from planner_executor.graph.desk.views.new_steps import NAMED
 from planner_executor.graph.desk.views.schema_form import FormField, fields_of
 from planner_executor.graph.plain_text.sanitize import visible

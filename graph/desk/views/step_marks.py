@@ -1,9 +1,9 @@
 """What a person has to know of a step at a glance, as marks: each has a colour, a shape and words."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from types import MappingProxyType
 
-from planner_executor.graph.data_class import dataclass
 from planner_executor.graph.desk.records import ShownRun
 from planner_executor.graph.desk.views.origins import input_label
 from planner_executor.graph.plan.catalog import Effect, ToolSpec

@@ -1,8 +1,8 @@
 """The steps of a plan as rows of a list."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
-from planner_executor.graph.data_class import dataclass
 from planner_executor.graph.desk.records import ShownRun
 from planner_executor.graph.desk.views.step_marks import NO_MARKS, Mark, StepMarks
 from planner_executor.graph.plan.kinds.table import kind_spec

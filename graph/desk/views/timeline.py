@@ -1,8 +1,8 @@
 """When each step ran, and the critical path: the chain of steps that sets the shortest time of the run."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
-from planner_executor.graph.data_class import dataclass
 from planner_executor.graph.desk.views.event_part import Part, part_of_event
 from planner_executor.graph.plan.schedule import critical_path
 from planner_executor.graph.plan.schema import Plan

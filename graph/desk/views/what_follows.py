@@ -1,8 +1,8 @@
 """What follows if a step is skipped, or gets its result from a person: said before anybody does it."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
-from planner_executor.graph.data_class import dataclass
 from planner_executor.graph.desk.records import ShownRun
 from planner_executor.graph.desk.views.schema_form import FormField, fields_of
 from planner_executor.graph.plan.schema import Step

@@ -1,10 +1,10 @@
 """How a kind of step starts."""
 
 from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
 
 from pydantic import JsonValue
 
-from planner_executor.graph.data_class import dataclass
 from planner_executor.graph.execution.for_each import ItemOutcome
 from planner_executor.graph.execution.step_outcome import pending
 from planner_executor.graph.execution.step_work import Started, StepWork

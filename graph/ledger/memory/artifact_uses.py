@@ -2,8 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-
-from planner_executor.graph.data_class import dataclass, field
+from dataclasses import dataclass, field
 
 
 @dataclass

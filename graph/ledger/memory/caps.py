@@ -3,8 +3,8 @@
 import time
 from collections import ChainMap
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
-from planner_executor.graph.data_class import dataclass, field
 from planner_executor.graph.ledger.caps import KEPT_S, check_day, check_turn, corrected
 from planner_executor.graph.record.caps import CapCorrection, CapEntry, CapUse
 

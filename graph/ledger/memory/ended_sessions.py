@@ -1,6 +1,6 @@
 """Ended sessions in memory; see `graph.ledger.ended_sessions`."""
 
-from planner_executor.graph.data_class import dataclass, field
+from dataclasses import dataclass, field
 
 
 @dataclass

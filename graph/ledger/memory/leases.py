@@ -1,9 +1,9 @@
 """Taking and giving back runs in memory."""
 
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
-from planner_executor.graph.data_class import dataclass
 from planner_executor.graph.ledger.lease import Holder, claimed, taken_over
 from planner_executor.graph.ledger.memory.store import Store, StoredRun
 from planner_executor.graph.ledger.protocol import Lease

@@ -2,8 +2,8 @@
 
 import time
 from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 
-from planner_executor.graph.data_class import dataclass, field, replace
 from planner_executor.graph.ledger.outbox import Delivery, DeliveryKey
 
 

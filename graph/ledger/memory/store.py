@@ -5,8 +5,8 @@ import time
 from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
-from planner_executor.graph.data_class import dataclass, field, replace
 from planner_executor.graph.errors import CallElsewhereError
 from planner_executor.graph.ledger.chain import Row, first_link
 from planner_executor.graph.ledger.chaining import chained

@@ -1,6 +1,7 @@
 """The next moments of schedules in memory; see `graph.ledger.timetable`."""
 
-from planner_executor.graph.data_class import dataclass, field
+from dataclasses import dataclass, field
+
 from planner_executor.graph.record.moment import Moment
 
 

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 
-from planner_executor.graph.data_class import dataclass, field
 from planner_executor.graph.errors import LeaseLostError
 from planner_executor.graph.ledger.family import Effect
 from planner_executor.graph.ledger.head import Head

@@ -10,10 +10,10 @@ import logging
 import os
 import threading
 from contextlib import suppress
+from dataclasses import dataclass, field
 
 import psycopg
 
-from planner_executor.graph.data_class import dataclass, field
 from planner_executor.graph.errors import LedgerError
 from planner_executor.graph.ledger.postgres.server import DIRECT, Connection, Server, is_lost, is_pooled
 

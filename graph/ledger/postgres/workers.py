@@ -10,12 +10,12 @@ import time
 import zlib
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import dataclass, field
 from typing import Any, TypeVar
 from uuid import UUID, uuid4
 
 import psycopg
 
-from planner_executor.graph.data_class import dataclass, field
 from planner_executor.graph.ledger.postgres.server import (
     LOOK_S,
     PATIENCE_S,

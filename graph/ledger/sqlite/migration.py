@@ -5,9 +5,9 @@ import sqlite3
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
+from dataclasses import dataclass
 from pathlib import Path
 
-from planner_executor.graph.data_class import dataclass
 from planner_executor.graph.errors import LedgerUnavailableError
 from planner_executor.graph.ledger.lease import LEASE_S, LOOK_S
 from planner_executor.graph.ledger.owner import is_gone

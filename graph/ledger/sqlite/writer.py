@@ -10,9 +10,9 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable
 from contextlib import suppress
+from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from planner_executor.graph.data_class import dataclass, field
 from planner_executor.graph.ledger.sqlite.connection import Connection
 
 Result = TypeVar("Result")

@@ -1,6 +1,7 @@
 """Ended sessions of the review desk; see `graph.ledger.ended_sessions`."""
 
-from planner_executor.graph.data_class import dataclass
+from dataclasses import dataclass
+
 from planner_executor.graph.ledger.tables.dialect import BY_KEY, IS_THERE, NAME, REAL
 from planner_executor.graph.ledger.tables.locks import MAKING, lock
 from planner_executor.graph.ledger.tables.transaction import Database, Transaction

@@ -1,8 +1,8 @@
 """Writing events: rows, artifacts, seal and index, in one transaction."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 
-from planner_executor.graph.data_class import dataclass, field
 from planner_executor.graph.ledger.chain import COLUMNS, Row
 from planner_executor.graph.ledger.chaining import chained, of_run
 from planner_executor.graph.ledger.family import effects_in, source_of

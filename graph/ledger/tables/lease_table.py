@@ -1,9 +1,9 @@
 """Taking and giving back runs of a database."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from planner_executor.graph.data_class import dataclass
 from planner_executor.graph.ledger.head import Head
 from planner_executor.graph.ledger.lease import Holder
 from planner_executor.graph.ledger.protocol import Lease

@@ -2,8 +2,8 @@
 
 import json
 from collections.abc import Sequence
+from dataclasses import dataclass
 
-from planner_executor.graph.data_class import dataclass
 from planner_executor.graph.ledger.outbox import Delivery
 from planner_executor.graph.ledger.tables.dialect import AMONG, INT, LATER, NAME, NOW, OF_RUN, REAL, STAMP, either
 from planner_executor.graph.ledger.tables.transaction import Database, Transaction

@@ -1,8 +1,8 @@
 """The next moments of schedules; see `graph.ledger.timetable`."""
 
 import json
+from dataclasses import dataclass
 
-from planner_executor.graph.data_class import dataclass
 from planner_executor.graph.ledger.tables.dialect import BY_KEY, IS_THERE, NAME
 from planner_executor.graph.ledger.tables.locks import MAKING, lock
 from planner_executor.graph.ledger.tables.transaction import Database, Transaction

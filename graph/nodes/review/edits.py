@@ -1,11 +1,11 @@
 """Edits of held calls: within the step's grant a new call in place of the old one, outside of it a revision."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 from pydantic import JsonValue
 
-from planner_executor.graph.data_class import dataclass, replace
 from planner_executor.graph.nodes.run.context import RunContext
 from planner_executor.graph.plan.canonical import digest
 from planner_executor.graph.plan.schema import Plan, Step

@@ -1,8 +1,8 @@
 """The outcome of an answer: what comes into force if it is carried out, and which calls its values reach."""
 
 from collections.abc import Collection
+from dataclasses import dataclass, replace
 
-from planner_executor.graph.data_class import dataclass, replace
 from planner_executor.graph.nodes.review.edits import edited_calls
 from planner_executor.graph.nodes.review.people import cost_under
 from planner_executor.graph.nodes.review.subject import Subject, read_from_outside

@@ -1,11 +1,11 @@
 """What the approval of a plan settles beside it: calls that the policy asks about, known and shown in full."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cached_property
 
 from pydantic import JsonValue
 
-from planner_executor.graph.data_class import dataclass
 from planner_executor.graph.nodes.review.outcome import Outcome
 from planner_executor.graph.nodes.review.people import cost_under
 from planner_executor.graph.nodes.review.votes import Ballot

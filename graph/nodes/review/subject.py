@@ -1,9 +1,9 @@
 """The subject of a review: the plan in the state, and uncertain calls."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
-from planner_executor.graph.data_class import dataclass
 from planner_executor.graph.large_work import done_aside
 from planner_executor.graph.nodes.planner_input import plan_from_form, steps_in
 from planner_executor.graph.nodes.run.context import RunContext

@@ -1,8 +1,8 @@
 """Whose decision counts: refusals, votes, proposals, and the decision that a quorum makes."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
-from planner_executor.graph.data_class import dataclass, replace
 from planner_executor.graph.nodes.review.outcome import Outcome
 from planner_executor.graph.nodes.review.people import askers_on, escalated_s, shown_stake
 from planner_executor.graph.nodes.run.context import RunContext

@@ -1,13 +1,13 @@
 """The context of a run in a node: its services, recorded state, terms and plans."""
 
 from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from pydantic import JsonValue
 
 from planner_executor.graph.caller import caller_on
 from planner_executor.graph.context import Services
-from planner_executor.graph.data_class import dataclass, field
 from planner_executor.graph.errors import OtherTermsError
 from planner_executor.graph.ledger.protocol import Ledger
 from planner_executor.graph.ledger.values import values_of

@@ -1,7 +1,8 @@
 """The one place where a run on record meets the terms of this process (decision 119)."""
 
+from dataclasses import replace
+
 from planner_executor.graph.context import Services
-from planner_executor.graph.data_class import replace
 from planner_executor.graph.errors import OtherTermsError
 from planner_executor.graph.ledger.protocol import Ledger
 from planner_executor.graph.ledger.recorded_terms import terms_of

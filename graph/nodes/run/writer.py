@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -9,7 +10,6 @@ from planner_executor.graph.calls.caps import Caps, nothing_happened, user_of
 from planner_executor.graph.calls.gate import CallGate
 from planner_executor.graph.calls.meter import Meter
 from planner_executor.graph.calls.owned_run import OnProgress, OwnedRun
-from planner_executor.graph.data_class import dataclass, replace
 from planner_executor.graph.errors import CapReachedError, RunPausedError
 from planner_executor.graph.large_work import done_aside
 from planner_executor.graph.ledger.protocol import Lease, News

@@ -1,11 +1,11 @@
 """The specification of a kind of step, apart from how it starts (`graph.execution.kinds`)."""
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any, Literal, assert_never
 
 from pydantic import JsonValue
 
-from planner_executor.graph.data_class import dataclass
 from planner_executor.graph.plan.catalog import ToolSpec
 from planner_executor.graph.plan.draft import StepDraft
 from planner_executor.graph.plan.schema import Step

@@ -1,8 +1,8 @@
 """Events by which a person changes what is left of a run, outside of a review."""
 
+from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from planner_executor.graph.data_class import dataclass
 from planner_executor.graph.record.codec import Inline, Needed
 from planner_executor.graph.record.events.content import Content
 from planner_executor.graph.record.events.met import Met

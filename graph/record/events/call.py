@@ -1,8 +1,8 @@
 """Events of tool calls: intents, outcomes and refusals."""
 
+from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from planner_executor.graph.data_class import dataclass
 from planner_executor.graph.record.call_preview import CallPreview
 from planner_executor.graph.record.codec import Inline, Shown, Written
 from planner_executor.graph.record.events.content import Arguments, Result

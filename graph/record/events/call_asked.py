@@ -1,9 +1,9 @@
 """The event of a call that ended with questions to a person."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
-from planner_executor.graph.data_class import dataclass
 from planner_executor.graph.record.codec import Coded, Shown
 from planner_executor.graph.record.events.payload import Payload
 

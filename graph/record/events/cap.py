@@ -1,8 +1,8 @@
 """The event of a cap across runs that was reached."""
 
+from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from planner_executor.graph.data_class import dataclass
 from planner_executor.graph.record.codec import Shown, Written
 from planner_executor.graph.record.events.payload import Payload
 

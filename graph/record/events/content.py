@@ -1,9 +1,9 @@
 """Values in events: inline, or replaced by an artifact."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Annotated, Any
 
-from planner_executor.graph.data_class import dataclass, field
 from planner_executor.graph.plan.canonical import digest
 from planner_executor.graph.plan.json_values import is_number
 from planner_executor.graph.record.codec import As, Inline, Json

@@ -1,9 +1,9 @@
 """Events of the time to decide a request: reminders, escalation, expiry, and answers that came too late."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Annotated, ClassVar, Literal
 
-from planner_executor.graph.data_class import dataclass, field
 from planner_executor.graph.record.codec import As, Written
 from planner_executor.graph.record.deadline import OnExpire, on_expire_of
 from planner_executor.graph.record.events.content import NO_CONTENT, Content

@@ -1,9 +1,9 @@
 """Events before they are written and after they are read, and the union of all kinds."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import Any, get_args
 
-from planner_executor.graph.data_class import dataclass, replace
 from planner_executor.graph.errors import UnknownEventError
 from planner_executor.graph.plan.lazy import lazy
 from planner_executor.graph.record.codec import Json

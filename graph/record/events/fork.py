@@ -1,9 +1,9 @@
 """Events of a run that begins as a fork of another one: results and calls that it takes over."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
-from planner_executor.graph.data_class import dataclass, field
 from planner_executor.graph.record.codec import Inline, Needed, Shown
 from planner_executor.graph.record.events.content import Arguments, Content, Result
 from planner_executor.graph.record.events.payload import Payload

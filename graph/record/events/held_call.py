@@ -1,9 +1,9 @@
 """Events of tool calls that wait for a person: held for review, or until other calls are settled."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import ClassVar, Literal
 
-from planner_executor.graph.data_class import dataclass, field
 from planner_executor.graph.record.call_preview import CallPreview
 from planner_executor.graph.record.codec import Coded, Inline, Needed, Shown
 from planner_executor.graph.record.events.content import Arguments

@@ -1,9 +1,9 @@
 """Events of model calls: intents with their prompts, and outcomes with their costs."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Annotated, Any, ClassVar, Literal
 
-from planner_executor.graph.data_class import dataclass, field
 from planner_executor.graph.plan.json_values import is_number
 from planner_executor.graph.record.codec import As, Coded, Inline, Json, Shown, Written
 from planner_executor.graph.record.events.content import NO_CONTENT, Content

@@ -1,8 +1,8 @@
 """The common part of all kinds of events: a name, a version, and a payload that is written and read as JSON."""
 
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from planner_executor.graph.data_class import dataclass
 from planner_executor.graph.record.codec import Coded
 
 

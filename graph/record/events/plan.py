@@ -1,9 +1,9 @@
 """Events of plans: revisions, refusals, amendments, the start of the executor."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
-from planner_executor.graph.data_class import dataclass, field
 from planner_executor.graph.plan.issues import Issue
 from planner_executor.graph.plan.plan_diff import PlanDiff
 from planner_executor.graph.record.call_preview import CallPreview

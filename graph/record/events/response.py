@@ -1,8 +1,8 @@
 """The event of a response that is kept for whoever carries the run on."""
 
+from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from planner_executor.graph.data_class import dataclass
 from planner_executor.graph.record.events.content import Content
 from planner_executor.graph.record.events.payload import Payload
 

@@ -1,8 +1,8 @@
 """Events by which an ended run goes on."""
 
+from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from planner_executor.graph.data_class import dataclass
 from planner_executor.graph.record.budget import Budget
 from planner_executor.graph.record.codec import Needed
 from planner_executor.graph.record.events.met import Met

@@ -1,11 +1,11 @@
 """Events of reviews: requests and decisions."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
 from pydantic import JsonValue
 
-from planner_executor.graph.data_class import dataclass, field
 from planner_executor.graph.plan.issues import Issue
 from planner_executor.graph.record.asked_effect import AskedEffect
 from planner_executor.graph.record.budget import Budget

@@ -1,9 +1,9 @@
 """Events of a run as a whole: start, setup, pauses, end."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, Self
 
-from planner_executor.graph.data_class import dataclass, field
 from planner_executor.graph.record.budget import NO_BUDGET, Budget, limits_of_a_run
 from planner_executor.graph.record.codec import Coded, Inline, Json, Needed, Shown, Written
 from planner_executor.graph.record.events.content import NO_CONTENT, Content
@@ -44,7 +44,7 @@ class Configuration(Coded):
     def from_json(cls, raw: Json) -> Self:
         """See `Coded`."""
         limits = raw.get("limits") or limits_of_a_run(raw.get("settings", {}).get("policy", {}))
-        return super(Configuration, cls).from_json({**raw, "limits": limits})  # noqa: UP008  (slots make it a new class)
+        return super(Configuration, cls).from_json({**raw, "limits": limits})
 
 
 NO_CONFIGURATION = Configuration()

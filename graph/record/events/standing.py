@@ -1,8 +1,8 @@
 """Events of standing approvals that hold within one run."""
 
+from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from planner_executor.graph.data_class import dataclass
 from planner_executor.graph.record.codec import Inline
 from planner_executor.graph.record.events.payload import Payload
 from planner_executor.graph.record.standing_approval import StandingApproval

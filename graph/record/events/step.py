@@ -1,8 +1,8 @@
 """Events of steps: results, checks of their criteria, and limits of the budget."""
 
+from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from planner_executor.graph.data_class import dataclass
 from planner_executor.graph.record.budget import NO_BUDGET, NO_USAGE, Budget, Usage
 from planner_executor.graph.record.check_results import CheckResult, Opinion
 from planner_executor.graph.record.codec import Needed, Written

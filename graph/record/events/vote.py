@@ -1,9 +1,9 @@
 """Events of votes: decisions of single people on a request that takes several."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
-from planner_executor.graph.data_class import dataclass
 from planner_executor.graph.record.codec import Written
 from planner_executor.graph.record.events.payload import Payload
 

@@ -1,8 +1,8 @@
 """One step's box in the SVG drawing: icon, id, doer, objective, status."""
 
+from dataclasses import dataclass
 from html import escape
 
-from planner_executor.graph.data_class import dataclass
 from planner_executor.graph.plain_text.columns import cut, cut_middle
 from planner_executor.graph.plan.checks import describe_check
 from planner_executor.graph.plan.kinds.spec import StepStyle

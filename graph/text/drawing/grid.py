@@ -5,9 +5,9 @@ space between rows and between columns is free of boxes, so that every edge can 
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from math import ceil, isqrt
 
-from planner_executor.graph.data_class import dataclass
 from planner_executor.graph.plan.schedule import Waits, levels
 from planner_executor.graph.text.drawing.layers import without_implied
 

@@ -3,8 +3,8 @@
 import heapq
 from collections import Counter
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 
-from planner_executor.graph.data_class import dataclass, field
 from planner_executor.graph.plan.schedule import Waits
 
 MOST_LINES = 10

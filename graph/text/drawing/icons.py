@@ -1,8 +1,8 @@
 """The icons of the boxes in the SVG drawing, each with its colours."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
-from planner_executor.graph.data_class import dataclass
 from planner_executor.graph.plan.kinds.spec import Icon
 
 

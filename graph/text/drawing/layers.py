@@ -1,8 +1,8 @@
 """Steps in layers: each below its dependencies, with bends in edges that pass a layer."""
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 
-from planner_executor.graph.data_class import dataclass
 from planner_executor.graph.plan.schedule import Waits, levels
 
 Edge = tuple[str, str]

@@ -1,8 +1,8 @@
 """The positions of all elements in the drawing, in pixels from its top left corner."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
-from planner_executor.graph.data_class import dataclass
 from planner_executor.graph.plan.schedule import Waits
 from planner_executor.graph.text.drawing.crossings import untangled
 from planner_executor.graph.text.drawing.layers import Layers, layered

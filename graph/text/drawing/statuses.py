@@ -1,9 +1,9 @@
 """The style of each status of steps and of runs; the word always stands beside the colour."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import assert_never
 
-from planner_executor.graph.data_class import dataclass, replace
 from planner_executor.graph.record.run_status import STATUSES, RunStatus
 
 

@@ -1,6 +1,7 @@
 """Short texts on a step: its doer, its inputs, and its parent."""
 
-from planner_executor.graph.data_class import dataclass
+from dataclasses import dataclass
+
 from planner_executor.graph.plan.kinds.table import kind_spec
 from planner_executor.graph.plan.schema import Plan, Step
 from planner_executor.graph.plan.when import describe_when

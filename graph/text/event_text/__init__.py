@@ -4,9 +4,9 @@ One file for each family of events, as in `graph/record/events/`. A new kind get
 its family; mypy reports a missing one. An event of a newer release is shown by its name and its fields.
 """
 
+from dataclasses import dataclass
 from typing import assert_never
 
-from planner_executor.graph.data_class import dataclass
 from planner_executor.graph.errors import UnknownEventError
 from planner_executor.graph.record.events import (
     BudgetReached,

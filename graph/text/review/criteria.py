@@ -1,8 +1,8 @@
 """The success criteria of the steps, and who judges them."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
-from planner_executor.graph.data_class import dataclass
 from planner_executor.graph.plain_text.sanitize import escaped
 from planner_executor.graph.review.content import Judge
 from planner_executor.graph.text.drawing.labels import plain

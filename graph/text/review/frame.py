@@ -7,8 +7,8 @@ code. Data are fenced and laid out for 60 columns, and each line begins with a m
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 
-from planner_executor.graph.data_class import dataclass
 from planner_executor.graph.plain_text.columns import cut_middle
 from planner_executor.graph.plain_text.markdown import code, fenced, text_markdown
 from planner_executor.graph.plain_text.sanitize import escaped, visible

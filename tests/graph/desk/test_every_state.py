@@ -5,6 +5,7 @@ import re
 import sqlite3
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, cast
 
@@ -14,7 +15,6 @@ from desk_server import PLAN, DeskServer, Visit, query, served
 from postgres_server import execute, new_schema
 
 from planner_executor.graph.agent import Agent
-from planner_executor.graph.data_class import dataclass
 from planner_executor.graph.desk.application import ROUTES
 from planner_executor.graph.policy.retention import Retention
 from planner_executor.graph.record.events import Draft, EventData, Paused

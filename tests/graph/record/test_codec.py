@@ -1,11 +1,11 @@
 """How the types of the fields of an event say the way in which it is written and read."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Annotated, Any, ClassVar
 
 import pytest
 
-from planner_executor.graph.data_class import dataclass, field
 from planner_executor.graph.record.codec import As, Coded, Inline, Needed, Shown, Written
 
 

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 import pytest
 
+from planner_executor.graph.plan.recent import MOST, Recent
 from planner_executor.graph.plan.schema import Plan
-from planner_executor.graph.recent import MOST, Recent
 from planner_executor.graph.record.budget import Budget
 
 
