@@ -44,8 +44,8 @@ LIMITS = """\
 STRANGER = "mallory"
 OBEYING = """\
 A direct agent without approvals would make every call that its model asks for; it was not run here. Under `ask`, a call
-outside the approved plan is put to a person by itself, who lets it through here. Under `deny`, it is refused. Both let
-a stranger's value through where the plan left a value open; the request for that call shows it.
+outside the approved plan is put to a person by itself, who lets it through here. Under `deny`, it is refused. Under
+both, a stranger's value may fill what the plan left open, and the request for that call shows it.
 
 """
 CRASH = """\

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Build a site of the pages of the repository in which it is started: docs/build_site.py INTO
 
-It holds README.md, what its links lead to, what the links there lead to, and so on; each page lies where it does in the
-repository, so links stay as they are. A notebook becomes a page, and a Markdown file of tests a text. The navigation is
-the map of docs/README.md. A link to nothing, to a folder or to a missing section, and a misspelled word are errors.
+The site has README.md and every page that links lead to from there, under the paths of the repository, so that links
+need no change. Notebooks become pages; Markdown files of tests are shown as text. The navigation is the map in
+docs/README.md. Broken links, links to folders or missing sections, and misspelled words are errors.
 """
 
 import json
@@ -58,7 +58,7 @@ def notebook(path: Path) -> str:
 
 
 def on_site(path: str) -> str:
-    """Return where a file of the repository is on the site: a notebook is a page there, and a page of tests a text."""
+    """Return the path of a file on the site: notebooks become pages, and Markdown files of tests text."""
     if path.endswith(".md") and "tests" in path.split("/"):
         return f"{path}.txt"
     return f"{path.removesuffix('.ipynb')}.md" if path.endswith(".ipynb") else path
@@ -78,7 +78,7 @@ def write_pages(root: Path, into: Path) -> list[str]:
         for _, link in LINK.findall(text):
             target = os.path.normpath(f"{path}/../{link}")
             if target.startswith("..") or not (root / target).is_file():
-                raise SiteError(f"{path} links to {link}, which is no file of the repository; name one that is")
+                raise SiteError(f"{path} links to {link}, which is no file here; link to an existing file")
             if target not in seen:
                 seen.add(target)
                 todo.append(target)

@@ -68,7 +68,10 @@ def response_in(shown: ShownRun, request: RequestJson, fields: Fields, tools: To
     can_approve = bool(asked(request, "run_plan") or asked(request, "run_step"))
     ahead = ahead_wish(below(AHEAD, fields))
     if ahead and decision != "approve":
-        raise InputError("plan", "an edited plan is not the playbook's: empty the fields for its further runs")
+        raise InputError(
+            "plan",
+            "an edited plan gives no approval of further runs; clear the fields for them",
+        )
     return ReviewResponse(
         approve=can_approve,
         standing_runs=ahead,

@@ -54,15 +54,15 @@ def _of_playbook(file: Path, raw: Mapping[str, Any]) -> list[PlaybookCase]:
             raise SuiteError(
                 str(file), f"{playbook.path} has no cases; make one of a run: planner-executor case add RUN"
             )
-        return [
-            PlaybookCase(
-                id=name, goal=playbook.goal(case.params), playbook=playbook, digest=playbook.digest, recorded=case
-            )
-            for name, case in found.items()
-            if playbook.plan(case.params)
-        ]
+        return [_of_case(playbook, name, case) for name, case in found.items()]
     except InputError as error:
         raise SuiteError(str(file), str(error)) from error
+
+
+def _of_case(playbook: Playbook, name: str, case: RecordedCase) -> PlaybookCase:
+    playbook.plan(case.params)  # refuses values that do not fit
+    goal = playbook.goal(case.params)
+    return PlaybookCase(id=name, goal=goal, playbook=playbook, digest=playbook.digest, recorded=case)
 
 
 def _in_words(place: Place, why: str) -> str:

@@ -11,7 +11,7 @@ _AMOUNT = re.compile(
     re.ASCII,
 )
 LENGTH = 15
-"""A number of more characters is no amount: it would not be told from its neighbor."""
+"""Most characters of an amount: a float tells a longer number no more from the next one."""
 
 
 def largest_amount(texts: Iterable[str]) -> float | None:

@@ -123,7 +123,7 @@ def show(screen: Screen, results: "Results", folder: Path) -> None:
     screen.say()
     screen.say(
         "In brackets: 95 % confidence interval; each case counts once. unsure: the difference may be chance. "
-        "too few cases: nothing can be said of fewer than 6 in success, and of one in the rest."
+        "too few cases: fewer than 6 for success, or than 2 for the rest."
     )
     if void := sum(trial.void is not None for trial in results.trials):
         screen.say(

@@ -42,9 +42,8 @@ async def start(request: Request, form: Form) -> Response:
         if plan is not None and terms.tools:
             panels = await on_thread(lambda: _panels(plan, terms, given))
         if panels is not None and (form.get("act") == "look" or panels["faults"]):
-            return page(
-                request, "start.html", 422 * bool(panels["faults"]) or 200, wrong="", given=given, panels=panels
-            )
+            status = 422 if panels["faults"] else 200
+            return page(request, "start.html", status, wrong="", given=given, panels=panels)
         return go_to(run_link(request, "", await _started(request, form, plan)))
     except InputError as error:
         return page(request, "start.html", 422, wrong=str(error), given=given, panels=panels)

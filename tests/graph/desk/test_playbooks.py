@@ -97,7 +97,7 @@ def test_whoever_approves_its_plan_may_approve_further_runs_of_it_in_bounds(tmp_
         other = visit.get(query("/review", plain.id)).text
 
     assert "Approve further runs of this playbook" in shown and 'name="ahead:bound:currency"' in shown
-    assert edited.status_code == 422 and "is not the playbook" in edited.text
+    assert edited.status_code == 422 and "gives no approval of further runs" in edited.text
     assert "at_most must be an integer from 1 to 1000" in never.text + refused
     assert statuses == ["succeeded", "waiting", "succeeded", "waiting"] and "refund-order" in approvals
     assert 'value="approve"' in other and 'name="ahead:' not in other
