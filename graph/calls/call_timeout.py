@@ -61,6 +61,7 @@ async def within(limit: "CallDeadline | float", call: Coroutine[Any, Any, Result
     deadline = limit if isinstance(limit, CallDeadline) else CallDeadline(limit)
     task = asyncio.create_task(call)
     try:
+        # Progress moves the deadline meanwhile. `wait_for` would wait for a cancelled call without any limit.
         while not task.done() and (left_s := deadline.left_s) > 0:
             await asyncio.wait({task}, timeout=left_s)
     finally:

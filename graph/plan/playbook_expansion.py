@@ -77,6 +77,7 @@ class _Expansion:
             return []
         given = step.get("params") or {}
         open_ = {one: value for one, value in values.items() if one in given and _is_open(value)}
+        # A value that a playbook gives to a playbook within it is its author's, who is trusted as the user is.
         for one in values.keys() - open_.keys():
             label = self.label if one in given and not above else "user"
             self.params[f"{name}_{one}"] = {"value": values[one], "label": label}
@@ -98,6 +99,7 @@ class _Expansion:
         values = _free_id(f"{name}_params", names.values())
         moves = {one: f"{values}_result.{one}" if one in open_ else f"param.{name}_{one}" for one in known.parameters}
         found: list[Any] = []
+        # What only the run finds out is collected by a step of its own, which checks it as given values are checked.
         if open_:
             schema = {"type": "object", "properties": {one: dict(known.parameters[one]) for one in open_}}
             checked = {"id": values, "objective": f"Values for {name}", "gather": dict(open_)}
@@ -119,6 +121,7 @@ class _Expansion:
             "gather": whole if answer is None else answer,
             "depends_on": [*before, *(names[one] for one in ends)],
             **{key: step[key] for key in ("success_criteria", "checks") if key in step},
+            # A step whose condition is false is skipped, and with it all that wait for it but by `any`.
             **({"run_if": "any"} if any(inner.get("when") for inner in known.steps) else {}),
         }
         self.used.append({**_record(known), "step": name})

@@ -52,6 +52,7 @@ def ending_of(
     missing = [_missing(step.id, results.get(step.id)) for step in needed if step.id not in values]
     missing += [_dropped(step, results.get(step), is_there=step in plan.by_id) for step in dropped]
     missing += [what for step in plan.steps if step.id in values for what in lacking.get(step.id, ())]
+    # A false condition is the plan's own doing; a step that a person skipped may leave the answer short.
     by_people = skipped_in(plan, {step: result for step, result in results.items() if step not in untaken})
     lost = [step for step in by_people if step in answer_steps(plan)]
     try:
@@ -87,6 +88,7 @@ def answer_of(plan: Plan, values: Mapping[str, JsonValue], skipped: Collection[s
         try:
             return (None, False) if left is None else (resolve(left, known, plan.param_values), True)
         except UnresolvedReferenceError:
+            # With a step missing, it is that step the answer lacks; with all of them there, the reference is wrong.
             if len(values) == len(plan.steps):
                 raise
             return None, False

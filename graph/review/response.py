@@ -238,6 +238,7 @@ def _unmatched(actions: Sequence[ActionJson], response: ReviewResponse) -> Itera
     calls = [describe_action(action) for action in actions if action["name"] == "settle_effect"]
     questions = [describe_action(action) for action in actions if action["name"] == "answer_question"]
     steps = {action["args"]["step"] for action in actions if action["name"] == "answer_question"}
+    # A plan may be sent back first: its uncertain calls are asked about again with the next one.
     leaves_open = (response.feedback is not None or response.comments) and not response.happened
     if len(response.happened) != len(calls) and not leaves_open:
         yield "happened", f"answer once for each: {'; '.join(calls)}" if calls else "no call is uncertain"

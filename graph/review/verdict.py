@@ -58,6 +58,7 @@ def verdict_of(
     if unseen:
         return _unseen_verdict(pairs)
     rejected = [_rejection(action, decision) for action, decision in pairs if decision.type == "reject"]
+    # A no that ends the run ends it whatever else was said: nothing approved beside it may start.
     if stop := next((decision for decision in rejected if decision.final), None):
         return ReviewVerdict(stop=stop, decisions=tuple(decisions))
     effects = [(action, one) for action, one in pairs if action.name == "settle_effect" and one.type == "edit"]
@@ -77,6 +78,7 @@ def verdict_of(
         decisions=tuple(decisions),
     )
     sent_back = [_rejection(action, one) for action, one in pairs if one.type == "reject" and not _is_call(action)]
+    # The plan will be another one: its approval and those of its calls fall; answers and settled calls are facts.
     if sent_back:
         return replace(verdict, feedback=sent_back[0].feedback)
     gates = [action.args["step"] for action in request.actions if action.name == "run_step" and not _is_call(action)]

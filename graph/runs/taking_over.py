@@ -68,6 +68,7 @@ async def take_over(
             taken = Configured(configuration=configured, budget=budget, approver=str(by), roles=by.roles, setup=setup)
             await runs.ledger.append(lease, [Draft(taken)], artifacts=stored)
             return await runs.show(key)
+        # Who asks twice is on record once, so that asking again does not make the record grow.
         if asked[-1] not in record.assignment.take_overs:
             await runs.ledger.append(lease, [Draft(replace(asked[-1], missing=left))])
     how = "they ask for the same, with the same command under the same terms"

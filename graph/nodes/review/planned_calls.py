@@ -66,6 +66,7 @@ def settled_with_plan(
         if missing(rules, ballot.voters, askers) is None:
             met = tuple(rule.to_json() for rule in rules)
             found += [SettledWithPlan(key, place, one.tool, met) for key, place in one.places.items() if key in left]
+    # An empty tuple takes back what an earlier decision settled.
     return tuple(found) if found or run.record.review_state.with_plan else None
 
 
