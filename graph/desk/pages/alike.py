@@ -36,7 +36,7 @@ async def _page(request: Request, told: Sequence[Outcome] = NOTHING, wrong: str 
 
 
 async def _batches(request: Request) -> list[Batch]:
-    wanted, person = inbox_filter(request), named(visitor_of(request).person, verified)
+    wanted, person = inbox_filter(request, request.query_params), named(visitor_of(request).person, verified)
     return await alike_requests((await desk_of(request).records()).runs, replace(wanted, person=person))
 
 

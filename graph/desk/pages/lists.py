@@ -3,14 +3,25 @@
 import re
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Any, cast
 from urllib.parse import urlencode
 
+from starlette.datastructures import QueryParams
 from starlette.requests import Request
 from starlette.responses import Response
 
-from planner_executor.graph.desk.pages.respond import desk_of, go_to, page, root_of, run_link, shows, visitor_of
+from planner_executor.graph.desk.pages.respond import (
+    desk_of,
+    go_to,
+    inbox_of,
+    page,
+    root_of,
+    run_link,
+    shows,
+    visitor_of,
+)
 from planner_executor.graph.desk.security.visitor import verified
 from planner_executor.graph.errors import InputError
 from planner_executor.graph.record.run_filter import RunFilter, RunOrder
@@ -50,11 +61,11 @@ RUN_ORDERS: Mapping[RunOrder, str] = {
 async def inbox(request: Request) -> Response:
     """Show what needs a person; with `for=me` what the visitor may decide."""
     records, asked = await desk_of(request).records(), request.query_params
-    wanted, after = inbox_filter(request), asked.get("after")
+    wanted, after = inbox_filter(request, asked), asked.get("after")
     found = await open_requests(records.runs, wanted, limit=PAGE, after=after)
     group = next((one for one in GROUPS if one == asked.get("group")), None)
     given = {"find": wanted.text, "order": wanted.order if wanted.order != "age" else "", "group": group or ""}
-    query = _query(request, [*given.items(), *(("asks", one) for one in wanted.asks)])
+    query = _query(asked, [*given.items(), *(("asks", one) for one in wanted.asks)])
     shared: Mapping[str, Any] = {"stops": tuple(STOPPED), "orders": INBOX_ORDERS, "groups": GROUPS, "now": time.time()}
     return page(
         request,
@@ -75,13 +86,12 @@ async def inbox(request: Request) -> Response:
     )
 
 
-def inbox_filter(request: Request) -> InboxFilter:
-    """Return what an address of the inbox looks for, or of a page that goes on from there.
+def inbox_filter(request: Request, asked: QueryParams) -> InboxFilter:
+    """Return what the query of an inbox asks for.
 
     Raises:
         InputError: Nothing is asked or ordered so.
     """
-    asked = request.query_params
     return InboxFilter(
         person=named(visitor_of(request).person, verified) if asked.get("for") == ME else None,
         text=asked.get("find", "").strip()[:200],
@@ -90,20 +100,21 @@ def inbox_filter(request: Request) -> InboxFilter:
     )
 
 
-def _query(request: Request, pairs: Sequence[tuple[str, str]]) -> str:
+def _query(asked: QueryParams, pairs: Sequence[tuple[str, str]]) -> str:
     """Return the query of an inbox, without what is not given."""
-    mine = [("for", ME)] if request.query_params.get("for") == ME else []
+    mine = [("for", ME)] if asked.get("for") == ME else []
     return urlencode([*mine, *(pair for pair in pairs if pair[1])])
 
 
 @shows
 async def following(request: Request) -> Response:
-    """Lead to the request that the visitor may decide and that has waited longest, or to the inbox.
+    """Lead to the first request of an inbox that the visitor may decide, or to the inbox if there is none.
 
     With `after`, the name of a run: to the one behind the request of that run, which stays undecided.
     """
     records, person = await desk_of(request).records(), named(visitor_of(request).person, verified)
-    after, wanted = request.query_params.get("after"), InboxFilter(person=person)
+    query, after = inbox_of(request), request.query_params.get("after")
+    wanted = replace(inbox_filter(request, QueryParams(query)), person=person)
     place = None
     if after is not None:
         passed = await records.runs.ledger.summaries([await records.runs.find(after)])
@@ -111,7 +122,7 @@ async def following(request: Request) -> Response:
     found = await open_requests(records.runs, wanted, limit=1, after=place)
     while not found and found.next:
         found = await open_requests(records.runs, wanted, limit=1, after=found.next)
-    return go_to(run_link(request, "/review", found[0].run) if found else f"{root_of(request)}/?for={ME}")
+    return go_to(run_link(request, "/review", found[0].run) if found else f"{root_of(request)}/?{query or f'for={ME}'}")
 
 
 @shows

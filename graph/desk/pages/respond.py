@@ -25,6 +25,8 @@ NOT_OF_THIS_SESSION = (
     "the form is not of this session; open the page again, and if that changes nothing, sign in again: "
     "this browser may lack what a sign-in keeps in it"
 )
+INBOX, MOST_CHARACTERS = "inbox", 2_000
+"""The part of an address that keeps which inbox a person goes through, as the query of its page, and its limit."""
 READS_ONLY = "you may look and not decide; ask the operator of this desk for the role of a reviewer"
 IS_READ_ONLY = "this desk is read-only; decide where the run was started"
 
@@ -73,9 +75,15 @@ def run_name_in(request: Request) -> str:
 
 
 def run_link(request: Request, page: str, run: str, **more: str) -> str:
-    """Return the address of a page of a run; the name of a run may be any text."""
-    query = "&".join(f"{name}={quote(value, safe='')}" for name, value in {"run": run, **more}.items())
+    """Return the address of a page of a run, in the inbox of the request; the name of a run may be any text."""
+    asked = {"run": run, INBOX: inbox_of(request), **more}
+    query = "&".join(f"{name}={quote(value, safe='')}" for name, value in asked.items() if value or name != INBOX)
     return f"{root_of(request)}/run{page}?{query}"
+
+
+def inbox_of(request: Request) -> str:
+    """Return the query of the inbox that the visitor goes through, empty if it is the whole."""
+    return request.query_params.get(INBOX, "")[:MOST_CHARACTERS]
 
 
 def root_of(request: Request) -> str:
@@ -89,6 +97,7 @@ def page(request: Request, template: str, status: int = 200, **values: Any) -> R
     token = desk.door.sessions.form_token(visitor.session) if visitor is not None and visitor.is_apart else ""
     shared: Mapping[str, Any] = {
         "root": root_of(request),
+        "inbox": inbox_of(request),
         "visitor": visitor,
         "database": desk.name,
         "can_decide": visitor is not None and visitor.decides and desk.decides,

@@ -1,8 +1,10 @@
 """What the pages of a run show of runs that are large."""
 
 import re
+from html import escape
 from pathlib import Path
 
+import httpx
 from all_pages import ELSEWHERE, NO_PAGES, PAGES
 from desk_server import Visit, query, served
 from langchain_core.messages import AIMessage
@@ -193,6 +195,11 @@ def test_what_needs_a_person_is_found_and_counted_and_the_next_request_follows(t
         wrong_order = visit.get("/?order=odd"), visit.get("/runs?order=odd")
         several = visit.get("/runs?status=failed&status=waiting").text
         wrong = visit.get("/runs?status=odd")
+        words, of_words = "find=the&order=deadline", {"inbox": "find=the&order=deadline"}
+        found = visit.get(f"/?{words}").text
+        narrowed = [visit.get(str(httpx.URL("/next", params={**of_words, "after": one}))) for one in (first, "news.1")]
+        opened = visit.get(query("/review", first, **of_words)).text
+        decided = visit.send(query("/review", first), query("/decide", first, **of_words), decision="stop")
 
     assert "2 requests wait" in pages["/"] and "ended with less than it was to do" in pages["/"]
     shown = {
@@ -202,6 +209,10 @@ def test_what_needs_a_person_is_found_and_counted_and_the_next_request_follows(t
     assert '<span dir="auto">pay to: ann</span>' in pages["/"] and "1 run stopped" in pages["/"]
     assert following.headers["location"] == query("/review", first)
     assert skipped.headers["location"] == query("/review", "news.1") and past_all.headers["location"] == "/?for=me"
+    assert escape(query("/review", first, **of_words)) in found and escape("/next?inbox=find%3Dthe%26order") in found
+    assert [one.headers["location"] for one in narrowed] == [query("/review", "news.1", **of_words), f"/?{words}"]
+    assert escape(query("/decide", first, **of_words)) in opened and f"&amp;after={first}" in opened
+    assert decided.headers["location"] == query("", first, **of_words)
     assert grouped.count("<h2 dir") == 1 and all(f"<code>{name}.1" in grouped for name in ("pay", "news", "torn"))
     assert costly.count("<tr data-row") == 3 and {one.status_code for one in wrong_order} == {400}
     assert several.count("<tr data-row") == 3 and wrong.status_code == 400
